@@ -1,0 +1,20 @@
+.PHONY: help test lint types bench check
+
+help: ## Show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
+
+test: ## Run the tests
+	pytest
+
+lint: ## Check style, format and the order of imports between rooms
+	ruff check .
+	ruff format --check .
+	lint-imports
+
+types: ## Check types
+	mypy
+
+bench: ## Run every benchmark, briefly (make bench ARGS= for the full ones)
+	@for file in benchmarks/[a-z]*.py; do echo "== $$file"; python $$file $(or $(ARGS),--quick) || exit 1; done
+
+check: lint types test bench ## All of the above

@@ -1,0 +1,761 @@
+"""The scikit-learn face of the linear family."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from numbers import Integral, Real
+from typing import Any, NamedTuple, Self
+
+import copy
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.model_selection import train_test_split
+from sklearn.utils import Tags, check_random_state, compute_class_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from .kernels import Examples, Rows, Rule, largest_squared_norm
+from .rows import encode, first_not_finite, rows_of
+from .training import ORDERS, SOLUTIONS, Array, Epoch, Last, NotFinite, Run, Task, Vote, merged
+
+SIGN_OF_ZERO = {"mistake": 0.0, "positive": 1.0, "negative": -1.0, "correct": 0.0}
+
+
+class Lesson(NamedTuple):
+    """What one call of fit or partial_fit was given, checked."""
+
+    X: Any
+    rows: Rows
+    codes: Array
+    weights: Array | None
+    everything: Array
+    """The numbers of the rows to learn from."""
+    held_out: Array | None
+    seed: int
+
+
+class Perceptron(ClassifierMixin, BaseEstimator):
+    """Learn a linear boundary by correcting mistakes, one row at a time.
+
+    Rosenblatt (1958), "The perceptron", Psychological Review 65(6). With the default parameters
+    it is the textbook algorithm: start at zero, add y·x when y·(w·x + b) <= 0, stop after a pass
+    without a mistake.
+
+    Parameters
+    ----------
+    solution : {"last", "average", "vote", "pocket"}, default="last"
+        Which weights become the model: the last ones; their average over all rows seen; the
+        majority vote of all of them (Freund & Schapire 1999); or the best on the training data
+        so far, with ratchet (Gallant 1990).
+    order : {"each", "once", "fixed", "active", "first", "worst"}, default="each"
+        A fresh permutation each epoch; one permutation, kept; as given; all rows, then only those
+        that were ever mistaken until they are clean (or as many rows have been read again), and
+        so on; the first mistake from the start, one per epoch; the most wrong row, one per epoch.
+    eta0 : float, default=1.0
+        The learning rate η. From zero weights and without a margin it only scales the weights.
+    margin : float, default=0.0
+        Update when y·activation <= margin; with several classes, when the lead is.
+    ties : {"mistake", "positive", "negative", "correct"}, default="mistake"
+        What an activation of exactly 0 counts as. "positive" and "negative" need two classes or
+        one-vs-rest, and say what is predicted there too.
+    fit_intercept : bool, default=True
+        Whether to learn a bias, else the boundary goes through the origin.
+    intercept_step : float or "radius", default=1.0
+        A mistake moves the bias by η·y times this. "radius" is R², the largest squared norm of a
+        row; 0 keeps the bias (a fixed threshold) at ``intercept_init``.
+    multi_class : {"argmax", "ovr"}, default="argmax"
+        With over two classes: all together, adding to the right class and subtracting from the
+        best wrong one, or one two-class problem per class.
+    max_iter : int, default=100
+        The most epochs.
+    measure : bool, default=False
+        Whether to go over the data once more after each epoch, to record both losses of the
+        weights as they are and to stop as soon as no row is misclassified.
+    early_stopping : bool, default=False
+        Whether to hold out rows, stop when their accuracy no longer rises, and go back to the
+        best weights.
+    validation_fraction : float, default=0.1
+        The share of the rows to hold out.
+    n_iter_no_change : int, default=5
+        How many epochs to wait for a better accuracy.
+    class_weight : dict, "balanced" or None, default=None
+        Weights of the classes; they scale the steps.
+    warm_start : bool, default=False
+        Whether ``fit`` goes on from the last fit.
+    n_jobs : int or None, default=None
+        Threads for one-vs-rest. They never change the result.
+    random_state : int, RandomState instance or None, default=None
+        Decides the permutations and the rows held out. The same number gives the same model.
+    verbose : int, default=0
+        Whether to print a line per epoch.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        The labels, sorted. Of two, the larger is the positive one.
+    coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The weights; with ``solution="vote"`` the last ones, and ``predict`` uses all.
+    intercept_ : ndarray of shape (1,) or (n_classes,)
+        The biases.
+    n_iter_ : int
+        Epochs gone through.
+    n_mistakes_ : int
+        Updates made, over all calls of ``partial_fit`` or warm starts.
+    stop_reason_ : {"separated", "max_iter", "no_improvement"}
+        Why training ended.
+    history_ : list of Epoch
+        One record per epoch: rows, mistakes, errors (J₁), loss (J), validation_score.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = Perceptron(random_state=0).fit(X, y == 0)
+    >>> model.stop_reason_, model.n_mistakes_, model.score(X, y == 0)
+    ('separated', 3, 1.0)
+    """
+
+    def __init__(
+        self,
+        *,
+        solution: str = "last",
+        order: str = "each",
+        eta0: float = 1.0,
+        margin: float = 0.0,
+        ties: str = "mistake",
+        fit_intercept: bool = True,
+        intercept_step: float | str = 1.0,
+        multi_class: str = "argmax",
+        max_iter: int = 100,
+        measure: bool = False,
+        early_stopping: bool = False,
+        validation_fraction: float = 0.1,
+        n_iter_no_change: int = 5,
+        class_weight: dict[Any, float] | str | None = None,
+        warm_start: bool = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        verbose: int = 0,
+    ) -> None:
+        self.solution = solution
+        self.order = order
+        self.eta0 = eta0
+        self.margin = margin
+        self.ties = ties
+        self.fit_intercept = fit_intercept
+        self.intercept_step = intercept_step
+        self.multi_class = multi_class
+        self.max_iter = max_iter
+        self.measure = measure
+        self.early_stopping = early_stopping
+        self.validation_fraction = validation_fraction
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.warm_start = warm_start
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.verbose = verbose
+
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        sample_weight: ArrayLike | None = None,
+        coef_init: ArrayLike | None = None,
+        intercept_init: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from X and y until a pass is clean or ``max_iter`` epochs are over.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows; they scale the steps, and a row of weight 0 is never seen.
+        coef_init, intercept_init : array-like, default=None
+            Where to start instead of zero, in the shapes of ``coef_`` and ``intercept_``.
+        """
+        self._check_parameters()
+        X, y = self._check_rows(X, y, reset=True)
+        self.classes_, codes = self._encode(y)
+        lesson = self._lesson(X, codes, sample_weight)
+        going_on = self.warm_start and self.__sklearn_is_fitted__()
+        if going_on and coef_init is None and intercept_init is None:
+            solutions = copy.deepcopy(self._solutions)
+        else:
+            solutions = self._starting_at(coef_init, intercept_init, X.dtype)
+        self._keep(self._train(lesson, solutions, self.order, self.max_iter))
+        return self
+
+    def partial_fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        classes: ArrayLike | None = None,
+        sample_weight: ArrayLike | None = None,
+    ) -> Self:
+        """Learn from a batch of rows, once and in their order.
+
+        However the rows of a pass are cut into batches, the model is the same.
+
+        Parameters
+        ----------
+        X, y, sample_weight
+            As for ``fit``.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that will ever come; needed in the first call.
+        """
+        self._check_parameters()
+        self._check_streaming()
+        first = not self.__sklearn_is_fitted__()
+        X, y = self._check_rows(X, y, reset=first)
+        self._refuse_not_finite(X)
+        known = self._known_classes(classes, first)
+        codes = self._number(y, known)
+        lesson = self._lesson(X, codes, sample_weight, held_out=False)
+        if first:
+            self.classes_ = known
+        solutions = self._starting_at(None, None, X.dtype) if first else self._solutions
+        self._keep(self._train(lesson, solutions, "fixed", 1))
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Score rows: the signed activation, or with ``solution="vote"`` the share of votes.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            For two classes, positive means ``classes_[1]``. Scores are not probabilities.
+        """
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        if self._solutions[0].__class__ is Vote:
+            scores = np.hstack([s.votes(X, SIGN_OF_ZERO[self.ties]) for s in self._solutions])
+        else:
+            scores = X @ self.coef_.T + self.intercept_
+        return scores.ravel() if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> Array:
+        """The label of each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        """
+        scores = self.decision_function(X)
+        return self.classes_[chosen(scores, self.ties)]
+
+    @property
+    def coef_(self) -> Array:
+        return self._answer()[0]
+
+    @property
+    def intercept_(self) -> Array:
+        return self._answer()[1]
+
+    def _answer(self) -> tuple[Array, Array]:
+        """The weights and biases to predict with, one row per class; made when first asked for."""
+        check_is_fitted(self)
+        if self._answered is None:
+            answers = [solution.answer() for solution in self._solutions]
+            self._answered = (
+                np.vstack([weights.T for weights, _ in answers]),
+                np.concatenate([bias for _, bias in answers]),
+            )
+        return self._answered
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_solutions")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    # What comes in
+
+    def _check_parameters(self) -> None:
+        """Refuse parameters that are out of range or do not go together."""
+        for name, allowed in {
+            "solution": SOLUTIONS,
+            "order": ORDERS,
+            "ties": SIGN_OF_ZERO,
+            "multi_class": ("argmax", "ovr"),
+        }.items():
+            if getattr(self, name) not in allowed:
+                options = ", ".join(map(repr, allowed))
+                raise ValueError(f"{name} must be one of {options}; got {getattr(self, name)!r}.")
+        for name, ok, wanted in [
+            ("eta0", positive_number(self.eta0), "a number above 0"),
+            ("margin", positive_number(self.margin) or self.margin == 0, "a number from 0 up"),
+            ("max_iter", whole_number(self.max_iter), "a whole number from 1 up"),
+            ("n_iter_no_change", whole_number(self.n_iter_no_change), "a whole number from 1 up"),
+            (
+                "intercept_step",
+                self.intercept_step in (0, "radius") or positive_number(self.intercept_step),
+                'a number from 0 up or "radius"',
+            ),
+            (
+                "validation_fraction",
+                positive_number(self.validation_fraction) and self.validation_fraction < 1,
+                "between 0 and 1",
+            ),
+        ]:
+            if not ok:
+                raise ValueError(f"{name} must be {wanted}; got {getattr(self, name)!r}.")
+        if self.order in ("first", "worst") and self.solution in ("average", "vote"):
+            raise ValueError(
+                f"solution={self.solution!r} weighs weights by the rows that they survive, which "
+                f'order={self.order!r} does not count; use order="each", "once" or "fixed".'
+            )
+        if self.order in ("active", "first", "worst") and self.solution == "pocket":
+            raise ValueError(
+                f'solution="pocket" needs runs over all rows, which order={self.order!r} does not '
+                'make; use order="each", "once" or "fixed".'
+            )
+
+    def _check_streaming(self) -> None:
+        """Refuse in partial_fit what needs all the data at once."""
+        for unfit, what, instead in [
+            (self.solution == "pocket", 'solution="pocket"', 'solution="average"'),
+            (
+                self.order in ("active", "first", "worst"),
+                f"order={self.order!r}",
+                'order="fixed" (partial_fit always takes the rows as they come)',
+            ),
+            (self.intercept_step == "radius", 'intercept_step="radius"', "the number R² itself"),
+            (self.class_weight == "balanced", 'class_weight="balanced"', "a dict of weights"),
+            (self.early_stopping, "early_stopping=True", "fit"),
+        ]:
+            if unfit:
+                raise ValueError(
+                    f"{what} needs the whole data, and partial_fit sees only a batch; use {instead}."
+                )
+
+    def _check_rows(self, X: Any, y: Any, reset: bool) -> tuple[Any, Array]:
+        """X as a float array or CSR matrix, y as a list of labels.
+
+        Whether X is finite is seen while learning, from the activations: that costs no pass.
+        """
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            reset=reset,
+            accept_sparse="csr",
+            dtype=self._dtypes(reset),
+            order="C",
+            ensure_all_finite=False,
+        )
+        y = np.asarray(y)
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            raise ValueError("Input y contains NaN or infinity; labels must be known.")
+        if y.dtype.kind not in "iub":
+            check_classification_targets(y)
+        if self.order == "first" or self.early_stopping:
+            self._refuse_not_finite(X)  # these may never look at some rows
+        return X, y
+
+    def _dtypes(self, reset: bool) -> list[Any]:
+        """The dtypes to keep: both on a first call, later the one the model has."""
+        return [np.float64, np.float32] if reset else [self._solutions[0].weights.dtype]
+
+    def _refuse_not_finite(self, X: Any) -> None:
+        where = first_not_finite(X)
+        if where is not None:
+            row, column = where
+            value = X[row, column]
+            raise ValueError(
+                f"Input X contains {'NaN' if np.isnan(value) else 'infinity (inf)'} in row {row}, "
+                f"column {column}; remove or impute such values first."
+            )
+
+    def _encode(self, y: Array) -> tuple[Array, Array]:
+        """The distinct labels and each row's number among them."""
+        classes, codes = encode(y)
+        if len(classes) < 2:
+            raise ValueError(
+                f"y has only one class, {classes[0]!r}; a classifier needs rows of at least two."
+            )
+        return classes, codes
+
+    def _known_classes(self, classes: ArrayLike | None, first: bool) -> Array:
+        """The labels that partial_fit was promised."""
+        if classes is None:
+            if first:
+                raise ValueError("The first call of partial_fit needs classes, all labels to come.")
+            return self.classes_
+        named = np.unique(np.asarray(classes))
+        if len(named) < 2:
+            raise ValueError("classes must name at least two different labels.")
+        if not first and not np.array_equal(named, self.classes_):
+            raise ValueError(
+                f"classes={named.tolist()} differs from the first call's {self.classes_.tolist()}; "
+                "labels cannot be added later."
+            )
+        return named
+
+    def _number(self, y: Array, classes: Array) -> Array:
+        """Each label's number among the known ones."""
+        codes = np.clip(np.searchsorted(classes, y), 0, len(classes) - 1)
+        unknown = np.flatnonzero(classes[codes] != y)
+        if len(unknown):
+            raise ValueError(
+                f"y has the label {y[unknown[0]]!r} in row {unknown[0]}, which is not among the "
+                f"classes {classes.tolist()}; name all labels in classes in the first call."
+            )
+        return codes
+
+    def _lesson(
+        self, X: Any, codes: Array, sample_weight: ArrayLike | None, held_out: bool = True
+    ) -> Lesson:
+        """Bring rows, labels and weights together."""
+        if self.intercept_step == "radius" and hasattr(X, "sum_duplicates"):
+            X = X.copy() if not X.has_canonical_format else X
+            X.sum_duplicates()  # or the norms would be wrong
+        random = check_random_state(self.random_state)
+        seed = int(random.randint(np.iinfo(np.int32).max))
+        weights = self._row_weights(codes, sample_weight)
+        everything = np.arange(len(codes), dtype=np.uint32)
+        if weights is not None:
+            everything = everything[weights > 0]
+            if held_out and len(np.unique(codes[everything])) < 2:
+                raise ValueError("Only one class has rows of a weight above 0; at least two must.")
+        held: Array | None = None
+        if self.early_stopping and held_out:
+            everything, held = train_test_split(
+                everything,
+                test_size=self.validation_fraction,
+                stratify=codes[everything],
+                random_state=random,
+            )
+            everything = np.sort(everything)
+        return Lesson(X, rows_of(X), codes, weights, everything, held, seed)
+
+    def _row_weights(self, codes: Array, sample_weight: ArrayLike | None) -> Array | None:
+        """Sample weights times class weights, or None when all are 1."""
+        if sample_weight is None and self.class_weight is None:
+            return None
+        weights = np.ones(len(codes))
+        if sample_weight is not None:
+            weights = np.asarray(sample_weight, np.float64)
+            if weights.ndim == 0:
+                weights = np.full(len(codes), float(weights))
+            if weights.shape != codes.shape:
+                raise ValueError(
+                    f"sample_weight has shape {weights.shape}; X has {len(codes)} rows, and each "
+                    "needs one weight."
+                )
+            bad = np.flatnonzero(~(weights >= 0) | np.isinf(weights))
+            if len(bad):
+                raise ValueError(
+                    f"sample_weight is {weights[bad[0]]} in row {bad[0]}; weights must be finite "
+                    "and not negative."
+                )
+        if not weights.any():
+            raise ValueError("All sample weights are zero, so there is no row to learn from.")
+        if self.class_weight is not None:
+            labels = self.classes_[codes]
+            of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=labels)
+            weights = weights * of_class[codes]
+        return weights
+
+    def _starting_at(
+        self, coef: ArrayLike | None, intercept: ArrayLike | None, dtype: np.dtype
+    ) -> list[Last]:
+        """One solution per problem, at zero or at the given weights."""
+        count, width = len(self.classes_), self.n_features_in_
+        outputs = 1 if count == 2 else count
+        W = initial(coef, (outputs, width), dtype, "coef_init")
+        b = initial(intercept, (outputs,), dtype, "intercept_init")
+        if not self.fit_intercept and b.any():
+            raise ValueError(
+                "intercept_init needs fit_intercept=True; for a bias that stays as it is, set "
+                "intercept_step=0 too."
+            )
+        new = SOLUTIONS[self.solution]
+        if outputs > 1 and self.multi_class == "argmax":
+            return [new(np.ascontiguousarray(W.T), b)]
+        return [new(W[k].copy(), b[k : k + 1].copy()) for k in range(outputs)]
+
+    # Training
+
+    def _train(self, lesson: Lesson, solutions: list[Last], order: str, epochs: int) -> list[Run]:
+        """Train every problem to its end."""
+        rule = self._rule(lesson)
+        problems = self._problems()
+
+        def train(number: int) -> Run:
+            return self._run(
+                lesson, rule, problems[number], solutions[number], order, epochs
+            ).train()
+
+        threads = min(effective_n_jobs(self.n_jobs), len(problems))
+        with np.errstate(over="ignore", invalid="ignore"):  # said below, in a sentence
+            try:
+                if threads == 1:
+                    runs = [train(number) for number in range(len(problems))]
+                else:
+                    with ThreadPoolExecutor(threads) as pool:
+                        runs = list(pool.map(train, range(len(problems))))
+            except NotFinite as stop:
+                self._refuse_not_finite(lesson.X[[stop.row]])
+                raise self._overflow(lesson.X.dtype) from None
+        for run in runs:
+            run.solution.close(lesson.X)
+        return runs
+
+    def _problems(self) -> list[int | None]:
+        """The class that counts as positive in each problem; None for all classes at once."""
+        if len(self.classes_) == 2:
+            return [1]
+        return list(range(len(self.classes_))) if self.multi_class == "ovr" else [None]
+
+    def _rule(self, lesson: Lesson) -> Rule:
+        """When a row is right: thresholds that include zero or not, as ``ties`` says."""
+        if len(self.classes_) > 2 and self.multi_class == "argmax":
+            if self.ties in ("positive", "negative"):
+                raise ValueError(
+                    f"ties={self.ties!r} has no meaning for {len(self.classes_)} classes at once; "
+                    'use ties="mistake" or "correct", or multi_class="ovr".'
+                )
+        above, below = float(self.margin), -float(self.margin)
+        if self.margin == 0 and self.ties in ("positive", "correct"):
+            above = np.nextafter(0.0, -1.0)
+        if self.margin == 0 and self.ties in ("negative", "correct"):
+            below = np.nextafter(0.0, 1.0)
+        step = self.intercept_step
+        if step == "radius":
+            step = largest_squared_norm(lesson.rows, lesson.everything)
+        return Rule(above, below, float(step) if self.fit_intercept else 0.0)
+
+    def _run(
+        self,
+        lesson: Lesson,
+        rule: Rule,
+        positive: int | None,
+        solution: Last,
+        order: str,
+        epochs: int,
+        updates_at_once: int = 1024,
+    ) -> Run:
+        """The run of one problem, ready to start."""
+        examples = Examples(lesson.rows, self._steps(lesson, positive), None)
+        if positive is None:
+            examples = examples._replace(labels=lesson.codes.astype(np.uint32))
+        run = Run(
+            Task(examples, lesson.everything, rule),
+            solution,
+            order=order,
+            max_iter=epochs,
+            seed=lesson.seed,
+            measure=self.measure,
+            patience=self.n_iter_no_change,
+            updates_at_once=updates_at_once,
+            report=say if self.verbose else None,
+        )
+        if lesson.held_out is not None:
+            run.validate = self._validator(lesson, positive)
+        return run
+
+    def _steps(self, lesson: Lesson, positive: int | None) -> Array:
+        """How far each row moves the weights: η times weight, and times the label for two."""
+        dtype = lesson.X.dtype
+        if lesson.weights is None:
+            steps = np.full(len(lesson.codes), self.eta0, dtype)
+        else:
+            steps = (self.eta0 * lesson.weights).astype(dtype)
+        extremes = steps[lesson.everything]
+        if not extremes.all() or not np.isfinite(extremes).all():
+            raise ValueError(
+                f"eta0 times a weight is too small or too large for {dtype}; scale the weights."
+            )
+        if positive is not None:
+            np.negative(steps, out=steps, where=lesson.codes != positive)
+        return steps
+
+    def _validator(self, lesson: Lesson, positive: int | None) -> Any:
+        """A function that tells the accuracy of a solution on the rows held out."""
+        X, codes = lesson.X[lesson.held_out], lesson.codes[lesson.held_out]
+        wanted = codes if positive is None else (codes == positive).astype(np.intp)
+
+        def accuracy(solution: Last) -> float:
+            solution.close(lesson.X)
+            if isinstance(solution, Vote):
+                scores = solution.votes(X, SIGN_OF_ZERO[self.ties])
+            else:
+                weights, bias = solution.answer()
+                scores = X @ weights + bias
+            scores = scores if positive is None else scores.ravel()
+            return float(np.mean(chosen(scores, self.ties) == wanted))
+
+        return accuracy
+
+    def _keep(self, runs: list[Run]) -> None:
+        """Take over what the runs found."""
+        solutions = [run.solution for run in runs]
+        for solution in solutions:
+            if not all(np.isfinite(array).all() for array in solution.answer()):
+                raise self._overflow(solution.weights.dtype)
+        self._solutions: list[Last] = solutions
+        self._answered: tuple[Array, Array] | None = None
+        self.n_mistakes_ = sum(solution.mistakes for solution in solutions)
+        self.history_ = merged([run.history for run in runs])
+        self.n_iter_ = len(self.history_)
+        reasons = {run.stop_reason for run in runs}
+        self.stop_reason_ = next(
+            reason for reason in ("max_iter", "no_improvement", "separated") if reason in reasons
+        )
+
+    def _overflow(self, dtype: np.dtype) -> ValueError:
+        wider = " or use float64" if dtype == np.float32 else ""
+        return ValueError(
+            f"The weights grew beyond what {dtype} can hold (infinity); scale X down{wider}."
+        )
+
+
+def positive_number(value: Any) -> bool:
+    return isinstance(value, Real) and not isinstance(value, bool) and 0 < value < np.inf
+
+
+def whole_number(value: Any) -> bool:
+    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+
+
+def initial(values: ArrayLike | None, shape: tuple[int, ...], dtype: Any, name: str) -> Array:
+    """Weights to start from: zeros, or what the caller gave."""
+    if values is None:
+        return np.zeros(shape, dtype)
+    array = np.array(values, dtype)
+    if array.size != np.prod(shape):
+        raise ValueError(f"{name} has shape {array.shape}; this data needs {shape}.")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} contains NaN or infinity.")
+    return array.reshape(shape)
+
+
+def chosen(scores: Array, ties: str) -> Array:
+    """The number of the class that scores choose."""
+    if scores.ndim == 2:
+        return scores.argmax(axis=1)
+    return (scores >= 0 if ties == "positive" else scores > 0).astype(np.intp)
+
+
+def say(epoch: Epoch) -> None:
+    """Print what happened in an epoch."""
+    score = "" if epoch.validation_score is None else f", {epoch.validation_score:.2%} held-out"
+    print(f"Epoch {epoch.epoch}: {epoch.mistakes} mistakes, loss {epoch.loss:.6g}{score}")
+
+
+class Step(NamedTuple):
+    """One update, as the textbook would write it down.
+
+    Attributes
+    ----------
+    epoch, position, row : int
+        When it happened: the epoch from 1, the place in its order and the row of X, both from 0.
+    label, rival : object
+        The row's label; with over two classes also the wrong one that was moved away, else None.
+    activation : float
+        w·x + b before the update; with over two classes, the lead of the right class.
+    loss : float
+        -y·activation, what this row added to J.
+    weights, bias : ndarray
+        Before the update.
+    new_weights, new_bias : ndarray
+        After the update, in the shapes of ``coef_`` and ``intercept_`` (one row for two classes).
+    cosine, new_cosine : float
+        Of the angle between x and the (right class's) weights before and after; NaN at zero.
+    """
+
+    epoch: int
+    position: int
+    row: int
+    label: Any
+    rival: Any
+    activation: float
+    loss: float
+    weights: Array
+    bias: Array
+    new_weights: Array
+    new_bias: Array
+    cosine: float
+    new_cosine: float
+
+
+def steps(
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    coef_init: ArrayLike | None = None,
+    intercept_init: ArrayLike | None = None,
+    **parameters: Any,
+) -> Iterator[Step]:
+    """Train a Perceptron and yield a record of every update, from the same kernels as ``fit``.
+
+    Parameters
+    ----------
+    X, y, sample_weight, coef_init, intercept_init
+        As for ``Perceptron.fit``.
+    **parameters
+        As for ``Perceptron``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = np.array([[2.0, 1.0], [-1.0, 1.0]]), [1, -1]
+    >>> [step.new_weights.tolist() for step in steps(X, y, order="fixed")]
+    [[[2.0, 1.0]]]
+    """
+    model = Perceptron(**parameters)
+    model._check_parameters()
+    X, y = model._check_rows(X, y, reset=True)
+    model.classes_, codes = model._encode(y)
+    if len(model.classes_) > 2 and model.multi_class == "ovr":
+        raise ValueError('steps follows one problem; give y == label instead of multi_class="ovr".')
+    lesson = model._lesson(X, codes, sample_weight)
+    (solution,) = model._starting_at(coef_init, intercept_init, X.dtype)
+    (positive,) = model._problems()
+    run = model._run(
+        lesson, model._rule(lesson), positive, solution, model.order, model.max_iter, 1
+    )
+    weights, bias = solution.weights.copy(), solution.bias.copy()
+    for order, _ in run.updates():
+        new_weights, new_bias = solution.weights.copy(), solution.bias.copy()
+        row = int(order[run.log.positions[0]])
+        x = np.asarray(X[[row]].toarray() if hasattr(X, "indptr") else X[[row]]).ravel()
+        margin = float(run.log.margins[0])
+        negative = positive is not None and codes[row] == 0
+        which = ... if positive is not None else (slice(None), codes[row])
+        yield Step(
+            run.epoch,
+            int(run.log.positions[0]),
+            row,
+            model.classes_[codes[row]],
+            None if positive is not None else model.classes_[run.log.rivals[0]],
+            -margin if negative else margin,
+            -margin,
+            np.atleast_2d(weights.T),
+            bias,
+            np.atleast_2d(new_weights.T),
+            new_bias,
+            cosine(weights[which], x),
+            cosine(new_weights[which], x),
+        )
+        weights, bias = new_weights, new_bias
+
+
+def cosine(w: Array, x: Array) -> float:
+    """Of the angle between two vectors; NaN when one is zero."""
+    norms = float(np.linalg.norm(w)) * float(np.linalg.norm(x))
+    return float(w @ x) / norms if norms else float("nan")

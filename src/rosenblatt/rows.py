@@ -1,0 +1,81 @@
+"""The door: arrays and sparse matrices become Rows, labels become class numbers."""
+
+from typing import Any
+
+import numpy as np
+
+from .kernels import Rows
+
+MOST_ROWS = np.iinfo(np.uint32).max
+
+
+def rows_of(X: Any) -> Rows:
+    """See a C-contiguous array or a CSR matrix as Rows, without copying it.
+
+    >>> rows_of(np.eye(3)).values.size
+    9
+    """
+    if X.shape[0] > MOST_ROWS:
+        raise ValueError(
+            f"X has {X.shape[0]} rows and fit takes at most {MOST_ROWS}; use partial_fit in batches."
+        )
+    if not hasattr(X, "indptr"):
+        length = np.array([X.shape[1]], np.uint64)
+        return Rows(read_only(X.reshape(-1)), None, read_only(length))
+    check_structure(X)
+    return Rows(read_only(X.data), read_only(unsigned(X.indices)), read_only(unsigned(X.indptr)))
+
+
+def check_structure(X: Any) -> None:
+    """Refuse a CSR matrix whose numbers point outside of it: a kernel would read there."""
+    starts, indices = X.indptr, X.indices
+    if starts[0] != 0 or starts[-1] > len(indices) or np.any(starts[1:] < starts[:-1]):
+        raise ValueError("The row pointers (indptr) of the sparse X are not in order.")
+    if starts[-1] > len(X.data):
+        raise ValueError("The sparse X has fewer values than its row pointers (indptr) say.")
+    if len(indices) and unsigned(indices).max() >= X.shape[1]:
+        raise ValueError(
+            f"The sparse X has a column index outside of its {X.shape[1]} columns; rebuild it."
+        )
+
+
+def read_only(array: np.ndarray) -> np.ndarray:
+    """A view that cannot be written through."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def unsigned(array: np.ndarray) -> np.ndarray:
+    """A view of signed integers as unsigned ones; a negative number becomes a huge one."""
+    return array.view(np.dtype(f"u{array.dtype.itemsize}"))
+
+
+def encode(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The sorted distinct labels, and for each label its number among them.
+
+    >>> encode(np.array([3, 1, 3]))[1].tolist()
+    [1, 0, 1]
+    """
+    if y.dtype.kind in "iu" and len(y):
+        lowest, highest = y.min(), y.max()
+        if int(highest) - int(lowest) < max(256, len(y)):  # counting is faster than sorting
+            offsets = (y - lowest).astype(np.intp, copy=False)
+            present = np.bincount(offsets) > 0
+            numbers = np.cumsum(present) - 1
+            return np.flatnonzero(present).astype(y.dtype) + lowest, numbers[offsets]
+    classes, codes = np.unique(y, return_inverse=True)
+    return classes, codes
+
+
+def first_not_finite(X: Any) -> tuple[int, int] | None:
+    """The row and column of the first NaN or infinity, or None."""
+    values = X.data if hasattr(X, "indptr") else X.reshape(-1)
+    bad = np.flatnonzero(~np.isfinite(values))
+    if not len(bad):
+        return None
+    if hasattr(X, "indptr"):
+        row = int(np.searchsorted(X.indptr, bad[0], side="right")) - 1
+        return row, int(X.indices[bad[0]])
+    row, column = divmod(int(bad[0]), X.shape[1])
+    return row, column

@@ -1,0 +1,477 @@
+"""The one outer loop: orders, epochs, stop rules, solutions, history and steps."""
+
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from . import kernels
+from .kernels import Examples, Log, Rule
+
+Array = NDArray[Any]
+
+
+class Epoch(NamedTuple):
+    """What happened in one epoch; ``history_`` is a list of these.
+
+    Attributes
+    ----------
+    epoch : int
+        Its number, from 1.
+    rows : int
+        Rows gone through.
+    mistakes : int
+        Updates made.
+    errors : int
+        J₁, the misclassified rows (the boundary counts as wrong unless ``ties`` says otherwise).
+    loss : float
+        J, the sum of -y·activation over the misclassified rows. Both are taken as each row was
+        met, or with ``measure=True`` for the weights at the end of the epoch.
+    validation_score : float or None
+        The accuracy on the rows held out by ``early_stopping``.
+    """
+
+    epoch: int
+    rows: int
+    mistakes: int
+    errors: int
+    loss: float
+    validation_score: float | None = None
+
+
+class Task(NamedTuple):
+    """The examples, the numbers of the rows that count, and the rule."""
+
+    examples: Examples
+    everything: Array
+    rule: Rule
+
+    def margins(self, weights: Array, bias: Array) -> Array:
+        """Every row's label times activation, or the lead of its class over the best rival."""
+        out = np.empty(len(self.everything))
+        form_of(self.examples).margins(self.examples, self.everything, weights, bias, out)
+        return out
+
+    def required(self) -> Array:
+        """What each row's margin must exceed to be right."""
+        if self.examples.labels is not None:
+            return np.full(len(self.everything), self.rule.above)
+        positive = self.examples.steps[self.everything] > 0
+        return np.where(positive, self.rule.above, -self.rule.below)
+
+
+class Form(NamedTuple):
+    """The kernels of one form of the algorithm."""
+
+    learn: Callable[..., tuple[int, int]]
+    margins: Callable[..., None]
+    missing: Callable[..., None]
+
+
+TWO_CLASSES = Form(kernels.perceptron, kernels.perceptron_margins, kernels.perceptron_missing)
+MANY_CLASSES = Form(kernels.multiclass, kernels.multiclass_margins, kernels.multiclass_missing)
+
+
+def form_of(examples: Examples) -> Form:
+    """The kernels for two classes or for more."""
+    return TWO_CLASSES if examples.labels is None else MANY_CLASSES
+
+
+def new_log(updates: int) -> Log:
+    """Room to record as many updates."""
+    return Log(np.empty(updates, np.intp), np.empty(updates), np.empty(updates, np.intp))
+
+
+class NotFinite(Exception):
+    """An activation that is NaN or infinite, at a row."""
+
+    def __init__(self, row: int) -> None:
+        self.row = row
+
+
+# Solutions: which of the weights that were tried become the model. Each is the whole state of a
+# model in training, a few arrays and counters that can be copied, saved and gone on from.
+
+
+@dataclass
+class Last:
+    """The weights as the last update left them (Rosenblatt 1958).
+
+    ``weights`` has one column per class (none for two classes) and the dtype of X.
+    """
+
+    weights: Array
+    bias: Array
+    seen: int = 0
+    mistakes: int = 0
+
+    def sweep(self, task: Task, order: Array, log: Log) -> Iterator[int]:
+        """Learn from the rows in an order; yield whenever the log has new updates."""
+        position = 0
+        while position < len(order):
+            position, updates = self.learn(task, order, position, log)
+            if updates < len(log.positions) and position < len(order):
+                raise NotFinite(int(order[position]))
+            if updates:
+                self.record(task, order, updates, log)
+                yield updates
+        self.seen += len(order)
+
+    def learn(self, task: Task, order: Array, start: int, log: Log) -> tuple[int, int]:
+        """Call the kernel: how far it got and how many updates it made."""
+        learn = form_of(task.examples).learn
+        return learn(task.examples, order, start, self.weights, self.bias, task.rule, log)
+
+    def record(self, task: Task, order: Array, updates: int, log: Log) -> None:
+        """Take note of the updates that were just made."""
+        self.mistakes += updates
+
+    def close(self, X: Any) -> None:
+        """Keep what is needed of the rows before they are gone."""
+
+    def answer(self) -> tuple[Array, Array]:
+        """The weights and bias to predict with."""
+        return self.weights, self.bias
+
+
+@dataclass
+class Average(Last):
+    """The mean of the weights after each row seen (Freund & Schapire 1999; Collins 2002).
+
+    ``missing`` sums in double precision what the past weights lack of the present ones.
+    """
+
+    missing: Array = field(init=False)
+    missing_bias: Array = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.missing = np.zeros(self.weights.shape)
+        self.missing_bias = np.zeros(self.bias.shape)
+
+    def record(self, task: Task, order: Array, updates: int, log: Log) -> None:
+        super().record(task, order, updates, log)
+        form_of(task.examples).missing(
+            task.examples,
+            order,
+            self.seen,
+            updates,
+            log,
+            self.missing,
+            self.missing_bias,
+            task.rule.intercept_step,
+        )
+
+    def answer(self) -> tuple[Array, Array]:
+        count = max(self.seen, 1)
+        weights = (self.weights - self.missing / count).astype(self.weights.dtype)
+        return weights, (self.bias - self.missing_bias / count).astype(self.bias.dtype)
+
+
+class Updates(NamedTuple):
+    """A list of updates: which row, after how many rows seen, and how it moved which classes."""
+
+    rows: Array
+    times: Array
+    steps: Array
+    labels: Array
+    rivals: Array
+
+
+@dataclass
+class Vote(Last):
+    """The majority of all weights there were, each with as many votes as rows it survived.
+
+    Kept as the first weights, the mistaken rows and when each was added (Freund & Schapire 1999).
+    ``answer`` gives the last weights; ``votes`` predicts.
+    """
+
+    first_weights: Array = field(init=False)
+    first_bias: Array = field(init=False)
+    intercept_step: float = 0.0
+    supports: list[Any] = field(default_factory=list)
+    updates: list[Updates] = field(default_factory=list)
+    pending: list[Updates] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.first_weights, self.first_bias = self.weights.copy(), self.bias.copy()
+
+    def record(self, task: Task, order: Array, updates: int, log: Log) -> None:
+        super().record(task, order, updates, log)
+        positions = log.positions[:updates]
+        rows, rivals = order[positions], log.rivals[:updates].copy()
+        labels = rivals if task.examples.labels is None else task.examples.labels[rows]
+        steps = task.examples.steps[rows].astype(np.float64)
+        self.intercept_step = task.rule.intercept_step
+        self.pending.append(Updates(rows, self.seen + positions, steps, labels, rivals))
+
+    def close(self, X: Any) -> None:
+        if self.pending:
+            updates = joined(self.pending)
+            rows, which = np.unique(updates.rows, return_inverse=True)
+            which += sum(support.shape[0] for support in self.supports)
+            self.supports.append(X[rows])
+            self.updates.append(updates._replace(rows=which))
+            self.pending = []
+
+    def votes(self, X: Any, sign_of_zero: float = 0.0, rows_at_once: int = 1024) -> Array:
+        """The share of the votes for each class; for two, from -1 (all against) to 1."""
+        out = np.zeros((X.shape[0], len(self.bias)))
+        updates = joined(self.updates)
+        survived = np.diff(updates.times, prepend=0, append=self.seen).astype(np.float64)
+        for begin in range(0, X.shape[0], rows_at_once):
+            block, share = X[begin : begin + rows_at_once], out[begin : begin + rows_at_once]
+            scores = (block @ self.first_weights).reshape(share.shape) + self.first_bias
+            scores = scores.astype(np.float64)
+            products = [to_dense(block @ support.T) for support in self.supports]
+            moves = np.hstack([*products, np.empty((len(share), 0))]) + self.intercept_step
+            if self.weights.ndim == 1:
+                kernels.perceptron_votes(scores, moves, updates, survived, sign_of_zero, share)
+            else:
+                kernels.multiclass_votes(scores, moves, updates, survived, share)
+        return out / max(self.seen, 1)
+
+
+@dataclass
+class Pocket(Last):
+    """The weights with the fewest training errors so far, with ratchet (Gallant 1990).
+
+    Weights are measured on all rows once they have been right more often in a row than those in
+    the pocket, and replace them when they make fewer errors.
+    """
+
+    best_weights: Array = field(init=False)
+    best_bias: Array = field(init=False)
+    best_run: int = 0
+    errors: float = np.inf
+    run: int = 0
+    measured: bool = False
+
+    def __post_init__(self) -> None:
+        self.best_weights, self.best_bias = self.weights.copy(), self.bias.copy()
+
+    def sweep(self, task: Task, order: Array, log: Log) -> Iterator[int]:
+        position, only_look = 0, new_log(0)
+        while True:
+            start = position
+            position, _ = self.learn(task, order, start, only_look)
+            self.run += position - start
+            self.offer(task)
+            if position == len(order) or self.errors == 0:
+                break
+            _, updates = self.learn(task, order[position : position + 1], 0, log)
+            if not updates:
+                raise NotFinite(int(order[position]))
+            log.positions[0] = position
+            self.record(task, order, updates, log)
+            self.run, self.measured = 0, False
+            position += 1
+            yield updates
+        self.seen += position
+
+    def offer(self, task: Task) -> None:
+        """Pocket the weights if they have the longer run and the fewer errors."""
+        if self.run <= self.best_run or self.measured:
+            return
+        self.measured = True
+        margins = task.margins(self.weights, self.bias)
+        wrong = ~(margins > np.minimum(task.required(), 0))
+        errors = np.abs(task.examples.steps[task.everything[wrong]]).sum(dtype=np.float64)
+        if errors < self.errors:
+            self.best_weights[...], self.best_bias[...] = self.weights, self.bias
+            self.best_run, self.errors = self.run, float(errors)
+
+    def answer(self) -> tuple[Array, Array]:
+        return self.best_weights, self.best_bias
+
+
+SOLUTIONS: dict[str, type[Last]] = {
+    "last": Last,
+    "average": Average,
+    "vote": Vote,
+    "pocket": Pocket,
+}
+
+
+def joined(parts: list[Updates]) -> Updates:
+    """Several lists of updates as one."""
+    nothing = Updates(*(np.empty(0, kind) for kind in (np.intp, np.intp, float, np.intp, np.intp)))
+    return Updates(*map(np.concatenate, zip(nothing, *parts, strict=True)))
+
+
+def to_dense(product: Any) -> Array:
+    """A product of two matrices, sparse or not, as an array."""
+    return product.toarray() if hasattr(product, "toarray") else product
+
+
+# Orders: each gives the sweeps of one epoch, as arrays of row numbers.
+
+
+def each(run: "Run") -> Iterator[Array]:
+    """A fresh permutation every epoch."""
+    yield run.permutation(run.epoch)
+
+
+def once(run: "Run") -> Iterator[Array]:
+    """One permutation, kept."""
+    if run.epoch == 1:
+        run.kept = run.permutation(0)
+    yield run.kept
+
+
+def fixed(run: "Run") -> Iterator[Array]:
+    """As given."""
+    yield run.task.everything
+
+
+def first(run: "Run") -> Iterator[Array]:
+    """The first mistake from the start."""
+    everything = run.task.everything
+    found, _ = run.solution.learn(run.task, everything, 0, new_log(0))
+    run.rows = found
+    yield everything[found : found + 1]
+
+
+def worst(run: "Run") -> Iterator[Array]:
+    """The most wrong of all rows; of equals, the first."""
+    everything = run.task.everything
+    margins = run.task.margins(run.solution.weights, run.solution.bias)
+    wrong = np.flatnonzero(~(margins > run.task.required()))
+    # argmin takes a margin that is not a number first, so that the sweep meets it and says so.
+    chosen = wrong[[np.argmin(margins[wrong])]] if len(wrong) else wrong
+    run.rows = len(everything) - len(chosen)
+    yield everything[chosen]
+
+
+def active(run: "Run") -> Iterator[Array]:
+    """All rows, then those ever mistaken until they are clean or as many have been read."""
+    everything = run.task.everything
+    yield everything
+    hard = np.flatnonzero(run.mistaken).astype(everything.dtype)
+    visits = 0
+    while run.mistakes and visits < len(everything):
+        before = run.mistakes
+        yield hard
+        visits += len(hard)
+        if run.mistakes == before:
+            break
+
+
+ORDERS: dict[str, Callable[["Run"], Iterator[Array]]] = {
+    "each": each,
+    "once": once,
+    "fixed": fixed,
+    "active": active,
+    "first": first,
+    "worst": worst,
+}
+
+
+@dataclass
+class Run:
+    """One training run: a task, a solution to change, and when to stop.
+
+    Go through ``updates`` to train; between two items the weights are as the updates left them.
+    """
+
+    task: Task
+    solution: Last
+    order: str = "fixed"
+    max_iter: int = 1
+    seed: int = 0
+    measure: bool = False
+    validate: Callable[[Last], float] | None = None
+    patience: int = 5
+    updates_at_once: int = 1024
+    report: Callable[[Epoch], None] | None = None
+
+    def __post_init__(self) -> None:
+        self.history: list[Epoch] = []
+        self.stop_reason = "max_iter"
+        self.log = new_log(self.updates_at_once)
+        self.mistaken = np.zeros(1 + int(self.task.everything.max()), bool)
+        self.best: tuple[float, int, Last] | None = None
+
+    def updates(self) -> Iterator[tuple[Array, int]]:
+        """Train; yield the order of the sweep and the number of new updates in the log."""
+        for self.epoch in range(1, self.max_iter + 1):
+            self.rows = self.mistakes = self.errors = 0
+            self.loss = 0.0
+            for order in ORDERS[self.order](self):
+                for updates in self.solution.sweep(self.task, order, self.log):
+                    self.tally(order, updates)
+                    yield order, updates
+                self.rows += len(order)
+            if self.epoch_ended():
+                break
+        if self.best is not None:
+            self.solution = self.best[2]
+
+    def train(self) -> "Run":
+        """Train to the end."""
+        for _ in self.updates():
+            pass
+        return self
+
+    def permutation(self, number: int) -> Array:
+        """The rows in a random order, the same whenever it is asked for."""
+        order = self.task.everything.copy()
+        kernels.shuffle(order, self.seed, number)
+        return order
+
+    def tally(self, order: Array, updates: int) -> None:
+        """Count the new updates and what they say of the losses."""
+        margins = self.log.margins[:updates]
+        wrong = margins[margins <= 0] if self.task.rule.above > 0 else margins
+        self.mistakes += updates
+        self.errors += len(wrong)
+        self.loss -= float(wrong.sum())
+        if self.order == "active":
+            self.mistaken[order[self.log.positions[:updates]]] = True
+
+    def epoch_ended(self) -> bool:
+        """Write the history and say whether to stop, and why."""
+        separated = self.measure_losses() if self.measure else self.mistakes == 0
+        separated |= isinstance(self.solution, Pocket) and self.solution.errors == 0
+        score = None if self.validate is None else self.validate(self.solution)
+        improving = score is None or self.improves(score, separated)
+        if separated:
+            self.stop_reason = "separated"
+        elif not improving:
+            self.stop_reason = "no_improvement"
+        self.history.append(
+            Epoch(self.epoch, self.rows, self.mistakes, self.errors, self.loss, score)
+        )
+        if self.report is not None:
+            self.report(self.history[-1])
+        return self.stop_reason != "max_iter"
+
+    def measure_losses(self) -> bool:
+        """Take both losses of the weights as they are; say whether every row is right."""
+        margins = self.task.margins(self.solution.weights, self.solution.bias)
+        required = self.task.required()
+        wrong = margins[~(margins > np.minimum(required, 0))]
+        self.errors, self.loss = len(wrong), -float(wrong.sum()) + 0.0
+        return bool(np.all(margins > required))
+
+    def improves(self, score: float, separated: bool) -> bool:
+        """Keep the best solution on the held-out rows; False when none came for too long."""
+        if self.best is None or score > self.best[0] or separated and score == self.best[0]:
+            self.best = score, self.epoch, copy.deepcopy(self.solution)
+        return self.epoch - self.best[1] < self.patience
+
+
+def merged(histories: list[list[Epoch]]) -> list[Epoch]:
+    """The histories of several two-class problems, summed epoch by epoch."""
+    summed = []
+    for epochs in zip_longest(*histories):
+        present = [epoch for epoch in epochs if epoch is not None]
+        counts = (sum(column) for column in list(zip(*present, strict=True))[1:5])
+        scores = [epoch.validation_score for epoch in present if epoch.validation_score is not None]
+        summed.append(
+            Epoch(present[0].epoch, *counts, sum(scores) / len(scores) if scores else None)
+        )
+    return summed

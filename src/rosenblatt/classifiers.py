@@ -1,11 +1,11 @@
 """The scikit-learn face of the linear family."""
 
+import copy
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
-
-import copy
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -18,9 +18,15 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .kernels import Examples, Rows, Rule, largest_squared_norm
 from .rows import encode, first_not_finite, rows_of
-from .training import ORDERS, SOLUTIONS, Array, Epoch, Last, NotFinite, Run, Task, Vote, merged
+from .training import ORDERS, SOLUTIONS, Array, Epoch, Last, NotFiniteError, Run, Task, Vote, merged
 
 SIGN_OF_ZERO = {"mistake": 0.0, "positive": 1.0, "negative": -1.0, "correct": 0.0}
+CHOICES: dict[str, list[str]] = {
+    "solution": list(SOLUTIONS),
+    "order": list(ORDERS),
+    "ties": list(SIGN_OF_ZERO),
+    "multi_class": ["argmax", "ovr"],
+}
 
 
 class Lesson(NamedTuple):
@@ -36,7 +42,7 @@ class Lesson(NamedTuple):
     seed: int
 
 
-class Perceptron(ClassifierMixin, BaseEstimator):
+class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """Learn a linear boundary by correcting mistakes, one row at a time.
 
     Rosenblatt (1958), "The perceptron", Psychological Review 65(6). With the default parameters
@@ -116,6 +122,9 @@ class Perceptron(ClassifierMixin, BaseEstimator):
     >>> model.stop_reason_, model.n_mistakes_, model.score(X, y == 0)
     ('separated', 3, 1.0)
     """
+
+    _solutions: list[Last]
+    _answered: tuple[Array, Array] | None
 
     def __init__(
         self,
@@ -238,8 +247,9 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        if self._solutions[0].__class__ is Vote:
-            scores = np.hstack([s.votes(X, SIGN_OF_ZERO[self.ties]) for s in self._solutions])
+        voters = [solution for solution in self._solutions if isinstance(solution, Vote)]
+        if voters:
+            scores = np.hstack([voter.votes(X, SIGN_OF_ZERO[self.ties]) for voter in voters])
         else:
             scores = X @ self.coef_.T + self.intercept_
         return scores.ravel() if len(self.classes_) == 2 else scores
@@ -257,10 +267,12 @@ class Perceptron(ClassifierMixin, BaseEstimator):
 
     @property
     def coef_(self) -> Array:
+        """The weights, one row per class or one row for two classes."""
         return self._answer()[0]
 
     @property
     def intercept_(self) -> Array:
+        """The biases."""
         return self._answer()[1]
 
     def _answer(self) -> tuple[Array, Array]:
@@ -286,12 +298,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
 
     def _check_parameters(self) -> None:
         """Refuse parameters that are out of range or do not go together."""
-        for name, allowed in {
-            "solution": SOLUTIONS,
-            "order": ORDERS,
-            "ties": SIGN_OF_ZERO,
-            "multi_class": ("argmax", "ovr"),
-        }.items():
+        for name, allowed in CHOICES.items():
             if getattr(self, name) not in allowed:
                 options = ", ".join(map(repr, allowed))
                 raise ValueError(f"{name} must be one of {options}; got {getattr(self, name)!r}.")
@@ -339,7 +346,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         ]:
             if unfit:
                 raise ValueError(
-                    f"{what} needs the whole data, and partial_fit sees only a batch; use {instead}."
+                    f"{what} needs all the data, and partial_fit sees only a batch; use {instead}."
                 )
 
     def _check_rows(self, X: Any, y: Any, reset: bool) -> tuple[Any, Array]:
@@ -385,7 +392,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         classes, codes = encode(y)
         if len(classes) < 2:
             raise ValueError(
-                f"y has only one class, {classes[0]!r}; a classifier needs rows of at least two."
+                f"y has only one class, {classes.tolist()[0]!r}; rows of at least two are needed."
             )
         return classes, codes
 
@@ -411,7 +418,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         unknown = np.flatnonzero(classes[codes] != y)
         if len(unknown):
             raise ValueError(
-                f"y has the label {y[unknown[0]]!r} in row {unknown[0]}, which is not among the "
+                f"y has the label {y.tolist()[unknown[0]]!r} in row {unknown[0]}, not among the "
                 f"classes {classes.tolist()}; name all labels in classes in the first call."
             )
         return codes
@@ -423,8 +430,6 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         if self.intercept_step == "radius" and hasattr(X, "sum_duplicates"):
             X = X.copy() if not X.has_canonical_format else X
             X.sum_duplicates()  # or the norms would be wrong
-        random = check_random_state(self.random_state)
-        seed = int(random.randint(np.iinfo(np.int32).max))
         weights = self._row_weights(codes, sample_weight)
         everything = np.arange(len(codes), dtype=np.uint32)
         if weights is not None:
@@ -437,10 +442,10 @@ class Perceptron(ClassifierMixin, BaseEstimator):
                 everything,
                 test_size=self.validation_fraction,
                 stratify=codes[everything],
-                random_state=random,
+                random_state=self.random_state,
             )
             everything = np.sort(everything)
-        return Lesson(X, rows_of(X), codes, weights, everything, held, seed)
+        return Lesson(X, rows_of(X), codes, weights, everything, held, seed_of(self.random_state))
 
     def _row_weights(self, codes: Array, sample_weight: ArrayLike | None) -> Array | None:
         """Sample weights times class weights, or None when all are 1."""
@@ -508,7 +513,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
                 else:
                     with ThreadPoolExecutor(threads) as pool:
                         runs = list(pool.map(train, range(len(problems))))
-            except NotFinite as stop:
+            except NotFiniteError as stop:
                 self._refuse_not_finite(lesson.X[[stop.row]])
                 raise self._overflow(lesson.X.dtype) from None
         for run in runs:
@@ -523,12 +528,11 @@ class Perceptron(ClassifierMixin, BaseEstimator):
 
     def _rule(self, lesson: Lesson) -> Rule:
         """When a row is right: thresholds that include zero or not, as ``ties`` says."""
-        if len(self.classes_) > 2 and self.multi_class == "argmax":
-            if self.ties in ("positive", "negative"):
-                raise ValueError(
-                    f"ties={self.ties!r} has no meaning for {len(self.classes_)} classes at once; "
-                    'use ties="mistake" or "correct", or multi_class="ovr".'
-                )
+        if self._problems() == [None] and self.ties in ("positive", "negative"):
+            raise ValueError(
+                f"ties={self.ties!r} has no meaning for {len(self.classes_)} classes at once; "
+                'use ties="mistake" or "correct", or multi_class="ovr".'
+            )
         above, below = float(self.margin), -float(self.margin)
         if self.margin == 0 and self.ties in ("positive", "correct"):
             above = np.nextafter(0.0, -1.0)
@@ -562,7 +566,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):
             measure=self.measure,
             patience=self.n_iter_no_change,
             updates_at_once=updates_at_once,
-            report=say if self.verbose else None,
+            report=partial(say, len(lesson.everything)) if self.verbose else None,
         )
         if lesson.held_out is not None:
             run.validate = self._validator(lesson, positive)
@@ -607,8 +611,8 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         for solution in solutions:
             if not all(np.isfinite(array).all() for array in solution.answer()):
                 raise self._overflow(solution.weights.dtype)
-        self._solutions: list[Last] = solutions
-        self._answered: tuple[Array, Array] | None = None
+        self._solutions = solutions
+        self._answered = None
         self.n_mistakes_ = sum(solution.mistakes for solution in solutions)
         self.history_ = merged([run.history for run in runs])
         self.n_iter_ = len(self.history_)
@@ -624,12 +628,21 @@ class Perceptron(ClassifierMixin, BaseEstimator):
         )
 
 
+def seed_of(random_state: Any) -> int:
+    """A number that decides the permutations: an int is its own seed."""
+    if isinstance(random_state, Integral) and 0 <= int(random_state) < 2**32:
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
+
+
 def positive_number(value: Any) -> bool:
-    return isinstance(value, Real) and not isinstance(value, bool) and 0 < value < np.inf
+    """Whether a parameter is a finite number above 0."""
+    return isinstance(value, Real) and value is not True and 0 < float(value) < np.inf
 
 
 def whole_number(value: Any) -> bool:
-    return isinstance(value, Integral) and not isinstance(value, bool) and value >= 1
+    """Whether a parameter is an integer from 1 up."""
+    return isinstance(value, Integral) and value is not True and int(value) >= 1
 
 
 def initial(values: ArrayLike | None, shape: tuple[int, ...], dtype: Any, name: str) -> Array:
@@ -647,14 +660,17 @@ def initial(values: ArrayLike | None, shape: tuple[int, ...], dtype: Any, name: 
 def chosen(scores: Array, ties: str) -> Array:
     """The number of the class that scores choose."""
     if scores.ndim == 2:
-        return scores.argmax(axis=1)
-    return (scores >= 0 if ties == "positive" else scores > 0).astype(np.intp)
+        return np.asarray(scores.argmax(axis=1))
+    return np.asarray(scores >= 0 if ties == "positive" else scores > 0, np.intp)
 
 
-def say(epoch: Epoch) -> None:
-    """Print what happened in an epoch."""
-    score = "" if epoch.validation_score is None else f", {epoch.validation_score:.2%} held-out"
-    print(f"Epoch {epoch.epoch}: {epoch.mistakes} mistakes, loss {epoch.loss:.6g}{score}")
+def say(rows: int, epoch: Epoch) -> None:
+    """Print what happened in an epoch over so many rows."""
+    error = (
+        f"epoch {epoch.epoch:4d}  {epoch.mistakes:8d} mistakes  {epoch.errors / rows:7.2%} error"
+    )
+    score = epoch.validation_score
+    print(error if score is None else f"{error}  {score:7.2%} held-out accuracy", flush=True)
 
 
 class Step(NamedTuple):
@@ -732,17 +748,17 @@ def steps(
     weights, bias = solution.weights.copy(), solution.bias.copy()
     for order, _ in run.updates():
         new_weights, new_bias = solution.weights.copy(), solution.bias.copy()
-        row = int(order[run.log.positions[0]])
+        position, margin, rival = run.log[0].item()
+        row = int(order[position])
         x = np.asarray(X[[row]].toarray() if hasattr(X, "indptr") else X[[row]]).ravel()
-        margin = float(run.log.margins[0])
         negative = positive is not None and codes[row] == 0
         which = ... if positive is not None else (slice(None), codes[row])
         yield Step(
             run.epoch,
-            int(run.log.positions[0]),
+            position,
             row,
             model.classes_[codes[row]],
-            None if positive is not None else model.classes_[run.log.rivals[0]],
+            None if positive is not None else model.classes_[rival],
             -margin if negative else margin,
             -margin,
             np.atleast_2d(weights.T),

@@ -53,22 +53,19 @@ class Rule(NamedTuple):
     intercept_step: float
 
 
-class Log(NamedTuple):
-    """The updates of one kernel call. When it is full, the kernel stops before the next update.
+UPDATE = np.dtype([("position", np.intp), ("margin", np.float64), ("rival", np.intp)])
+"""One entry of a kernel's log, whose length is how many updates the kernel may make.
 
-    ``positions`` says where in the order, ``margins`` the label times the activation before the
-    update (or the lead of the right class), ``rivals`` the wrong class that was moved away.
-    """
-
-    positions: np.ndarray
-    margins: np.ndarray
-    rivals: np.ndarray
+``position`` says where in the order, ``margin`` the label times the activation before the update
+(or the lead of the right class), ``rival`` the wrong class that was moved away.
+"""
 
 
 class CompilationNotice(event.Listener):
     """Says once, when a kernel of this package is not in the disk cache, why the user waits."""
 
     def on_start(self, event: event.Event) -> None:
+        """Say it, the first time."""
         if not self.said and event.data["dispatcher"].py_func.__module__.startswith(__package__):
             self.said = True
             logging.getLogger(__package__).warning(
@@ -119,21 +116,46 @@ def dot(w, i, values, indices, starts):
 
 @compiled
 def add(w, step, i, values, indices, starts):
-    """w += step·xᵢ, each product and each sum rounded once, as NumPy does."""
+    """W += step·xᵢ, each product and each sum rounded once, as NumPy does."""
     first, last = span(i, indices, starts)
     for k in range(first, last):
         w[column(k, first, indices)] += step * values[k]
 
 
-@compiled_sum
-def score(W, b, s, i, values, indices, starts):
-    """s = Wᵀxᵢ + b: the activation of every class, one column of W each."""
+@compiled
+def move(W, step, y, rival, i, values, indices, starts):
+    """Add step·xᵢ to column y of W and take it from column rival."""
     first, last = span(i, indices, starts)
-    s[:] = b
     for k in range(first, last):
         j = column(k, first, indices)
-        for c in range(W.shape[1]):
-            s[c] += values[k] * W[j, c]
+        W[j, y] += step * values[k]
+        W[j, rival] -= step * values[k]
+
+
+@compiled_sum
+def score(W, b, s, i, values, indices, starts):
+    """S = Wᵀxᵢ + b: the activation of every class, one column of W each.
+
+    Four classes at a time, so that their sums stay in registers.
+    """
+    first, last = span(i, indices, starts)
+    c = 0
+    while c + 4 <= len(s):
+        s0, s1, s2, s3 = b[c], b[c + 1], b[c + 2], b[c + 3]
+        for k in range(first, last):
+            j = column(k, first, indices)
+            s0 += values[k] * W[j, c]
+            s1 += values[k] * W[j, c + 1]
+            s2 += values[k] * W[j, c + 2]
+            s3 += values[k] * W[j, c + 3]
+        s[c], s[c + 1], s[c + 2], s[c + 3] = s0, s1, s2, s3
+        c += 4
+    while c < len(s):
+        s0 = b[c]
+        for k in range(first, last):
+            s0 += values[k] * W[column(k, first, indices), c]
+        s[c] = s0
+        c += 1
 
 
 @compiled_sum
@@ -217,7 +239,7 @@ def fetch_row(t, order, values, indices, starts):
 
 @compiled
 def perceptron(examples, order, start, w, b, rule, log):
-    """w += ηyx and b += ηy whenever y(w·x + b) is too small (Rosenblatt 1958)."""
+    """W += ηyx and b += ηy whenever y(w·x + b) is too small (Rosenblatt 1958)."""
     rows, steps = examples.rows[:], examples.steps
     updates = 0
     for t in range(start, len(order)):
@@ -226,12 +248,12 @@ def perceptron(examples, order, start, w, b, rule, log):
         a = dot(w, i, *rows) + b[0]
         right = a > rule.above if steps[i] > 0 else a < rule.below
         if not right or np.isinf(a):
-            if updates == len(log.positions) or not np.isfinite(a):
+            if updates == len(log) or not np.isfinite(a):
                 return t, updates
             add(w, steps[i], i, *rows)
             b[0] += steps[i] * rule.intercept_step
-            log.positions[updates] = t
-            log.margins[updates] = a if steps[i] > 0 else -a
+            log[updates].position = t
+            log[updates].margin = a if steps[i] > 0 else -a
             updates += 1
     return len(order), updates
 
@@ -250,15 +272,14 @@ def multiclass(examples, order, start, W, b, rule, log):
         rival = best_other(s, y)
         lead = s[y] - s[rival]
         if not lead > rule.above or np.isinf(lead):
-            if updates == len(log.positions) or not np.isfinite(lead):
+            if updates == len(log) or not np.isfinite(lead):
                 return t, updates
-            add(W[:, y], steps[i], i, *rows)
-            add(W[:, rival], -steps[i], i, *rows)
+            move(W, steps[i], y, rival, i, *rows)
             b[y] += steps[i] * rule.intercept_step
             b[rival] -= steps[i] * rule.intercept_step
-            log.positions[updates] = t
-            log.margins[updates] = lead
-            log.rivals[updates] = rival
+            log[updates].position = t
+            log[updates].margin = lead
+            log[updates].rival = rival
             updates += 1
     return len(order), updates
 
@@ -292,25 +313,24 @@ def multiclass_margins(examples, order, W, b, out):
 
 
 @compiled
-def perceptron_missing(examples, order, seen, updates, log, u, ub, intercept_step):
+def perceptron_missing(examples, order, seen, log, u, ub, intercept_step):
     """Sum in u what the weights before each logged update lack of it (Daumé 2006)."""
     rows, steps = examples.rows[:], examples.steps
-    for k in range(updates):
-        i = order[log.positions[k]]
-        lack = np.float64(steps[i]) * (seen + log.positions[k])
+    for update in log:
+        i = order[update.position]
+        lack = np.float64(steps[i]) * (seen + update.position)
         add(u, lack, i, *rows)
         ub[0] += lack * intercept_step
 
 
 @compiled
-def multiclass_missing(examples, order, seen, updates, log, u, ub, intercept_step):
+def multiclass_missing(examples, order, seen, log, u, ub, intercept_step):
     """The same with a right class and a rival per update."""
     rows, steps, labels = examples.rows[:], examples.steps, examples.labels
-    for k in range(updates):
-        i, rival = order[log.positions[k]], log.rivals[k]
-        lack = np.float64(steps[i]) * (seen + log.positions[k])
-        add(u[:, labels[i]], lack, i, *rows)
-        add(u[:, rival], -lack, i, *rows)
+    for update in log:
+        i, rival = order[update.position], update.rival
+        lack = np.float64(steps[i]) * (seen + update.position)
+        move(u, lack, labels[i], rival, i, *rows)
         ub[labels[i]] += lack * intercept_step
         ub[rival] -= lack * intercept_step
 

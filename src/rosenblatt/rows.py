@@ -17,7 +17,7 @@ def rows_of(X: Any) -> Rows:
     """
     if X.shape[0] > MOST_ROWS:
         raise ValueError(
-            f"X has {X.shape[0]} rows and fit takes at most {MOST_ROWS}; use partial_fit in batches."
+            f"X has {X.shape[0]} rows and fit takes at most {MOST_ROWS}; use partial_fit."
         )
     if not hasattr(X, "indptr"):
         length = np.array([X.shape[1]], np.uint64)

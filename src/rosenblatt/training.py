@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import kernels
-from .kernels import Examples, Log, Rule
+from .kernels import UPDATE, Examples, Rule
 
 Array = NDArray[Any]
 
@@ -81,12 +81,7 @@ def form_of(examples: Examples) -> Form:
     return TWO_CLASSES if examples.labels is None else MANY_CLASSES
 
 
-def new_log(updates: int) -> Log:
-    """Room to record as many updates."""
-    return Log(np.empty(updates, np.intp), np.empty(updates), np.empty(updates, np.intp))
-
-
-class NotFinite(Exception):
+class NotFiniteError(Exception):
     """An activation that is NaN or infinite, at a row."""
 
     def __init__(self, row: int) -> None:
@@ -109,26 +104,26 @@ class Last:
     seen: int = 0
     mistakes: int = 0
 
-    def sweep(self, task: Task, order: Array, log: Log) -> Iterator[int]:
+    def sweep(self, task: Task, order: Array, log: Array) -> Iterator[int]:
         """Learn from the rows in an order; yield whenever the log has new updates."""
         position = 0
         while position < len(order):
             position, updates = self.learn(task, order, position, log)
-            if updates < len(log.positions) and position < len(order):
-                raise NotFinite(int(order[position]))
+            if updates < len(log) and position < len(order):
+                raise NotFiniteError(int(order[position]))
             if updates:
-                self.record(task, order, updates, log)
+                self.record(task, order, log[:updates])
                 yield updates
         self.seen += len(order)
 
-    def learn(self, task: Task, order: Array, start: int, log: Log) -> tuple[int, int]:
+    def learn(self, task: Task, order: Array, start: int, log: Array) -> tuple[int, int]:
         """Call the kernel: how far it got and how many updates it made."""
         learn = form_of(task.examples).learn
         return learn(task.examples, order, start, self.weights, self.bias, task.rule, log)
 
-    def record(self, task: Task, order: Array, updates: int, log: Log) -> None:
+    def record(self, task: Task, order: Array, log: Array) -> None:
         """Take note of the updates that were just made."""
-        self.mistakes += updates
+        self.mistakes += len(log)
 
     def close(self, X: Any) -> None:
         """Keep what is needed of the rows before they are gone."""
@@ -152,13 +147,12 @@ class Average(Last):
         self.missing = np.zeros(self.weights.shape)
         self.missing_bias = np.zeros(self.bias.shape)
 
-    def record(self, task: Task, order: Array, updates: int, log: Log) -> None:
-        super().record(task, order, updates, log)
+    def record(self, task: Task, order: Array, log: Array) -> None:
+        super().record(task, order, log)
         form_of(task.examples).missing(
             task.examples,
             order,
             self.seen,
-            updates,
             log,
             self.missing,
             self.missing_bias,
@@ -199,10 +193,10 @@ class Vote(Last):
     def __post_init__(self) -> None:
         self.first_weights, self.first_bias = self.weights.copy(), self.bias.copy()
 
-    def record(self, task: Task, order: Array, updates: int, log: Log) -> None:
-        super().record(task, order, updates, log)
-        positions = log.positions[:updates]
-        rows, rivals = order[positions], log.rivals[:updates].copy()
+    def record(self, task: Task, order: Array, log: Array) -> None:
+        super().record(task, order, log)
+        positions, rivals = log["position"].copy(), log["rival"].copy()
+        rows = order[positions]
         labels = rivals if task.examples.labels is None else task.examples.labels[rows]
         steps = task.examples.steps[rows].astype(np.float64)
         self.intercept_step = task.rule.intercept_step
@@ -253,8 +247,8 @@ class Pocket(Last):
     def __post_init__(self) -> None:
         self.best_weights, self.best_bias = self.weights.copy(), self.bias.copy()
 
-    def sweep(self, task: Task, order: Array, log: Log) -> Iterator[int]:
-        position, only_look = 0, new_log(0)
+    def sweep(self, task: Task, order: Array, log: Array) -> Iterator[int]:
+        position, only_look = 0, np.empty(0, UPDATE)
         while True:
             start = position
             position, _ = self.learn(task, order, start, only_look)
@@ -264,9 +258,9 @@ class Pocket(Last):
                 break
             _, updates = self.learn(task, order[position : position + 1], 0, log)
             if not updates:
-                raise NotFinite(int(order[position]))
-            log.positions[0] = position
-            self.record(task, order, updates, log)
+                raise NotFiniteError(int(order[position]))
+            log[0]["position"] = position
+            self.record(task, order, log[:1])
             self.run, self.measured = 0, False
             position += 1
             yield updates
@@ -304,7 +298,7 @@ def joined(parts: list[Updates]) -> Updates:
 
 def to_dense(product: Any) -> Array:
     """A product of two matrices, sparse or not, as an array."""
-    return product.toarray() if hasattr(product, "toarray") else product
+    return np.asarray(product.toarray() if hasattr(product, "toarray") else product)
 
 
 # Orders: each gives the sweeps of one epoch, as arrays of row numbers.
@@ -330,7 +324,7 @@ def fixed(run: "Run") -> Iterator[Array]:
 def first(run: "Run") -> Iterator[Array]:
     """The first mistake from the start."""
     everything = run.task.everything
-    found, _ = run.solution.learn(run.task, everything, 0, new_log(0))
+    found, _ = run.solution.learn(run.task, everything, 0, np.empty(0, UPDATE))
     run.rows = found
     yield everything[found : found + 1]
 
@@ -390,14 +384,17 @@ class Run:
 
     def __post_init__(self) -> None:
         self.history: list[Epoch] = []
-        self.stop_reason = "max_iter"
-        self.log = new_log(self.updates_at_once)
+        self.stop_reason = ""
+        self.epoch = 0
+        self.kept = self.task.everything
+        self.log = np.empty(self.updates_at_once, UPDATE)
         self.mistaken = np.zeros(1 + int(self.task.everything.max()), bool)
         self.best: tuple[float, int, Last] | None = None
 
     def updates(self) -> Iterator[tuple[Array, int]]:
         """Train; yield the order of the sweep and the number of new updates in the log."""
-        for self.epoch in range(1, self.max_iter + 1):
+        while self.stop_reason == "" and self.epoch < self.max_iter:
+            self.epoch += 1
             self.rows = self.mistakes = self.errors = 0
             self.loss = 0.0
             for order in ORDERS[self.order](self):
@@ -405,8 +402,8 @@ class Run:
                     self.tally(order, updates)
                     yield order, updates
                 self.rows += len(order)
-            if self.epoch_ended():
-                break
+            self.end_epoch()
+        self.stop_reason = self.stop_reason or "max_iter"
         if self.best is not None:
             self.solution = self.best[2]
 
@@ -424,16 +421,17 @@ class Run:
 
     def tally(self, order: Array, updates: int) -> None:
         """Count the new updates and what they say of the losses."""
-        margins = self.log.margins[:updates]
-        wrong = margins[margins <= 0] if self.task.rule.above > 0 else margins
+        wrong = self.log["margin"][:updates]
+        if self.task.rule.above > 0:
+            wrong = wrong[wrong <= 0]
         self.mistakes += updates
         self.errors += len(wrong)
-        self.loss -= float(wrong.sum())
+        self.loss -= float(np.add.reduce(wrong))
         if self.order == "active":
-            self.mistaken[order[self.log.positions[:updates]]] = True
+            self.mistaken[order[self.log["position"][:updates]]] = True
 
-    def epoch_ended(self) -> bool:
-        """Write the history and say whether to stop, and why."""
+    def end_epoch(self) -> None:
+        """Write the history and decide whether to stop."""
         separated = self.measure_losses() if self.measure else self.mistakes == 0
         separated |= isinstance(self.solution, Pocket) and self.solution.errors == 0
         score = None if self.validate is None else self.validate(self.solution)
@@ -447,7 +445,6 @@ class Run:
         )
         if self.report is not None:
             self.report(self.history[-1])
-        return self.stop_reason != "max_iter"
 
     def measure_losses(self) -> bool:
         """Take both losses of the weights as they are; say whether every row is right."""
@@ -459,19 +456,29 @@ class Run:
 
     def improves(self, score: float, separated: bool) -> bool:
         """Keep the best solution on the held-out rows; False when none came for too long."""
-        if self.best is None or score > self.best[0] or separated and score == self.best[0]:
+        if self.best is None or score > self.best[0] or (separated and score == self.best[0]):
             self.best = score, self.epoch, copy.deepcopy(self.solution)
         return self.epoch - self.best[1] < self.patience
 
 
 def merged(histories: list[list[Epoch]]) -> list[Epoch]:
     """The histories of several two-class problems, summed epoch by epoch."""
-    summed = []
-    for epochs in zip_longest(*histories):
-        present = [epoch for epoch in epochs if epoch is not None]
-        counts = (sum(column) for column in list(zip(*present, strict=True))[1:5])
-        scores = [epoch.validation_score for epoch in present if epoch.validation_score is not None]
-        summed.append(
-            Epoch(present[0].epoch, *counts, sum(scores) / len(scores) if scores else None)
+    if len(histories) == 1:
+        return histories[0]
+    return [
+        Epoch(
+            number,
+            rows=sum(epoch.rows for epoch in epochs if epoch),
+            mistakes=sum(epoch.mistakes for epoch in epochs if epoch),
+            errors=sum(epoch.errors for epoch in epochs if epoch),
+            loss=sum(epoch.loss for epoch in epochs if epoch),
+            validation_score=mean([epoch.validation_score for epoch in epochs if epoch]),
         )
-    return summed
+        for number, epochs in enumerate(zip_longest(*histories), start=1)
+    ]
+
+
+def mean(scores: list[float | None]) -> float | None:
+    """The mean of scores, or None when none were taken."""
+    taken = [score for score in scores if score is not None]
+    return sum(taken) / len(taken) if taken else None

@@ -1,0 +1,46 @@
+"""What every benchmark shares: the best of several runs, and a table of ratios."""
+
+import argparse
+import gc
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+
+def options(question: str) -> argparse.Namespace:
+    """The command line that all benchmarks have."""
+    parser = argparse.ArgumentParser(description=question)
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="real data sets")
+    return parser.parse_args()
+
+
+def best_of(run: Callable[[], Any], times: int = 5) -> float:
+    """The shortest time in seconds, after one run to warm up."""
+    run()
+    gc.collect()
+    seconds = []
+    for _ in range(times):
+        start = time.perf_counter()
+        run()
+        seconds.append(time.perf_counter() - start)
+    return min(seconds)
+
+
+def table(*rows: tuple[str, ...]) -> None:
+    """Print rows of text in columns."""
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    for row in rows:
+        cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
+        print("  ".join(cells).rstrip())
+
+
+def ratio(ours: float, theirs: float) -> str:
+    """How many times faster."""
+    return f"{theirs / ours:.1f}x"
+
+
+def milliseconds(seconds: float) -> str:
+    """A time to read."""
+    return f"{seconds * 1e3:.2f} ms"

@@ -36,11 +36,13 @@ def texts(folder: Path, rows: int | None) -> tuple[object, ...]:
 
 
 def adult(folder: Path) -> tuple[object, ...]:
-    """The binary features of a9a."""
-    return (
-        *load_svmlight_file(folder / "a9a", n_features=123, dtype=np.float32),
-        *load_svmlight_file(folder / "a9a.t", n_features=123, dtype=np.float32),
-    )
+    """The binary features of a9a, with the 32-bit indices that scikit-learn's SGD insists on."""
+    parts: list[object] = []
+    for name in ("a9a", "a9a.t"):
+        X, y = load_svmlight_file(folder / name, n_features=123, dtype=np.float32)
+        X.indices, X.indptr = X.indices.astype(np.int32), X.indptr.astype(np.int32)
+        parts += [X, y]
+    return tuple(parts)
 
 
 def main() -> None:

@@ -1,0 +1,86 @@
+"""Whatever the pages and the examples show, runs; whatever they point to, exists."""
+
+import doctest
+import inspect
+import re
+import runpy
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from rosenblatt import kernels
+
+ROOT = Path(__file__).parents[1]
+README = ROOT / "README.md"
+KERNEL = "def perceptron("
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+EXAMPLES = sorted(ROOT.glob("examples/*.py"))
+
+FENCED = re.compile(r"^([ \t]*)```(\w*)[^\n]*\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"""\]\(<?([^)>\s]+)|(?:src|href)="([^"]+)""")
+
+
+def name_of(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+def python_blocks(page):
+    """The line number and the text of each Python block."""
+    text = page.read_text("utf-8")
+    for block in FENCED.finditer(text):
+        if block[2] in ("py", "python", "pycon"):
+            yield text.count("\n", 0, block.start(3)), textwrap.dedent(block[3])
+
+
+def run_session(session, namespace, page, line):
+    """Run a block of >>> lines and compare what they print; return the names it leaves."""
+    test = doctest.DocTestParser().get_doctest(session, namespace, name_of(page), str(page), line)
+    runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE)
+    report = []
+    runner.run(test, out=report.append, clear_globs=False)
+    assert not runner.failures, "".join(report)
+    return test.globs
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_snippets_run(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    namespace = {"__name__": "__main__"}
+    for line, block in python_blocks(page):
+        if KERNEL in block:
+            continue  # compared with the source below
+        if ">>>" in block:
+            namespace = run_session(block, namespace, page, line)
+        else:
+            exec(compile("\n" * line + block, page, "exec"), namespace)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=name_of)
+def test_examples_run(example, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", [str(example)])
+    runpy.run_path(str(example), run_name="__main__")
+    assert capsys.readouterr().out
+
+
+def test_readme_shows_the_kernel_as_it_is():
+    shown = [block for _, block in python_blocks(README) if KERNEL in block]
+    assert shown, "README.md does not show the perceptron kernel"
+    assert shown == [inspect.getsource(kernels.perceptron.py_func)]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_somewhere(page):
+    prose = FENCED.sub("", page.read_text("utf-8"))
+    targets = [(markdown or html).split("#")[0] for markdown, html in LINK.findall(prose)]
+    inside = [target for target in targets if target and not re.match(r"\w+:", target)]
+    assert [target for target in inside if not (page.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_named_tests_exist(page):
+    tests = "".join(path.read_text("utf-8") for path in ROOT.glob("tests/test_*.py"))
+    named = re.findall(r"`(test_\w+)`", page.read_text("utf-8"))
+    assert [name for name in named if f"def {name}(" not in tests] == []

@@ -125,6 +125,8 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     _solutions: list[Last]
     _answered: tuple[Array, Array] | None
+    _intercept_step: float
+    _plain: bool
 
     def __init__(
         self,
@@ -197,6 +199,8 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             solutions = copy.deepcopy(self._solutions)
         else:
             solutions = self._starting_at(coef_init, intercept_init, X.dtype)
+        given = (sample_weight, coef_init, intercept_init, self.class_weight)
+        self._plain = not going_on and self.margin == 0 and all(value is None for value in given)
         self._keep(self._train(lesson, solutions, self.order, self.max_iter))
         return self
 
@@ -229,6 +233,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if first:
             self.classes_ = known
         solutions = self._starting_at(None, None, X.dtype) if first else self._solutions
+        self._plain = False
         self._keep(self._train(lesson, solutions, "fixed", 1))
         return self
 
@@ -285,6 +290,21 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 np.concatenate([bias for _, bias in answers]),
             )
         return self._answered
+
+    def last_weights(self) -> tuple[Array, float, float]:
+        """The weights and bias after the last update, and how far a mistake moved the bias.
+
+        For the theory of two classes, which speaks of these whatever ``solution`` predicts with;
+        refused when the run did not start at zero or its steps differed.
+        """
+        check_is_fitted(self)
+        if not self._plain or len(self.classes_) != 2 or self.early_stopping:
+            raise ValueError(
+                "The theory is about fit with two classes, from zero, without margin, weights or "
+                "early stopping; fit such a Perceptron."
+            )
+        (solution,) = self._solutions
+        return solution.weights, float(solution.bias[0]), self._intercept_step
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_solutions")
@@ -613,6 +633,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise self._overflow(solution.weights.dtype)
         self._solutions = solutions
         self._answered = None
+        self._intercept_step = runs[0].task.rule.intercept_step
         self.n_mistakes_ = sum(solution.mistakes for solution in solutions)
         self.history_ = merged([run.history for run in runs])
         self.n_iter_ = len(self.history_)

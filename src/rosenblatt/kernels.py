@@ -187,6 +187,56 @@ def largest_squared_norm(rows, order):
     return largest
 
 
+@compiled
+def mix(z):
+    """Scatter the bits of a 64-bit number (the finaliser of SplitMix64, Steele et al. 2014)."""
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@compiled_sum
+def product_and_size(w, i, values, indices, starts):
+    """w·xᵢ and the sum of the sizes of its terms, in double precision."""
+    first, last = span(i, indices, starts)
+    total, size = 0.0, 0.0
+    for k in range(first, last):
+        term = w[column(k, first, indices)] * values[k]
+        total += term
+        size += abs(term)
+    return total, size
+
+
+@compiled
+def surely_positive(examples, w, b, out):
+    """Whether y(w·x + b) > 0 beyond all rounding, for every row.
+
+    A sum of m products in any order is off by at most m·u/(1 - m·u) times the sum of their sizes
+    (Higham 2002, section 3.1), u = 2⁻⁵³, plus what underflows; both are taken twice here.
+    """
+    rows, steps = examples.rows[:], examples.steps
+    bound = 2.0 * (len(w) + 4) * 2.0**-53
+    lost = 2.0 * (len(w) + 4) * 2.0**-1074
+    for i in range(len(out)):
+        total, size = product_and_size(w, i, *rows)
+        a = total + b if steps[i] > 0 else -(total + b)
+        out[i] = a > bound * (size + abs(b)) + lost
+
+
+@compiled
+def fingerprints(rows, out):
+    """A number for every row that is the same for equal rows, dense or sparse."""
+    values, indices, starts = rows[:]
+    for i in range(len(out)):
+        first, last = span(i, indices, starts)
+        total = np.uint64(0)
+        for k in range(first, last):
+            if values[k] != 0:
+                bits = np.float64(values[k]).view(np.uint64)
+                total += mix(bits ^ mix(np.uint64(column(k, first, indices) + 1)))
+        out[i] = total
+
+
 # Fetching ahead: in a shuffled order the processor cannot guess which row comes next.
 
 ROWS_AHEAD = 8
@@ -364,14 +414,6 @@ def multiclass_votes(scores, moves, updates, survived, out):
 
 
 # Orders.
-
-
-@compiled
-def mix(z):
-    """Scatter the bits of a 64-bit number (the finaliser of SplitMix64, Steele et al. 2014)."""
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
 
 
 @compiled

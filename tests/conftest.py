@@ -1,0 +1,47 @@
+"""Data that the test files share."""
+
+import numpy as np
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+from scipy.sparse import csr_array
+
+settings.register_profile("stable", deadline=None, derandomize=True)
+settings.load_profile("stable")
+
+FORMS = ["two", "argmax", "ovr"]
+ORDERS = ["each", "once", "fixed", "active", "first", "worst"]
+
+
+def csr(X, index_type=np.int32):
+    X = csr_array(X)
+    X.indices, X.indptr = X.indices.astype(index_type), X.indptr.astype(index_type)
+    return X
+
+
+LAYOUTS = {
+    "dense": np.array,
+    "int32": csr,
+    "int64": lambda X: csr(X, np.int64),
+}
+
+
+@st.composite
+def examples(draw, form="two"):
+    """Rows of small integers, and labels of which each occurs."""
+    classes = 2 if form == "two" else 3
+    n, d = draw(st.integers(classes, 9)), draw(st.integers(1, 4))
+    X = draw(arrays(np.float64, (n, d), elements=st.integers(-3, 3)))
+    rest = draw(arrays(int, n - classes, elements=st.integers(0, classes - 1)))
+    return X, np.append(range(classes), rest)
+
+
+def form_parameters(form):
+    return {"multi_class": "ovr"} if form == "ovr" else {}
+
+
+def blobs(n=60, d=5, classes=2, seed=0):
+    """Overlapping clouds of real-valued rows."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(n) % classes
+    return rng.normal(size=(n, d)) + rng.normal(size=(classes, d))[y], y

@@ -1,0 +1,309 @@
+"""A naive twin of every algorithm: plain loops over rows in NumPy, with no thought of speed.
+
+Weights have one row per output: one for two classes, whose labels are then +1 and -1, else one per
+class. Everything is computed in float64, which is exact on small integers.
+"""
+
+import numpy as np
+
+from rosenblatt import Epoch
+from rosenblatt.kernels import shuffle
+
+
+def margin_of(weights, bias, x, label):
+    """Label times activation, or the lead of the right class over its best rival."""
+    scores = weights @ x + bias
+    if len(bias) == 1:
+        return label * scores[0]
+    return scores[label] - scores[rival_of(scores, label)]
+
+
+def rival_of(scores, label):
+    """The best of the wrong classes; of equals, the first."""
+    return max((c for c in range(len(scores)) if c != label), key=lambda c: scores[c])
+
+
+def updated(weights, bias, x, label, step, bias_step):
+    """New weights and bias after a mistake."""
+    moves = {0: label}
+    if len(bias) > 1:
+        moves = {label: +1, rival_of(weights @ x + bias, label): -1}
+    weights, bias = weights.copy(), bias.copy()
+    for output, sign in moves.items():
+        weights[output] += sign * step * x
+        bias[output] += sign * step * bias_step
+    return weights, bias
+
+
+class Run:
+    """One problem, told row by row: ``tried`` lists the weights and bias after each row seen."""
+
+    def __init__(self, X, labels, steps, weights, bias, *, margin, ties, intercept_step, pocket):
+        self.X, self.labels, self.steps = X, labels, steps
+        self.weights, self.bias = weights, bias
+        self.margin, self.ties, self.intercept_step = margin, ties, intercept_step
+        self.rows = [i for i in range(len(X)) if steps[i] > 0]
+        self.tried, self.mistaken, self.history = [], set(), []
+        self.mistakes = 0
+        self.pocket = Pocket(self) if pocket else None
+
+    def margin_at(self, i):
+        return margin_of(self.weights, self.bias, self.X[i], self.labels[i])
+
+    def on_right_side(self, i):
+        """Whether a row is classified right, where ``ties`` decides on the boundary."""
+        margin = self.margin_at(i)
+        if margin != 0 or self.margin > 0:
+            return margin > 0
+        two_class_ties = {+1: "positive", -1: "negative"} if len(self.bias) == 1 else {}
+        return self.ties in ("correct", two_class_ties.get(self.labels[i]))
+
+    def is_right(self, i):
+        """Whether a row needs no update."""
+        return self.margin_at(i) > self.margin if self.margin > 0 else self.on_right_side(i)
+
+    def see(self, i):
+        """Learn from one row; say whether to go on."""
+        if self.is_right(i):
+            if self.pocket:
+                self.pocket.run += 1
+        else:
+            if self.pocket and self.pocket.offer_is_perfect():
+                return False
+            if not self.on_right_side(i):
+                self.errors += 1
+                self.loss -= self.margin_at(i)
+            self.mistakes += 1
+            self.mistaken.add(i)
+            self.weights, self.bias = updated(
+                self.weights,
+                self.bias,
+                self.X[i],
+                self.labels[i],
+                self.steps[i],
+                self.intercept_step,
+            )
+            if self.pocket:
+                self.pocket.run, self.pocket.measured = 0, False
+        self.tried.append((self.weights, self.bias))
+        return True
+
+    def sweep(self, order):
+        """Learn from rows in an order; say whether there was a mistake."""
+        before = self.mistakes
+        for i in order:
+            if not self.see(i):
+                break
+        if self.pocket:
+            self.pocket.offer_is_perfect()
+        self.gone_through += len(order)
+        return self.mistakes > before
+
+    def train(self, order, max_iter, seed, measure):
+        """Run epochs until nothing is wrong; say why it stopped."""
+        for epoch in range(1, max_iter + 1):
+            before = self.mistakes
+            self.gone_through, self.errors, self.loss = 0, 0, 0.0
+            ORDERS[order](self, seed, epoch)
+            mistakes = self.mistakes - before
+            separated = mistakes == 0
+            if measure:
+                separated = all(self.is_right(i) for i in self.rows)
+                wrong = [i for i in self.rows if not self.on_right_side(i)]
+                self.errors, self.loss = len(wrong), -sum(self.margin_at(i) for i in wrong)
+            self.history.append(Epoch(epoch, self.gone_through, mistakes, self.errors, self.loss))
+            if separated or (self.pocket and self.pocket.errors == 0):
+                return "separated"
+        return "max_iter"
+
+    # Solutions
+
+    def last(self):
+        return self.weights, self.bias
+
+    def average(self):
+        """The mean of all that was tried, from the present weights back: last - mean(last - tried).
+
+        Written so, it rounds as the library does, and on integers both agree to the last bit.
+        """
+        lack = sum(self.weights - weights for weights, _ in self.tried)
+        lack_of_bias = sum(self.bias - bias for _, bias in self.tried)
+        return self.weights - lack / len(self.tried), self.bias - lack_of_bias / len(self.tried)
+
+    def best(self):
+        return self.pocket.weights, self.pocket.bias
+
+    def votes(self, x):
+        """The share of the tried weights that vote for each class; for two, between -1 and 1."""
+        votes = np.zeros(len(self.bias))
+        for weights, bias in self.tried:
+            scores = weights @ x + bias
+            if len(scores) == 1:
+                votes += np.sign(scores) or {"positive": 1, "negative": -1}.get(self.ties, 0)
+            else:
+                votes[np.argmax(scores)] += 1
+        return votes / len(self.tried)
+
+
+class Pocket:
+    """The weights with the fewest errors so far; they are counted when a longer run has ended."""
+
+    def __init__(self, problem):
+        self.problem = problem
+        self.weights, self.bias = problem.weights, problem.bias
+        self.run = self.longest_run = 0
+        self.errors = np.inf
+        self.measured = False
+
+    def offer_is_perfect(self):
+        if self.run > self.longest_run and not self.measured:
+            self.measured = True
+            wrong = [i for i in self.problem.rows if not self.problem.on_right_side(i)]
+            errors = sum(self.problem.steps[i] for i in wrong)
+            if errors < self.errors:
+                self.weights, self.bias = self.problem.weights, self.problem.bias
+                self.longest_run, self.errors = self.run, errors
+        return self.errors == 0
+
+
+# Orders: each runs one epoch.
+
+
+def shuffled(rows, seed, number):
+    order = np.array(rows, np.uint32)
+    shuffle(order, seed, number)
+    return [int(i) for i in order]
+
+
+def each(run, seed, epoch):
+    run.sweep(shuffled(run.rows, seed, epoch))
+
+
+def once(run, seed, epoch):
+    run.sweep(shuffled(run.rows, seed, 0))
+
+
+def fixed(run, seed, epoch):
+    run.sweep(run.rows)
+
+
+def active(run, seed, epoch):
+    mistakes = run.sweep(run.rows)
+    hard, visits = sorted(run.mistaken), 0
+    while mistakes and visits < len(run.rows):
+        mistakes = run.sweep(hard)
+        visits += len(hard)
+
+
+def first(run, seed, epoch):
+    for i in run.rows:
+        if run.sweep([i]):
+            break
+
+
+def worst(run, seed, epoch):
+    run.gone_through = len(run.rows)
+    wrong = [i for i in run.rows if not run.is_right(i)]
+    if wrong:
+        run.see(min(wrong, key=run.margin_at))
+
+
+ORDERS = {
+    "each": each,
+    "once": once,
+    "fixed": fixed,
+    "active": active,
+    "first": first,
+    "worst": worst,
+}
+
+
+class Perceptron:
+    """The twin of ``rosenblatt.Perceptron``: the same parameters and attributes."""
+
+    def __init__(
+        self,
+        *,
+        solution="last",
+        order="each",
+        eta0=1.0,
+        margin=0.0,
+        ties="mistake",
+        fit_intercept=True,
+        intercept_step=1.0,
+        multi_class="argmax",
+        max_iter=100,
+        measure=False,
+        random_state=0,
+    ):
+        self.solution, self.order, self.eta0 = solution, order, eta0
+        self.margin, self.ties, self.multi_class = margin, ties, multi_class
+        self.fit_intercept, self.intercept_step = fit_intercept, intercept_step
+        self.max_iter, self.measure, self.random_state = max_iter, measure, random_state
+
+    def fit(self, X, y, sample_weight=None, coef_init=None, intercept_init=None):
+        X = np.asarray(X, float)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        steps = self.eta0 * (np.ones(len(X)) if sample_weight is None else sample_weight)
+        outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
+        weights = np.zeros((outputs, X.shape[1])) if coef_init is None else coef_init
+        bias = np.zeros(outputs) if intercept_init is None else intercept_init
+        rule = {
+            "margin": self.margin,
+            "ties": self.ties,
+            "intercept_step": self.bias_step(X[steps > 0]),
+            "pocket": self.solution == "pocket",
+        }
+        if outputs > 1 and self.multi_class == "argmax":
+            self.runs = [Run(X, codes, steps, weights, bias, **rule)]
+        else:  # one two-class problem per output; of two classes, the second is the positive one
+            positives = [1] if outputs == 1 else range(outputs)
+            self.runs = [
+                Run(X, np.where(codes == k, 1, -1), steps, weights[[o]], bias[[o]], **rule)
+                for o, k in enumerate(positives)
+            ]
+        reasons = [
+            run.train(self.order, self.max_iter, self.random_state, self.measure)
+            for run in self.runs
+        ]
+        answers = [self.answer_of(run) for run in self.runs]
+        self.coef_ = np.vstack([weights for weights, _ in answers])
+        self.intercept_ = np.concatenate([bias for _, bias in answers])
+        self.n_mistakes_ = sum(run.mistakes for run in self.runs)
+        self.n_iter_ = max(len(run.history) for run in self.runs)
+        self.history_ = [
+            summed([run.history[t] for run in self.runs if t < len(run.history)])
+            for t in range(self.n_iter_)
+        ]
+        self.stop_reason_ = min(reasons)  # "max_iter" comes before "separated"
+        return self
+
+    def bias_step(self, X):
+        if not self.fit_intercept:
+            return 0.0
+        return max(x @ x for x in X) if self.intercept_step == "radius" else self.intercept_step
+
+    def answer_of(self, run):
+        if self.solution == "average":
+            return run.average()
+        return run.best() if self.solution == "pocket" else run.last()
+
+    def decision_function(self, X):
+        X = np.asarray(X, float)
+        if self.solution == "vote":
+            scores = np.array([np.concatenate([run.votes(x) for run in self.runs]) for x in X])
+        else:
+            scores = X @ self.coef_.T + self.intercept_
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X):
+        scores = self.decision_function(X)
+        if scores.ndim == 2:
+            return self.classes_[scores.argmax(axis=1)]
+        positive = scores >= 0 if self.ties == "positive" else scores > 0
+        return self.classes_[positive.astype(int)]
+
+
+def summed(epochs):
+    rows, mistakes, errors, loss = np.sum([epoch[1:5] for epoch in epochs], axis=0).tolist()
+    return Epoch(epochs[0].epoch, int(rows), int(mistakes), int(errors), loss)

@@ -1,0 +1,614 @@
+"""The scikit-learn face: contracts, steps, starting points, weights, and what is refused."""
+
+import pickle
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from rosenblatt import Perceptron, steps
+
+from . import reference
+from .conftest import FORMS, LAYOUTS, ORDERS, blobs, csr, examples, form_parameters
+
+X = np.array([[1.0, 0.0], [-1.0, 0.0], [3.0, 1.0], [2.0, -1.0]])
+Y = np.array([1, 0, 1, 1])
+THREE = np.array([0, 1, 2, 1])
+
+# scikit-learn
+
+WEIGHTS = "a row of weight 2 moves the weights once by 2, a row that comes twice moves them twice"
+NOISE = "the check wants 87% of pure noise in one class; rows always in file order give it 86%"
+STREAM = "partial_fit is refused, because this variant needs all the data"
+
+
+def expected_failures(model):
+    reasons = {
+        "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
+        "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
+    }
+    if model.solution == "pocket" or model.order == "active":
+        reasons |= {
+            "check_estimators_partial_fit_n_features": STREAM,
+            "check_fit_score_takes_y": STREAM,
+            "check_n_features_in_after_fitting": STREAM,
+        }
+    if model.order == "active":
+        reasons["check_class_weight_classifiers"] = NOISE
+    return reasons
+
+
+@parametrize_with_checks(
+    [
+        Perceptron(),
+        Perceptron(solution="average"),
+        Perceptron(solution="vote"),
+        Perceptron(solution="pocket"),
+        Perceptron(order="active"),
+        Perceptron(multi_class="ovr"),
+    ],
+    expected_failed_checks=expected_failures,
+)
+def test_keeps_the_contract_of_scikit_learn(estimator, check):
+    check(estimator)
+
+
+def test_works_at_the_end_of_a_pipeline_under_a_grid_search():
+    rows, y = blobs(classes=3)
+    pipeline = make_pipeline(StandardScaler(), Perceptron(random_state=0))
+    grid = {"perceptron__solution": ["last", "average"], "perceptron__margin": [0, 1]}
+    search = GridSearchCV(pipeline, grid, cv=3).fit(rows, y)
+    assert search.best_score_ > 0.6
+
+
+@pytest.mark.parametrize("ensemble", [True, False])
+def test_can_be_calibrated(ensemble):
+    rows, y = blobs()
+    calibrated = CalibratedClassifierCV(Perceptron(random_state=0), cv=3, ensemble=ensemble)
+    chances = calibrated.fit(rows, y).predict_proba(rows)
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
+
+
+@pytest.mark.parametrize("n_jobs", [None, 2])
+def test_its_one_vs_rest_is_that_of_scikit_learn_and_threads_do_not_change_it(n_jobs):
+    rows, y = blobs(classes=4)
+    model = Perceptron(multi_class="ovr", n_jobs=n_jobs, random_state=0, max_iter=9).fit(rows, y)
+    theirs = OneVsRestClassifier(Perceptron(random_state=0, max_iter=9)).fit(rows, y)
+    np.testing.assert_array_equal(model.coef_, np.vstack([e.coef_ for e in theirs.estimators_]))
+    np.testing.assert_array_equal(model.predict(rows), theirs.predict(rows))
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
+def test_remembers_the_names_of_a_data_frame(frame):
+    named = frame({"height": X[:, 0], "weight": X[:, 1]})
+    model = Perceptron(random_state=0).fit(named, Y)
+    assert model.feature_names_in_.tolist() == ["height", "weight"]
+    np.testing.assert_array_equal(
+        model.predict(named), Perceptron(random_state=0).fit(X, Y).predict(X)
+    )
+    with pytest.raises(ValueError, match="feature names"):
+        model.predict(frame({"width": X[:, 0], "weight": X[:, 1]}))
+
+
+@pytest.mark.parametrize("solution", ["last", "average", "vote"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_pickled_model_goes_on_as_if_it_never_left(solution, form):
+    rows, y = blobs(classes=2 if form == "two" else 3)
+    here = Perceptron(solution=solution, **form_parameters(form))
+    here.partial_fit(rows[:30], y[:30], classes=np.unique(y))
+    there = pickle.loads(pickle.dumps(here))
+    for model in (here, there):
+        model.partial_fit(rows[30:], y[30:])
+    np.testing.assert_array_equal(here.coef_, there.coef_)
+    np.testing.assert_array_equal(here.decision_function(rows), there.decision_function(rows))
+
+
+def test_a_clone_is_not_fitted_and_has_the_same_parameters():
+    model = Perceptron(solution="vote", margin=0.5).fit(X, Y)
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    assert not hasattr(copy, "coef_")
+    with pytest.raises(NotFittedError):
+        copy.predict(X)
+
+
+def test_sample_weights_are_routed():
+    rows, y = blobs()
+    weights = np.arange(len(y)) % 3.0
+    alone = Perceptron(random_state=0, max_iter=5).fit(rows, y, sample_weight=weights)
+    with config_context(enable_metadata_routing=True):
+        model = Perceptron(random_state=0, max_iter=5).set_fit_request(sample_weight=True)
+        pipeline = make_pipeline(model).fit(rows, y, sample_weight=weights)
+    np.testing.assert_array_equal(pipeline[-1].coef_, alone.coef_)
+
+
+# The same data, whatever it comes in
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("order", ORDERS)
+def test_the_same_number_gives_the_same_model(order, form):
+    rows, y = blobs(classes=2 if form == "two" else 3)
+    chosen = {"order": order, "random_state": 5, "max_iter": 5} | form_parameters(form)
+    one, other = (Perceptron(**chosen).fit(rows, y) for _ in range(2))
+    np.testing.assert_array_equal(one.coef_, other.coef_)
+    assert one.history_ == other.history_
+
+
+def test_an_int_is_the_seed_of_the_permutations():
+    rows, y = blobs(10, 1)
+    met = [step.row for step in steps(rows, y, margin=1e9, random_state=0, max_iter=1)]
+    assert met == [4, 6, 3, 9, 0, 2, 8, 1, 7, 5]
+
+
+def test_mapped_frozen_and_foreign_arrays_give_the_same_model(tmp_path):
+    rows, y = blobs()
+    expected = Perceptron(random_state=0, max_iter=5).fit(rows, y).coef_
+    mapped = np.memmap(tmp_path / "X", np.float64, "w+", shape=rows.shape)
+    mapped[:] = rows
+    mapped.flush()
+    mapped = np.memmap(tmp_path / "X", np.float64, "r", shape=rows.shape)
+    frozen = rows.copy()
+    frozen.flags.writeable = False
+    strided = np.repeat(rows, 2, axis=1)[:, ::2]
+    for same in (mapped, frozen, strided, np.asfortranarray(rows), rows.astype(">f8"), list(rows)):
+        model = Perceptron(random_state=0, max_iter=5).fit(same, y)
+        np.testing.assert_array_equal(model.coef_, expected)
+
+
+def test_frozen_sparse_rows_are_learnt_from_and_predicted():
+    sparse = csr(X)
+    for array in (sparse.data, sparse.indices, sparse.indptr):
+        array.flags.writeable = False
+    assert Perceptron().fit(sparse, Y).score(sparse, Y) == 1
+
+
+@pytest.mark.parametrize("intercept_step", [1.0, "radius"])
+def test_sparse_entries_may_be_unsorted_repeated_or_zero(intercept_step):
+    tidy = csr(np.array([[2.0, 3, 0], [0, -3, 0]]))
+    untidy = tidy.copy()
+    untidy.data = np.array([3.0, 1, 1, -1, 0, -2])
+    untidy.indices = np.array([1, 0, 0, 1, 2, 1], np.int32)
+    untidy.indptr = np.array([0, 3, 6], np.int32)
+    before = untidy.data.copy()
+    models = [
+        Perceptron(intercept_step=intercept_step, order="fixed").fit(rows, [1, 0])
+        for rows in (tidy, untidy)
+    ]
+    np.testing.assert_array_equal(models[0].coef_, models[1].coef_)
+    np.testing.assert_array_equal(models[0].intercept_, models[1].intercept_)
+    np.testing.assert_array_equal(untidy.data, before)
+
+
+# Starting points and weights
+
+
+def test_starts_at_the_weights_given():
+    model = Perceptron().fit(X, Y, coef_init=[[1, 0]], intercept_init=[0.5])
+    assert model.n_mistakes_ == 0
+    assert (model.coef_.tolist(), model.intercept_.tolist()) == ([[1, 0]], [0.5])
+
+
+def test_a_step_of_zero_keeps_the_bias_as_a_threshold():
+    model = Perceptron(intercept_step=0).fit(X, Y, intercept_init=-2)
+    assert model.n_mistakes_ > 0
+    assert model.intercept_ == [-2]
+
+
+@pytest.mark.parametrize("solution", ["last", "average", "vote"])
+@pytest.mark.parametrize("form", FORMS)
+def test_a_warm_start_goes_on_from_the_last_fit(solution, form):
+    rows, y = blobs(classes=2 if form == "two" else 3)
+    chosen = {"solution": solution, "order": "fixed"} | form_parameters(form)
+    twice = Perceptron(**chosen, max_iter=2).fit(rows, y)
+    again = Perceptron(**chosen, max_iter=1, warm_start=True).fit(rows, y).fit(rows, y)
+    np.testing.assert_array_equal(again.coef_, twice.coef_)
+    np.testing.assert_array_equal(again.predict(rows), twice.predict(rows))
+    assert again.n_mistakes_ == twice.n_mistakes_
+    assert again.n_iter_ == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "y"),
+    [
+        pytest.param(np.hstack([X, X]), Y, marks=pytest.mark.skip("writes outside of the weights")),
+        (X, THREE),
+        (X, np.array(["a", "b", "a", "b"])),
+    ],
+)
+def test_a_warm_start_on_other_features_or_labels_is_refused(rows, y):
+    model = Perceptron(warm_start=True).fit(X, Y)
+    with pytest.raises(ValueError, match="warm_start"):
+        model.fit(rows, y)
+
+
+def test_a_warm_pocket_is_emptied_when_the_data_are_others():
+    model = Perceptron(solution="pocket", order="fixed", warm_start=True).fit(X, Y)
+    assert model.fit(X, 1 - Y).score(X, 1 - Y) == 1
+
+
+@given(data=examples())
+@settings(max_examples=25)
+def test_a_warm_vote_keeps_the_bias_steps_of_each_fit(data):
+    near, y = data
+    far = 3 * near + 1
+    chosen = {"solution": "vote", "order": "fixed", "max_iter": 1, "intercept_step": "radius"}
+    model = Perceptron(**chosen, warm_start=True).fit(near, y).fit(far, 1 - y)
+    before = reference.Perceptron(**chosen).fit(near, y)
+    twin = reference.Perceptron(**chosen)
+    twin.fit(far, 1 - y, coef_init=before.coef_, intercept_init=before.intercept_)
+    twin.runs[0].tried[:0] = before.runs[0].tried
+    np.testing.assert_array_equal(model.decision_function(near), twin.decision_function(near))
+
+
+def test_class_weights_scale_the_steps():
+    alike = {"order": "fixed", "max_iter": 3}
+    weighted = Perceptron(class_weight={0: 3, 1: 2}, **alike).fit(X, Y)
+    by_rows = Perceptron(**alike).fit(X, Y, sample_weight=np.where(Y == 0, 3, 2))
+    np.testing.assert_array_equal(weighted.coef_, by_rows.coef_)
+
+
+def test_balanced_classes_weigh_the_same_in_all():
+    alike = {"order": "fixed", "max_iter": 3}
+    balanced = Perceptron(class_weight="balanced", **alike).fit(X, Y)
+    by_rows = Perceptron(**alike).fit(X, Y, sample_weight=len(Y) / (2 * np.bincount(Y)[Y]))
+    np.testing.assert_array_equal(balanced.coef_, by_rows.coef_)
+
+
+def test_class_weights_work_in_batches():
+    weighted = Perceptron(class_weight={0: 3, 1: 2}, order="fixed", max_iter=1)
+    whole = clone(weighted).fit(X, Y)
+    cut = weighted.partial_fit(X[:2], Y[:2], classes=[0, 1]).partial_fit(X[2:], Y[2:])
+    np.testing.assert_array_equal(cut.coef_, whole.coef_)
+
+
+def test_labels_may_be_words_and_the_larger_is_positive():
+    model = Perceptron().fit(X, np.array(["no", "yes"])[Y])
+    assert model.classes_.tolist() == ["no", "yes"]
+    assert model.predict([[9.0, 0.0]]) == ["yes"]
+
+
+@pytest.mark.parametrize(("ties", "label"), [("positive", 1), ("negative", 0), ("mistake", 0)])
+@pytest.mark.parametrize("solution", ["last", "vote"])
+def test_ties_say_what_is_predicted_on_the_boundary(ties, label, solution):
+    model = Perceptron(ties=ties, solution=solution, fit_intercept=False).fit(X, Y)
+    assert model.predict([[0.0, 0.0]]) == [label]
+
+
+@pytest.mark.parametrize(("form", "problems"), [("two", 1), ("argmax", 1), ("ovr", 3)])
+def test_verbose_prints_a_line_per_epoch(form, problems, capsys):
+    y = Y if form == "two" else THREE
+    Perceptron(verbose=1, max_iter=2, margin=1e9, **form_parameters(form)).fit(X, y)
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == 2 * problems
+    assert "epoch" in lines[0].lower()
+    assert "mistakes" in lines[0]
+
+
+def test_is_silent_unless_asked(capsys):
+    Perceptron().fit(X, Y)
+    assert capsys.readouterr().out == ""
+
+
+# Steps
+
+
+@pytest.mark.parametrize("form", ["two", "argmax"])
+@pytest.mark.parametrize("order", ORDERS)
+@given(choices=st.data())
+@settings(max_examples=15)
+def test_steps_tell_what_fit_does(order, form, choices):
+    rows, y = choices.draw(examples(form))
+    margin = choices.draw(st.sampled_from([0.0, 1.0]))
+    layout = LAYOUTS[choices.draw(st.sampled_from(sorted(LAYOUTS)))]
+    chosen = {"order": order, "margin": margin, "max_iter": 5, "random_state": 0}
+    records = list(steps(layout(rows), y, **chosen))
+    model = Perceptron(**chosen).fit(layout(rows), y)
+    assert len(records) == model.n_mistakes_
+    assert [sum(r.epoch == e.epoch for r in records) for e in model.history_] == [
+        e.mistakes for e in model.history_
+    ]
+    weights, bias = np.zeros_like(model.coef_), np.zeros_like(model.intercept_)
+    for record in records:
+        np.testing.assert_array_equal(record.weights, weights)
+        np.testing.assert_array_equal(record.bias, bias)
+        check_step(record, rows[record.row], y[record.row], margin)
+        weights, bias = record.new_weights, record.new_bias
+    np.testing.assert_array_equal(weights, model.coef_)
+    np.testing.assert_array_equal(bias, model.intercept_)
+
+
+def check_step(record, x, label, margin):
+    scores = record.weights @ x + record.bias
+    assert record.label == label
+    if len(scores) == 1:
+        sign, output = 2 * label - 1, 0
+        assert record.rival is None
+        assert record.activation == scores[0]
+        assert record.loss == -sign * scores[0]
+    else:
+        sign, output = 1, label
+        assert record.activation == scores[label] - scores[record.rival] == -record.loss
+        assert record.rival == np.argmax(np.where(np.arange(3) == label, -np.inf, scores))
+        np.testing.assert_array_equal(record.new_weights.sum(axis=0), 0)
+    assert -record.loss <= margin
+    np.testing.assert_array_equal(record.new_weights[output], record.weights[output] + sign * x)
+    assert record.cosine == pytest.approx(cosine(record.weights[output], x), nan_ok=True)
+    if not np.isnan([record.cosine, record.new_cosine]).any():
+        assert sign * (record.new_cosine - record.cosine) >= -1e-12
+
+
+def cosine(w, x):
+    norms = np.linalg.norm(w) * np.linalg.norm(x)
+    return w @ x / norms if norms else np.nan
+
+
+def test_steps_start_where_they_are_told_and_follow_weights():
+    (step,) = steps(
+        [[1.0], [-1.0]],
+        [1, 0],
+        order="fixed",
+        max_iter=1,
+        sample_weight=[2, 3],
+        coef_init=[[-1]],
+        intercept_init=[-2],
+        ties="mistake",
+    )
+    assert (step.row, step.position, step.epoch) == (0, 0, 1)
+    assert (step.weights.tolist(), step.new_weights.tolist()) == ([[-1]], [[1]])
+    assert (step.bias.tolist(), step.new_bias.tolist()) == ([-2], [0])
+
+
+# What is refused, each in a clear sentence
+
+
+def holed_rows():
+    """X with a value that is not finite in its first or last row: which row, and the rows."""
+    for row, bad, layout in product([0, 3], [np.nan, np.inf, -np.inf], LAYOUTS.values()):
+        holed = X.copy()
+        holed[row, 1] = bad
+        yield row, layout(holed)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("order", ORDERS)
+def test_rows_that_are_not_finite_are_named(order, form):
+    model = Perceptron(order=order, random_state=0, **form_parameters(form))
+    for row, holed in holed_rows():
+        sentence = rf"X contains (NaN|infinity).* in row {row}, column 1"
+        with pytest.raises(ValueError, match=sentence):
+            model.fit(holed, Y if form == "two" else THREE)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "given"),
+    [
+        ({"solution": "pocket", "order": "fixed"}, {}),
+        ({"order": "worst"}, {"coef_init": [[1, 0]]}),
+        ({"order": "fixed", "measure": True}, {"coef_init": [[1, 0]]}),
+        ({"order": "active"}, {"coef_init": [[1, 0]]}),
+    ],
+)
+def test_infinity_on_the_right_side_is_not_taken_for_right(parameters, given):
+    endless = np.array([[1.0, 0], [-1, 0], [3, 0], [np.inf, 0]])
+    with pytest.raises(ValueError, match=r"infinity.* in row 3, column 0"):
+        Perceptron(**parameters).fit(endless, Y, **given)
+
+
+@pytest.mark.parametrize("solution", ["last", "average", "vote"])
+def test_a_batch_that_is_not_finite_leaves_the_model_as_it_was(solution):
+    model = Perceptron(solution=solution).partial_fit(X, Y, classes=[0, 1])
+    before = pickle.dumps(model)
+    for row, holed in holed_rows():
+        with pytest.raises(ValueError, match=rf"in row {row}, column 1"):
+            model.partial_fit(holed, Y)
+        assert pickle.dumps(model) == before
+
+
+def test_a_failed_fit_leaves_the_model_usable():
+    model = Perceptron(random_state=0).fit(X, Y)
+    before = model.predict(X)
+    with pytest.raises(ValueError):
+        model.fit(np.full((4, 2), np.nan), THREE)
+    assert model.classes_.tolist() == [0, 1]
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("form", FORMS)
+def test_weights_beyond_the_type_are_refused(layout, form):
+    huge = LAYOUTS[layout](np.float32(1e38) * X.astype(np.float32))
+    y = Y if form == "two" else THREE
+    for learn in ("fit", "partial_fit"):
+        model = Perceptron(**form_parameters(form))
+        classes = {"classes": np.unique(y)} if learn == "partial_fit" else {}
+        with pytest.raises(ValueError, match="beyond what float32 can hold"):
+            getattr(model, learn)(huge, y, **classes)
+
+
+@pytest.mark.parametrize(
+    ("rows", "y", "sentence"),
+    [
+        (X, [1, 1, 1, 1], "only one class, 1;"),
+        (np.empty((0, 2)), [], "0 sample"),
+        (np.empty((4, 0)), Y, "0 feature"),
+        (X, [0.1, 0.2, 0.3, 0.4], "continuous"),
+        (X, [0, 1, np.nan, 1], "y contains NaN"),
+        (X, Y[:3], r"inconsistent numbers of samples: \[4, 3\]"),
+        (X[0], Y, "1D array"),
+        ([["a", "b"]] * 4, Y, "could not convert"),
+    ],
+)
+def test_unusable_data_are_refused(rows, y, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Perceptron().fit(rows, y)
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        "fit",
+        "partial_fit",
+        pytest.param("score", marks=pytest.mark.skip("ends the process until predict checks too")),
+    ],
+)
+@pytest.mark.parametrize(
+    ("field", "position", "value"),
+    [("indices", 0, 2), ("indices", 0, -1), ("indptr", 1, 9), ("indptr", 2, 0)],
+)
+def test_hostile_sparse_rows_are_refused(use, field, position, value):
+    hostile = csr(X)
+    getattr(hostile, field)[position] = value
+    model = Perceptron().fit(X, Y)
+    with pytest.raises(ValueError, match="sparse X"):
+        getattr(model, use)(hostile, Y)
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"sample_weight": [1, -1, 1, 1]}, "sample_weight is -1.0 in row 1"),
+        ({"sample_weight": [1, 1, np.nan, 1]}, "sample_weight is nan in row 2"),
+        ({"sample_weight": [np.inf, 1, 1, 1]}, "sample_weight is inf in row 0"),
+        ({"sample_weight": [0, 0, 0, 0]}, "All sample weights are zero"),
+        ({"sample_weight": [1, 0, 1, 1]}, "Only one class has rows of a weight above 0"),
+        ({"sample_weight": [1, 1]}, r"sample_weight has shape \(2,\); X has 4 rows"),
+        ({"sample_weight": [[1]] * 4}, r"sample_weight has shape \(4, 1\)"),
+        ({"coef_init": [1, 2, 3]}, r"coef_init has shape \(3,\); this data needs \(1, 2\)"),
+        ({"coef_init": [[np.nan, 0]]}, "coef_init contains NaN"),
+        ({"intercept_init": [1, 2]}, r"intercept_init has shape \(2,\); this data needs \(1,\)"),
+        ({"intercept_init": np.inf}, "intercept_init contains NaN or infinity"),
+    ],
+)
+def test_unusable_weights_are_refused(given, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Perceptron().fit(X, Y, **given)
+
+
+@pytest.mark.parametrize("weight", [-2, np.nan, np.inf])
+def test_unusable_class_weights_are_refused(weight):
+    with pytest.raises(ValueError, match="class_weight"):
+        Perceptron(class_weight={0: weight, 1: 1, 2: 1}).fit(X, THREE)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "sentence"),
+    [
+        ({"solution": "best"}, "solution must be one of 'last', .*; got 'best'"),
+        ({"order": "random"}, "order must be one of 'each', .*; got 'random'"),
+        ({"ties": "wrong"}, "ties must be one of 'mistake'"),
+        ({"multi_class": "ovo"}, "multi_class must be one of 'argmax', 'ovr'"),
+        ({"eta0": 0}, "eta0 must be a number above 0; got 0"),
+        ({"eta0": np.inf}, "eta0 must be a number above 0; got inf"),
+        ({"eta0": "1"}, "eta0 must be a number above 0; got '1'"),
+        ({"margin": -1}, "margin must be a number from 0 up; got -1"),
+        ({"margin": np.nan}, "margin must be a number from 0 up; got nan"),
+        ({"max_iter": 0}, "max_iter must be a whole number from 1 up; got 0"),
+        ({"max_iter": 1.5}, "max_iter must be a whole number from 1 up; got 1.5"),
+        ({"n_iter_no_change": 0}, "n_iter_no_change must be a whole number"),
+        ({"intercept_step": -1}, 'intercept_step must be a number from 0 up or "radius"; got -1'),
+        ({"intercept_step": "R"}, "intercept_step must be .*; got 'R'"),
+        ({"validation_fraction": 1.0}, "validation_fraction must be between 0 and 1; got 1.0"),
+        (
+            {"solution": "average", "order": "first"},
+            "'average' weighs .* order='first'",
+        ),
+        ({"solution": "vote", "order": "worst"}, "'vote' weighs .* order='worst'"),
+        ({"solution": "pocket", "order": "active"}, '"pocket" needs runs over all rows'),
+        ({"solution": "pocket", "order": "first"}, '"pocket" needs runs over all rows'),
+    ],
+)
+def test_unusable_parameters_are_refused(parameters, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Perceptron(**parameters).fit(X, Y)
+    with pytest.raises(ValueError, match=sentence):
+        list(steps(X, Y, **parameters))
+
+
+@pytest.mark.parametrize("ties", ["positive", "negative"])
+def test_signs_of_a_tie_have_no_meaning_for_many_classes(ties):
+    with pytest.raises(ValueError, match=f"ties='{ties}' has no meaning for 3 classes"):
+        Perceptron(ties=ties).fit(X, THREE)
+
+
+def test_a_bias_to_start_from_needs_a_bias():
+    with pytest.raises(ValueError, match="intercept_init needs fit_intercept=True"):
+        Perceptron(fit_intercept=False).fit(X, Y, intercept_init=1)
+
+
+def test_a_step_too_small_for_the_type_is_refused():
+    with pytest.raises(ValueError, match="too small or too large for float32"):
+        Perceptron(eta0=1e-300).fit(X.astype(np.float32), Y)
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"solution": "pocket"},
+        {"order": "active"},
+        {"order": "first"},
+        {"order": "worst"},
+        {"intercept_step": "radius"},
+        {"class_weight": "balanced"},
+        {"early_stopping": True},
+    ],
+)
+def test_what_needs_all_the_data_cannot_learn_in_batches(parameters):
+    (name,) = parameters
+    with pytest.raises(ValueError, match=f"^{name}=.* needs all the data.*; use "):
+        Perceptron(**parameters).partial_fit(X, Y, classes=[0, 1])
+
+
+@pytest.mark.parametrize(
+    ("rows", "y", "classes", "sentence"),
+    [
+        (X, Y + 6, None, r"label 7 in row 0, not among the classes \[0, 1\]"),
+        (X, ["a"] * 4, None, "label 'a' in row 0, not among the classes"),
+        (X, Y, [0, 1, 2], r"classes=\[0, 1, 2\] differs from the first call's \[0, 1\]"),
+        (X[:, :1], Y, None, "X has 1 features, but Perceptron is expecting 2"),
+    ],
+)
+def test_a_later_batch_must_be_like_the_first(rows, y, classes, sentence):
+    model = Perceptron().partial_fit(X, Y, classes=[0, 1])
+    with pytest.raises(ValueError, match=sentence):
+        model.partial_fit(rows, y, classes=classes)
+
+
+def test_the_first_batch_must_name_at_least_two_classes():
+    with pytest.raises(ValueError, match="first call of partial_fit needs classes"):
+        Perceptron().partial_fit(X, Y)
+    with pytest.raises(ValueError, match="at least two different labels"):
+        Perceptron().partial_fit(X, [1] * 4, classes=[1])
+
+
+def test_rows_of_another_width_cannot_be_predicted():
+    with pytest.raises(ValueError, match="X has 3 features, but Perceptron is expecting 2"):
+        Perceptron().fit(X, Y).predict(np.ones((1, 3)))
+
+
+def test_steps_follow_one_problem_only():
+    with pytest.raises(ValueError, match="give y == label instead"):
+        list(steps(X, THREE, multi_class="ovr"))
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_steps_refuse_what_fit_refuses(order):
+    holed = X.copy()
+    holed[3, 1] = np.nan
+    with pytest.raises(ValueError, match="NaN in row 3, column 1"):
+        list(steps(holed, Y, order=order))
+    with pytest.raises(ValueError, match="beyond what float32 can hold"):
+        list(steps(np.float32(1e38) * X.astype(np.float32), Y, order=order))

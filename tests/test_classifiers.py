@@ -224,14 +224,14 @@ def test_a_warm_start_goes_on_from_the_last_fit(solution, form):
 @pytest.mark.parametrize(
     ("rows", "y"),
     [
-        pytest.param(np.hstack([X, X]), Y, marks=pytest.mark.skip("writes outside of the weights")),
+        (np.hstack([X, X]), Y),
         (X, THREE),
         (X, np.array(["a", "b", "a", "b"])),
     ],
 )
 def test_a_warm_start_on_other_features_or_labels_is_refused(rows, y):
     model = Perceptron(warm_start=True).fit(X, Y)
-    with pytest.raises(ValueError, match="warm_start"):
+    with pytest.raises(ValueError, match="warm_start|expecting 2 features"):
         model.fit(rows, y)
 
 
@@ -338,10 +338,11 @@ def check_step(record, x, label, margin):
         sign, output = 2 * label - 1, 0
         assert record.rival is None
         assert record.activation == scores[0]
-        assert record.loss == -sign * scores[0]
+        assert record.loss == max(-sign * scores[0], 0)
     else:
         sign, output = 1, label
-        assert record.activation == scores[label] - scores[record.rival] == -record.loss
+        assert record.activation == scores[label] - scores[record.rival]
+        assert record.loss == max(-record.activation, 0)
         assert record.rival == np.argmax(np.where(np.arange(3) == label, -np.inf, scores))
         np.testing.assert_array_equal(record.new_weights.sum(axis=0), 0)
     assert -record.loss <= margin
@@ -462,7 +463,7 @@ def test_unusable_data_are_refused(rows, y, sentence):
     [
         "fit",
         "partial_fit",
-        pytest.param("score", marks=pytest.mark.skip("ends the process until predict checks too")),
+        "score",
     ],
 )
 @pytest.mark.parametrize(

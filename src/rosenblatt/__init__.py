@@ -5,25 +5,82 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .classifiers import Perceptron, Step, steps
+    from .theory import (
+        Inseparable,
+        MaxMargin,
+        MistakeBounds,
+        Report,
+        Separable,
+        Undecided,
+        load_certificate,
+        margin,
+        margins,
+        max_margin,
+        mistake_bounds,
+        radius,
+        report,
+        save_certificate,
+        separability,
+        training_error,
+    )
     from .training import Epoch
 
 __version__ = "0.1.0"
 
 _ROOMS = {
-    "Epoch": "training",
-    "Perceptron": "classifiers",
-    "Step": "classifiers",
-    "steps": "classifiers",
+    "classifiers": ["Perceptron", "Step", "steps"],
+    "theory": [
+        "Inseparable",
+        "MaxMargin",
+        "MistakeBounds",
+        "Report",
+        "Separable",
+        "Undecided",
+        "load_certificate",
+        "margin",
+        "margins",
+        "max_margin",
+        "mistake_bounds",
+        "radius",
+        "report",
+        "save_certificate",
+        "separability",
+        "training_error",
+    ],
+    "training": ["Epoch"],
 }
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
-__all__ = ["Epoch", "Perceptron", "Step", "__version__", "steps"]
+__all__ = [
+    "Epoch",
+    "Inseparable",
+    "MaxMargin",
+    "MistakeBounds",
+    "Perceptron",
+    "Report",
+    "Separable",
+    "Step",
+    "Undecided",
+    "__version__",
+    "load_certificate",
+    "margin",
+    "margins",
+    "max_margin",
+    "mistake_bounds",
+    "radius",
+    "report",
+    "save_certificate",
+    "separability",
+    "steps",
+    "training_error",
+]
 
 
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first used, so that the command line starts at once."""
-    if name not in _ROOMS:
+    if name not in _ROOM_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f".{_ROOMS[name]}", __name__), name)
+    value = getattr(import_module(f".{_ROOM_OF[name]}", __name__), name)
     globals()[name] = value
     return value
 

@@ -1,8 +1,8 @@
 """The scikit-learn face of the linear family."""
 
-import copy
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import partial
 from numbers import Integral, Real
 from typing import Any, NamedTuple, Self
@@ -17,7 +17,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .kernels import Examples, Rows, Rule, largest_squared_norm
-from .rows import encode, first_not_finite, rows_of
+from .rows import check_structure, encode, first_not_finite, rows_of
 from .training import ORDERS, SOLUTIONS, Array, Epoch, Last, NotFiniteError, Run, Task, Vote, merged
 
 SIGN_OF_ZERO = {"mistake": 0.0, "positive": 1.0, "negative": -1.0, "correct": 0.0}
@@ -34,6 +34,7 @@ class Lesson(NamedTuple):
 
     X: Any
     rows: Rows
+    classes: Array
     codes: Array
     weights: Array | None
     everything: Array
@@ -75,7 +76,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         With over two classes: all together, adding to the right class and subtracting from the
         best wrong one, or one two-class problem per class.
     max_iter : int, default=100
-        The most epochs.
+        The most epochs. With the orders "first" and "worst" an epoch is one update.
     measure : bool, default=False
         Whether to go over the data once more after each epoch, to record both losses of the
         weights as they are and to stop as soon as no row is misclassified.
@@ -191,17 +192,20 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             Where to start instead of zero, in the shapes of ``coef_`` and ``intercept_``.
         """
         self._check_parameters()
-        X, y = self._check_rows(X, y, reset=True)
-        self.classes_, codes = self._encode(y)
-        lesson = self._lesson(X, codes, sample_weight)
         going_on = self.warm_start and self.__sklearn_is_fitted__()
-        if going_on and coef_init is None and intercept_init is None:
-            solutions = copy.deepcopy(self._solutions)
-        else:
-            solutions = self._starting_at(coef_init, intercept_init, X.dtype)
+        with self._unchanged_by_errors():
+            X, y = self._check_rows(X, y, reset=not going_on)
+            lesson = self._lesson(X, *self._encode(y), sample_weight)
+            if going_on:
+                self._check_going_on(lesson)
+            if going_on and coef_init is None and intercept_init is None:
+                solutions = [solution.renewed() for solution in self._solutions]
+            else:
+                solutions = self._starting_at(lesson, coef_init, intercept_init)
+            self._keep(lesson, self._train(lesson, solutions, self.order, self.max_iter))
+            self._answer()
         given = (sample_weight, coef_init, intercept_init, self.class_weight)
         self._plain = not going_on and self.margin == 0 and all(value is None for value in given)
-        self._keep(self._train(lesson, solutions, self.order, self.max_iter))
         return self
 
     def partial_fit(
@@ -225,16 +229,15 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self._check_parameters()
         self._check_streaming()
         first = not self.__sklearn_is_fitted__()
-        X, y = self._check_rows(X, y, reset=first)
-        self._refuse_not_finite(X)
-        known = self._known_classes(classes, first)
-        codes = self._number(y, known)
-        lesson = self._lesson(X, codes, sample_weight, held_out=False)
-        if first:
-            self.classes_ = known
-        solutions = self._starting_at(None, None, X.dtype) if first else self._solutions
-        self._plain = False
-        self._keep(self._train(lesson, solutions, "fixed", 1))
+        with self._unchanged_by_errors():
+            X, y = self._check_rows(X, y, reset=first)
+            refuse_not_finite(X)
+            known = self._known_classes(classes, first)
+            codes = self._number(y, known)
+            lesson = self._lesson(X, known, codes, sample_weight, whole=False)
+            solutions = self._starting_at(lesson, None, None) if first else self._solutions
+            self._plain = False
+            self._keep(lesson, self._train(lesson, solutions, "fixed", 1))
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -252,6 +255,8 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        if hasattr(X, "indptr"):
+            check_structure(X)
         voters = [solution for solution in self._solutions if isinstance(solution, Vote)]
         if voters:
             scores = np.hstack([voter.votes(X, SIGN_OF_ZERO[self.ties]) for voter in voters])
@@ -315,6 +320,16 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     # What comes in
+
+    @contextmanager
+    def _unchanged_by_errors(self) -> Iterator[None]:
+        """Leave the model as it was when something is refused."""
+        before = self.__dict__.copy()
+        try:
+            yield
+        except BaseException:
+            self.__dict__ = before
+            raise
 
     def _check_parameters(self) -> None:
         """Refuse parameters that are out of range or do not go together."""
@@ -380,7 +395,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             y,
             reset=reset,
             accept_sparse="csr",
-            dtype=self._dtypes(reset),
+            dtype=[np.float64, np.float32] if reset else [self._solutions[0].weights.dtype],
             order="C",
             ensure_all_finite=False,
         )
@@ -390,21 +405,21 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if y.dtype.kind not in "iub":
             check_classification_targets(y)
         if self.order == "first" or self.early_stopping:
-            self._refuse_not_finite(X)  # these may never look at some rows
+            refuse_not_finite(X)  # these may never look at some rows
         return X, y
 
-    def _dtypes(self, reset: bool) -> list[Any]:
-        """The dtypes to keep: both on a first call, later the one the model has."""
-        return [np.float64, np.float32] if reset else [self._solutions[0].weights.dtype]
-
-    def _refuse_not_finite(self, X: Any) -> None:
-        where = first_not_finite(X)
-        if where is not None:
-            row, column = where
-            value = X[row, column]
+    def _check_going_on(self, lesson: Lesson) -> None:
+        """Refuse a warm start from another kind of model."""
+        if not np.array_equal(lesson.classes, self.classes_):
             raise ValueError(
-                f"Input X contains {'NaN' if np.isnan(value) else 'infinity (inf)'} in row {row}, "
-                f"column {column}; remove or impute such values first."
+                f"warm_start goes on with the classes {self.classes_.tolist()}, and y has "
+                f"{lesson.classes.tolist()}; set warm_start=False to start anew."
+            )
+        same_form = len(self._problems(lesson.classes)) == len(self._solutions)
+        if not same_form or type(self._solutions[0]) is not SOLUTIONS[self.solution]:
+            raise ValueError(
+                "warm_start cannot go on with another solution or multi_class than the last fit; "
+                "set warm_start=False to start anew."
             )
 
     def _encode(self, y: Array) -> tuple[Array, Array]:
@@ -444,20 +459,26 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return codes
 
     def _lesson(
-        self, X: Any, codes: Array, sample_weight: ArrayLike | None, held_out: bool = True
+        self,
+        X: Any,
+        classes: Array,
+        codes: Array,
+        sample_weight: ArrayLike | None,
+        whole: bool = True,
     ) -> Lesson:
-        """Bring rows, labels and weights together."""
+        """Bring rows, labels and weights together; ``whole`` unless more batches will follow."""
         if self.intercept_step == "radius" and hasattr(X, "sum_duplicates"):
+            check_structure(X)
             X = X.copy() if not X.has_canonical_format else X
             X.sum_duplicates()  # or the norms would be wrong
-        weights = self._row_weights(codes, sample_weight)
+        weights = self._row_weights(classes, codes, sample_weight)
         everything = np.arange(len(codes), dtype=np.uint32)
         if weights is not None:
             everything = everything[weights > 0]
-            if held_out and len(np.unique(codes[everything])) < 2:
+            if whole and len(np.unique(codes[everything])) < 2:
                 raise ValueError("Only one class has rows of a weight above 0; at least two must.")
         held: Array | None = None
-        if self.early_stopping and held_out:
+        if self.early_stopping and whole:
             everything, held = train_test_split(
                 everything,
                 test_size=self.validation_fraction,
@@ -465,9 +486,12 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 random_state=self.random_state,
             )
             everything = np.sort(everything)
-        return Lesson(X, rows_of(X), codes, weights, everything, held, seed_of(self.random_state))
+        seed = seed_of(self.random_state)
+        return Lesson(X, rows_of(X), classes, codes, weights, everything, held, seed)
 
-    def _row_weights(self, codes: Array, sample_weight: ArrayLike | None) -> Array | None:
+    def _row_weights(
+        self, classes: Array, codes: Array, sample_weight: ArrayLike | None
+    ) -> Array | None:
         """Sample weights times class weights, or None when all are 1."""
         if sample_weight is None and self.class_weight is None:
             return None
@@ -490,16 +514,17 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not weights.any():
             raise ValueError("All sample weights are zero, so there is no row to learn from.")
         if self.class_weight is not None:
-            labels = self.classes_[codes]
-            of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=labels)
+            of_class = compute_class_weight(self.class_weight, classes=classes, y=classes[codes])
+            if not np.all((of_class >= 0) & (of_class < np.inf)):
+                raise ValueError("class_weight must give finite weights that are not negative.")
             weights = weights * of_class[codes]
         return weights
 
     def _starting_at(
-        self, coef: ArrayLike | None, intercept: ArrayLike | None, dtype: np.dtype
+        self, lesson: Lesson, coef: ArrayLike | None, intercept: ArrayLike | None
     ) -> list[Last]:
         """One solution per problem, at zero or at the given weights."""
-        count, width = len(self.classes_), self.n_features_in_
+        count, width, dtype = len(lesson.classes), lesson.X.shape[1], lesson.X.dtype
         outputs = 1 if count == 2 else count
         W = initial(coef, (outputs, width), dtype, "coef_init")
         b = initial(intercept, (outputs,), dtype, "intercept_init")
@@ -509,7 +534,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "intercept_step=0 too."
             )
         new = SOLUTIONS[self.solution]
-        if outputs > 1 and self.multi_class == "argmax":
+        if self._problems(lesson.classes) == [None]:
             return [new(np.ascontiguousarray(W.T), b)]
         return [new(W[k].copy(), b[k : k + 1].copy()) for k in range(outputs)]
 
@@ -518,7 +543,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _train(self, lesson: Lesson, solutions: list[Last], order: str, epochs: int) -> list[Run]:
         """Train every problem to its end."""
         rule = self._rule(lesson)
-        problems = self._problems()
+        problems = self._problems(lesson.classes)
 
         def train(number: int) -> Run:
             return self._run(
@@ -526,31 +551,27 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             ).train()
 
         threads = min(effective_n_jobs(self.n_jobs), len(problems))
-        with np.errstate(over="ignore", invalid="ignore"):  # said below, in a sentence
-            try:
-                if threads == 1:
-                    runs = [train(number) for number in range(len(problems))]
-                else:
-                    with ThreadPoolExecutor(threads) as pool:
-                        runs = list(pool.map(train, range(len(problems))))
-            except NotFiniteError as stop:
-                self._refuse_not_finite(lesson.X[[stop.row]])
-                raise self._overflow(lesson.X.dtype) from None
+        with explained(lesson):
+            if threads == 1:
+                runs = [train(number) for number in range(len(problems))]
+            else:
+                with ThreadPoolExecutor(threads) as pool:
+                    runs = list(pool.map(train, range(len(problems))))
         for run in runs:
             run.solution.close(lesson.X)
         return runs
 
-    def _problems(self) -> list[int | None]:
+    def _problems(self, classes: Array) -> list[int | None]:
         """The class that counts as positive in each problem; None for all classes at once."""
-        if len(self.classes_) == 2:
+        if len(classes) == 2:
             return [1]
-        return list(range(len(self.classes_))) if self.multi_class == "ovr" else [None]
+        return list(range(len(classes))) if self.multi_class == "ovr" else [None]
 
     def _rule(self, lesson: Lesson) -> Rule:
         """When a row is right: thresholds that include zero or not, as ``ties`` says."""
-        if self._problems() == [None] and self.ties in ("positive", "negative"):
+        if self._problems(lesson.classes) == [None] and self.ties in ("positive", "negative"):
             raise ValueError(
-                f"ties={self.ties!r} has no meaning for {len(self.classes_)} classes at once; "
+                f"ties={self.ties!r} has no meaning for {len(lesson.classes)} classes at once; "
                 'use ties="mistake" or "correct", or multi_class="ovr".'
             )
         above, below = float(self.margin), -float(self.margin)
@@ -586,7 +607,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             measure=self.measure,
             patience=self.n_iter_no_change,
             updates_at_once=updates_at_once,
-            report=partial(say, len(lesson.everything)) if self.verbose else None,
+            report=partial(say, len(lesson.everything) * self.measure) if self.verbose else None,
         )
         if lesson.held_out is not None:
             run.validate = self._validator(lesson, positive)
@@ -625,12 +646,13 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         return accuracy
 
-    def _keep(self, runs: list[Run]) -> None:
+    def _keep(self, lesson: Lesson, runs: list[Run]) -> None:
         """Take over what the runs found."""
         solutions = [run.solution for run in runs]
         for solution in solutions:
             if not all(np.isfinite(array).all() for array in solution.answer()):
-                raise self._overflow(solution.weights.dtype)
+                raise overflow(solution.weights.dtype)
+        self.classes_ = lesson.classes
         self._solutions = solutions
         self._answered = None
         self._intercept_step = runs[0].task.rule.intercept_step
@@ -642,11 +664,36 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             reason for reason in ("max_iter", "no_improvement", "separated") if reason in reasons
         )
 
-    def _overflow(self, dtype: np.dtype) -> ValueError:
-        wider = " or use float64" if dtype == np.float32 else ""
-        return ValueError(
-            f"The weights grew beyond what {dtype} can hold (infinity); scale X down{wider}."
+
+@contextmanager
+def explained(lesson: Lesson) -> Iterator[None]:
+    """Turn an activation that is not finite into a sentence on why."""
+    try:
+        with np.errstate(over="ignore", invalid="ignore"):
+            yield
+    except NotFiniteError as stop:
+        refuse_not_finite(lesson.X[[stop.row]], stop.row)
+        raise overflow(lesson.X.dtype) from None
+
+
+def refuse_not_finite(X: Any, first_row: int = 0) -> None:
+    """Raise when X has NaN or infinity, and say where."""
+    where = first_not_finite(X)
+    if where is not None:
+        row, column = where
+        what = "NaN" if np.isnan(X[row, column]) else "infinity (inf)"
+        raise ValueError(
+            f"Input X contains {what} in row {first_row + row}, column {column}; remove or impute "
+            "such values first."
         )
+
+
+def overflow(dtype: Any) -> ValueError:
+    """What to say when weights are no longer finite."""
+    wider = " or use float64" if dtype == np.float32 else ""
+    return ValueError(
+        f"The weights grew beyond what {dtype} can hold (infinity); scale X down{wider}."
+    )
 
 
 def seed_of(random_state: Any) -> int:
@@ -685,13 +732,14 @@ def chosen(scores: Array, ties: str) -> Array:
     return np.asarray(scores >= 0 if ties == "positive" else scores > 0, np.intp)
 
 
-def say(rows: int, epoch: Epoch) -> None:
-    """Print what happened in an epoch over so many rows."""
-    error = (
-        f"epoch {epoch.epoch:4d}  {epoch.mistakes:8d} mistakes  {epoch.errors / rows:7.2%} error"
+def say(measured: int, epoch: Epoch) -> None:
+    """Print what happened in an epoch; its errors are among the rows measured, or those met."""
+    share, score = epoch.errors / (measured or epoch.rows), epoch.validation_score
+    print(
+        f"epoch {epoch.epoch:4d}  {epoch.mistakes:8d} mistakes  {share:7.2%} error",
+        "" if score is None else f" {score:7.2%} held-out accuracy",
+        flush=True,
     )
-    score = epoch.validation_score
-    print(error if score is None else f"{error}  {score:7.2%} held-out accuracy", flush=True)
 
 
 class Step(NamedTuple):
@@ -706,7 +754,7 @@ class Step(NamedTuple):
     activation : float
         w·x + b before the update; with over two classes, the lead of the right class.
     loss : float
-        -y·activation, what this row added to J.
+        What this row adds to J: -y·activation, or 0 when it is on the right side.
     weights, bias : ndarray
         Before the update.
     new_weights, new_bias : ndarray
@@ -757,39 +805,43 @@ def steps(
     model = Perceptron(**parameters)
     model._check_parameters()
     X, y = model._check_rows(X, y, reset=True)
-    model.classes_, codes = model._encode(y)
-    if len(model.classes_) > 2 and model.multi_class == "ovr":
+    lesson = model._lesson(X, *model._encode(y), sample_weight)
+    problems = model._problems(lesson.classes)
+    if len(problems) > 1:
         raise ValueError('steps follows one problem; give y == label instead of multi_class="ovr".')
-    lesson = model._lesson(X, codes, sample_weight)
-    (solution,) = model._starting_at(coef_init, intercept_init, X.dtype)
-    (positive,) = model._problems()
-    run = model._run(
-        lesson, model._rule(lesson), positive, solution, model.order, model.max_iter, 1
+    (solution,) = model._starting_at(lesson, coef_init, intercept_init)
+    rule = model._rule(lesson)
+    run = model._run(lesson, rule, problems[0], solution, model.order, model.max_iter, 1)
+    before = solution.weights.copy(), solution.bias.copy()
+    with explained(lesson):
+        for order, _ in run.updates():
+            yield step_record(lesson, run, int(order[run.log[0]["position"]]), *before)
+            before = solution.weights.copy(), solution.bias.copy()
+
+
+def step_record(lesson: Lesson, run: Run, row: int, weights: Array, bias: Array) -> Step:
+    """Write down the update that a run has just made on a row."""
+    position, margin, rival = run.log[0].item()
+    code, two = lesson.codes[row], run.task.examples.labels is None
+    new_weights, new_bias = run.solution.weights.copy(), run.solution.bias.copy()
+    x = lesson.X[[row]]
+    x = np.asarray(x.toarray() if hasattr(x, "toarray") else x).ravel()
+    of_label = ... if two else (slice(None), code)
+    return Step(
+        epoch=run.epoch,
+        position=position,
+        row=row,
+        label=lesson.classes[code],
+        rival=None if two else lesson.classes[rival],
+        activation=-margin if two and code == 0 else margin,
+        loss=max(-margin, 0.0),
+        weights=np.atleast_2d(weights.T),
+        bias=bias,
+        new_weights=np.atleast_2d(new_weights.T),
+        new_bias=new_bias,
+        cosine=cosine(weights[of_label], x),
+        new_cosine=cosine(new_weights[of_label], x),
     )
-    weights, bias = solution.weights.copy(), solution.bias.copy()
-    for order, _ in run.updates():
-        new_weights, new_bias = solution.weights.copy(), solution.bias.copy()
-        position, margin, rival = run.log[0].item()
-        row = int(order[position])
-        x = np.asarray(X[[row]].toarray() if hasattr(X, "indptr") else X[[row]]).ravel()
-        negative = positive is not None and codes[row] == 0
-        which = ... if positive is not None else (slice(None), codes[row])
-        yield Step(
-            run.epoch,
-            position,
-            row,
-            model.classes_[codes[row]],
-            None if positive is not None else model.classes_[rival],
-            -margin if negative else margin,
-            -margin,
-            np.atleast_2d(weights.T),
-            bias,
-            np.atleast_2d(new_weights.T),
-            new_bias,
-            cosine(weights[which], x),
-            cosine(new_weights[which], x),
-        )
-        weights, bias = new_weights, new_bias
 
 
 def cosine(w: Array, x: Array) -> float:

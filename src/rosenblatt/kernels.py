@@ -390,26 +390,32 @@ def multiclass_missing(examples, order, seen, log, u, ub, intercept_step):
 
 
 @compiled
-def perceptron_votes(scores, moves, updates, survived, sign_of_zero, out):
+def moved(k, products, updates):
+    """How far update k moved the score of a row that has these products with mistaken rows."""
+    return updates.steps[k] * (products[updates.rows[k]] + updates.intercept_steps[k])
+
+
+@compiled
+def perceptron_votes(scores, products, updates, survived, sign_of_zero, out):
     """Each weight vector's sign, times the rows it survived."""
     for r in range(len(scores)):
         a = scores[r, 0]
         for k in range(len(survived)):
             if k > 0:
-                a += updates.steps[k - 1] * moves[r, updates.rows[k - 1]]
+                a += moved(k - 1, products[r], updates)
             out[r, 0] += survived[k] * (np.sign(a) if a != 0 else sign_of_zero)
 
 
 @compiled
-def multiclass_votes(scores, moves, updates, survived, out):
+def multiclass_votes(scores, products, updates, survived, out):
     """Each weight matrix's best class, times the rows it survived; of equals, the first."""
     for r in range(len(scores)):
         s = scores[r]
         for k in range(len(survived)):
             if k > 0:
-                move = updates.steps[k - 1] * moves[r, updates.rows[k - 1]]
-                s[updates.labels[k - 1]] += move
-                s[updates.rivals[k - 1]] -= move
+                change = moved(k - 1, products[r], updates)
+                s[updates.labels[k - 1]] += change
+                s[updates.rivals[k - 1]] -= change
             out[r, np.argmax(s)] += survived[k]
 
 

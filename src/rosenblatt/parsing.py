@@ -35,8 +35,8 @@ class Progress(NamedTuple):
 
     ``at`` is the first byte not taken, always the start of a line; ``rows``, ``values`` and
     ``lines`` count what was taken before it. ``ignored`` counts the fields that were read and have
-    no use here (qid, base). ``error`` is 0, or why the line at ``at`` was not taken, and ``where``
-    the byte that is to blame.
+    no use here (qid, base). ``error`` is 0, or why the line at ``at`` was not taken; ``where`` is
+    the byte to blame, or ``at``.
     """
 
     at: int = 0
@@ -69,8 +69,8 @@ class Names(NamedTuple):
     """Room for the names of the first features met: what a hash cannot tell.
 
     Feature ``indices[n]`` is spelt by the bytes ``begins[n]:ends[n]``, for n below ``count[0]``.
-    ``seen`` has one byte per column, 1 when its name is known. Set ``count[0]`` to 0 when the
-    names are copied out.
+    ``seen`` has one byte for every column, mask + 1 in all, which is 1 once its feature was met.
+    Set ``count[0]`` to 0 when the names are copied out.
     """
 
     seen: np.ndarray
@@ -284,7 +284,7 @@ def number(i, kind):
         e = point - end
         count -= e
     elif 0 < count < 8 and byte(end) | 32 != ord("e"):
-        return kind(-m if negative else m), end  # exact in every kind
+        return (-kind(m) if negative else kind(m)), end  # exact in every kind
     if count == 0:
         return kind(0), i
     last = end
@@ -351,7 +351,7 @@ def nearest(first, last, scale):
 
 @compiled
 def significant(i, last, e):
-    """The first 19 digits of the decimal i to last times 10ᵉ, their exponent, and if more follow."""
+    """The first 19 digits of the decimal i to last times 10ᵉ, their exponent, if more follow."""
     m, count, more, whole = np.uint64(0), 0, False, True
     while i < last:
         if byte(i) == POINT:
@@ -440,28 +440,24 @@ def svmlight(buffer, stop, progress, labels, block, first, limit, increasing):
     """
     values, indices, starts = block
     at, row, k, lines, ignored, error, _ = progress
-    base = address(buffer)
+    base, room = address(buffer), min(len(labels), len(starts) - 1)
     line, stop = base + at, last_line_end(base + at, base + stop)
-    where, error = line, 0
+    i, error = line, 0
     while line < stop:
         i = after_blanks(line)
         if not ends_item(byte(i)):
-            if row == min(len(labels), len(starts) - 1):
-                where, error = i, FULL
+            if row == room:
+                error = FULL
                 break
             labels[row], i, queries, error = svmlight_label(i)
-            where, reached = i, k
             if error == 0:
-                where, reached, error = svmlight_features(
-                    i, k, values, indices, first, limit, increasing
-                )
+                i, end, error = svmlight_features(i, k, values, indices, first, limit, increasing)
             if error != 0:
                 break
-            row, k, i = row + 1, reached, where
+            row, k, ignored = row + 1, end, ignored + queries
             starts[row] = k
-            ignored += queries
-        line = line_end(i) + 1
-        lines += 1
+        line, lines = line_end(i) + 1, lines + 1
+    where = line if error == 0 else i
     return Progress(line - base, row, k, lines, ignored, error, where - base)
 
 
@@ -469,9 +465,11 @@ def svmlight(buffer, stop, progress, labels, block, first, limit, increasing):
 def svmlight_label(i):
     """The label at i, where the features begin, how many queries there are, and an error."""
     label, end = number(i, np.float64)
-    if end == i or not ends_item(byte(end)) or np.isinf(label):
+    if end == i or not ends_item(byte(end)):
         several = end > i and byte(end) == COMMA
         return label, end, 0, LABELS if several else blame(end, LABEL)
+    if np.isinf(label):
+        return label, i, 0, LABEL
     i = after_blanks(end)
     if byte(i) != ord("q"):
         return label, i, 0, 0
@@ -596,28 +594,26 @@ def vowpal_wabbit(buffer, stop, progress, labels, weights, block, groups, mask, 
     """
     values, indices, starts = block
     at, row, k, lines, ignored, error, _ = progress
-    base = address(buffer)
+    base, room = address(buffer), min(len(labels), len(weights), len(starts) - 1)
     line, stop = base + at, last_line_end(base + at, base + stop)
-    where, error = line, 0
+    i, error = line, 0
     while line < stop:
         i = after_blanks(line)
         if byte(i) != NEWLINE:
-            if row == min(len(labels), len(weights), len(starts) - 1):
-                where, error = i, FULL
+            if row == room:
+                error = FULL
                 break
             labels[row], weights[row], i, bases, error = vw_label(i)
-            where, reached = i, k
             if error == 0:
-                where, reached, error = vw_features(
+                i, end, error = vw_features(
                     i, base, stop, k, values, indices, groups, np.uint64(mask), names
                 )
             if error != 0:
                 break
-            row, k, i = row + 1, reached, where
+            row, k, ignored = row + 1, end, ignored + bases
             starts[row] = k
-            ignored += bases
-        line = line_end(i) + 1
-        lines += 1
+        line, lines = line_end(i) + 1, lines + 1
+    where = line if error == 0 else i
     return Progress(line - base, row, k, lines, ignored, error, where - base)
 
 
@@ -630,15 +626,19 @@ def vw_label(i):
         if end > i and ends_field(byte(end)) and count < 3:
             if np.isinf(x) or (count == 1 and x < 0):
                 return label, weight, i, 0, LABEL if count == 0 else WEIGHT
-            label, weight = (x if count == 0 else label), (x if count == 1 else weight)
+            if count == 0:
+                label = x
+            elif count == 1:
+                weight = x
             count += 1
         else:
             end = i
             while not (ends_field(byte(end)) or byte(end) == BAR or byte(end) == 0):
                 end += 1
-            if byte(end) == 0 or (byte(i) != QUOTE and byte(end) != BAR):
-                error = WEIGHT if count == 1 else LABEL
-                return label, weight, i, 0, blame(end, error)
+            if byte(end) == 0:
+                return label, weight, end, 0, NUL
+            if byte(i) != QUOTE and byte(end) != BAR:
+                return label, weight, i, 0, WEIGHT if count == 1 else LABEL
         i = after_blanks(end)
     return label, weight, i, max(count - 2, 0), 0
 
@@ -703,12 +703,14 @@ def vw_value(i, scale):
     x, end = number(i + 1, type(scale))
     if end == i + 1 or not (ends_field(byte(end)) or byte(end) == BAR):
         return x, end, blame(end, VALUE)
-    return x * scale, end, VALUE_TOO_LARGE if np.isinf(x * scale) else 0
+    if np.isinf(x * scale):
+        return x, i + 1, VALUE_TOO_LARGE
+    return x * scale, end, 0
 
 
 # Columns of a table become blocks with the same rows: of text, of categories, of numbers. Strings
-# lie one after the other in data, row r between offsets r and r + 1, as Arrow keeps them. Kernels go
-# on from a row and a number of values k, stop before a row that has no room, and return both.
+# lie one after the other in data, row r between offsets r and r + 1, as Arrow keeps them. A kernel
+# goes on from a row and a number k of values, stops before a row without room, and returns both.
 
 
 @compiled
@@ -719,11 +721,11 @@ def text(data, offsets, row, k, grams, block, names):
     longest = 0
     for r in range(row, rows):
         longest = max(longest, offsets[r + 1] - offsets[r])
-    most = longest * (grams.longest - grams.shortest + 1)
-    keys, ordered = np.empty(most, np.uint32), np.empty(most, np.uint32)
-    counts, hashes = np.empty(BUCKETS + 1, np.uint32), np.empty(grams.longest, np.uint64)
-    letters, edges = np.empty(longest, np.uint8), np.empty(longest + 1, np.int64)
-    begins = np.empty(max(longest, grams.longest) + 1, np.int64)
+    most = longest if grams.characters else (longest + 1) // 3
+    keys = np.empty(most * (grams.longest - grams.shortest + 1), np.uint32)
+    ordered, counts = np.empty_like(keys), np.empty(BUCKETS + 1, np.uint32)
+    hashes, letters = np.empty(grams.longest, np.uint64), np.empty(most, np.uint8)
+    edges, begins = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
     while row < rows:
         i, end = base + offsets[row], base + offsets[row + 1]
         if grams.characters:
@@ -983,23 +985,32 @@ def cross(block, groups, pairs, mask, out, names):
     that are multiplied. The starts of out are those that count_crosses gives.
     """
     values, indices, starts = block
-    seen = seen_names(names)
     for row in range(len(starts) - 1):
         end = out.starts[row]
         for k in range(starts[row], starts[row + 1]):
             out.values[end], out.indices[end] = values[k], indices[k]
             end += np.uint64(1)
         for p in range(len(pairs)):
-            a, b = pairs[p, 0], pairs[p, 1]
-            for k in range(starts[row], starts[row + 1]):
-                if groups[k] == a:
-                    for j in range(k + np.uint64(1) if a == b else starts[row], starts[row + 1]):
-                        if groups[j] == b:
-                            i = cross_index(indices[k], indices[j], a == b, np.uint64(mask))
-                            if is_new(seen, i):
-                                note(names, i, indices[k], indices[j])
-                            out.values[end], out.indices[end] = values[k] * values[j], i
-                            end += np.uint64(1)
+            end = multiply(
+                row, pairs[p, 0], pairs[p, 1], block, groups, np.uint64(mask), out, end, names
+            )
+
+
+@compiled
+def multiply(row, a, b, block, groups, mask, out, end, names):
+    """Write the products of groups a and b in a row from place end on; where they end."""
+    values, indices, starts = block
+    seen = seen_names(names)
+    for k in range(starts[row], starts[row + 1]):
+        if groups[k] == a:
+            for j in range(k + np.uint64(1) if a == b else starts[row], starts[row + 1]):
+                if groups[j] == b:
+                    index = cross_index(indices[k], indices[j], a == b, mask)
+                    if is_new(seen, index):
+                        note(names, index, indices[k], indices[j])
+                    out.values[end], out.indices[end] = values[k] * values[j], index
+                    end += np.uint64(1)
+    return end
 
 
 @inlined

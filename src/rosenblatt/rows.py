@@ -60,7 +60,8 @@ def encode(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     if y.dtype.kind in "iu" and len(y):
         lowest, highest = y.min(), y.max()
         if int(highest) - int(lowest) < max(256, len(y)):  # counting is faster than sorting
-            offsets = (y - lowest).astype(np.intp, copy=False)
+            offsets = (y.astype(np.int64, copy=False) if y.dtype.kind == "i" else y) - lowest
+            offsets = offsets.astype(np.intp, copy=False)
             present = np.bincount(offsets) > 0
             numbers = np.cumsum(present) - 1
             return np.flatnonzero(present).astype(y.dtype) + lowest, numbers[offsets]

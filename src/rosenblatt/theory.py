@@ -1,11 +1,9 @@
 """What a run has proved: radius, margins, mistake bounds, and separability with certificates."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +14,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 
 from .classifiers import Perceptron
 from .kernels import Examples, Rule, fingerprints, surely_positive
-from .rows import encode, rows_of
+from .rows import check_structure, encode, rows_of
 from .training import Array, Last, NotFiniteError, Run, Task
 
 # Quantities
@@ -260,7 +258,7 @@ def squared_hinge_bound(functional: Array, R: float, gamma: float) -> float:
 def hinge_bound(functional: Array, R: float, gamma: float) -> float:
     """L + a²/2 + a√(L + a²/4) with L = Σ max(0, 1 - margin/γ)."""
     L, a = float(np.maximum(0.0, 1 - functional / gamma).sum()), R / gamma
-    return L + a * a / 2 + a * np.sqrt(L + a * a / 4)
+    return L + a * a / 2 + a * float(np.sqrt(L + a * a / 4))
 
 
 def positive_quantiles(functional: Array) -> Array:
@@ -459,6 +457,68 @@ class Undecided:
     def verify(self, X: Any, y: ArrayLike) -> bool:
         """Nothing was proved."""
         return False
+
+
+def save_certificate(verdict: Separable | Inseparable, path: str | Path) -> None:
+    """Write a certificate to a small JSON file that anyone can check.
+
+    Parameters
+    ----------
+    verdict : Separable or Inseparable
+        What ``separability`` returned.
+    path : str or Path
+        Where to; the file appears only when it is complete.
+    """
+    if not isinstance(verdict, Separable | Inseparable):
+        raise ValueError("Only Separable and Inseparable are certificates; this proves nothing.")
+    kind = type(verdict).__name__.lower()
+    content = {"format": FORMAT, "version": 1, "verdict": kind, **vars(verdict)}
+    temporary = Path(path).with_name(f".{Path(path).name}.{os.getpid()}")
+    try:
+        temporary.write_text(json.dumps(content, default=str, indent=1) + "\n", encoding="utf-8")
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+FORMAT = "rosenblatt certificate"
+
+
+def load_certificate(path: str | Path) -> Separable | Inseparable:
+    """Read a certificate; whether it holds is for ``verify`` to say.
+
+    Parameters
+    ----------
+    path : str or Path
+        A file that ``save_certificate`` wrote.
+    """
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, ValueError, RecursionError):
+        raise ValueError(f"{path} is not a certificate: it is not JSON.") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise ValueError(f"{path} is not a certificate of rosenblatt.")
+    if content.get("version") != 1:
+        raise ValueError(f"{path} was written by a newer rosenblatt; update to read it.")
+    try:
+        intercept = bool(content["fit_intercept"])
+        if content["verdict"] == "separable":
+            weights = tuple(map(number, content["weights"]))
+            bias, reached = number(content["bias"]), float(content["margin"])
+            return Separable(weights, bias, reached, intercept)
+        support = tuple(map(operator.index, content["support"]))
+        return Inseparable(support, tuple(map(Fraction, content["weights"])), intercept)
+    except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError):
+        raise ValueError(f"{path} is damaged: a field is missing or no number.") from None
+
+
+def number(value: Any) -> float | Fraction:
+    """A number from JSON: a float as it is, a fraction from its text."""
+    if isinstance(value, str):
+        return Fraction(value)
+    if not np.isfinite(float(value)):
+        raise ValueError("not finite")
+    return float(value)
 
 
 def separability(
@@ -813,9 +873,7 @@ def affine_minimum(vertices: Array) -> Array | None:
 # Exact arithmetic: a float is a rational number
 
 
-def equations(
-    X: Any, signs: Array, rows: list[int], fit_intercept: bool
-) -> list[list[Fraction]]:
+def equations(X: Any, signs: Array, rows: list[int], fit_intercept: bool) -> list[list[Fraction]]:
     """The system Σ λ y [x, 1] = 0: one line per column."""
     columns: dict[int, list[Fraction]] = {}
     for k, i in enumerate(rows):
@@ -916,8 +974,9 @@ def subtract(row: list[Fraction], factor: Fraction, head: list[Fraction]) -> lis
 def checked_rows(X: Any) -> Any:
     """X as a float64 array or CSR matrix, possibly without columns."""
     X = check_array(X, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_features=0)
-    if hasattr(X, "sum_duplicates") and not X.has_canonical_format:
-        X = X.copy()
+    if hasattr(X, "sum_duplicates"):
+        check_structure(X)
+        X = X if X.has_canonical_format else X.copy()
         X.sum_duplicates()
     return X
 

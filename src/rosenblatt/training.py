@@ -54,6 +54,8 @@ class Task(NamedTuple):
         """Every row's label times activation, or the lead of its class over the best rival."""
         out = np.empty(len(self.everything))
         form_of(self.examples).margins(self.examples, self.everything, weights, bias, out)
+        if not np.isfinite(out).all():
+            raise NotFiniteError(int(self.everything[np.argmin(np.isfinite(out))]))
         return out
 
     def required(self) -> Array:
@@ -128,6 +130,10 @@ class Last:
     def close(self, X: Any) -> None:
         """Keep what is needed of the rows before they are gone."""
 
+    def renewed(self) -> "Last":
+        """A copy to go on from with other rows."""
+        return copy.deepcopy(self)
+
     def answer(self) -> tuple[Array, Array]:
         """The weights and bias to predict with."""
         return self.weights, self.bias
@@ -171,6 +177,7 @@ class Updates(NamedTuple):
     rows: Array
     times: Array
     steps: Array
+    intercept_steps: Array
     labels: Array
     rivals: Array
 
@@ -185,7 +192,6 @@ class Vote(Last):
 
     first_weights: Array = field(init=False)
     first_bias: Array = field(init=False)
-    intercept_step: float = 0.0
     supports: list[Any] = field(default_factory=list)
     updates: list[Updates] = field(default_factory=list)
     pending: list[Updates] = field(default_factory=list)
@@ -199,8 +205,9 @@ class Vote(Last):
         rows = order[positions]
         labels = rivals if task.examples.labels is None else task.examples.labels[rows]
         steps = task.examples.steps[rows].astype(np.float64)
-        self.intercept_step = task.rule.intercept_step
-        self.pending.append(Updates(rows, self.seen + positions, steps, labels, rivals))
+        intercept_steps = np.full(len(log), task.rule.intercept_step)
+        times = self.seen + positions
+        self.pending.append(Updates(rows, times, steps, intercept_steps, labels, rivals))
 
     def close(self, X: Any) -> None:
         if self.pending:
@@ -220,12 +227,12 @@ class Vote(Last):
             block, share = X[begin : begin + rows_at_once], out[begin : begin + rows_at_once]
             scores = (block @ self.first_weights).reshape(share.shape) + self.first_bias
             scores = scores.astype(np.float64)
-            products = [to_dense(block @ support.T) for support in self.supports]
-            moves = np.hstack([*products, np.empty((len(share), 0))]) + self.intercept_step
+            parts = [to_dense(block @ support.T) for support in self.supports]
+            products = np.hstack([*parts, np.empty((len(share), 0))])
             if self.weights.ndim == 1:
-                kernels.perceptron_votes(scores, moves, updates, survived, sign_of_zero, share)
+                kernels.perceptron_votes(scores, products, updates, survived, sign_of_zero, share)
             else:
-                kernels.multiclass_votes(scores, moves, updates, survived, share)
+                kernels.multiclass_votes(scores, products, updates, survived, share)
         return out / max(self.seen, 1)
 
 
@@ -278,6 +285,9 @@ class Pocket(Last):
             self.best_weights[...], self.best_bias[...] = self.weights, self.bias
             self.best_run, self.errors = self.run, float(errors)
 
+    def renewed(self) -> "Pocket":
+        return Pocket(self.best_weights.copy(), self.best_bias.copy(), self.seen, self.mistakes)
+
     def answer(self) -> tuple[Array, Array]:
         return self.best_weights, self.best_bias
 
@@ -292,7 +302,8 @@ SOLUTIONS: dict[str, type[Last]] = {
 
 def joined(parts: list[Updates]) -> Updates:
     """Several lists of updates as one."""
-    nothing = Updates(*(np.empty(0, kind) for kind in (np.intp, np.intp, float, np.intp, np.intp)))
+    kinds = (np.intp, np.intp, np.float64, np.float64, np.intp, np.intp)
+    nothing = Updates(*(np.empty(0, kind) for kind in kinds))
     return Updates(*map(np.concatenate, zip(nothing, *parts, strict=True)))
 
 
@@ -334,7 +345,6 @@ def worst(run: "Run") -> Iterator[Array]:
     everything = run.task.everything
     margins = run.task.margins(run.solution.weights, run.solution.bias)
     wrong = np.flatnonzero(~(margins > run.task.required()))
-    # argmin takes a margin that is not a number first, so that the sweep meets it and says so.
     chosen = wrong[[np.argmin(margins[wrong])]] if len(wrong) else wrong
     run.rows = len(everything) - len(chosen)
     yield everything[chosen]

@@ -1,9 +1,13 @@
 """What a run has proved: radius, margins, mistake bounds, and separability with certificates."""
 
+import json
+import operator
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from math import lcm
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np

@@ -336,13 +336,12 @@ def to_separation(studies: list[Study], quantity: str) -> dict[str, Interval]:
 
 def verdict(intervals: list[Interval]) -> str:
     """On how many sets the intervals agree with what is claimed."""
-    count = len(intervals)
-    fewer, more = sum(i.high < 1 for i in intervals), sum(i.low > 1 for i in intervals)
-    fifth, half = (sum(i.low <= at <= i.high for i in intervals) for at in (0.8, 0.5))
-    return (
-        f"Of {count} sets, the interval lies below 1 on {fewer} and above 1 on {more}; "
-        f"it holds 0.8 on {fifth} and 0.5 on {half}."
-    )
+    where = []
+    for claim in (1, 0.8, 0.5):
+        below = sum(interval.high < claim for interval in intervals)
+        above = sum(interval.low > claim for interval in intervals)
+        where.append(f"{claim:g}: {below}, {len(intervals) - below - above}, {above}")
+    return f"Sets whose interval lies below, holds, lies above {'; '.join(where)}."
 
 
 def on_unseen_rows(studies: list[Study], quantity: str) -> None:

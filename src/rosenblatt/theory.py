@@ -165,12 +165,25 @@ def largest_margin(X: Any, signs: Array, tolerance: float, fit_intercept: bool) 
     if fit_intercept:
         low, high = (float(np.min(sign * (X[signs == sign] @ weights))) for sign in (1, -1))
         bias = (high - low) / 2
+    attained = margin(X, signs, weights, bias)
+    if attained < 0:  # rounding hid the way: any separator is better than none
+        weights, bias, attained = proved_separator(X, signs, fit_intercept)
     support, shares = hull.shares(nearest)
     point = (signs[support] * shares) @ X[support]
     upper = float(np.linalg.norm(point)) / (2 if fit_intercept else 1)
-    return MaxMargin(
-        weights, bias, margin(X, signs, weights, bias), upper, support, shares, fit_intercept
-    )
+    return MaxMargin(weights, bias, attained, upper, support, shares, fit_intercept)
+
+
+def proved_separator(X: Any, signs: Array, fit_intercept: bool) -> tuple[Array, float, float]:
+    """Some hyperplane of unit length that separates, and its margin: -∞ if there is none."""
+    for verdict in verdicts(X, signs, fit_intercept):
+        if verdict.verify(X, signs):
+            if isinstance(verdict, Inseparable):
+                break
+            weights = np.array(verdict.weights, np.float64)
+            length = float(np.linalg.norm(weights))
+            return weights / length, float(verdict.bias) / length, verdict.margin
+    return np.zeros(X.shape[1]), 0.0, -np.inf
 
 
 # Mistake bounds
@@ -178,6 +191,8 @@ def largest_margin(X: Any, signs: Array, tolerance: float, fit_intercept: bool) 
 
 class MistakeBounds(NamedTuple):
     """The most mistakes that a perceptron from zero can make on these rows, in any order.
+
+    The last two are for one pass, the others for any number of passes.
 
     Attributes
     ----------
@@ -237,14 +252,14 @@ def mistake_bounds(
     u = np.sqrt(1 + b * b)
     functional = signs * (X @ w + b) / u
     targets = np.array([gamma]) if gamma else positive_quantiles(functional)
-    lifted = R if b == 0 else np.hypot(R, 1)
+    lifted = R if b == 0 else float(np.hypot(R, 1))
     return MistakeBounds(
         novikoff=square(R, origin),
         radius_step=square(2 * R, reached),
         unit_step=square(np.hypot(R, 1) * u, reached),
         unit_rows=square(1.0, origin) if R <= 1 else np.inf,
-        squared_hinge=min(squared_hinge_bound(functional, lifted, t) for t in targets),
-        hinge=min(hinge_bound(functional, lifted, t) for t in targets),
+        squared_hinge=min(squared_hinge_bound(functional, lifted, float(t)) for t in targets),
+        hinge=min(hinge_bound(functional, lifted, float(t)) for t in targets),
     )
 
 
@@ -670,9 +685,11 @@ def certificate(rows: list[int], weights: list[Fraction], fit_intercept: bool) -
 
 
 def undecided(X: Any, signs: Array, fit_intercept: bool) -> Undecided:
-    """The bracket on the margin that floating point reaches."""
-    found = largest_margin(X, signs, 1e-6, fit_intercept)
-    return Undecided(found.attained, found.upper)
+    """The upper bound on the margin that floating point reaches."""
+    hull = Hull(X, signs, by_class=fit_intercept)
+    support, shares = hull.shares(nearest_to_origin(hull, 1e-6))
+    point = (signs[support] * shares) @ X[support]
+    return Undecided(-np.inf, float(np.linalg.norm(point)) / (2 if fit_intercept else 1))
 
 
 # The nearest point of a convex hull to the origin

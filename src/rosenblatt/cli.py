@@ -60,7 +60,7 @@ def main() -> None:
     """Run a command; turn bad input into one line and exit status 2."""
     try:
         app()
-    except ValueError as error:
+    except (ValueError, OSError) as error:
         print(f"rosenblatt: {error}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:

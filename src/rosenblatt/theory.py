@@ -412,7 +412,7 @@ class Separable:
         exact = [Fraction(value) for value in self.weights]
         w, b = np.array(self.weights, np.float64), float(self.bias)
         sure = np.zeros(X.shape[0], bool)
-        if all(map(float.__eq__, w.tolist(), exact)) and b == self.bias:
+        if all(map(operator.eq, w.tolist(), exact)) and b == self.bias:
             surely_positive(Examples(rows_of(X), signs, None), w, b, sure)
         with np.errstate(all="ignore"):
             doubtful = np.argsort((signs * (X @ w + b))[~sure], kind="stable")

@@ -91,9 +91,10 @@ compiled_sum = njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 @compiled
 def span(i, indices, starts):
     """Where row i begins and ends among the values."""
+    i = np.uint64(i)
     if indices is None:
         return i * starts[0], i * starts[0] + starts[0]
-    return starts[i], starts[i + 1]
+    return starts[i], starts[i + np.uint64(1)]
 
 
 @compiled

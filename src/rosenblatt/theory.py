@@ -590,7 +590,7 @@ def verdicts(X: Any, signs: Array, fit_intercept: bool) -> Iterator[Separable | 
     yield from by_exact_simplex(X, signs, hull, nearest, fit_intercept)
 
 
-SWEEPS = 8  # epochs of the perceptron before the method that is sure to end
+SWEEPS = 32  # epochs of the perceptron before the method that is sure to end
 STRETCHES = 4  # each makes margins visible that are 1e8 times smaller
 
 
@@ -1006,6 +1006,8 @@ def checked(X: Any, y: ArrayLike) -> tuple[Any, Array]:
     """Rows, and labels as +1 and -1; the larger of two labels is +1, and so is a lone one."""
     X, y = checked_rows(X), column_or_1d(y)
     check_consistent_length(X, y)
+    if y.dtype == np.float64 and np.all(np.abs(y) == 1):
+        return X, y  # signs already, as between the functions here
     classes, codes = encode(np.asarray(y))
     if len(classes) > 2:
         raise ValueError(

@@ -190,7 +190,7 @@ def fixed(run, seed, epoch):
 def active(run, seed, epoch):
     mistakes = run.sweep(run.rows)
     hard, visits = sorted(run.mistaken), 0
-    while mistakes and visits < len(run.rows):
+    while mistakes and visits < 2 * len(run.rows):
         mistakes = run.sweep(hard)
         visits += len(hard)
 

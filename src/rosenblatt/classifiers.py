@@ -58,7 +58,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         so far, with ratchet (Gallant 1990).
     order : {"each", "once", "fixed", "active", "first", "worst"}, default="each"
         A fresh permutation each epoch; one permutation, kept; as given; all rows, then only those
-        that were ever mistaken until they are clean (or as many rows have been read again), and
+        that were ever mistaken until they are clean (or twice as many rows have been read), and
         so on; the first mistake from the start, one per epoch; the most wrong row, one per epoch.
     eta0 : float, default=1.0
         The learning rate η. From zero weights and without a margin it only scales the weights.

@@ -1,5 +1,9 @@
 """Data that the test files share."""
 
+import os
+
+os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before scipy: one of scikit-learn's checks asks
+
 import numpy as np
 from hypothesis import settings
 from hypothesis import strategies as st

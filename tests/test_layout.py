@@ -77,3 +77,12 @@ print(sum(sum(kernel.cache_hits.values()) for kernel in stats))
     assert found_then > 0 == compiled_then
     assert "compiles its kernels" in first.stderr
     assert second.stderr == ""
+
+
+def test_the_tuples_that_kernels_take_keep_their_names():
+    """The cache on a user's disk refers to them: without one, the next release breaks there."""
+    from rosenblatt import kernels, parsing, training
+
+    assert all(hasattr(kernels, name) for name in ("Rows", "Examples", "Rule"))
+    assert all(hasattr(parsing, name) for name in ("Block", "Progress", "Grams", "Names"))
+    assert hasattr(training, "Updates")

@@ -4,7 +4,7 @@ python benchmarks/orders.py --data FOLDER --figure docs/orders.png
 
 A seed decides the permutations and which quarter of the rows is held out; a made set is drawn
 anew. All orders get the same rows, so each is compared with once seed by seed: over 100 seeds,
-because 20 leave a ratio uncertain by up to a fifth. The other orders get the first 20.
+because 20 leave a ratio uncertain by up to a quarter. The other orders get the first 20.
 """
 
 import argparse

@@ -242,7 +242,7 @@ def fingerprints(rows, out):
 
 ROWS_AHEAD = 8
 LINE = 64  # bytes that travel from memory together
-LINES_AT_MOST = 16  # of a long row; the processor itself fetches what follows
+LINES_AT_MOST = 4  # of a row; the processor itself fetches what follows
 
 
 @intrinsic

@@ -616,18 +616,16 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _steps(self, lesson: Lesson, positive: int | None) -> Array:
         """How far each row moves the weights: η times weight, and times the label for two."""
         dtype = lesson.X.dtype
-        if lesson.weights is None:
-            steps = np.full(len(lesson.codes), self.eta0, dtype)
-        else:
-            steps = (self.eta0 * lesson.weights).astype(dtype)
-        extremes = steps[lesson.everything]
-        if not extremes.all() or not np.isfinite(extremes).all():
+        steps = np.asarray(self.eta0 if lesson.weights is None else self.eta0 * lesson.weights)
+        steps = steps.astype(dtype)
+        used = steps if lesson.weights is None else steps[lesson.everything]
+        if not used.all() or not np.isfinite(used).all():
             raise ValueError(
                 f"eta0 times a weight is too small or too large for {dtype}; scale the weights."
             )
-        if positive is not None:
-            np.negative(steps, out=steps, where=lesson.codes != positive)
-        return steps
+        if positive is None:
+            return np.broadcast_to(steps, lesson.codes.shape).copy()
+        return np.where(lesson.codes == positive, steps, -steps)
 
     def _validator(self, lesson: Lesson, positive: int | None) -> Any:
         """A function that tells the accuracy of a solution on the rows held out."""

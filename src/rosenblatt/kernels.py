@@ -282,6 +282,7 @@ def fetch_row(t, order, values, indices, starts):
     fetch_span(values, first, last)
     if indices is not None:
         fetch_span(indices, first, last)
+        fetch(starts, order[min(t + 2 * ROWS_AHEAD, len(order) - 1)])
 
 
 # The algorithms. Each returns how far it got in the order and how many updates it made; it stops

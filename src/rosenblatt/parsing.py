@@ -94,6 +94,7 @@ VALUE_TOO_LARGE = 10
 WEIGHT = 11
 NAME = 12
 NUL = 13
+CELLS = 14
 
 REASONS = {
     FULL: "there is no room for more",
@@ -109,6 +110,7 @@ REASONS = {
     WEIGHT: "the importance is not a number of at least 0",
     NAME: "a feature has no name",
     NUL: "there is a NUL byte",
+    CELLS: "the row has too few or too many cells",
 }
 
 compiled = njit(cache=True, nogil=True)
@@ -116,7 +118,7 @@ inlined = njit(cache=True, nogil=True, forceinline=True)  # what runs for each b
 
 NEWLINE, RETURN, TAB, SPACE = ord("\n"), ord("\r"), ord("\t"), ord(" ")
 PLUS, MINUS, POINT, COLON, COMMA = ord("+"), ord("-"), ord("."), ord(":"), ord(",")
-COMMENT, QUOTE, BAR = ord("#"), ord("'"), ord("|")
+COMMENT, QUOTE, BAR, MARKS = ord("#"), ord("'"), ord("|"), ord('"')
 
 
 # Bytes. i is an address.
@@ -706,6 +708,122 @@ def vw_value(i, scale):
     if np.isinf(x * scale):
         return x, i + 1, VALUE_TOO_LARGE
     return x * scale, end, 0
+
+
+# Tables as text: cells between delimiters. Quotation marks may hide a delimiter or a newline.
+
+
+MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "#N/A"]
+MISSING_WORDS = np.array([int.from_bytes(word.encode(), "little") for word in MISSING], np.uint64)
+
+
+@compiled
+def row_ends(data, delimiter, ends):
+    """Set where each whole row ends; how many there are."""
+    i, n, quoted, may_open = address(data), 0, False, True
+    base, stop = i, i + len(data)
+    while i < stop:
+        c = byte(i)
+        i += 1
+        if quoted:
+            quoted = c != MARKS
+            may_open = True  # a mark that follows is one within the cell
+        else:
+            quoted = may_open and c == MARKS
+            may_open = c == delimiter or c == NEWLINE
+            if c == NEWLINE:
+                ends[n] = i - base
+                n += 1
+    return n
+
+
+@compiled
+def table(buffer, stop, progress, delimiter, places, labels, values, width):
+    """Dense rows of lines of numbers.
+
+    Cell j is the label if places[j] is -1, and else number places[j] of its row; those from width
+    on are left out. A missing number is 0, and counted as ignored.
+    """
+    at, row, _, lines, ignored, error, _ = progress
+    base, room = address(buffer), min(len(labels), len(values) // width)
+    line, stop = base + at, last_line_end(base + at, base + stop)
+    i, error = line, 0
+    while line < stop:
+        i = after_blanks(line)
+        if byte(i) != NEWLINE:
+            if row == room:
+                error = FULL
+                break
+            i, missing, error = table_row(line, delimiter, places, labels, row, values, width)
+            if error != 0:
+                break
+            row, ignored = row + 1, ignored + missing
+        line, lines = line_end(i) + 1, lines + 1
+    where = line if error == 0 else i
+    return Progress(line - base, row, row * width, lines, ignored, error, where - base)
+
+
+@compiled
+def table_row(i, delimiter, places, labels, row, values, width):
+    """Write the cells from i on to a row; where they end, how many are missing, and an error."""
+    kind, first, missing, last = values.dtype.type, row * width, 0, len(places) - 1
+    for j in range(last + 1):
+        place = places[j]
+        if place < 0:
+            labels[row], end, error = cell(i, delimiter, np.float64)
+            if error == 0 and np.isnan(labels[row]):
+                error = LABEL
+        elif place < width:
+            x, end, error = cell(i, delimiter, kind)
+            if np.isnan(x):
+                x = kind(0)
+                missing += 1
+            values[np.uint64(first + place)] = x
+        else:
+            end, error = cell_end(i, delimiter), 0
+        if error != 0:
+            return end, missing, error
+        if byte(end) != (NEWLINE if j == last else delimiter):
+            return end, missing, CELLS
+        i = end + 1
+    return i - 1, missing, 0
+
+
+@compiled
+def cell_end(i, delimiter):
+    """The delimiter or newline after the cell at i."""
+    while byte(i) != delimiter and byte(i) != NEWLINE:
+        i += 1
+    return i
+
+
+@inlined
+def cell(i, delimiter, kind):
+    """The number in the cell at i, or NaN if it is missing; where the cell ends, and an error."""
+    x, end = number(i, kind)
+    if end == i or not (byte(end) == delimiter or byte(end) == NEWLINE):
+        x, end, error = odd_cell(i, delimiter, kind)
+        return x, end, error
+    if np.isinf(x):
+        return x, i, VALUE_TOO_LARGE
+    return x, end, 0
+
+
+@compiled
+def odd_cell(i, delimiter, kind):
+    """What cell gives, for a number that is missing or has blanks or marks around it."""
+    end = cell_end(i, delimiter)
+    last = end
+    while i < last and (is_blank(byte(i)) or byte(i) == MARKS):
+        i += 1
+    while i < last and (is_blank(byte(last - 1)) or byte(last - 1) == MARKS):
+        last -= 1
+    if last - i <= 8 and np.any(MISSING_WORDS == eight(i, last)):
+        return kind(np.nan), end, 0
+    x, after = number(i, kind)
+    if after < last or after == i:
+        return x, after, blame(after, VALUE)
+    return (x, i, VALUE_TOO_LARGE) if np.isinf(x) else (x, end, 0)
 
 
 # Columns of a table become blocks with the same rows: of text, of categories, of numbers. Strings

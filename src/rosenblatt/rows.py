@@ -59,6 +59,9 @@ def encode(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """
     if y.dtype.kind in "iu" and len(y):
         lowest, highest = y.min(), y.max()
+        upper = y == highest
+        if lowest < highest and np.count_nonzero(upper) + np.count_nonzero(y == lowest) == len(y):
+            return np.array([lowest, highest]), upper.view(np.int8)
         if int(highest) - int(lowest) < max(256, len(y)):  # counting is faster than sorting
             offsets = (y.astype(np.int64, copy=False) if y.dtype.kind == "i" else y) - lowest
             offsets = offsets.astype(np.intp, copy=False)

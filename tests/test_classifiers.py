@@ -445,7 +445,7 @@ def test_weights_beyond_the_type_are_refused(layout, form):
         (np.empty((4, 0)), Y, "0 feature"),
         (X, [0.1, 0.2, 0.3, 0.4], "continuous"),
         (X, [0, 1, np.nan, 1], "y contains NaN"),
-        (X, Y[:3], r"inconsistent numbers of samples: \[4, 3\]"),
+        (X, Y[:3], "X has 4 rows and y 3 labels"),
         (X[0], Y, "1D array"),
         ([["a", "b"]] * 4, Y, "could not convert"),
     ],

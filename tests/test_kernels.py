@@ -80,7 +80,7 @@ def test_a_full_log_stops_a_kernel_that_goes_on_as_if_it_never_had(form, room, l
         w, b = map(np.zeros, shapes)
         log, position, updates = np.empty(room, UPDATE), 0, []
         while position < len(order):
-            position, made = learn(examples, order, position, w, b, RULE, log)
+            position, made, _ = learn(examples, order, position, w, b, RULE, log)
             updates += log["position"][:made].tolist()
         return w.tolist(), b.tolist(), updates
 
@@ -98,7 +98,7 @@ def test_margins_are_those_that_learning_meets_to_the_last_bit(form, layout, dty
     while position < len(order):
         expected = np.empty(len(order))
         margins(examples, order, w, b, expected)
-        position, made = learn(examples, order, position, w, b, RULE, log)
+        position, made, _ = learn(examples, order, position, w, b, RULE, log)
         if made:
             assert log["margin"][0] == expected[log["position"][0]]
 

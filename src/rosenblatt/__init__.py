@@ -4,7 +4,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .classifiers import Perceptron, Step, steps
+    from .classifiers import Perceptron, Step, load, steps
     from .theory import (
         Inseparable,
         MaxMargin,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _ROOMS = {
-    "classifiers": ["Perceptron", "Step", "steps"],
+    "classifiers": ["Perceptron", "Step", "load", "steps"],
     "theory": [
         "Inseparable",
         "MaxMargin",
@@ -62,6 +62,7 @@ __all__ = [
     "Step",
     "Undecided",
     "__version__",
+    "load",
     "load_certificate",
     "margin",
     "margins",

@@ -1,5 +1,6 @@
 """The scikit-learn face of the linear family."""
 
+import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -14,8 +15,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.model_selection import train_test_split
 from sklearn.utils import Tags, check_random_state, compute_class_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from . import storage
 from .kernels import Examples, Rows, Rule, largest_squared_norm
 from .rows import check_structure, encode, first_not_finite, rows_of
 from .training import ORDERS, SOLUTIONS, Array, Epoch, Last, NotFiniteError, Run, Task, Vote, merged
@@ -121,13 +123,14 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     >>> X, y = load_iris(return_X_y=True)
     >>> model = Perceptron(random_state=0).fit(X, y == 0)
     >>> model.stop_reason_, model.n_mistakes_, model.score(X, y == 0)
-    ('separated', 3, 1.0)
+    ('separated', 9, 1.0)
     """
 
     _solutions: list[Last]
     _answered: tuple[Array, Array] | None
     _intercept_step: float
     _plain: bool
+    _features: dict[str, Any]
 
     def __init__(
         self,
@@ -296,6 +299,25 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return self._answered
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the model to a file that ``load`` reads: numbers only, checked, all or nothing.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to; by custom it ends in ``.safetensors``.
+        """
+        check_is_fitted(self)
+        names = getattr(self, "feature_names_in_", None)
+        features = self._features if names is None else {"names": names.tolist()}
+        facts = {
+            "stop_reason": self.stop_reason_,
+            "intercept_step": self._intercept_step,
+            "plain": self._plain,
+        }
+        state = self.classes_, self._solutions, features, facts, self.history_
+        storage.save(path, storage.Model(self.get_params(), *state))
+
     def last_weights(self) -> tuple[Array, float, float]:
         """The weights and bias after the last update, and how far a mistake moved the bias.
 
@@ -389,23 +411,29 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
         Whether X is finite is seen while learning, from the activations: that costs no pass.
         """
-        X, y = validate_data(
+        X = validate_data(
             self,
             X,
-            y,
             reset=reset,
             accept_sparse="csr",
             dtype=[np.float64, np.float32] if reset else [self._solutions[0].weights.dtype],
             order="C",
             ensure_all_finite=False,
         )
-        y = np.asarray(y)
+        if y is None:
+            raise ValueError("Perceptron requires y to be passed, but the target y is None.")
+        if not isinstance(y, np.ndarray) or y.ndim != 1:
+            y = np.asarray(column_or_1d(y, warn=True))
+        if len(y) != X.shape[0]:
+            raise ValueError(f"X has {X.shape[0]} rows and y {len(y)} labels; each row needs one.")
         if y.dtype.kind == "f" and not np.isfinite(y).all():
             raise ValueError("Input y contains NaN or infinity; labels must be known.")
         if y.dtype.kind not in "iub":
             check_classification_targets(y)
         if self.order == "first" or self.early_stopping:
             refuse_not_finite(X)  # these may never look at some rows
+        if reset:
+            self._features = {}
         return X, y
 
     def _check_going_on(self, lesson: Lesson) -> None:
@@ -740,6 +768,46 @@ def say(measured: int, epoch: Epoch) -> None:
     )
 
 
+def load(path: str | os.PathLike[str]) -> Perceptron:
+    """Read a saved model, which predicts and learns on as if it had never left.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file that ``Perceptron.save`` wrote.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> model = Perceptron().fit([[2.0], [-1.0]], [1, 0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/model.safetensors")
+    ...     load(f"{folder}/model.safetensors").predict([[3.0]]).tolist()
+    [1]
+    """
+    saved = storage.load(path)
+    width, names = saved.solutions[0].weights.shape[0], saved.features.get("names")
+    try:
+        model = Perceptron(**saved.parameters)
+        model._check_parameters()
+        if names is not None:
+            if len(names) != width or not all(isinstance(name, str) for name in names):
+                raise ValueError("its features are not as many names as weights")
+            model.feature_names_in_ = np.array(names, object)
+    except (TypeError, ValueError) as reason:
+        raise ValueError(
+            f"{path} is no Perceptron of this rosenblatt ({reason}); update or train again."
+        ) from None
+    model.classes_, model._solutions, model._answered = saved.classes, saved.solutions, None
+    model._features, model.n_features_in_ = saved.features, width
+    model._plain = saved.facts.get("plain") is True
+    model._intercept_step = saved.facts.get("intercept_step", 1.0)
+    model.n_mistakes_ = sum(solution.mistakes for solution in saved.solutions)
+    model.history_, model.n_iter_ = list(saved.history), len(saved.history)
+    model.stop_reason_ = saved.facts.get("stop_reason", "max_iter")
+    return model
+
+
 class Step(NamedTuple):
     """One update, as the textbook would write it down.
 
@@ -798,7 +866,7 @@ def steps(
     >>> import numpy as np
     >>> X, y = np.array([[2.0, 1.0], [-1.0, 1.0]]), [1, -1]
     >>> [step.new_weights.tolist() for step in steps(X, y, order="fixed")]
-    [[[2.0, 1.0]]]
+    [[[2.0, 1.0]], [[3.0, 0.0]]]
     """
     model = Perceptron(**parameters)
     model._check_parameters()

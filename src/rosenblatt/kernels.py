@@ -285,15 +285,16 @@ def fetch_row(t, order, values, indices, starts):
         fetch(starts, order[min(t + 2 * ROWS_AHEAD, len(order) - 1)])
 
 
-# The algorithms. Each returns how far it got in the order and how many updates it made; it stops
-# early when the log is full, or at a row whose activation is not a finite number.
+# The algorithms. Each returns how far it got in the order, how many updates it made and the loss J
+# of the rows that were wrong; it stops early when the log is full, or at a row whose activation is
+# not a finite number.
 
 
 @compiled
 def perceptron(examples, order, start, w, b, rule, log):
     """W += ηyx and b += ηy whenever y(w·x + b) is too small (Rosenblatt 1958)."""
     rows, steps = examples.rows[:], examples.steps
-    updates = 0
+    updates, loss = 0, 0.0
     for t in range(start, len(order)):
         i = order[t]
         fetch_row(t, order, *rows)
@@ -301,13 +302,14 @@ def perceptron(examples, order, start, w, b, rule, log):
         right = a > rule.above if steps[i] > 0 else a < rule.below
         if not right or np.isinf(a):
             if updates == len(log) or not np.isfinite(a):
-                return t, updates
+                return t, updates, loss
             add(w, steps[i], i, *rows)
             b[0] += steps[i] * rule.intercept_step
             log[updates].position = t
             log[updates].margin = a if steps[i] > 0 else -a
+            loss += max(-log[updates].margin, 0.0)
             updates += 1
-    return len(order), updates
+    return len(order), updates, loss
 
 
 @compiled
@@ -315,7 +317,7 @@ def multiclass(examples, order, start, W, b, rule, log):
     """Add ηx to the right class and take it from its best rival (Crammer & Singer 2003)."""
     rows, steps, labels = examples.rows[:], examples.steps, examples.labels
     s = np.empty_like(b)
-    updates = 0
+    updates, loss = 0, 0.0
     for t in range(start, len(order)):
         i = order[t]
         fetch_row(t, order, *rows)
@@ -325,15 +327,16 @@ def multiclass(examples, order, start, W, b, rule, log):
         lead = s[y] - s[rival]
         if not lead > rule.above or np.isinf(lead):
             if updates == len(log) or not np.isfinite(lead):
-                return t, updates
+                return t, updates, loss
             move(W, steps[i], y, rival, i, *rows)
             b[y] += steps[i] * rule.intercept_step
             b[rival] -= steps[i] * rule.intercept_step
             log[updates].position = t
             log[updates].margin = lead
             log[updates].rival = rival
+            loss += max(-log[updates].margin, 0.0)
             updates += 1
-    return len(order), updates
+    return len(order), updates, loss
 
 
 # What every row's margin is under given weights: label times activation, or the right class's lead.

@@ -143,7 +143,7 @@ def max_margin(
     Examples
     --------
     >>> found = max_margin([[0.0, 0.0], [0.0, 2.0], [4.0, 1.0]], [0, 0, 1])
-    >>> found.attained, found.upper
+    >>> round(found.attained, 9), round(found.upper, 9)
     (2.0, 2.0)
     """
     if not 0 < tolerance < 1:
@@ -238,7 +238,7 @@ def mistake_bounds(
 
     Examples
     --------
-    >>> mistake_bounds([[3.0, 0.0], [0.0, -2.0]], [1, 0], [1.0, 1.0]).novikoff
+    >>> round(mistake_bounds([[3.0, 0.0], [0.0, -2.0]], [1, 0], [1.0, 1.0]).novikoff, 9)
     4.5
     """
     X, signs = checked(X, y)
@@ -351,11 +351,11 @@ def report(model: Perceptron, X: Any, y: ArrayLike, *, tolerance: float = 1e-3) 
     --------
     >>> model = Perceptron(order="fixed").fit([[2.0, 1.0], [-1.0, 1.0]], [1, -1])
     >>> print(report(model, [[2.0, 1.0], [-1.0, 1.0]], [1, -1]))
-    1 mistakes; R = 2.44949
-    margin γ between 1.5 and 1.5
-    at most (R/γ)² = 2.66667 mistakes were possible
-    35.26° from the best separator found
-    γM = 1.5 ≤ ‖w‖ = 2.44949 ≤ R√M = 2.44949
+    2 mistakes; R = 2.44949
+    margin γ between 1.41421 and 1.41421
+    at most (R/γ)² = 3 mistakes were possible
+    19.47° from the best separator found
+    γM = 2.82843 ≤ ‖w‖ = 3 ≤ R√M = 3.4641
     """
     X, signs = checked(X, y)
     weights, bias, step = model.last_weights()
@@ -1004,11 +1004,11 @@ def checked_rows(X: Any) -> Any:
 
 def checked(X: Any, y: ArrayLike) -> tuple[Any, Array]:
     """Rows, and labels as +1 and -1; the larger of two labels is +1, and so is a lone one."""
-    X, y = checked_rows(X), column_or_1d(y)
-    check_consistent_length(X, y)
-    if y.dtype == np.float64 and np.all(np.abs(y) == 1):
-        return X, y  # signs already, as between the functions here
-    classes, codes = encode(np.asarray(y))
+    X, labels = checked_rows(X), np.asarray(column_or_1d(y))
+    check_consistent_length(X, labels)
+    if labels.dtype == np.float64 and np.all(np.abs(labels) == 1):
+        return X, labels  # signs already, as between the functions here
+    classes, codes = encode(labels)
     if len(classes) > 2:
         raise ValueError(
             f"y has {len(classes)} classes, and this is about two; give y == label for one of them."

@@ -69,7 +69,7 @@ class Task(NamedTuple):
 class Form(NamedTuple):
     """The kernels of one form of the algorithm."""
 
-    learn: Callable[..., tuple[int, int]]
+    learn: Callable[..., tuple[int, int, float]]
     margins: Callable[..., None]
     missing: Callable[..., None]
 
@@ -106,20 +106,20 @@ class Last:
     seen: int = 0
     mistakes: int = 0
 
-    def sweep(self, task: Task, order: Array, log: Array) -> Iterator[int]:
-        """Learn from the rows in an order; yield whenever the log has new updates."""
+    def sweep(self, task: Task, order: Array, log: Array) -> Iterator[tuple[int, float]]:
+        """Learn from the rows in an order; yield the number of new updates and their loss."""
         position = 0
         while position < len(order):
-            position, updates = self.learn(task, order, position, log)
+            position, updates, loss = self.learn(task, order, position, log)
             if updates < len(log) and position < len(order):
                 raise NotFiniteError(int(order[position]))
             if updates:
                 self.record(task, order, log[:updates])
-                yield updates
+                yield updates, loss
         self.seen += len(order)
 
-    def learn(self, task: Task, order: Array, start: int, log: Array) -> tuple[int, int]:
-        """Call the kernel: how far it got and how many updates it made."""
+    def learn(self, task: Task, order: Array, start: int, log: Array) -> tuple[int, int, float]:
+        """Call the kernel: how far it got, how many updates it made, and their loss."""
         learn = form_of(task.examples).learn
         return learn(task.examples, order, start, self.weights, self.bias, task.rule, log)
 
@@ -254,23 +254,23 @@ class Pocket(Last):
     def __post_init__(self) -> None:
         self.best_weights, self.best_bias = self.weights.copy(), self.bias.copy()
 
-    def sweep(self, task: Task, order: Array, log: Array) -> Iterator[int]:
+    def sweep(self, task: Task, order: Array, log: Array) -> Iterator[tuple[int, float]]:
         position, only_look = 0, np.empty(0, UPDATE)
         while True:
             start = position
-            position, _ = self.learn(task, order, start, only_look)
+            position, _, _ = self.learn(task, order, start, only_look)
             self.run += position - start
             self.offer(task)
             if position == len(order) or self.errors == 0:
                 break
-            _, updates = self.learn(task, order[position : position + 1], 0, log)
+            _, updates, loss = self.learn(task, order[position : position + 1], 0, log)
             if not updates:
                 raise NotFiniteError(int(order[position]))
             log[0]["position"] = position
             self.record(task, order, log[:1])
             self.run, self.measured = 0, False
             position += 1
-            yield updates
+            yield updates, loss
         self.seen += position
 
     def offer(self, task: Task) -> None:
@@ -335,7 +335,7 @@ def fixed(run: "Run") -> Iterator[Array]:
 def first(run: "Run") -> Iterator[Array]:
     """The first mistake from the start."""
     everything = run.task.everything
-    found, _ = run.solution.learn(run.task, everything, 0, np.empty(0, UPDATE))
+    found, _, _ = run.solution.learn(run.task, everything, 0, np.empty(0, UPDATE))
     run.rows = found
     yield everything[found : found + 1]
 
@@ -400,7 +400,7 @@ class Run:
         self.stop_reason = ""
         self.epoch = 0
         self.kept = self.task.everything
-        self.log = np.empty(self.updates_at_once, UPDATE)
+        self.log = np.zeros(self.updates_at_once, UPDATE)
         self.mistaken = np.zeros(1 + int(self.task.everything.max()), bool)
         self.best: tuple[float, int, Last] | None = None
 
@@ -411,8 +411,8 @@ class Run:
             self.rows = self.mistakes = self.errors = 0
             self.loss = 0.0
             for order in ORDERS[self.order](self):
-                for updates in self.solution.sweep(self.task, order, self.log):
-                    self.tally(order, updates)
+                for updates, loss in self.solution.sweep(self.task, order, self.log):
+                    self.tally(order, updates, loss)
                     yield order, updates
                 self.rows += len(order)
             self.end_epoch()
@@ -432,14 +432,13 @@ class Run:
         kernels.shuffle(order, self.seed, number)
         return order
 
-    def tally(self, order: Array, updates: int) -> None:
-        """Count the new updates and what they say of the losses."""
-        wrong = self.log["margin"][:updates]
-        if self.task.rule.above > 0:
-            wrong = wrong[wrong <= 0]
+    def tally(self, order: Array, updates: int, loss: float) -> None:
+        """Count the new updates; with a margin some were on the right side, and no errors."""
         self.mistakes += updates
-        self.errors += len(wrong)
-        self.loss -= float(np.add.reduce(wrong))
+        self.errors += updates
+        self.loss += loss
+        if self.task.rule.above > 0:
+            self.errors -= int(np.count_nonzero(self.log["margin"][:updates] > 0))
         if self.order == "active":
             self.mistaken[order[self.log["position"][:updates]]] = True
 

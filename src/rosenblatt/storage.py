@@ -1,0 +1,382 @@
+"""One model file: safetensors with a JSON header, which holds data only and is never half-written.
+
+Its metadata has one entry, ``rosenblatt``: a JSON text with the format's number, a checksum and all
+that is not an array. Array ``a`` of solution 0 is the tensor ``0.a``; ``history`` is one, too.
+"""
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import fields
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, NamedTuple
+
+import numpy as np
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from . import __version__
+from .rows import check_structure, first_not_finite
+from .training import SOLUTIONS, Array, Epoch, Last, Updates, Vote, joined
+
+FORMAT = 1
+LABEL_TYPES = re.compile(r"[<>|]([biuf][1248]|U\d{1,9}|O)")
+LABEL_BYTES = 2**28
+CSR = ("data", "indices", "indptr")
+DAMAGE = (
+    SafetensorError,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)
+
+
+class Model(NamedTuple):
+    """All that predicting and learning on need.
+
+    Attributes
+    ----------
+    parameters : dict
+        Those of the Perceptron, among them ``solution`` and ``multi_class``.
+    classes : ndarray
+        The labels, sorted: numbers, booleans or text.
+    solutions : list of Last
+        The state of training, one per problem.
+    features : dict
+        How rows were made: names, columns or hash settings.
+    facts : dict
+        What else is worth keeping, as JSON values.
+    history : sequence of Epoch
+        One record per epoch.
+    """
+
+    parameters: dict[str, Any]
+    classes: Array
+    solutions: list[Last]
+    features: dict[str, Any]
+    facts: dict[str, Any]
+    history: Sequence[Epoch] = ()
+
+
+def save(path: str | os.PathLike[str], model: Model) -> None:
+    """Write a model; until the new file is complete and on disk, an old one stays as it is.
+
+    Parameters
+    ----------
+    path : str or path
+        Where to.
+    model : Model
+        What to write.
+    """
+    try:
+        check(model)
+    except ValueError as reason:
+        raise ValueError(f"The model cannot be saved: {reason}.") from None
+    tensors, text = packed(model)
+    text = text.replace('""', f'"{checksum(text, tensors)}"', 1)
+    with replacing(path) as temporary:
+        try:
+            save_file(tensors, temporary, {"rosenblatt": text})
+        except SafetensorError as error:
+            raise OSError(f"{path} could not be written: {error}") from None
+
+
+def load(path: str | os.PathLike[str]) -> Model:
+    """Read a model; everything in the file is checked before anything is used.
+
+    Parameters
+    ----------
+    path : str or path
+        A file that ``save`` wrote.
+    """
+    refuse_all_but_files(path)
+    try:
+        with safe_open(path, "np") as file:
+            text = (file.metadata() or {})["rosenblatt"]
+            header = json.loads(text)
+            newer = header["format"] > FORMAT
+            if not newer:
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+                blank = text.replace(header["checksum"], "", 1)
+                require(checksum(blank, tensors) == header["checksum"], "its checksum is wrong")
+                model = unpacked(header, tensors)
+                require(not tensors, "it holds more than a model")
+                check(model)
+    except DAMAGE as error:
+        reason = error if isinstance(error, ValueError) else "it is incomplete or no model at all"
+        raise ValueError(
+            f"{path} is not an intact model of rosenblatt ({reason}); use another copy or train "
+            "again."
+        ) from None
+    if newer:
+        raise ValueError(f"{path} was written by a newer rosenblatt; update rosenblatt to load it.")
+    return model
+
+
+# Files
+
+
+def refuse_all_but_files(path: str | os.PathLike[str]) -> None:
+    """Refuse folders, devices and pipes: reading one may never end, replacing one does harm."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        kind = "folder" if os.path.isdir(path) else "device or pipe"
+        raise ValueError(f"{path} is a {kind}; give the name of a model file.")
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary file that takes the place of another once it is complete and on disk."""
+    refuse_all_but_files(path)
+    path = Path(path).resolve()  # a link stays a link
+    temporary = path.with_name(f".{token_hex(8)}.part")
+    try:
+        temporary.touch(exist_ok=False)
+        mode = temporary.stat().st_mode  # that of any new file; safetensors may make it private
+        yield temporary
+        temporary.chmod(mode)
+        sync(temporary)
+        os.replace(temporary, path)
+        with suppress(PermissionError):  # some systems do not open folders
+            sync(path.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def sync(path: Path) -> None:
+    """Wait until a file or folder is on disk."""
+    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def checksum(text: str, tensors: dict[str, Array]) -> str:
+    """The SHA-256 of the header and of each tensor's name, type, shape and bytes."""
+    digest = hashlib.sha256(text.encode())
+    for name, array in sorted(tensors.items()):
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(array.reshape(-1).data)
+    return digest.hexdigest()
+
+
+# From a model to tensors and text
+
+
+def packed(model: Model) -> tuple[dict[str, Array], str]:
+    """A model as tensors and a JSON text whose checksum is left empty."""
+    tensors = {"history": np.array(model.history, np.float64).reshape(-1, len(Epoch._fields))}
+    for number, solution in enumerate(model.solutions):
+        arrays = arrays_of(solution).items()
+        tensors |= {f"{number}.{name}": np.ascontiguousarray(array) for name, array in arrays}
+    parameters = dict(model.parameters)
+    if isinstance(parameters.get("class_weight"), dict):  # as pairs, the labels keep their type
+        parameters["class_weight"] = list(parameters["class_weight"].items())
+    header = {
+        "checksum": "",
+        "format": FORMAT,
+        "version": __version__,
+        "parameters": parameters,
+        "classes": {"dtype": model.classes.dtype.str, "values": model.classes.tolist()},
+        "solutions": [counters_of(solution) for solution in model.solutions],
+        "features": model.features,
+        "facts": model.facts,
+    }
+    return tensors, json.dumps(header, default=plain)
+
+
+def arrays_of(solution: Last) -> dict[str, Array]:
+    """The arrays of a solution by name."""
+    arrays = {name: getattr(solution, name) for name in names(type(solution), Array)}
+    if isinstance(solution, Vote):
+        updates = joined(solution.updates)._asdict()
+        arrays |= {f"updates.{name}": array for name, array in updates.items()}
+        for number, support in enumerate(solution.supports):
+            if hasattr(support, "indptr"):
+                arrays |= {f"supports.{number}.{part}": getattr(support, part) for part in CSR}
+            else:
+                arrays[f"supports.{number}"] = support
+    return arrays
+
+
+def counters_of(solution: Last) -> dict[str, Any]:
+    """The numbers of a solution by name."""
+    counters = {name: getattr(solution, name) for name in names(type(solution), int, float, bool)}
+    if isinstance(solution, Vote):
+        counters["supports"] = len(solution.supports)
+    return counters
+
+
+def names(kind: type[Last], *types: Any) -> list[str]:
+    """The fields of a solution that are of one of these types."""
+    return [field.name for field in fields(kind) if field.type in types]
+
+
+def plain(value: Any) -> Any:
+    """A NumPy number as one that JSON knows."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise ValueError(
+        f"A model file holds numbers, text, lists and dicts, not {value!r}; for random_state give "
+        "an int or None."
+    )
+
+
+# And back
+
+
+def unpacked(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
+    """The model in a header and tensors, which are taken out."""
+    parameters = header["parameters"]
+    if isinstance(parameters.get("class_weight"), list):
+        parameters["class_weight"] = dict(parameters["class_weight"])
+    kind = SOLUTIONS[parameters["solution"]]
+    return Model(
+        parameters,
+        labels(**header["classes"]),
+        [
+            unpacked_solution(kind, counters, tensors, number)
+            for number, counters in enumerate(header["solutions"])
+        ],
+        header["features"],
+        header["facts"],
+        [
+            Epoch._make([*map(int, counts), loss, None if np.isnan(score) else score])
+            for *counts, loss, score in tensors.pop("history").tolist()
+        ],
+    )
+
+
+def labels(dtype: str, values: list[Any]) -> Array:
+    """The labels, in the type that they had."""
+    classes = np.array(values, label_type(dtype, len(values)))
+    require(classes.tolist() == values, "its labels are not of their type")
+    return classes
+
+
+def label_type(dtype: str, count: int) -> np.dtype[Any]:
+    """The type of so many labels, if it is one that a file can hold."""
+    require(LABEL_TYPES.fullmatch(dtype), f"it has no place for labels of type {dtype[:20]!r}")
+    require(np.dtype(dtype).itemsize * count <= LABEL_BYTES, "its labels are too long")
+    return np.dtype(dtype)
+
+
+def unpacked_solution(
+    kind: type[Last], counters: dict[str, Any], tensors: dict[str, Array], number: int
+) -> Last:
+    """A solution as it was when it was saved."""
+    solution = object.__new__(kind)  # its __init__ would start anew
+    for name in names(kind, Array):
+        setattr(solution, name, tensors.pop(f"{number}.{name}"))
+    for name in names(kind, int, float, bool):
+        setattr(solution, name, counters[name])
+    if isinstance(solution, Vote):
+        parts = (tensors.pop(f"{number}.updates.{name}") for name in Updates._fields)
+        solution.updates, solution.pending = [Updates(*parts)], []
+        solution.supports = [
+            support(tensors, f"{number}.supports.{part}", solution.weights.shape[0])
+            for part in range(counters["supports"])
+        ]
+    return solution
+
+
+def support(tensors: dict[str, Array], name: str, width: int) -> Any:
+    """Rows that a vote needs, dense or sparse as they were."""
+    if name in tensors:
+        return tensors.pop(name)
+    from scipy.sparse import csr_array  # most models do without
+
+    data, indices, indptr = (tensors.pop(f"{name}.{part}") for part in CSR)
+    require(indices.dtype.kind == indptr.dtype.kind == "i", "its sparse rows are malformed")
+    return csr_array((data, indices, indptr), shape=(len(indptr) - 1, width))
+
+
+# What is checked both ways, so that no file is written that would not load
+
+
+def require(condition: Any, otherwise: str) -> None:
+    """Raise unless a condition holds."""
+    if not condition:
+        raise ValueError(otherwise)
+
+
+def check(model: Model) -> None:
+    """Refuse a model whose parts do not fit together: kernels trust them."""
+    parameters, classes, solutions, features, facts, _ = model
+    parts = (parameters, features, facts)
+    require(all(isinstance(part, dict) for part in parts), "its parts are not all dicts")
+    check_labels(classes)
+    count = len(classes)
+    apart = count > 2 and parameters.get("multi_class") == "ovr"
+    fitting = {type(solution) for solution in solutions} == {SOLUTIONS.get(parameters["solution"])}
+    fitting &= len(solutions) == (count if apart else 1)
+    require(fitting, "its parameters solution or multi_class are not those of its weights")
+    outputs = () if apart or count == 2 else (count,)
+    for solution in solutions:
+        check_arrays(solution, (len(solutions[0].weights), *outputs), solutions[0].weights.dtype)
+        check_counters(solution)
+        if isinstance(solution, Vote):
+            check_supports(solution)
+            check_updates(solution)
+
+
+def check_labels(classes: Array) -> None:
+    """Refuse labels that cannot be told apart, looked up or stored."""
+    label_type(classes.dtype.str, len(classes))
+    known = classes.dtype != object or all(isinstance(label, str) for label in classes)
+    require(known and classes.ndim == 1, "its labels are neither numbers nor text")
+    ordered = len(classes) >= 2 and np.all(classes[:-1] < classes[1:])
+    require(ordered, "its labels are not two or more, distinct and in order")
+
+
+def check_arrays(solution: Last, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+    """Refuse arrays of another shape or type than the weights, or that are not finite."""
+    require(dtype in (np.float32, np.float64), "its weights are not floating-point numbers")
+    for name in names(type(solution), Array):
+        array = getattr(solution, name)
+        fitting = array.shape == (shape[1:] or (1,) if name.endswith("bias") else shape)
+        fitting &= array.dtype == (np.float64 if name.startswith("missing") else dtype)
+        require(fitting and np.isfinite(array).all(), f"{name} does not fit or is not finite")
+
+
+def check_counters(solution: Last) -> None:
+    """Refuse counters that no training can reach."""
+    for kind, most in (int, np.iinfo(np.int64).max), (float, np.inf), (bool, True):
+        for name in names(type(solution), kind):
+            value = getattr(solution, name)
+            require(type(value) is kind and 0 <= value <= most, f"{name} is out of range")
+
+
+def check_supports(vote: Vote) -> None:
+    """Refuse rows of another width or type than the weights, or that are not finite."""
+    require(not vote.pending, "its vote was not closed after the last update")
+    for rows in vote.supports:
+        fitting = rows.shape[1:] == vote.weights.shape[:1] and rows.dtype == vote.weights.dtype
+        require(fitting and first_not_finite(rows) is None, "its rows do not fit its weights")
+        if hasattr(rows, "indptr"):
+            check_structure(rows)
+
+
+def check_updates(vote: Vote) -> None:
+    """Refuse updates by rows, at times or of classes that there are not."""
+    updates, empty = joined(vote.updates), joined([])
+    fitting = [array.dtype for array in updates] == [array.dtype for array in empty]
+    require(fitting and len(set(map(len, updates))) == 1, "its updates are malformed")
+    for name, end in {
+        "rows": sum(rows.shape[0] for rows in vote.supports),
+        "times": vote.seen + 1,
+        "labels": len(vote.bias),
+        "rivals": len(vote.bias),
+    }.items():
+        numbers = getattr(updates, name)
+        require(np.all((numbers >= 0) & (numbers < end)), f"the {name} of its updates do not exist")
+    require(np.all(np.diff(updates.times) >= 0), "its updates are out of order")
+    steps = np.isfinite(updates.steps) & np.isfinite(updates.intercept_steps)
+    require(steps.all(), "its updates are not finite")

@@ -10,14 +10,31 @@ from pathlib import Path
 
 import numpy as np
 from measure import best_of, options, ratio, table
+from sklearn.base import clone
 from sklearn.datasets import load_svmlight_file
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import SGDClassifier
+from sklearn.model_selection import GridSearchCV
 from sklearn.svm import LinearSVC
 
 from rosenblatt import Perceptron
 
 csv.field_size_limit(sys.maxsize)
+
+
+PEERS = {
+    "SGD, averaged": SGDClassifier(
+        loss="perceptron",
+        penalty=None,
+        learning_rate="constant",
+        eta0=1.0,
+        average=True,
+        max_iter=10,
+        tol=None,
+        random_state=0,
+    ),
+    "LinearSVC": LinearSVC(random_state=0),
+}
 
 
 def texts(folder: Path, rows: int | None) -> tuple[object, ...]:
@@ -56,33 +73,23 @@ def main() -> None:
         "IMDB": texts(chosen.data / "imdb", few),
         "a9a": adult(chosen.data / "a9a"),
     }
-    models = {
-        "ours": Perceptron(solution="average", max_iter=10, random_state=0),
-        "SGD, averaged": SGDClassifier(
-            loss="perceptron",
-            penalty=None,
-            learning_rate="constant",
-            eta0=1.0,
-            average=True,
-            max_iter=10,
-            tol=None,
-            random_state=0,
-        ),
-        "LinearSVC": LinearSVC(random_state=0),
-    }
-    rows = [("data", *models, "speed against SGD, averaged (asked)")]
+    plain = Perceptron(solution="average", max_iter=10, random_state=0)
+    margins = GridSearchCV(plain, {"margin": [0.0, 1.0, 2.0, 5.0]}, cv=3, refit=False)
+    rows = [("data", "ours", "with the margin", *PEERS, "speed against SGD")]
     for name, (X, y, X_test, y_test) in sets.items():
-        seconds, cells = [], []
-        for model in models.values():
-            fit = partial(model.fit, X, y)
-            seconds.append(best_of(fit, 1 if chosen.quick else 3))
-            error = 1 - model.score(X_test, y_test)
-            cells.append(f"{error:.2%} {seconds[-1]:.3f} s")
-        asked = " (5x)" if name == "20 newsgroups" else ""
-        rows.append((name, *cells, ratio(*seconds[:2]) + asked))
+        margin = margins.fit(X, y).best_params_["margin"]  # by the training part alone
+        models = [plain, clone(plain).set_params(margin=margin), *PEERS.values()]
+        seconds = [best_of(partial(model.fit, X, y), 1 if chosen.quick else 5) for model in models]
+        errors = [1 - model.score(X_test, y_test) for model in models]
+        cells = [f"{e:.2%} {s:.3f} s" for e, s in zip(errors, seconds, strict=True)]
+        cells[1] = f"{margin:g}: {cells[1]}"
+        speeds = f"{ratio(seconds[0], seconds[2])}, {ratio(seconds[1], seconds[2])}"
+        rows.append((name, *cells, speeds))
     table(*rows)
     print(
-        "Asked: on a9a and IMDB within 0.3 points of LinearSVC, on 20 newsgroups no worse than SGD."
+        "Test error and time of fit; averaged, 10 epochs; the margin by cross-validation.\n"
+        "Asked: a9a and IMDB within 0.3 points of LinearSVC; 20 newsgroups 5x faster than SGD with"
+        " an error no higher."
     )
 
 

@@ -292,11 +292,12 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The weights and biases to predict with, one row per class; made when first asked for."""
         check_is_fitted(self)
         if self._answered is None:
-            answers = [solution.answer() for solution in self._solutions]
-            self._answered = (
-                np.vstack([weights.T for weights, _ in answers]),
-                np.concatenate([bias for _, bias in answers]),
-            )
+            weights, biases = zip(*(solution.answer() for solution in self._solutions), strict=True)
+            one = len(weights) == 1
+            coef = np.atleast_2d(weights[0].T) if one else np.vstack(weights)
+            if not np.isfinite(coef).all():
+                raise overflow(coef.dtype)
+            self._answered = coef, np.concatenate(biases)
         return self._answered
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -563,7 +564,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         new = SOLUTIONS[self.solution]
         if self._problems(lesson.classes) == [None]:
-            return [new(np.ascontiguousarray(W.T), b)]
+            return [new(np.zeros((width, count), dtype) if coef is None else W.T.copy("C"), b)]
         return [new(W[k].copy(), b[k : k + 1].copy()) for k in range(outputs)]
 
     # Training
@@ -675,9 +676,6 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _keep(self, lesson: Lesson, runs: list[Run]) -> None:
         """Take over what the runs found."""
         solutions = [run.solution for run in runs]
-        for solution in solutions:
-            if not all(np.isfinite(array).all() for array in solution.answer()):
-                raise overflow(solution.weights.dtype)
         self.classes_ = lesson.classes
         self._solutions = solutions
         self._answered = None

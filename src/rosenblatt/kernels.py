@@ -285,6 +285,16 @@ def fetch_row(t, order, values, indices, starts):
         fetch(starts, order[min(t + 2 * ROWS_AHEAD, len(order) - 1)])
 
 
+@compiled
+def fetch_weights(W, i, values, indices, starts):
+    """Ask for the weights that row i will need, all classes of each column."""
+    if indices is not None:
+        classes = np.uint64(W.shape[1])
+        first, last = span(i, indices, starts)
+        for k in range(first, last):
+            fetch_span(W, indices[k] * classes, indices[k] * classes + classes)
+
+
 # The algorithms. Each returns how far it got in the order, how many updates it made and the loss J
 # of the rows that were wrong; it stops early when the log is full, or at a row whose activation is
 # not a finite number.
@@ -321,6 +331,7 @@ def multiclass(examples, order, start, W, b, rule, log):
     for t in range(start, len(order)):
         i = order[t]
         fetch_row(t, order, *rows)
+        fetch_weights(W, order[min(t + 1, len(order) - 1)], *rows)
         score(W, b, s, i, *rows)
         y = labels[i]
         rival = best_other(s, y)
@@ -388,6 +399,13 @@ def multiclass_missing(examples, order, seen, log, u, ub, intercept_step):
         move(u, lack, labels[i], rival, i, *rows)
         ub[labels[i]] += lack * intercept_step
         ub[rival] -= lack * intercept_step
+
+
+@compiled
+def mean(w, u, seen, out):
+    """The average over the c rows seen: w - u/c."""
+    for j in range(len(out)):
+        out[j] = w[j] - u[j] / max(seen, 1)
 
 
 # The vote of all weights there ever were: weights k are weights k-1 plus one update, so that their

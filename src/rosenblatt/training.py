@@ -166,9 +166,10 @@ class Average(Last):
         )
 
     def answer(self) -> tuple[Array, Array]:
-        count = max(self.seen, 1)
-        weights = (self.weights - self.missing / count).astype(self.weights.dtype)
-        return weights, (self.bias - self.missing_bias / count).astype(self.bias.dtype)
+        weights, bias = np.empty_like(self.weights), np.empty_like(self.bias)
+        kernels.mean(self.weights.ravel(), self.missing.ravel(), self.seen, weights.ravel())
+        kernels.mean(self.bias, self.missing_bias, self.seen, bias)
+        return weights, bias
 
 
 class Updates(NamedTuple):

@@ -3,8 +3,9 @@
 import json
 import operator
 import os
+import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
 from pathlib import Path
@@ -117,9 +118,10 @@ class MaxMargin:
         whole = totals if self.fit_intercept else [sum(totals)]
         if self.shares.min(initial=0.0) < 0 or not np.allclose(whole, 1):
             return False
+        X, scale = scaled(X)
         point = (signs[self.support] * self.shares) @ X[self.support]
-        distance = float(np.linalg.norm(point)) / len(whole)
-        reached = margin(X, signs, self.weights, self.bias)
+        distance = float(np.linalg.norm(point)) / len(whole) * scale
+        reached = margin(X, signs, self.weights, self.bias / scale) * scale
         return bool(reached >= self.attained * (1 - 1e-9) and distance <= self.upper * (1 + 1e-9))
 
 
@@ -156,6 +158,7 @@ def max_margin(
 
 def largest_margin(X: Any, signs: Array, tolerance: float, fit_intercept: bool) -> MaxMargin:
     """The bracket on the margin of checked rows."""
+    X, scale = scaled(X)
     hull = Hull(X, signs, by_class=fit_intercept)
     nearest = nearest_to_origin(hull, tolerance)
     weights, _ = hull.hyperplane(nearest.normal)
@@ -171,7 +174,8 @@ def largest_margin(X: Any, signs: Array, tolerance: float, fit_intercept: bool) 
     support, shares = hull.shares(nearest)
     point = (signs[support] * shares) @ X[support]
     upper = float(np.linalg.norm(point)) / (2 if fit_intercept else 1)
-    return MaxMargin(weights, bias, attained, upper, support, shares, fit_intercept)
+    reached = float(bias * scale), float(attained * scale), float(upper * scale)
+    return MaxMargin(weights, *reached, support, shares, fit_intercept)
 
 
 def proved_separator(X: Any, signs: Array, fit_intercept: bool) -> tuple[Array, float, float]:
@@ -199,7 +203,7 @@ class MistakeBounds(NamedTuple):
     novikoff : float
         (R/γ)², through the origin: for ``fit_intercept=False``.
     radius_step : float
-        (2R/γ)², for ``intercept_step="radius"``.
+        (2R/γ)², for ``intercept_step="radius"`` (more if the plane misses the ball of the rows).
     unit_step : float
         (R² + 1)(1 + b²)/γ², for a bias that moves by 1.
     unit_rows : float
@@ -224,8 +228,8 @@ def mistake_bounds(
     """Bound the mistakes by what a hyperplane achieves on the rows.
 
     The first four are infinite unless the hyperplane separates (those through the origin, unless
-    its bias is 0). The last two hold for any hyperplane through the origin of [x, 1] and any
-    target margin γ; by default the γ that makes each least is used.
+    its bias is 0). The last two hold for one pass with the default bias, for any hyperplane and
+    any target margin γ; by default the γ that makes each least is used.
 
     Parameters
     ----------
@@ -251,13 +255,15 @@ def mistake_bounds(
     origin = reached if b == 0 else -np.inf
     u = np.sqrt(1 + b * b)
     functional = signs * (X @ w + b) / u
-    targets = np.array([gamma]) if gamma else positive_quantiles(functional)
-    lifted = R if b == 0 else float(np.hypot(R, 1))
+    if gamma is not None and not 0 < gamma < np.inf:
+        raise ValueError(f"gamma must be a finite number above 0; got {gamma!r}.")
+    targets = positive_quantiles(functional) if gamma is None else np.array([gamma])
+    lifted = float(np.hypot(R, 1))
     return MistakeBounds(
         novikoff=square(R, origin),
-        radius_step=square(2 * R, reached),
+        radius_step=square(np.sqrt(2) * np.hypot(R, max(R, abs(b))), reached),
         unit_step=square(np.hypot(R, 1) * u, reached),
-        unit_rows=square(1.0, origin) if R <= 1 else np.inf,
+        unit_rows=square(1.0, origin) if R <= 1 + 1e-12 else np.inf,
         squared_hinge=min(squared_hinge_bound(functional, lifted, float(t)) for t in targets),
         hinge=min(hinge_bound(functional, lifted, float(t)) for t in targets),
     )
@@ -409,18 +415,23 @@ class Separable:
         X, signs = checked(X, y)
         if X.shape[1] != len(self.weights) or (self.bias and not self.fit_intercept):
             return False
-        exact = [Fraction(value) for value in self.weights]
-        w, b = np.array(self.weights, np.float64), float(self.bias)
         sure = np.zeros(X.shape[0], bool)
-        if all(map(operator.eq, w.tolist(), exact)) and b == self.bias:
-            surely_positive(Examples(rows_of(X), signs, None), w, b, sure)
-        with np.errstate(all="ignore"):
-            doubtful = np.argsort((signs * (X @ w + b))[~sure], kind="stable")
-        for i in np.flatnonzero(~sure)[doubtful].tolist():  # the worst first
-            terms = (exact[j] * value for j, value in entries(X, i))
-            if int(signs[i]) * sum(terms, Fraction(self.bias)) <= 0:
-                return False
-        return True
+        if all(isinstance(value, float) for value in (*self.weights, self.bias)):
+            w = np.array(self.weights, np.float64)
+            surely_positive(Examples(rows_of(X), signs, None), w, self.bias, sure)
+            with np.errstate(all="ignore"):
+                worst_first = np.argsort(signs * (X @ w + self.bias), kind="stable")
+            doubtful = worst_first[~sure[worst_first]]
+        else:
+            doubtful = np.flatnonzero(~sure)
+        return all(value > 0 for value in self.exact_margins(X, signs, doubtful))
+
+    def exact_margins(self, X: Any, signs: Array, rows: Array) -> Iterator[Fraction]:
+        """The functional margins of some rows."""
+        weights = [Fraction(value) for value in self.weights]
+        for i in rows.tolist():
+            terms = (weights[j] * value for j, value in entries(X, i))
+            yield int(signs[i]) * sum(terms, Fraction(self.bias))
 
 
 @dataclass(frozen=True)
@@ -449,13 +460,14 @@ class Inseparable:
             return False
         if min(self.support) < 0 or max(self.support) >= n:
             return False
-        if min(self.weights) < 0 or sum(self.weights) != 1:
+        weights = [Fraction(weight) for weight in self.weights]
+        if min(weights) < 0 or sum(weights) != 1:
             return False
-        total = dict.fromkeys(range(d), Fraction(0))
-        for i, weight in zip(self.support, self.weights, strict=True):
+        total, balance = dict.fromkeys(range(d), Fraction(0)), Fraction(0)
+        for i, weight in zip(self.support, weights, strict=True):
+            balance += weight * int(signs[i])
             for j, value in entries(X, i):
                 total[j] += weight * int(signs[i]) * value
-        balance = sum(int(signs[i]) * w for i, w in zip(self.support, self.weights, strict=True))
         return not any(total.values()) and (balance == 0 or not self.fit_intercept)
 
 
@@ -492,9 +504,13 @@ def save_certificate(verdict: Separable | Inseparable, path: str | Path) -> None
         raise ValueError("Only Separable and Inseparable are certificates; this proves nothing.")
     kind = type(verdict).__name__.lower()
     content = {"format": FORMAT, "version": 1, "verdict": kind, **vars(verdict)}
+    if isinstance(verdict, Separable) and not np.isfinite(verdict.margin):
+        content["margin"] = None  # JSON has no word for infinity
     temporary = Path(path).with_name(f".{Path(path).name}.{os.getpid()}")
     try:
-        temporary.write_text(json.dumps(content, default=str, indent=1) + "\n", encoding="utf-8")
+        temporary.write_text(
+            json.dumps(content, default=as_text, indent=1) + "\n", encoding="utf-8"
+        )
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -523,10 +539,12 @@ def load_certificate(path: str | Path) -> Separable | Inseparable:
         intercept = bool(content["fit_intercept"])
         if content["verdict"] == "separable":
             weights = tuple(map(number, content["weights"]))
-            bias, reached = number(content["bias"]), float(content["margin"])
-            return Separable(weights, bias, reached, intercept)
-        support = tuple(map(operator.index, content["support"]))
-        return Inseparable(support, tuple(map(Fraction, content["weights"])), intercept)
+            reached = np.inf if content["margin"] is None else float(content["margin"])
+            return Separable(weights, number(content["bias"]), reached, intercept)
+        if content["verdict"] == "inseparable":
+            support = tuple(map(operator.index, content["support"]))
+            return Inseparable(support, tuple(map(from_text, content["weights"])), intercept)
+        raise ValueError("unknown verdict")
     except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError):
         raise ValueError(f"{path} is damaged: a field is missing or no number.") from None
 
@@ -534,10 +552,24 @@ def load_certificate(path: str | Path) -> Separable | Inseparable:
 def number(value: Any) -> float | Fraction:
     """A number from JSON: a float as it is, a fraction from its text."""
     if isinstance(value, str):
-        return Fraction(value)
+        return from_text(value)
     if not np.isfinite(float(value)):
         raise ValueError("not finite")
     return float(value)
+
+
+def as_text(value: Fraction) -> str:
+    """A fraction as text; in hexadecimal when it is long, for which Python has no limit."""
+    parts = value.numerator, value.denominator
+    return "/".join(hex(part) if part.bit_length() > 10_000 else str(part) for part in parts)
+
+
+def from_text(text: str) -> Fraction:
+    """A fraction from text of whole numbers only: an exponent could ask for endless digits."""
+    if not re.fullmatch(r"-?(\d+|0x[0-9a-f]+)(/(\d+|0x[0-9a-f]+))?", text):
+        raise ValueError("no fraction")
+    numerator, _, denominator = text.partition("/")
+    return Fraction(int(numerator, 0), int(denominator or "1", 0))
 
 
 def separability(
@@ -568,10 +600,25 @@ def separability(
     X, signs = checked(X, y)
     if not len(signs):
         raise ValueError("X has no rows; separability needs at least one.")
-    for verdict in verdicts(X, signs, fit_intercept):
-        if verdict.verify(X, signs):
-            return verdict
-    return undecided(X, signs, fit_intercept)
+    with np.errstate(all="ignore"):  # what overflows fails the exact check
+        for verdict in verdicts(X, signs, fit_intercept):
+            if verdict.verify(X, signs):
+                return with_exact_margin(X, signs, verdict)
+        return undecided(X, signs, fit_intercept)
+
+
+def with_exact_margin(
+    X: Any, signs: Array, verdict: Separable | Inseparable
+) -> Separable | Inseparable:
+    """The verdict, with its margin from fractions where floats lost it."""
+    if isinstance(verdict, Inseparable) or verdict.margin > 0:
+        return verdict
+    least = min(verdict.exact_margins(X, signs, np.arange(len(signs))))
+    length = sum(Fraction(value) ** 2 for value in verdict.weights)
+    squared = least**2 / length if length else Fraction(0)
+    scale = Fraction(2) ** (squared.numerator.bit_length() - squared.denominator.bit_length())
+    root = float(squared / scale) ** 0.5 * float(scale) ** 0.5
+    return replace(verdict, margin=root)
 
 
 def verdicts(X: Any, signs: Array, fit_intercept: bool) -> Iterator[Separable | Inseparable]:
@@ -587,6 +634,7 @@ def verdicts(X: Any, signs: Array, fit_intercept: bool) -> Iterator[Separable | 
             yield separator(X, signs, *hull.hyperplane(nearest.normal), fit_intercept)
         yield from by_elimination(X, signs, hull.shares(nearest)[0].tolist(), fit_intercept)
         hull.stretch(nearest.normal)
+    yield from by_size(X, signs, fit_intercept)
     yield from by_exact_simplex(X, signs, hull, nearest, fit_intercept)
 
 
@@ -722,6 +770,11 @@ class Hull:
         if normalise:
             squares = squared_rows(X, self.columns) + augmented
             self.row_scale = 1 / np.sqrt(np.where(squares > 0, squares, 1.0))
+            for i in np.flatnonzero(squares < 1e-200).tolist():  # where squares may have vanished
+                part = np.abs([float(v) * self.columns[j] for j, v in entries(X, i)])
+                size = part.max(initial=0.0)
+                if size:
+                    self.row_scale[i] = 1 / size / np.linalg.norm(part / size)
         else:
             self.columns[:] = self.columns.min(initial=1.0)
         self.map = np.eye(self.width) if normalise else None
@@ -1046,12 +1099,14 @@ def squared_rows(X: Any, columns: Array) -> Array:
 def power_of_two(sizes: Array) -> Array:
     """Factors that bring sizes near 1 and change no digit."""
     _, exponents = np.frexp(sizes)
-    return np.ldexp(1.0, np.where(sizes > 0, -exponents, 0))
+    return np.ldexp(1.0, np.where(sizes > 0, np.minimum(-exponents, 1023), 0))
 
 
 def scaled(X: Any) -> tuple[Any, float]:
-    """X divided by a power of two so that squares neither overflow nor vanish, and that power."""
+    """X divided by a power of two if squares could overflow or vanish, and that power."""
     largest = float(largest_by_column(X).max(initial=0.0))
+    if largest == 0 or 1e-100 < largest < 1e100:
+        return X, 1.0
     factor = float(power_of_two(np.array([largest]))[0])
     return X * factor, 1 / factor
 

@@ -717,6 +717,23 @@ def by_exact_simplex(
         chosen += fresh
 
 
+def by_size(X: Any, signs: Array, fit_intercept: bool) -> Iterator[Separable | Inseparable]:
+    """Rows of very different sizes: try without a bias, and each size for itself."""
+    sizes = np.frexp(largest_by_column(X.T.tocsr() if hasattr(X, "indptr") else X.T))[1]
+    order = np.argsort(sizes, kind="stable")
+    gaps = np.flatnonzero(np.diff(sizes[order]) > 27) + 1  # more than half the digits of a float
+    if not fit_intercept or not len(gaps):
+        return
+    for verdict in verdicts(X, signs, fit_intercept=False):
+        if isinstance(verdict, Separable):
+            yield replace(verdict, fit_intercept=True)
+    for rows in map(np.sort, np.split(order, gaps)):
+        for verdict in verdicts(X[rows], signs[rows], fit_intercept):
+            if isinstance(verdict, Inseparable):
+                support = tuple(rows[list(verdict.support)].tolist())
+                yield replace(verdict, support=support)
+
+
 def separator(X: Any, signs: Array, weights: Array, bias: float, fit_intercept: bool) -> Separable:
     """A hyperplane with its margin, not checked yet."""
     with np.errstate(all="ignore"):

@@ -730,7 +730,7 @@ def row_ends(data, delimiter, ends):
             may_open = True  # a mark that follows is one within the cell
         else:
             quoted = may_open and c == MARKS
-            may_open = c == delimiter or c == NEWLINE
+            may_open = c in (delimiter, NEWLINE)
             if c == NEWLINE:
                 ends[n] = i - base
                 n += 1
@@ -810,6 +810,12 @@ def cell(i, delimiter, kind):
 
 
 @compiled
+def is_missing(word, last):
+    """Whether up to eight letters, of which the last is given too, stand for a missing number."""
+    return last != 0 and np.any(word == MISSING_WORDS)
+
+
+@compiled
 def odd_cell(i, delimiter, kind):
     """What cell gives, for a number that is missing or has blanks or marks around it."""
     end = cell_end(i, delimiter)
@@ -818,7 +824,7 @@ def odd_cell(i, delimiter, kind):
         i += 1
     while i < last and (is_blank(byte(last - 1)) or byte(last - 1) == MARKS):
         last -= 1
-    if last - i <= 8 and np.any(MISSING_WORDS == eight(i, last)):
+    if i == last or (last - i <= 8 and is_missing(eight(i, last), byte(last - 1))):
         return kind(np.nan), end, 0
     x, after = number(i, kind)
     if after < last or after == i:

@@ -20,7 +20,20 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from . import storage
 from .kernels import Examples, Rows, Rule, largest_squared_norm
 from .rows import check_structure, encode, first_not_finite, rows_of
-from .training import ORDERS, SOLUTIONS, Array, Epoch, Last, NotFiniteError, Run, Task, Vote, merged
+from .training import (
+    ORDERS,
+    SOLUTIONS,
+    Array,
+    Epoch,
+    Last,
+    NotFiniteError,
+    Run,
+    Task,
+    Vote,
+    merged,
+    rule_of,
+    steps_of,
+)
 
 SIGN_OF_ZERO = {"mistake": 0.0, "positive": 1.0, "negative": -1.0, "correct": 0.0}
 CHOICES: dict[str, list[str]] = {
@@ -603,15 +616,10 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 f"ties={self.ties!r} has no meaning for {len(lesson.classes)} classes at once; "
                 'use ties="mistake" or "correct", or multi_class="ovr".'
             )
-        above, below = float(self.margin), -float(self.margin)
-        if self.margin == 0 and self.ties in ("positive", "correct"):
-            above = np.nextafter(0.0, -1.0)
-        if self.margin == 0 and self.ties in ("negative", "correct"):
-            below = np.nextafter(0.0, 1.0)
         step = self.intercept_step
         if step == "radius":
             step = largest_squared_norm(lesson.rows, lesson.everything)
-        return Rule(above, below, float(step) if self.fit_intercept else 0.0)
+        return rule_of(self.margin, self.ties, float(step) if self.fit_intercept else 0.0)
 
     def _run(
         self,
@@ -643,18 +651,15 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return run
 
     def _steps(self, lesson: Lesson, positive: int | None) -> Array:
-        """How far each row moves the weights: η times weight, and times the label for two."""
-        dtype = lesson.X.dtype
-        steps = np.asarray(self.eta0 if lesson.weights is None else self.eta0 * lesson.weights)
-        steps = steps.astype(dtype)
-        used = steps if lesson.weights is None else steps[lesson.everything]
+        """How far each row moves the weights, checked for what the dtype can hold."""
+        steps = steps_of(lesson.codes, positive, self.eta0, lesson.weights, lesson.X.dtype)
+        used = steps[:1] if lesson.weights is None else steps[lesson.everything]
         if not used.all() or not np.isfinite(used).all():
             raise ValueError(
-                f"eta0 times a weight is too small or too large for {dtype}; scale the weights."
+                f"eta0 times a weight is too small or too large for {steps.dtype}; scale the "
+                "weights."
             )
-        if positive is None:
-            return np.broadcast_to(steps, lesson.codes.shape).copy()
-        return np.where(lesson.codes == positive, steps, -steps)
+        return steps
 
     def _validator(self, lesson: Lesson, positive: int | None) -> Any:
         """A function that tells the accuracy of a solution on the rows held out."""

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from contextlib import nullcontext
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,8 +12,11 @@ import typer
 from . import __version__
 
 if TYPE_CHECKING:
-    from .classifiers import Perceptron
+    from .files import Lesson, Tally
+    from .readers import Reader
+    from .storage import Model
     from .theory import Inseparable, Separable
+    from .training import Epoch
 
 app = typer.Typer(
     help="The perceptron, from the textbook page to files larger than memory.",
@@ -22,6 +26,10 @@ app = typer.Typer(
 )
 
 
+DATA_HELP = "A file (svmlight, VW, CSV, Parquet …, also .gz, .zst), - or a built-in set."
+FILE_HELP = "A file like the one that the model was trained on, or -."
+LEARNING: dict[str, Any] = {"rich_help_panel": "Learning", "show_default": False}
+READING: dict[str, Any] = {"rich_help_panel": "Reading", "show_default": False}
 LABEL_HELP = "The column with the labels; by default the last."
 POSITIVE_HELP = "The label to set against all others; needed with over two."
 
@@ -86,47 +94,318 @@ def options(
 
 @app.command()
 def train(
-    data: Annotated[BuiltIn, typer.Argument(help="A built-in data set.", show_default=False)],
-    solution: Annotated[
-        Solution, typer.Option(help="Which weights become the model.", rich_help_panel="Learning")
-    ] = Solution.LAST,
-    order: Annotated[
-        Order, typer.Option(help="How rows are gone through.", rich_help_panel="Learning")
-    ] = Order.EACH,
-    epochs: Annotated[
-        int, typer.Option(min=1, help="The most passes.", rich_help_panel="Learning")
-    ] = 100,
-    margin: Annotated[
-        float, typer.Option(min=0.0, help="Demand this margin.", rich_help_panel="Learning")
-    ] = 0.0,
-    seed: Annotated[
-        int, typer.Option(min=0, help="Decides the random orders.", rich_help_panel="Learning")
-    ] = 0,
+    data: Annotated[str, typer.Argument(help=DATA_HELP, show_default=False)],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the model here.", rich_help_panel="Output"),
+    ] = None,
+    test: Annotated[
+        str | None, typer.Option(help="Tell the error on this file.", rich_help_panel="Output")
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Only the verdict.", rich_help_panel="Output")
     ] = False,
+    solution: Annotated[
+        Solution | None,
+        typer.Option(help="Which weights to keep. [average; last for built-in sets]", **LEARNING),
+    ] = None,
+    order: Annotated[
+        Order | None,
+        typer.Option(help="How rows are gone through. [each; fixed in a stream]", **LEARNING),
+    ] = None,
+    epochs: Annotated[
+        int | None, typer.Option(min=1, help="The most passes. [10; 100 built-in]", **LEARNING)
+    ] = None,
+    margin: Annotated[float, typer.Option(min=0.0, help="Demand a margin.", **LEARNING)] = 0.0,
+    seed: Annotated[int, typer.Option(min=0, help="For the random orders.", **LEARNING)] = 0,
+    classes: Annotated[
+        str | None, typer.Option(help="All labels, with commas between.", **LEARNING)
+    ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="The label's column: name or number.", **READING)
+    ] = None,
+    text: Annotated[
+        list[str] | None, typer.Option(help="A column of text (repeatable).", **READING)
+    ] = None,
+    ngrams: Annotated[str, typer.Option(help="Words at a time: 1, 2, 1-2 …", **READING)] = "1",
+    characters: Annotated[
+        bool, typer.Option("--characters", help="N-grams of characters.", **READING)
+    ] = False,
+    bits: Annotated[
+        int | None, typer.Option(help="Hash to 2^bits columns. [18; 20 with text]", **READING)
+    ] = None,
+    cross: Annotated[
+        list[str] | None, typer.Option(help="Products of columns A,B (repeatable).", **READING)
+    ] = None,
+    pairs: Annotated[
+        bool, typer.Option("--pairs", help="Products of every two features.", **READING)
+    ] = False,
+    kind: Annotated[
+        str | None, typer.Option("--format", help="svmlight, vw, csv, …", **READING)
+    ] = None,
+    skip_bad: Annotated[int, typer.Option(min=0, help="Leave out broken rows.", **READING)] = 0,
 ) -> None:
-    """Train on a data set and say what came of it.
+    """Train on a file or a built-in data set and say what came of it.
 
-    Prints a line per epoch, then whether the data were separated and why training ended.
+    rosenblatt train iris
+
+    rosenblatt train reviews.csv --text text --ngrams 1-2 --test unseen.csv -o model.safetensors
+
+    rosenblatt train huge.svm.gz --epochs 1 -o model.safetensors
     """
+    if data in set(BuiltIn):
+        chosen = solution or Solution.LAST
+        train_built_in(
+            BuiltIn(data), chosen, order or Order.EACH, epochs, margin, seed, quiet, output
+        )
+        return
+    from .files import Lesson
+    from .readers import read
+
+    options: dict[str, Any] = {
+        "format": kind,
+        "label": column(label),
+        "text": tuple(text or ()),
+        "ngrams": lengths(ngrams),
+        "characters": characters,
+        "bits": bits,
+        "cross": tuple(cross or ()),
+        "pairs": pairs,
+        "skip_bad": skip_bad,
+        "names": 100_000,
+    }
+    lesson = Lesson(
+        (solution or Solution.AVERAGE).value,
+        order and order.value,
+        epochs or 10,
+        margin,
+        seed,
+        classes.split(",") if classes else None,
+    )
+    train_file(read(data, **options), data, lesson, test, output, quiet)
+
+
+def train_file(
+    reader: "Reader",
+    data: str,
+    lesson: "Lesson",
+    test: str | None,
+    output: Path | None,
+    quiet: bool,
+) -> None:
+    """Train on a file, print how it goes, keep and test the model."""
+    from . import storage
+    from .files import score, train
+    from .readers import read
+
+    started = time.perf_counter()
+    show = Progress(reader.size, quiet)
+    model = train(reader, lesson, show.epoch, show.batch)
+    for notice in [*reader.notices, *([f"{reader.bad} broken rows left out"] * bool(reader.bad))]:
+        print(f"Note: {notice}", file=sys.stderr)
+    seconds = time.perf_counter() - started
+    (solution,) = model.solutions
+    rows, passes = model.history[-1].rows, len(model.history)
+    print(
+        f"{data}: {rows:,} rows, {len(solution.weights):,} features, {len(model.classes)} classes\n"
+        f"{why(model.facts['stop_reason'], solution.mistakes, passes, seconds)}"
+    )
+    if output is not None:
+        storage.save(output, model)
+        print(f"The model is in {output}.")
+    if test is not None:
+        result = score(model, read(test, features=model.features["recipe"], format=reader.format))
+        print(f"Test error {result.error:.2%}: {result.errors:,} of {result.rows:,} rows.")
+
+
+class Progress:
+    """Prints how training goes: a line per epoch, and one a second within a long pass."""
+
+    def __init__(self, size: int | None, quiet: bool) -> None:
+        self.size, self.quiet = size, quiet
+        self.started = self.said = time.perf_counter()
+
+    def epoch(self, epoch: "Epoch") -> None:
+        """Say what happened in an epoch."""
+        if not self.quiet:
+            share = epoch.mistakes / epoch.rows
+            print(
+                f"epoch {epoch.epoch:4d}  {epoch.mistakes:10,d} mistakes  {share:7.2%}", flush=True
+            )
+
+    def batch(self, tally: "Tally") -> None:
+        """Say how far a pass has come, once a second."""
+        now = time.perf_counter()
+        if self.quiet or now - self.said < 1:
+            return
+        self.said = now
+        seconds = now - self.started
+        done = f"{tally.bytes_read / self.size:4.0%}  " if self.size else ""
+        print(
+            f"  {done}{tally.rows:12,d} rows  {tally.rows / seconds:10,.0f} rows/s"
+            f"  {tally.bytes_read / seconds / 1e6:6,.0f} MB/s"
+            f"  {tally.mistakes / tally.rows:7.2%} progressive error",
+            flush=True,
+        )
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(help="A model from train -o.", show_default=False)],
+    data: Annotated[str, typer.Argument(help=FILE_HELP, show_default=False)],
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write here, not to standard output.")
+    ] = None,
+    show_scores: Annotated[
+        bool, typer.Option("--scores", help="Scores (not probabilities) instead of labels.")
+    ] = False,
+    kind: Annotated[str | None, typer.Option("--format", help="svmlight, vw, csv, …")] = None,
+) -> None:
+    """Predict the label of every row of a file, in its order, a line each."""
+    from .files import activations_of, chosen
+
+    saved, reader = model_and_reader(model, data, kind, labels=False)
+    names = saved.classes.astype(str)
+    with open_output(output) as out:
+        for _, activations in activations_of(saved, reader):
+            if show_scores:
+                table = activations.reshape(len(activations), -1)
+                lines = [" ".join(f"{value:.9g}" for value in row) for row in table]
+            else:
+                lines = names[chosen(activations)].tolist()
+            out.write("".join(f"{line}\n" for line in lines))
+
+
+@app.command()
+def score(
+    model: Annotated[Path, typer.Argument(help="A model from train -o.", show_default=False)],
+    data: Annotated[str, typer.Argument(help=FILE_HELP, show_default=False)],
+    kind: Annotated[str | None, typer.Option("--format", help="svmlight, vw, csv, …")] = None,
+) -> None:
+    """Tell the share of rows that a model gets wrong."""
+    from .files import score as score_file
+
+    saved, reader = model_and_reader(model, data, kind, labels=True)
+    result = score_file(saved, reader)
+    print(f"{data}: error {result.error:.2%}, {result.errors:,} of {result.rows:,} rows wrong.")
+
+
+@app.command()
+def inspect(
+    model: Annotated[Path, typer.Argument(help="A model from train -o.", show_default=False)],
+    top: Annotated[int, typer.Option(min=0, help="How many of the largest weights.")] = 10,
+) -> None:
+    """Tell what a model is, how it was trained, and its largest weights."""
+    import numpy as np
+
+    from . import storage
+
+    saved = storage.load(model)
+    solution, names = saved.solutions[0], dict(saved.features.get("largest", []))
+    weights, bias = solution.answer()
+    shown = ", ".join(map(str, saved.classes[:10].tolist()))
+    print(f"A perceptron for {len(saved.classes)} classes ({shown})")
+    print(
+        f"{weights.shape[0]:,} features, {weights.dtype}; solution {saved.parameters['solution']}"
+    )
+    print(
+        f"{solution.mistakes:,} mistakes in {solution.seen:,} rows seen; stopped: "
+        f"{saved.facts.get('stop_reason')}"
+    )
+    table = weights.reshape(len(weights), -1)
+    sizes = np.abs(table).max(axis=1)
+    for k in np.argsort(-sizes, kind="stable")[:top].tolist():
+        values = " ".join(f"{value:+.6g}" for value in table[k].tolist())
+        print(f"  {names.get(k, f'column {k}')}: {values}")
+    print(f"  bias: {' '.join(f'{value:+.6g}' for value in bias.tolist())}")
+
+
+def model_and_reader(
+    path: Path, data: str, kind: str | None, labels: bool
+) -> "tuple[Model, Reader]":
+    """A saved model, and a file read as the model's own was."""
+    from . import storage
+    from .readers import read
+
+    saved = storage.load(path)
+    recipe = saved.features.get("recipe")
+    if recipe is None or len(saved.solutions) != 1:
+        raise ValueError(f"{path} was not trained from a file; use rosenblatt.load in Python.")
+    options: dict[str, Any] = {} if labels else {"label": False}
+    reader = read(data, features=recipe, format=kind or format_of_name(data, saved), **options)
+    return saved, reader
+
+
+def format_of_name(data: str, saved: "Model") -> str | None:
+    """The model's format for standard input; otherwise the name of the file tells."""
+    return str(saved.features["format"]) if data == "-" else None
+
+
+def open_output(path: Path | None) -> Any:
+    """A file to write text to, or standard output."""
+    return nullcontext(sys.stdout) if path is None else path.open("w", encoding="utf-8")
+
+
+def column(text: str | None) -> str | int | None:
+    """A column by number or by name."""
+    return int(text) if text is not None and text.lstrip("-").isdigit() else text
+
+
+def lengths(text: str) -> tuple[int, int]:
+    """The least and the most words of an n-gram: "1-2" or "2"."""
+    least, _, most = text.partition("-")
+    if not least.isdigit() or not (most or least).isdigit():
+        raise ValueError(f"--ngrams {text} must be a number or two with a dash between, as 1-2.")
+    return int(least), int(most or least)
+
+
+def train_built_in(
+    name: BuiltIn,
+    solution: Solution,
+    order: Order,
+    epochs: int | None,
+    margin: float,
+    seed: int,
+    quiet: bool,
+    output: Path | None,
+) -> None:
+    """Train on a built-in data set, with the training error of every epoch."""
     from .classifiers import Perceptron
 
-    X, y = built_in(data)
+    X, y = built_in(name)
     shape = f"{len(y)} rows, {X.shape[1]} features, {len(set(y.tolist()))} classes"
-    print(f"{data}: {shape}", flush=True)
+    print(f"{name}: {shape}", flush=True)
     model = Perceptron(
         solution=solution.value,
         order=order.value,
         margin=margin,
-        max_iter=epochs,
+        max_iter=epochs or 100,
         random_state=seed,
         measure=True,
         verbose=not quiet,
     )
     started = time.perf_counter()
     model.fit(X, y)
-    print(verdict(model, model.score(X, y), time.perf_counter() - started))
+    seconds = time.perf_counter() - started
+    print(why(model.stop_reason_, model.n_mistakes_, model.n_iter_, seconds))
+    accuracy = model.score(X, y)
+    print(f"The {solution} weights classify {accuracy:.2%} of the training rows correctly.")
+    if output is not None:
+        model.save(output)
+
+
+def why(stop_reason: str, mistakes: int, epochs: int, seconds: float) -> str:
+    """What a run has shown, in a line."""
+    plural = "epoch" if epochs == 1 else "epochs"
+    reasons = {
+        "separated": "a pass without mistakes",
+        "max_iter": f"{epochs} {plural} {'is' if epochs == 1 else 'are'} over",
+    }
+    found = "Separated" if stop_reason == "separated" else "Not separated"
+    return (
+        f"{found} after {mistakes:,} mistakes in {epochs} {plural} ({seconds:.3f} s): "
+        f"{reasons[stop_reason]}."
+    )
 
 
 @app.command()
@@ -278,18 +557,3 @@ def built_in(name: BuiltIn) -> tuple[Any, Any]:
     load = getattr(datasets, f"load_{name.value.replace('-', '_')}")
     X, y = load(return_X_y=True)
     return X, y
-
-
-def verdict(model: "Perceptron", accuracy: float, seconds: float) -> str:
-    """What a run has shown, in two lines."""
-    reasons = {
-        "separated": "no row is misclassified any more",
-        "max_iter": f"{model.n_iter_} epochs are over",
-        "no_improvement": "the held-out accuracy stopped rising",
-    }
-    found = "Separated" if model.stop_reason_ == "separated" else "Not separated"
-    return (
-        f"{found} after {model.n_mistakes_} mistakes in {model.n_iter_} epochs"
-        f" ({seconds:.3f} s): {reasons[model.stop_reason_]}.\n"
-        f"The {model.solution} weights classify {accuracy:.2%} of the training rows correctly."
-    )

@@ -374,6 +374,20 @@ def multiclass_margins(examples, order, W, b, out):
         out[t] = s[labels[i]] - s[best_other(s, labels[i])]
 
 
+@compiled
+def perceptron_scores(rows, w, b, out):
+    """The activation w·x + b of every row."""
+    for i in range(len(out)):
+        out[i] = dot(w, i, *rows[:]) + b[0]
+
+
+@compiled
+def multiclass_scores(rows, W, b, out):
+    """The activation of every class for every row."""
+    for i in range(len(out)):
+        score(W, b, out[i], i, *rows[:])
+
+
 # The average over all rows seen, kept lazily: an update made when c rows had been seen is missing
 # from the first c weights, so c times the update is summed in u and the average is w - u/c.
 

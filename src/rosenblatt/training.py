@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import kernels
-from .kernels import UPDATE, Examples, Rule
+from .kernels import UPDATE, Examples, Rows, Rule
 
 Array = NDArray[Any]
 
@@ -130,6 +130,10 @@ class Last:
     def close(self, X: Any) -> None:
         """Keep what is needed of the rows before they are gone."""
 
+    def widen(self, width: int) -> None:
+        """Make room for more columns, with zero weights."""
+        self.weights = widened(self.weights, width)
+
     def renewed(self) -> "Last":
         """A copy to go on from with other rows."""
         return copy.deepcopy(self)
@@ -164,6 +168,10 @@ class Average(Last):
             self.missing_bias,
             task.rule.intercept_step,
         )
+
+    def widen(self, width: int) -> None:
+        super().widen(width)
+        self.missing = widened(self.missing, width)
 
     def answer(self) -> tuple[Array, Array]:
         weights, bias = np.empty_like(self.weights), np.empty_like(self.bias)
@@ -311,6 +319,33 @@ def joined(parts: list[Updates]) -> Updates:
 def to_dense(product: Any) -> Array:
     """A product of two matrices, sparse or not, as an array."""
     return np.asarray(product.toarray() if hasattr(product, "toarray") else product)
+
+
+def widened(weights: Array, width: int) -> Array:
+    """Weights with zeros for further columns."""
+    if width <= len(weights):
+        return weights
+    wider = np.zeros((width, *weights.shape[1:]), weights.dtype)
+    wider[: len(weights)] = weights
+    return wider
+
+
+def steps_of(codes: Array, positive: int | None, eta0: float, weights: Any, dtype: Any) -> Array:
+    """How far each row moves the weights: η times its weight, and times the label for two."""
+    steps = np.asarray(eta0 if weights is None else eta0 * weights).astype(dtype)
+    if positive is None:
+        return np.broadcast_to(steps, codes.shape).copy()
+    return np.where(codes == positive, steps, -steps)
+
+
+def rule_of(margin: float, ties: str, intercept_step: float) -> Rule:
+    """When a row is right: thresholds that include zero or not, as ``ties`` says."""
+    above, below = float(margin), -float(margin)
+    if margin == 0 and ties in ("positive", "correct"):
+        above = np.nextafter(0.0, -1.0)
+    if margin == 0 and ties in ("negative", "correct"):
+        below = np.nextafter(0.0, 1.0)
+    return Rule(above, below, float(intercept_step))
 
 
 # Orders: each gives the sweeps of one epoch, as arrays of row numbers.
@@ -472,6 +507,44 @@ class Run:
         if self.best is None or score > self.best[0] or (separated and score == self.best[0]):
             self.best = score, self.epoch, copy.deepcopy(self.solution)
         return self.epoch - self.best[1] < self.patience
+
+
+class Stream:
+    """Learning from batches of rows, each row once and in its order, whatever the batches."""
+
+    def __init__(self, classes: int, solution: Last, rule: Rule, eta0: float = 1.0) -> None:
+        self.positive = 1 if classes == 2 else None
+        self.solution, self.rule, self.eta0 = solution, rule, eta0
+        self.log = np.zeros(1024, UPDATE)
+
+    def learn(self, rows: Rows, codes: Array, weights: Array | None, width: int) -> int:
+        """Learn from a batch and return the number of mistakes."""
+        self.solution.widen(width)
+        dtype = self.solution.weights.dtype
+        steps = steps_of(codes, self.positive, self.eta0, weights, dtype)
+        labels = codes.astype(np.uint32) if self.positive is None else None
+        seen = np.arange(len(codes)) if weights is None else np.flatnonzero(weights > 0)
+        task = Task(Examples(rows, steps, labels), seen.astype(np.uint32), self.rule)
+        before = self.solution.mistakes
+        for _ in self.solution.sweep(task, task.everything, self.log):
+            pass
+        return self.solution.mistakes - before
+
+
+def new_solution(name: str, classes: int, width: int, dtype: Any) -> Last:
+    """A solution at zero for two classes, or for more at once."""
+    shape = (width,) if classes == 2 else (width, classes)
+    return SOLUTIONS[name](np.zeros(shape, dtype), np.zeros(1 if classes == 2 else classes, dtype))
+
+
+def scores(rows: Rows, weights: Array, bias: Array, count: int) -> Array:
+    """The activation of each of count rows, with a column per class if there are over two."""
+    out = np.empty((count, *weights.shape[1:]), weights.dtype)
+    if weights.ndim == 1:
+        kernels.perceptron_scores(rows, weights, bias, out)
+    else:
+        kernels.multiclass_scores(rows, weights, bias, out)
+    return out
 
 
 def merged(histories: list[list[Epoch]]) -> list[Epoch]:

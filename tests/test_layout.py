@@ -13,7 +13,7 @@ SOURCE = Path(rosenblatt.__file__).parent
 ROOMS = sorted(
     path.stem
     for path in SOURCE.iterdir()
-    if (path.suffix == ".py" and path.stem != "__init__") or (path / "__init__.py").exists()
+    if (path.suffix == ".py" and not path.stem.startswith("__")) or (path / "__init__.py").exists()
 )
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .classifiers import Perceptron, Step, load, steps
+    from .readers import Batch, Reader, read
     from .theory import (
         Inseparable,
         MaxMargin,
@@ -29,6 +30,7 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "classifiers": ["Perceptron", "Step", "load", "steps"],
+    "readers": ["Batch", "Reader", "read"],
     "theory": [
         "Inseparable",
         "MaxMargin",
@@ -52,11 +54,13 @@ _ROOMS = {
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
+    "Batch",
     "Epoch",
     "Inseparable",
     "MaxMargin",
     "MistakeBounds",
     "Perceptron",
+    "Reader",
     "Report",
     "Separable",
     "Step",
@@ -69,6 +73,7 @@ __all__ = [
     "max_margin",
     "mistake_bounds",
     "radius",
+    "read",
     "report",
     "save_certificate",
     "separability",

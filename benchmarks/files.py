@@ -1,0 +1,169 @@
+"""How fast is a file turned into a model, next to Vowpal Wabbit and scikit-learn?
+
+python benchmarks/files.py --gigabytes 1
+"""
+
+import argparse
+import importlib.util
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+from measure import ratio, table
+from sklearn.datasets import load_svmlight_file
+
+from rosenblatt import read
+
+ROSENBLATT = [sys.executable, "-m", "rosenblatt"]
+VW = [sys.executable, "-m", "vowpalwabbit", "--quiet", "-b", "18", "--loss_function", "hinge"]
+
+TEXTS = """
+import csv, sys
+import numpy as np
+from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.linear_model import SGDClassifier
+csv.field_size_limit(sys.maxsize)
+def part(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        labels, words = zip(*((row["label"], row["text"]) for row in csv.DictReader(file)))
+    hashed = HashingVectorizer(n_features=2**20, ngram_range=(1, 2), alternate_sign=False)
+    return hashed.transform(words), np.array(labels)
+X, y = part(sys.argv[1])
+model = SGDClassifier(loss="perceptron", penalty=None, learning_rate="constant", eta0=1.0,
+                      average=True, max_iter=10, tol=None, random_state=0).fit(X, y)
+print(f"{1 - model.score(*part(sys.argv[2])):.2%}")
+"""
+TABLE = """
+import sys
+import pandas
+from sklearn.linear_model import Perceptron
+data = pandas.read_csv(sys.argv[1])
+Perceptron(max_iter=10, tol=None).fit(data.iloc[:, :-1].to_numpy(), data.iloc[:, -1].to_numpy())
+"""
+
+
+def make_files(folder: Path, size: float) -> tuple[Path, Path]:
+    """The same rows, like those of RCV1, as svmlight and as Vowpal Wabbit text."""
+    rng = np.random.default_rng(0)
+    w = rng.standard_normal(47_000)
+    svm, vw = [], []
+    for _ in range(20_000):
+        columns = np.sort(rng.choice(47_000, 75, replace=False))
+        values = rng.random(75) / 5
+        label = 1 if values @ w[columns] > 0 else -1
+        pairs = " ".join(f"{c + 1}:{v:.6f}" for c, v in zip(columns, values, strict=True))
+        svm.append(f"{label} {pairs}\n")
+        vw.append(f"{label} |f {pairs}\n")
+    paths = folder / "rows.svm", folder / "rows.vw"
+    for path, lines in zip(paths, (svm, vw), strict=True):
+        block = "".join(lines).encode()
+        with path.open("wb") as file:
+            for _ in range(max(1, round(size * 1e9 / len(block)))):
+                file.write(block)
+    return paths
+
+
+def seconds(*command: object) -> float:
+    """The time of a process from start to end; its warm-up is the caller's."""
+    start = time.perf_counter()
+    subprocess.run([str(word) for word in command], check=True, stdout=subprocess.DEVNULL)
+    return time.perf_counter() - start
+
+
+def peak_megabytes() -> float:
+    """The largest memory of any process so far."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1e3
+
+
+def against_vw(folder: Path, svm: Path, vw: Path, passes: int) -> list[tuple[str, ...]]:
+    """Processes from start to saved model, and predictions."""
+    ours, theirs, out = folder / "ours", folder / "theirs", folder / "out"
+    one = ("--epochs", 1, "-q", "-o", ours)
+    rows = []
+
+    def compare(what: str, mine: float, peer: float, asked: str) -> None:
+        rows.append((what, f"{mine:.2f} s", f"{peer:.2f} s", ratio(mine, peer), asked))
+
+    for path in (svm, vw):
+        name = "svmlight" if path is svm else "VW text"
+        mine = min(seconds(*ROSENBLATT, "train", path, *one) for _ in range(2))
+        memory = peak_megabytes()
+        peer = min(seconds(*VW, "-d", vw, "-f", theirs) for _ in range(2))
+        size = path.stat().st_size / 1e9
+        compare(f"one pass over {size:.2f} GB of {name}, start to model", mine, peer, "1.2x, 1.5x")
+    print(f"Peak memory of training: {memory:.0f} MB (asked: under 500)")
+    many = ("--epochs", passes, "-q", "-o", ours)
+    cache = ("-k", "-c", "--passes", passes, "--holdout_off")
+    mine = seconds(*ROSENBLATT, "train", vw, *many)
+    compare(f"{passes} passes", mine, seconds(*VW, "-d", vw, "-f", theirs, *cache), "1.5x")
+    mine = seconds(*ROSENBLATT, "predict", ours, vw, "-o", out)
+    compare("predict", mine, seconds(*VW, "-d", vw, "-t", "-i", theirs, "-p", out), "1.5x")
+    return rows
+
+
+def parsing(svm: Path) -> tuple[str, ...]:
+    """Our reader against scikit-learn's, on the first 50 MB."""
+    part = svm.with_name("part.svm")
+    with svm.open("rb") as file:
+        data = file.read(50_000_000)
+    part.write_bytes(data[: data.rindex(b"\n") + 1])
+    for _ in read(part):
+        pass
+    start = time.perf_counter()
+    for _ in read(part):
+        pass
+    ours = time.perf_counter() - start
+    start = time.perf_counter()
+    load_svmlight_file(part)
+    peer = time.perf_counter() - start
+    return ("parse svmlight (50 MB)", f"{ours:.2f} s", f"{peer:.2f} s", ratio(ours, peer), "10x")
+
+
+def on_real_data(folder: Path, data: Path) -> list[tuple[str, ...]]:
+    """A text and a table, from the file to the model."""
+    train, test = data / "imdb/train.csv", data / "imdb/test.csv"
+    cover, small = data / "covtype/covtype.csv", data / "a9a/a9a"
+    text = ("train", train, "--text", "text", "--ngrams", "1-2", "--test", test)
+    ours, cells = folder / "ours", []
+    jobs = [
+        ("IMDB, words and pairs, train and test", text, (TEXTS, train, test), "6x"),
+        ("covtype.csv to a model", ("train", cover, "-o", ours), (TABLE, cover), "3x"),
+    ]
+    for what, words, (script, *arguments), asked in jobs:
+        mine = min(seconds(*ROSENBLATT, *words) for _ in range(2))
+        peer = seconds(sys.executable, "-c", script, *arguments)
+        cells.append((what, f"{mine:.2f} s", f"{peer:.2f} s", ratio(mine, peer), asked))
+    command = ("train", small, "--format", "svmlight", "-q")
+    mine = min(seconds(*ROSENBLATT, *command) for _ in range(2))
+    cells.append(("a9a, start to end", f"{mine:.2f} s", "-", "-", "under 1.2 s"))
+    return cells
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    parser.add_argument("--gigabytes", type=float, default=1.0, help="size of the made files")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="real data sets")
+    chosen = parser.parse_args()
+    rows: list[tuple[str, ...]] = [("what", "ours", "peer", "ratio", "asked")]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        svm, vw = make_files(folder, 0.02 if chosen.quick else chosen.gigabytes)
+        rows.append(parsing(svm))
+        if importlib.util.find_spec("vowpalwabbit") is None:
+            print("Without Vowpal Wabbit: pip install vowpalwabbit to compare with it.")
+        else:
+            rows += against_vw(folder, svm, vw, 3 if chosen.quick else 10)
+        if chosen.quick or not chosen.data.is_dir():
+            print(f"Without the data sets of the folder {chosen.data} (see --data).")
+        else:
+            rows += on_real_data(folder, chosen.data)
+    table(*rows)
+
+
+if __name__ == "__main__":
+    main()

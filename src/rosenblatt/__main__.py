@@ -1,0 +1,5 @@
+"""The commands as ``python -m rosenblatt``."""
+
+from .cli import main
+
+main()

@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from epochs import with_margin
 from measure import options, ratio, table
 from scipy.optimize import linprog
 from sklearn.datasets import load_breast_cancer, load_iris, load_svmlight_file
@@ -15,15 +16,9 @@ from sklearn.linear_model import Perceptron as Peer
 from rosenblatt import Perceptron, separability
 
 
-def unit_rows(n: int, d: int = 20, margin: float = 0.001) -> tuple[np.ndarray, np.ndarray]:
-    """Unit rows, none nearer to a random hyperplane than the margin."""
-    rng = np.random.default_rng(0)
-    u = rng.standard_normal(d)
-    u /= np.linalg.norm(u)
-    X = rng.standard_normal((n + n // 50, d))
-    X /= np.linalg.norm(X, axis=1, keepdims=True)
-    X = np.ascontiguousarray(X[np.abs(X @ u) >= margin][:n])
-    return X, np.where(X @ u > 0, 1, -1)
+def unit_rows(n: int) -> tuple[np.ndarray, np.ndarray]:
+    """Unit rows in 20 dimensions, separable with a margin of 0.001."""
+    return with_margin(n, 20, 0.001)
 
 
 def one_flipped(X: np.ndarray, y: np.ndarray) -> np.ndarray:

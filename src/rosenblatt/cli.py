@@ -30,7 +30,8 @@ DATA_HELP = "A file (svmlight, VW, CSV, Parquet …, also .gz, .zst), - or a bui
 FILE_HELP = "A file like the one that the model was trained on, or -."
 LEARNING: dict[str, Any] = {"rich_help_panel": "Learning", "show_default": False}
 READING: dict[str, Any] = {"rich_help_panel": "Reading", "show_default": False}
-LABEL_HELP = "The column with the labels; by default the last."
+FORMAT_HELP = "svmlight, vw, csv, tsv, parquet or arrow, if the name does not tell."
+LABEL_HELP = "The label's column: name or number."
 POSITIVE_HELP = "The label to set against all others; needed with over two."
 
 
@@ -107,14 +108,15 @@ def train(
     ] = False,
     solution: Annotated[
         Solution | None,
-        typer.Option(help="Which weights to keep. [average; last for built-in sets]", **LEARNING),
+        typer.Option(help="Which weights to keep (average; for built-in sets last).", **LEARNING),
     ] = None,
     order: Annotated[
         Order | None,
-        typer.Option(help="How rows are gone through. [each; fixed in a stream]", **LEARNING),
+        typer.Option(help="How rows are gone through (each; fixed in a stream).", **LEARNING),
     ] = None,
     epochs: Annotated[
-        int | None, typer.Option(min=1, help="The most passes. [10; 100 built-in]", **LEARNING)
+        int | None,
+        typer.Option(min=1, help="The most passes (10; for built-in sets 100).", **LEARNING),
     ] = None,
     margin: Annotated[float, typer.Option(min=0.0, help="Demand a margin.", **LEARNING)] = 0.0,
     seed: Annotated[int, typer.Option(min=0, help="For the random orders.", **LEARNING)] = 0,
@@ -132,7 +134,7 @@ def train(
         bool, typer.Option("--characters", help="N-grams of characters.", **READING)
     ] = False,
     bits: Annotated[
-        int | None, typer.Option(help="Hash to 2^bits columns. [18; 20 with text]", **READING)
+        int | None, typer.Option(help="Hash to 2^bits columns (18; 20 with text).", **READING)
     ] = None,
     cross: Annotated[
         list[str] | None, typer.Option(help="Products of columns A,B (repeatable).", **READING)
@@ -140,9 +142,7 @@ def train(
     pairs: Annotated[
         bool, typer.Option("--pairs", help="Products of every two features.", **READING)
     ] = False,
-    kind: Annotated[
-        str | None, typer.Option("--format", help="svmlight, vw, csv, …", **READING)
-    ] = None,
+    kind: Annotated[str | None, typer.Option("--format", help=FORMAT_HELP, **READING)] = None,
     skip_bad: Annotated[int, typer.Option(min=0, help="Leave out broken rows.", **READING)] = 0,
 ) -> None:
     """Train on a file or a built-in data set and say what came of it.
@@ -259,7 +259,7 @@ def predict(
     show_scores: Annotated[
         bool, typer.Option("--scores", help="Scores (not probabilities) instead of labels.")
     ] = False,
-    kind: Annotated[str | None, typer.Option("--format", help="svmlight, vw, csv, …")] = None,
+    kind: Annotated[str | None, typer.Option("--format", help=FORMAT_HELP)] = None,
 ) -> None:
     """Predict the label of every row of a file, in its order, a line each."""
     from .files import activations_of, chosen
@@ -280,7 +280,7 @@ def predict(
 def score(
     model: Annotated[Path, typer.Argument(help="A model from train -o.", show_default=False)],
     data: Annotated[str, typer.Argument(help=FILE_HELP, show_default=False)],
-    kind: Annotated[str | None, typer.Option("--format", help="svmlight, vw, csv, …")] = None,
+    kind: Annotated[str | None, typer.Option("--format", help=FORMAT_HELP)] = None,
 ) -> None:
     """Tell the share of rows that a model gets wrong."""
     from .files import score as score_file
@@ -410,14 +410,13 @@ def why(stop_reason: str, mistakes: int, epochs: int, seconds: float) -> str:
 
 @app.command()
 def prove(
-    data: Annotated[
-        str, typer.Argument(help="A CSV file or a built-in data set.", show_default=False)
-    ],
+    data: Annotated[str, typer.Argument(help=DATA_HELP, show_default=False)],
     certificate: Annotated[
         Path | None, typer.Option(help="Write the proof to this JSON file.", show_default=False)
     ] = None,
     label: Annotated[str | None, typer.Option(help=LABEL_HELP, show_default=False)] = None,
     positive: Annotated[str | None, typer.Option(help=POSITIVE_HELP, show_default=False)] = None,
+    kind: Annotated[str | None, typer.Option("--format", help=FORMAT_HELP)] = None,
     origin: Annotated[
         bool, typer.Option("--origin", help="Only planes through the origin.")
     ] = False,
@@ -428,13 +427,13 @@ def prove(
     """
     from .theory import Inseparable, Separable, save_certificate, separability
 
-    X, y = two_classes(data, label, positive)
+    X, y = two_classes(data, label, positive, kind)
     found = separability(X, y, fit_intercept=not origin)
     print(f"{data}: {X.shape[0]} rows, {X.shape[1]} features")
     if isinstance(found, Separable):
         print(about_separable(X, y, found))
     elif isinstance(found, Inseparable):
-        print(about_inseparable(X, y, found))
+        print(about_inseparable(y, positive, found))
     else:
         print(f"Undecided: a proof is out of reach; no margin can exceed {found.upper:.3g}.")
         raise typer.Exit(3)
@@ -448,12 +447,11 @@ def prove(
 
 @app.command()
 def verify(
-    data: Annotated[
-        str, typer.Argument(help="A CSV file or a built-in data set.", show_default=False)
-    ],
+    data: Annotated[str, typer.Argument(help=DATA_HELP, show_default=False)],
     file: Annotated[Path, typer.Argument(help="A certificate from prove.", show_default=False)],
     label: Annotated[str | None, typer.Option(help=LABEL_HELP, show_default=False)] = None,
     positive: Annotated[str | None, typer.Option(help=POSITIVE_HELP, show_default=False)] = None,
+    kind: Annotated[str | None, typer.Option("--format", help=FORMAT_HELP)] = None,
 ) -> None:
     """Check a certificate against the data, in exact arithmetic and from scratch.
 
@@ -461,7 +459,7 @@ def verify(
     """
     from .theory import load_certificate
 
-    X, y = two_classes(data, label, positive)
+    X, y = two_classes(data, label, positive, kind)
     proof = load_certificate(file)
     claim = type(proof).__name__.lower()
     holds = proof.verify(X, y)
@@ -469,9 +467,11 @@ def verify(
     raise typer.Exit(0 if holds else 1)
 
 
-def two_classes(data: str, label: str | None, positive: str | None) -> tuple[Any, Any]:
+def two_classes(
+    data: str, label: str | None, positive: str | None, kind: str | None
+) -> tuple[Any, Any]:
     """The rows of a data set, and labels of two classes."""
-    X, y = built_in(BuiltIn(data)) if data in set(BuiltIn) else table(data, label)
+    X, y = built_in(BuiltIn(data)) if data in set(BuiltIn) else whole_file(data, label, kind)
     labels = sorted(set(y.tolist()))
     if positive is not None:
         known = {str(value): value for value in labels}
@@ -487,31 +487,20 @@ def two_classes(data: str, label: str | None, positive: str | None) -> tuple[Any
     return X, y
 
 
-def table(path: str, label: str | None) -> tuple[Any, Any]:
-    """The rows and labels of a CSV file with a header."""
+def whole_file(path: str, label: str | None, kind: str | None) -> tuple[Any, Any]:
+    """All rows of a file in double precision, and its labels."""
     import numpy as np
-    from pyarrow import ArrowInvalid, csv
 
-    if not Path(path).is_file():
-        sets = ", ".join(BuiltIn)
-        raise ValueError(f"{path} is neither a file nor a built-in data set ({sets}).")
-    try:
-        columns = csv.read_csv(path)
-    except ArrowInvalid as error:
-        raise ValueError(f"{path} cannot be read as CSV: {error}".splitlines()[0]) from None
-    names = columns.column_names
-    chosen = label if label is not None else names[-1]
-    if chosen not in names:
-        raise ValueError(f"{path} has no column {chosen}; it has {', '.join(names[:20])}.")
-    rows = columns.drop_columns([chosen])
-    for name, column in zip(rows.column_names, rows.columns, strict=True):
-        if str(column.type) not in ("int64", "double", "bool"):
-            raise ValueError(f"{path}: column {name} is not numeric; remove or encode it.")
-        if column.null_count:
-            raise ValueError(f"{path}: column {name} has missing values; fill them first.")
-    arrays = [column.cast("double").to_numpy() for column in rows.columns]
-    X = np.column_stack(arrays) if arrays else np.empty((columns.num_rows, 0))
-    return np.ascontiguousarray(X), np.asarray(columns[chosen].to_pylist())
+    from .files import matrix_and_labels
+    from .readers import read
+
+    reader = read(path, label=column(label), format=kind, dtype=np.float64)
+    if reader.hashed and reader.format != "vw":
+        raise ValueError(f"{path} has columns of words; a proof needs numbers, so encode them.")
+    found = matrix_and_labels(reader)
+    for notice in reader.notices:
+        print(f"Note: {notice}", file=sys.stderr)
+    return found
 
 
 def about_separable(X: Any, y: Any, found: "Separable") -> str:
@@ -531,7 +520,7 @@ def about_separable(X: Any, y: Any, found: "Separable") -> str:
     return "\n".join(lines)
 
 
-def about_inseparable(X: Any, y: Any, found: "Inseparable", shown: int = 8) -> str:
+def about_inseparable(y: Any, positive: str | None, found: "Inseparable", shown: int = 8) -> str:
     """Which rows clash, and how."""
     lines = ["Inseparable: the convex hulls of the classes meet (checked exactly)."]
     if found.fit_intercept:
@@ -540,7 +529,8 @@ def about_inseparable(X: Any, y: Any, found: "Inseparable", shown: int = 8) -> s
         lines.append(f"{len(found.support)} rows clash; with these weights they sum to zero:")
     for row, weight in list(zip(found.support, found.weights, strict=True))[:shown]:
         exact = str(weight) if len(str(weight)) <= 20 else f"about {float(weight):.6g}"
-        lines.append(f"  row {row + 1}, class {y[row]}: {exact}")
+        label = y[row] if positive is None else positive if y[row] else f"not {positive}"
+        lines.append(f"  row {row + 1}, class {label}: {exact}")
     if len(found.support) > shown:
         lines.append(f"  and {len(found.support) - shown} more")
     return "\n".join(lines)

@@ -275,6 +275,14 @@ def count_rows(rows: Rows) -> int:
     return len(rows.values) // int(rows.starts[0])
 
 
+def matrix_and_labels(reader: Reader) -> tuple[Any, Array]:
+    """A whole file as an array or a CSR matrix, and its labels."""
+    batches = list(reader)
+    labels = tidy(labels_of(batches))
+    rows = joined([batch.rows for batch in batches])
+    return matrix_of(rows, len(labels), max(batch.width for batch in batches)), labels
+
+
 def joined(parts: list[Rows]) -> Rows:
     """The rows of several batches, one after the other."""
     values = read_only(np.concatenate([part.values for part in parts]))
@@ -287,7 +295,7 @@ def joined(parts: list[Rows]) -> Rows:
 
 
 def matrix_of(rows: Rows, count: int, width: int) -> Any:
-    """Rows as an array or a CSR matrix, for the vote."""
+    """Rows as an array or a CSR matrix."""
     if rows.indices is None:
         return rows.values.reshape(count, width)
     from scipy.sparse import csr_array

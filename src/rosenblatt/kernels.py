@@ -107,7 +107,7 @@ def column(k, first, indices):
 
 @compiled_sum
 def dot(w, i, values, indices, starts):
-    """w·xᵢ."""
+    """The product w·xᵢ."""
     first, last = span(i, indices, starts)
     total = values.dtype.type(0)
     for k in range(first, last):
@@ -117,7 +117,7 @@ def dot(w, i, values, indices, starts):
 
 @compiled
 def add(w, step, i, values, indices, starts):
-    """W += step·xᵢ, each product and each sum rounded once, as NumPy does."""
+    """Add step·xᵢ to w, each product and each sum rounded once, as NumPy does."""
     first, last = span(i, indices, starts)
     for k in range(first, last):
         w[column(k, first, indices)] += step * values[k]
@@ -135,7 +135,7 @@ def move(W, step, y, rival, i, values, indices, starts):
 
 @compiled_sum
 def score(W, b, s, i, values, indices, starts):
-    """S = Wᵀxᵢ + b: the activation of every class, one column of W each.
+    """Set s = Wᵀxᵢ + b: the activation of every class, one column of W each.
 
     Four classes at a time, so that their sums stay in registers.
     """
@@ -198,7 +198,7 @@ def mix(z):
 
 @compiled_sum
 def product_and_size(w, i, values, indices, starts):
-    """w·xᵢ and the sum of the sizes of its terms, in double precision."""
+    """The product w·xᵢ and the sum of the sizes of its terms, in double precision."""
     first, last = span(i, indices, starts)
     total, size = 0.0, 0.0
     for k in range(first, last):
@@ -302,7 +302,7 @@ def fetch_weights(W, i, values, indices, starts):
 
 @compiled
 def perceptron(examples, order, start, w, b, rule, log):
-    """W += ηyx and b += ηy whenever y(w·x + b) is too small (Rosenblatt 1958)."""
+    """On every mistake, w += ηyx and b += ηy (Rosenblatt 1958)."""
     rows, steps = examples.rows[:], examples.steps
     updates, loss = 0, 0.0
     for t in range(start, len(order)):
@@ -355,7 +355,7 @@ def multiclass(examples, order, start, W, b, rule, log):
 
 @compiled
 def perceptron_margins(examples, order, w, b, out):
-    """y(w·x + b) for the rows in an order."""
+    """The margin y(w·x + b) for the rows in an order."""
     rows, steps = examples.rows[:], examples.steps
     for t in range(len(order)):
         i = order[t]

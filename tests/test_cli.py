@@ -1,10 +1,15 @@
 """The commands, as a user meets them: what they print and how they exit."""
 
+import io
+import os
 import subprocess
 import sys
+from pathlib import Path
 
+import numpy as np
 import pytest
 
+import rosenblatt
 from rosenblatt import __version__, cli
 
 
@@ -168,3 +173,367 @@ def test_a_missing_certificate(capsys, tmp_path):
     status, _, err = run(capsys, "verify", "xor", tmp_path / "none.json")
     assert status == 2
     assert "none.json" in err
+
+
+# Models from files.
+
+
+def flowers(kind):
+    """Three flowers that are easy to tell apart, in a format."""
+    random = np.random.default_rng(0)
+    centres = {"setosa": (1, 1), "versicolor": (7, 1), "virginica": (1, 7)}
+    if kind in ("csv", "tsv"):
+        lines = ["petal,sepal,kind"]
+        form = "{0:.2f},{1:.2f},{2}"
+    else:
+        lines = []
+        form = {"svm": "{3} 1:{0:.2f} 2:{1:.2f}", "vw": "{3} |size petal:{0:.2f} sepal:{1:.2f}"}[
+            kind
+        ]
+    for k in range(90):
+        number = k % 3
+        name = list(centres)[number]
+        petal, sepal = centres[name] + random.uniform(-0.5, 0.5, size=2)
+        lines.append(form.format(petal, sepal, name, number + 1))
+    text = "".join(f"{line}\n" for line in lines)
+    return text.replace(",", "\t") if kind == "tsv" else text
+
+
+def reviews():
+    """Reviews whose words tell what they say."""
+    good, bad = ["lovely", "superb", "warm"], ["dull", "awful", "cold"]
+    rows = [
+        f'"a {(good if k % 2 else bad)[k % 3]} film, number {k % 7}",{"pos" if k % 2 else "neg"}'
+        for k in range(60)
+    ]
+    return "".join(f"{row}\n" for row in ["review,verdict", *rows])
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """A folder to work in, with a file of every format."""
+    monkeypatch.chdir(tmp_path)
+    for kind in ("csv", "tsv", "svm", "vw"):
+        (tmp_path / f"flowers.{kind}").write_text(flowers(kind))
+    (tmp_path / "reviews.csv").write_text(reviews())
+    return tmp_path
+
+
+TEXT = ("--text", "review", "--label", "verdict")
+TRAINED = [
+    ("flowers.csv", ()),
+    ("flowers.tsv", ()),
+    ("flowers.svm", ()),
+    ("flowers.vw", ()),
+    ("reviews.csv", TEXT),
+    ("reviews.csv", (*TEXT, "--ngrams", "2-3", "--characters", "--bits", "12")),
+]
+
+
+def trained(capsys, data="flowers.csv", *options):
+    """Train on a file; the name of the model."""
+    arguments = ("train", data, "-o", "m.safetensors", "--epochs", 200, "-q", *options)
+    assert run(capsys, *arguments)[0] == 0
+    return "m.safetensors"
+
+
+def labels_of(name):
+    """The labels of a file, as written."""
+    lines = iter(Path(name).read_text().splitlines())
+    if name.endswith(("svm", "vw")):
+        return [line.split()[0] for line in lines]
+    next(lines)
+    return [line.replace("\t", ",").rpartition(",")[2] for line in lines]
+
+
+@pytest.mark.parametrize(("data", "options"), TRAINED)
+def test_train_on_a_file_keeps_and_tests_a_model(capsys, folder, data, options):
+    arguments = ("train", data, *options, "-o", "m.safetensors", "--test", data, "--epochs", 200)
+    status, out, err = run(capsys, *arguments)
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    rows = len(labels_of(data))
+    assert lines[0].split()[:2] == ["epoch", "1"]
+    assert lines[-4].startswith(f"{data}: {rows} rows, ")
+    assert lines[-4].endswith(" 2 classes" if options else " 3 classes")
+    assert lines[-3].startswith("Separated after ")
+    assert lines[-2] == "The model is in m.safetensors."
+    assert lines[-1] == f"Test error 0.00%: 0 of {rows} rows."
+    assert (folder / "m.safetensors").stat().st_size > 0
+
+
+@pytest.mark.parametrize(("data", "options"), TRAINED)
+def test_predict_and_score(capsys, folder, data, options):
+    model = trained(capsys, data, *options)
+    status, out, err = run(capsys, "predict", model, data)
+    assert (status, err) == (0, "")
+    assert out.splitlines() == labels_of(data)
+    assert run(capsys, "predict", model, data, "-o", "out.txt")[:2] == (0, "")
+    assert (folder / "out.txt").read_text() == out
+    status, said, _ = run(capsys, "score", model, data)
+    assert status == 0
+    assert said == f"{data}: error 0.00%, 0 of {len(labels_of(data))} rows wrong.\n"
+
+
+@pytest.mark.parametrize(("data", "options"), TRAINED)
+def test_predict_from_standard_input(capsys, folder, monkeypatch, data, options):
+    model = trained(capsys, data, *options)
+
+    class Pipe:
+        buffer = io.BytesIO((folder / data).read_bytes())
+
+    Pipe.buffer.seekable = lambda: False
+    monkeypatch.setattr(sys, "stdin", Pipe)
+    status, out, err = run(capsys, "predict", model, "-")
+    assert (status, err) == (0, "")
+    assert out.splitlines() == labels_of(data)
+
+
+def test_scores_decide_the_labels(capsys, folder):
+    model = trained(capsys)
+    out = run(capsys, "predict", model, "flowers.csv", "--scores")[1]
+    scores = np.array([[float(cell) for cell in line.split()] for line in out.splitlines()])
+    assert scores.shape == (90, 3)
+    names = np.array(["setosa", "versicolor", "virginica"])
+    assert names[scores.argmax(axis=1)].tolist() == labels_of("flowers.csv")
+    loaded = rosenblatt.load(model)
+    X = np.loadtxt("flowers.csv", np.float32, delimiter=",", skiprows=1, usecols=(0, 1))
+    np.testing.assert_allclose(scores, loaded.decision_function(X), rtol=1e-4, atol=1e-4)
+
+
+def test_two_classes_have_one_score(capsys, folder):
+    model = trained(capsys, "reviews.csv", *TEXT)
+    out = run(capsys, "predict", model, "reviews.csv", "--scores")[1]
+    signs = ["pos" if float(line) > 0 else "neg" for line in out.splitlines()]
+    assert signs == labels_of("reviews.csv")
+
+
+@pytest.mark.parametrize("solution", list(cli.Solution))
+def test_what_predict_says_is_what_python_says(capsys, folder, solution):
+    model = trained(capsys, "flowers.csv", "--solution", solution, "--epochs", 2, "--order", "each")
+    out = run(capsys, "predict", model, "flowers.csv")[1]
+    X = np.loadtxt("flowers.csv", np.float32, delimiter=",", skiprows=1, usecols=(0, 1))
+    assert out.splitlines() == rosenblatt.load(model).predict(X).tolist()
+
+
+def test_predict_needs_no_labels_and_score_does(capsys, folder):
+    model = trained(capsys)
+    (folder / "new.csv").write_text("sepal,petal\n1,1.4\n7.6,1\n")
+    assert run(capsys, "predict", model, "new.csv")[1] == "setosa\nvirginica\n"
+    status, out, err = run(capsys, "score", model, "new.csv")
+    assert (status, out) == (2, "")
+    assert "has no labels" in err
+
+
+def test_score_counts_the_wrong_rows(capsys, folder):
+    model = trained(capsys)
+    (folder / "new.csv").write_text("petal,sepal,kind\n1.4,1,setosa\n1.4,1,rose\n")
+    assert (
+        run(capsys, "score", model, "new.csv")[1] == "new.csv: error 50.00%, 1 of 2 rows wrong.\n"
+    )
+
+
+def test_a_test_file_may_have_another_format(capsys, folder):
+    status, out, _ = run(capsys, "train", "flowers.csv", "--test", "flowers.tsv", "-q")
+    assert status == 0
+    assert "of 90 rows." in out
+
+
+def test_classes_that_are_named_look_like_those_that_are_met(capsys, folder):
+    model = trained(capsys, "flowers.svm", "--classes", "3,1,2,4")
+    assert run(capsys, "predict", model, "flowers.svm")[1].splitlines() == labels_of("flowers.svm")
+    model = trained(capsys, "flowers.csv", "--classes", "virginica,versicolor,setosa")
+    assert run(capsys, "predict", model, "flowers.csv")[1].splitlines() == labels_of("flowers.csv")
+
+
+def test_one_pass_over_standard_input(capsys, folder):
+    command = [sys.executable, "-c", "from rosenblatt.cli import main; main()"]
+    options = ["train", "-", "--format", "csv", "--epochs", "1", "-o", "m.safetensors"]
+    done = subprocess.run([*command, *options], input=flowers("csv").encode(), capture_output=True)
+    assert done.returncode == 0
+    assert b"90 rows, 2 features, 3 classes" in done.stdout
+    assert b"1 epoch is over" in done.stdout
+    done = subprocess.run(
+        [*command, "predict", "m.safetensors", "-"],
+        input=flowers("csv").encode(),
+        capture_output=True,
+    )
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) == 90
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "names"),
+    [
+        ("flowers.csv", (), ["petal: ", "sepal: "]),
+        ("flowers.vw", (), ["size^petal: ", "size^sepal: "]),
+        ("flowers.svm", (), ["column 0: ", "column 1: "]),
+        ("reviews.csv", TEXT, ["review=dull: ", "review=superb: "]),
+        ("reviews.csv", (*TEXT, "--ngrams", "2"), ["review=awful film: "]),
+    ],
+)
+def test_inspect_names_the_largest_weights(capsys, folder, data, options, names):
+    model = trained(capsys, data, *options)
+    status, out, _ = run(capsys, "inspect", model, "--top", 20)
+    assert status == 0
+    assert out.startswith(f"A perceptron for {2 if options else 3} classes (")
+    assert "solution average" in out
+    assert "stopped: separated" in out
+    assert all(f"  {name}" in out for name in names)
+    assert "  bias: " in out
+    few = run(capsys, "inspect", model, "--top", 1)[1]
+    assert len(few.splitlines()) == 5
+
+
+def test_inspect_leaves_out_weights_of_zero(capsys, folder):
+    model = trained(capsys, "flowers.vw")
+    assert ": +0 +0 +0\n" not in run(capsys, "inspect", model)[1]
+
+
+# Bad input: one line, status 2, and no model.
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options", "sentence"),
+    [
+        ("none.csv", None, (), "There is no file none.csv."),
+        ("moon", None, (), "There is no file moon."),
+        (".", None, (), "only Parquet and Arrow can be several."),
+        ("empty.csv", "", (), "empty.csv is empty."),
+        ("empty.svm", "", (), "empty.svm is empty."),
+        ("x.csv", "a,y\n1,p\n2,n\n3\n", (), "x.csv, line 4, column "),
+        ("x.svm", "1 1:2\n0 1:1\n1 1;2\n", (), "x.svm, line 3, column "),
+        ("x.vw", "1 |a b\n0 |a b:x\n", (), "x.vw, line 2, column "),
+        ("x.csv", "a,y\n1,p\n2,n\n", ("--label", "z"), "x.csv has no column 'z'; there are: a, y."),
+        ("x.csv", "a,y\n1,p\n2,n\n", ("--label", "7"), "x.csv has no column 7; there are: a, y."),
+        ("x.csv", "a,y\n1,p\n2,n\n", ("--text", "z"), "x.csv has no column 'z'"),
+        (
+            "x.csv",
+            "a,y\n1,p\n2,n\n",
+            ("--format", "xls"),
+            "The format 'xls' is unknown; there are: ",
+        ),
+        (
+            "x.dat",
+            "a,y\n1,p\n2,n\n",
+            (),
+            "The name of x.dat does not tell its format; state one of",
+        ),
+        ("x.csv", "a,y\n1,p\n2,p\n", (), "Only the label p was met; a model needs two"),
+        ("x.svm", "1 1:1\n2 1:2\n", ("--classes", "1"), "label"),
+        ("x.svm", "1 1:1\n2 1:2\n", ("--classes", "a,b"), "--classes"),
+        ("x.svm", "1 1:1\n2 1:2\n", ("--pairs",), "svmlight has numbered columns only"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--bits", "99"), "bits=99 must be 1 to 31."),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--cross", "a"), "cross='a' must be two names"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "two"), "--ngrams two must be a number or two"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "1-x"), "--ngrams 1-x must be a number or two"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "²"), "--ngrams ² must be a number or two"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "3-2"), "ngrams=(3, 2) must be 1 or more"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "0"), "ngrams=(0, 0) must be 1 or more"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--test", "none.vw"), "There is no file none.vw."),
+    ],
+)
+def test_bad_input_makes_no_model(capsys, folder, name, text, options, sentence):
+    if text is not None:
+        (folder / name).write_text(text)
+    status, _, err = run(capsys, "train", name, "-o", "m.safetensors", "-q", *options)
+    assert status == 2
+    assert err.startswith("rosenblatt: ")
+    assert sentence in err
+    assert err.count("\n") == 1
+    assert not (folder / "m.safetensors").exists()
+    assert not list(folder.glob(".*.part"))
+
+
+def test_a_bad_file_leaves_the_old_model_alone(capsys, folder):
+    model = folder / trained(capsys)
+    before = model.read_bytes()
+    (folder / "x.csv").write_text("petal,sepal,kind\n1,2,a\n3\n")
+    assert run(capsys, "train", "x.csv", "-o", model)[0] == 2
+    assert model.read_bytes() == before
+
+
+def test_a_model_cannot_go_to_a_folder_that_is_not_there(capsys, folder):
+    status, _, err = run(capsys, "train", "flowers.csv", "-o", "no/m.safetensors", "-q")
+    assert status == 2
+    assert err.count("\n") == 1
+    assert ".part" not in err
+
+
+def test_skip_bad_leaves_broken_rows_out(capsys, folder):
+    lines = flowers("csv").splitlines(keepends=True)
+    (folder / "x.csv").write_text("".join([*lines[:5], "1,2\n", *lines[5:], "1,2\n"]))
+    status, out, err = run(capsys, "train", "x.csv", "-q", "--skip-bad", 2)
+    assert status == 0
+    assert "x.csv: 90 rows" in out
+    assert err == "Note: 2 broken rows left out\n"
+    status, _, err = run(capsys, "train", "x.csv", "-q", "--skip-bad", 1)
+    assert status == 2
+    assert "line 93" in err
+
+
+@pytest.mark.parametrize("command", [("predict", "x"), ("score", "x"), ("inspect",)])
+@pytest.mark.parametrize("text", [None, "", "not a model", "1 1:2\n"])
+def test_a_model_that_is_none(capsys, folder, command, text):
+    if text is not None:
+        (folder / "x").write_text(text)
+    name, *rest = command
+    status, out, err = run(capsys, name, "x", *(["flowers.csv"] * len(rest)))
+    assert (status, out) == (2, "")
+    assert err.startswith("rosenblatt: ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["predict", "score"])
+def test_a_model_of_a_built_in_set_has_no_file_to_read_alike(capsys, folder, command):
+    assert run(capsys, "train", "iris", "-q", "-o", "iris.safetensors")[0] == 0
+    status, out, err = run(capsys, command, "iris.safetensors", "flowers.csv")
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "was not trained from a file; use rosenblatt.load in Python." in err
+    assert run(capsys, "inspect", "iris.safetensors")[0] == 0
+
+
+@pytest.mark.parametrize("command", ["predict", "score"])
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        ("none.csv", "There is no file none.csv."),
+        ("flowers.svm", "holds svmlight rows, not table rows as before"),
+        ("reviews.csv", "has no column 'petal'"),
+    ],
+)
+def test_a_file_that_does_not_suit_the_model(capsys, folder, command, data, sentence):
+    model = trained(capsys)
+    status, out, err = run(capsys, command, model, data)
+    assert (status, out) == (2, "")
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+def test_nothing_is_coloured_when_piped(capsys, folder):
+    command = [sys.executable, "-c", "from rosenblatt.cli import main; main()"]
+    environment = {**os.environ, "COLUMNS": "100", "TERM": "xterm-256color"}
+    for variable in ("FORCE_COLOR", "PY_COLORS", "GITHUB_ACTIONS"):
+        environment.pop(variable, None)
+    for arguments in (
+        ["train", "--help"],
+        ["train", "flowers.csv", "-o", "m.safetensors", "--test", "flowers.csv"],
+        ["inspect", "m.safetensors"],
+        ["train", "none.csv"],
+        ["train", "flowers.csv", "--epochs", "x"],
+    ):
+        done = subprocess.run([*command, *arguments], capture_output=True, env=environment)
+        assert done.stdout + done.stderr
+        assert b"\x1b" not in done.stdout + done.stderr
+        assert b"Traceback" not in done.stderr
+
+
+def test_help_fits_on_a_page(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
+    status, out, _ = run(capsys, "train", "--help")
+    assert status == 0
+    assert len(out.splitlines()) <= 60
+    assert max(map(len, out.splitlines())) <= 100
+    for default in ("average", "each", "10;", "18;"):
+        assert f"[{default}" in out

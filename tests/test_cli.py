@@ -138,11 +138,10 @@ def test_prove_sets_one_class_against_the_others(capsys):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        (None, "neither a file nor a built-in data set"),
-        ("", "cannot be read as CSV"),
-        ("a,b\n1,2\n3\n", "cannot be read as CSV"),
-        ("a,b\nx,1\ny,2\n", "column a is not numeric"),
-        ("a,b\n,1\n2,2\n", "column a has missing values"),
+        (None, "There is no file "),
+        ("", "bad.csv is empty."),
+        ("a,b\n1,2\n3\n", "bad.csv, line 3, column 'a': the row has too few or too many cells."),
+        ("a,b\nx,1\ny,2\n", "columns of words; a proof needs numbers, so encode them."),
     ],
 )
 def test_bad_files_get_one_sentence(capsys, tmp_path, text, sentence):
@@ -158,7 +157,39 @@ def test_bad_files_get_one_sentence(capsys, tmp_path, text, sentence):
 def test_a_label_that_does_not_exist(capsys, numbers):
     status, _, err = run(capsys, "prove", numbers, "--label", "colour")
     assert status == 2
-    assert "has no column colour; it has a, kind, b" in err
+    assert "has no column 'colour'; there are: a, kind, b." in err
+
+
+def test_prove_refuses_missing_numbers(capsys, tmp_path):
+    path = tmp_path / "missing.csv"
+    path.write_text("a,b\n,1\n2,2\n")
+    status, out, err = run(capsys, "prove", path)
+    assert (status, out) == (2, "")
+    assert "missing numbers" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.svm", "1 1:1\n1 2:1\n0\n0 1:1 2:1\n"),
+        ("x.tsv", "a\tb\ty\n1\t0\tp\n0\t1\tp\n0\t0\tn\n1\t1\tn\n"),
+    ],
+)
+def test_prove_and_verify_read_other_formats(capsys, tmp_path, name, text):
+    path, proof = tmp_path / name, tmp_path / "proof.json"
+    path.write_text(text)
+    assert run(capsys, "prove", path, "--certificate", proof)[0] == 1
+    assert run(capsys, "verify", path, proof)[0] == 0
+    path.write_text("".join(text.splitlines(keepends=True)[:-1]))
+    assert run(capsys, "prove", path)[0] == 0
+    assert run(capsys, "verify", path, proof)[0] in (1, 2)
+
+
+def test_prove_reads_vowpal_wabbit(capsys, tmp_path):
+    path, proof = tmp_path / "x.vw", tmp_path / "proof.json"
+    path.write_text("1 |a x\n1 |a y\n-1 |\n")
+    assert run(capsys, "prove", path, "--certificate", proof)[0] == 0
+    assert run(capsys, "verify", path, proof)[0] == 0
 
 
 def test_a_damaged_certificate(capsys, tmp_path):
@@ -390,6 +421,15 @@ def test_inspect_leaves_out_weights_of_zero(capsys, folder):
     assert ": +0 +0 +0\n" not in run(capsys, "inspect", model)[1]
 
 
+@pytest.mark.parametrize("order", list(cli.Order))
+def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
+    status, out, _ = run(
+        capsys, "train", "flowers.csv", "-q", "--solution", "last", "--order", order
+    )
+    assert status == 0
+    assert out.startswith("flowers.csv: 90 rows, 2 features, 3 classes\n")
+
+
 # Bad input: one line, status 2, and no model.
 
 
@@ -535,5 +575,5 @@ def test_help_fits_on_a_page(capsys, monkeypatch):
     assert status == 0
     assert len(out.splitlines()) <= 60
     assert max(map(len, out.splitlines())) <= 100
-    for default in ("average", "each", "10;", "18;"):
-        assert f"[{default}" in out
+    for default in ("(average;", "(each;", "(10;", "(18;"):
+        assert default in out

@@ -30,6 +30,7 @@ from .training import (
     Run,
     Task,
     Vote,
+    check_combination,
     merged,
     rule_of,
     steps_of,
@@ -391,16 +392,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         ]:
             if not ok:
                 raise ValueError(f"{name} must be {wanted}; got {getattr(self, name)!r}.")
-        if self.order in ("first", "worst") and self.solution in ("average", "vote"):
-            raise ValueError(
-                f"solution={self.solution!r} weighs weights by the rows that they survive, which "
-                f'order={self.order!r} does not count; use order="each", "once" or "fixed".'
-            )
-        if self.order in ("active", "first", "worst") and self.solution == "pocket":
-            raise ValueError(
-                f'solution="pocket" needs runs over all rows, which order={self.order!r} does not '
-                'make; use order="each", "once" or "fixed".'
-            )
+        check_combination(self.solution, self.order)
 
     def _check_streaming(self) -> None:
         """Refuse in partial_fit what needs all the data at once."""

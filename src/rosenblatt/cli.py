@@ -2,8 +2,10 @@
 
 import sys
 import time
-from contextlib import nullcontext
+from collections.abc import Iterator
+from contextlib import contextmanager
 from enum import StrEnum
+from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -119,7 +121,9 @@ def train(
         typer.Option(min=1, help="The most passes (10; for built-in sets 100).", **LEARNING),
     ] = None,
     margin: Annotated[float, typer.Option(min=0.0, help="Demand a margin.", **LEARNING)] = 0.0,
-    seed: Annotated[int, typer.Option(min=0, help="For the random orders.", **LEARNING)] = 0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="For the random orders.", **LEARNING)
+    ] = 0,
     classes: Annotated[
         str | None, typer.Option(help="All labels, with commas between.", **LEARNING)
     ] = None,
@@ -153,7 +157,12 @@ def train(
 
     rosenblatt train huge.svm.gz --epochs 1 -o model.safetensors
     """
+    check_places(test, output)
+    if margin == float("inf"):
+        raise ValueError("--margin must be a finite number.")
     if data in set(BuiltIn):
+        if any((test, classes, label, text, cross, pairs, characters, bits, kind, skip_bad)):
+            raise ValueError(f"{data} is a built-in set; options for files do not apply to it.")
         chosen = solution or Solution.LAST
         train_built_in(
             BuiltIn(data), chosen, order or Order.EACH, epochs, margin, seed, quiet, output
@@ -174,15 +183,16 @@ def train(
         "skip_bad": skip_bad,
         "names": 100_000,
     }
+    reader = read(data, **options)
     lesson = Lesson(
         (solution or Solution.AVERAGE).value,
         order and order.value,
-        epochs or 10,
+        epochs or (1 if reader.size is None else 10),
         margin,
         seed,
         classes.split(",") if classes else None,
     )
-    train_file(read(data, **options), data, lesson, test, output, quiet)
+    train_file(reader, data, lesson, test, output, quiet)
 
 
 def train_file(
@@ -205,7 +215,7 @@ def train_file(
         print(f"Note: {notice}", file=sys.stderr)
     seconds = time.perf_counter() - started
     (solution,) = model.solutions
-    rows, passes = model.history[-1].rows, len(model.history)
+    rows, passes = model.facts["rows"], len(model.history)
     print(
         f"{data}: {rows:,} rows, {len(solution.weights):,} features, {len(model.classes)} classes\n"
         f"{why(model.facts['stop_reason'], solution.mistakes, passes, seconds)}"
@@ -214,7 +224,8 @@ def train_file(
         storage.save(output, model)
         print(f"The model is in {output}.")
     if test is not None:
-        result = score(model, read(test, features=model.features["recipe"], format=reader.format))
+        told = told_format(test, reader.format)
+        result = score(model, read(test, features=model.features["recipe"], format=told))
         print(f"Test error {result.error:.2%}: {result.errors:,} of {result.rows:,} rows.")
 
 
@@ -314,7 +325,8 @@ def inspect(
     )
     table = weights.reshape(len(weights), -1)
     sizes = np.abs(table).max(axis=1)
-    for k in np.argsort(-sizes, kind="stable")[:top].tolist():
+    largest = np.argsort(-sizes, kind="stable")[:top]
+    for k in largest[sizes[largest] > 0].tolist():
         values = " ".join(f"{value:+.6g}" for value in table[k].tolist())
         print(f"  {names.get(k, f'column {k}')}: {values}")
     print(f"  bias: {' '.join(f'{value:+.6g}' for value in bias.tolist())}")
@@ -332,18 +344,36 @@ def model_and_reader(
     if recipe is None or len(saved.solutions) != 1:
         raise ValueError(f"{path} was not trained from a file; use rosenblatt.load in Python.")
     options: dict[str, Any] = {} if labels else {"label": False}
-    reader = read(data, features=recipe, format=kind or format_of_name(data, saved), **options)
-    return saved, reader
+    told = kind or told_format(data, str(saved.features["format"]))
+    return saved, read(data, features=recipe, format=told, **options)
 
 
-def format_of_name(data: str, saved: "Model") -> str | None:
-    """The model's format for standard input; otherwise the name of the file tells."""
-    return str(saved.features["format"]) if data == "-" else None
+def told_format(path: str, otherwise: str) -> str | None:
+    """None when the name of a file tells its format, else the one of the training file."""
+    from .readers import FORMATS
+
+    endings = [ending[1:].lower() for ending in Path(path).suffixes]
+    return None if any(ending in FORMATS for ending in endings) else otherwise
 
 
-def open_output(path: Path | None) -> Any:
-    """A file to write text to, or standard output."""
-    return nullcontext(sys.stdout) if path is None else path.open("w", encoding="utf-8")
+def check_places(test: str | None, output: Path | None) -> None:
+    """Refuse before training what would fail after it."""
+    if test is not None and test != "-" and not glob(test):
+        raise ValueError(f"There is no file {test}.")
+    if output is not None and not output.absolute().parent.is_dir():
+        raise ValueError(f"There is no folder {output.parent} to write the model to.")
+
+
+@contextmanager
+def open_output(path: Path | None) -> Iterator[Any]:
+    """Standard output, or a file that appears when it is complete."""
+    if path is None:
+        yield sys.stdout
+        return
+    from .storage import replacing
+
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as out:
+        yield out
 
 
 def column(text: str | None) -> str | int | None:
@@ -354,7 +384,7 @@ def column(text: str | None) -> str | int | None:
 def lengths(text: str) -> tuple[int, int]:
     """The least and the most words of an n-gram: "1-2" or "2"."""
     least, _, most = text.partition("-")
-    if not least.isdigit() or not (most or least).isdigit():
+    if not least.isdecimal() or not (most or least).isdecimal():
         raise ValueError(f"--ngrams {text} must be a number or two with a dash between, as 1-2.")
     return int(least), int(most or least)
 
@@ -499,6 +529,8 @@ def whole_file(path: str, label: str | None, kind: str | None) -> tuple[Any, Any
         raise ValueError(f"{path} has columns of words; a proof needs numbers, so encode them.")
     found = matrix_and_labels(reader)
     for notice in reader.notices:
+        if "Missing" in notice:
+            raise ValueError(f"{path} has missing numbers; a proof needs them all, so fill them.")
         print(f"Note: {notice}", file=sys.stderr)
     return found
 

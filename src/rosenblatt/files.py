@@ -13,10 +13,13 @@ from .storage import Model
 from .training import (
     Array,
     Epoch,
+    Last,
     NotFiniteError,
     Run,
     Stream,
     Task,
+    Vote,
+    check_combination,
     new_solution,
     rule_of,
     scores,
@@ -52,14 +55,22 @@ def train(
     on_epoch: Callable[[Epoch], None] = lambda epoch: None,
     on_batch: Callable[[Tally], None] = lambda tally: None,
 ) -> Model:
-    """Learn from a file: in memory when it fits and several epochs want it, else as a stream."""
+    """Learn from a file: in memory when it fits and the lesson wants it, else as a stream."""
+    check_combination(lesson.solution, lesson.order or "fixed")
     fits = reader.size is not None and reader.size <= IN_MEMORY
+    streams = lesson.order in (None, "fixed") and lesson.solution in ("last", "average")
     try:
-        if fits and (lesson.epochs > 1 or lesson.order not in (None, "fixed")):
-            return train_in_memory(reader, lesson, on_epoch)
+        if fits and (lesson.epochs > 1 or not streams):
+            order = lesson.order or ("each" if lesson.epochs > 1 else "fixed")
+            return train_in_memory(reader, lesson._replace(order=order), on_epoch)
         return train_as_stream(reader, lesson, on_epoch, on_batch)
     except NotFiniteError:
-        raise ValueError("The weights overflowed; scale the numbers in the file down.") from None
+        raise overflow() from None
+
+
+def overflow() -> ValueError:
+    """What to say when weights are no longer finite."""
+    return ValueError("The weights overflowed; scale the numbers in the file down.")
 
 
 def train_in_memory(reader: Reader, lesson: Lesson, on_epoch: Callable[[Epoch], None]) -> Model:
@@ -75,11 +86,14 @@ def train_in_memory(reader: Reader, lesson: Lesson, on_epoch: Callable[[Epoch], 
     examples = Examples(rows, steps, codes.astype(np.uint32) if positive is None else None)
     everything = np.arange(len(codes)) if weights is None else np.flatnonzero(weights > 0)
     task = Task(examples, everything.astype(np.uint32), rule_of(lesson.margin, "mistake", 1.0))
+    if not len(everything):
+        raise ValueError(NO_WEIGHT)
     order, seed = lesson.order or "each", lesson.seed
     run = Run(task, solution, order=order, max_iter=lesson.epochs, seed=seed, report=on_epoch)
     run.train()
     solution.close(matrix_of(rows, len(codes), width))
-    return model_of(reader, lesson, classes, run.solution, run.history, run.stop_reason)
+    facts = {"stop_reason": run.stop_reason, "rows": len(codes)}
+    return model_of(reader, lesson, classes, run.solution, run.history, facts)
 
 
 def train_as_stream(
@@ -104,7 +118,7 @@ def train_as_stream(
                 kind = batch.rows.values.dtype
                 start = new_solution(lesson.solution, len(classes), batch.width, kind)
                 stream = Stream(len(classes), start, rule_of(lesson.margin, "mistake", 1.0))
-            codes = codes_of(labels_of([batch]), classes, tally.rows)
+            codes = codes_of(labels_of([batch], tally.rows), classes, tally.rows)
             mistakes = stream.learn(batch.rows, codes, batch.weights, batch.width)
             tally = Tally(tally.rows + len(codes), batch.bytes_read, tally.mistakes + mistakes)
             on_batch(tally)
@@ -115,12 +129,23 @@ def train_as_stream(
         if not tally.mistakes:
             break
     assert stream is not None
+    if not stream.solution.seen:
+        raise ValueError(NO_WEIGHT)
     reason = "max_iter" if history[-1].mistakes else "separated"
-    return model_of(reader, lesson, classes, stream.solution, history, reason)
+    facts = {"stop_reason": reason, "rows": history[-1].rows}
+    return model_of(reader, lesson, classes, stream.solution, history, facts)
+
+
+NO_WEIGHT = "There are no rows to learn from: all have the weight 0."
 
 
 def model_of(
-    reader: Reader, lesson: Lesson, classes: Array, solution: Any, history: list[Epoch], why: str
+    reader: Reader,
+    lesson: Lesson,
+    classes: Array,
+    solution: Last,
+    history: list[Epoch],
+    facts: dict[str, Any],
 ) -> Model:
     """What to keep in a file: the state, how it was trained, and how features are made."""
     parameters = {
@@ -132,7 +157,9 @@ def model_of(
     }
     features = {"recipe": reader.features(), "format": reader.format}
     weights, _ = solution.answer()
-    facts = {"stop_reason": why, "intercept_step": 1.0, "plain": False}
+    if not np.isfinite(weights).all():
+        raise overflow()
+    facts = {**facts, "intercept_step": 1.0, "plain": False}
     features["largest"] = named(weights, reader.names, classes)
     return Model(parameters, classes, [solution], features, facts, history)
 
@@ -165,7 +192,7 @@ def score(model: Model, reader: Reader) -> Score:
     """Compare predictions with the labels of a file."""
     result = Score()
     for batch, predicted in predictions(model, reader):
-        labels = labels_of([batch])
+        labels = labels_of([batch], result.rows)
         right = predicted.astype(str) == as_words(labels, model.classes)
         result.rows += len(right)
         result.errors += int(np.count_nonzero(~right))
@@ -182,9 +209,16 @@ def activations_of(model: Model, reader: Reader) -> Iterator[tuple[Batch, Array]
     """The scores of every row, batch by batch."""
     (solution,) = model.solutions
     weights, bias = solution.answer()
+    known = len(weights)
     for batch in reader:
-        weights = widened(weights, batch.width)
-        yield batch, scores(batch.rows, weights, bias, count_rows(batch.rows))
+        count = count_rows(batch.rows)
+        if isinstance(solution, Vote):
+            X = matrix_of(batch.rows, count, max(known, batch.width))[:, :known]
+            votes = solution.votes(X)
+            yield batch, votes.ravel() if len(bias) == 1 else votes
+        else:
+            weights = widened(weights, batch.width)
+            yield batch, scores(batch.rows, weights, bias, count)
 
 
 def chosen(activations: Array) -> Array:
@@ -197,8 +231,8 @@ def chosen(activations: Array) -> Array:
 # Labels
 
 
-def labels_of(batches: list[Batch]) -> Array:
-    """The labels of some batches, all of which must be known."""
+def labels_of(batches: list[Batch], row: int = 0) -> Array:
+    """The labels of some batches after so many rows; all must be known."""
     if not batches:
         raise ValueError("There are no rows to learn from.")
     if any(batch.labels is None for batch in batches):
@@ -207,14 +241,14 @@ def labels_of(batches: list[Batch]) -> Array:
     if labels.dtype.kind == "f":
         unknown = np.flatnonzero(np.isnan(labels))
         if len(unknown):
-            raise ValueError(f"Row {unknown[0] + 1} has no label.")
+            raise ValueError(f"Row {row + unknown[0] + 1} has no label.")
     return labels
 
 
 def numbered(labels: Array, lesson: Lesson) -> tuple[Array, Array]:
     """The distinct labels, in order, and each row's number among them."""
     if lesson.classes is not None:
-        classes = np.unique(np.array(lesson.classes).astype(labels.dtype))
+        classes = named_classes(lesson.classes, labels.dtype)
         return classes, codes_of(labels, classes, 0)
     classes, codes = encode(tidy(labels))
     if len(classes) < 2:
@@ -224,6 +258,19 @@ def numbered(labels: Array, lesson: Lesson) -> tuple[Array, Array]:
     if labels.dtype.kind == "f" and len(classes) > 1000:
         raise ValueError(f"{len(classes)} different numbers as labels look like no classes.")
     return classes, codes
+
+
+def named_classes(names: list[str], dtype: Any) -> Array:
+    """The classes that were named, of the kind that the labels are."""
+    try:
+        classes = np.unique(tidy(np.array([name.strip() for name in names]).astype(dtype)))
+    except ValueError:
+        raise ValueError(
+            f"--classes {','.join(names)} are not all numbers, as the labels of the file are."
+        ) from None
+    if len(classes) < 2:
+        raise ValueError("--classes must name at least two different labels.")
+    return classes
 
 
 def tidy(labels: Array) -> Array:
@@ -241,7 +288,7 @@ def codes_of(labels: Array, classes: Array, row: int) -> Array:
     if len(new):
         raise ValueError(
             f"Row {row + new[0] + 1} has the label {labels[new[0]]}, which was not among the first "
-            "rows; name all labels with --classes."
+            "rows or the classes named; name all labels with --classes."
         )
     return codes
 

@@ -639,6 +639,7 @@ def verdicts(X: Any, signs: Array, fit_intercept: bool) -> Iterator[Separable | 
 
 
 SWEEPS = 32  # epochs of the perceptron before the method that is sure to end
+WIDEST_MAP = 2000  # columns of a hull that can be stretched: its map is a dense matrix
 STRETCHES = 4  # each makes margins visible that are 1e8 times smaller
 
 
@@ -794,7 +795,7 @@ class Hull:
                     self.row_scale[i] = 1 / size / np.linalg.norm(part / size)
         else:
             self.columns[:] = self.columns.min(initial=1.0)
-        self.map = np.eye(self.width) if normalise else None
+        self.map = np.eye(self.width) if normalise and self.width <= WIDEST_MAP else None
         self.rows = [np.empty(0, np.intp) for _ in self.groups]
         self.vectors = [np.empty((0, self.width)) for _ in self.groups]
         self.at_once = int(np.clip(4_000_000 // (self.width + 1), 4, 200))

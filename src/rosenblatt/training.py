@@ -348,6 +348,20 @@ def rule_of(margin: float, ties: str, intercept_step: float) -> Rule:
     return Rule(above, below, float(intercept_step))
 
 
+def check_combination(solution: str, order: str) -> None:
+    """Refuse a solution and an order that do not go together."""
+    if order in ("first", "worst") and solution in ("average", "vote"):
+        raise ValueError(
+            f"solution={solution!r} weighs weights by the rows that they survive, which "
+            f'order={order!r} does not count; use order="each", "once" or "fixed".'
+        )
+    if order in ("active", "first", "worst") and solution == "pocket":
+        raise ValueError(
+            f'solution="pocket" needs runs over all rows, which order={order!r} does not '
+            'make; use order="each", "once" or "fixed".'
+        )
+
+
 # Orders: each gives the sweeps of one epoch, as arrays of row numbers.
 
 

@@ -610,3 +610,17 @@ def test_steps_refuse_what_fit_refuses(order):
         list(steps(holed, Y, order=order))
     with pytest.raises(ValueError, match="beyond what float32 can hold"):
         list(steps(np.float32(1e38) * X.astype(np.float32), Y, order=order))
+
+
+def test_a_batch_without_weight_changes_nothing():
+    model = Perceptron().partial_fit(X, Y, classes=[0, 1])
+    before = model.coef_.copy()
+    model.partial_fit(X[:1], Y[:1], sample_weight=[0])
+    np.testing.assert_array_equal(model.coef_, before)
+
+
+def test_a_report_is_refused_for_what_fit_did_and_not_for_what_is_set_now():
+    rows, y = blobs(classes=2)
+    model = Perceptron(early_stopping=True, random_state=0).fit(rows, y)
+    with pytest.raises(ValueError, match="The theory is about"):
+        model.set_params(early_stopping=False).last_weights()

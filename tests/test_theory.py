@@ -1052,3 +1052,23 @@ def test_stored_zeros_leave_no_fingerprint():
     X.data[1] = 0.0
     first, second = prints(X)
     assert first == second
+
+
+@pytest.mark.parametrize(
+    "X", [[[2**60 + 1], [2**60]], np.array([[2**64 - 1], [2**64 - 2]], np.uint64)]
+)
+def test_numbers_that_a_float_cannot_hold_are_refused(X):
+    with pytest.raises(ValueError, match="float64 cannot hold"):
+        separability(X, [0, 1])
+
+
+def test_labels_that_are_not_known_are_refused():
+    for y in ([0, 0, np.nan, np.nan], [None, None, 1, 1]):
+        with pytest.raises(ValueError, match="labels must be known"):
+            separability(np.eye(4), y)
+
+
+@pytest.mark.parametrize("size", [1e-300, 1e300])
+def test_a_margin_of_extreme_size_is_told(size):
+    X = np.array([[1.0, 2.0], [3.0, 4.0], [-1.0, -2.0], [-3.0, 1.0]]) * size
+    assert 0.1 * size < separability(X, [0, 0, 1, 1]).margin < 10 * size

@@ -222,7 +222,8 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             self._keep(lesson, self._train(lesson, solutions, self.order, self.max_iter))
             self._answer()
         given = (sample_weight, coef_init, intercept_init, self.class_weight)
-        self._plain = not going_on and self.margin == 0 and all(value is None for value in given)
+        plain = not going_on and self.margin == 0 and not self.early_stopping
+        self._plain = plain and all(value is None for value in given)
         return self
 
     def partial_fit(
@@ -255,6 +256,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             solutions = self._starting_at(lesson, None, None) if first else self._solutions
             self._plain = False
             self._keep(lesson, self._train(lesson, solutions, "fixed", 1))
+            self.stop_reason_ = "max_iter"  # a clean batch proves nothing about the others
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -340,7 +342,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         refused when the run did not start at zero or its steps differed.
         """
         check_is_fitted(self)
-        if not self._plain or len(self.classes_) != 2 or self.early_stopping:
+        if not self._plain or len(self.classes_) != 2:
             raise ValueError(
                 "The theory is about fit with two classes, from zero, without margin, weights or "
                 "early stopping; fit such a Perceptron."
@@ -472,6 +474,8 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError("The first call of partial_fit needs classes, all labels to come.")
             return self.classes_
         named = np.unique(np.asarray(classes))
+        if named.dtype.kind == "f" and not np.isfinite(named).all():
+            raise ValueError("classes contains NaN or infinity; labels must be known.")
         if len(named) < 2:
             raise ValueError("classes must name at least two different labels.")
         if not first and not np.array_equal(named, self.classes_):
@@ -505,7 +509,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             check_structure(X)
             X = X.copy() if not X.has_canonical_format else X
             X.sum_duplicates()  # or the norms would be wrong
-        weights = self._row_weights(classes, codes, sample_weight)
+        weights = self._row_weights(classes, codes, sample_weight, whole)
         everything = np.arange(len(codes), dtype=np.uint32)
         if weights is not None:
             everything = everything[weights > 0]
@@ -524,7 +528,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return Lesson(X, rows_of(X), classes, codes, weights, everything, held, seed)
 
     def _row_weights(
-        self, classes: Array, codes: Array, sample_weight: ArrayLike | None
+        self, classes: Array, codes: Array, sample_weight: ArrayLike | None, whole: bool
     ) -> Array | None:
         """Sample weights times class weights, or None when all are 1."""
         if sample_weight is None and self.class_weight is None:
@@ -545,7 +549,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                     f"sample_weight is {weights[bad[0]]} in row {bad[0]}; weights must be finite "
                     "and not negative."
                 )
-        if not weights.any():
+        if whole and not weights.any():
             raise ValueError("All sample weights are zero, so there is no row to learn from.")
         if self.class_weight is not None:
             of_class = compute_class_weight(self.class_weight, classes=classes, y=classes[codes])
@@ -868,6 +872,8 @@ def steps(
     X, y = model._check_rows(X, y, reset=True)
     lesson = model._lesson(X, *model._encode(y), sample_weight)
     problems = model._problems(lesson.classes)
+    if model.early_stopping:
+        raise ValueError("steps goes through all rows; early_stopping would hold some out.")
     if len(problems) > 1:
         raise ValueError('steps follows one problem; give y == label instead of multi_class="ovr".')
     (solution,) = model._starting_at(lesson, coef_init, intercept_init)
@@ -908,4 +914,4 @@ def step_record(lesson: Lesson, run: Run, row: int, weights: Array, bias: Array)
 def cosine(w: Array, x: Array) -> float:
     """Of the angle between two vectors; NaN when one is zero."""
     norms = float(np.linalg.norm(w)) * float(np.linalg.norm(x))
-    return float(w @ x) / norms if norms else float("nan")
+    return float(np.clip(w @ x / norms, -1, 1)) if norms else float("nan")

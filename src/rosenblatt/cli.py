@@ -1,5 +1,6 @@
 """The commands. Each imports what it needs when it runs, so that --help answers at once."""
 
+import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -361,7 +362,9 @@ def check_places(test: str | None, output: Path | None) -> None:
     if test is not None and test != "-" and not glob(test):
         raise ValueError(f"There is no file {test}.")
     if output is not None and not output.absolute().parent.is_dir():
-        raise ValueError(f"There is no folder {output.parent} to write the model to.")
+        raise ValueError(f"There is no folder {output.parent} to write to.")
+    if output is not None and output.is_dir():
+        raise ValueError(f"{output} is a folder; name a file to write to.")
 
 
 @contextmanager
@@ -457,6 +460,7 @@ def prove(
     """
     from .theory import Inseparable, Separable, save_certificate, separability
 
+    check_places(None, certificate)
     X, y = two_classes(data, label, positive, kind)
     found = separability(X, y, fit_intercept=not origin)
     print(f"{data}: {X.shape[0]} rows, {X.shape[1]} features")
@@ -469,9 +473,10 @@ def prove(
         raise typer.Exit(3)
     if certificate is not None:
         save_certificate(found, certificate)
-        print(
-            f"The proof is in {certificate}; check it with: rosenblatt verify {data} {certificate}"
-        )
+        given = {"--label": label, "--positive": positive, "--format": kind}
+        words = [word for pair in given.items() if pair[1] is not None for word in map(str, pair)]
+        command = shlex.join(["rosenblatt", "verify", data, str(certificate), *words])
+        print(f"The proof is in {certificate}; check it with: {command}")
     raise typer.Exit(0 if isinstance(found, Separable) else 1)
 
 

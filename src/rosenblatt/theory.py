@@ -1,13 +1,13 @@
 """What a run has proved: radius, margins, mistake bounds, and separability with certificates."""
 
 import json
+import math
 import operator
 import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import lcm
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +25,7 @@ from .training import Array, Last, NotFiniteError, Run, Task
 # Quantities
 
 
+@np.errstate(all="ignore")  # what overflows is infinite
 def radius(X: Any) -> float:
     """R, the largest Euclidean norm of a row.
 
@@ -38,6 +39,7 @@ def radius(X: Any) -> float:
     return float(np.sqrt(np.max(squares)) * scale)
 
 
+@np.errstate(all="ignore")  # what overflows is infinite
 def margins(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) -> Array:
     """The functional margin y(w·x + b) of every row; the larger label is +1.
 
@@ -45,9 +47,10 @@ def margins(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) -> Arra
     array([5., 4.])
     """
     X, signs = checked(X, y)
-    return np.asarray(signs * (X @ np.ravel(weights) + bias))
+    return np.asarray(signs * (X @ plane(X, weights) + bias))
 
 
+@np.errstate(all="ignore")  # what overflows is infinite
 def margin(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) -> float:
     """The geometric margin: the least distance of a row from the boundary, -∞ if one is wrong.
 
@@ -125,6 +128,7 @@ class MaxMargin:
         return bool(reached >= self.attained * (1 - 1e-9) and distance <= self.upper * (1 + 1e-9))
 
 
+@np.errstate(all="ignore")  # what overflows is infinite
 def max_margin(
     X: Any, y: ArrayLike, *, tolerance: float = 1e-3, fit_intercept: bool = True
 ) -> MaxMargin:
@@ -148,7 +152,7 @@ def max_margin(
     >>> round(found.attained, 9), round(found.upper, 9)
     (2.0, 2.0)
     """
-    if not 0 < tolerance < 1:
+    if not 0 < float(tolerance) < 1:
         raise ValueError(f"tolerance must be between 0 and 1; got {tolerance!r}.")
     X, signs = checked(X, y)
     if fit_intercept and np.all(signs == signs[0]):
@@ -222,6 +226,7 @@ class MistakeBounds(NamedTuple):
     hinge: float
 
 
+@np.errstate(all="ignore")  # what overflows is infinite
 def mistake_bounds(
     X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0, *, gamma: float | None = None
 ) -> MistakeBounds:
@@ -246,7 +251,7 @@ def mistake_bounds(
     4.5
     """
     X, signs = checked(X, y)
-    w = np.ravel(np.asarray(weights, np.float64))
+    w = plane(X, weights)
     length = float(np.linalg.norm(w))
     if not length:
         raise ValueError("weights are all zero, which is no hyperplane.")
@@ -339,6 +344,7 @@ class Report(NamedTuple):
         return "\n".join(lines)
 
 
+@np.errstate(all="ignore")  # what overflows is infinite
 def report(model: Perceptron, X: Any, y: ArrayLike, *, tolerance: float = 1e-3) -> Report:
     """Tell what a fitted Perceptron's run has proved about the rows that it learnt from.
 
@@ -371,7 +377,7 @@ def report(model: Perceptron, X: Any, y: ArrayLike, *, tolerance: float = 1e-3) 
     best = largest_margin(lifted, signs, tolerance, fit_intercept=False)
     R, M, length = radius(lifted), model.n_mistakes_, float(np.linalg.norm(w))
     upper = min(best.upper, length / M) if M else best.upper
-    cosine = float(w @ best.weights) / length if length else np.nan
+    cosine = float(w @ best.weights) / length if length else 0.0
     return Report(
         mistakes=M,
         bound=square(R, best.attained),
@@ -533,10 +539,12 @@ def load_certificate(path: str | Path) -> Separable | Inseparable:
         raise ValueError(f"{path} is not a certificate: it is not JSON.") from None
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"{path} is not a certificate of rosenblatt.")
-    if content.get("version") != 1:
-        raise ValueError(f"{path} was written by a newer rosenblatt; update to read it.")
+    if content.get("version") != 1 or content["version"] is True:
+        raise ValueError(f"{path} is of another version than 1; a newer rosenblatt may read it.")
     try:
-        intercept = bool(content["fit_intercept"])
+        intercept = content["fit_intercept"]
+        if not isinstance(intercept, bool):
+            raise TypeError("fit_intercept")
         if content["verdict"] == "separable":
             weights = tuple(map(number, content["weights"]))
             reached = np.inf if content["margin"] is None else float(content["margin"])
@@ -611,14 +619,14 @@ def with_exact_margin(
     X: Any, signs: Array, verdict: Separable | Inseparable
 ) -> Separable | Inseparable:
     """The verdict, with its margin from fractions where floats lost it."""
-    if isinstance(verdict, Inseparable) or verdict.margin > 0:
+    if isinstance(verdict, Inseparable) or 0 < verdict.margin < np.inf or not any(verdict.weights):
         return verdict
     least = min(verdict.exact_margins(X, signs, np.arange(len(signs))))
     length = sum(Fraction(value) ** 2 for value in verdict.weights)
     squared = least**2 / length if length else Fraction(0)
-    scale = Fraction(2) ** (squared.numerator.bit_length() - squared.denominator.bit_length())
-    root = float(squared / scale) ** 0.5 * float(scale) ** 0.5
-    return replace(verdict, margin=root)
+    half = (squared.numerator.bit_length() - squared.denominator.bit_length()) // 2
+    root = math.sqrt(squared / Fraction(4) ** half)
+    return replace(verdict, margin=math.ldexp(root, half))
 
 
 def verdicts(X: Any, signs: Array, fit_intercept: bool) -> Iterator[Separable | Inseparable]:
@@ -959,6 +967,8 @@ def affine_minimum(vertices: Array) -> Array | None:
         return None
     half = solve_triangular(R, np.ones(len(vertices)), trans="T", check_finite=False)
     weights = solve_triangular(R, half, check_finite=False)
+    if not np.isfinite(weights).all():
+        return None
     return np.asarray(weights / weights.sum())
 
 
@@ -979,7 +989,7 @@ def equations(X: Any, signs: Array, rows: list[int], fit_intercept: bool) -> lis
 
 def whole(line: list[Fraction]) -> list[int]:
     """A line times the least number that makes it whole."""
-    common = lcm(*(value.denominator for value in line))
+    common = math.lcm(*(value.denominator for value in line))
     return [int(value * common) for value in line]
 
 
@@ -1063,14 +1073,37 @@ def subtract(row: list[Fraction], factor: Fraction, head: list[Fraction]) -> lis
 # What comes in
 
 
+def plane(X: Any, weights: ArrayLike) -> Array:
+    """Weights as a vector, one for each column of X."""
+    w = np.ravel(np.asarray(weights, np.float64))
+    if len(w) != X.shape[1] or not np.isfinite(w).all():
+        raise ValueError(
+            f"weights must be {X.shape[1]} finite numbers, one per column of X; got {len(w)}."
+        )
+    return w
+
+
 def checked_rows(X: Any) -> Any:
-    """X as a float64 array or CSR matrix, possibly without columns."""
-    X = check_array(X, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_features=0)
+    """X as a float64 array or CSR matrix, possibly without columns, and not rounded."""
+    given = X if hasattr(X, "dtype") else np.asarray(X)
+    X = check_array(given, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_features=0)
+    refuse_rounding(given)
     if hasattr(X, "sum_duplicates"):
         check_structure(X)
         X = X if X.has_canonical_format else X.copy()
         X.sum_duplicates()
     return X
+
+
+def refuse_rounding(given: Any) -> None:
+    """Raise when float64 could not take over every number: proofs are about exact ones."""
+    numbers = np.ravel(given.data if hasattr(given, "indptr") else given)
+    if numbers.dtype.kind in "iu":
+        numbers = numbers[(numbers > 2**53) | (numbers < -(2**53))]
+    elif numbers.dtype.kind != "O" and numbers.dtype.itemsize <= 8:
+        return
+    if any(float(value) != value for value in numbers.tolist()):  # Python compares exactly
+        raise ValueError("X has numbers that float64 cannot hold exactly; scale or shift them.")
 
 
 def checked(X: Any, y: ArrayLike) -> tuple[Any, Array]:
@@ -1079,6 +1112,8 @@ def checked(X: Any, y: ArrayLike) -> tuple[Any, Array]:
     check_consistent_length(X, labels)
     if labels.dtype == np.float64 and np.all(np.abs(labels) == 1):
         return X, labels  # signs already, as between the functions here
+    if any(label is None or label != label for label in set(labels.tolist())):
+        raise ValueError("Input y contains NaN or None; labels must be known.")
     classes, codes = encode(labels)
     if len(classes) > 2:
         raise ValueError(

@@ -451,7 +451,7 @@ class Run:
         self.epoch = 0
         self.kept = self.task.everything
         self.log = np.zeros(self.updates_at_once, UPDATE)
-        self.mistaken = np.zeros(1 + int(self.task.everything.max()), bool)
+        self.mistaken = np.zeros(1 + int(self.task.everything.max(initial=0)), bool)
         self.best: tuple[float, int, Last] | None = None
 
     def updates(self) -> Iterator[tuple[Array, int]]:

@@ -1085,7 +1085,7 @@ def plane(X: Any, weights: ArrayLike) -> Array:
 
 def checked_rows(X: Any) -> Any:
     """X as a float64 array or CSR matrix, possibly without columns, and not rounded."""
-    given = X if hasattr(X, "dtype") else np.asarray(X)
+    given = X if sparse.issparse(X) else np.asarray(X)
     X = check_array(given, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_features=0)
     refuse_rounding(given)
     if hasattr(X, "sum_duplicates"):
@@ -1097,7 +1097,7 @@ def checked_rows(X: Any) -> Any:
 
 def refuse_rounding(given: Any) -> None:
     """Raise when float64 could not take over every number: proofs are about exact ones."""
-    numbers = np.ravel(given.data if hasattr(given, "indptr") else given)
+    numbers = given.tocsr().data if sparse.issparse(given) else np.ravel(given)
     if numbers.dtype.kind in "iu":
         numbers = numbers[(numbers > 2**53) | (numbers < -(2**53))]
     elif numbers.dtype.kind != "O" and numbers.dtype.itemsize <= 8:

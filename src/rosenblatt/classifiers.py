@@ -31,6 +31,7 @@ from .training import (
     Task,
     Vote,
     check_combination,
+    chosen,
     merged,
     rule_of,
     steps_of,
@@ -748,13 +749,6 @@ def initial(values: ArrayLike | None, shape: tuple[int, ...], dtype: Any, name: 
     if not np.isfinite(array).all():
         raise ValueError(f"{name} contains NaN or infinity.")
     return array.reshape(shape)
-
-
-def chosen(scores: Array, ties: str) -> Array:
-    """The number of the class that scores choose."""
-    if scores.ndim == 2:
-        return np.asarray(scores.argmax(axis=1))
-    return np.asarray(scores >= 0 if ties == "positive" else scores > 0, np.intp)
 
 
 def say(measured: int, epoch: Epoch) -> None:

@@ -274,7 +274,8 @@ def predict(
     kind: Annotated[str | None, typer.Option("--format", help=FORMAT_HELP)] = None,
 ) -> None:
     """Predict the label of every row of a file, in its order, a line each."""
-    from .files import activations_of, chosen
+    from .files import activations_of
+    from .training import chosen
 
     saved, reader = model_and_reader(model, data, kind, labels=False)
     names = saved.classes.astype(str)

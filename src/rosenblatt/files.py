@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .kernels import Examples, Rows
+from .kernels import Rows
 from .readers import Batch, Reader
 from .rows import encode, read_only
 from .storage import Model
@@ -17,13 +17,13 @@ from .training import (
     NotFiniteError,
     Run,
     Stream,
-    Task,
     Vote,
     check_combination,
+    chosen,
     new_solution,
     rule_of,
     scores,
-    steps_of,
+    task_of,
     widened,
 )
 
@@ -81,17 +81,15 @@ def train_in_memory(reader: Reader, lesson: Lesson, on_epoch: Callable[[Epoch], 
     width = max(batch.width for batch in batches)
     rows = joined([batch.rows for batch in batches])
     solution = new_solution(lesson.solution, len(classes), width, rows.values.dtype)
-    positive = 1 if len(classes) == 2 else None
-    steps = steps_of(codes, positive, 1.0, weights, rows.values.dtype)
-    examples = Examples(rows, steps, codes.astype(np.uint32) if positive is None else None)
-    everything = np.arange(len(codes)) if weights is None else np.flatnonzero(weights > 0)
-    task = Task(examples, everything.astype(np.uint32), rule_of(lesson.margin, "mistake", 1.0))
-    if not len(everything):
+    rule = rule_of(lesson.margin, "mistake", 1.0)
+    task = task_of(rows, codes, weights, len(classes), rule)
+    if not len(task.everything):
         raise ValueError(NO_WEIGHT)
     order, seed = lesson.order or "each", lesson.seed
     run = Run(task, solution, order=order, max_iter=lesson.epochs, seed=seed, report=on_epoch)
     run.train()
-    solution.close(matrix_of(rows, len(codes), width))
+    if isinstance(solution, Vote):  # alone in keeping rows, which takes a copy of them all
+        solution.close(matrix_of(rows, len(codes), width))
     facts = {"stop_reason": run.stop_reason, "rows": len(codes)}
     return model_of(reader, lesson, classes, run.solution, run.history, facts)
 
@@ -219,13 +217,6 @@ def activations_of(model: Model, reader: Reader) -> Iterator[tuple[Batch, Array]
         else:
             weights = widened(weights, batch.width)
             yield batch, scores(batch.rows, weights, bias, count)
-
-
-def chosen(activations: Array) -> Array:
-    """The number of the class that scores choose."""
-    if activations.ndim == 2:
-        return np.asarray(activations.argmax(axis=1))
-    return np.asarray(activations > 0, np.intp)
 
 
 # Labels

@@ -122,8 +122,7 @@ class MaxMargin:
         if self.shares.min(initial=0.0) < 0 or not np.allclose(whole, 1):
             return False
         X, scale = scaled(X)
-        point = (signs[self.support] * self.shares) @ X[self.support]
-        distance = float(np.linalg.norm(point)) / len(whole) * scale
+        distance = scale * widest_gap(X, signs, self.support, self.shares, self.fit_intercept)
         reached = margin(X, signs, self.weights, self.bias / scale) * scale
         return bool(reached >= self.attained * (1 - 1e-9) and distance <= self.upper * (1 + 1e-9))
 
@@ -176,10 +175,15 @@ def largest_margin(X: Any, signs: Array, tolerance: float, fit_intercept: bool) 
     if attained < 0:  # rounding hid the way: any separator is better than none
         weights, bias, attained = proved_separator(X, signs, fit_intercept)
     support, shares = hull.shares(nearest)
-    point = (signs[support] * shares) @ X[support]
-    upper = float(np.linalg.norm(point)) / (2 if fit_intercept else 1)
+    upper = widest_gap(X, signs, support, shares, fit_intercept)
     reached = float(bias * scale), float(attained * scale), float(upper * scale)
     return MaxMargin(weights, *reached, support, shares, fit_intercept)
+
+
+def widest_gap(X: Any, signs: Array, support: Array, shares: Array, fit_intercept: bool) -> float:
+    """The margin that no hyperplane can exceed, by the points that the shares of rows make."""
+    point = (signs[support] * shares) @ X[support]
+    return float(np.linalg.norm(point)) / (2 if fit_intercept else 1)
 
 
 def proved_separator(X: Any, signs: Array, fit_intercept: bool) -> tuple[Array, float, float]:
@@ -762,8 +766,7 @@ def undecided(X: Any, signs: Array, fit_intercept: bool) -> Undecided:
     """The upper bound on the margin that floating point reaches."""
     hull = Hull(X, signs, by_class=fit_intercept)
     support, shares = hull.shares(nearest_to_origin(hull, 1e-6))
-    point = (signs[support] * shares) @ X[support]
-    return Undecided(-np.inf, float(np.linalg.norm(point)) / (2 if fit_intercept else 1))
+    return Undecided(-np.inf, widest_gap(X, signs, support, shares, fit_intercept))
 
 
 # The nearest point of a convex hull to the origin

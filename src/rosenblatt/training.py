@@ -523,22 +523,28 @@ class Run:
         return self.epoch - self.best[1] < self.patience
 
 
+def task_of(
+    rows: Rows, codes: Array, weights: Array | None, classes: int, rule: Rule, eta0: float = 1.0
+) -> Task:
+    """What to learn from rows with class numbers: all that weigh something, in their order."""
+    positive = 1 if classes == 2 else None
+    steps = steps_of(codes, positive, eta0, weights, rows.values.dtype)
+    labels = codes.astype(np.uint32) if positive is None else None
+    seen = np.arange(len(codes)) if weights is None else np.flatnonzero(weights > 0)
+    return Task(Examples(rows, steps, labels), seen.astype(np.uint32), rule)
+
+
 class Stream:
     """Learning from batches of rows, each row once and in its order, whatever the batches."""
 
     def __init__(self, classes: int, solution: Last, rule: Rule, eta0: float = 1.0) -> None:
-        self.positive = 1 if classes == 2 else None
-        self.solution, self.rule, self.eta0 = solution, rule, eta0
+        self.classes, self.solution, self.rule, self.eta0 = classes, solution, rule, eta0
         self.log = np.zeros(1024, UPDATE)
 
     def learn(self, rows: Rows, codes: Array, weights: Array | None, width: int) -> int:
         """Learn from a batch and return the number of mistakes."""
         self.solution.widen(width)
-        dtype = self.solution.weights.dtype
-        steps = steps_of(codes, self.positive, self.eta0, weights, dtype)
-        labels = codes.astype(np.uint32) if self.positive is None else None
-        seen = np.arange(len(codes)) if weights is None else np.flatnonzero(weights > 0)
-        task = Task(Examples(rows, steps, labels), seen.astype(np.uint32), self.rule)
+        task = task_of(rows, codes, weights, self.classes, self.rule, self.eta0)
         before = self.solution.mistakes
         for _ in self.solution.sweep(task, task.everything, self.log):
             pass
@@ -559,6 +565,14 @@ def scores(rows: Rows, weights: Array, bias: Array, count: int) -> Array:
     else:
         kernels.multiclass_scores(rows, weights, bias, out)
     return out
+
+
+def chosen(activations: Array, ties: str = "mistake") -> Array:
+    """The number of the class that scores choose."""
+    if activations.ndim == 2:
+        return np.asarray(activations.argmax(axis=1))
+    positive = activations >= 0 if ties == "positive" else activations > 0
+    return np.asarray(positive, np.intp)
 
 
 def merged(histories: list[list[Epoch]]) -> list[Epoch]:

@@ -1,7 +1,10 @@
 """The commands, as a user meets them: what they print and how they exit."""
 
 import io
+import json
 import os
+import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +13,7 @@ import numpy as np
 import pytest
 
 import rosenblatt
-from rosenblatt import __version__, cli
+from rosenblatt import __version__, cli, storage
 
 
 def run(capsys, *arguments):
@@ -303,7 +306,7 @@ def test_predict_and_score(capsys, folder, data, options):
     assert (folder / "out.txt").read_text() == out
     status, said, _ = run(capsys, "score", model, data)
     assert status == 0
-    assert said == f"{data}: error 0.00%, 0 of {len(labels_of(data))} rows wrong.\n"
+    assert said == f"{data}: error 0.00%: 0 of {len(labels_of(data))} rows.\n"
 
 
 @pytest.mark.parametrize(("data", "options"), TRAINED)
@@ -359,9 +362,7 @@ def test_predict_needs_no_labels_and_score_does(capsys, folder):
 def test_score_counts_the_wrong_rows(capsys, folder):
     model = trained(capsys)
     (folder / "new.csv").write_text("petal,sepal,kind\n1.4,1,setosa\n1.4,1,rose\n")
-    assert (
-        run(capsys, "score", model, "new.csv")[1] == "new.csv: error 50.00%, 1 of 2 rows wrong.\n"
-    )
+    assert run(capsys, "score", model, "new.csv")[1] == "new.csv: error 50.00%: 1 of 2 rows.\n"
 
 
 def test_a_test_file_may_have_another_format(capsys, folder):
@@ -506,7 +507,7 @@ def test_skip_bad_leaves_broken_rows_out(capsys, folder):
     status, out, err = run(capsys, "train", "x.csv", "-q", "--skip-bad", 2)
     assert status == 0
     assert "x.csv: 90 rows" in out
-    assert err == "Note: 2 broken rows left out\n"
+    assert err == "Note: 2 broken rows left out.\n"
     status, _, err = run(capsys, "train", "x.csv", "-q", "--skip-bad", 1)
     assert status == 2
     assert "line 93" in err
@@ -570,10 +571,129 @@ def test_nothing_is_coloured_when_piped(capsys, folder):
 
 
 def test_help_fits_on_a_page(capsys, monkeypatch):
-    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("COLUMNS", "80")
     status, out, _ = run(capsys, "train", "--help")
     assert status == 0
-    assert len(out.splitlines()) <= 60
-    assert max(map(len, out.splitlines())) <= 100
-    for default in ("(average;", "(each;", "(10;", "(18;"):
+    assert len(out.splitlines()) <= 54
+    assert max(map(len, out.splitlines())) <= 80
+    for default in ("(average)", "(each;", "(10;", "(18;"):
         assert default in out
+
+
+# Long runs.
+
+
+def lines_of(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+def test_json_is_one_object_per_line(capsys, folder):
+    (folder / "new.csv").write_text(flowers("csv"))
+    options = ["--json", "--test", "new.csv", "--holdout", 0.2, "-o", "model"]
+    status, out, err = run(capsys, "train", "flowers.csv", *options)
+    assert (status, err) == (0, "")
+    *epochs, done = lines_of(out)
+    assert {epoch["event"] for epoch in epochs} == {"epoch"}
+    assert [epoch["epoch"] for epoch in epochs] == list(range(1, len(epochs) + 1))
+    assert done["event"] == "done"
+    assert done["rows"] == done["test"]["rows"] == 90
+    assert 0 < done["held_out"]["rows"] < 40
+    assert done["classes"] == ["setosa", "versicolor", "virginica"]
+    assert done["mistakes"] == sum(epoch["mistakes"] for epoch in epochs)
+
+
+def test_held_out_rows_are_told(capsys, folder):
+    status, out, _ = run(capsys, "train", "flowers.csv", "--holdout", 0.2)
+    assert status == 0
+    assert re.search(r"^Held-out error \d+\.\d\d%: \d+ of \d+ rows\.$", out, re.MULTILINE)
+
+
+def test_early_stopping_tells_the_held_out_error_of_every_epoch(capsys, folder):
+    status, out, _ = run(capsys, "train", "flowers.csv", "--early-stopping", "--epochs", 50)
+    assert status == 0
+    assert re.search(r"^epoch    1 .* of the held-out rows wrong$", out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--holdout", 1], "--holdout 1.0 must be 0 or more and below 1."),
+        (["--holdout", "nan"], "--holdout nan must be 0 or more and below 1."),
+        (["--checkpoint", 1], "--checkpoint and --resume need a model file: name it with -o."),
+        (["--resume"], "--checkpoint and --resume need a model file: name it with -o."),
+        (["--checkpoint", -1, "-o", "m"], "--checkpoint -1.0 must be 0 or more and below inf."),
+        (["--seed", -1], "--seed -1 must be 0 or more and below 4294967296."),
+        (["--window", 3, "--order", "fixed"], "--window shuffles, which --order fixed does not"),
+    ],
+)
+def test_bad_numbers_get_one_sentence(capsys, folder, options, sentence):
+    status, out, err = run(capsys, "train", "flowers.csv", *options)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"rosenblatt: {sentence}")
+    assert err.count("\n") == 1
+
+
+def test_files_options_do_not_apply_to_built_in_sets(capsys):
+    status, _, err = run(capsys, "train", "iris", "--cache")
+    assert (status, err) == (
+        2,
+        "rosenblatt: iris is a built-in set; options for files do not apply to it.\n",
+    )
+
+
+def test_built_in_sets_take_early_stopping_and_balanced_classes(capsys):
+    options = ["--early-stopping", "--class-weight", "balanced", "--seed", 1]
+    assert run(capsys, "train", "wine", *options)[0] == 0
+
+
+def test_resume_with_nothing_to_resume_begins_anew(capsys, folder):
+    options = ["-q", "-o", "model", "--resume"]
+    status, _, err = run(capsys, "train", "flowers.csv", *options)
+    assert (status, err) == (0, "Note: There is no model to resume; the run begins anew.\n")
+    before = (folder / "model").read_bytes()
+    status, out, err = run(capsys, "train", "flowers.csv", *options, "--test", "flowers.csv")
+    assert (status, err) == (0, "Note: The run in model is complete.\n")
+    assert "Test error" in out
+    assert (folder / "model").read_bytes() == before
+
+
+SLOW_READER = """
+import signal, sys, time
+from rosenblatt import cli, progress
+
+class Slow(progress.Quiet):
+    batches = 0
+    def batch(self, tally):
+        Slow.batches += 1
+        if Slow.batches == 5:
+            print("now", flush=True)
+            time.sleep(60)
+
+progress.Quiet = Slow
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_run_that_is_killed_is_resumed_to_the_same_model(capsys, folder, number):
+    data = folder / "long.svm"
+    random = np.random.default_rng(0)
+    rows = random.integers(1, 9, (200_000, 3)).cumsum(axis=1)
+    labels = random.integers(2, size=len(rows))
+    data.write_text(
+        "".join(f"{y} {a}:1 {b}:2 {c}:1\n" for y, (a, b, c) in zip(labels, rows, strict=True)) * 8
+    )
+    options = ["train", "long.svm", "--epochs", "1", "-q", "--checkpoint", "0", "-o"]
+    assert run(capsys, *options, "whole")[0] == 0
+    command = [sys.executable, "-c", SLOW_READER, *options, "left"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "now\n"
+        process.send_signal(number)
+        status = process.wait()
+    assert status in (128 + number, -number)
+    begun = storage.load("left")
+    assert begun.facts["stop_reason"] == "unfinished"
+    assert begun.bookmark.parts == 4
+    assert not list(folder.glob(".*.part"))
+    assert run(capsys, *options, "left", "--resume")[0] == 0
+    assert Path("left").read_bytes() == Path("whole").read_bytes()

@@ -1,5 +1,6 @@
 """Training from files does to the last bit what Perceptron does to the same rows in memory."""
 
+import copy
 import io
 import json
 
@@ -8,8 +9,19 @@ import pytest
 from scipy.sparse import csr_array, vstack
 
 import rosenblatt
-from rosenblatt import Perceptron, files, storage
-from rosenblatt.files import Lesson, predictions, score, train, train_as_stream, train_in_memory
+from rosenblatt import Perceptron, files, kernels, storage
+from rosenblatt.arrays import gathered
+from rosenblatt.files import (
+    Lesson,
+    Watch,
+    held_out,
+    predictions,
+    score,
+    settled,
+    train,
+    train_as_stream,
+    train_in_memory,
+)
 from rosenblatt.readers import read
 from rosenblatt.training import SOLUTIONS
 
@@ -17,8 +29,23 @@ FORMATS = ["svm", "csv", "vw"]
 BATCHES = [1, 700, 1 << 20]
 
 
-def silent(report):
-    """Hear what training says, and say nothing."""
+class Heard(Watch):
+    """Notes down all that a training says."""
+
+    def __init__(self):
+        self.tallies, self.epochs, self.notes, self.left = [], [], [], []
+
+    def batch(self, tally):
+        self.tallies.append(tally)
+
+    def epoch(self, epoch):
+        self.epochs.append(epoch)
+
+    def note(self, sentence):
+        self.notes.append(sentence)
+
+    def checkpoint(self, unfinished):
+        self.left.append(copy.deepcopy(unfinished()))
 
 
 def made(kind, classes=2, rows=200, seed=0, width=9, label=str):
@@ -75,11 +102,14 @@ def matrix(path, **options):
 
 def streamed(path, lesson, batch_bytes=1 << 20, **options):
     reader = read(path, batch_bytes=batch_bytes, **options)
-    return train_as_stream(reader, lesson, silent, silent)
+    lesson, _ = settled(lesson._replace(order=lesson.order or "fixed"), reader, False)
+    return train_as_stream(reader, lesson, Watch())
 
 
 def in_memory(path, lesson, batch_bytes=1 << 20, **options):
-    return train_in_memory(read(path, batch_bytes=batch_bytes, **options), lesson, silent)
+    reader = read(path, batch_bytes=batch_bytes, **options)
+    lesson = lesson._replace(order=lesson.order or "each")
+    return train_in_memory(reader, gathered(reader, reader), lesson, Watch())
 
 
 def predicted(model, reader):
@@ -120,8 +150,9 @@ def test_one_pass_as_a_stream_is_fit(write, kind, solution, classes, batch_bytes
 @pytest.mark.parametrize("kind", FORMATS)
 def test_train_reads_one_pass_as_a_stream(write, kind):
     path = write(f"rows.{kind}", made(kind))
-    tallies, epochs = [], []
-    model = train(read(path, batch_bytes=700), Lesson(epochs=1), epochs.append, tallies.append)
+    heard = Heard()
+    model = train(read(path, batch_bytes=700), Lesson(epochs=1), heard)
+    tallies, epochs = heard.tallies, heard.epochs
     fitted = Perceptron(solution="average", order="fixed", max_iter=1).fit(*matrix(path))
     assert_same(model, fitted)
     assert len(tallies) > 3
@@ -187,7 +218,7 @@ def test_large_files_and_single_passes_are_streams(write, monkeypatch, size, epo
 def test_what_a_stream_cannot_do_is_said(write, monkeypatch):
     monkeypatch.setattr(files, "IN_MEMORY", 1)
     path = write("rows.svm", made("svm"))
-    with pytest.raises(ValueError, match="order each needs the rows in memory; use --order fixed"):
+    with pytest.raises(ValueError, match="order each needs the rows in memory; use --window"):
         train(read(path), Lesson(order="each"))
     with pytest.raises(ValueError, match="solution pocket needs the rows in memory; use average"):
         train(read(path), Lesson("pocket"))
@@ -240,15 +271,40 @@ def test_columns_of_a_table_are_found_by_name(write):
 # Labels and weights.
 
 
-def test_a_label_that_comes_late_is_named_with_its_row(write):
-    path = write("rows.svm", "0 1:1\n1 2:1\n" * 50 + "2 1:1\n")
-    with pytest.raises(
-        ValueError, match=r"^Row 101 has the label 2, which was not among the first r"
-    ):
-        streamed(path, Lesson(), 60)
-    named = streamed(path, Lesson(epochs=1, classes=["0", "1", "2"]), 60)
-    fitted = Perceptron(solution="average", order="fixed", max_iter=1).fit(*matrix(path)[:2])
-    np.testing.assert_array_equal(named.solutions[0].answer()[0].T, fitted.coef_)
+LATE = "0 1:1\n1 2:1\n" * 50 + "2 1:1\n"
+
+
+@pytest.mark.parametrize("text", [LATE, "0 1:1\n" * 50 + "1 2:1\n" * 50])
+def test_a_label_that_comes_late_makes_the_run_begin_again(write, text):
+    path, heard = write("rows.svm", text), Heard()
+    model = train(read(path, batch_bytes=60), Lesson(epochs=1), heard)
+    assert_same(model, averaged(path, 1))
+    assert len(heard.notes) == 1
+    assert "the run begins again" in heard.notes[0]
+
+
+def test_a_label_that_comes_late_in_a_pipe_is_named_with_its_row(write):
+    with pytest.raises(ValueError, match=r"^Row 101 has the label 2, which was not among the fir"):
+        train(read(Pipe(LATE), format="svm", batch_bytes=60), Lesson(epochs=1))
+    named = Lesson(epochs=1, classes=["0", "1", "2"])
+    model = train(read(Pipe(LATE), format="svm", batch_bytes=60), named)
+    assert_same(model, averaged(write("rows.svm", LATE), 1))
+
+
+class Pipe(io.BytesIO):
+    """Bytes that can be read once."""
+
+    def __init__(self, text):
+        super().__init__(text.encode())
+
+    def seekable(self):
+        return False
+
+
+def averaged(path, epochs, **parameters):
+    """The averaged perceptron of a file, in its order."""
+    model = Perceptron(solution="average", order="fixed", max_iter=epochs, **parameters)
+    return model.fit(*matrix(path))
 
 
 def test_labels_that_are_words(write):
@@ -463,3 +519,179 @@ def test_one_pass_in_memory_for_solutions_that_need_it(write):
     for solution in ("vote", "pocket"):
         model = train(read(path), Lesson(solution, epochs=1))
         assert model.parameters["solution"] == solution
+
+
+# What is learnt from, and how much it weighs.
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("way", [streamed, in_memory])
+def test_held_out_rows_are_not_learnt_from_but_tested(write, kind, way):
+    path = write(f"rows.{kind}", made(kind))
+    lesson = Lesson(order="fixed", epochs=3, seed=5, holdout=0.25)
+    model = way(path, lesson, 700)
+    X, y, weights = matrix(path)
+    held = held_out(0, len(y), lesson)
+    assert 30 < held.sum() < 70
+    fitted = Perceptron(solution="average", order="fixed", max_iter=3)
+    fitted.fit(X, y, np.where(held, 0, 1 if weights is None else weights))
+    assert_same(model, fitted)
+    wrong = int((fitted.predict(X)[held] != y[held]).sum())
+    assert model.facts["held_out"] == {"rows": int(held.sum()), "errors": wrong}
+    assert model.facts["rows"] == len(y)
+    assert model.history[-1].rows == len(y) - held.sum()
+
+
+def test_which_rows_are_held_out_depends_on_the_seed_alone():
+    lesson = Lesson(holdout=0.1, seed=1)
+    all_at_once = held_out(0, 1000, lesson)
+    parts = [held_out(begin, 10, lesson) for begin in range(0, 1000, 10)]
+    np.testing.assert_array_equal(np.concatenate(parts), all_at_once)
+    assert 60 < all_at_once.sum() < 140
+    assert (held_out(0, 1000, lesson._replace(seed=2)) != all_at_once).any()
+
+
+def test_a_holdout_without_rows_is_refused(write):
+    path = write("rows.svm", "0 1:1\n1 2:1\n")
+    with pytest.raises(ValueError, match="held no row out; take a larger share"):
+        train(read(path), Lesson(holdout=0.001))
+
+
+@pytest.mark.parametrize("way", [streamed, in_memory])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_balanced_classes(write, way, classes):
+    path = write("rows.csv", made("csv", classes) + made("csv", 1, seed=1).split("\n", 1)[1])
+    model = way(path, Lesson(order="fixed", epochs=2, balanced=True), 700)
+    fitted = averaged(path, 2, class_weight="balanced")
+    assert_same(model, fitted)
+    weights = model.parameters["class_weight"]
+    assert list(weights) == list(range(classes))
+    assert weights[0] < 1 < weights[1]
+
+
+def test_a_class_without_rows_cannot_be_balanced(write):
+    path = write("rows.csv", made("csv"))
+    with pytest.raises(ValueError, match="No row has the label 2 to balance"):
+        train(read(path), Lesson(balanced=True, classes=["0", "1", "2"]))
+
+
+@pytest.mark.parametrize("way", [streamed, in_memory])
+def test_early_stopping_takes_the_best_epoch(write, way):
+    path = write("rows.csv", made("csv", 3))
+    lesson = Lesson("last", order="fixed", epochs=40, early_stopping=True, holdout=0.3, seed=3)
+    model = way(path, lesson, 700)
+    scores = [epoch.validation_score for epoch in model.history]
+    assert model.facts["stop_reason"] == "no_improvement"
+    assert len(scores) == scores.index(max(scores)) + 6
+    held = model.facts["held_out"]
+    assert 1 - held["errors"] / held["rows"] == pytest.approx(max(scores))
+
+
+def test_early_stopping_holds_a_tenth_out_unless_told(write):
+    path = write("rows.csv", made("csv", rows=1000))
+    model = train(read(path), Lesson(early_stopping=True, epochs=2))
+    assert 60 < model.facts["held_out"]["rows"] < 140
+
+
+@pytest.mark.parametrize("option", ["epochs", "holdout", "balanced", "early_stopping"])
+def test_a_pipe_cannot_do_what_needs_another_read(option):
+    lesson = Lesson(epochs=1)._replace(**{option: 0.5 if option == "holdout" else 2})
+    with pytest.raises(ValueError, match=r"can be read only once, and --[a-z-]+ needs to read it"):
+        train(read(Pipe(made("svm")), format="svm"), lesson)
+
+
+# Windows.
+
+
+@pytest.mark.parametrize("window", [1, 7, 64, 200, 10_000])
+@pytest.mark.parametrize("batch_bytes", [300, 1 << 20])
+@pytest.mark.parametrize("order", [None, "each", "once"])
+def test_windows_shuffle_within_so_many_rows(write, window, batch_bytes, order):
+    path = write("rows.svm", made("svm", 3))
+    lesson = Lesson(order=order, epochs=2, window=window, seed=4)
+    model = train(read(path, batch_bytes=batch_bytes), lesson)
+    X, y, _ = matrix(path)
+    rows = []
+    for epoch in (0, 0) if order == "once" else (1, 2):
+        for number, begin in enumerate(range(0, len(y), window)):
+            some = np.arange(begin, min(begin + window, len(y)), dtype=np.uint32)
+            kernels.shuffle(some, 4, epoch << 32 | number)
+            rows += some.tolist()
+    fitted = Perceptron(solution="average", order="fixed", max_iter=1).fit(X[rows], y[rows])
+    np.testing.assert_array_equal(model.solutions[0].answer()[0].T, fitted.coef_)
+
+
+def test_windows_need_an_order_that_shuffles(write):
+    path = write("rows.svm", made("svm"))
+    with pytest.raises(ValueError, match="--window shuffles, which --order fixed does not"):
+        train(read(path), Lesson(order="fixed", window=50))
+
+
+# Leaving a run and going on.
+
+LESSONS = [
+    Lesson("last", "fixed", 3),
+    Lesson("average", "each", 4, seed=3),
+    Lesson("average", "each", 3, window=30),
+    Lesson("last", "once", 3, balanced=True),
+    Lesson("last", "active", 5, margin=1.0),
+    Lesson("pocket", "each", 4),
+    Lesson("average", "each", 12, early_stopping=True, holdout=0.3),
+    Lesson("average", "fixed", 6, early_stopping=True, holdout=0.3),
+]
+
+
+@pytest.mark.parametrize(
+    ("lesson", "size"),
+    [(lesson, 1 << 30) for lesson in LESSONS]
+    + [(lesson, 1) for lesson in LESSONS if lesson.order == "fixed" or lesson.window],
+)
+@pytest.mark.parametrize("classes", [2, 3])
+def test_a_resumed_run_ends_as_if_it_had_not_been_left(
+    write, tmp_path, monkeypatch, lesson, size, classes
+):
+    monkeypatch.setattr(files, "IN_MEMORY", size)
+    path, heard = write("rows.csv", made("csv", classes)), Heard()
+    whole = train(read(path, batch_bytes=900), lesson, heard)
+    assert len(heard.left) > 1
+    for unfinished in heard.left:
+        storage.save(tmp_path / "model", unfinished)
+        begun = storage.load(tmp_path / "model")
+        assert begun.facts["stop_reason"] == "unfinished"
+        resumed = train(read(path, batch_bytes=900), lesson, begun=begun)
+        assert resumed.history == whole.history
+        assert resumed.facts == whole.facts
+        assert resumed.bookmark is None
+        for one, other in zip(whole.solutions, resumed.solutions, strict=True):
+            np.testing.assert_equal(vars(one), vars(other))
+
+
+def test_a_run_goes_on_only_as_it_began(write):
+    path, heard = write("rows.csv", made("csv")), Heard()
+    finished = train(read(path), Lesson(epochs=3), heard)
+    begun = heard.left[0]
+    with pytest.raises(ValueError, match="complete run; there is nothing to resume"):
+        train(read(path), Lesson(epochs=3), begun=finished)
+    with pytest.raises(ValueError, match=r"began with margin = 0\.0, not 1\.0; resume it with"):
+        train(read(path), Lesson(epochs=3, margin=1.0), begun=begun)
+    with pytest.raises(ValueError, match="began with other features"):
+        train(read(path, label=0), Lesson(epochs=3), begun=begun)
+    path.write_text(made("csv", seed=1))
+    with pytest.raises(ValueError, match="has changed since the run began"):
+        train(read(path), Lesson(epochs=3), begun=begun)
+
+
+# The cache.
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("solution", ["average", "pocket"])
+def test_a_cache_changes_nothing_but_the_time(write, monkeypatch, kind, solution):
+    path = write(f"rows.{kind}", made(kind, 3))
+    lesson = Lesson(solution, "each", 4)
+    plain = train(read(path, batch_bytes=700, names=50), lesson)
+    for heard in Heard(), Heard():
+        model = train(read(path, batch_bytes=700, names=50), lesson, heard, cache=True)
+        np.testing.assert_equal(vars(model.solutions[0]), vars(plain.solutions[0]))
+        assert model.features == plain.features
+    assert heard.tallies == []  # the second time the file was not parsed

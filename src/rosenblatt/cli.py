@@ -1,6 +1,7 @@
 """The commands. Each imports what it needs when it runs, so that --help answers at once."""
 
 import shlex
+import signal
 import sys
 import time
 from collections.abc import Iterator
@@ -15,11 +16,11 @@ import typer
 from . import __version__
 
 if TYPE_CHECKING:
-    from .files import Lesson, Tally
+    from .files import Lesson, Score
+    from .progress import Quiet
     from .readers import Reader
     from .storage import Model
     from .theory import Inseparable, Separable
-    from .training import Epoch
 
 app = typer.Typer(
     help="The perceptron, from the textbook page to files larger than memory.",
@@ -29,11 +30,12 @@ app = typer.Typer(
 )
 
 
-DATA_HELP = "A file (svmlight, VW, CSV, Parquet …, also .gz, .zst), - or a built-in set."
+DATA_HELP = "A file (svmlight, VW, CSV, Parquet …, .gz, .zst), - or a set."
 FILE_HELP = "A file like the one that the model was trained on, or -."
+RESULT: dict[str, Any] = {"rich_help_panel": "Result", "show_default": False}
 LEARNING: dict[str, Any] = {"rich_help_panel": "Learning", "show_default": False}
 READING: dict[str, Any] = {"rich_help_panel": "Reading", "show_default": False}
-FORMAT_HELP = "svmlight, vw, csv, tsv, parquet or arrow, if the name does not tell."
+FORMAT_HELP = "svmlight, vw, csv, tsv, parquet or arrow."
 LABEL_HELP = "The label's column: name or number."
 POSITIVE_HELP = "The label to set against all others; needed with over two."
 
@@ -68,11 +70,22 @@ class Order(StrEnum):
     WORST = "worst"
 
 
+class ClassWeight(StrEnum):
+    """How much the rows of each class weigh."""
+
+    BALANCED = "balanced"
+
+
 def main() -> None:
     """Run a command; turn bad input into one line and exit status 2."""
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # and tidy up
     try:
         app()
-    except (ValueError, OSError) as error:
+    except OSError as error:
+        said = f"{error.filename}: {error.strerror}." if error.filename else error
+        print(f"rosenblatt: {said}", file=sys.stderr)
+        sys.exit(2)
+    except ValueError as error:
         print(f"rosenblatt: {error}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
@@ -98,111 +111,226 @@ def options(
 
 @app.command()
 def train(
-    data: Annotated[str, typer.Argument(help=DATA_HELP, show_default=False)],
+    data: Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False)],
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="Write the model here.", rich_help_panel="Output"),
+        typer.Option("--output", "-o", help="Write the model here.", metavar="FILE", **RESULT),
     ] = None,
     test: Annotated[
-        str | None, typer.Option(help="Tell the error on this file.", rich_help_panel="Output")
+        str | None, typer.Option(help="Tell the error on this file.", metavar="FILE", **RESULT)
     ] = None,
+    holdout: Annotated[
+        float,
+        typer.Option(help="Test on this share of the rows.", metavar="SHARE", **RESULT),
+    ] = 0.0,
+    checkpoint: Annotated[
+        float | None,
+        typer.Option(help="Write it every so many seconds.", metavar="SECONDS", **RESULT),
+    ] = None,
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on from the last checkpoint.", metavar=" ", **RESULT),
+    ] = False,
     quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Only the verdict.", rich_help_panel="Output")
+        bool, typer.Option("--quiet", "-q", help="Only the verdict.", metavar=" ", **RESULT)
+    ] = (False),
+    as_json: Annotated[
+        bool, typer.Option("--json", help="JSON, a line each.", metavar=" ", **RESULT)
     ] = False,
     solution: Annotated[
         Solution | None,
-        typer.Option(help="Which weights to keep (average; for built-in sets last).", **LEARNING),
+        typer.Option(
+            help="average, last, vote or pocket (average).",
+            metavar="WHICH",
+            **LEARNING,
+        ),
     ] = None,
     order: Annotated[
         Order | None,
-        typer.Option(help="How rows are gone through (each; fixed in a stream).", **LEARNING),
+        typer.Option(
+            help="each, once, fixed, active … (each; stream: fixed).",
+            metavar="HOW",
+            **LEARNING,
+        ),
     ] = None,
     epochs: Annotated[
         int | None,
-        typer.Option(min=1, help="The most passes (10; for built-in sets 100).", **LEARNING),
+        typer.Option(help="The most passes (10; built-in sets 100).", metavar="N", **LEARNING),
     ] = None,
-    margin: Annotated[float, typer.Option(min=0.0, help="Demand a margin.", **LEARNING)] = 0.0,
+    early_stopping: Annotated[
+        bool,
+        typer.Option(
+            "--early-stopping", help="Until held-out rows gain no more.", metavar=" ", **LEARNING
+        ),
+    ] = False,
+    margin: Annotated[
+        float, typer.Option(help="Demand a margin.", metavar="NUMBER", **LEARNING)
+    ] = 0.0,
+    class_weight: Annotated[
+        ClassWeight | None,
+        typer.Option(help="Rare classes weigh more.", metavar="balanced", **LEARNING),
+    ] = None,
+    window: Annotated[
+        int,
+        typer.Option(help="Shuffle a stream within so many rows.", metavar="ROWS", **LEARNING),
+    ] = 0,
     seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 1, help="For the random orders.", **LEARNING)
+        int,
+        typer.Option(help="For the random orders.", metavar="N", **LEARNING),
     ] = 0,
     classes: Annotated[
-        str | None, typer.Option(help="All labels, with commas between.", **LEARNING)
+        str | None,
+        typer.Option(help="All labels, if the first rows lack some.", metavar="A,B,…", **LEARNING),
     ] = None,
     label: Annotated[
-        str | None, typer.Option(help="The label's column: name or number.", **READING)
+        str | None,
+        typer.Option(help="The label's column: name or number.", metavar="COLUMN", **READING),
     ] = None,
     text: Annotated[
-        list[str] | None, typer.Option(help="A column of text (repeatable).", **READING)
+        list[str] | None,
+        typer.Option(help="A column of text (repeatable).", metavar="COLUMN", **READING),
     ] = None,
-    ngrams: Annotated[str, typer.Option(help="Words at a time: 1, 2, 1-2 …", **READING)] = "1",
+    ngrams: Annotated[
+        str, typer.Option(help="Words at a time: 1, 2, 1-2 …", metavar="N", **READING)
+    ] = "1",
     characters: Annotated[
-        bool, typer.Option("--characters", help="N-grams of characters.", **READING)
+        bool, typer.Option("--characters", help="N-grams of characters.", metavar=" ", **READING)
     ] = False,
     bits: Annotated[
-        int | None, typer.Option(help="Hash to 2^bits columns (18; 20 with text).", **READING)
+        int | None,
+        typer.Option(help="Hash to 2^bits columns (18; 20 with text).", metavar="N", **READING),
     ] = None,
     cross: Annotated[
-        list[str] | None, typer.Option(help="Products of columns A,B (repeatable).", **READING)
+        list[str] | None,
+        typer.Option(help="Products of columns A,B (repeatable).", metavar="A,B", **READING),
     ] = None,
     pairs: Annotated[
-        bool, typer.Option("--pairs", help="Products of every two features.", **READING)
+        bool,
+        typer.Option("--pairs", help="Products of every two features.", metavar=" ", **READING),
     ] = False,
-    kind: Annotated[str | None, typer.Option("--format", help=FORMAT_HELP, **READING)] = None,
-    skip_bad: Annotated[int, typer.Option(min=0, help="Leave out broken rows.", **READING)] = 0,
+    kind: Annotated[
+        str | None, typer.Option("--format", help=FORMAT_HELP, metavar="NAME", **READING)
+    ] = None,
+    skip_bad: Annotated[
+        int, typer.Option(help="Leave out broken rows.", metavar="N", **READING)
+    ] = 0,
+    cache: Annotated[
+        bool,
+        typer.Option(
+            "--cache", help="Keep the parsed rows beside the file.", metavar=" ", **READING
+        ),
+    ] = False,
 ) -> None:
     """Train on a file or a built-in data set and say what came of it.
 
     rosenblatt train iris
 
-    rosenblatt train reviews.csv --text text --ngrams 1-2 --test unseen.csv -o model.safetensors
+    rosenblatt train reviews.csv --text text --ngrams 1-2 --test new.csv -o model
 
-    rosenblatt train huge.svm.gz --epochs 1 -o model.safetensors
+    rosenblatt train huge.svm.gz --epochs 1 --holdout 0.1 --checkpoint 60 -o model
     """
     check_places(test, output)
-    if margin == float("inf"):
-        raise ValueError("--margin must be a finite number.")
+    check_numbers(
+        {
+            "--epochs": (epochs, 1, 2**31),
+            "--margin": (margin, 0, float("inf")),
+            "--seed": (seed, 0, 2**32),
+            "--window": (window, 0, 2**31),
+            "--holdout": (holdout, 0, 1),
+            "--checkpoint": (checkpoint, 0, float("inf")),
+            "--skip-bad": (skip_bad, 0, 2**63),
+        }
+    )
+    if output is None and (checkpoint is not None or resume):
+        raise ValueError("--checkpoint and --resume need a model file: name it with -o.")
+    weigh = class_weight and class_weight.value
     if data in set(BuiltIn):
-        if any((test, classes, label, text, cross, pairs, characters, bits, kind, skip_bad)):
+        of_files = test, classes, label, text, cross, pairs, characters, bits, kind, skip_bad
+        if any((*of_files, holdout, window, cache, checkpoint, resume, as_json)):
             raise ValueError(f"{data} is a built-in set; options for files do not apply to it.")
-        chosen = solution or Solution.LAST
         train_built_in(
-            BuiltIn(data), chosen, order or Order.EACH, epochs, margin, seed, quiet, output
+            BuiltIn(data),
+            output,
+            solution=(solution or Solution.LAST).value,
+            order=(order or Order.EACH).value,
+            margin=margin,
+            max_iter=epochs or 100,
+            early_stopping=early_stopping,
+            class_weight=weigh,
+            random_state=seed,
+            verbose=not quiet,
         )
         return
     from .files import Lesson
     from .readers import read
 
-    options: dict[str, Any] = {
-        "format": kind,
-        "label": column(label),
-        "text": tuple(text or ()),
-        "ngrams": lengths(ngrams),
-        "characters": characters,
-        "bits": bits,
-        "cross": tuple(cross or ()),
-        "pairs": pairs,
-        "skip_bad": skip_bad,
-        "names": 100_000,
-    }
-    reader = read(data, **options)
+    reader = read(
+        data,
+        format=kind,
+        label=column(label),
+        text=tuple(text or ()),
+        ngrams=lengths(ngrams),
+        characters=characters,
+        bits=bits,
+        cross=tuple(cross or ()),
+        pairs=pairs,
+        skip_bad=skip_bad,
+        names=100_000,
+    )
     lesson = Lesson(
         (solution or Solution.AVERAGE).value,
         order and order.value,
-        epochs or (1 if reader.size is None else 10),
+        epochs or (10 if reader.rereadable else 1),
         margin,
         seed,
         classes.split(",") if classes else None,
+        window,
+        holdout,
+        early_stopping,
+        bool(weigh),
     )
-    train_file(reader, data, lesson, test, output, quiet)
+    begun = begun_model(output) if resume else None
+    watch = watch_of(quiet, as_json)(reader.size, lesson.epochs, output, checkpoint)
+    train_file(reader, lesson, watch, begun, cache, test, output, as_json)
+
+
+def check_numbers(options: dict[str, tuple[float | None, float, float]]) -> None:
+    """Refuse numbers out of range; typer would too, but its help would no longer fit a screen."""
+    for option, (value, least, below) in options.items():
+        if value is not None and not least <= value < below:
+            raise ValueError(f"{option} {value} must be {least} or more and below {below}.")
+
+
+def begun_model(path: Path | None) -> "Model | None":
+    """The model of a run to go on with, if there is one."""
+    from . import storage
+
+    if path is None or not path.exists():
+        print(f"Note: There is no {path} to resume; the run begins anew.", file=sys.stderr)
+        return None
+    return storage.load(path)
+
+
+def watch_of(quiet: bool, as_json: bool) -> "type[Quiet]":
+    """Who tells how it goes: JSON if asked for, a bar for a person, lines for a file."""
+    from . import progress
+
+    if quiet:
+        return progress.Quiet
+    if as_json:
+        return progress.Json
+    return progress.Bar if sys.stdout.isatty() else progress.Lines
 
 
 def train_file(
     reader: "Reader",
-    data: str,
     lesson: "Lesson",
+    watch: "Quiet",
+    begun: "Model | None",
+    cache: bool,
     test: str | None,
     output: Path | None,
-    quiet: bool,
+    as_json: bool,
 ) -> None:
     """Train on a file, print how it goes, keep and test the model."""
     from . import storage
@@ -210,55 +338,77 @@ def train_file(
     from .readers import read
 
     started = time.perf_counter()
-    show = Progress(reader.size, quiet)
-    model = train(reader, lesson, show.epoch, show.batch)
-    for notice in [*reader.notices, *([f"{reader.bad} broken rows left out"] * bool(reader.bad))]:
-        print(f"Note: {notice}", file=sys.stderr)
+    if begun is not None and begun.bookmark is None:
+        print(f"Note: The run in {output} is complete.", file=sys.stderr)
+        model = begun
+    else:
+        try:
+            model = train(reader, lesson, watch, begun, cache)
+        finally:
+            watch.done()
     seconds = time.perf_counter() - started
-    (solution,) = model.solutions
-    rows, passes = model.facts["rows"], len(model.history)
-    print(
-        f"{data}: {rows:,} rows, {len(solution.weights):,} features, {len(model.classes)} classes\n"
-        f"{why(model.facts['stop_reason'], solution.mistakes, passes, seconds)}"
-    )
-    if output is not None:
+    left_out = f"{count(reader.bad, 'broken row')} left out."
+    for notice in [*reader.notices, *([left_out] if reader.bad else [])]:
+        print(f"Note: {notice}", file=sys.stderr)
+    if output is not None and model is not begun:
         storage.save(output, model)
-        print(f"The model is in {output}.")
+    tested = None
     if test is not None:
         told = told_format(test, reader.format)
-        result = score(model, read(test, features=model.features["recipe"], format=told))
-        print(f"Test error {result.error:.2%}: {result.errors:,} of {result.rows:,} rows.")
+        tested = score(model, read(test, features=model.features["recipe"], format=told))
+    tell = tell_json if as_json else tell_words
+    tell(reader.source.name, model, seconds, tested, output)
 
 
-class Progress:
-    """Prints how training goes: a line per epoch, and one a second within a long pass."""
+def tell_words(
+    name: str, model: "Model", seconds: float, tested: "Score | None", output: Path | None
+) -> None:
+    """Print what came of a training."""
+    from .files import Score
 
-    def __init__(self, size: int | None, quiet: bool) -> None:
-        self.size, self.quiet = size, quiet
-        self.started = self.said = time.perf_counter()
+    (solution,) = model.solutions
+    rows, features = count(model.facts["rows"], "row"), len(solution.weights)
+    print(f"{name}: {rows}, {features:,} features, {len(model.classes)} classes")
+    print(why(model.facts["stop_reason"], solution.mistakes, len(model.history), seconds))
+    if output is not None:
+        print(f"The model is in {output}.")
+    if "held_out" in model.facts:
+        print(f"Held-out {errors(Score(**model.facts['held_out']))}.")
+    if tested is not None:
+        print(f"Test {errors(tested)}.")
 
-    def epoch(self, epoch: "Epoch") -> None:
-        """Say what happened in an epoch."""
-        if not self.quiet:
-            share = epoch.mistakes / epoch.rows
-            print(
-                f"epoch {epoch.epoch:4d}  {epoch.mistakes:10,d} mistakes  {share:7.2%}", flush=True
-            )
 
-    def batch(self, tally: "Tally") -> None:
-        """Say how far a pass has come, once a second."""
-        now = time.perf_counter()
-        if self.quiet or now - self.said < 1:
-            return
-        self.said = now
-        seconds = now - self.started
-        done = f"{tally.bytes_read / self.size:4.0%}  " if self.size else ""
-        print(
-            f"  {done}{tally.rows:12,d} rows  {tally.rows / seconds:10,.0f} rows/s"
-            f"  {tally.bytes_read / seconds / 1e6:6,.0f} MB/s"
-            f"  {tally.mistakes / tally.rows:7.2%} progressive error",
-            flush=True,
-        )
+def tell_json(
+    name: str, model: "Model", seconds: float, tested: "Score | None", output: Path | None
+) -> None:
+    """Print what came of a training as an object."""
+    from .progress import say
+
+    (solution,) = model.solutions
+    say(
+        "done",
+        data=name,
+        model=None if output is None else str(output),
+        rows=model.facts["rows"],
+        features=len(solution.weights),
+        classes=model.classes.tolist(),
+        stop_reason=model.facts["stop_reason"],
+        epochs=len(model.history),
+        mistakes=solution.mistakes,
+        seconds=round(seconds, 6),
+        held_out=model.facts.get("held_out"),
+        test=tested and {"rows": tested.rows, "errors": tested.errors},
+    )
+
+
+def errors(score: "Score") -> str:
+    """An error in words."""
+    return f"error {score.error:.2%}: {score.errors:,} of {count(score.rows, 'row')}"
+
+
+def count(number: int, thing: str) -> str:
+    """So many things: "1 row", "2 rows"."""
+    return f"{number:,} {thing}{'' if number == 1 else 's'}"
 
 
 @app.command()
@@ -280,7 +430,7 @@ def predict(
     saved, reader = model_and_reader(model, data, kind, labels=False)
     names = saved.classes.astype(str)
     with open_output(output) as out:
-        for _, activations in activations_of(saved, reader):
+        for _, activations in activations_of(saved.solutions[0], reader):
             if show_scores:
                 table = activations.reshape(len(activations), -1)
                 lines = [" ".join(f"{value:.9g}" for value in row) for row in table]
@@ -300,7 +450,7 @@ def score(
 
     saved, reader = model_and_reader(model, data, kind, labels=True)
     result = score_file(saved, reader)
-    print(f"{data}: error {result.error:.2%}, {result.errors:,} of {result.rows:,} rows wrong.")
+    print(f"{data}: {errors(result)}.")
 
 
 @app.command()
@@ -321,10 +471,8 @@ def inspect(
     print(
         f"{weights.shape[0]:,} features, {weights.dtype}; solution {saved.parameters['solution']}"
     )
-    print(
-        f"{solution.mistakes:,} mistakes in {solution.seen:,} rows seen; stopped: "
-        f"{saved.facts.get('stop_reason')}"
-    )
+    done = f"{count(solution.mistakes, 'mistake')} in {count(solution.seen, 'row')} seen"
+    print(f"{done}; stopped: {saved.facts.get('stop_reason')}")
     table = weights.reshape(len(weights), -1)
     sizes = np.abs(table).max(axis=1)
     largest = np.argsort(-sizes, kind="stable")[:top]
@@ -393,58 +541,40 @@ def lengths(text: str) -> tuple[int, int]:
     return int(least), int(most or least)
 
 
-def train_built_in(
-    name: BuiltIn,
-    solution: Solution,
-    order: Order,
-    epochs: int | None,
-    margin: float,
-    seed: int,
-    quiet: bool,
-    output: Path | None,
-) -> None:
+def train_built_in(name: BuiltIn, output: Path | None, **parameters: Any) -> None:
     """Train on a built-in data set, with the training error of every epoch."""
     from .classifiers import Perceptron
 
     X, y = built_in(name)
     shape = f"{len(y)} rows, {X.shape[1]} features, {len(set(y.tolist()))} classes"
     print(f"{name}: {shape}", flush=True)
-    model = Perceptron(
-        solution=solution.value,
-        order=order.value,
-        margin=margin,
-        max_iter=epochs or 100,
-        random_state=seed,
-        measure=True,
-        verbose=not quiet,
-    )
+    model = Perceptron(measure=True, **parameters)
     started = time.perf_counter()
     model.fit(X, y)
     seconds = time.perf_counter() - started
     print(why(model.stop_reason_, model.n_mistakes_, model.n_iter_, seconds))
-    accuracy = model.score(X, y)
-    print(f"The {solution} weights classify {accuracy:.2%} of the training rows correctly.")
+    share = f"{model.score(X, y):.2%}"
+    print(f"The {model.solution} weights classify {share} of the training rows correctly.")
     if output is not None:
         model.save(output)
 
 
 def why(stop_reason: str, mistakes: int, epochs: int, seconds: float) -> str:
     """What a run has shown, in a line."""
-    plural = "epoch" if epochs == 1 else "epochs"
+    passes = count(epochs, "epoch")
     reasons = {
         "separated": "a pass without mistakes",
-        "max_iter": f"{epochs} {plural} {'is' if epochs == 1 else 'are'} over",
+        "max_iter": f"{passes} {'is' if epochs == 1 else 'are'} over",
+        "no_improvement": "the held-out rows gained no more, and the best weights were taken",
     }
     found = "Separated" if stop_reason == "separated" else "Not separated"
-    return (
-        f"{found} after {mistakes:,} mistakes in {epochs} {plural} ({seconds:.3f} s): "
-        f"{reasons[stop_reason]}."
-    )
+    done = f"{count(mistakes, 'mistake')} in {passes} ({seconds:.3f} s)"
+    return f"{found} after {done}: {reasons[stop_reason]}."
 
 
 @app.command()
 def prove(
-    data: Annotated[str, typer.Argument(help=DATA_HELP, show_default=False)],
+    data: Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False)],
     certificate: Annotated[
         Path | None, typer.Option(help="Write the proof to this JSON file.", show_default=False)
     ] = None,
@@ -483,7 +613,7 @@ def prove(
 
 @app.command()
 def verify(
-    data: Annotated[str, typer.Argument(help=DATA_HELP, show_default=False)],
+    data: Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False)],
     file: Annotated[Path, typer.Argument(help="A certificate from prove.", show_default=False)],
     label: Annotated[str | None, typer.Option(help=LABEL_HELP, show_default=False)] = None,
     positive: Annotated[str | None, typer.Option(help=POSITIVE_HELP, show_default=False)] = None,

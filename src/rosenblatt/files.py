@@ -1,22 +1,36 @@
 """From a file to a model, and from a model to predictions: in batches, without scikit-learn."""
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import asdict, dataclass, field
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .kernels import Rows
+from . import kernels
+from .arrays import (
+    Whole,
+    cached,
+    count_rows,
+    gathered,
+    matrix_of,
+    one_batch,
+    origin_of,
+    part_of,
+)
 from .readers import Batch, Reader
-from .rows import encode, read_only
+from .rows import encode
 from .storage import Model
 from .training import (
+    START,
     Array,
+    Bookmark,
     Epoch,
     Last,
     NotFiniteError,
     Run,
-    Stream,
+    Task,
     Vote,
     check_combination,
     chosen,
@@ -28,10 +42,32 @@ from .training import (
 )
 
 IN_MEMORY = 2**30  # bytes of a file that is parsed once and kept for further epochs
+HELD_OUT = 0.1  # of the rows, when early stopping does not say how many
+PATIENCE = 5  # epochs without a better score on the rows held out
 
 
 class Lesson(NamedTuple):
-    """How to learn from a file."""
+    """How to learn from a file.
+
+    Attributes
+    ----------
+    solution, order, margin
+        Those of Perceptron; without an order ``each`` in memory and ``fixed`` in a stream.
+    epochs
+        The most passes.
+    seed
+        For the random orders and the choice of rows to hold out.
+    classes
+        All labels, where the first rows may not have them all.
+    window
+        Shuffle a stream within this many rows.
+    holdout
+        The share of rows not to learn from, on which the model is tested.
+    early_stopping
+        Stop when the rows held out have not come out better for five epochs, and take the best.
+    balanced
+        Weigh each row by the rarity of its class.
+    """
 
     solution: str = "average"
     order: str | None = None
@@ -39,33 +75,144 @@ class Lesson(NamedTuple):
     margin: float = 0.0
     seed: int = 0
     classes: list[str] | None = None
+    window: int = 0
+    holdout: float = 0.0
+    early_stopping: bool = False
+    balanced: bool = False
 
 
 class Tally(NamedTuple):
-    """How far a pass has come: each row is predicted before it is learnt."""
+    """How far a pass has come: each row is predicted before it is learnt.
+
+    ``mistakes`` is None while a file is only read.
+    """
 
     rows: int
     bytes_read: int
-    mistakes: int
+    mistakes: int | None
+
+
+class Watch:
+    """What can be heard of a training; this one does not listen."""
+
+    def batch(self, tally: Tally) -> None:
+        """A batch is done."""
+
+    def epoch(self, epoch: Epoch) -> None:
+        """An epoch is done."""
+
+    def note(self, sentence: str) -> None:
+        """Something is otherwise than one might think."""
+
+    def checkpoint(self, unfinished: Callable[[], Model]) -> None:
+        """Here the run can be left; the model so far can be had, to go on from."""
 
 
 def train(
     reader: Reader,
     lesson: Lesson,
-    on_epoch: Callable[[Epoch], None] = lambda epoch: None,
-    on_batch: Callable[[Tally], None] = lambda tally: None,
+    watch: Watch | None = None,
+    begun: Model | None = None,
+    cache: bool = False,
 ) -> Model:
-    """Learn from a file: in memory when it fits and the lesson wants it, else as a stream."""
-    check_combination(lesson.solution, lesson.order or "fixed")
-    fits = reader.size is not None and reader.size <= IN_MEMORY
-    streams = lesson.order in (None, "fixed") and lesson.solution in ("last", "average")
+    """Learn from a file: in memory when it fits and the lesson wants it, else as a stream.
+
+    Parameters
+    ----------
+    reader
+        Of the file.
+    lesson
+        How to learn.
+    watch
+        Hears how it goes.
+    begun
+        The unfinished model of such a run, to go on from.
+    cache
+        Keep the parsed rows beside the file, or use those that an earlier run kept.
+    """
+    watch = watch or Watch()
+    lesson, streams = settled(lesson, reader, cache)
+    if begun is not None:
+        check_begun(begun, reader, lesson)
     try:
-        if fits and (lesson.epochs > 1 or not streams):
-            order = lesson.order or ("each" if lesson.epochs > 1 else "fixed")
-            return train_in_memory(reader, lesson._replace(order=order), on_epoch)
-        return train_as_stream(reader, lesson, on_epoch, on_batch)
+        if streams:
+            return train_as_stream(reader, lesson, watch, begun)
+        keep = cached if cache else gathered
+        whole = keep(reader, told(reader, watch))
+        return train_in_memory(reader, whole, lesson, watch, begun)
     except NotFiniteError:
         raise overflow() from None
+
+
+def settled(lesson: Lesson, reader: Reader, cache: bool) -> tuple[Lesson, bool]:
+    """A lesson without open questions, and whether it is learnt from a stream."""
+    check_combination(lesson.solution, lesson.order or "fixed")
+    if lesson.early_stopping and not lesson.holdout:
+        lesson = lesson._replace(holdout=HELD_OUT)
+    fits = reader.size is not None and reader.size <= IN_MEMORY
+    several = lesson.epochs > 1
+    if lesson.window:
+        streams, order = True, lesson.order or "each"
+    else:
+        simple = lesson.order in (None, "fixed") and lesson.solution in ("last", "average")
+        streams = not cache and not (fits and (several or not simple))
+        order = lesson.order or ("each" if fits and several else "fixed")
+    lesson = lesson._replace(order=order)
+    if streams:
+        check_stream(lesson, reader)
+    return lesson, streams
+
+
+def check_stream(lesson: Lesson, reader: Reader) -> None:
+    """Refuse what cannot be done batch by batch."""
+    if lesson.window and lesson.order not in ("each", "once"):
+        raise ValueError(
+            f"--window shuffles, which --order {lesson.order} does not; leave one out."
+        )
+    if not lesson.window and lesson.order != "fixed":
+        raise ValueError(
+            f"--order {lesson.order} needs the rows in memory; use --window to shuffle within some "
+            "rows, --cache, or --order fixed."
+        )
+    if lesson.solution not in ("last", "average"):
+        raise ValueError(
+            f"--solution {lesson.solution} needs the rows in memory; use average, or --cache."
+        )
+    wishes = {
+        "--epochs": lesson.epochs > 1,
+        "--holdout": lesson.holdout > 0,
+        "--class-weight": lesson.balanced,
+    }
+    for option, wanted in wishes.items():
+        if wanted and not reader.rereadable:
+            raise ValueError(
+                f"{reader.source.name} can be read only once, and {option} needs to read it again; "
+                "write it to a file first."
+            )
+
+
+def check_begun(begun: Model, reader: Reader, lesson: Lesson) -> None:
+    """Refuse to go on with another lesson or another file."""
+    if begun.bookmark is None:
+        raise ValueError("The model is of a complete run; there is nothing to resume.")
+    before, now = begun.facts.get("lesson"), as_json(lesson._asdict())
+    if not isinstance(before, dict) or before.keys() != now.keys():
+        raise ValueError("The model does not say how it was trained; it cannot be resumed.")
+    for name, value in now.items():
+        if before[name] != value:
+            raise ValueError(
+                f"The run began with {name} = {before[name]}, not {value}; resume it with the same "
+                "options."
+            )
+    if as_json(begun.features.get("recipe")) != as_json(reader.features()):
+        raise ValueError("The run began with other features; resume it with the same options.")
+    if begun.facts.get("origin") not in (None, origin_of(reader)):
+        raise ValueError(f"{reader.source.name} has changed since the run began; begin it anew.")
+
+
+def as_json(value: Any) -> Any:
+    """A value as it comes back from a file."""
+    return json.loads(json.dumps(value))
 
 
 def overflow() -> ValueError:
@@ -73,96 +220,298 @@ def overflow() -> ValueError:
     return ValueError("The weights overflowed; scale the numbers in the file down.")
 
 
-def train_in_memory(reader: Reader, lesson: Lesson, on_epoch: Callable[[Epoch], None]) -> Model:
-    """Parse a file once and go through its rows in any order."""
-    batches = list(reader)
-    labels, weights = labels_of(batches), weights_of(batches)
-    classes, codes = numbered(labels, lesson)
-    width = max(batch.width for batch in batches)
-    rows = joined([batch.rows for batch in batches])
-    solution = new_solution(lesson.solution, len(classes), width, rows.values.dtype)
-    rule = rule_of(lesson.margin, "mistake", 1.0)
-    task = task_of(rows, codes, weights, len(classes), rule)
+NO_ROWS = "There are no rows to learn from."
+NO_WEIGHT = "There are no rows to learn from: all have the weight 0 or are held out."
+
+
+# A plan: what rows of labels mean
+
+
+class Plan(NamedTuple):
+    """The classes, how much a row of each weighs, and how to learn."""
+
+    classes: Array
+    of_class: Array | None
+    lesson: Lesson
+
+    def task(self, batch: Batch, row: int) -> Task:
+        """What to learn from a batch that begins at some row of its file."""
+        codes = codes_of(labels_of(batch, row), self.classes, row)
+        weights = batch.weights
+        if self.of_class is not None:
+            weights = self.of_class[codes] * (1.0 if weights is None else weights)
+        if self.lesson.holdout:
+            held = held_out(row, len(codes), self.lesson)
+            weights = np.where(held, 0.0, 1.0 if weights is None else weights)
+        rule = rule_of(self.lesson.margin, "mistake", 1.0)
+        return task_of(batch.rows, codes, weights, len(self.classes), rule)
+
+    def score(self, solution: Last, batches: Iterable[Batch]) -> "Score":
+        """How many of the rows held out a solution gets wrong."""
+        result, row = Score(), 0
+        for batch, activations in activations_of(solution, batches):
+            codes = codes_of(labels_of(batch, row), self.classes, row)
+            held = held_out(row, len(codes), self.lesson)
+            result.rows += int(np.count_nonzero(held))
+            result.errors += int(np.count_nonzero((chosen(activations) != codes) & held))
+            row += len(codes)
+        if not result.rows:
+            raise ValueError(
+                f"--holdout {self.lesson.holdout} held no row out; take a larger share."
+            )
+        return result
+
+
+def held_out(row: int, count: int, lesson: Lesson) -> Array:
+    """Which of the rows from some row on are not learnt from: a coin per row number and seed."""
+    numbers = np.arange(row + 1, row + count + 1, dtype=np.uint64)
+    numbers = numbers * np.uint64(0x9E3779B97F4A7C15) + np.uint64(lesson.seed << 32)
+    coins = kernels.mix.py_func(numbers)  # type: ignore[no-untyped-call]  # it takes arrays, too
+    return np.asarray(coins < np.uint64(lesson.holdout * 2.0**64))
+
+
+def planned(batches: Iterable[Batch], lesson: Lesson) -> Plan:
+    """A plan from the labels of batches: of all there are if the classes are to be balanced."""
+    counts: dict[Any, int] = {}
+    row = 0
+    for batch in batches:
+        labels = labels_of(batch, row)
+        kinds, codes = encode(labels)
+        for label, count in zip(kinds.tolist(), np.bincount(codes).tolist(), strict=True):
+            counts[label] = counts.get(label, 0) + count
+        row += len(labels)
+    if not counts:
+        raise ValueError(NO_ROWS)
+    met = np.array(list(counts), labels.dtype)
+    names = lesson.classes
+    classes = met_classes(met) if names is None else named_classes(names, met.dtype)
+    if not lesson.balanced:
+        return Plan(classes, None, lesson)
+    of_class = np.bincount(codes_of(met, classes, 0), list(counts.values()), len(classes))
+    if not of_class.all():
+        raise ValueError(f"No row has the label {classes[np.argmin(of_class)]} to balance.")
+    return Plan(classes, row / (len(classes) * of_class), lesson)
+
+
+# Learning
+
+
+def train_in_memory(
+    reader: Reader, whole: Whole, lesson: Lesson, watch: Watch, begun: Model | None = None
+) -> Model:
+    """Go through rows at hand in any order."""
+    batch, rows = whole.batch, count_rows(whole.batch.rows)
+    plan = planned([batch], lesson)
+    task = plan.task(batch, 0)
     if not len(task.everything):
         raise ValueError(NO_WEIGHT)
-    order, seed = lesson.order or "each", lesson.seed
-    run = Run(task, solution, order=order, max_iter=lesson.epochs, seed=seed, report=on_epoch)
+    run = Run(task, **settings(plan, [batch], batch, begun))
+
+    def model() -> Model:
+        return model_of(run, plan, reader, whole.names, rows)
+
+    def report(epoch: Epoch) -> None:
+        watch.epoch(epoch)
+        if not run.stop_reason:
+            watch.checkpoint(model)
+
+    run.report = report
     run.train()
-    if isinstance(solution, Vote):  # alone in keeping rows, which takes a copy of them all
-        solution.close(matrix_of(rows, len(codes), width))
-    facts = {"stop_reason": run.stop_reason, "rows": len(codes)}
-    return model_of(reader, lesson, classes, run.solution, run.history, facts)
+    if isinstance(run.solution, Vote):  # alone in keeping rows, which takes a copy of them all
+        run.solution.close(matrix_of(batch.rows, rows, batch.width))
+    return tested(model(), plan, [batch])
 
 
 def train_as_stream(
-    reader: Reader,
-    lesson: Lesson,
-    on_epoch: Callable[[Epoch], None],
-    on_batch: Callable[[Tally], None],
+    reader: Reader, lesson: Lesson, watch: Watch, begun: Model | None = None
 ) -> Model:
     """Go through a file in its order, as often as there are epochs, in constant memory."""
-    if lesson.order not in (None, "fixed"):
-        raise ValueError(f"--order {lesson.order} needs the rows in memory; use --order fixed.")
-    if lesson.solution not in ("last", "average"):
-        raise ValueError(f"--solution {lesson.solution} needs the rows in memory; use average.")
-    stream: Stream | None = None
-    classes = np.empty(0)
-    history: list[Epoch] = []
-    for number in range(1, lesson.epochs + 1):
-        tally = Tally(0, 0, 0)
-        for batch in reader:
-            if stream is None:
-                classes, _ = numbered(labels_of([batch]), lesson)
-                kind = batch.rows.values.dtype
-                start = new_solution(lesson.solution, len(classes), batch.width, kind)
-                stream = Stream(len(classes), start, rule_of(lesson.margin, "mistake", 1.0))
-            codes = codes_of(labels_of([batch], tally.rows), classes, tally.rows)
-            mistakes = stream.learn(batch.rows, codes, batch.weights, batch.width)
-            tally = Tally(tally.rows + len(codes), batch.bytes_read, tally.mistakes + mistakes)
-            on_batch(tally)
-        if stream is None:
-            raise ValueError("There are no rows to learn from.")
-        history.append(Epoch(number, tally.rows, tally.mistakes, tally.mistakes, 0.0))
-        on_epoch(history[-1])
-        if not tally.mistakes:
-            break
-    assert stream is not None
-    if not stream.solution.seen:
-        raise ValueError(NO_WEIGHT)
-    reason = "max_iter" if history[-1].mistakes else "separated"
-    facts = {"stop_reason": reason, "rows": history[-1].rows}
-    return model_of(reader, lesson, classes, stream.solution, history, facts)
+    batches = Peeked(reader)
+    try:
+        if begun is not None and not lesson.balanced:
+            plan = Plan(begun.classes, None, lesson)
+        else:
+            plan = planned(reader if lesson.balanced else [batches.first], lesson)
+        return learnt(reader, batches, plan, watch, begun)
+    except LateLabelError as late:
+        if lesson.classes is not None or not reader.rereadable:
+            raise
+        watch.note(f"{late} All labels are looked up first, and the run begins again.")
+    return learnt(reader, reader, planned(reader, lesson), watch, None)
 
 
-NO_WEIGHT = "There are no rows to learn from: all have the weight 0."
+class Peeked:
+    """The batches of a reader, of which the first is known beforehand."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.begun: Iterator[Batch] | None = iter(reader)
+        first = next(self.begun, None)
+        if first is None:
+            raise ValueError(NO_ROWS)
+        self.first: Batch = first
+
+    def __iter__(self) -> Iterator[Batch]:
+        begun, self.begun = self.begun, None
+        return iter(self.reader) if begun is None else chain([self.first], begun)
 
 
-def model_of(
-    reader: Reader,
-    lesson: Lesson,
-    classes: Array,
-    solution: Last,
-    history: list[Epoch],
-    facts: dict[str, Any],
+def learnt(
+    reader: Reader, batches: Iterable[Batch], plan: Plan, watch: Watch, begun: Model | None
 ) -> Model:
+    """The model of a run over batches."""
+    first = batches.first if isinstance(batches, Peeked) else next(iter(reader))
+
+    def model() -> Model:
+        return model_of(run, plan, reader, reader.names, max(run.file_rows, run.rows))
+
+    def listen(tally: Tally) -> None:
+        watch.batch(tally)
+        watch.checkpoint(model)
+
+    run = StreamRun(
+        plan.task(first, 0),
+        **settings(plan, batches, first, begun),
+        report=watch.epoch,
+        plan=plan,
+        batches=batches,
+        listen=listen,
+    )
+    run.train()
+    if not run.solution.seen:
+        raise ValueError(NO_WEIGHT)
+    return tested(model(), plan, batches)
+
+
+@dataclass
+class StreamRun(Run):
+    """A run over batches from a file: the task is the batch at hand."""
+
+    plan: Plan = field(kw_only=True)
+    batches: Iterable[Batch] = field(kw_only=True)
+    listen: Callable[[Tally], None] = field(kw_only=True)
+    file_rows: int = 0
+
+    def sweeps(self) -> Iterator[Array]:
+        """Every row of a batch that counts, batch by batch."""
+        row = 0
+        for number, batch in enumerate(windows(self.batches, self.plan.lesson.window)):
+            if number >= self.parts:  # else it was learnt before the run was left
+                self.task = self.plan.task(batch, row)
+                self.solution.widen(batch.width)
+                yield self.shuffled(number)
+                self.listen(Tally(self.rows, batch.bytes_read, self.mistakes))
+            row += count_rows(batch.rows)
+        self.file_rows = row
+
+    def shuffled(self, number: int) -> Array:
+        """The rows at hand, in an order of their own if there are windows."""
+        order = self.task.everything
+        if self.plan.lesson.window:
+            order = order.copy()
+            epoch = self.epoch if self.order == "each" else 0
+            kernels.shuffle(order, self.seed, epoch << 32 | number)
+        return order
+
+
+def windows(batches: Iterable[Batch], size: int) -> Iterator[Batch]:
+    """Batches of so many rows each, or as they come if the size is 0."""
+    if not size:
+        yield from batches
+        return
+    waiting: list[Batch] = []
+    count = 0
+    for batch in batches:
+        waiting.append(batch)
+        count += count_rows(batch.rows)
+        if count >= size:
+            whole, full = one_batch(waiting), count - count % size
+            for begin in range(0, full, size):
+                yield part_of(whole, begin, begin + size)
+            waiting, count = [part_of(whole, full, count)], count - full
+    if count:
+        yield one_batch(waiting)
+
+
+def settings(
+    plan: Plan, batches: Iterable[Batch], first: Batch, begun: Model | None
+) -> dict[str, Any]:
+    """What runs in memory and over streams have in common."""
+    lesson = plan.lesson
+    start: Bookmark | None = START
+    history: list[Epoch] = []
+    if begun is None:
+        kind = first.rows.values.dtype
+        solution = new_solution(lesson.solution, len(plan.classes), first.width, kind)
+    else:
+        (solution,), start, history = begun.solutions, begun.bookmark, list(begun.history)
+
+    def validate(solution: Last) -> float:
+        return 1 - plan.score(solution, batches).error
+
+    return {
+        "solution": solution,
+        "order": lesson.order,
+        "max_iter": lesson.epochs,
+        "seed": lesson.seed,
+        "validate": validate if lesson.early_stopping else None,
+        "patience": PATIENCE,
+        "start": start,
+        "history": history,
+    }
+
+
+def told(reader: Reader, watch: Watch) -> Iterator[Batch]:
+    """The batches of a reader, while somebody hears how far it got."""
+    rows = 0
+    for batch in reader:
+        rows += count_rows(batch.rows)
+        watch.batch(Tally(rows, batch.bytes_read, None))
+        yield batch
+
+
+def model_of(run: Run, plan: Plan, reader: Reader, names: dict[int, str], rows: int) -> Model:
     """What to keep in a file: the state, how it was trained, and how features are made."""
-    parameters = {
+    lesson, solution = plan.lesson, run.solution
+    parameters: dict[str, Any] = {
         "solution": lesson.solution,
-        "order": lesson.order or "fixed",
+        "order": lesson.order,
         "margin": lesson.margin,
         "max_iter": lesson.epochs,
         "random_state": lesson.seed,
+        "class_weight": None,
     }
-    features = {"recipe": reader.features(), "format": reader.format}
+    if plan.of_class is not None:
+        pairs = zip(plan.classes.tolist(), plan.of_class.tolist(), strict=True)
+        parameters["class_weight"] = dict(pairs)
     weights, _ = solution.answer()
     if not np.isfinite(weights).all():
         raise overflow()
-    facts = {**facts, "intercept_step": 1.0, "plain": False}
-    features["largest"] = named(weights, reader.names, classes)
-    return Model(parameters, classes, [solution], features, facts, history)
+    facts = {
+        "stop_reason": run.stop_reason or "unfinished",
+        "rows": rows,
+        "lesson": lesson._asdict(),
+        "origin": origin_of(reader) if reader.size is not None else None,
+        "intercept_step": 1.0,
+        "plain": False,
+    }
+    features = {
+        "recipe": reader.features(),
+        "format": reader.format,
+        "largest": named(weights, names),
+    }
+    bookmark = None if run.stop_reason else run.bookmark()
+    return Model(parameters, plan.classes, [solution], features, facts, run.history, bookmark)
 
 
-def named(weights: Array, names: dict[int, str], classes: Array, most: int = 1000) -> list[Any]:
+def tested(model: Model, plan: Plan, batches: Iterable[Batch]) -> Model:
+    """A model with its errors on the rows held out, if there are such rows."""
+    if plan.lesson.holdout:
+        model.facts["held_out"] = asdict(plan.score(model.solutions[0], batches))
+    return model
+
+
+def named(weights: Array, names: dict[int, str], most: int = 1000) -> list[Any]:
     """The names of the columns with the largest weights."""
     if not names:
         return []
@@ -171,6 +520,9 @@ def named(weights: Array, names: dict[int, str], classes: Array, most: int = 100
     sizes = np.abs(weights[known]).reshape(len(known), -1).max(axis=1, initial=0.0)
     chosen = known[np.argsort(-sizes, kind="stable")[:most]]
     return [[int(column), names[int(column)]] for column in chosen]
+
+
+# Predicting
 
 
 @dataclass
@@ -190,7 +542,7 @@ def score(model: Model, reader: Reader) -> Score:
     """Compare predictions with the labels of a file."""
     result = Score()
     for batch, predicted in predictions(model, reader):
-        labels = labels_of([batch], result.rows)
+        labels = labels_of(batch, result.rows)
         right = predicted.astype(str) == as_words(labels, model.classes)
         result.rows += len(right)
         result.errors += int(np.count_nonzero(~right))
@@ -199,16 +551,15 @@ def score(model: Model, reader: Reader) -> Score:
 
 def predictions(model: Model, reader: Reader) -> Iterator[tuple[Batch, Array]]:
     """The predicted label of every row, batch by batch."""
-    for batch, activations in activations_of(model, reader):
+    for batch, activations in activations_of(model.solutions[0], reader):
         yield batch, model.classes[chosen(activations)]
 
 
-def activations_of(model: Model, reader: Reader) -> Iterator[tuple[Batch, Array]]:
+def activations_of(solution: Last, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Array]]:
     """The scores of every row, batch by batch."""
-    (solution,) = model.solutions
     weights, bias = solution.answer()
     known = len(weights)
-    for batch in reader:
+    for batch in batches:
         count = count_rows(batch.rows)
         if isinstance(solution, Vote):
             X = matrix_of(batch.rows, count, max(known, batch.width))[:, :known]
@@ -222,33 +573,31 @@ def activations_of(model: Model, reader: Reader) -> Iterator[tuple[Batch, Array]
 # Labels
 
 
-def labels_of(batches: list[Batch], row: int = 0) -> Array:
-    """The labels of some batches after so many rows; all must be known."""
-    if not batches:
-        raise ValueError("There are no rows to learn from.")
-    if any(batch.labels is None for batch in batches):
+class LateLabelError(ValueError):
+    """A label that the first rows do not have."""
+
+
+def labels_of(batch: Batch, row: int = 0) -> Array:
+    """The labels of a batch after so many rows; all must be known."""
+    if batch.labels is None:
         raise ValueError("The file has no labels.")
-    labels = np.concatenate([batch.labels for batch in batches])
-    if labels.dtype.kind == "f":
-        unknown = np.flatnonzero(np.isnan(labels))
+    if batch.labels.dtype.kind == "f":
+        unknown = np.flatnonzero(np.isnan(batch.labels))
         if len(unknown):
             raise ValueError(f"Row {row + unknown[0] + 1} has no label.")
-    return labels
+    return batch.labels
 
 
-def numbered(labels: Array, lesson: Lesson) -> tuple[Array, Array]:
-    """The distinct labels, in order, and each row's number among them."""
-    if lesson.classes is not None:
-        classes = named_classes(lesson.classes, labels.dtype)
-        return classes, codes_of(labels, classes, 0)
-    classes, codes = encode(tidy(labels))
+def met_classes(labels: Array) -> Array:
+    """The distinct labels, in order; there must be two, and not too many."""
+    classes = np.unique(tidy(labels))
     if len(classes) < 2:
-        raise ValueError(
+        raise LateLabelError(
             f"Only the label {classes[0]} was met; a model needs two (name more with --classes)."
         )
     if labels.dtype.kind == "f" and len(classes) > 1000:
         raise ValueError(f"{len(classes)} different numbers as labels look like no classes.")
-    return classes, codes
+    return classes
 
 
 def named_classes(names: list[str], dtype: Any) -> Array:
@@ -277,7 +626,7 @@ def codes_of(labels: Array, classes: Array, row: int) -> Array:
     codes = np.clip(np.searchsorted(classes, labels), 0, len(classes) - 1)
     new = np.flatnonzero(classes[codes] != labels)
     if len(new):
-        raise ValueError(
+        raise LateLabelError(
             f"Row {row + new[0] + 1} has the label {labels[new[0]]}, which was not among the first "
             "rows or the classes named; name all labels with --classes."
         )
@@ -292,51 +641,8 @@ def as_words(labels: Array, classes: Array) -> Array:
     return labels.astype(str)
 
 
-def weights_of(batches: list[Batch]) -> Array | None:
-    """The weights of rows, or None when all are 1."""
-    if all(batch.weights is None for batch in batches):
-        return None
-    parts = [
-        np.ones(count_rows(batch.rows)) if batch.weights is None else batch.weights
-        for batch in batches
-    ]
-    return np.concatenate(parts)
-
-
-# Rows
-
-
-def count_rows(rows: Rows) -> int:
-    """How many rows there are."""
-    if rows.indices is not None:
-        return len(rows.starts) - 1
-    return len(rows.values) // int(rows.starts[0])
-
-
 def matrix_and_labels(reader: Reader) -> tuple[Any, Array]:
     """A whole file as an array or a CSR matrix, and its labels."""
-    batches = list(reader)
-    labels = tidy(labels_of(batches))
-    rows = joined([batch.rows for batch in batches])
-    return matrix_of(rows, len(labels), max(batch.width for batch in batches)), labels
-
-
-def joined(parts: list[Rows]) -> Rows:
-    """The rows of several batches, one after the other."""
-    values = read_only(np.concatenate([part.values for part in parts]))
-    if parts[0].indices is None:
-        return Rows(values, None, parts[0].starts)
-    indices = read_only(np.concatenate([part.indices for part in parts]))
-    lengths = np.concatenate([np.diff(part.starts) for part in parts])
-    starts = np.concatenate([np.zeros(1, np.uint64), np.cumsum(lengths, dtype=np.uint64)])
-    return Rows(values, indices, read_only(starts))
-
-
-def matrix_of(rows: Rows, count: int, width: int) -> Any:
-    """Rows as an array or a CSR matrix."""
-    if rows.indices is None:
-        return rows.values.reshape(count, width)
-    from scipy.sparse import csr_array
-
-    parts = rows.values, rows.indices.astype(np.int64), rows.starts.astype(np.int64)
-    return csr_array(parts, shape=(count, width))
+    batch = gathered(reader, reader).batch
+    labels = tidy(labels_of(batch))
+    return matrix_of(batch.rows, len(labels), batch.width), labels

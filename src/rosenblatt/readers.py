@@ -35,6 +35,7 @@ SAMPLE = 1 << 20  # bytes from which columns and first indices are found out
 LONGEST_ROW = 64 << 20
 MOST_PRODUCTS = 1 << 22  # of one batch; a row on its own may have 16 times as many
 AHEAD = 2  # batches
+CACHE = ".rosenblatt-cache"  # the ending of what arrays.py keeps beside a file
 
 FORMATS = {
     "svmlight": "svmlight",
@@ -223,6 +224,11 @@ class Reader:
         return ahead(self.form.batches(self.place))
 
     @property
+    def rereadable(self) -> bool:
+        """Whether there can be another pass."""
+        return self.source.file is None or self.source.start is not None
+
+    @property
     def bad(self) -> int:
         """How many broken rows were left out in the last pass."""
         return self.place.bad
@@ -309,8 +315,8 @@ class Source:
         self.is_folder = os.path.isdir(self.name)
         if self.is_folder:
             found = sorted(glob.glob(os.path.join(glob.escape(self.name), "**"), recursive=True))
-            marks = re.compile(r"[/\\]_[^/\\]*$")  # that other programs leave
-            self.files = [file for file in found if os.path.isfile(file) and not marks.search(file)]
+            left = re.compile(rf"[/\\]_[^/\\]*$|{CACHE}[/\\]")  # by other programs, and by us
+            self.files = [file for file in found if os.path.isfile(file) and not left.search(file)]
         elif os.path.exists(self.name):
             self.files = [self.name]
         else:

@@ -21,7 +21,7 @@ from safetensors.numpy import save_file
 
 from . import __version__
 from .rows import check_structure, first_not_finite
-from .training import SOLUTIONS, Array, Epoch, Last, Updates, Vote, joined
+from .training import SOLUTIONS, Array, Bookmark, Epoch, Last, Updates, Vote, joined
 
 FORMAT = 1
 LABEL_TYPES = re.compile(r"[<>|]([biuf][1248]|U\d{1,9}|O)")
@@ -55,6 +55,8 @@ class Model(NamedTuple):
         What else is worth keeping, as JSON values.
     history : sequence of Epoch
         One record per epoch.
+    bookmark : Bookmark or None
+        Where an unfinished run stands.
     """
 
     parameters: dict[str, Any]
@@ -63,6 +65,7 @@ class Model(NamedTuple):
     features: dict[str, Any]
     facts: dict[str, Any]
     history: Sequence[Epoch] = ()
+    bookmark: Bookmark | None = None
 
 
 def save(path: str | os.PathLike[str], model: Model) -> None:
@@ -188,8 +191,23 @@ def packed(model: Model) -> tuple[dict[str, Array], str]:
         "solutions": [counters_of(solution) for solution in model.solutions],
         "features": model.features,
         "facts": model.facts,
+        "bookmark": None,
     }
+    if model.bookmark is not None:
+        header["bookmark"] = packed_bookmark(model.bookmark, tensors)
     return tensors, json.dumps(header, default=plain)
+
+
+def packed_bookmark(bookmark: Bookmark, tensors: dict[str, Array]) -> dict[str, Any]:
+    """The numbers of a bookmark; its arrays join the tensors."""
+    numbers = bookmark._asdict()
+    best, mistaken = numbers.pop("best"), numbers.pop("mistaken")
+    if best is not None:
+        tensors |= {f"best.{name}": array for name, array in arrays_of(best).items()}
+        numbers["best"] = counters_of(best)
+    if mistaken is not None:
+        tensors["mistaken"] = mistaken
+    return numbers
 
 
 def arrays_of(solution: Last) -> dict[str, Array]:
@@ -242,7 +260,7 @@ def unpacked(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
         parameters,
         labels(**header["classes"]),
         [
-            unpacked_solution(kind, counters, tensors, number)
+            unpacked_solution(kind, counters, tensors, str(number))
             for number, counters in enumerate(header["solutions"])
         ],
         header["features"],
@@ -251,7 +269,20 @@ def unpacked(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
             Epoch._make([*map(int, counts), loss, None if np.isnan(score) else score])
             for *counts, loss, score in tensors.pop("history").tolist()
         ],
+        unpacked_bookmark(kind, header.get("bookmark"), tensors),
     )
+
+
+def unpacked_bookmark(
+    kind: type[Last], numbers: dict[str, Any] | None, tensors: dict[str, Array]
+) -> Bookmark | None:
+    """A bookmark as it was, if there was one."""
+    if numbers is None:
+        return None
+    best = numbers.pop("best", None)
+    if best is not None:
+        best = unpacked_solution(kind, best, tensors, "best")
+    return Bookmark(**numbers, best=best, mistaken=tensors.pop("mistaken", None))
 
 
 def labels(dtype: str, values: list[Any]) -> Array:
@@ -269,19 +300,19 @@ def label_type(dtype: str, count: int) -> np.dtype[Any]:
 
 
 def unpacked_solution(
-    kind: type[Last], counters: dict[str, Any], tensors: dict[str, Array], number: int
+    kind: type[Last], counters: dict[str, Any], tensors: dict[str, Array], prefix: str
 ) -> Last:
     """A solution as it was when it was saved."""
     solution = object.__new__(kind)  # its __init__ would start anew
     for name in names(kind, Array):
-        setattr(solution, name, tensors.pop(f"{number}.{name}"))
+        setattr(solution, name, tensors.pop(f"{prefix}.{name}"))
     for name in names(kind, int, float, bool):
         setattr(solution, name, counters[name])
     if isinstance(solution, Vote):
-        parts = (tensors.pop(f"{number}.updates.{name}") for name in Updates._fields)
+        parts = (tensors.pop(f"{prefix}.updates.{name}") for name in Updates._fields)
         solution.updates, solution.pending = [Updates(*parts)], []
         solution.supports = [
-            support(tensors, f"{number}.supports.{part}", solution.weights.shape[0])
+            support(tensors, f"{prefix}.supports.{part}", solution.weights.shape[0])
             for part in range(counters["supports"])
         ]
     return solution
@@ -309,7 +340,7 @@ def require(condition: Any, otherwise: str) -> None:
 
 def check(model: Model) -> None:
     """Refuse a model whose parts do not fit together: kernels trust them."""
-    parameters, classes, solutions, features, facts, _ = model
+    parameters, classes, solutions, features, facts, _, bookmark = model
     parts = (parameters, features, facts)
     require(all(isinstance(part, dict) for part in parts), "its parts are not all dicts")
     check_labels(classes)
@@ -319,12 +350,26 @@ def check(model: Model) -> None:
     fitting &= len(solutions) == (count if apart else 1)
     require(fitting, "its parameters solution or multi_class are not those of its weights")
     outputs = () if apart or count == 2 else (count,)
+    if bookmark is not None:
+        check_bookmark(bookmark)
+        solutions = [*solutions, bookmark.best] if bookmark.best is not None else solutions
     for solution in solutions:
         check_arrays(solution, (len(solutions[0].weights), *outputs), solutions[0].weights.dtype)
         check_counters(solution)
         if isinstance(solution, Vote):
             check_supports(solution)
             check_updates(solution)
+
+
+def check_bookmark(bookmark: Bookmark) -> None:
+    """Refuse a place in a run that there cannot be."""
+    for name, kind in Bookmark.__annotations__.items():
+        value = getattr(bookmark, name)
+        if kind in (int, float):
+            require(type(value) is kind and value >= 0, f"{name} of its bookmark is out of range")
+    flags = bookmark.mistaken
+    fitting = flags is None or (flags.dtype == bool and flags.ndim == 1)
+    require(fitting, "its mistaken rows are malformed")
 
 
 def check_labels(classes: Array) -> None:

@@ -372,7 +372,7 @@ def each(run: "Run") -> Iterator[Array]:
 
 def once(run: "Run") -> Iterator[Array]:
     """One permutation, kept."""
-    if run.epoch == 1:
+    if run.kept is None:
         run.kept = run.permutation(0)
     yield run.kept
 
@@ -427,11 +427,42 @@ ORDERS: dict[str, Callable[["Run"], Iterator[Array]]] = {
 }
 
 
+class Bookmark(NamedTuple):
+    """Where an unfinished run stands besides its solution and history.
+
+    Attributes
+    ----------
+    epoch : int
+        How many epochs are complete.
+    parts, rows, mistakes, errors, loss
+        What the epoch after them has come to: sweeps made, and what ``Epoch`` counts.
+    best_score, best_epoch, best
+        The best solution on held-out rows so far, if there are such rows.
+    mistaken : ndarray or None
+        Which rows were ever mistaken, if the order asks for it.
+    """
+
+    epoch: int = 0
+    parts: int = 0
+    rows: int = 0
+    mistakes: int = 0
+    errors: int = 0
+    loss: float = 0.0
+    best_score: float = 0.0
+    best_epoch: int = 0
+    best: Last | None = None
+    mistaken: Array | None = None
+
+
+START = Bookmark()
+
+
 @dataclass
 class Run:
     """One training run: a task, a solution to change, and when to stop.
 
     Go through ``updates`` to train; between two items the weights are as the updates left them.
+    ``bookmark`` tells after any sweep how to go on in another run, with ``start`` and ``history``.
     """
 
     task: Task
@@ -444,27 +475,30 @@ class Run:
     patience: int = 5
     updates_at_once: int = 1024
     report: Callable[[Epoch], None] | None = None
+    start: Bookmark = START
+    history: list[Epoch] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.history: list[Epoch] = []
         self.stop_reason = ""
-        self.epoch = 0
-        self.kept = self.task.everything
+        self.epoch = self.start.epoch
+        self.kept: Array | None = None
         self.log = np.zeros(self.updates_at_once, UPDATE)
-        self.mistaken = np.zeros(1 + int(self.task.everything.max(initial=0)), bool)
+        nothing = np.zeros(1 + int(self.task.everything.max(initial=0)), bool)
+        self.mistaken = nothing if self.start.mistaken is None else self.start.mistaken
         self.best: tuple[float, int, Last] | None = None
+        if self.start.best is not None:
+            self.best = self.start.best_score, self.start.best_epoch, self.start.best
 
     def updates(self) -> Iterator[tuple[Array, int]]:
         """Train; yield the order of the sweep and the number of new updates in the log."""
         while self.stop_reason == "" and self.epoch < self.max_iter:
-            self.epoch += 1
-            self.rows = self.mistakes = self.errors = 0
-            self.loss = 0.0
-            for order in ORDERS[self.order](self):
+            self.begin_epoch()
+            for order in self.sweeps():
                 for updates, loss in self.solution.sweep(self.task, order, self.log):
                     self.tally(order, updates, loss)
                     yield order, updates
                 self.rows += len(order)
+                self.parts += 1
             self.end_epoch()
         self.stop_reason = self.stop_reason or "max_iter"
         if self.best is not None:
@@ -475,6 +509,24 @@ class Run:
         for _ in self.updates():
             pass
         return self
+
+    def sweeps(self) -> Iterator[Array]:
+        """What an epoch goes through: arrays of row numbers of the task."""
+        return ORDERS[self.order](self)
+
+    def begin_epoch(self) -> None:
+        """Count from nothing, or from where the last run was left."""
+        self.epoch += 1
+        _, self.parts, self.rows, self.mistakes, self.errors, self.loss, *_ = self.start
+        self.start = START
+
+    def bookmark(self) -> Bookmark:
+        """Where the run stands, after a sweep or an epoch."""
+        score, epoch, best = self.best or (0.0, 0, None)
+        within = self.epoch - 1, self.parts, self.rows, self.mistakes, self.errors, self.loss
+        done = within if len(self.history) < self.epoch else (self.epoch, 0, 0, 0, 0, 0.0)
+        mistaken = self.mistaken if self.order == "active" else None
+        return Bookmark(*done, score, epoch, best, mistaken)
 
     def permutation(self, number: int) -> Array:
         """The rows in a random order, the same whenever it is asked for."""
@@ -532,23 +584,6 @@ def task_of(
     labels = codes.astype(np.uint32) if positive is None else None
     seen = np.arange(len(codes)) if weights is None else np.flatnonzero(weights > 0)
     return Task(Examples(rows, steps, labels), seen.astype(np.uint32), rule)
-
-
-class Stream:
-    """Learning from batches of rows, each row once and in its order, whatever the batches."""
-
-    def __init__(self, classes: int, solution: Last, rule: Rule, eta0: float = 1.0) -> None:
-        self.classes, self.solution, self.rule, self.eta0 = classes, solution, rule, eta0
-        self.log = np.zeros(1024, UPDATE)
-
-    def learn(self, rows: Rows, codes: Array, weights: Array | None, width: int) -> int:
-        """Learn from a batch and return the number of mistakes."""
-        self.solution.widen(width)
-        task = task_of(rows, codes, weights, self.classes, self.rule, self.eta0)
-        before = self.solution.mistakes
-        for _ in self.solution.sweep(task, task.everything, self.log):
-            pass
-        return self.solution.mistakes - before
 
 
 def new_solution(name: str, classes: int, width: int, dtype: Any) -> Last:

@@ -1,0 +1,202 @@
+"""How a training is told: as a bar, as lines or as JSON."""
+
+import json
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from . import storage
+from .files import Tally, Watch
+from .storage import Model
+from .training import Epoch
+
+LONGEST_SILENCE = 60.0  # seconds between two lines of a pass
+
+
+class Pace(NamedTuple):
+    """How a pass goes, in numbers to print."""
+
+    rows: int
+    rows_per_second: float
+    megabytes_per_second: float
+    error: float | None
+    last_error: float | None
+    mistakes: int | None
+
+
+class Quiet(Watch):
+    """Says nothing, but keeps the run on disk if it is asked to.
+
+    Parameters
+    ----------
+    size
+        The bytes of a pass, if they are known.
+    passes
+        The most epochs.
+    output
+        Where the model goes.
+    every
+        The seconds between two checkpoints, or None for none.
+    """
+
+    def __init__(
+        self,
+        size: int | None = None,
+        passes: int = 1,
+        output: Path | None = None,
+        every: float | None = None,
+    ) -> None:
+        self.size, self.passes, self.output, self.every = size, passes, output, every
+        self.saved = self.begun = time.perf_counter()
+        self.epochs = 0
+        self.before = Tally(0, 0, 0)
+
+    def checkpoint(self, unfinished: Callable[[], Model]) -> None:
+        """Write the model so far, if the last time is long enough ago."""
+        if self.every is not None and time.perf_counter() - self.saved >= self.every:
+            assert self.output is not None
+            storage.save(self.output, unfinished())
+            self.saved = time.perf_counter()
+
+    def epoch(self, epoch: Epoch) -> None:
+        """An epoch is done, and the next is timed from now."""
+        self.epochs = epoch.epoch
+        self.begun, self.before = time.perf_counter(), Tally(0, 0, 0)
+
+    def pace(self, tally: Tally) -> Pace:
+        """How fast and how well the pass goes, also since the last time that this was asked."""
+        seconds = time.perf_counter() - self.begun
+        error = last = None
+        if tally.mistakes is not None:
+            error = tally.mistakes / max(tally.rows, 1)
+            rows = tally.rows - self.before.rows
+            last = (tally.mistakes - (self.before.mistakes or 0)) / rows if rows else None
+        self.before = tally
+        speed = tally.bytes_read / seconds / 1e6
+        return Pace(tally.rows, tally.rows / seconds, speed, error, last, tally.mistakes)
+
+    def done(self) -> None:
+        """Nothing more will be said."""
+
+
+class Lines(Quiet):
+    """A line per epoch, and lines at growing distances within a long pass."""
+
+    def __init__(self, *settings: Any) -> None:
+        super().__init__(*settings)
+        self.silence, self.said, self.headed = 1.0, self.begun, False
+
+    def batch(self, tally: Tally) -> None:
+        """Say how far a pass has come, after 1, 2, 4 … seconds."""
+        if time.perf_counter() - self.said < self.silence:
+            return
+        self.tell(tally)
+        self.said = time.perf_counter()
+        self.silence = min(2 * self.silence, LONGEST_SILENCE)
+
+    def tell(self, tally: Tally) -> None:
+        """Print a line about a pass."""
+        if not self.headed:
+            print(HEADING, flush=True)
+            self.headed = True
+        print(line_of(self.pace(tally), tally, self.size), flush=True)
+
+    def epoch(self, epoch: Epoch) -> None:
+        """Say what happened in an epoch."""
+        super().epoch(epoch)
+        self.silence, self.said = 1.0, self.begun
+        print(line_of_epoch(epoch), flush=True)
+
+    def note(self, sentence: str) -> None:
+        """Say a sentence."""
+        print(f"Note: {sentence}", flush=True)
+
+
+HEADING = "   read          rows      rows/s    MB/s   error so far   error since     mistakes"
+
+
+def line_of(pace: Pace, tally: Tally, size: int | None) -> str:
+    """A row of the table under the heading."""
+    read = f"{tally.bytes_read / size:7.0%}" if size else " " * 7
+    errors = [" " * 14 if value is None else f"{value:14.2%}" for value in pace[3:5]]
+    mistakes = " " * 13 if pace.mistakes is None else f"{pace.mistakes:13,d}"
+    speeds = f"{pace.rows_per_second:12,.0f}{pace.megabytes_per_second:8,.0f}"
+    return f"{read}{pace.rows:14,d}{speeds} {errors[0]}{errors[1]}{mistakes}"
+
+
+def line_of_epoch(epoch: Epoch) -> str:
+    """What happened in an epoch."""
+    share = epoch.mistakes / max(epoch.rows, 1)
+    held = epoch.validation_score
+    tested = "" if held is None else f"  {1 - held:7.2%} of the held-out rows wrong"
+    return f"epoch {epoch.epoch:4d}  {epoch.mistakes:10,d} mistakes  {share:7.2%}{tested}"
+
+
+class Json(Lines):
+    """The same as one JSON object per line."""
+
+    def tell(self, tally: Tally) -> None:
+        """Print an object about a pass."""
+        say("progress", epoch=self.epochs + 1, **self.pace(tally)._asdict())
+
+    def epoch(self, epoch: Epoch) -> None:
+        """Print an object about an epoch."""
+        Quiet.epoch(self, epoch)
+        say("epoch", **epoch._asdict())
+
+    def note(self, sentence: str) -> None:
+        """Print an object with a sentence."""
+        say("note", sentence=sentence)
+
+
+def say(event: str, **facts: Any) -> None:
+    """Print an object."""
+    print(json.dumps({"event": event, **facts}), flush=True)
+
+
+class Bar(Lines):
+    """A bar with the time left under the lines, for a person at a terminal."""
+
+    def __init__(self, *settings: Any) -> None:
+        super().__init__(*settings)
+        self.bar: Any = None
+
+    def batch(self, tally: Tally) -> None:
+        """Move the bar, which appears when a pass takes longer than a moment."""
+        if self.bar is None and time.perf_counter() - self.begun > 0.5:
+            self.bar = new_bar()
+            self.bar.start()
+            self.task = self.bar.add_task("", total=None)
+        if self.bar is not None:
+            what = "reading" if tally.mistakes is None else f"epoch {self.epochs + 1}"
+            total = self.size or None
+            self.bar.update(self.task, description=what, completed=tally.bytes_read, total=total)
+        super().batch(tally)
+
+    def epoch(self, epoch: Epoch) -> None:
+        """Say what happened in an epoch, and begin the bar anew."""
+        super().epoch(epoch)
+        if self.bar is not None:
+            self.bar.reset(self.task)
+
+    def done(self) -> None:
+        """Take the bar away."""
+        if self.bar is not None:
+            self.bar.stop()
+
+
+def new_bar() -> Any:
+    """A bar over bytes; what is printed meanwhile stands above it."""
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    left = TextColumn("left"), TimeRemainingColumn()
+    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
+    return Progress(*columns, *left, transient=True)

@@ -1,0 +1,229 @@
+"""The cache beside a file: fresh or made anew, never believed when it is damaged."""
+
+import json
+import os
+import shutil
+
+import numpy as np
+import pytest
+
+from rosenblatt import arrays
+from rosenblatt.arrays import cached, gathered, part_of
+from rosenblatt.readers import CACHE, read
+
+SVM = "".join(f"{k % 3} {k % 5 + 1}:{k / 8} 9:1\n" for k in range(100))
+CSV = "a,b,y\n" + "".join(f"{k / 4},{k % 7},{k % 2}\n" for k in range(100))
+WORDS = "text,y\n" + "".join(
+    f"word{k % 9} and more,{'yes' if k % 2 else 'no'}\n" for k in range(50)
+)
+VW = "".join(f"{k % 2} {k % 3 + 1} |a x:{k} y\n" for k in range(100))
+FILES = [
+    ("rows.svm", SVM, {}),
+    ("rows.csv", CSV, {}),
+    ("rows.vw", VW, {}),
+    ("rows.csv", WORDS, {"text": ["text"], "bits": 8, "names": 20}),
+]
+
+
+def reader_of(path, **options):
+    return read(path, batch_bytes=300, **options)
+
+
+class Counted:
+    """The batches of a reader, and how often they were gone through."""
+
+    def __init__(self, reader):
+        self.reader, self.passes = reader, 0
+
+    def __iter__(self):
+        self.passes += 1
+        return iter(self.reader)
+
+
+def again(path, **options):
+    """The cached rows, and whether the file was parsed for them."""
+    batches = Counted(reader_of(path, **options))
+    whole = cached(batches.reader, batches)
+    return whole, batches.passes > 0
+
+
+def assert_equal(one, other):
+    for left, right in zip(one.batch.rows, other.batch.rows, strict=True):
+        np.testing.assert_array_equal(left, right)
+        assert left is None or left.dtype == right.dtype
+        assert left is None or not right.flags.writeable
+    np.testing.assert_array_equal(one.batch.labels, other.batch.labels)
+    np.testing.assert_array_equal(one.batch.weights, other.batch.weights)
+    assert one.batch.width == other.batch.width
+    assert one[1:] == other[1:]
+
+
+@pytest.mark.parametrize(("name", "text", "options"), FILES)
+def test_a_cache_holds_what_the_reader_gives(tmp_path, name, text, options):
+    path = tmp_path / name
+    path.write_text(text)
+    reader = reader_of(path, **options)
+    whole = gathered(reader, reader)
+    made, parsed = again(path, **options)
+    assert parsed
+    assert_equal(whole, made)
+    found, parsed = again(path, **options)
+    assert not parsed
+    assert_equal(whole, found)
+
+
+@pytest.fixture
+def rows(tmp_path):
+    path = tmp_path / "rows.svm"
+    path.write_text(SVM)
+    again(path)
+    assert not again(path)[1]
+    return path
+
+
+def test_another_size_is_stale(rows):
+    with rows.open("a") as file:
+        file.write("1 1:1\n")
+    whole, parsed = again(rows)
+    assert parsed
+    assert len(whole.batch.labels) == 101
+    assert not again(rows)[1]
+
+
+def test_another_time_is_stale(rows):
+    os.utime(rows, ns=(0, 10**15))
+    assert again(rows)[1]
+
+
+def test_other_bytes_are_stale_even_with_the_same_size_and_time(rows):
+    stat = rows.stat()
+    rows.write_text(SVM.replace("0 1:0.0", "2 1:0.0", 1))
+    os.utime(rows, ns=(stat.st_atime_ns, stat.st_mtime_ns))
+    whole, parsed = again(rows)
+    assert parsed
+    assert whole.batch.labels[0] == 2
+
+
+def test_another_way_of_reading_is_stale(rows):
+    assert again(rows, dtype=np.float64)[1]
+    assert again(rows, first=0)[1]
+    assert again(rows, first=0, skip_bad=3)[1]
+
+
+def test_another_release_is_stale(rows, monkeypatch):
+    monkeypatch.setattr(arrays, "__version__", "0.0.1")
+    assert again(rows)[1]
+
+
+def spoil(name, change):
+    def spoilt(folder):
+        file = folder / f"{name}.npy"
+        array = np.load(file)
+        np.save(file, change(array))
+
+    return spoilt
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        spoil("indices", lambda a: a + np.uint32(1000)),
+        spoil("ends", lambda a: a[::-1]),
+        spoil("ends", lambda a: a * 2),
+        spoil("labels", lambda a: a[:-1]),
+        spoil("values", lambda a: a[:-1]),
+        lambda folder: (folder / "values.npy").write_bytes(b"no array"),
+        lambda folder: (folder / "values.npy").unlink(),
+        lambda folder: os.truncate(folder / "values.npy", 200),
+        lambda folder: (folder / "about.json").write_text("{}"),
+        lambda folder: (folder / "about.json").write_text("["),
+        lambda folder: change_about(folder, width="many"),
+        lambda folder: change_about(folder, names=[["x", 3, 4]]),
+    ],
+)
+def test_a_damaged_cache_is_made_anew(rows, harm):
+    folder = rows.with_name(rows.name + CACHE)
+    harm(folder)
+    whole, parsed = again(rows)
+    assert parsed
+    reader = reader_of(rows)
+    assert_equal(gathered(reader, reader), whole)
+    assert not again(rows)[1]
+
+
+def change_about(folder, **changes):
+    about = json.loads((folder / "about.json").read_text())
+    (folder / "about.json").write_text(json.dumps(about | changes))
+
+
+def test_what_is_not_ours_is_left_alone(tmp_path):
+    path = tmp_path / "rows.svm"
+    path.write_text(SVM)
+    folder = path.with_name(path.name + CACHE)
+    folder.mkdir()
+    (folder / "diary.txt").write_text("mine")
+    with pytest.raises(ValueError, match="is not a cache of rosenblatt; move it away"):
+        again(path)
+    assert (folder / "diary.txt").read_text() == "mine"
+
+
+def test_a_broken_file_leaves_no_cache_behind(tmp_path):
+    path = tmp_path / "rows.svm"
+    path.write_text(SVM + "1 1:x\n")
+    with pytest.raises(ValueError, match="line 101"):
+        again(path)
+    assert [file.name for file in tmp_path.iterdir()] == ["rows.svm"]
+
+
+def test_a_source_that_changes_meanwhile(tmp_path):
+    path = tmp_path / "rows.svm"
+    path.write_text(SVM)
+    reader = reader_of(path)
+
+    def meddled():
+        yield from reader
+        path.write_text(SVM + "1 1:1\n")
+
+    with pytest.raises(ValueError, match="changed while it was read"):
+        cached(reader, meddled())
+    assert [file.name for file in tmp_path.iterdir()] == ["rows.svm"]
+
+
+def test_a_pipe_has_no_place_for_a_cache(tmp_path):
+    path = tmp_path / "rows.svm"
+    path.write_text(SVM)
+    with path.open("rb") as file, pytest.raises(ValueError, match="has no place beside it"):
+        again(file, format="svm")
+
+
+def test_a_folder_of_parquet_files(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow")
+    from pyarrow import parquet
+
+    folder = tmp_path / "parts"
+    folder.mkdir()
+    for k in range(3):
+        table = pyarrow.table({"a": np.arange(10.0) + k, "y": [0, 1] * 5})
+        parquet.write_table(table, folder / f"{k}.parquet")
+    assert again(folder)[1]
+    assert not again(folder)[1]
+    assert not again(f"{folder}/")[1]
+    assert again(f"{folder}/*.parquet")[1]
+    shutil.copy(folder / "0.parquet", folder / "9.parquet")
+    whole, parsed = again(folder)
+    assert parsed
+    assert len(whole.batch.labels) == 40
+
+
+def test_part_of_a_batch():
+    import io
+
+    for name, text in ("svm", SVM), ("csv", CSV):
+        reader = read(io.BytesIO(text.encode()), format=name)
+        batch = gathered(reader, reader).batch
+        dense = arrays.matrix_of(batch.rows, 100, batch.width)
+        part = part_of(batch, 20, 35)
+        some = arrays.matrix_of(part.rows, 15, batch.width)
+        difference = abs(dense[20:35] - some)
+        assert difference.max() == 0
+        np.testing.assert_array_equal(part.labels, batch.labels[20:35])

@@ -161,24 +161,39 @@ class Bar(Lines):
     def __init__(self, *settings: Any) -> None:
         super().__init__(*settings)
         self.bar: Any = None
+        self.only_read = False
+        self.started = self.begun
 
     def batch(self, tally: Tally) -> None:
-        """Move the bar, which appears when a pass takes longer than a moment."""
-        if self.bar is None and time.perf_counter() - self.begun > 0.5:
-            self.bar = new_bar()
-            self.bar.start()
-            self.task = self.bar.add_task("", total=None)
-        if self.bar is not None:
-            what = "reading" if tally.mistakes is None else f"epoch {self.epochs + 1}"
-            total = self.size or None
-            self.bar.update(self.task, description=what, completed=tally.bytes_read, total=total)
+        """Move the bar: over the reading, or over all passes of a stream."""
+        self.only_read = tally.mistakes is None
+        speed = tally.bytes_read / max(time.perf_counter() - self.begun, 1e-9) / 1e6
+        if self.only_read:
+            self.move("reading", tally.bytes_read, self.size, f"{speed:,.0f} MB/s")
+        else:
+            all_passes = None if self.size is None else self.size * self.passes
+            done = (self.size or 0) * self.epochs + tally.bytes_read
+            what = f"epoch {self.epochs + 1} of {self.passes}"
+            self.move(what, done, all_passes, f"{speed:,.0f} MB/s")
         super().batch(tally)
 
     def epoch(self, epoch: Epoch) -> None:
-        """Say what happened in an epoch, and begin the bar anew."""
+        """Say what happened in an epoch, and move the bar if it is over epochs."""
         super().epoch(epoch)
+        if self.only_read:
+            self.move(f"epoch {epoch.epoch} of {self.passes}", epoch.epoch, self.passes, "")
+
+    def move(self, what: str, done: int, total: int | None, speed: str) -> None:
+        """Show how much of how much is done, once it takes longer than a moment."""
+        if self.bar is None and time.perf_counter() - self.started > 0.5:
+            self.bar = new_bar()
+            self.bar.start()
+            self.what, self.line = what.split()[0], self.bar.add_task("", total=None, speed="")
         if self.bar is not None:
-            self.bar.reset(self.task)
+            if what.split()[0] != self.what:  # from reading to epochs: other units, another clock
+                self.bar.reset(self.line)
+                self.what = what.split()[0]
+            self.bar.update(self.line, description=what, completed=done, total=total, speed=speed)
 
     def done(self) -> None:
         """Take the bar away."""
@@ -187,16 +202,16 @@ class Bar(Lines):
 
 
 def new_bar() -> Any:
-    """A bar over bytes; what is printed meanwhile stands above it."""
+    """A bar; what is printed meanwhile stands above it."""
     from rich.progress import (
         BarColumn,
-        DownloadColumn,
         Progress,
+        TaskProgressColumn,
         TextColumn,
         TimeRemainingColumn,
-        TransferSpeedColumn,
     )
 
+    words = "{task.description}", "{task.fields[speed]}"
+    what, speed = (TextColumn(word) for word in words)
     left = TextColumn("left"), TimeRemainingColumn()
-    columns = TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TransferSpeedColumn()
-    return Progress(*columns, *left, transient=True)
+    return Progress(what, BarColumn(), TaskProgressColumn(), speed, *left, transient=True)

@@ -1,0 +1,138 @@
+"""How a training is told: what is printed, and when."""
+
+import json
+
+import pytest
+
+from rosenblatt import progress
+from rosenblatt.files import Tally
+from rosenblatt.progress import Bar, Json, Lines, Quiet
+from rosenblatt.training import Epoch
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock that a test moves by hand."""
+
+    class Clock:
+        now = 100.0
+
+        def perf_counter(self):
+            return self.now
+
+    clock = Clock()
+    monkeypatch.setattr(progress, "time", clock)
+    return clock
+
+
+def a_long_pass(watch, clock, seconds):
+    """A batch a second: every fifth row is wrong, and every tenth in the second half."""
+    mistakes = 0
+    for second in range(1, seconds + 1):
+        clock.now += 1
+        mistakes += 20 if second <= seconds / 2 else 10
+        watch.batch(Tally(100 * second, 5_000_000 * second, mistakes))
+    return mistakes
+
+
+def test_lines_come_at_growing_distances(clock, capsys):
+    watch = Lines(10**9, 3)
+    a_long_pass(watch, clock, 200)
+    heading, *lines = capsys.readouterr().out.splitlines()
+    assert heading.split()[:3] == ["read", "rows", "rows/s"]
+    rows = [int(line.split()[1].replace(",", "")) // 100 for line in lines]
+    assert rows == [1, 3, 7, 15, 31, 63, 123, 183]
+    assert lines[-1].split() == ["92%", "18,300", "100", "5", "15.46%", "10.00%", "2,830"]
+
+
+def test_every_pass_is_timed_anew(clock, capsys):
+    watch = Lines(10**9, 3)
+    a_long_pass(watch, clock, 4)
+    watch.epoch(Epoch(1, 400, 60, 60, 0.0))
+    a_long_pass(watch, clock, 4)
+    out = capsys.readouterr().out
+    assert out.count("rows/s") == 1
+    assert "epoch    1          60 mistakes   15.00%\n" in out
+    assert [line.split()[1] for line in out.splitlines()[1:] if "epoch" not in line] == [
+        "100",
+        "300",
+        "100",
+        "300",
+    ]
+
+
+def test_held_out_rows_are_told_with_the_epoch(capsys):
+    Lines().epoch(Epoch(2, 10, 1, 1, 0.5, 0.75))
+    assert capsys.readouterr().out.endswith("10.00%   25.00% of the held-out rows wrong\n")
+
+
+def test_an_epoch_without_rows(capsys):
+    Lines().epoch(Epoch(1, 0, 0, 0, 0.0))
+    assert "0.00%" in capsys.readouterr().out
+
+
+def test_reading_has_no_errors_yet(clock, capsys):
+    watch = Lines(None, 1)
+    clock.now += 2
+    watch.batch(Tally(10, 2_000_000, None))
+    assert capsys.readouterr().out.splitlines()[1].split() == ["10", "5", "1"]
+
+
+def test_json_tells_the_same(clock, capsys):
+    watch = Json(10**9, 3)
+    watch.note("A sentence.")
+    mistakes = a_long_pass(watch, clock, 3)
+    watch.epoch(Epoch(1, 300, mistakes, mistakes, 1.5, None))
+    note, first, last, epoch = map(json.loads, capsys.readouterr().out.splitlines())
+    assert note == {"event": "note", "sentence": "A sentence."}
+    assert (first["event"], first["epoch"], first["rows"], first["error"]) == (
+        "progress",
+        1,
+        100,
+        0.2,
+    )
+    assert last["last_error"] == 0.1
+    assert epoch["mistakes"] == mistakes
+
+
+@pytest.mark.parametrize("size", [None, 10**9])
+def test_the_bar_goes_over_the_reading_and_then_over_epochs(clock, size):
+    watch = Bar(size, 4)
+    clock.now += 1
+    watch.batch(Tally(10, 500_000_000, None))
+    task = watch.bar.tasks[0]
+    assert (task.description, task.completed, task.total) == ("reading", 500_000_000, size)
+    watch.epoch(Epoch(1, 10, 1, 1, 0.0))
+    assert (task.description, task.completed, task.total) == ("epoch 1 of 4", 1, 4)
+    watch.done()
+
+
+@pytest.mark.parametrize("size", [None, 10**9])
+def test_the_bar_of_a_stream_goes_over_all_passes(clock, size):
+    watch = Bar(size, 4)
+    watch.epoch(Epoch(1, 10, 1, 1, 0.0))
+    clock.now += 1
+    watch.batch(Tally(10, 250_000_000, 3))
+    task = watch.bar.tasks[0]
+    assert task.description == "epoch 2 of 4"
+    assert task.completed == (size or 0) + 250_000_000
+    assert task.total == (size and 4 * size)
+    watch.done()
+
+
+def test_a_short_run_has_no_bar(clock):
+    watch = Bar(10, 1)
+    watch.batch(Tally(10, 10, 1))
+    assert watch.bar is None
+    watch.done()
+
+
+def test_checkpoints_are_written_when_they_are_due(clock, monkeypatch):
+    saved = []
+    monkeypatch.setattr(progress.storage, "save", lambda path, model: saved.append((path, model)))
+    watch = Quiet(None, 1, "model", 10)
+    for second in range(35):
+        clock.now = 100.0 + second
+        watch.checkpoint(lambda second=second: second)
+    assert saved == [("model", 10), ("model", 20), ("model", 30)]
+    Quiet().checkpoint(lambda: pytest.fail("no checkpoint was asked for"))

@@ -414,7 +414,35 @@ def test_inspect_names_the_largest_weights(capsys, folder, data, options, names)
     assert all(f"  {name}" in out for name in names)
     assert "  bias: " in out
     few = run(capsys, "inspect", model, "--top", 1)[1]
-    assert len(few.splitlines()) == 5
+    assert len([line for line in few.splitlines() if line.startswith("  ")]) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "sentences"),
+    [
+        (
+            [],
+            [
+                "one for each class (setosa, versicolor, …), and the largest wins",
+                " epochs; mistakes in the first",
+            ],
+        ),
+        (["--holdout", 0.2], ["Held-out error "]),
+        (["--solution", "vote"], ["the share of votes"]),
+        (["--class-weight", "balanced", "--margin", 2], ["class weights {'setosa'", "margin 2.0"]),
+    ],
+)
+def test_inspect_tells_how_it_was_trained_and_what_scores_mean(capsys, folder, options, sentences):
+    out = run(capsys, "inspect", trained(capsys, "flowers.csv", *options))[1]
+    for sentence in sentences:
+        assert sentence in out
+
+
+def test_inspect_shows_every_problem_of_one_against_the_rest(capsys, folder):
+    X, y = np.eye(3), ["a", "b", "c"]
+    rosenblatt.Perceptron(multi_class="ovr").fit(X, y).save("ovr")
+    out = run(capsys, "inspect", "ovr")[1]
+    assert len(re.search(r"^  bias: (.*)$", out, re.MULTILINE)[1].split()) == 3
 
 
 def test_inspect_leaves_out_weights_of_zero(capsys, folder):

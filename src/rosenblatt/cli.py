@@ -464,22 +464,72 @@ def inspect(
     from . import storage
 
     saved = storage.load(model)
-    solution, names = saved.solutions[0], dict(saved.features.get("largest", []))
-    weights, bias = solution.answer()
-    shown = ", ".join(map(str, saved.classes[:10].tolist()))
-    print(f"A perceptron for {len(saved.classes)} classes ({shown})")
-    print(
-        f"{weights.shape[0]:,} features, {weights.dtype}; solution {saved.parameters['solution']}"
-    )
-    done = f"{count(solution.mistakes, 'mistake')} in {count(solution.seen, 'row')} seen"
-    print(f"{done}; stopped: {saved.facts.get('stop_reason')}")
-    table = weights.reshape(len(weights), -1)
+    answers = [solution.answer() for solution in saved.solutions]
+    table = np.column_stack([weights for weights, _ in answers])
+    bias = np.concatenate([bias for _, bias in answers])
+    print("\n".join(about_model(saved, table)))
+    print("\n".join(about_scores(saved)))
+    names = dict(saved.features.get("largest", []))
     sizes = np.abs(table).max(axis=1)
     largest = np.argsort(-sizes, kind="stable")[:top]
     for k in largest[sizes[largest] > 0].tolist():
-        values = " ".join(f"{value:+.6g}" for value in table[k].tolist())
-        print(f"  {names.get(k, f'column {k}')}: {values}")
-    print(f"  bias: {' '.join(f'{value:+.6g}' for value in bias.tolist())}")
+        print(f"  {names.get(k, f'column {k}')}: {signed(table[k])}")
+    print(f"  bias: {signed(bias)}")
+
+
+def signed(numbers: Any) -> str:
+    """Numbers with their signs."""
+    return " ".join(f"{number:+.6g}" for number in numbers.tolist())
+
+
+def about_model(model: "Model", table: Any) -> list[str]:
+    """What a model is and how it was trained."""
+    from .files import Score
+
+    facts, parameters = model.facts, model.parameters
+    shown = ", ".join(map(str, model.classes[:10].tolist()))
+    more = ", …" if len(model.classes) > 10 else ""
+    mistakes = sum(solution.mistakes for solution in model.solutions)
+    seen = sum(solution.seen for solution in model.solutions)
+    how = {
+        "order": parameters.get("order"),
+        "margin": parameters.get("margin") or None,
+        "seed": parameters.get("random_state"),
+        "class weights": parameters.get("class_weight"),
+    }
+    lines = [
+        f"A perceptron for {len(model.classes)} classes ({shown}{more})",
+        f"{count(len(table), 'feature')}, {table.dtype}; solution {parameters['solution']}",
+        "; ".join(f"{name} {value}" for name, value in how.items() if value is not None),
+        f"{count(mistakes, 'mistake')} in {count(seen, 'row')} seen; stopped: "
+        f"{facts.get('stop_reason')}",
+    ]
+    if model.history:
+        first, last = model.history[0], model.history[-1]
+        shares = [f"{epoch.mistakes / max(epoch.rows, 1):.2%}" for epoch in (first, last)]
+        lines.append(
+            f"{count(last.epoch, 'epoch')}; mistakes in the first {shares[0]}, in the last "
+            f"{shares[1]} of the rows"
+        )
+    if "held_out" in facts:
+        lines.append(f"Held-out {errors(Score(**facts['held_out']))}")
+    return lines
+
+
+def about_scores(model: "Model") -> list[str]:
+    """How a score comes about and what it says."""
+    if model.parameters["solution"] == "vote":
+        return ["A score is the share of votes of all weights there were; the last of them:"]
+    first, second = (str(label) for label in model.classes[:2])
+    if len(model.classes) == 2:
+        says = f"above 0 says {second}, else {first}"
+    else:
+        says = f"one for each class ({first}, {second}, …), and the largest wins"
+    return [
+        f"A score is the bias and the sum of weight × feature: {says}.",
+        "Its size is no probability, but a larger one is further from the boundary. The largest "
+        "weights:",
+    ]
 
 
 def model_and_reader(

@@ -1,11 +1,13 @@
-"""How fast is a file turned into a model, next to Vowpal Wabbit and scikit-learn?
+"""How fast is a file turned into a model, next to Vowpal Wabbit, LIBLINEAR and scikit-learn?
 
 python benchmarks/files.py --gigabytes 1
+python benchmarks/files.py --gigabytes 4
 """
 
 import argparse
 import importlib.util
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -98,11 +100,25 @@ def against_vw(folder: Path, svm: Path, vw: Path, passes: int) -> list[tuple[str
     print(f"Peak memory of training: {memory:.0f} MB (asked: under 500)")
     many = ("--epochs", passes, "-q", "-o", ours)
     cache = ("-k", "-c", "--passes", passes, "--holdout_off")
-    mine = seconds(*ROSENBLATT, "train", vw, *many)
-    compare(f"{passes} passes", mine, seconds(*VW, "-d", vw, "-f", theirs, *cache), "1.5x")
+    mine, peer = (
+        seconds(*ROSENBLATT, "train", vw, *many),
+        seconds(*VW, "-d", vw, "-f", theirs, *cache),
+    )
+    compare(f"{passes} passes", mine, peer, "1.5x")
+    mine = seconds(*ROSENBLATT, "train", vw, *many, "--cache", "--order", "fixed")
+    compare(f"{passes} passes with --cache, which is made", mine, peer, "1.5x")
     mine = seconds(*ROSENBLATT, "predict", ours, vw, "-o", out)
     compare("predict", mine, seconds(*VW, "-d", vw, "-t", "-i", theirs, "-p", out), "1.5x")
     return rows
+
+
+def against_liblinear(folder: Path, svm: Path) -> tuple[str, ...]:
+    """A linear SVM with the default settings, from the file to the model."""
+    ours = folder / "ours"
+    mine = min(seconds(*ROSENBLATT, "train", svm, "--epochs", 1, "-q", "-o", ours) for _ in "ab")
+    peer = seconds("liblinear-train", "-q", svm, folder / "theirs")
+    what = "svmlight, one pass, against liblinear-train"
+    return (what, f"{mine:.2f} s", f"{peer:.2f} s", ratio(mine, peer), "10x")
 
 
 def parsing(svm: Path) -> tuple[str, ...]:
@@ -139,7 +155,10 @@ def on_real_data(folder: Path, data: Path) -> list[tuple[str, ...]]:
         cells.append((what, f"{mine:.2f} s", f"{peer:.2f} s", ratio(mine, peer), asked))
     command = ("train", small, "--format", "svmlight", "-q")
     mine = min(seconds(*ROSENBLATT, *command) for _ in range(2))
-    cells.append(("a9a, start to end", f"{mine:.2f} s", "-", "-", "under 1.2 s"))
+    rooms = "import rosenblatt.cli, rosenblatt.files, rosenblatt.progress, rosenblatt.readers"
+    imports = min(seconds(sys.executable, "-c", rooms) for _ in range(2))
+    what = f"a9a, start to end, of which {imports:.2f} s are Python and imports"
+    cells.append((what, f"{mine:.2f} s", "-", "-", "under 1.2 s"))
     return cells
 
 
@@ -158,6 +177,10 @@ def main() -> None:
             print("Without Vowpal Wabbit: pip install vowpalwabbit to compare with it.")
         else:
             rows += against_vw(folder, svm, vw, 3 if chosen.quick else 10)
+        if shutil.which("liblinear-train") is None:
+            print("Without LIBLINEAR: install liblinear-train (Debian: liblinear-tools).")
+        else:
+            rows.append(against_liblinear(folder, svm))
         if chosen.quick or not chosen.data.is_dir():
             print(f"Without the data sets of the folder {chosen.data} (see --data).")
         else:

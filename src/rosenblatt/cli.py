@@ -243,6 +243,10 @@ def train(
     )
     if output is None and (checkpoint is not None or resume):
         raise ValueError("--checkpoint and --resume need a model file: name it with -o.")
+    if checkpoint is not None and solution is Solution.VOTE:
+        raise ValueError(
+            "--checkpoint cannot keep a vote that is not closed; use another solution."
+        )
     weigh = class_weight and class_weight.value
     if data in set(BuiltIn):
         of_files = test, classes, label, text, cross, pairs, characters, bits, kind, skip_bad
@@ -347,9 +351,6 @@ def train_file(
         finally:
             watch.done()
     seconds = time.perf_counter() - started
-    left_out = f"{count(reader.bad, 'broken row')} left out."
-    for notice in [*reader.notices, *([left_out] if reader.bad else [])]:
-        print(f"Note: {notice}", file=sys.stderr)
     if output is not None and model is not begun:
         storage.save(output, model)
     tested = None

@@ -136,12 +136,19 @@ def train(
         check_begun(begun, reader, lesson)
     try:
         if streams:
-            return train_as_stream(reader, lesson, watch, begun)
-        keep = cached if cache else gathered
-        whole = keep(reader, told(reader, watch))
-        return train_in_memory(reader, whole, lesson, watch, begun)
+            model = train_as_stream(reader, lesson, watch, begun)
+            notices, bad = reader.notices, reader.bad
+        else:
+            whole = (cached if cache else gathered)(reader, told(reader, watch))
+            model = train_in_memory(reader, whole, lesson, watch, begun)
+            notices, bad = whole.notices, whole.bad
     except NotFiniteError:
         raise overflow() from None
+    if bad:
+        notices = [*notices, f"{bad:,} broken row{'' if bad == 1 else 's'} left out."]
+    for notice in notices:
+        watch.note(notice)
+    return model
 
 
 def settled(lesson: Lesson, reader: Reader, cache: bool) -> tuple[Lesson, bool]:
@@ -306,6 +313,8 @@ def train_in_memory(
     if not len(task.everything):
         raise ValueError(NO_WEIGHT)
     run = Run(task, **settings(plan, [batch], batch, begun))
+    if len(run.mistaken) <= int(task.everything.max()):
+        raise ValueError("The model to resume was trained on fewer rows; begin anew.")
 
     def model() -> Model:
         return model_of(run, plan, reader, whole.names, rows)

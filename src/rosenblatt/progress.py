@@ -1,6 +1,7 @@
 """How a training is told: as a bar, as lines or as JSON."""
 
 import json
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -26,7 +27,7 @@ class Pace(NamedTuple):
 
 
 class Quiet(Watch):
-    """Says nothing, but keeps the run on disk if it is asked to.
+    """Says only what is otherwise than one might think, and keeps the run on disk if asked to.
 
     Parameters
     ----------
@@ -63,6 +64,10 @@ class Quiet(Watch):
         """An epoch is done, and the next is timed from now."""
         self.epochs = epoch.epoch
         self.begun, self.before = time.perf_counter(), Tally(0, 0, 0)
+
+    def note(self, sentence: str) -> None:
+        """Say a sentence, even in quiet."""
+        print(f"Note: {sentence}", file=sys.stderr, flush=True)
 
     def pace(self, tally: Tally) -> Pace:
         """How fast and how well the pass goes, also since the last time that this was asked."""
@@ -107,10 +112,6 @@ class Lines(Quiet):
         super().epoch(epoch)
         self.silence, self.said = 1.0, self.begun
         print(line_of_epoch(epoch), flush=True)
-
-    def note(self, sentence: str) -> None:
-        """Say a sentence."""
-        print(f"Note: {sentence}", flush=True)
 
 
 HEADING = "   read          rows      rows/s    MB/s   error so far   error since     mistakes"

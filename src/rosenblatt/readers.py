@@ -532,6 +532,13 @@ def rows_of_block(block: Block, rows: int) -> Rows:
     )
 
 
+def numbers_in(column: Any) -> np.ndarray:
+    """An Arrow array of numbers, where missing ones are NaN; ``to_numpy`` would import pandas."""
+    if column.null_count:
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    return np.from_dlpack(column)
+
+
 class Vocabulary:
     """The names of the features met first, up to some number: what a hash cannot tell."""
 
@@ -1025,7 +1032,7 @@ class ArrowTable(Form):
             coded = column.cast(arrow_type(None)).dictionary_encode()
             classes = coded.dictionary.to_pylist()
             good = not coded.null_count and "" not in classes
-            labels = np.array([*classes, None], object)[coded.indices.fill_null(-1)]
+            labels = np.array(classes, object)[numbers_in(coded.indices)] if good else np.empty(0)
         if not good:
             raise BrokenCellError(self.recipe.label, "the label is missing or not finite")
         return labels

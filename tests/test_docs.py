@@ -16,6 +16,7 @@ ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 KERNEL = "def perceptron("
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
+EXTRAS = {"docs/export.md": ["onnx", "onnxruntime"]}  # what a page needs beyond the package
 EXAMPLES = sorted(ROOT.glob("examples/*.py"))
 
 FENCED = re.compile(r"^([ \t]*)```(\w*)[^\n]*\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
@@ -46,6 +47,8 @@ def run_session(session, namespace, page, line):
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_snippets_run(page, tmp_path, monkeypatch):
+    for extra in EXTRAS.get(name_of(page), []):
+        pytest.importorskip(extra, reason=f"{name_of(page)} shows what {extra} does")
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "__main__"}
     for line, block in python_blocks(page):

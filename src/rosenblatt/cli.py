@@ -766,3 +766,23 @@ def built_in(name: BuiltIn) -> tuple[Any, Any]:
     load = getattr(datasets, f"load_{name.value.replace('-', '_')}")
     X, y = load(return_X_y=True)
     return X, y
+
+
+@app.command()
+def export(
+    model: Annotated[Path, typer.Argument(help="A model from train -o.", show_default=False)],
+    output: Annotated[Path, typer.Argument(help="The ONNX file to write.", show_default=False)],
+) -> None:
+    """Write a model of columns of numbers as an ONNX file."""
+    from . import storage
+    from .export import write_onnx
+
+    check_places(None, output)
+    saved = storage.load(model)
+    if output.exists() and output.samefile(model):
+        raise ValueError(f"{output} is the model itself; give the ONNX file another name.")
+    try:
+        write_onnx(output, saved)
+    except ImportError as error:
+        raise ValueError(error) from None
+    print(f"{output}: {saved.solutions[0].weights.shape[0]:,} columns in, labels and scores out.")

@@ -1,0 +1,149 @@
+"""A model as an ONNX graph, which other languages and services run without this package.
+
+The graph is made of plain operators, not of ai.onnx.ml's LinearClassifier: that one keeps its
+weights and scores in single precision, and has no word for which class an activation of zero is.
+"""
+
+import json
+import os
+from typing import Any
+
+import numpy as np
+
+from . import __version__
+from .storage import Model, replacing
+from .training import Array, Vote
+
+OPSET, IR_VERSION = 17, 8  # old enough for every onnxruntime since 2022
+MOST_BYTES = 2**31 - 2**20  # a protocol buffer ends at 2 GB
+LABEL_TYPES = {"b": np.bool_, "i": np.int64, "u": np.uint64, "f": np.float64}  # others are text
+
+
+def write_onnx(path: str | os.PathLike[str], model: Model) -> None:
+    """Write a model as an ONNX file; until it is complete and on disk, an old one stays.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Where to.
+    model : Model
+        What ``storage.load`` gave, of rows of numbers.
+    """
+    content = onnx_of(model).SerializeToString()
+    with replacing(path) as temporary:
+        temporary.write_bytes(content)
+
+
+def onnx_of(model: Model) -> Any:
+    """The graph from ``X``, rows in the type of the weights, to ``label`` and ``scores``.
+
+    Labels and scores are those of ``Perceptron.predict`` and ``decision_function``: a score per
+    class, or one alone for two classes. A tie goes to the same class.
+
+    Parameters
+    ----------
+    model : Model
+        What ``storage.load`` gave, of rows of numbers.
+    """
+    refuse_what_is_more_than_weights(model)
+    onnx = imported_onnx()
+    weights, biases = answer(model)
+    classes = label_tensor(model.classes)
+    constants = {"weights": weights, "bias": biases, "zero": biases[:1] * 0, "classes": classes}
+    made = onnx.helper.make_model(
+        onnx.helper.make_graph(
+            nodes(weights.ndim == 1, model.parameters.get("ties")),
+            "perceptron",
+            [value("X", weights.dtype, "rows", len(weights))],
+            [
+                value("label", classes.dtype, "rows"),
+                value("scores", weights.dtype, "rows", *weights.shape[1:]),
+            ],
+            [onnx.numpy_helper.from_array(array, name) for name, array in constants.items()],
+        ),
+        opset_imports=[onnx.helper.make_opsetid("", OPSET)],
+        ir_version=IR_VERSION,
+        producer_name="rosenblatt",
+        producer_version=__version__,
+    )
+    onnx.helper.set_model_props(made, {"columns": json.dumps(column_names(model.features))})
+    return made
+
+
+def nodes(two: bool, ties: str | None) -> list[Any]:
+    """The steps from X to a label."""
+    onnx = imported_onnx()
+    node = onnx.helper.make_node
+    scores = [
+        node("MatMul", ["X", "weights"], ["products"]),
+        node("Add", ["products", "bias"], ["scores"]),
+    ]
+    if two:
+        beyond = "GreaterOrEqual" if ties == "positive" else "Greater"
+        number = [
+            node(beyond, ["scores", "zero"], ["positive"]),
+            node("Cast", ["positive"], ["number"], to=onnx.TensorProto.INT64),
+        ]
+    else:
+        number = [node("ArgMax", ["scores"], ["number"], axis=1, keepdims=0)]
+    return [*scores, *number, node("Gather", ["classes", "number"], ["label"])]
+
+
+def value(name: str, dtype: "np.dtype[Any]", *shape: str | int) -> Any:
+    """What goes in or comes out: its type and shape."""
+    helper = imported_onnx().helper
+    return helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(dtype), shape)
+
+
+def refuse_what_is_more_than_weights(model: Model) -> None:
+    """Refuse a model that is not one product of a row of numbers with weights."""
+    if isinstance(model.solutions[0], Vote):
+        raise ValueError(
+            'A vote of many weights cannot be exported; train with the solution "average", which '
+            "predicts nearly the same."
+        )
+    if recipe_of(model.features).get("bits") is not None:
+        raise ValueError(
+            "The model hashes words or products, which ONNX cannot; only models of columns of "
+            "numbers can be exported."
+        )
+
+
+def recipe_of(features: dict[str, Any]) -> dict[str, Any]:
+    """How a file became rows; nothing for a model of matrices."""
+    recipe = features.get("recipe")
+    return recipe if isinstance(recipe, dict) else {}
+
+
+def column_names(features: dict[str, Any]) -> list[str] | None:
+    """The names of the columns of X, if they have any."""
+    columns = recipe_of(features).get("columns")
+    names = [name for name, _ in columns] if columns else features.get("names")
+    return None if names is None else list(map(str, names))
+
+
+def answer(model: Model) -> tuple[Array, Array]:
+    """The weights, with a column per class if there are over two, and the biases."""
+    weights, biases = zip(*(solution.answer() for solution in model.solutions), strict=True)
+    W = weights[0] if len(weights) == 1 else np.column_stack(weights)
+    if W.nbytes > MOST_BYTES:
+        raise ValueError(f"The weights take {W.nbytes >> 20:,} MB, and an ONNX file at most 2 GB.")
+    if not np.isfinite(W).all():
+        raise ValueError("The weights are no longer finite; train again on numbers scaled down.")
+    return np.ascontiguousarray(W), np.concatenate(biases)
+
+
+def label_tensor(classes: Array) -> Array:
+    """Labels in a type that ONNX has: numbers stay numbers."""
+    return classes.astype(LABEL_TYPES.get(classes.dtype.kind, object))
+
+
+def imported_onnx() -> Any:
+    """The package onnx, or a sentence on how to get it."""
+    try:
+        import onnx
+    except ImportError:
+        raise ImportError(
+            "Export needs the package onnx; install it with: pip install 'rosenblatt[onnx]'"
+        ) from None
+    return onnx

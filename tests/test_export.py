@@ -1,0 +1,176 @@
+"""The ONNX file: onnxruntime answers what the model answers, and what cannot be said is refused."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+import rosenblatt
+from rosenblatt import Perceptron, cli, storage
+from rosenblatt.classifiers import SIGN_OF_ZERO
+from rosenblatt.export import onnx_of, write_onnx
+from rosenblatt.files import Lesson, train
+from rosenblatt.readers import read
+
+from .conftest import FORMS, blobs, form_parameters
+
+onnx = pytest.importorskip("onnx", reason="export needs the extra onnx")
+runtime = pytest.importorskip("onnxruntime", reason="only onnxruntime can tell what a graph does")
+
+LABELS = {
+    "int64": np.array([-5, 2**60, 2**60 + 1]),
+    "uint64": np.array([0, 1, 2**64 - 1], np.uint64),
+    "float": np.array([0, 1, 2], np.float32),
+    "text": np.array(["é", "ü", "日本"]),
+    "object": np.array(["a", "b", "c"], object),
+    "bool": np.array([False, True]),
+}
+
+
+def answers(graph, X):
+    """The labels and scores that a service would give."""
+    content = graph if isinstance(graph, bytes) else graph.SerializeToString()
+    session = runtime.InferenceSession(content, providers=["CPUExecutionProvider"])
+    return session.run(["label", "scores"], {"X": X})
+
+
+def saved(perceptron, path):
+    perceptron.save(path)
+    return storage.load(path)
+
+
+def small_numbers(form, dtype, seed=0):
+    """Rows of small integers, of which many tie."""
+    rng = np.random.default_rng(seed)
+    X = rng.integers(-2, 3, (60, 3)).astype(dtype)
+    return X, np.arange(60) % (2 if form == "two" else 4)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("solution", ["last", "average", "pocket"])
+@pytest.mark.parametrize("form", FORMS)
+def test_onnxruntime_answers_as_the_perceptron(form, solution, dtype, tmp_path):
+    X, y = small_numbers(form, dtype)
+    perceptron = Perceptron(solution=solution, max_iter=4, random_state=0, **form_parameters(form))
+    model = saved(perceptron.fit(X, y), tmp_path / "model.safetensors")
+    graph = onnx_of(model)
+    onnx.checker.check_model(graph, full_check=True)
+    labels, scores = answers(graph, X)
+    expected = perceptron.decision_function(X)
+    assert (scores.dtype, scores.shape) == (expected.dtype, expected.shape)
+    if solution != "average":  # small integers: every sum is exact
+        assert scores.tolist() == expected.tolist()
+        assert labels.tolist() == perceptron.predict(X).tolist()
+    else:
+        assert np.allclose(scores, expected, rtol=8 * np.finfo(dtype).eps)
+
+
+@pytest.mark.parametrize(
+    ("form", "ties"),
+    [
+        *((form, ties) for form in ("two", "ovr") for ties in SIGN_OF_ZERO),
+        ("argmax", "mistake"),
+        ("argmax", "correct"),
+    ],
+)
+def test_ties_go_to_the_same_class(form, ties, tmp_path):
+    X, y = small_numbers(form, np.float64)
+    perceptron = Perceptron(ties=ties, max_iter=1, **form_parameters(form)).fit(X, y)
+    zero = np.zeros((1, 3))
+    for solution in perceptron._solutions:
+        solution.bias[:] = 0  # a row of zeros ties
+    perceptron._answered = None
+    assert not perceptron.decision_function(zero).any()
+    labels, _ = answers(onnx_of(saved(perceptron, tmp_path / "model.safetensors")), zero)
+    assert labels.tolist() == perceptron.predict(zero).tolist()
+    assert labels[0] == (1 if (form, ties) == ("two", "positive") else 0)
+
+
+@pytest.mark.parametrize("kind", LABELS)
+def test_labels_keep_their_type(kind, tmp_path):
+    classes = LABELS[kind]
+    X, y = blobs(classes=len(classes))
+    perceptron = Perceptron(max_iter=3).fit(X, classes[y])
+    labels, scores = answers(onnx_of(saved(perceptron, tmp_path / "model.safetensors")), X)
+    assert labels.tolist() == perceptron.predict(X).tolist()
+    assert np.allclose(scores, perceptron.decision_function(X), rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", ["csv", "svmlight"])
+def test_models_of_files_are_exported_too(kind, tmp_path):
+    X, y = small_numbers("argmax", np.float32)
+    path = tmp_path / f"data.{kind}"
+    if kind == "csv":
+        rows = [f"{a:g},{b:g},class {k},{c:g}\n" for (a, b, c), k in zip(X, y, strict=True)]
+        path.write_text("left,right,y,up\n" + "".join(rows))
+    else:
+        rows = [f"{k} 0:{a:g} 1:{b:g} 2:{c:g}\n" for (a, b, c), k in zip(X, y, strict=True)]
+        path.write_text("".join(rows))
+    model = train(read(path), Lesson("last", epochs=3))
+    storage.save(tmp_path / "model.safetensors", model)
+    write_onnx(tmp_path / "model.onnx", model)
+    content = (tmp_path / "model.onnx").read_bytes()
+    perceptron = rosenblatt.load(tmp_path / "model.safetensors")
+    labels, scores = answers(content, X)
+    assert labels.tolist() == perceptron.predict(X).tolist()
+    assert scores.tolist() == perceptron.decision_function(X).tolist()
+    (entry,) = onnx.load_from_string(content).metadata_props
+    names = ["left", "right", "up"] if kind == "csv" else None
+    assert (entry.key, json.loads(entry.value)) == ("columns", names)
+
+
+def test_a_vote_or_a_hash_is_refused_in_a_sentence(tmp_path):
+    X, y = blobs()
+    vote = saved(Perceptron(solution="vote").fit(X, y), tmp_path / "vote.safetensors")
+    with pytest.raises(ValueError, match=r'^A vote .* solution "average".*\.$'):
+        onnx_of(vote)
+    (tmp_path / "words.csv").write_text("colour,y\nred,1\nblue,0\n")
+    words = train(read(tmp_path / "words.csv"), Lesson())
+    with pytest.raises(ValueError, match=r"^The model hashes words .*\.$"):
+        write_onnx(tmp_path / "model.onnx", words)
+    assert not (tmp_path / "model.onnx").exists()
+
+
+def test_weights_beyond_two_gigabytes_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr("rosenblatt.export.MOST_BYTES", 10)
+    with pytest.raises(ValueError, match="at most 2 GB"):
+        onnx_of(saved(Perceptron().fit(*blobs()), tmp_path / "model.safetensors"))
+
+
+def command(capsys, *arguments):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["rosenblatt", "export", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+    return stop.value.code, *capsys.readouterr()
+
+
+def test_the_command_writes_a_file(capsys, tmp_path):
+    X, y = blobs()
+    perceptron = Perceptron().fit(X, y)
+    perceptron.save(tmp_path / "model.safetensors")
+    made = tmp_path / "model.onnx"
+    status, out, err = command(capsys, tmp_path / "model.safetensors", made)
+    assert (status, out, err) == (0, f"{made}: 5 columns in, labels and scores out.\n", "")
+    assert answers(made.read_bytes(), X)[0].tolist() == perceptron.predict(X).tolist()
+
+
+def test_the_command_refuses_in_one_sentence(capsys, tmp_path, monkeypatch):
+    model = tmp_path / "model.safetensors"
+    Perceptron().fit(*blobs()).save(model)
+    before = model.read_bytes()
+
+    def refused(*arguments):
+        status, out, err = command(capsys, *arguments)
+        assert (status, out, err.count("\n")) == (2, "", 1)
+        return err
+
+    assert "is the model itself" in refused(model, model)
+    assert "There is no folder" in refused(model, tmp_path / "nowhere" / "model.onnx")
+    assert "is a folder" in refused(model, tmp_path)
+    assert "is not an intact model" in refused(__file__, tmp_path / "model.onnx")
+    monkeypatch.setitem(sys.modules, "onnx", None)
+    assert "pip install 'rosenblatt[onnx]'" in refused(model, tmp_path / "model.onnx")
+    assert model.read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["model.safetensors"]

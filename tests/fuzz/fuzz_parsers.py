@@ -1,0 +1,178 @@
+"""Any bytes through every kernel of parsing.py, as Python with watched bounds and as compiled.
+
+``python tests/fuzz/fuzz_parsers.py -max_total_time=60`` (needs the extra ``fuzz``).
+"""
+
+import inspect
+import sys
+import warnings
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import atheris
+import interpreted
+import numpy as np
+
+from rosenblatt import parsing
+from rosenblatt.parsing import Block, Grams, Names, Progress
+
+BITS = 6
+MASK = np.uint64(2**BITS - 1)
+plain = interpreted.interpreted()
+for function in list(vars(plain).values()):
+    if inspect.isfunction(function) and function.__module__ == "interpreted_parsing":
+        atheris.instrument_func(function)
+
+
+def block(rows, values, dtype):
+    """Room for rows that nothing was written to."""
+    starts = np.zeros(rows + 1, np.uint64)
+    return Block(np.full(values, 7, dtype), np.full(values, 7, np.uint32), starts)
+
+
+def names(most):
+    """Room for names."""
+    indices, places = np.full(most, 7, np.uint32), np.full((2, most), 7, np.int64)
+    return Names(np.zeros(2**BITS, np.uint8), indices, *places, np.zeros(1, np.int64))
+
+
+def svmlight(choose, text):
+    """Rows of svmlight, as many at a time as there is room for."""
+    dtype, rows, values = choose.dtype(), choose.number(0, 4), choose.number(0, 9)
+    first, limit, increasing = choose.number(0, 1), choose.number(1, 40), choose.flag()
+    stop = choose.number(0, len(text))
+    yield "svmlight", lambda: (
+        text, stop, Progress(), np.full(rows, 7.0), block(rows, values, dtype), first,
+        limit, increasing,
+    )  # fmt: skip
+
+
+def vowpal_wabbit(choose, text):
+    """Rows of Vowpal Wabbit, with names."""
+    dtype, rows, values, most = choose.dtype(), *(choose.number(0, 9) for _ in range(3))
+    stop = choose.number(0, len(text))
+    yield "vowpal_wabbit", lambda: (
+        text, stop, Progress(), np.full(rows, 7.0), np.full(rows, 7.0),
+        block(rows, values, dtype), np.full(values, 7, np.uint8), MASK, names(most),
+    )  # fmt: skip
+
+
+def table(choose, text):
+    """Rows of numbers, of which one may be the label and some are passed over."""
+    dtype, rows, width = choose.dtype(), choose.number(0, 5), choose.number(1, 4)
+    places = np.array([choose.number(-1, width) for _ in range(choose.number(1, 6))])
+    delimiter, stop = ord(choose.among(",\t;")), choose.number(0, len(text))
+    yield "table", lambda: (
+        text, stop, Progress(), delimiter, places, np.full(rows, 7.0),
+        np.full(rows * width, 7, dtype), width,
+    )  # fmt: skip
+
+
+def row_ends(choose, text):
+    """Where rows end, quotation marks considered."""
+    delimiter = ord(choose.among(",\t"))
+    yield "row_ends", lambda: (text, delimiter, np.full(len(text), 7))
+
+
+def columns(choose, text):
+    """Strings as n-grams and as categories, and their products."""
+    dtype, most, shortest = choose.dtype(), choose.number(0, 9), choose.number(1, 3)
+    cuts = sorted(choose.number(0, len(text)) for _ in range(choose.number(1, 6)))
+    offsets, rows = np.array(cuts, np.int32), len(cuts) - 1
+    longest, values = shortest + choose.number(0, 2), choose.number(0, 40)
+    settings = longest, choose.flag(), choose.flag(), choose.flag(), np.uint64(choose.number(0, 99))
+    grams = Grams(shortest, *settings, MASK)
+    yield "text", lambda: (text, offsets, 0, 0, grams, block(rows, values, dtype), names(most))
+    yield "categories", lambda: (
+        text, offsets, 0, 0, grams.salt, MASK, block(rows, values, dtype), names(most),
+    )  # fmt: skip
+
+
+def crosses(choose, text):
+    """Products of features in groups."""
+    cuts = sorted({0, *(choose.number(0, min(len(text), 12)) for _ in range(3))})
+    starts, count = np.array(cuts, np.uint64), cuts[-1]
+    values, indices = text[:count].astype(np.float32), text[:count].astype(np.uint32)
+    groups = (text[:count] % 3).astype(np.uint16)
+    pairs = np.array([[choose.number(0, 2) for _ in range(2)] for _ in range(2)], np.uint16)
+    ends = np.zeros(len(starts), np.uint64)
+    parsing.count_crosses(starts, groups, pairs, ends)
+    yield "count_crosses", lambda: (starts, groups, pairs, np.zeros(len(starts), np.uint64))
+    out = block(len(starts) - 1, int(ends[-1]), np.float32)._replace(starts=ends)
+    most = choose.number(0, 9)
+    yield "cross", lambda: (
+        Block(values, indices, starts), groups, pairs, MASK,
+        Block(out.values.copy(), out.indices.copy(), ends), names(most),
+    )  # fmt: skip
+
+
+KERNELS = [svmlight, vowpal_wabbit, table, row_ends, columns, crosses]
+
+
+class Choice(atheris.FuzzedDataProvider):
+    """What the fuzzer decides besides the text."""
+
+    def number(self, least, most):
+        return self.ConsumeIntInRange(least, most)
+
+    def flag(self):
+        return self.ConsumeBool()
+
+    def among(self, things):
+        return things[self.number(0, len(things) - 1)]
+
+    def dtype(self):
+        return self.among([np.float32, np.float64])
+
+
+def flat(thing):
+    """All numbers of arguments or answers, to the bit."""
+    if isinstance(thing, tuple):
+        return [number for part in thing for number in flat(part)]
+    if isinstance(thing, np.ndarray):
+        return [np.asarray(thing).tobytes()]
+    return [None if thing is None else int(thing)]
+
+
+def test_one_input(data):
+    """Both forms of a kernel must leave and answer the same; stepping outside raises."""
+    choose = Choice(data)
+    kernel = choose.among(KERNELS)
+    text_size = choose.number(0, 200)
+    text = np.frombuffer(choose.ConsumeBytes(text_size) + b"\n", np.uint8)
+    for name, arguments in kernel(choose, text):
+        watched, given = arguments(), arguments()
+        plain.forget()
+        with np.errstate(all="ignore"):
+            expected = getattr(plain, name)(*map(interpreted.guarded, watched))
+        answer = getattr(parsing, name)(*given)
+        assert flat((watched, expected)) == flat((given, answer)), (name, bytes(text), watched)
+
+
+TEXTS = [
+    b"1 qid:7 1:0.5 3:-2e3 # why\n-1.5 2:1e-9\n",
+    b"1 2 'tag |a:0.5 x:1e-2 y |b 12 z:3\n-1 |word another\r\n",
+    b'1,2.50,NA\n-3e-7, "4" ,\n' + ",".join(parsing.MISSING).encode(),
+    b'a,"b ""c"",\n",d\n',
+    b"He said: no, never! caf\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac_1 ",
+    b"\1\2\3\4\5\6\7",
+]
+NUMBERS = b"9007199254740993 0.30000000000000004 16777217.0000000001e-400 1.7976931348623159e308"
+
+
+def seeds(folder):
+    """Write something to start from for each kernel: the fuzzer's choices are the last bytes."""
+    for number, text in enumerate(TEXTS):
+        for chosen in b"\5" * 12, bytes(range(1, 20)), b"\xff" * 12:
+            choices = chosen + bytes([min(len(text), 200), number])
+            Path(folder, f"{number}-{chosen[0]}").write_bytes(text + choices)
+    long = b"1 1:" + NUMBERS.replace(b" ", b"\n1 1:")
+    Path(folder, "numbers").write_bytes(long + b"\xff" * 12 + bytes([len(long), 0]))
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("error")
+    with TemporaryDirectory() as folder:
+        seeds(folder)
+        atheris.Setup([*sys.argv, folder], test_one_input)
+        atheris.Fuzz()

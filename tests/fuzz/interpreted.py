@@ -1,0 +1,127 @@
+"""The kernels of parsing.py as plain Python, in a memory where every step outside is an error.
+
+A compiled kernel reads by address and does not look at bounds, and a fuzzer cannot see into it. Its
+source, run as Python, has neither weakness once three things are replaced: bytes are read from
+arrays that were asked for their address, arrays refuse negative numbers, and NumPy makes such.
+"""
+
+import inspect
+import math
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from unittest.mock import patch
+
+import numpy as np
+
+from rosenblatt import parsing
+
+REGION = 1 << 20  # addresses between two arrays: a step outside of one never meets another
+
+
+class Guarded(np.ndarray):
+    """An array that does not count from its end when a number is negative."""
+
+    def __getitem__(self, place):
+        self.check(place)
+        found = super().__getitem__(place)
+        return found.view(Guarded) if isinstance(found, np.ndarray) else found
+
+    def __setitem__(self, place, value):
+        self.check(place)
+        super().__setitem__(place, value)
+
+    def check(self, place):
+        """Refuse what compiled code would read or write before the beginning."""
+        for number in place if isinstance(place, tuple) else (place,):
+            if not isinstance(number, (slice, np.ndarray, type(...))) and number < 0:
+                raise IndexError(f"{number} is below the first place")
+
+
+def guarded(thing):
+    """An array, or a tuple of arrays, whose bounds are watched."""
+    if isinstance(thing, np.ndarray):
+        return np.asarray(thing).view(Guarded)
+    if isinstance(thing, tuple):
+        return type(thing)(*map(guarded, thing))
+    return thing
+
+
+class Memory:
+    """Arrays at made-up addresses."""
+
+    def __init__(self):
+        self.arrays = []
+
+    def address(self, array):
+        """Where an array begins."""
+        here = array.ctypes.data, len(array)
+        for number, known in enumerate(self.arrays):
+            if (known.ctypes.data, len(known)) == here:
+                return (number + 1) * REGION
+        self.arrays.append(np.asarray(array).view(np.uint8))
+        return len(self.arrays) * REGION
+
+    def byte(self, i):
+        """The byte at an address, if there is one."""
+        number, place = divmod(int(i), REGION)
+        if not (0 < number <= len(self.arrays) and place < len(self.arrays[number - 1])):
+            raise IndexError(f"a byte outside of every array was read: {number}, {place}")
+        return int(self.arrays[number - 1][place])
+
+    def eight_bytes(self, i):
+        """The eight bytes from an address on, the first in the lowest bits."""
+        return np.uint64(sum(self.byte(i + k) << 8 * k for k in range(8)))
+
+
+class WatchedNumpy(ModuleType):
+    """NumPy, but what it makes is watched, and filled with what nobody wrote."""
+
+    def __getattr__(self, name):
+        return getattr(np, name)
+
+    def empty(self, size, dtype):
+        return guarded(np.full(size, 113, dtype))
+
+    def empty_like(self, array):
+        return self.empty(len(array), array.dtype)
+
+    def zeros(self, size, dtype):
+        return guarded(np.zeros(size, dtype))
+
+
+def low_zeros(word):
+    """How many bits are 0 before the first that is 1, from the lowest on."""
+    word = int(word)
+    return (word & -word).bit_length() - 1 if word else 64
+
+
+def ldexp(m, q):
+    """m·2ᑫ, infinite where Python raises; NumPy takes a plain float for one of any precision."""
+    try:
+        return np.float64(math.ldexp(m, int(q)))
+    except OverflowError:
+        return np.float64(math.copysign(math.inf, m))
+
+
+def interpreted():
+    """The module parsing as plain Python; its memory is forgotten by ``forget()``."""
+
+    def plain(function=None, **_):
+        return function or plain
+
+    module, memory = ModuleType("interpreted_parsing"), Memory()
+    path = Path(inspect.getfile(parsing))
+    with patch("numba.njit", plain), patch("numba.extending.intrinsic", plain):
+        exec(compile(path.read_text("utf-8"), path, "exec"), vars(module))
+    for name, value in list(vars(module).items()):
+        if isinstance(value, np.ndarray):
+            setattr(module, name, guarded(value))
+    module.np = WatchedNumpy("numpy")
+    module.math = SimpleNamespace(ldexp=ldexp, frexp=math.frexp, sqrt=np.sqrt)
+    module.low_zeros, module.forget = low_zeros, memory.arrays.clear
+    for name in ("address", "byte", "eight_bytes"):
+        setattr(module, name, getattr(memory, name))
+    # The same tuples as the compiled kernels take.
+    for name in ("Block", "Progress", "Grams", "Names"):
+        setattr(module, name, getattr(parsing, name))
+    return module

@@ -307,13 +307,14 @@ def test_standard_input_needs_neither_pyarrow_nor_scikit_learn():
         ("data.svm", b"1 1:1\0", "column 6", "there is a NUL byte"),
         ("data.vw", b"x |a b", "column 1", "the label is not a finite number"),
         ("data.vw", b"1 |a \0", "column 6", "there is a NUL byte"),
-        ("data.csv", b"1,2,x,4", "column 'label'", "a value is not a finite number"),
+        ("data.csv", b"1,2,x,4", "column 'label'", r"'x' is not a number; .*category=\['label'\]"),
+        ("data.csv", b"1, 2x ,3,4", "column 'b'", r"'2x' is not a number; .*category=\['b'\]"),
         ("data.csv", b"1,2,,4", "column 'label'", "the label is not a finite number"),
         ("data.csv", b"1,2,3", "column 'label'", "too few or too many cells"),
         ("data.csv", b"1,2,3,4,5", "column 'c'", "too few or too many cells"),
         ("data.csv", b"1,1e99,3,4", "column 'b'", "a value is too large for its type"),
         ("data.csv", b"1,2,3,\0", "column 'c'", "there is a NUL byte"),
-        ("p.csv", b"old,red,z,A", "column 'age'", "'old' is not a number"),
+        ("p.csv", b"old,red,z,A", "column 'age'", r"'old' is not a number; .*category=\['age'\]"),
         ("p.csv", b"1e99,red,z,A", "column 'age'", "a value is too large for its type"),
         ("p.csv", b"1,red,z", "column 8", "the row has 3 cells instead of 4"),
         ("p.csv", b"1,red,z,", "column 'y'", "the label is missing"),
@@ -634,3 +635,155 @@ def test_any_bytes_are_rows_or_one_sentence(kind, data, size):
     with contextlib.suppress(ValueError):
         rows = repr(whole(read(io.BytesIO(data), format=kind)))
         assert repr(whole(read(io.BytesIO(data), format=kind, batch_bytes=size))) == rows
+
+
+# What is asked for and has no meaning is never passed over in silence.
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "sentence"),
+    [
+        ("data.csv", {"ngrams": (1, 2)}, "ngrams and characters are of text"),
+        ("data.csv", {"characters": True}, "ngrams and characters are of text"),
+        ("data.vw", {"ngrams": (2, 2)}, "ngrams and characters are of text"),
+        ("data.vw", {"label": "kind"}, "A line of vw begins with its label"),
+        ("data.svm", {"label": 0}, "A line of svmlight begins with its label"),
+        ("data.svm", {"category": ["a"]}, "A line of svmlight begins with its label"),
+        ("data.svm", {"header": True}, "header is about CSV and TSV"),
+        ("data.csv", {"first": 1}, "first is about svmlight"),
+        ("data.csv", {"label": True}, "label=True is no column"),
+        ("data.csv", {"category": ["z"]}, "no column 'z'"),
+    ],
+)
+def test_options_without_a_meaning_are_refused(write, data, options, sentence):
+    with pytest.raises(ValueError, match=rf"{sentence}.*\.$"):
+        read(write(data, TINY[data]), **options)
+
+
+def test_features_are_made_as_before_and_not_otherwise(write):
+    features = read(write("data.csv", NUMBERS)).features()
+    with pytest.raises(ValueError, match="features says how features are made; leave out text"):
+        read(write("data.csv", NUMBERS), features=features, pairs=True)
+    assert whole(read(write("data.csv", NUMBERS), features=features, text=[], cross=[]))[2]
+
+
+def test_bits_without_a_hash_are_noticed(write):
+    notice = "The columns are numbers and not hashed: bits is not used."
+    assert notice in read(write("data.csv", NUMBERS), bits=5).notices
+    assert notice in read(write("data.svm", SVMLIGHT), bits=5).notices
+    assert notice not in read(write("data.vw", VW), bits=5).notices
+
+
+def test_a_string_is_one_name(write):
+    reader = read(write("p.csv", PEOPLE), text="text")
+    assert [kind for _, kind in reader.columns] == ["number", "category", "text"]
+
+
+# Labels and columns are what they are, whatever their first rows look like.
+
+
+def test_a_header_alone_has_no_rows():
+    for text in ("a,b,label\n", "a,b,c", '"kind, of",shape\n'):
+        with pytest.raises(ValueError, match=r"has no rows below its header \(state header=False"):
+            read(io.BytesIO(text.encode()), format="csv")
+    assert whole(read(io.BytesIO(b"1,2,3\n"), format="csv"))[2] == [[1, 2]]
+    assert whole(read(io.BytesIO(b"red,up\n"), format="csv", header=False))[0] == ["up"]
+    features = read(io.BytesIO(b"red,up\nblue,down\nred,up\n"), format="csv").features()
+    row = read(io.BytesIO(b"red,up\n"), format="csv", features=features)
+    assert whole(row)[2] == [[(category("0", "red"), 1)]]
+
+
+def test_large_integers_stay_different_labels(write):
+    big = [2**53, 2**53 + 1, 2**63 - 1, 7]
+    expected = list(map(str, big))
+    numbers = "x,y\n" + "".join(f"1,{label}\n" for label in big)
+    assert whole(read(io.BytesIO(numbers.encode()), format="csv"))[0] == expected
+    words = numbers.replace("x,", "c,x,").replace("1,", "red,1,")
+    assert whole(read(io.BytesIO(words.encode()), format="csv"))[0] == expected
+    path = write("big.parquet", pd.DataFrame({"x": 1.0, "y": big}))
+    assert whole(read(path))[0] == big
+    features = read(io.BytesIO(numbers.encode()), format="csv").features()
+    assert whole(read(path, features=features))[0] == expected
+
+
+@pytest.mark.parametrize("columns", ["{},1", "{},1,red"])
+def test_a_large_label_that_comes_late_is_told(monkeypatch, columns):
+    monkeypatch.setattr(readers, "SAMPLE", 100)
+    row = columns.format
+    text = "y,x,c\n"[: 2 * len(columns.split(","))].strip(",\n") + "\n"
+    text += "".join(f"{row(i % 2)}\n" for i in range(100)) + "\n" + row(2**53 + 1) + "\n"
+    where = r"line 103, column 'y': the label is too large a number.*words\."
+    with pytest.raises(ValueError, match=where):
+        list(read(io.BytesIO(text.encode()), format="csv"))
+    labels, _, _ = whole(read(io.BytesIO(text.encode()), format="csv", category=["y"]))
+    assert labels[-1] == str(2**53 + 1)
+
+
+def test_large_labels_of_lines_are_told():
+    for kind, line in ("svmlight", b" 1:1\n"), ("vw", b" |a b\n"):
+        text = b"# first\n" * (kind == "svmlight") + b"1" + line + b"-%d" % 2**60 + line
+        with pytest.raises(ValueError, match=rf"line {text.count(10)}, column 1: the label is too"):
+            list(read(io.BytesIO(text), format=kind))
+        assert len(whole(read(io.BytesIO(text), format=kind, label=False))[2]) == 2
+
+
+def test_truth_values_are_words_as_labels_and_numbers_as_features(write):
+    frame = pd.DataFrame({"flag": [True, False, True], "x": [1.0, 2, 3], "y": [True, False, False]})
+    words = ["True", "False", "False"]
+    assert whole(read(write("flags.parquet", frame))) == (words, [], [[1, 1], [0, 2], [1, 3]])
+    reader = read(write("flags.csv", frame.to_csv(index=False)))
+    labels, _, rows = whole(reader)
+    assert labels == words
+    again = read(write("flags.parquet", frame), features=reader.features())
+    assert whole(again) == (labels, [], rows)
+
+
+def test_words_below_a_megabyte_of_numbers_are_stated(write, monkeypatch):
+    monkeypatch.setattr(readers, "SAMPLE", 100)
+    text = "code,x,y\n" + "".join(f"{i},1,{i % 2}\n" for i in range(100)) + "B7,1,0\n"
+    sentence = r"line 102, column 'code': 'B7' is not a number; .* state category=\['code'\]\."
+    with pytest.raises(ValueError, match=sentence):
+        list(read(write("codes.csv", text)))
+    reader = read(write("codes.csv", text), category=["code"])
+    _, _, rows = whole(reader)
+    assert rows[-1] == [(category("code", "B7"), 1), (number("x"), 1)]
+    assert whole(read(write("codes.csv", text), features=reader.features()))[2] == rows
+    frame = pd.DataFrame({"code": [1, 2], "y": [0, 1]})
+    _, _, rows = whole(read(write("codes.parquet", frame), category="code"))
+    assert rows == [[(category("code", "1"), 1)], [(category("code", "2"), 1)]]
+
+
+def test_a_word_that_a_model_cannot_use_is_told(write):
+    features = read(write("data.csv", NUMBERS)).features()
+    with pytest.raises(ValueError, match=r"column 'a': 'x' is not a number, which the model wants"):
+        list(read(write("words.csv", "a,b,label,c\nx,2,1,3\n"), features=features))
+
+
+def test_svmlight_without_labels_is_read_when_none_is_wanted():
+    text = b"1:1 3:2\n5 2:1\nqid:4 1:3 # why\n0.5 qid:4 2:2\n1\n"
+    labels, _, rows = whole(read(io.BytesIO(text), format="svm", label=False))
+    assert labels == [None] * 5
+    assert rows == [[(0, 1), (2, 2)], [(1, 1)], [(0, 3)], [(1, 2)], []]
+    with pytest.raises(ValueError, match="line 1, column 2: the label is not a finite number"):
+        list(read(io.BytesIO(text), format="svm"))
+    with pytest.raises(ValueError, match="line 1, column 2: a feature is not written as index"):
+        list(read(io.BytesIO(b"1.5:1\n"), format="svm", label=False))
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read every file")
+def test_a_file_that_may_not_be_read_is_told(write):
+    path = write("secret.svm", SVMLIGHT)
+    path.chmod(0)
+    with pytest.raises(PermissionError, match=r"secret.svm cannot be read: permission denied\.$"):
+        list(read(path))
+
+
+def test_what_the_system_refuses_is_told_in_a_sentence(write, monkeypatch):
+    path = write("data.svm", SVMLIGHT)
+
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("builtins.open", refuse)
+    with pytest.raises(PermissionError, match=r"^.*data.svm cannot be read: permission denied\.$"):
+        read(path)

@@ -435,10 +435,11 @@ def ends_item(c):
 
 
 @compiled
-def svmlight(buffer, stop, progress, labels, block, first, limit, increasing):
+def svmlight(buffer, stop, progress, labels, block, first, limit, increasing, labelled=True):
     """Rows of lines ``label qid:number index:value … # comment``.
 
     The columns are index - first, below limit; with ``increasing`` each must be above the last.
+    Unless ``labelled``, a label may be absent, and is then not a number.
     """
     values, indices, starts = block
     at, row, k, lines, ignored, error, _ = progress
@@ -451,7 +452,7 @@ def svmlight(buffer, stop, progress, labels, block, first, limit, increasing):
             if row == room:
                 error = FULL
                 break
-            labels[row], i, queries, error = svmlight_label(i)
+            labels[row], i, queries, error = svmlight_label(i, labelled)
             if error == 0:
                 i, end, error = svmlight_features(i, k, values, indices, first, limit, increasing)
             if error != 0:
@@ -464,10 +465,12 @@ def svmlight(buffer, stop, progress, labels, block, first, limit, increasing):
 
 
 @inlined
-def svmlight_label(i):
+def svmlight_label(i, labelled):
     """The label at i, where the features begin, how many queries there are, and an error."""
     label, end = number(i, np.float64)
-    if end == i or not ends_item(byte(end)):
+    if not labelled and (byte(end) == COLON or byte(end) == ord("q")):
+        label, end = np.nan, i
+    elif end == i or not ends_item(byte(end)):
         several = end > i and byte(end) == COMMA
         return label, end, 0, LABELS if several else blame(end, LABEL)
     if np.isinf(label):

@@ -33,6 +33,7 @@ from .rows import read_only, rows_of
 PIECE = 4 << 20  # bytes that become one batch: they and their rows stay near the processor
 SAMPLE = 1 << 20  # bytes from which columns and first indices are found out
 LONGEST_ROW = 64 << 20
+LARGEST_LABEL = 2**53  # from here on floats skip integers
 MOST_PRODUCTS = 1 << 22  # of one batch; a row on its own may have 16 times as many
 AHEAD = 2  # batches
 CACHE = ".rosenblatt-cache"  # the ending of what arrays.py keeps beside a file
@@ -49,6 +50,7 @@ FORMATS = {
     "feather": "arrow",
 }
 DELIMITERS = {"csv": ",", "tsv": "\t"}
+LONG_LABEL = "the label is too large a number to tell from the next; name classes by words"
 LABELS = ("label", "class", "target", "y")  # names that a label goes by
 
 
@@ -90,6 +92,7 @@ def read(
     *,
     format: str | None = None,  # noqa: A002
     label: str | int | bool | None = None,
+    category: Sequence[str] = (),
     text: Sequence[str] = (),
     ngrams: tuple[int, int] = (1, 1),
     characters: bool = False,
@@ -116,6 +119,8 @@ def read(
     label
         The label's column, by name or number (from 0; -1 is the last), or False for none. Without
         it: the one called label, class, target or y, else the last.
+    category
+        Columns of words, the label's too, where the first rows look like numbers.
     text
         Columns that become hashed n-grams of words, each row's of length 1.
     ngrams
@@ -143,15 +148,17 @@ def read(
     names
         How many names of hashed features to keep.
     """
-    recipe = Recipe("", label, None, None, text, ngrams, characters, bits, cross, pairs, first)
-    if features is not None:
-        recipe = recipe_of(features)
-        recipe = recipe if label is None else replace(recipe, label=label)
+    text, category, cross = several(text), several(category), several(cross)
+    ngrams = (int(ngrams[0]), int(ngrams[1]))
+    asked = Recipe("", label, None, None, text, ngrams, characters, bits, cross, pairs, first)
+    recipe = asked if features is None else recipe_of(features, asked)
     check(recipe, batch_bytes, dtype)
     source = Source(path)
     kind = format_of(source, format)
-    label_needed = features is None or label is not None
-    options = Options(batch_bytes, np.dtype(dtype), names, label_needed)
+    refuse_options_of_others(kind, recipe, header, category)
+    new = features is None
+    needed = new or label is not None
+    options = Options(batch_bytes, np.dtype(dtype), names, needed, new, category)
     if kind in ("parquet", "arrow"):
         form: Form = DatasetTable(source, kind, recipe, options)
     elif source.is_folder or len(source.files) > 1:
@@ -162,22 +169,39 @@ def read(
         form = VowpalWabbit(source, recipe, options)
     else:
         form = delimited(source, DELIMITERS[kind], header, recipe, options)
+    if bits is not None and not form.hashed:
+        form.notices["The columns are numbers and not hashed: bits is not used."] = None
     return Reader(source, kind, form, skip_bad)
 
 
-def recipe_of(features: dict[str, Any]) -> Recipe:
-    """The recipe that features() wrote."""
+def several(names: Sequence[str]) -> tuple[str, ...]:
+    """Some names; a string is one of them."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def recipe_of(features: dict[str, Any], asked: Recipe) -> Recipe:
+    """The recipe that features() wrote, with the label that is asked for."""
+    if replace(asked, label=None) != Recipe():
+        raise ValueError(
+            "features says how features are made; leave out text, ngrams, characters, bits, cross, "
+            "pairs and first."
+        )
     try:
-        return Recipe(**features)
+        recipe = Recipe(**features)
     except TypeError as error:
         raise ValueError("features is not what features() of a reader gives.") from error
+    return recipe if asked.label is None else replace(recipe, label=asked.label)
 
 
 def check(recipe: Recipe, batch_bytes: int, dtype: Any) -> None:
     """Refuse what cannot be asked for."""
+    if recipe.label is True:
+        raise ValueError("label=True is no column; give its name or number, or False for none.")
     shortest, longest = recipe.ngrams
     if not 1 <= shortest <= longest:
         raise ValueError(f"ngrams=({shortest}, {longest}) must be 1 or more, the least first.")
+    if not recipe.text and (recipe.characters or longest > 1):
+        raise ValueError("ngrams and characters are of text; name its column with text.")
     if recipe.bits is not None and not 1 <= recipe.bits <= 31:
         raise ValueError(f"bits={recipe.bits} must be 1 to 31.")
     if recipe.first not in (None, 0, 1):
@@ -186,6 +210,21 @@ def check(recipe: Recipe, batch_bytes: int, dtype: Any) -> None:
         raise ValueError(f"dtype={dtype} must be float32 or float64.")
     if batch_bytes < 1:
         raise ValueError(f"batch_bytes={batch_bytes} must be 1 or more.")
+
+
+def refuse_options_of_others(
+    kind: str, recipe: Recipe, header: bool | None, category: Sequence[str]
+) -> None:
+    """Refuse what has no meaning for a format, which would do nothing in silence."""
+    if recipe.rows not in ("", kind):
+        return  # another sentence is due
+    named = category or not (recipe.label is None or recipe.label is False)
+    if kind in ("svmlight", "vw") and named:
+        raise ValueError(f"A line of {kind} begins with its label: it has no columns to name.")
+    if header is not None and kind not in DELIMITERS:
+        raise ValueError("header is about CSV and TSV; other formats have no line of names.")
+    if recipe.first is not None and kind != "svmlight":
+        raise ValueError("first is about svmlight; other formats do not number their columns.")
 
 
 def format_of(source: "Source", stated: str | None) -> str:
@@ -288,6 +327,17 @@ class Place:
 # Bytes.
 
 
+@contextmanager
+def plain_errors(name: str) -> Iterator[None]:
+    """Say in a sentence what the system says with a number."""
+    try:
+        yield
+    except OSError as error:
+        if error.strerror is None:
+            raise
+        raise type(error)(f"{name} cannot be read: {error.strerror.lower()}.") from error
+
+
 class Source:
     """Something that can be opened: a file, several of them, standard input or an open file."""
 
@@ -302,8 +352,9 @@ class Source:
         self.file = sys.stdin.buffer if path == "-" else path if hasattr(path, "read") else None
         if self.file is None:
             self.name = os.fspath(path)
-            self.find_files()
-            self.size = sum(os.path.getsize(file) for file in self.files)
+            with plain_errors(self.name):
+                self.find_files()
+                self.size = sum(os.path.getsize(file) for file in self.files)
         else:
             self.name = (
                 "standard input" if path == "-" else str(getattr(path, "name", "the stream"))
@@ -329,7 +380,7 @@ class Source:
     def open(self) -> Iterator["Stream"]:
         """The bytes from the beginning; what is opened here is closed afterwards."""
         if self.file is None:
-            with open(self.files[0], "rb", buffering=0) as file:
+            with plain_errors(self.name), open(self.files[0], "rb", buffering=0) as file:
                 yield decompressed(self.name, file)
         elif self.start is not None:
             self.file.seek(self.start)
@@ -455,6 +506,19 @@ class Options(NamedTuple):
     dtype: np.dtype
     names: int
     label_needed: bool
+    new: bool  # or features are made as before
+    category: tuple[str, ...]
+
+    def kinds(self, names: list[str], kinds: list[str], source: Source) -> list[str]:
+        """The kinds of columns, with those that were stated."""
+        words = {position(name, names, source) for name in self.category}
+        return ["category" if j in words else kind for j, kind in enumerate(kinds)]
+
+    def remedy(self, column: str) -> str:
+        """What to do about a word in a column of numbers."""
+        if not self.new:
+            return ", which the model wants"
+        return f"; if the column holds words, state category=[{column!r}]"
 
 
 class Form:
@@ -597,7 +661,9 @@ class Lines(Form):
                 progress = Progress(lines=place.lines)
                 while progress.at < len(data):
                     out = self.room(len(data) - progress.at)
+                    before = progress
                     progress = self.parse_good(data, progress, out, place)
+                    self.refuse_long_labels(data, before, progress.rows, out, place)
                     if progress.ignored:
                         self.notices[self.ignored] = None
                     labels, weights = out.labels if self.labelled else None, out.weights
@@ -623,6 +689,20 @@ class Lines(Form):
             progress = progress._replace(at=after, lines=progress.lines + 1)
             progress = self.parse(data, progress, out)
         return progress
+
+    def refuse_long_labels(
+        self, data: np.ndarray, before: Progress, rows: int, out: Room, place: Place
+    ) -> None:
+        """Refuse numbers so large that two labels could become one."""
+        long = np.abs(out.labels[:rows]) >= LARGEST_LABEL
+        if self.labelled and long.any():
+            until = out._replace(labels=out.labels[: long.argmax()])
+            line = self.parse_good(data, before, until, Place("", place.tolerated, "")).lines + 1
+            raise place.error(line, self.label_column(), LONG_LABEL)
+
+    def label_column(self) -> Any:
+        """Where the label is."""
+        return 1
 
     def complaint(self, data: np.ndarray, progress: Progress) -> tuple[Any, str]:
         """The column where a line is broken, and why."""
@@ -666,11 +746,9 @@ class Svmlight(Lines):
 
     def parse(self, data: np.ndarray, progress: Progress, out: Room) -> Progress:
         """Call the kernel."""
-        first = self.recipe.first
         limit, increasing = 1 << 32, True
-        progress = parsing.svmlight(
-            data, len(data), progress, out.labels, out.block, first, limit, increasing
-        )
+        rules = self.recipe.first, limit, increasing, self.labelled
+        progress = parsing.svmlight(data, len(data), progress, out.labels, out.block, *rules)
         if progress.values:
             self.width = max(self.width, int(out.block.indices[: progress.values].max()) + 1)
         return progress
@@ -772,11 +850,11 @@ def settle(recipe: Recipe, names: list[str], kinds: list[str], source: Source) -
         label = None if recipe.label is False else label_of(recipe.label, names, source)
         text = [names[position(name, names, source)] for name in recipe.text]
         columns = [
-            (name, "text" if name in text else kind)
+            (name, "text" if name in text else "number" if kind == "boolean" else kind)
             for name, kind in known.items()
             if name != label and kind
         ]
-        label_kind = None if label is None else known[label]
+        label_kind = None if label is None else known[label].replace("boolean", "category")
         recipe = replace(recipe, label=label, label_kind=label_kind, columns=columns)
     if not recipe.columns:
         raise ValueError(f"{source.name} has no columns to learn from.")
@@ -819,15 +897,19 @@ def delimited(
     source: Source, delimiter: str, header: bool | None, recipe: Recipe, options: Options
 ) -> Form:
     """The form of a CSV or TSV file: a kernel reads it if it is all numbers."""
-    sheet = look(source, delimiter, header, recipe)
+    sheet, rows = look(source, delimiter, header, recipe, options)
     recipe = settle(form_of(recipe, "table", source), sheet.names, sheet.kinds, source)
+    if options.new and recipe.label_kind == "number" and has_long_labels(rows, sheet, recipe):
+        recipe = replace(recipe, label_kind="category")
     all_numbers = {*sheet.kinds, recipe.label_kind} <= {"number", None}
     form = NumberTable if all_numbers and recipe.bits is None else CellTable
     return form(source, recipe, options, sheet)
 
 
-def look(source: Source, delimiter: str, header: bool | None, recipe: Recipe) -> Sheet:
-    """Find out the names and kinds of columns."""
+def look(
+    source: Source, delimiter: str, header: bool | None, recipe: Recipe, options: Options
+) -> tuple[Sheet, bytes]:
+    """Find out the names and kinds of columns; the first rows, which tell them."""
     begin, head, ends = sample(source, delimiter)
     top, below = head[begin : ends[0]], head[ends[0] : ends[-1]]
     cells = cells_of(top.decode(errors="replace"), delimiter)
@@ -835,13 +917,15 @@ def look(source: Source, delimiter: str, header: bool | None, recipe: Recipe) ->
         header = is_header(cells, top, below, delimiter, recipe)
     rows = below if header else top + below
     if not rows.strip():
-        raise ValueError(f"{source.name} has no rows{' below its header' if header else ''}.")
+        hint = " below its header (state header=False if that line is a row)" if header else ""
+        raise ValueError(f"{source.name} has no rows{hint}.")
     names = cells if header else [str(number) for number in range(len(cells))]
     kinds = ["number"] * len(names)
     if not is_numeric(rows, delimiter, len(names)):
         columns = inferred_cells(rows, delimiter, len(names)).columns
         kinds = [kind_of(column.type) or "category" for column in columns]
-    return Sheet(delimiter, names, kinds, ends[0] if header else begin)
+    kinds = options.kinds(names, kinds, source)
+    return Sheet(delimiter, names, kinds, ends[0] if header else begin), rows
 
 
 def cells_of(row: str, delimiter: str) -> list[str]:
@@ -878,11 +962,13 @@ def is_header(cells: list[str], top: bytes, below: bytes, delimiter: str, recipe
     """Whether the first row holds names.
 
     It does if it has a name that was stated, or stands over numbers and is not of numbers, or if
-    no cell of it is a number or comes again in its column.
+    no cell of it is a number or comes again in its column. Words alone are names, too.
     """
     stated = {recipe.label, *recipe.text, *(name for name, _ in recipe.columns or ())}
-    if stated & set(cells) or not below:
-        return not stated.isdisjoint(cells)
+    if stated & set(cells):
+        return True
+    if not below:
+        return recipe.columns is None and not any(is_number(cell) for cell in cells)
     if is_numeric(top, delimiter, len(cells)):
         return False
     if is_numeric(below, delimiter, len(cells)):
@@ -909,6 +995,23 @@ def is_numeric(rows: bytes, delimiter: str, width: int) -> bool:
 def is_number(cell: str) -> bool:
     """Whether a cell is a number or missing."""
     return is_numeric(cell.encode(), "\n", 1)
+
+
+def has_long_labels(rows: bytes, sheet: Sheet, recipe: Recipe) -> bool:
+    """Whether a label is an integer that a float cannot tell from its neighbours."""
+    if not re.search(rb"\d{16}", rows):
+        return False
+    column = str(sheet.names.index(str(recipe.label)))
+    table = inferred_cells(
+        rows,
+        sheet.delimiter,
+        len(sheet.names),
+        include_columns=[column],
+        column_types={column: arrow_type(None)},
+    )
+    whole = re.compile(r" *[+-]?\d+ *")
+    labels = (cell for cell in table[0].unique().to_pylist() if cell and whole.fullmatch(cell))
+    return any(abs(int(label)) >= LARGEST_LABEL for label in labels)
 
 
 class NumberTable(Lines):
@@ -954,9 +1057,19 @@ class NumberTable(Lines):
 
     def complaint(self, data: np.ndarray, progress: Progress) -> tuple[Any, str]:
         """The name of the column where a row is broken, and why."""
+        delimiter = self.sheet.delimiter.encode()
         before = bytes(data[progress.at : progress.where])
-        column = before.count(self.sheet.delimiter.encode())
-        return repr(self.sheet.names[column]), REASONS[progress.error]
+        name, sentence = self.sheet.names[before.count(delimiter)], REASONS[progress.error]
+        if progress.error == parsing.VALUE:
+            begin = progress.at + before.rfind(delimiter) + 1
+            cell = re.split(rb"[\n%b]" % delimiter, bytes(data[begin : begin + 99]))[0]
+            shown = cell.decode(errors="replace").strip()[:40]
+            sentence = f"{shown!r} is not a number" + self.options.remedy(name)
+        return repr(name), sentence
+
+    def label_column(self) -> Any:
+        """Where the label is."""
+        return repr(self.recipe.label)
 
 
 def label_position(
@@ -1025,11 +1138,12 @@ class ArrowTable(Form):
         """The labels, as numbers or strings."""
         labels: np.ndarray
         if self.recipe.label_kind == "number":
-            numbers = column.cast(arrow_type(np.dtype(np.float64)), safe=False)
-            labels = numbers.to_numpy(zero_copy_only=False)
+            labels = exact_numbers(column)
             good = np.isfinite(labels).all()
+            if good and labels.dtype.kind == "f" and np.any(np.abs(labels) >= LARGEST_LABEL):
+                raise BrokenCellError(self.recipe.label, LONG_LABEL)
         else:
-            coded = column.cast(arrow_type(None)).dictionary_encode()
+            coded = as_words(column).dictionary_encode()
             classes = coded.dictionary.to_pylist()
             good = not coded.null_count and "" not in classes
             labels = np.array(classes, object)[numbers_in(coded.indices)] if good else np.empty(0)
@@ -1109,14 +1223,35 @@ def arrow_type(dtype: np.dtype | None) -> Any:
     return pyarrow.string() if dtype is None else pyarrow.from_numpy_dtype(dtype)
 
 
+def exact_numbers(column: Any) -> np.ndarray:
+    """A column of numbers: integers as they are, others and missing ones as floats."""
+    from pyarrow import types
+
+    whole = types.is_integer(column.type) and not column.null_count
+    numbers = column if whole else column.cast(arrow_type(np.dtype(np.float64)), safe=False)
+    found: np.ndarray = numbers.to_numpy(zero_copy_only=False)
+    return found
+
+
+def as_words(column: Any) -> Any:
+    """A column as strings; truth values are spelt as Python does, and as pandas writes CSV."""
+    from pyarrow import compute, types
+
+    if types.is_boolean(column.type):
+        return compute.if_else(column, "True", "False")
+    return column.cast(arrow_type(None))
+
+
 def kind_of(kind: Any) -> str:
     """What a column of some Arrow type becomes, or nothing."""
     from pyarrow import types
 
     if types.is_dictionary(kind):
         kind = kind.value_type
-    number = types.is_integer, types.is_floating, types.is_boolean, types.is_decimal, types.is_null
+    number = types.is_integer, types.is_floating, types.is_decimal, types.is_null
     string = types.is_string, types.is_large_string, types.is_string_view
+    if types.is_boolean(kind):
+        return "boolean"
     if any(is_kind(kind) for is_kind in number):
         return "number"
     return "category" if any(is_kind(kind) for is_kind in string) else ""
@@ -1124,7 +1259,7 @@ def kind_of(kind: Any) -> str:
 
 def strings(column: Any) -> tuple[np.ndarray, np.ndarray]:
     """The bytes of strings, and where each begins; a missing one is empty."""
-    column = column.cast(arrow_type(None))
+    column = as_words(column)
     if column.null_count:
         column = column.fill_null("")
     _, offsets, data = column.buffers()
@@ -1267,7 +1402,8 @@ class CellTable(ArrowTable):
         for number, kind in zip(self.include, self.types, strict=True):
             cell = cells[number]
             if kind != arrow_type(None) and not is_number(cell):
-                return repr(names[number]), f"{cell[:40]!r} is not a number"
+                remedy = self.options.remedy(names[number])
+                return repr(names[number]), f"{cell[:40]!r} is not a number{remedy}"
         return "1", problem
 
 
@@ -1290,10 +1426,11 @@ def parsed_cells(
     )
 
 
-def inferred_cells(data: bytes, delimiter: str, width: int) -> Any:
+def inferred_cells(data: bytes, delimiter: str, width: int, **conversion: Any) -> Any:
     """The cells of whole rows, of the types that suit them; rows of another width are left out."""
     data = data.decode(errors="replace").encode()  # rows that are left out must be UTF-8 too
-    return parsed_cells(data, delimiter, width, lenient=True, true_values=[], false_values=[])
+    words: dict[str, Any] = {"true_values": [], "false_values": []}
+    return parsed_cells(data, delimiter, width, lenient=True, **words, **conversion)
 
 
 class DatasetTable(ArrowTable):
@@ -1313,7 +1450,7 @@ class DatasetTable(ArrowTable):
         except (ValueError, OSError) as error:
             raise ValueError(f"{source.name} cannot be read as {format}: {error}.") from error
         schema = self.dataset.schema
-        kinds = [kind_of(kind) for kind in schema.types]
+        kinds = options.kinds(schema.names, [kind_of(kind) for kind in schema.types], source)
         recipe = settle(form_of(recipe, "table", source), schema.names, kinds, source)
         super().__init__(source, recipe, options, schema.names)
         for name, kind in zip(schema.names, kinds, strict=True):

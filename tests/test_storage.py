@@ -539,10 +539,43 @@ def test_what_is_no_file_is_refused(tmp_path):
         refused(tmp_path / what, "is a (folder|device or pipe); give the name of a model file")
         with pytest.raises(ValueError, match="give the name of a model file"):
             save(tmp_path / what, model_of(trained()))
-    with pytest.raises(FileNotFoundError, match="missing"):
+    with pytest.raises(FileNotFoundError, match=r"missing could not be read: no such file .*\.$"):
         load(tmp_path / "missing")
-    with pytest.raises(FileNotFoundError, match="nowhere"):
+    with pytest.raises(FileNotFoundError, match=r"nowhere/model could not be written: no such "):
         save(tmp_path / "nowhere" / "model", model_of(trained()))
+
+
+LOAD_IN_LITTLE_MEMORY = """
+import resource, sys
+from rosenblatt.storage import load
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    load(sys.argv[1])
+except ValueError as error:
+    print(error)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def test_a_header_that_would_take_all_memory_is_refused_before_it_is_read(tmp_path):
+    path = tmp_path / "huge"
+    text = '{"format": 1, "checksum": "", "facts": [' + '{"a":1},' * (storage.HEADER_BYTES // 8)
+    save_file({"0.weights": np.zeros(3)}, path, {"rosenblatt": text})
+    command = [sys.executable, "-c", LOAD_IN_LITTLE_MEMORY, path]
+    refusal, memory = subprocess.check_output(command, text=True).splitlines()
+    assert "is not an intact model of rosenblatt (its header is longer than 32 MB)" in refusal
+    assert int(memory) < 10_000  # kB
+
+
+def test_a_large_table_of_names_is_kept_and_a_larger_one_refused(tmp_path, monkeypatch):
+    names = [f"feature number {k}" for k in range(10**6)]
+    model = model_of(trained())._replace(features={"names": names})
+    save(tmp_path / "model", model)
+    assert load(tmp_path / "model").features["names"] == names
+    monkeypatch.setattr(storage, "HEADER_BYTES", 1000)
+    with pytest.raises(ValueError, match="names and facts take over 0 MB; shorten the names"):
+        save(tmp_path / "other", model)
+    assert files_beside(tmp_path / "model") == ["model"]
 
 
 # What cannot be saved

@@ -26,6 +26,7 @@ from .training import SOLUTIONS, Array, Bookmark, Epoch, Last, Updates, Vote, jo
 FORMAT = 1
 LABEL_TYPES = re.compile(r"[<>|]([biuf][1248]|U\d{1,9}|O)")
 LABEL_BYTES = 2**28
+HEADER_BYTES = 2**25  # over a million names; JSON takes up to 25 times as much memory
 CSR = ("data", "indices", "indptr")
 DAMAGE = (
     SafetensorError,
@@ -89,6 +90,11 @@ def save(path: str | os.PathLike[str], model: Model) -> None:
             save_file(tensors, temporary, {"rosenblatt": text})
         except SafetensorError as error:
             raise OSError(f"{path} could not be written: {error}") from None
+        if header_size(temporary) > HEADER_BYTES:
+            raise ValueError(
+                f"The model cannot be saved: names and facts take over {HEADER_BYTES >> 20} MB; "
+                "shorten the names of the features."
+            )
 
 
 def load(path: str | os.PathLike[str]) -> Model:
@@ -100,7 +106,9 @@ def load(path: str | os.PathLike[str]) -> Model:
         A file that ``save`` wrote.
     """
     refuse_all_but_files(path)
+    size = header_size(path)
     try:
+        require(size <= HEADER_BYTES, f"its header is longer than {HEADER_BYTES >> 20} MB")
         with safe_open(path, "np") as file:
             text = (file.metadata() or {})["rosenblatt"]
             header = json.loads(text)
@@ -133,21 +141,40 @@ def refuse_all_but_files(path: str | os.PathLike[str]) -> None:
         raise ValueError(f"{path} is a {kind}; give the name of a model file.")
 
 
+def header_size(path: str | os.PathLike[str]) -> int:
+    """How long the header of a model file is, as its first eight bytes say."""
+    with plain_errors(path, "read"), open(path, "rb") as file:
+        return int.from_bytes(file.read(8), "little")
+
+
+@contextmanager
+def plain_errors(path: str | os.PathLike[str], what: str) -> Iterator[None]:
+    """Say in a sentence what the system says with a number and of a temporary file."""
+    try:
+        yield
+    except OSError as error:
+        if error.strerror is None:
+            raise
+        sentence = f"{path} could not be {what}: {error.strerror[:1].lower()}{error.strerror[1:]}."
+        raise type(error)(sentence) from error
+
+
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
     """A temporary file that takes the place of another once it is complete and on disk."""
     refuse_all_but_files(path)
-    path = Path(path).resolve()  # a link stays a link
-    temporary = path.with_name(f".{token_hex(8)}.part")
+    target = Path(path).resolve()  # a link stays a link
+    temporary = target.with_name(f".{token_hex(8)}.part")
     try:
-        temporary.touch(exist_ok=False)
-        mode = temporary.stat().st_mode  # that of any new file; safetensors may make it private
-        yield temporary
-        temporary.chmod(mode)
-        sync(temporary)
-        os.replace(temporary, path)
-        with suppress(PermissionError):  # some systems do not open folders
-            sync(path.parent)
+        with plain_errors(path, "written"):
+            temporary.touch(exist_ok=False)
+            mode = temporary.stat().st_mode  # that of any new file; safetensors may make it private
+            yield temporary
+            temporary.chmod(mode)
+            sync(temporary)
+            os.replace(temporary, target)
+            with suppress(PermissionError):  # some systems do not open folders
+                sync(target.parent)
     finally:
         temporary.unlink(missing_ok=True)
 

@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -28,7 +28,7 @@ class Whole(NamedTuple):
     """All rows of a file as one batch, and what the reader found out on the way."""
 
     batch: Batch
-    names: dict[int, str]
+    names: Mapping[int, str]
     notices: list[str]
     bad: int
 

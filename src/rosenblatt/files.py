@@ -1,7 +1,7 @@
 """From a file to a model, and from a model to predictions: in batches, without scikit-learn."""
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import chain
 from typing import Any, NamedTuple
@@ -479,7 +479,7 @@ def told(reader: Reader, watch: Watch) -> Iterator[Batch]:
         yield batch
 
 
-def model_of(run: Run, plan: Plan, reader: Reader, names: dict[int, str], rows: int) -> Model:
+def model_of(run: Run, plan: Plan, reader: Reader, names: Mapping[int, str], rows: int) -> Model:
     """What to keep in a file: the state, how it was trained, and how features are made."""
     lesson, solution = plan.lesson, run.solution
     parameters: dict[str, Any] = {
@@ -520,7 +520,7 @@ def tested(model: Model, plan: Plan, batches: Iterable[Batch]) -> Model:
     return model
 
 
-def named(weights: Array, names: dict[int, str], most: int = 1000) -> list[Any]:
+def named(weights: Array, names: Mapping[int, str], most: int = 1000) -> list[Any]:
     """The names of the columns with the largest weights."""
     if not names:
         return []

@@ -16,7 +16,7 @@ import sys
 import tempfile
 import zlib
 from collections import deque
-from collections.abc import Callable, Generator, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -278,9 +278,9 @@ class Reader:
         return list(self.form.notices)
 
     @property
-    def names(self) -> dict[int, str]:
+    def names(self) -> Mapping[int, str]:
         """The names of the features that are known, by column."""
-        return dict(self.form.vocabulary.known)
+        return Spelt(dict(self.form.vocabulary.known))
 
     def features(self) -> dict[str, Any]:
         """How the features were made, for ``read(path, features=…)``; it can be written as JSON."""
@@ -567,7 +567,7 @@ class Form:
             np.subtract(starts[row : stop + 1], starts[row], out=out.starts)
             part, span = some_rows(block, row, stop)
             parsing.cross(part, groups[span], pairs, self.mask, out, self.vocabulary.room)
-            self.vocabulary.learn(self.vocabulary.product)
+            self.vocabulary.learn(lambda one, other: (self.vocabulary.product, one, other))
             yield slice(row, stop), out
             row = stop
 
@@ -607,20 +607,25 @@ class Vocabulary:
     """The names of the features met first, up to some number: what a hash cannot tell."""
 
     def __init__(self, most: int, size: int) -> None:
-        self.known: dict[int, str] = {}
+        self.known: dict[int, tuple[Any, ...]] = {}
         self.room: Names | None = None
         if most > 0:
             places = np.empty((2, most), np.int64)
             seen, indices = np.zeros(size, np.uint8), np.empty(most, np.uint32)
             self.room = Names(seen, indices, places[0], places[1], np.zeros(1, np.int64))
 
-    def learn(self, name: Callable[[int, int], str]) -> None:
-        """Keep the names that a kernel noted, as a function of where they begin and end."""
+    def learn(self, note: Callable[[int, int], tuple[Any, ...]]) -> None:
+        """Keep what a kernel noted, as a function of where it begins and ends.
+
+        Only a few names will ever be asked for, so each is a function and its arguments till then.
+        """
         if self.room is not None:
             seen, indices, begins, ends, count = self.room
             n = int(count[0])
-            for index, begin, end in zip(indices[:n], begins[:n], ends[:n], strict=True):
-                self.known[int(index)] = name(int(begin), int(end))
+            if n:
+                places = zip(begins[:n].tolist(), ends[:n].tolist(), strict=True)
+                notes = [note(begin, end) for begin, end in places]
+                self.known.update(zip(indices[:n].tolist(), notes, strict=True))
             self.room = Names(seen, indices[n:], begins[n:], ends[n:], count)
             count[0] = 0
 
@@ -629,11 +634,34 @@ class Vocabulary:
         if self.room is not None and len(self.room.indices):
             self.room.seen[index] = self.room.count[0] = 1
             self.room.indices[0] = index
-            self.learn(lambda begin, end: name)
+            self.learn(lambda begin, end: (str, name))
 
     def product(self, one: int, other: int) -> str:
         """The name of a product of two features."""
-        return f"{self.known.get(one, one)} × {self.known.get(other, other)}"
+        factors = (spelt(self.known.get(factor, (str, factor))) for factor in (one, other))
+        return " × ".join(factors)
+
+
+def spelt(note: tuple[Any, ...]) -> str:
+    """A name of which the function and the arguments were noted."""
+    spell, *arguments = note
+    return str(spell(*arguments))
+
+
+class Spelt(Mapping[int, str]):
+    """Names of features by column, spelt when they are asked for."""
+
+    def __init__(self, known: dict[int, tuple[Any, ...]]) -> None:
+        self.known = known
+
+    def __getitem__(self, column: int) -> str:
+        return spelt(self.known[column])
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.known)
+
+    def __len__(self) -> int:
+        return len(self.known)
 
 
 # Forms that a kernel reads line by line.
@@ -792,7 +820,8 @@ class VowpalWabbit(Lines):
         """Call the kernel."""
         names = self.vocabulary.room
         progress = parsing.vowpal_wabbit(data, len(data), progress, *out, self.mask, names)
-        self.vocabulary.learn(lambda begin, end: vw_feature(data, begin, end))
+        text = data.tobytes() if names is not None and names.count[0] else b""
+        self.vocabulary.learn(lambda begin, end: (vw_name, space_of(text, begin), text[begin:end]))
         return progress
 
     def finished(
@@ -809,11 +838,18 @@ class VowpalWabbit(Lines):
             yield some, rows_of_block(part, len(part.starts) - 1)
 
 
-def vw_feature(data: np.ndarray, begin: int, end: int) -> str:
-    """The name of the feature at begin to end, with its namespace."""
-    line = bytes(data[max(0, begin - 4096) : begin])  # a namespace is seldom longer
-    space = re.split(rb"[\s:]", line[line.rfind(b"|") + 1 :], maxsplit=1)[0]
-    name = bytes(data[begin:end])
+SPACE_ENDS = re.compile(rb"[\s:]")
+
+
+def space_of(text: bytes, begin: int) -> bytes:
+    """The namespace of the feature at some place."""
+    bar = text.rfind(b"|", 0, begin) + 1
+    end = SPACE_ENDS.search(text, bar, begin)
+    return text[bar : end.start() if end else begin]
+
+
+def vw_name(space: bytes, name: bytes) -> str:
+    """The name of a feature with its namespace."""
     return (space + b"^" + name if space else name).decode(errors="replace")
 
 
@@ -1024,7 +1060,7 @@ class NumberTable(Lines):
         self.sheet, self.skip = sheet, sheet.skip
         features = [name for name, _ in recipe.columns or ()]
         self.width = len(features)
-        self.vocabulary.known.update(enumerate(features))
+        self.vocabulary.known.update((k, (str, name)) for k, name in enumerate(features))
         self.places = np.full(len(sheet.names), self.width)
         self.places[[position(name, sheet.names, source) for name in features]] = range(self.width)
         label = label_position(recipe, sheet.names, source, options)
@@ -1112,7 +1148,7 @@ class ArrowTable(Form):
         self.label = label_position(recipe, names, source, options)
         for number, (name, kind) in enumerate(self.columns):
             if not self.hashed:
-                self.vocabulary.known[number] = name
+                self.vocabulary.known[number] = (str, name)
             elif kind == "number":
                 self.vocabulary.keep(int(self.salts[number] & self.mask), name)
 
@@ -1129,7 +1165,7 @@ class ArrowTable(Form):
     def numbers(self, column: Any, name: str) -> np.ndarray:
         """A column of numbers; a missing one is NaN."""
         kind = arrow_type(self.options.dtype)
-        numbers = column.cast(kind, safe=False).to_numpy(zero_copy_only=False)
+        numbers = numbers_in(column.cast(kind, safe=False))
         if np.isinf(numbers).any():
             raise BrokenCellError(name, REASONS[parsing.VALUE_TOO_LARGE])
         return read_only(numbers)
@@ -1207,7 +1243,8 @@ class ArrowTable(Form):
             out = room(rows, most * (longest - shortest + 1), dtype)
             parsing.text(data, offsets, 0, 0, grams, out, names)
         spell = words if kind == "text" and not self.recipe.characters else as_it_is
-        self.vocabulary.learn(lambda begin, end: f"{name}={spell(bytes(data[begin:end]))}")
+        view = memoryview(data)
+        self.vocabulary.learn(lambda begin, end: (cell_name, name, spell, bytes(view[begin:end])))
         return out
 
 
@@ -1228,9 +1265,9 @@ def exact_numbers(column: Any) -> np.ndarray:
     from pyarrow import types
 
     whole = types.is_integer(column.type) and not column.null_count
-    numbers = column if whole else column.cast(arrow_type(np.dtype(np.float64)), safe=False)
-    found: np.ndarray = numbers.to_numpy(zero_copy_only=False)
-    return found
+    return numbers_in(
+        column if whole else column.cast(arrow_type(np.dtype(np.float64)), safe=False)
+    )
 
 
 def as_words(column: Any) -> Any:
@@ -1271,6 +1308,11 @@ def strings(column: Any) -> tuple[np.ndarray, np.ndarray]:
 def as_it_is(name: bytes) -> str:
     """How a category or some characters are spelt."""
     return name.decode(errors="replace")
+
+
+def cell_name(column: str, spell: Callable[[bytes], str], cell: bytes) -> str:
+    """The name of what stands in a cell."""
+    return f"{column}={spell(cell)}"
 
 
 def words(name: bytes) -> str:

@@ -1,0 +1,69 @@
+"""The pictures of docs/plots.md: python examples/pictures.py docs."""
+
+import sys
+from pathlib import Path
+
+import numpy as np
+from matplotlib.figure import Figure
+from sklearn.datasets import load_breast_cancer, load_iris, make_circles
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures, scale
+
+from rosenblatt import Perceptron, plots
+
+folder = Path(sys.argv[1] if len(sys.argv) > 1 else ".")
+
+
+def clouds(apart, n=40, seed=3):
+    """Two clouds of points, so many deviations apart."""
+    rng = np.random.default_rng(seed)
+    y = np.repeat([-1, 1], n // 2)
+    return rng.normal(size=(n, 2)) + apart / 2 * y[:, None] * [1, 0.6] + [0.8, 0.6], y
+
+
+def keep(name, *displays):
+    """Draw displays beside each other and write the picture."""
+    figure = Figure(figsize=(5.4 * len(displays), 4.6), layout="constrained")
+    for ax, display in zip(figure.subplots(1, len(displays), squeeze=False)[0], displays):
+        display.plot(ax)
+    figure.savefig(folder / name, dpi=80)
+    print(name)
+
+
+separable, overlapping = clouds(5), clouds(2)
+last, stopped = Perceptron(random_state=0).fit(*separable), Perceptron(random_state=0, max_iter=3)
+keep(
+    "plots-boundary.png",
+    plots.BoundaryDisplay.from_estimator(last, *separable),
+    plots.BoundaryDisplay.from_estimator(stopped.fit(*overlapping), *overlapping),
+)
+
+iris = load_iris(return_X_y=True)
+circles = make_circles(80, noise=0.08, factor=0.45, random_state=0)
+curved = make_pipeline(PolynomialFeatures(2), Perceptron(random_state=0, max_iter=1000))
+keep(
+    "plots-classes.png",
+    plots.BoundaryDisplay.from_estimator(Perceptron(random_state=0).fit(*iris), *iris),
+    plots.BoundaryDisplay.from_estimator(curved.fit(*circles), *circles),
+)
+
+X, y = load_breast_cancer(return_X_y=True)
+cancer = scale(X), np.array(["malignant", "benign"])[y]
+averaged = Perceptron(solution="average", random_state=0, max_iter=10).fit(*cancer)
+keep(
+    "plots-projection.png",
+    plots.ProjectionDisplay.from_estimator(stopped, *overlapping),
+    plots.BoundaryDisplay.from_estimator(averaged, *cancer),
+)
+
+cross = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0])
+keep(
+    "plots-certificate.png",
+    plots.CertificateDisplay.from_data(*overlapping),
+    plots.CertificateDisplay.from_data(*separable),
+)
+
+versicolor = iris[0][iris[1] < 2], iris[1][iris[1] < 2]
+plots.save_plot(folder / "plots-progress.png", *clouds(3.6, seed=5), what="progress", max_iter=1000)
+plots.save_plot(folder / "plots-orders.png", *clouds(3.6, seed=5), what="orders", max_iter=10_000)
+plots.save_plot(folder / "plots-learning.gif", *clouds(4, seed=2), order="fixed")

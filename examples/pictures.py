@@ -21,12 +21,21 @@ def clouds(apart, n=40, seed=3):
     return rng.normal(size=(n, 2)) + apart / 2 * y[:, None] * [1, 0.6] + [0.8, 0.6], y
 
 
+def narrow(n, margin, seed=0):
+    """Points in a disc on both sides of a line, none nearer to it than the margin."""
+    rng = np.random.default_rng(seed)
+    X = rng.uniform(-1, 1, size=(4 * n, 2))
+    distance = X @ [0.6, 0.8] + 0.2
+    X = X[(np.abs(distance) > margin) & (np.linalg.norm(X, axis=1) < 1)][:n]
+    return X, np.sign(X @ [0.6, 0.8] + 0.2).astype(int)
+
+
 def keep(name, *displays):
     """Draw displays beside each other and write the picture."""
-    figure = Figure(figsize=(5.4 * len(displays), 4.6), layout="constrained")
-    for ax, display in zip(figure.subplots(1, len(displays), squeeze=False)[0], displays):
+    figure = Figure(figsize=(5.4 * len(displays), 5.2), layout="constrained")
+    for ax, display in zip(figure.subplots(1, len(displays)), displays, strict=True):
         display.plot(ax)
-    figure.savefig(folder / name, dpi=80)
+    figure.savefig(folder / name, dpi=80, bbox_inches="tight")
     print(name)
 
 
@@ -43,7 +52,9 @@ circles = make_circles(80, noise=0.08, factor=0.45, random_state=0)
 curved = make_pipeline(PolynomialFeatures(2), Perceptron(random_state=0, max_iter=1000))
 keep(
     "plots-classes.png",
-    plots.BoundaryDisplay.from_estimator(Perceptron(random_state=0).fit(*iris), *iris),
+    plots.BoundaryDisplay.from_estimator(
+        Perceptron(solution="pocket", random_state=0).fit(*iris), *iris
+    ),
     plots.BoundaryDisplay.from_estimator(curved.fit(*circles), *circles),
 )
 
@@ -56,14 +67,17 @@ keep(
     plots.BoundaryDisplay.from_estimator(averaged, *cancer),
 )
 
-cross = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0])
 keep(
     "plots-certificate.png",
     plots.CertificateDisplay.from_data(*overlapping),
     plots.CertificateDisplay.from_data(*separable),
 )
 
-versicolor = iris[0][iris[1] < 2], iris[1][iris[1] < 2]
-plots.save_plot(folder / "plots-progress.png", *clouds(3.6, seed=5), what="progress", max_iter=1000)
-plots.save_plot(folder / "plots-orders.png", *clouds(3.6, seed=5), what="orders", max_iter=10_000)
-plots.save_plot(folder / "plots-learning.gif", *clouds(4, seed=2), order="fixed")
+hard = narrow(200, 0.02)
+for name, what, data in [
+    ("plots-progress.png", "progress", hard),
+    ("plots-orders.png", "orders", hard),
+    ("plots-learning.gif", None, narrow(40, 0.1)),
+]:
+    plots.save_plot(folder / name, *data, what=what, max_iter=1000, dpi=80)
+    print(name)

@@ -44,6 +44,7 @@ try:
     from matplotlib.animation import FFMpegWriter, FuncAnimation, PillowWriter
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
     from matplotlib.ticker import MaxNLocator
 except ImportError as missing:
     raise ImportError("Plots need matplotlib: pip install 'rosenblatt[plots]'.") from missing
@@ -54,6 +55,7 @@ COLOURS = ("#E69F00", "#0072B2", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
 INK = "0.15"
 FAINT = "0.45"
+SHAPE = 1.25  # width to height of a view with one scale
 MOST_POINTS = 5_000
 MOST_UPDATES = 100_000
 STILL = (".png", ".svg", ".pdf", ".jpg", ".webp")
@@ -289,10 +291,10 @@ def view_of(places: Array) -> View:
     size = high / 2 - low / 2
     size[size == 0] = size.max() or max(1.0, float(np.abs(high).max()))
     equal = bool(size.max() <= 6 * size.min())
-    if equal:
-        size = np.maximum(size, 0.7 * size.max())
+    if equal:  # always of one shape, so that pictures beside each other agree
+        size = max(size[0] / SHAPE, size[1]) * np.array([SHAPE, 1.0])
     centre = high / 2 + low / 2
-    return View(centre - 1.15 * size, centre + 1.15 * size, equal)
+    return View(centre - 1.1 * size, centre + 1.1 * size, equal)
 
 
 def new_axes(count: int = 1) -> Array:
@@ -304,7 +306,7 @@ def new_axes(count: int = 1) -> Array:
 
 def shape_of(count: int) -> dict[str, Any]:
     """The arguments of a figure for so many axes."""
-    size = (6.4, 5.2) if count == 1 else (9.0, 3.3 * ((count + 1) // 2))
+    size = (6.4, 5.8) if count == 1 else (9.0, 3.3 * ((count + 1) // 2))
     return {"figsize": size, "layout": "constrained"}
 
 
@@ -333,11 +335,16 @@ def tidy(ax: Axes) -> None:
 
 def legend_above(ax: Axes) -> None:
     """A legend that covers nothing."""
-    handles, _ = ax.get_legend_handles_labels()
+    named = zip(*ax.get_legend_handles_labels(), strict=True)
+    points_first = sorted(named, key=lambda pair: isinstance(pair[0], Line2D))
+    handles, labels = zip(*points_first, strict=True)
     ax.legend(
+        handles,
+        labels,
         loc="lower left",
         bbox_to_anchor=(0, 1),
-        ncols=min(len(handles), 4),
+        ncols=3 if len(handles) != 4 else 2,
+        fontsize="small",
         frameon=False,
         borderaxespad=0.2,
         handletextpad=0.4,
@@ -618,40 +625,34 @@ class BoundaryDisplay:
 
     def _draw_line(self, ax: Axes, linear: Linear, weights: bool) -> None:
         """Draw the boundary, the margin's band, the weight vector and the bias's shift."""
-        for distance, style in [(0.0, "-"), (-self.band, "--"), (self.band, "--")]:
-            ends = self.view.chord(linear, distance * linear.length)
-            if ends is not None and (distance == 0 or self.band > 0):
-                width = 1.8 if distance == 0 else 0.9
-                ax.axline(*ends, color=INK, linestyle=style, linewidth=width, zorder=2)
+        self._draw_level(ax, linear, 0.0, linewidth=1.8)
+        size = float(np.max(self.view.high - self.view.low))
+        if self.band > 0.008 * size:  # else the three lines would be one
+            look = {"linestyle": "--", "linewidth": 0.9}
+            self._draw_level(ax, linear, -self.band, **look)
+            self._draw_level(ax, linear, self.band, label=f"margin γ = {self.band:.3g}", **look)
         ends = self.view.chord(linear)
         if ends is None or not weights:
             return
         unit = linear.weights[0] / linear.length
-        shift = -float(linear.bias[0]) / linear.length * unit  # from the origin to the boundary
-        size = float(np.max(self.view.high - self.view.low))
-        if self.view.holds(np.zeros(2)) and self.view.holds(shift):
-            ends = (
-                ends
-                if np.linalg.norm(ends[0] - shift) > np.linalg.norm(ends[1] - shift)
-                else (ends[::-1])
-            )
-            self._draw_shift(ax, shift, size)
+        shift = -float(linear.bias[0]) / linear.length  # from the origin to the boundary, along w
+        if self.view.holds(np.zeros(2)) and self.view.holds(shift * unit):
+            from_shift = np.linalg.norm(ends - shift * unit, axis=1)
+            ends = ends if from_shift[0] > from_shift[1] else ends[::-1]
+            ax.plot(0, 0, "+", color=INK, markersize=9, zorder=4)
+            path, label = np.outer([0, shift], unit).T, f"shift −b/‖w‖ = {shift:.3g}"
+            ax.plot(*path, ":", color=INK, linewidth=1.6, zorder=2, label=label)
         foot = 0.75 * ends[0] + 0.25 * ends[1]
-        tip = foot + unit * size * 0.17
+        tip = foot + unit * size * 0.15
         arrow(ax, foot, tip, linewidth=2, mutation_scale=16)
-        ax.annotate("w", tuple(tip), (6 * unit[0], 6 * unit[1]), textcoords="offset points",
-                    ha="center", va="center", fontweight="bold", color=INK)  # fmt: skip
-        if self.band > 0.01 * size:
-            place = 0.92 * ends[0] + 0.08 * ends[1]
-            arrow(ax, place, place - unit * self.band, "<->", linewidth=0.9)
-            note(ax, f"γ = {self.band:.3g}", tuple(place - unit * self.band / 2), fontsize="small")
+        note(ax, "w", tuple(tip), xytext=tuple(11 * unit), textcoords="offset points",
+             ha="center", va="center", fontweight="bold")  # fmt: skip
 
-    def _draw_shift(self, ax: Axes, shift: Array, size: float) -> None:
-        """Show how far the bias moves the boundary from the origin."""
-        ax.plot(0, 0, "+", color=INK, markersize=9, zorder=4)
-        if np.linalg.norm(shift) > 0.02 * size:
-            ax.plot(*np.stack([np.zeros(2), shift]).T, ":", color=INK, linewidth=1.5, zorder=2)
-            note(ax, "−b/‖w‖", tuple(shift / 2), fontsize="small")
+    def _draw_level(self, ax: Axes, linear: Linear, distance: float, **look: Any) -> None:
+        """Draw the line at a distance from the boundary, if it can be seen."""
+        ends = self.view.chord(linear, distance * linear.length)
+        if ends is not None:
+            ax.axline(*ends, color=INK, zorder=2, **look)
 
 
 @dataclass(kw_only=True)
@@ -739,7 +740,7 @@ class ProjectionDisplay:
         (self.ax_,) = (ax,) = given_axes(ax, 1)
         self.figure_ = ax.figure
         places = self._stacked(bins)
-        height = float(np.abs(places[:, 1]).max())
+        height = max(float(np.abs(places[:, 1]).max()), 5.0)
         if height <= 20:
             area = draw_points(ax, places, self.codes, self.classes)
             if self.wrong.any():
@@ -749,7 +750,7 @@ class ProjectionDisplay:
             height = self._draw_bars(ax, bins)
         self._draw_threshold(ax, height)
         ax.set_xlabel(self.label)
-        ax.set_ylim(-1.18 * height, 1.18 * height)
+        ax.set_ylim(-1.1 * height, 1.1 * height)
         ax.set_yticks([])
         tidy(ax)
         ax.spines["left"].set_visible(False)
@@ -814,16 +815,12 @@ class ProjectionDisplay:
         ax.axvspan(low, self.threshold, color=COLOURS[0], alpha=0.16, zorder=0, linewidth=0)
         ax.axvspan(self.threshold, high, color=COLOURS[1], alpha=0.16, zorder=0, linewidth=0)
         ax.axhline(0, color=INK, linewidth=0.8, zorder=2)
-        ax.axvline(self.threshold, color=INK, linewidth=1.8, zorder=2)
-        name = f"threshold {self.threshold:.3g}"
-        place = self.threshold, 1.12 * height
-        note(ax, name, place, ha="center", va="center", fontsize="small")
-        if low < 0 < high and abs(self.threshold) > 0.02 * (high - low):
-            ax.axvline(0, color=FAINT, linestyle=":", linewidth=1, zorder=2)
-            shift = np.array([[0.0, self.threshold], [-1.08 * height] * 2])
-            arrow(ax, *shift.T, linewidth=1.2)
-            note(ax, "shift by the bias", (self.threshold / 2, -1.08 * height), ha="center",
-                 va="center", fontsize="small")  # fmt: skip
+        label = f"threshold −b/‖w‖ = {self.threshold:.3g}" if self.label[0] == "w" else "threshold"
+        ax.axvline(self.threshold, color=INK, linewidth=1.8, zorder=2, label=label)
+        if low < 0 < high:
+            ax.axvline(0, color=FAINT, linestyle=":", linewidth=1.2, zorder=2)
+            shift = np.array([[0.0, self.threshold], [0.0, 0.0]])
+            arrow(ax, *shift.T, linewidth=2, mutation_scale=12)
 
 
 # Runs, repeated
@@ -1059,7 +1056,7 @@ class ProgressDisplay:
         drawing = {"mistakes": self._draw_mistakes, "length": self._draw_length}
         for axis, name in zip(self.ax_, shown, strict=True):
             axis.set_xlabel("updates M" if self.over == "updates" else "epoch")
-            axis.xaxis.set_major_locator(MaxNLocator(integer=True))
+            axis.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
             axis.set_title(TITLES[name], loc="left", fontsize="medium")
             drawing.get(name, self._draw_curve)(axis, name)
             tidy(axis)
@@ -1075,10 +1072,11 @@ class ProgressDisplay:
     def _draw_curve(self, ax: Axes, name: str) -> None:
         """A quantity as it went."""
         time, curve = self.time[name], self.curves[name]
-        ax.plot(time, curve, color=COLOURS[1], marker="o" if len(time) <= 40 else "", markersize=4)
+        marker = "o" if len(time) <= 60 else ""
+        ax.plot(time, curve, color=COLOURS[1], marker=marker, markersize=4, clip_on=False)
         ax.set_ylim(bottom=0)
         if name == "errors":
-            ax.yaxis.set_major_locator(MaxNLocator(integer=True))
+            ax.yaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
 
     def _draw_mistakes(self, ax: Axes, name: str) -> None:
         """The mistakes so far, below the most that there can be."""
@@ -1226,7 +1224,7 @@ class OrderDisplay:
             for place, (order, values) in enumerate(getattr(self, name).items()):
                 self._draw_runs(axis, place, values, self.separated[order])
             orders = list(self.reads)
-            axis.set_yticks(range(len(orders)), [f'"{order}"' for order in orders])
+            axis.set_yticks(range(len(orders)), orders)
             axis.set_ylim(len(orders) - 0.5, -0.5)
             axis.set_xlim(left=0)
             everywhere = all(done.all() for done in self.separated.values())
@@ -1357,7 +1355,7 @@ class CertificateDisplay:
             ax.plot(*np.vstack([around, around[:1]]).T, color=colour, linewidth=0.8, zorder=1)
             made = outline(self.support[self.support_codes == code])
             style = "-" if code else "--"
-            closed = np.vstack([made, made[:1]])
+            closed = made if len(made) == 2 else np.vstack([made, made[:1]])
             ax.plot(*closed.T, style, color=INK, linewidth=1.6, zorder=2)
         area = draw_points(ax, self.places, self.codes, self.classes)
         draw_circles(ax, self.support, area, f"the {len(self.support)} rows that prove it")
@@ -1379,12 +1377,12 @@ class CertificateDisplay:
             "color": "black",
             "linestyle": "",
         }
-        label = "the hulls meet" if meet else "the hulls' nearest points"
+        apart = np.diff(self.nearest, axis=0)[0]
+        label = "the hulls meet" if meet else f"2γ = {np.linalg.norm(apart):.3g} apart"
         ax.plot(*self.nearest[: 1 if meet else 2].T, marker="*", zorder=5, label=label, **look)
         if not meet:
             ax.plot(*self.nearest.T, ":", color=INK, zorder=2)
-            middle, apart = self.nearest.mean(axis=0), np.diff(self.nearest, axis=0)[0]
-            note(ax, f"2γ = {np.linalg.norm(apart):.3g}", tuple(middle), fontsize="small")
+            middle = self.nearest.mean(axis=0)
             across = np.array([-apart[1], apart[0]])
             ax.axline(tuple(middle), tuple(middle + across), color=INK, linewidth=1.8, zorder=2)
 
@@ -1646,6 +1644,7 @@ def save_plot(
     estimator: Any = None,
     what: str | None = None,
     every: str = "update",
+    dpi: int = 150,
     **parameters: Any,
 ) -> None:
     """Draw one idea, or learning itself, to a file that appears when it is complete.
@@ -1663,6 +1662,8 @@ def save_plot(
         The idea; by default the boundary, or without rows the progress.
     every : {"update", "epoch"}, default="update"
         What the steps of time are, in an animation and in the progress.
+    dpi : int, default=150
+        Dots per inch of a picture of dots.
     **parameters
         Of the Perceptron, where one is trained; ``random_state`` is 0 unless given.
 
@@ -1694,7 +1695,7 @@ def save_plot(
     axes = axes_in(figure, count)
     display.plot(axes if count > 1 else axes[0])
     with replacing(path) as temporary:
-        figure.savefig(temporary, format=ending[1:], dpi=150)
+        figure.savefig(temporary, format=ending[1:], dpi=dpi, bbox_inches="tight")
 
 
 def display_of(

@@ -85,7 +85,7 @@ def main() -> None:
         said = f"{error.filename}: {error.strerror}." if error.filename else error
         print(f"rosenblatt: {said}", file=sys.stderr)
         sys.exit(2)
-    except ValueError as error:
+    except (ValueError, ImportError) as error:
         print(f"rosenblatt: {error}", file=sys.stderr)
         sys.exit(2)
     except KeyboardInterrupt:
@@ -781,8 +781,152 @@ def export(
     saved = storage.load(model)
     if output.exists() and output.samefile(model):
         raise ValueError(f"{output} is the model itself; give the ONNX file another name.")
-    try:
-        write_onnx(output, saved)
-    except ImportError as error:
-        raise ValueError(error) from None
+    write_onnx(output, saved)
     print(f"{output}: {saved.solutions[0].weights.shape[0]:,} columns in, labels and scores out.")
+
+
+class Idea(StrEnum):
+    """What a picture is about."""
+
+    BOUNDARY = "boundary"
+    PROJECTION = "projection"
+    PROGRESS = "progress"
+    ORDERS = "orders"
+    CERTIFICATE = "certificate"
+
+
+class Every(StrEnum):
+    """The steps of time."""
+
+    UPDATE = "update"
+    EPOCH = "epoch"
+
+
+@app.command()
+def plot(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="DATA to learn from, or a MODEL.", metavar="DATA|MODEL", show_default=False
+        ),
+    ],
+    rows: Annotated[
+        str | None,
+        typer.Argument(
+            help="After a MODEL: the rows to draw.", metavar="[DATA]", show_default=False
+        ),
+    ] = None,
+    *,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="The figure: .png, .svg, .pdf; .gif, .mp4, .html to see it learn.",
+            show_default=False,
+        ),
+    ],
+    what: Annotated[
+        Idea | None,
+        typer.Option(
+            help="The idea to draw (boundary; of a MODEL alone progress).", show_default=False
+        ),
+    ] = None,
+    every: Annotated[
+        Every, typer.Option(help="The steps of a film and of progress.")
+    ] = Every.UPDATE,
+    solution: Annotated[
+        Solution, typer.Option(help="Which weights to keep.", **LEARNING)
+    ] = Solution.LAST,
+    order: Annotated[
+        Order, typer.Option(help="How rows are gone through (each).", **LEARNING)
+    ] = Order.EACH,
+    epochs: Annotated[int, typer.Option(min=1, help="The most passes (100).", **LEARNING)] = 100,
+    margin: Annotated[float, typer.Option(min=0.0, help="Demand a margin.", **LEARNING)] = 0.0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="For the random orders.", **LEARNING)
+    ] = 0,
+    label: Annotated[str | None, typer.Option(help=LABEL_HELP, **READING)] = None,
+    positive: Annotated[
+        str | None, typer.Option(help="The label to set against all others.", **READING)
+    ] = None,
+    kind: Annotated[str | None, typer.Option("--format", help=FORMAT_HELP, **READING)] = None,
+) -> None:
+    """Draw what was learnt, or learning itself.
+
+    rosenblatt plot iris -o iris.png
+
+    rosenblatt plot iris --positive 0 -o learning.gif
+
+    rosenblatt plot xor --what certificate -o xor.svg
+
+    rosenblatt plot model.safetensors unseen.csv -o boundary.pdf
+    """
+    check_places(None, output)
+    from .plots import save_plot
+
+    if is_model(source):
+        from .classifiers import load
+
+        X, y = rows_for_model(Path(source), rows, kind) if rows is not None else (None, None)
+        save_plot(output, X, y, estimator=load(source), what=what, every=every.value)
+    elif rows is not None:
+        raise ValueError(f"{source} is no model (.safetensors), so {rows} has no place beside it.")
+    else:
+        X, y = rows_to_draw(source, label, positive, kind)
+        parameters: dict[str, Any] = {"max_iter": epochs, "margin": margin}
+        if what != Idea.ORDERS:
+            parameters |= {"order": order.value, "random_state": seed, "solution": solution.value}
+        save_plot(output, X, y, what=what, every=every.value, **parameters)
+    print(f"The figure is in {output}.")
+
+
+def is_model(path: str) -> bool:
+    """Whether a name is that of a model file."""
+    return path.endswith(".safetensors")
+
+
+def rows_to_draw(
+    data: str, label: str | None, positive: str | None, kind: str | None
+) -> tuple[Any, Any]:
+    """The rows of a data set and their labels, of two classes if one is set against the others."""
+    if data in set(BuiltIn):
+        X, y = built_in(BuiltIn(data))
+    else:
+        from .files import matrix_and_labels
+        from .readers import read
+
+        reader = read(data, label=column(label), format=kind)
+        X, y = matrix_and_labels(reader)
+        for notice in reader.notices:
+            print(f"Note: {notice}", file=sys.stderr)
+    if positive is None:
+        return X, y
+    known = {str(value): value for value in sorted(set(y.tolist()))}
+    if positive not in known:
+        raise ValueError(f"{data} has no label {positive}; it has {', '.join(known)}.")
+    return X, (y == known[positive]).astype(int)
+
+
+def rows_for_model(model: Path, data: str, kind: str | None) -> tuple[Any, Any]:
+    """The rows of a file as a model sees them, and labels as it writes them."""
+    from . import storage
+    from .files import as_words, matrix_and_labels
+
+    saved = storage.load(model)
+    if "recipe" in saved.features:
+        saved, reader = model_and_reader(model, data, kind, labels=True)
+        X, y = matrix_and_labels(reader)
+    else:
+        X, y = rows_to_draw(data, None, None, kind)
+    width = saved.solutions[0].weights.shape[0]
+    if hasattr(X, "indptr") and X.shape[1] != width:
+        X.resize(X.shape[0], width)  # columns that only one of the two knows say nothing
+    words = {str(value): value for value in saved.classes.tolist()}
+    labels = as_words(y, saved.classes).tolist()
+    strange = sorted(set(labels) - set(words))
+    if strange:
+        raise ValueError(f"{data} has the label {strange[0]}, which {model} does not know.")
+    import numpy as np
+
+    return X, np.array([words[value] for value in labels], saved.classes.dtype)

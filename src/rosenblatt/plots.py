@@ -58,6 +58,7 @@ FAINT = "0.45"
 SHAPE = 1.25  # width to height of a view with one scale
 MOST_POINTS = 5_000
 MOST_UPDATES = 100_000
+LARGEST = 1e100  # a number whose square is still finite
 STILL = (".png", ".svg", ".pdf", ".jpg", ".webp")
 MOVING = (".gif", ".mp4", ".html")
 
@@ -86,6 +87,8 @@ def drawable(X: Any, y: ArrayLike, classes: Array | None = None) -> Data:
     names = tuple(map(str, X.columns)) if hasattr(X, "columns") else None
     X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
     refuse_not_finite(X)
+    if np.abs(X.data if issparse(X) else X).max(initial=0.0) > LARGEST:
+        raise ValueError(f"X has numbers above {LARGEST:g}, too large to draw; scale them down.")
     labels = np.asarray(column_or_1d(y))
     check_consistent_length(X, labels)
     if any(label is None or label != label for label in set(labels.tolist())):
@@ -182,10 +185,7 @@ class Plane:
 
     def place(self, X: Any) -> Array:
         """Where rows are drawn: their projections on the plane."""
-        places = np.asarray(X @ self.directions.T)
-        if not np.isfinite(places).all():
-            raise ValueError("The rows have numbers too large to draw; scale them down.")
-        return places
+        return np.asarray(X @ self.directions.T)
 
     def lift(self, places: Array) -> Array:
         """The points of the plane as rows."""
@@ -273,13 +273,12 @@ class View(NamedTuple):
         centre = (self.low + self.high) / 2
         foot = centre - (w @ centre + b - level) / (w @ w) * w
         along = np.array([-w[1], w[0]]) / np.linalg.norm(w)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            first, second = (self.low - foot) / along, (self.high - foot) / along
-        enter = np.nanmax(np.fmin(first, second))
-        leave = np.nanmin(np.fmax(first, second))
+        enter, leave = -np.inf, np.inf
+        for axis in np.flatnonzero(np.abs(along) > 1e-12):
+            edges = sorted((np.array([self.low, self.high])[:, axis] - foot[axis]) / along[axis])
+            enter, leave = max(enter, edges[0]), min(leave, edges[1])
         ends = foot + np.outer([enter, leave], along)
-        inside = enter < leave and self.holds(ends.mean(axis=0))
-        return ends if inside else None
+        return ends if enter < leave and self.holds(ends.mean(axis=0)) else None
 
 
 def view_of(places: Array) -> View:
@@ -343,7 +342,7 @@ def legend_above(ax: Axes) -> None:
         labels,
         loc="lower left",
         bbox_to_anchor=(0, 1),
-        ncols=3 if len(handles) != 4 else 2,
+        ncols={4: 2, 3: 3, 5: 3, 6: 3}.get(len(handles), 5),
         fontsize="small",
         frameon=False,
         borderaxespad=0.2,
@@ -397,10 +396,10 @@ def draw_circles(ax: Axes, places: Array, area: float, label: str) -> None:
     ax.scatter(
         places[:, 0],
         places[:, 1],
-        s=area * 3.5 + 20,
+        s=area * 3 + 20,
         facecolors="none",
         edgecolors="black",
-        linewidths=1.2,
+        linewidths=1.2 if len(places) <= 100 else 0.5,
         label=label,
         zorder=4,
         rasterized=len(places) > 2_000,
@@ -817,7 +816,7 @@ class ProjectionDisplay:
         ax.axhline(0, color=INK, linewidth=0.8, zorder=2)
         label = f"threshold −b/‖w‖ = {self.threshold:.3g}" if self.label[0] == "w" else "threshold"
         ax.axvline(self.threshold, color=INK, linewidth=1.8, zorder=2, label=label)
-        if low < 0 < high:
+        if low < 0 < high and abs(self.threshold) > 0.02 * (high - low):
             ax.axvline(0, color=FAINT, linestyle=":", linewidth=1.2, zorder=2)
             shift = np.array([[0.0, self.threshold], [0.0, 0.0]])
             arrow(ax, *shift.T, linewidth=2, mutation_scale=12)
@@ -1601,8 +1600,8 @@ class LearningAnimation:
 
     def _film(self, hold: int) -> FuncAnimation:
         """The animation, with its last frame held for so many more."""
-        figure = Figure(**shape_of(1))
-        ax = figure.subplots()
+        figure = Figure(figsize=shape_of(1)["figsize"])
+        ax = figure.add_axes((0.13, 0.1, 0.84, 0.8))  # a layout would move from frame to frame
 
         def show(number: int) -> list[Any]:
             ax.clear()

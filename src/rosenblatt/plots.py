@@ -845,18 +845,20 @@ def followed(
     )
     parameters = model.get_params() | {"warm_start": False, "verbose": 0}
     kept: list[tuple[int, Step]] = []
-    number = 0
+    number, weights = 0, np.zeros_like(model.coef_)
     for number, step in enumerate(steps(X, y, **parameters), start=1):
+        weights = step.new_weights
         if every == "update" and number in wanted:
             kept.append((number, step))
         elif every == "epoch" and step.epoch in wanted:
             if kept and kept[-1][1].epoch == step.epoch:
                 kept.pop()
             kept.append((number, step))
-    if number != model.n_mistakes_:
+    ends_alike = model.solution not in ("last", "vote") or np.allclose(weights, model.coef_)
+    if number != model.n_mistakes_ or not ends_alike:
         raise ValueError(
-            f"Repeating the fit made {number} updates and not {model.n_mistakes_}: give the rows "
-            "that the model was fitted on, and fit it with a number as random_state."
+            "Repeating the fit made other updates: give the rows that the model was fitted on, and "
+            "fit it with a number as random_state."
         )
     return kept
 
@@ -1503,9 +1505,9 @@ class LearningAnimation:
         frames = [
             Frame(number, Linear(step.new_weights, step.new_bias), step) for number, step in kept
         ]
-        if kept and kept[0][0] == 1:
-            first = kept[0][1]
-            frames.insert(0, Frame(0, Linear(first.weights, first.bias), None))
+        if every == "update":
+            zero = Linear(0.0 * estimator.coef_, 0.0 * estimator.intercept_)
+            frames.insert(0, Frame(0, zero, None))
         return cls(X, y, frames, estimator)
 
     def plot(self, ax: Axes | None = None, *, frame: int = -1) -> Self:

@@ -13,6 +13,7 @@ from matplotlib.animation import FFMpegWriter
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import AxLine
+from scipy.sparse import random_array
 from sklearn.datasets import load_iris, make_circles
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
@@ -389,6 +390,16 @@ def test_hulls_that_do_not_meet_are_twice_the_margin_apart(d):
     display = CertificateDisplay.from_data(X, y).plot(new_ax())
     distance = np.linalg.norm(np.subtract(*display.nearest))
     assert np.isclose(distance, 2 * max_margin(X, y).upper)
+
+
+def test_very_wide_rows_are_drawn_without_what_is_out_of_reach():
+    X = random_array((40, 100_000), density=1e-3, rng=np.random.default_rng(0), format="csr")
+    y = np.arange(40) % 2
+    display = ProgressDisplay.from_data(X, y)
+    assert display.squeeze is None
+    assert display.curves["errors"][-1] == 0
+    with pytest.raises(ValueError, match="100,000 columns"):
+        CertificateDisplay.from_data(X, y)
 
 
 def test_equal_rows_of_two_classes_are_a_certificate():

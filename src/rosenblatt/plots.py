@@ -58,6 +58,7 @@ FAINT = "0.45"
 SHAPE = 1.25  # width to height of a view with one scale
 MOST_POINTS = 5_000
 MOST_UPDATES = 100_000
+MOST_COLUMNS = 2_000  # with which the best separator is sought
 LARGEST = 1e100  # a number whose square is still finite
 STILL = (".png", ".svg", ".pdf", ".jpg", ".webp")
 MOVING = (".gif", ".mp4", ".html")
@@ -245,7 +246,7 @@ def principal_direction(X: Any, away: Array) -> Array:
     if np.linalg.norm(spread(start)) > 1e-12 * np.linalg.norm(start):
         shape = X.shape[1], X.shape[1]
         operator = LinearOperator(shape, matvec=spread, dtype=np.float64)
-        found = outside(eigsh(operator, k=1, v0=start)[1][:, 0])
+        found = outside(eigsh(operator, k=1, v0=start, tol=1e-6)[1][:, 0])
     found = found / np.linalg.norm(found)
     return np.asarray(found * np.sign(found[np.argmax(np.abs(found))]))
 
@@ -896,7 +897,12 @@ class Squeeze(NamedTuple):
 
 
 def squeeze_of(model: Perceptron, data: Data) -> Squeeze | None:
-    """The theorem's numbers for a run; None where it does not speak of such a run."""
+    """The theorem's numbers for a run; None where it does not speak of such a run.
+
+    Nor where the rows are so wide that the best separator is out of reach.
+    """
+    if data.X.shape[1] > MOST_COLUMNS:
+        return None
     try:
         _, _, step = model.last_weights()
     except ValueError:
@@ -926,7 +932,8 @@ class ProgressDisplay:
         -y·activation over them), "length" (‖w‖/η) and "angle" (in degrees, to the best separator);
         those that the run allows. The last two count the bias as a coordinate of w.
     squeeze : Squeeze or None
-        R, γ and the bound, where the theorem speaks of such a run and the rows are separable.
+        R, γ and the bound, where the theorem speaks of such a run (two classes, no margin or
+        weights), the rows are separable and have at most 2,000 columns.
     ax_, figure_
         The axes that it was last drawn in, one for each quantity.
 
@@ -1316,6 +1323,11 @@ class CertificateDisplay:
         if isinstance(verdict, Undecided):
             raise ValueError("Neither could be proved for these rows, so there is nothing to draw.")
         if isinstance(verdict, Separable):
+            if data.X.shape[1] > MOST_COLUMNS:
+                raise ValueError(
+                    f"The rows are separable, but with {data.X.shape[1]:,} columns their hulls' "
+                    "nearest points are out of reach; draw a boundary instead."
+                )
             widest = max_margin(data.X, data.signs)
             rows, shares = widest.support, widest.shares
             plane = plane_of(data, Linear(widest.weights[None], np.array([widest.bias])))

@@ -1,4 +1,4 @@
-.PHONY: help test lint types bench check
+.PHONY: help test lint types bench pictures check
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -16,5 +16,8 @@ types: ## Check types
 
 bench: ## Run every benchmark, briefly (make bench ARGS= for the full ones)
 	@for file in $(filter-out benchmarks/measure.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; python $$file $(or $(ARGS),--quick) || exit 1; done
+
+pictures: ## Draw the pictures of docs/plots.md
+	python examples/pictures.py docs
 
 check: lint types test bench ## All of the above

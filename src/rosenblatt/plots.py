@@ -59,6 +59,7 @@ SHAPE = 1.25  # width to height of a view with one scale
 MOST_POINTS = 5_000
 MOST_UPDATES = 100_000
 MOST_COLUMNS = 2_000  # with which the best separator is sought
+WORK = 200_000_000  # numbers to read while a run is measured or filmed: seconds
 LARGEST = 1e100  # a number whose square is still finite
 STILL = (".png", ".svg", ".pdf", ".jpg", ".webp")
 MOVING = (".gif", ".mp4", ".html")
@@ -841,9 +842,7 @@ def followed(
             "followed one by one; lower max_iter or take fewer rows."
         )
     total = model.n_mistakes_ if every == "update" else model.n_iter_
-    wanted = set(
-        np.linspace(1, max(total, 1), min(max(total, 1), most)).round().astype(int).tolist()
-    )
+    wanted = spread_over(total, min(most, affordable(X)))
     parameters = model.get_params() | {"warm_start": False, "verbose": 0}
     kept: list[tuple[int, Step]] = []
     number, weights = 0, np.zeros_like(model.coef_)
@@ -855,13 +854,27 @@ def followed(
             if kept and kept[-1][1].epoch == step.epoch:
                 kept.pop()
             kept.append((number, step))
-    ends_alike = model.solution not in ("last", "vote") or np.allclose(weights, model.coef_)
+    ends_alike = model.solution not in ("last", "vote") or (
+        weights.shape == model.coef_.shape and np.allclose(weights, model.coef_)
+    )
     if number != model.n_mistakes_ or not ends_alike:
         raise ValueError(
             "Repeating the fit made other updates: give the rows that the model was fitted on, and "
             "fit it with a number as random_state."
         )
     return kept
+
+
+def affordable(X: Any) -> int:
+    """How many times rows can be measured and drawn in some seconds."""
+    rows, columns = X.shape if hasattr(X, "shape") else np.shape(X)
+    numbers = X.nnz if issparse(X) else rows * columns
+    return max(20, WORK // (numbers + 100 * columns))
+
+
+def spread_over(total: int, most: int) -> set[int]:
+    """At most so many numbers from 1 to a total, with the first and the last."""
+    return set(np.linspace(1, total, min(total, most)).round().astype(int).tolist())
 
 
 def fitted(X: Any, y: ArrayLike, parameters: dict[str, Any]) -> Perceptron:
@@ -988,7 +1001,7 @@ class ProgressDisplay:
         over : {"updates", "epochs"}, optional
             What to count time in; by default updates, or epochs without rows.
         most : int, default=1000
-            How many moments to look at, spread evenly.
+            How many moments to look at, spread evenly; fewer, but at least 20, of many rows.
         """
         over = over or ("epochs" if X is None else "updates")
         if over not in ("updates", "epochs"):
@@ -1508,7 +1521,8 @@ class LearningAnimation:
         every : {"update", "epoch"}, default="update"
             What a frame shows the end of.
         most_frames : int, default=150
-            Of longer runs so many moments are shown, spread evenly.
+            Of longer runs so many moments are shown, spread evenly; fewer, but at least 20, of
+            many rows.
         """
         check_is_fitted(estimator)
         if not isinstance(estimator, Perceptron):

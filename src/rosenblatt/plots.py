@@ -869,7 +869,7 @@ def affordable(X: Any) -> int:
     """How many times rows can be measured and drawn in some seconds."""
     rows, columns = X.shape if hasattr(X, "shape") else np.shape(X)
     numbers = X.nnz if issparse(X) else rows * columns
-    return max(20, WORK // (numbers + 100 * columns))
+    return max(20, WORK // int(numbers + 100 * columns))
 
 
 def spread_over(total: int, most: int) -> set[int]:

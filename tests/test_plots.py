@@ -293,6 +293,14 @@ def test_over_epochs_the_losses_are_those_that_the_engine_measures(order):
     assert np.allclose(display.curves["loss"], [epoch.loss for epoch in measured])
 
 
+def test_a_last_epoch_without_mistakes_changes_nothing():
+    X, y = apart()
+    model = Perceptron(random_state=0).fit(X, y)
+    display = ProgressDisplay.from_estimator(model, X, y, over="epochs")
+    assert display.time["errors"][-1] == model.n_iter_
+    assert display.curves["errors"][-1] == model.history_[-1].errors == 0
+
+
 def test_without_rows_there_is_what_the_history_has(tmp_path):
     model = Perceptron(random_state=0, max_iter=7).fit(*IRIS)
     model.save(tmp_path / "model.safetensors")

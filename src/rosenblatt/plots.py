@@ -799,7 +799,7 @@ class ProjectionDisplay:
         wrong = int(np.count_nonzero(self.wrong))
         if wrong:
             label = f"misclassified ({wrong:,})"
-            ax.bar([], [], facecolor="white", edgecolor=INK, hatch="xxxx", label=label)
+            ax.fill([], [], facecolor="white", edgecolor=INK, hatch="xxxx", label=label)
         return highest
 
     def _draw_threshold(self, ax: Axes, height: float) -> None:
@@ -901,6 +901,9 @@ class Squeeze(NamedTuple):
     def bound(self) -> float:
         """The most mistakes that there can be."""
         return square(self.radius, self.margin)
+
+    def __str__(self) -> str:
+        return f"{self.bound:,.0f}" if 100 <= self.bound < 1e9 else f"{self.bound:.3g}"
 
     def lifted(self, weights: Array, bias: Array) -> Array:
         """The weights with the bias as a coordinate, in steps of 1."""
@@ -1047,6 +1050,9 @@ class ProgressDisplay:
                 table["angle"].append(angle(lifted, squeeze.best))
         curves = {name: np.array(values) for name, values in table.items()}
         when = np.array([number if over == "updates" else step.epoch for number, step in kept])
+        if over == "epochs" and len(when) and when[-1] < model.n_iter_:
+            when = np.append(when, model.n_iter_)  # the last epoch changed nothing
+            curves = {name: np.append(curve, curve[-1]) for name, curve in curves.items()}
         time = dict.fromkeys(curves, when)
         if over == "epochs":
             time["mistakes"] = np.array([epoch.epoch for epoch in model.history_])
@@ -1105,7 +1111,7 @@ class ProgressDisplay:
         if self.squeeze is not None:
             bound, made = self.squeeze.bound, self.curves[name].max()
             ax.axhline(bound, color=INK, linestyle="--", linewidth=1.2)
-            ax.annotate(f"(R/γ)² = {bound:,.4g}", (0.98, bound), (0, -4), ha="right", va="top",
+            ax.annotate(f"(R/γ)² = {self.squeeze}", (0.98, bound), (0, -4), ha="right", va="top",
                         xycoords=("axes fraction", "data"), textcoords="offset points")  # fmt: skip
             if bound > 5 * made:
                 ax.set_yscale("log")
@@ -1123,7 +1129,7 @@ class ProgressDisplay:
         ax.plot(M, gamma * M, ":", color=INK, linewidth=1.5, label="γM")
         ax.plot(self.time[name], self.curves[name], color=COLOURS[1], linewidth=2, label="‖w‖/η")
         ax.plot(bound, R * np.sqrt(bound), "o", color=INK)
-        ax.annotate(f"(R/γ)² = {bound:,.4g}", (bound, R * np.sqrt(bound)), (-6, 4), ha="right",
+        ax.annotate(f"(R/γ)² = {self.squeeze}", (bound, R * np.sqrt(bound)), (-6, 4), ha="right",
                     textcoords="offset points")  # fmt: skip
         ax.set_xscale("log")
         ax.set_yscale("log")

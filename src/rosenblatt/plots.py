@@ -1101,7 +1101,7 @@ class ProgressDisplay:
         time, curve = self.time[name], self.curves[name]
         marker = "o" if len(time) <= 60 else ""
         ax.plot(time, curve, color=COLOURS[1], marker=marker, markersize=4, clip_on=False)
-        ax.set_ylim(bottom=0)
+        ax.set_ylim(0, None if np.any(curve) else 1)
         if name == "errors":
             ax.yaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
 

@@ -787,3 +787,96 @@ def test_what_the_system_refuses_is_told_in_a_sentence(write, monkeypatch):
     monkeypatch.setattr("builtins.open", refuse)
     with pytest.raises(PermissionError, match=r"^.*data.svm cannot be read: permission denied\.$"):
         read(path)
+
+
+# What else a file may turn out to be.
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "sentence"),
+    [
+        ("nul.csv", b"\0" * 500, "line 1, column 1: there is a NUL byte"),
+        ("wide.csv", "a,y\n1,0\n".encode("utf-16"), "line 1, column 4: there is a NUL byte"),
+        ("blank.csv", b"\n\r\n\n", "has no rows"),
+        ("mac.csv", b"a,y\r1,0\r2,1\r", "lines end in carriage returns only"),
+        ("open.csv", b'text,y\n"a,1\nb,0\n', "a quotation mark below the first row is never"),
+        ("semicolons.csv", b"a;b;y\n1;2;0\n2;3;1\n", "has only one column, 'a;b;y', and no label"),
+        ("empty.parquet", b"", "empty.parquet is empty"),
+        ("text.parquet", NUMBERS.encode(), "cannot be read as parquet: it is damaged or something"),
+    ],
+)
+def test_files_that_are_something_else_are_told(tmp_path, name, data, sentence):
+    (tmp_path / name).write_bytes(data)
+    with pytest.raises(ValueError, match=rf"{name}.*{sentence}.*\.$|^.*{sentence}\.$"):
+        list(read(tmp_path / name))
+
+
+@pytest.mark.parametrize("name", ["data.svm", "data.vw"])
+def test_a_mark_of_utf8_before_lines_is_passed_over(write, name):
+    expected = whole(read(write(name, TINY[name])))
+    assert whole(read(write("marked-" + name, b"\xef\xbb\xbf" + TINY[name]))) == expected
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("name", ["data.svm", "data.vw", "data.csv", "p.csv"])
+def test_a_named_pipe_is_read_once(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    writer = threading.Thread(target=(tmp_path / name).write_bytes, args=(TINY[name],))
+    writer.start()
+    reader = read(tmp_path / name)
+    assert reader.size is None
+    expected = whole(read(io.BytesIO(TINY[name]), format=name.split(".")[1]))
+    assert whole(reader) == expected
+    writer.join()
+    with pytest.raises(ValueError, match="can be read only once"):
+        list(reader)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="this system has no endless file")
+@pytest.mark.parametrize("kind", ["svmlight", "vw", "csv", "parquet"])
+def test_an_endless_file_is_refused(monkeypatch, kind):
+    monkeypatch.setattr(readers, "LONGEST_ROW", 1 << 20)
+    with pytest.raises(ValueError, match=r"longer than 1 MB|neither Parquet nor Arrow"):
+        list(read("/dev/zero", format=kind))
+
+
+def test_cells_longer_than_a_block_of_arrow_are_read(write):
+    long = "word " * 600_000
+    path = write("long.csv", f"text,y\n{long},1\nshort one,0\n{long},1\n")
+    labels, _, rows = whole(read(path, text="text"))
+    assert labels == [1, 0, 1]
+    assert list(map(len, rows)) == [1, 2, 1]
+    _, _, (row,) = whole(read(write("wide.csv", f"{'a' * 200_000},y\n1,2\n")))
+    assert row == [1]
+
+
+def test_columns_of_parquet_that_cannot_be_used_are_told(tmp_path):
+    def written(**columns):
+        parquet.write_table(pa.table(columns), tmp_path / "data.parquet")
+        return tmp_path / "data.parquet"
+
+    with pytest.raises(ValueError, match=r"column 'y' is neither numbers nor strings, but list"):
+        read(written(a=[1.0, 2.0], y=[[0], [1]]))
+    features = read(written(a=[1.0, 2.0], y=[0, 1])).features()
+    with pytest.raises(ValueError, match=r"column 'a' is neither numbers nor strings, but struct"):
+        read(written(a=[{"b": 1}], y=[0]), features=features)
+    with pytest.raises(ValueError, match=r"row 2, column 'a': 'x' is not a number, which the mode"):
+        list(read(written(a=["1.5", "x"], y=[0, 1]), features=features))
+    assert whole(read(written(a=["1.5", "x"], y=[0, 1]), features=features, skip_bad=1))[0] == [0]
+
+
+def test_damage_inside_of_parquet_is_told(tmp_path):
+    path = tmp_path / "data.parquet"
+    parquet.write_table(pa.table({"a": np.arange(100.0), "y": [0, 1] * 50}), path)
+    data = path.read_bytes()
+    path.write_bytes(data[:40] + b"\xff" * 40 + data[80:])
+    with pytest.raises(ValueError, match=r"data.parquet, after row 0: the file is damaged"):
+        list(read(path))
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "1.parquet").write_bytes(data)
+    (tmp_path / "parts" / "2.parquet").write_bytes(b"junk")
+    with pytest.raises(ValueError, match=r"2.parquet cannot be read as parquet"):
+        read(tmp_path / "parts")
+    parquet.write_table(pa.table({"a": ["x"], "y": ["z"]}), tmp_path / "parts" / "2.parquet")
+    with pytest.raises(ValueError, match=r"parts, after row 100: .* other types than those of the"):
+        list(read(tmp_path / "parts"))

@@ -14,6 +14,7 @@ import re
 import shutil
 import sys
 import tempfile
+import weakref
 import zlib
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
@@ -49,6 +50,7 @@ FORMATS = {
     "arrow": "arrow",
     "feather": "arrow",
 }
+BOM = b"\xef\xbb\xbf"  # that some programs put before UTF-8
 DELIMITERS = {"csv": ",", "tsv": "\t"}
 LONG_LABEL = "the label is too large a number to tell from the next; name classes by words"
 LABELS = ("label", "class", "target", "y")  # names that a label goes by
@@ -350,16 +352,24 @@ class Source:
         if isinstance(path, io.TextIOBase):
             raise ValueError("The file must be opened in binary mode.")
         self.file = sys.stdin.buffer if path == "-" else path if hasattr(path, "read") else None
-        if self.file is None:
+        if self.file is not None:
+            named = "standard input" if path == "-" else getattr(path, "name", "the stream")
+            self.name = str(named)
+        else:
             self.name = os.fspath(path)
             with plain_errors(self.name):
                 self.find_files()
-                self.size = sum(os.path.getsize(file) for file in self.files)
-        else:
-            self.name = (
-                "standard input" if path == "-" else str(getattr(path, "name", "the stream"))
-            )
+                if self.is_pipe():
+                    self.file = open(self.name, "rb", buffering=0)  # noqa: SIM115
+                    weakref.finalize(self, self.file.close)  # it may never be read to its end
+                else:
+                    self.size = sum(os.path.getsize(file) for file in self.files)
+        if self.file is not None:
             self.start = self.file.tell() if self.file.seekable() else None
+
+    def is_pipe(self) -> bool:
+        """Whether the name is of a pipe or a device, which may be opened once only."""
+        return os.path.exists(self.name) and not (self.is_folder or os.path.isfile(self.name))
 
     def find_files(self) -> None:
         """The files that the name stands for, in order."""
@@ -760,9 +770,10 @@ class Svmlight(Lines):
     def __init__(self, source: Source, recipe: Recipe, options: Options) -> None:
         if recipe.text or recipe.cross or recipe.pairs:
             raise ValueError("svmlight has numbered columns only: no text, cross or pairs.")
-        first = recipe.first
+        first, head = recipe.first, source.head(SAMPLE)
         if first is None:
-            first = 0 if has_index_0(source.head(SAMPLE)) else 1
+            first = 0 if has_index_0(head) else 1
+        self.skip = len(BOM) * head.startswith(BOM)
         super().__init__(
             source, form_of(recipe, "svmlight", source, first=first, bits=None), options
         )
@@ -804,7 +815,7 @@ class VowpalWabbit(Lines):
     def __init__(self, source: Source, recipe: Recipe, options: Options) -> None:
         if recipe.text:
             raise ValueError("Vowpal Wabbit's text has no columns: put words into a namespace.")
-        source.head(1)
+        self.skip = len(BOM) * (source.head(len(BOM)) == BOM)
         bits = recipe.bits or 18
         super().__init__(source, form_of(recipe, "vw", source, bits=bits), options)
         self.width = 1 << bits
@@ -934,6 +945,11 @@ def delimited(
 ) -> Form:
     """The form of a CSV or TSV file: a kernel reads it if it is all numbers."""
     sheet, rows = look(source, delimiter, header, recipe, options)
+    if len(sheet.names) == 1 and recipe.label is not False and options.new:
+        raise ValueError(
+            f"{source.name} has only one column, {sheet.names[0][:40]!r}, and no label beside it; "
+            f"its cells are to be divided by {delimiter!r}."
+        )
     recipe = settle(form_of(recipe, "table", source), sheet.names, sheet.kinds, source)
     if options.new and recipe.label_kind == "number" and has_long_labels(rows, sheet, recipe):
         recipe = replace(recipe, label_kind="category")
@@ -948,6 +964,7 @@ def look(
     """Find out the names and kinds of columns; the first rows, which tell them."""
     begin, head, ends = sample(source, delimiter)
     top, below = head[begin : ends[0]], head[ends[0] : ends[-1]]
+    refuse_odd_beginning(source.name, top, head[begin:], head[ends[-1] :], ends[0] - begin)
     cells = cells_of(top.decode(errors="replace"), delimiter)
     if header is None:
         header = is_header(cells, top, below, delimiter, recipe)
@@ -964,12 +981,33 @@ def look(
     return Sheet(delimiter, names, kinds, ends[0] if header else begin), rows
 
 
+def refuse_odd_beginning(name: str, top: bytes, head: bytes, rest: bytes, length: int) -> None:
+    """Refuse a file whose first row is no row, and say why."""
+    if length > LONGEST_ROW:
+        longest = LONGEST_ROW >> 20
+        raise ValueError(f"{name}, line 1, column 1: the row is longer than {longest} MB.")
+    if b"\0" in top:
+        where = top.index(b"\0") + 1
+        raise ValueError(
+            f"{name}, line 1, column {where}: there is a NUL byte (a table is to be UTF-8)."
+        )
+    if b"\r" in head and b"\n" not in head.rstrip(b"\n"):
+        raise ValueError(f"{name}: lines end in carriage returns only; write newlines instead.")
+    if not top.strip():
+        raise ValueError(f"{name} has no rows.")
+    if len(top) + len(rest) == len(head) and b'"' in rest:
+        raise ValueError(f"{name}: a quotation mark below the first row is never closed.")
+
+
 def cells_of(row: str, delimiter: str) -> list[str]:
     """The cells of one row."""
+    usual = csv.field_size_limit(2**31 - 1)
     try:
         return next(csv.reader([row], delimiter=delimiter), [])
     except csv.Error as error:
         raise ValueError(f"A row cannot be divided into cells: {error}.") from error
+    finally:
+        csv.field_size_limit(usual)
 
 
 def sample(source: Source, delimiter: str) -> tuple[int, bytes, list[int]]:
@@ -978,7 +1016,7 @@ def sample(source: Source, delimiter: str) -> tuple[int, bytes, list[int]]:
     while True:
         head = source.head(size)
         over = len(head) < size or size > LONGEST_ROW
-        begin = len(head) - len(head.removeprefix(b"\xef\xbb\xbf").lstrip(b"\r\n"))
+        begin = len(head) - len(head.removeprefix(BOM).lstrip(b"\r\n"))
         if over and not head.endswith(b"\n"):
             head += b"\n"
         ends = row_ends(head[begin:] or b"\n", delimiter) + begin
@@ -1164,8 +1202,12 @@ class ArrowTable(Form):
 
     def numbers(self, column: Any, name: str) -> np.ndarray:
         """A column of numbers; a missing one is NaN."""
-        kind = arrow_type(self.options.dtype)
-        numbers = numbers_in(column.cast(kind, safe=False))
+        try:
+            numbers = numbers_in(column.cast(arrow_type(self.options.dtype), safe=False))
+        except ValueError:
+            word = str(column[0])[:40]  # of one row, once the broken one is found
+            remedy = self.options.remedy(name)
+            raise BrokenCellError(name, f"{word!r} is not a number{remedy}") from None
         if np.isinf(numbers).any():
             raise BrokenCellError(name, REASONS[parsing.VALUE_TOO_LARGE])
         return read_only(numbers)
@@ -1456,16 +1498,24 @@ def parsed_cells(
     import pyarrow
     from pyarrow import csv as arrow
 
-    return arrow.read_csv(
-        pyarrow.BufferReader(pyarrow.py_buffer(data)),
-        arrow.ReadOptions(column_names=[str(j) for j in range(width)]),
-        arrow.ParseOptions(
-            delimiter=delimiter,
-            newlines_in_values=bool(np.any(np.frombuffer(data, np.uint8) == parsing.MARKS)),
-            invalid_row_handler=(lambda row: "skip") if lenient else None,
-        ),
-        arrow.ConvertOptions(null_values=parsing.MISSING, **conversion),
-    )
+    def parse(**block: int) -> Any:
+        return arrow.read_csv(
+            pyarrow.BufferReader(pyarrow.py_buffer(data)),
+            arrow.ReadOptions(column_names=[str(j) for j in range(width)], **block),
+            arrow.ParseOptions(
+                delimiter=delimiter,
+                newlines_in_values=bool(np.any(np.frombuffer(data, np.uint8) == parsing.MARKS)),
+                invalid_row_handler=(lambda row: "skip") if lenient else None,
+            ),
+            arrow.ConvertOptions(null_values=parsing.MISSING, **conversion),
+        )
+
+    try:
+        return parse()
+    except pyarrow.ArrowInvalid as error:
+        if "straddl" not in str(error):
+            raise
+        return parse(block_size=len(data) + 1)  # a row is longer than Arrow's usual block
 
 
 def inferred_cells(data: bytes, delimiter: str, width: int, **conversion: Any) -> Any:
@@ -1486,15 +1536,22 @@ class DatasetTable(ArrowTable):
 
         self.copy: Any = None  # a file that Arrow can read, of one that it cannot
         files = source.files if is_plain(source) else [self.copied(source)]
+        arrow_format = {"arrow": "ipc"}.get(format, format)
         try:
-            self.dataset = dataset.dataset(files, format={"arrow": "ipc"}.get(format, format))
+            self.dataset = dataset.dataset(files, format=arrow_format)
             self.count = self.dataset.count_rows()
         except (ValueError, OSError) as error:
-            raise ValueError(f"{source.name} cannot be read as {format}: {error}.") from error
+            raise unreadable(source, files, arrow_format) from error
         schema = self.dataset.schema
         kinds = options.kinds(schema.names, [kind_of(kind) for kind in schema.types], source)
         recipe = settle(form_of(recipe, "table", source), schema.names, kinds, source)
         super().__init__(source, recipe, options, schema.names)
+        for number in [*self.wanted, *([] if self.label is None else [self.label])]:
+            if not kinds[number]:
+                raise ValueError(
+                    f"{source.name}: the column {schema.names[number]!r} is neither numbers nor "
+                    f"strings, but {schema.types[number]}; cast it to one of them."
+                )
         for name, kind in zip(schema.names, kinds, strict=True):
             if not kind:
                 self.notices[f"The column {name!r} is neither numbers nor strings: not used."] = (
@@ -1503,6 +1560,8 @@ class DatasetTable(ArrowTable):
 
     def copied(self, source: Source) -> str:
         """A decompressed copy that lives as long as this does."""
+        if not source.head(6).startswith((b"PAR1", b"ARROW1", b"FEA1")):  # it may be endless
+            raise ValueError(f"{source.name} is neither Parquet nor Arrow.")
         self.copy = tempfile.NamedTemporaryFile()  # noqa: SIM115
         with source.open() as stream:
             shutil.copyfileobj(stream, self.copy, PIECE)
@@ -1521,7 +1580,7 @@ class DatasetTable(ArrowTable):
             batch_readahead=2,
             fragment_readahead=1,
         )
-        for batch in scanned:
+        for batch in self.intact(scanned, place):
             table = pyarrow.Table.from_batches([batch])
             step = max(1, len(table) * self.options.batch_bytes // max(1, table.nbytes))
             for first in range(0, len(table), step):
@@ -1531,6 +1590,20 @@ class DatasetTable(ArrowTable):
                     taken = (self.source.size or 0) * place_after // max(1, self.count)
                     yield from self.batches_of(decoded, taken, place_after)
                 place.lines += len(part)
+
+    def intact(self, scanned: Iterator[Any], place: Place) -> Iterator[Any]:
+        """What Arrow reads, or a sentence where it cannot go on."""
+        while True:
+            try:
+                batch = next(scanned, None)
+            except (ValueError, OSError) as error:
+                raise ValueError(
+                    f"{place.name}, after row {place.lines}: the file is damaged, or its columns "
+                    "are of other types than those of the first file."
+                ) from error
+            if batch is None:
+                return
+            yield batch
 
     def good(self, table: Any, place: Place) -> Iterator[Decoded]:
         """The rows that are not broken."""
@@ -1545,6 +1618,22 @@ class DatasetTable(ArrowTable):
                 place.skip(place.lines + row + 1, repr(broken.args[0]), broken.args[1])
 
         yield from without_broken(len(table), decode, skip)
+
+
+def unreadable(source: Source, files: list[str], arrow_format: str) -> ValueError:
+    """What to say of files that Arrow cannot read: which, and why as far as one can tell."""
+    from pyarrow import dataset
+
+    for file in files:
+        name = file if len(files) > 1 else source.name
+        if not os.path.getsize(file):
+            return ValueError(f"{name} is empty.")
+        try:
+            dataset.dataset([file], format=arrow_format).count_rows()
+        except (ValueError, OSError):
+            kind = {"ipc": "arrow"}.get(arrow_format, arrow_format)
+            return ValueError(f"{name} cannot be read as {kind}: it is damaged or something else.")
+    return ValueError(f"The columns of the files of {source.name} do not go together.")
 
 
 def is_plain(source: Source) -> bool:

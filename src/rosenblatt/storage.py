@@ -142,9 +142,9 @@ def refuse_all_but_files(path: str | os.PathLike[str]) -> None:
 
 
 def header_size(path: str | os.PathLike[str]) -> int:
-    """How long the header of a model file is, as its first eight bytes say."""
+    """How long the header of a model file is: as its first eight bytes say, or to its end."""
     with plain_errors(path, "read"), open(path, "rb") as file:
-        return int.from_bytes(file.read(8), "little")
+        return min(int.from_bytes(file.read(8), "little"), os.fstat(file.fileno()).st_size)
 
 
 @contextmanager

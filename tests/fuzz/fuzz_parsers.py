@@ -39,11 +39,10 @@ def names(most):
 def svmlight(choose, text):
     """Rows of svmlight, as many at a time as there is room for."""
     dtype, rows, values = choose.dtype(), choose.number(0, 4), choose.number(0, 9)
-    first, limit, increasing = choose.number(0, 1), choose.number(1, 40), choose.flag()
+    rules = choose.number(0, 1), choose.number(1, 40), choose.flag(), choose.flag()
     stop = choose.number(0, len(text))
     yield "svmlight", lambda: (
-        text, stop, Progress(), np.full(rows, 7.0), block(rows, values, dtype), first,
-        limit, increasing,
+        text, stop, Progress(), np.full(rows, 7.0), block(rows, values, dtype), *rules,
     )  # fmt: skip
 
 

@@ -60,7 +60,117 @@ class Lesson(NamedTuple):
     seed: int
 
 
-class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """What the classifiers share: labels, classes, weights of rows, and no harm from errors."""
+
+    classes_: Array
+    class_weight: dict[Any, float] | str | None
+    multi_class: str
+
+    @contextmanager
+    def _unchanged_by_errors(self) -> Iterator[None]:
+        """Leave the model as it was when something is refused."""
+        before = self.__dict__.copy()
+        try:
+            yield
+        except BaseException:
+            self.__dict__ = before
+            raise
+
+    def _check_labels(self, labels: Any, rows: int) -> Array:
+        """The labels of so many rows as one list, all of them known."""
+        if labels is None:
+            name = type(self).__name__
+            raise ValueError(f"{name} requires y to be passed, but the target y is None.")
+        if isinstance(labels, np.ndarray) and labels.ndim == 1:
+            y = labels
+        else:
+            y = np.asarray(column_or_1d(labels, warn=True))
+        if len(y) != rows:
+            raise ValueError(f"X has {rows} rows and y {len(y)} labels; each row needs one.")
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            raise ValueError("Input y contains NaN or infinity; labels must be known.")
+        if y.dtype.kind not in "iub":
+            check_classification_targets(y)
+        return y
+
+    def _encode(self, y: Array) -> tuple[Array, Array]:
+        """The distinct labels and each row's number among them."""
+        classes, codes = encode(y)
+        if len(classes) < 2:
+            raise ValueError(
+                f"y has only one class, {classes.tolist()[0]!r}; rows of at least two are needed."
+            )
+        return classes, codes
+
+    def _known_classes(self, classes: ArrayLike | None, first: bool) -> Array:
+        """The labels that partial_fit was promised."""
+        if classes is None:
+            if first:
+                raise ValueError("The first call of partial_fit needs classes, all labels to come.")
+            return self.classes_
+        named = np.unique(np.asarray(classes))
+        if named.dtype.kind == "f" and not np.isfinite(named).all():
+            raise ValueError("classes contains NaN or infinity; labels must be known.")
+        if len(named) < 2:
+            raise ValueError("classes must name at least two different labels.")
+        if not first and not np.array_equal(named, self.classes_):
+            raise ValueError(
+                f"classes={named.tolist()} differs from the first call's {self.classes_.tolist()}; "
+                "labels cannot be added later."
+            )
+        return named
+
+    def _number(self, y: Array, classes: Array) -> Array:
+        """Each label's number among the known ones."""
+        codes = np.clip(np.searchsorted(classes, y), 0, len(classes) - 1)
+        unknown = np.flatnonzero(classes[codes] != y)
+        if len(unknown):
+            raise ValueError(
+                f"y has the label {y.tolist()[unknown[0]]!r} in row {unknown[0]}, not among the "
+                f"classes {classes.tolist()}; name all labels in classes in the first call."
+            )
+        return codes
+
+    def _row_weights(
+        self, classes: Array, codes: Array, sample_weight: ArrayLike | None, whole: bool
+    ) -> Array | None:
+        """Sample weights times class weights, or None when all are 1."""
+        if sample_weight is None and self.class_weight is None:
+            return None
+        weights = np.ones(len(codes))
+        if sample_weight is not None:
+            weights = np.asarray(sample_weight, np.float64)
+            if weights.ndim == 0:
+                weights = np.full(len(codes), float(weights))
+            if weights.shape != codes.shape:
+                raise ValueError(
+                    f"sample_weight has shape {weights.shape}; X has {len(codes)} rows, and each "
+                    "needs one weight."
+                )
+            bad = np.flatnonzero(~(weights >= 0) | np.isinf(weights))
+            if len(bad):
+                raise ValueError(
+                    f"sample_weight is {weights[bad[0]]} in row {bad[0]}; weights must be finite "
+                    "and not negative."
+                )
+        if whole and not weights.any():
+            raise ValueError("All sample weights are zero, so there is no row to learn from.")
+        if self.class_weight is not None:
+            of_class = compute_class_weight(self.class_weight, classes=classes, y=classes[codes])
+            if not np.all((of_class >= 0) & (of_class < np.inf)):
+                raise ValueError("class_weight must give finite weights that are not negative.")
+            weights = weights * of_class[codes]
+        return weights
+
+    def _problems(self, classes: Array) -> list[int | None]:
+        """The class that counts as positive in each problem; None for all classes at once."""
+        if len(classes) == 2:
+            return [1]
+        return list(range(len(classes))) if self.multi_class == "ovr" else [None]
+
+
+class Perceptron(OnlineClassifier):
     """Learn a linear boundary by correcting mistakes, one row at a time.
 
     Rosenblatt (1958), "The perceptron", Psychological Review 65(6). With the default parameters
@@ -361,16 +471,6 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     # What comes in
 
-    @contextmanager
-    def _unchanged_by_errors(self) -> Iterator[None]:
-        """Leave the model as it was when something is refused."""
-        before = self.__dict__.copy()
-        try:
-            yield
-        except BaseException:
-            self.__dict__ = before
-            raise
-
     def _check_parameters(self) -> None:
         """Refuse parameters that are out of range or do not go together."""
         for name, allowed in CHOICES.items():
@@ -429,16 +529,7 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             order="C",
             ensure_all_finite=False,
         )
-        if y is None:
-            raise ValueError("Perceptron requires y to be passed, but the target y is None.")
-        if not isinstance(y, np.ndarray) or y.ndim != 1:
-            y = np.asarray(column_or_1d(y, warn=True))
-        if len(y) != X.shape[0]:
-            raise ValueError(f"X has {X.shape[0]} rows and y {len(y)} labels; each row needs one.")
-        if y.dtype.kind == "f" and not np.isfinite(y).all():
-            raise ValueError("Input y contains NaN or infinity; labels must be known.")
-        if y.dtype.kind not in "iub":
-            check_classification_targets(y)
+        y = self._check_labels(y, X.shape[0])
         if self.order == "first" or self.early_stopping:
             refuse_not_finite(X)  # these may never look at some rows
         if reset:
@@ -458,44 +549,6 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 "warm_start cannot go on with another solution or multi_class than the last fit; "
                 "set warm_start=False to start anew."
             )
-
-    def _encode(self, y: Array) -> tuple[Array, Array]:
-        """The distinct labels and each row's number among them."""
-        classes, codes = encode(y)
-        if len(classes) < 2:
-            raise ValueError(
-                f"y has only one class, {classes.tolist()[0]!r}; rows of at least two are needed."
-            )
-        return classes, codes
-
-    def _known_classes(self, classes: ArrayLike | None, first: bool) -> Array:
-        """The labels that partial_fit was promised."""
-        if classes is None:
-            if first:
-                raise ValueError("The first call of partial_fit needs classes, all labels to come.")
-            return self.classes_
-        named = np.unique(np.asarray(classes))
-        if named.dtype.kind == "f" and not np.isfinite(named).all():
-            raise ValueError("classes contains NaN or infinity; labels must be known.")
-        if len(named) < 2:
-            raise ValueError("classes must name at least two different labels.")
-        if not first and not np.array_equal(named, self.classes_):
-            raise ValueError(
-                f"classes={named.tolist()} differs from the first call's {self.classes_.tolist()}; "
-                "labels cannot be added later."
-            )
-        return named
-
-    def _number(self, y: Array, classes: Array) -> Array:
-        """Each label's number among the known ones."""
-        codes = np.clip(np.searchsorted(classes, y), 0, len(classes) - 1)
-        unknown = np.flatnonzero(classes[codes] != y)
-        if len(unknown):
-            raise ValueError(
-                f"y has the label {y.tolist()[unknown[0]]!r} in row {unknown[0]}, not among the "
-                f"classes {classes.tolist()}; name all labels in classes in the first call."
-            )
-        return codes
 
     def _lesson(
         self,
@@ -527,37 +580,6 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             everything = np.sort(everything)
         seed = seed_of(self.random_state)
         return Lesson(X, rows_of(X), classes, codes, weights, everything, held, seed)
-
-    def _row_weights(
-        self, classes: Array, codes: Array, sample_weight: ArrayLike | None, whole: bool
-    ) -> Array | None:
-        """Sample weights times class weights, or None when all are 1."""
-        if sample_weight is None and self.class_weight is None:
-            return None
-        weights = np.ones(len(codes))
-        if sample_weight is not None:
-            weights = np.asarray(sample_weight, np.float64)
-            if weights.ndim == 0:
-                weights = np.full(len(codes), float(weights))
-            if weights.shape != codes.shape:
-                raise ValueError(
-                    f"sample_weight has shape {weights.shape}; X has {len(codes)} rows, and each "
-                    "needs one weight."
-                )
-            bad = np.flatnonzero(~(weights >= 0) | np.isinf(weights))
-            if len(bad):
-                raise ValueError(
-                    f"sample_weight is {weights[bad[0]]} in row {bad[0]}; weights must be finite "
-                    "and not negative."
-                )
-        if whole and not weights.any():
-            raise ValueError("All sample weights are zero, so there is no row to learn from.")
-        if self.class_weight is not None:
-            of_class = compute_class_weight(self.class_weight, classes=classes, y=classes[codes])
-            if not np.all((of_class >= 0) & (of_class < np.inf)):
-                raise ValueError("class_weight must give finite weights that are not negative.")
-            weights = weights * of_class[codes]
-        return weights
 
     def _starting_at(
         self, lesson: Lesson, coef: ArrayLike | None, intercept: ArrayLike | None
@@ -599,12 +621,6 @@ class Perceptron(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         for run in runs:
             run.solution.close(lesson.X)
         return runs
-
-    def _problems(self, classes: Array) -> list[int | None]:
-        """The class that counts as positive in each problem; None for all classes at once."""
-        if len(classes) == 2:
-            return [1]
-        return list(range(len(classes))) if self.multi_class == "ovr" else [None]
 
     def _rule(self, lesson: Lesson) -> Rule:
         """When a row is right: thresholds that include zero or not, as ``ties`` says."""

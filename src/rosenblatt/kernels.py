@@ -53,6 +53,16 @@ class Rule(NamedTuple):
     intercept_step: float
 
 
+class Lines(NamedTuple):
+    """Kernel values of some rows of a block with all of its rows.
+
+    Those of row t are line ``places[t]`` of ``values``, or not at hand when that is negative.
+    """
+
+    values: np.ndarray
+    places: np.ndarray
+
+
 UPDATE = np.dtype([("position", np.intp), ("margin", np.float64), ("rival", np.intp)])
 """One entry of a kernel's log, whose length is how many updates the kernel may make.
 
@@ -348,6 +358,72 @@ def multiclass(examples, order, start, W, b, rule, log):
             loss += max(-log[updates].margin, 0.0)
             updates += 1
     return len(order), updates, loss
+
+
+# The dual form: scores of a block of rows, one line per problem or class, instead of weights. Each
+# kernel stops early at a row that it needs the kernel values of and that has none in ``lines``, or
+# whose activation is not a finite number.
+
+
+@compiled
+def add_line(scores, step, line):
+    """Add step times a row's kernel values to the scores of all rows of the block."""
+    for u in range(len(scores)):
+        scores[u] += step * line[u]
+
+
+@compiled
+def dual_perceptron(lines, steps, learning, start, scores, b, rule, log):
+    """On every mistake of a problem, f += ηyK(x, ·) and b += ηy (Freund & Schapire 1999).
+
+    Row t of the block moves problem p by ``steps[p, t]``; the log's ``rival`` is the problem.
+    """
+    values, places = lines.values, lines.places
+    problems = np.flatnonzero(learning)
+    updates, loss = 0, 0.0
+    for t in range(start, len(places)):
+        for p in problems:
+            a = scores[p, t] + b[p]
+            right = a > rule.above if steps[p, t] > 0 else a < rule.below
+            if not right or np.isinf(a):
+                if places[t] < 0 or not np.isfinite(a):
+                    return t, updates, loss
+                step = steps[p, t]
+                add_line(scores[p], step, values[places[t]])
+                b[p] += step * rule.intercept_step
+                log[updates].position = t
+                log[updates].margin = a if step > 0 else -a
+                log[updates].rival = p
+                loss += max(-log[updates].margin, 0.0)
+                updates += 1
+    return len(places), updates, loss
+
+
+@compiled
+def dual_multiclass(lines, steps, labels, start, scores, b, rule, log):
+    """Add ηK(x, ·) to the right class and take it from its best rival (Crammer & Singer 2003)."""
+    values, places = lines.values, lines.places
+    s = np.empty_like(b)
+    updates, loss = 0, 0.0
+    for t in range(start, len(places)):
+        for c in range(len(s)):
+            s[c] = scores[c, t] + b[c]
+        y = labels[t]
+        rival = best_other(s, y)
+        lead = s[y] - s[rival]
+        if not lead > rule.above or np.isinf(lead):
+            if places[t] < 0 or not np.isfinite(lead):
+                return t, updates, loss
+            add_line(scores[y], steps[t], values[places[t]])
+            add_line(scores[rival], -steps[t], values[places[t]])
+            b[y] += steps[t] * rule.intercept_step
+            b[rival] -= steps[t] * rule.intercept_step
+            log[updates].position = t
+            log[updates].margin = lead
+            log[updates].rival = rival
+            loss += max(-log[updates].margin, 0.0)
+            updates += 1
+    return len(places), updates, loss
 
 
 # What every row's margin is under given weights: label times activation, or the right class's lead.

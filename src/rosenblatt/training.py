@@ -301,6 +301,40 @@ class Pocket(Last):
         return self.best_weights, self.best_bias
 
 
+@dataclass
+class Dual:
+    """The dual form: the rows once mistaken and how far each moved which output.
+
+    Outputs are classes, or the problems of one-vs-rest (one for two classes). A column of ``coef``
+    belongs to a support row; ``missing`` is that of ``Average``. Without a budget ``updates`` keeps
+    every mistake and ``norms`` the squared norm of the function after each. With one, ``ages`` says
+    how many mistakes there had been when a row came in, ``matrix`` is the support's Gram matrix
+    (forgetron) or the inverse of it (projectron), and ``forgotten`` the forgetron's Q.
+    """
+
+    support: Any
+    numbers: Array
+    coef: Array
+    missing: Array
+    bias: Array
+    missing_bias: Array
+    seen: Array
+    ages: Array
+    matrix: Array
+    norms: Array
+    updates: Updates
+    mistakes: int = 0
+    given: int = 0
+    forgotten: float = 0.0
+
+    def answer(self, average: bool) -> tuple[Array, Array]:
+        """The coefficients and biases to predict with: the last ones or their average."""
+        if not average:
+            return self.coef, self.bias
+        seen = np.maximum(self.seen, 1)
+        return self.coef - self.missing / seen[:, None], self.bias - self.missing_bias / seen
+
+
 SOLUTIONS: dict[str, type[Last]] = {
     "last": Last,
     "average": Average,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .classifiers import Perceptron, Step, load, steps
+    from .dual import KernelPerceptron
     from .readers import Batch, Reader, read
     from .theory import (
         Inseparable,
@@ -30,6 +31,7 @@ __version__ = "0.1.0"
 
 _ROOMS = {
     "classifiers": ["Perceptron", "Step", "load", "steps"],
+    "dual": ["KernelPerceptron"],
     "readers": ["Batch", "Reader", "read"],
     "theory": [
         "Inseparable",
@@ -57,6 +59,7 @@ __all__ = [
     "Batch",
     "Epoch",
     "Inseparable",
+    "KernelPerceptron",
     "MaxMargin",
     "MistakeBounds",
     "Perceptron",

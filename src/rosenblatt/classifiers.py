@@ -66,6 +66,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     classes_: Array
     class_weight: dict[Any, float] | str | None
     multi_class: str
+    ties: str
 
     @contextmanager
     def _unchanged_by_errors(self) -> Iterator[None]:
@@ -162,6 +163,14 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
                 raise ValueError("class_weight must give finite weights that are not negative.")
             weights = weights * of_class[codes]
         return weights
+
+    def _check_ties(self, classes: Array) -> None:
+        """Refuse to give a tie between several classes a sign."""
+        if self._problems(classes) == [None] and self.ties in ("positive", "negative"):
+            raise ValueError(
+                f"ties={self.ties!r} has no meaning for {len(classes)} classes at once; "
+                'use ties="mistake" or "correct", or multi_class="ovr".'
+            )
 
     def _problems(self, classes: Array) -> list[int | None]:
         """The class that counts as positive in each problem; None for all classes at once."""
@@ -624,11 +633,7 @@ class Perceptron(OnlineClassifier):
 
     def _rule(self, lesson: Lesson) -> Rule:
         """When a row is right: thresholds that include zero or not, as ``ties`` says."""
-        if self._problems(lesson.classes) == [None] and self.ties in ("positive", "negative"):
-            raise ValueError(
-                f"ties={self.ties!r} has no meaning for {len(lesson.classes)} classes at once; "
-                'use ties="mistake" or "correct", or multi_class="ovr".'
-            )
+        self._check_ties(lesson.classes)
         step = self.intercept_step
         if step == "radius":
             step = largest_squared_norm(lesson.rows, lesson.everything)

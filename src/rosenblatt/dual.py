@@ -83,9 +83,9 @@ class Gram:
         if self.gamma != 1:
             values *= self.gamma
         values += self.coef0
-        return (
-            np.tanh(values, out=values) if self.kernel == "sigmoid" else power(values, self.degree)
-        )
+        if self.kernel == "sigmoid":
+            return np.tanh(values, out=values)
+        return power(values, self.degree)
 
     def diagonal(self, X: Any, numbers: Array) -> Array:
         """K(x, x) for the rows with these numbers."""
@@ -103,7 +103,8 @@ def products(support: Any, rows: Any) -> Array:
     left = dense(support).astype(np.float64, copy=False)
     if hasattr(rows, "indptr") and 16 * rows.nnz < rows.shape[0] * rows.shape[1]:
         return np.asarray(rows @ np.ascontiguousarray(left.T)).T
-    return left @ dense(rows).astype(np.float64, copy=False).T  # faster unless very sparse
+    right = dense(rows).astype(np.float64, copy=False)  # faster, unless the rows are very sparse
+    return np.asarray(left @ right.T)
 
 
 def squared_norms(rows: Any) -> Array:
@@ -120,18 +121,15 @@ def power(values: Array, degree: float) -> Array:
     exponent = int(degree)
     if exponent != degree or exponent < 1:
         return np.power(values, degree, out=values)
-    result = None
-    while True:
+    odd: list[Array] = []  # the powers of two that make up the exponent, but for the largest
+    while exponent > 1:
         if exponent & 1:
-            last = exponent == 1
-            if result is None:
-                result = values if last else values.copy()
-            else:
-                result *= values
-        exponent >>= 1
-        if not exponent:
-            return result
+            odd.append(values.copy())
         values *= values
+        exponent >>= 1
+    for factor in odd:
+        values *= factor
+    return values
 
 
 def dense(block: Any) -> Array:
@@ -216,7 +214,8 @@ class EachClass:
     def replay(self, run: "Run", block: Block, start: int, lines: Lines) -> tuple[int, int, float]:
         """Learn from a block from a row on; stop at a mistake without kernel values."""
         given = lines, block.steps, run.learning, start, block.scores, run.state.bias
-        return kernels.dual_perceptron(*given, run.rule, run.log)
+        t, updates, loss = kernels.dual_perceptron(*given, run.rule, run.log)
+        return t, updates, loss
 
     def excess(self, run: "Run", block: Block) -> Array:
         """By how much each row is above what it needs to be right, in its worst problem."""
@@ -253,7 +252,8 @@ class AllClasses:
     def replay(self, run: "Run", block: Block, start: int, lines: Lines) -> tuple[int, int, float]:
         """Learn from a block from a row on; stop at a mistake without kernel values."""
         given = lines, block.steps, self.codes[block.numbers], start, block.scores, run.state.bias
-        return kernels.dual_multiclass(*given, run.rule, run.log)
+        t, updates, loss = kernels.dual_multiclass(*given, run.rule, run.log)
+        return t, updates, loss
 
     def excess(self, run: "Run", block: Block) -> Array:
         """By how much each row's lead is above what it needs to be right."""
@@ -311,6 +311,11 @@ def summed(moves: Moves, outputs: int, support: int) -> Array:
 
 class Run:
     """Epochs over the rows, block by block; what a mistake does is left to the two subclasses."""
+
+    log: Array
+    """Where the replay writes its updates."""
+    size: int
+    """How many support rows there are."""
 
     def __init__(
         self,
@@ -413,7 +418,7 @@ class Growing(Run):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         state, rows = self.state, self.X.shape[0]
-        self.support = Support(state.support)
+        self.support, self.size = Support(state.support), len(state.numbers)
         self.place = np.full(rows, -1, np.intp)
         self.numbers, self.updates, self.norms = [state.numbers], [state.updates], [state.norms]
         self.norm = last_norms(state, self.together)
@@ -468,6 +473,7 @@ class Growing(Run):
         fresh = fresh[np.diff(fresh, prepend=-1) != 0]
         self.place[fresh] = np.arange(self.support.count, self.support.count + len(fresh))
         self.support.add(self.gram.pick(self.X, fresh))
+        self.size = self.support.count
         self.numbers.append(fresh + self.state.given)
         own = lines.values[lines.places[log["position"]], log["position"]]
         self.norms.append(self.risen(updates, log["margin"], own))
@@ -694,9 +700,8 @@ def forgetron(run: Budgeted, block: Block, t: int, change: Array) -> None:
         place = int(np.argmin(run.ages))
         coef, bias = run.coef, run.state.bias + change * run.rule.intercept_step
         score = coef @ run.matrix[:, place] + change * run.values[place, t] + bias
-        shrink = shrinkage(
-            coef[:, place], score, run.state.forgotten - 15 / 32 * run.state.mistakes
-        )
+        owed = run.state.forgotten - 15 / 32 * run.state.mistakes
+        shrink = shrinkage(coef[:, place], score, owed)
         coef *= shrink
         run.state.bias *= shrink
         block.scores *= shrink
@@ -711,9 +716,10 @@ def forgetron(run: Budgeted, block: Block, t: int, change: Array) -> None:
 def shrinkage(beta: Array, score: Array, c: float) -> float:
     """The largest φ up to 1 with aφ² + bφ + c <= 0: what forgetting costs, within what is left."""
     a, b = float(beta @ beta - 2 * beta @ score), 2 * float(np.abs(beta).sum())
-    root = b * b - 4 * a * c
-    if a > 0 or (a < 0 < root and (-b - root**0.5) / (2 * a) > 1):
-        return min(1.0, (-b + root**0.5) / (2 * a))
+    square = b * b - 4 * a * c
+    root = float(np.sqrt(max(square, 0.0)))
+    if a > 0 or (a < 0 < square and (-b - root) / (2 * a) > 1):
+        return min(1.0, (-b + root) / (2 * a))
     return min(1.0, -c / b) if a == 0 and b > 0 else 1.0
 
 
@@ -753,10 +759,8 @@ def normalised(state: Dual, average: bool, together: bool) -> tuple[Array, Array
     """The last function divided by its norm, or the average of all, each divided by its norm."""
     updates, shares = state.updates, np.zeros(len(state.norms))
     for group in groups_of(updates, together, len(state.bias)):
-        norms, seen = (
-            np.sqrt(np.maximum(state.norms[group], 0)),
-            state.seen[updates.labels[group[0]]],
-        )
+        norms = np.sqrt(np.maximum(state.norms[group], 0))
+        seen = state.seen[updates.labels[group[0]]]
         inverse = np.divide(1.0, norms, out=np.zeros(len(norms)), where=norms > 0)
         survived = np.diff(updates.times[group], append=seen)
         tails = np.cumsum((survived * inverse)[::-1])[::-1] / seen
@@ -789,8 +793,8 @@ class KernelPerceptron(OnlineClassifier):
     """Learn a boundary that is linear in the feature space of a kernel, by correcting mistakes.
 
     Freund & Schapire (1999), "Large margin classification using the perceptron algorithm", Machine
-    Learning 37(3); the idea is of Aizerman, Braverman & Rozonoer (1964). The update sequence is that
-    of the algorithm which takes one row at a time, at the speed of matrix products.
+    Learning 37(3); the idea is of Aizerman, Braverman & Rozonoer (1964). The updates are those of
+    the algorithm that takes one row at a time, at the speed of matrix products.
 
     Parameters
     ----------
@@ -1218,7 +1222,7 @@ class KernelPerceptron(OnlineClassifier):
         )
 
     def _gamma(self, X: Any) -> float:
-        """gamma as a number."""
+        """The parameter gamma as a number."""
         if self.gamma == "scale":
             values = X.multiply(X) if hasattr(X, "indptr") else X * X
             spread = float(values.mean() - X.mean() ** 2)
@@ -1338,20 +1342,17 @@ def progress(wanted: bool, rows: int) -> Iterator[Callable[[Run, int], None] | N
     if not wanted:
         yield None
         return
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+    from rich.progress import BarColumn, Progress, TimeRemainingColumn
 
-    said = TextColumn("epoch {task.fields[epoch]}")
-    with Progress(
-        said, BarColumn(), TimeRemainingColumn(), TextColumn("{task.description}")
-    ) as bar:
+    columns = "epoch {task.fields[epoch]}", BarColumn(), TimeRemainingColumn(), "{task.description}"
+    with Progress(*columns) as bar:
         task = bar.add_task("", total=rows, epoch=1)
 
         def tell(run: Run, count: int) -> None:
             epoch = len(run.history) + 1
             if bar.tasks[task].finished:
                 bar.reset(task, epoch=epoch)
-            size = run.size if isinstance(run, Budgeted) else run.support.count
-            mistakes = f"{run.state.mistakes:,} mistakes, {size:,} support rows"
+            mistakes = f"{run.state.mistakes:,} mistakes, {run.size:,} support rows"
             bar.update(task, advance=count, epoch=epoch, description=mistakes)
 
         yield tell

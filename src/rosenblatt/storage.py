@@ -62,7 +62,7 @@ class Model(NamedTuple):
 
     parameters: dict[str, Any]
     classes: Array
-    solutions: list[Last]
+    solutions: list[Any]
     features: dict[str, Any]
     facts: dict[str, Any]
     history: Sequence[Epoch] = ()

@@ -113,7 +113,7 @@ def squared_norms(rows: Any) -> Array:
         rows = rows.astype(np.float64)
         return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
     rows = rows.astype(np.float64, copy=False)
-    return np.einsum("ij,ij->i", rows, rows)
+    return np.asarray(np.einsum("ij,ij->i", rows, rows))
 
 
 def power(values: Array, degree: float) -> Array:

@@ -7,7 +7,7 @@ class. Everything is computed in float64, which is exact on small integers.
 import numpy as np
 
 from rosenblatt import Epoch
-from rosenblatt.kernels import shuffle
+from rosenblatt.kernels import mix, shuffle
 
 
 def margin_of(weights, bias, x, label):
@@ -307,3 +307,200 @@ class Perceptron:
 def summed(epochs):
     rows, mistakes, errors, loss = np.sum([epoch[1:5] for epoch in epochs], axis=0).tolist()
     return Epoch(epochs[0].epoch, int(rows), int(mistakes), int(errors), loss)
+
+
+class KernelPerceptron:
+    """The twin of ``rosenblatt.KernelPerceptron``, told row by row from the whole Gram matrix.
+
+    ``kernel`` is a function of two blocks of rows. Coefficients have one row per output and one
+    column per training row; ``tried`` lists them, with the bias, after each row an output saw.
+    """
+
+    def __init__(
+        self,
+        kernel,
+        *,
+        order="each",
+        margin=0.0,
+        ties="mistake",
+        intercept_step=1.0,
+        multi_class="ovr",
+        max_iter=100,
+        budget=None,
+        budget_policy="projectron",
+        random_state=0,
+    ):
+        self.kernel, self.order, self.margin, self.ties = kernel, order, margin, ties
+        self.intercept_step, self.multi_class, self.max_iter = intercept_step, multi_class, max_iter
+        self.budget, self.policy, self.seed = budget, budget_policy, random_state
+
+    def fit(self, X, y):
+        self.X = np.asarray(X, float)
+        self.classes_, self.codes = np.unique(y, return_inverse=True)
+        outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
+        self.together = outputs > 1 and self.multi_class == "argmax"
+        self.gram = self.kernel(self.X, self.X)
+        if self.intercept_step == "radius":
+            self.intercept_step = self.gram.diagonal().max()
+        self.coef, self.bias = np.zeros((outputs, len(X))), np.zeros(outputs)
+        self.places, self.age, self.forgotten = [], {}, 0.0
+        self.sequence, self.history_, self.n_mistakes_ = [], [], 0
+        self.tried = [[(self.coef[p], self.bias[p])] for p in range(outputs)]
+        learning, self.stop_reason_ = np.ones(outputs, bool), "max_iter"
+        for epoch in range(1, self.max_iter + 1):
+            self.errors, self.loss, self.full = 0, 0.0, False
+            mistakes, before = np.zeros(outputs, int), self.n_mistakes_
+            for i in self.order_of(epoch):
+                mistakes += self.see(i, learning)
+                for p in np.flatnonzero(learning):
+                    self.tried[p].append((self.coef[p].copy(), self.bias[p]))
+            problems = 1 if self.together else learning.sum()
+            made = self.n_mistakes_ - before
+            self.history_.append(Epoch(epoch, len(X) * problems, made, self.errors, self.loss))
+            learning = learning & (mistakes.any() if self.together else mistakes > 0)
+            if self.full:
+                self.stop_reason_ = "budget"
+                break
+            if not learning.any():
+                self.stop_reason_ = "separated"
+                break
+        return self
+
+    def order_of(self, epoch):
+        rows = range(len(self.X))
+        if self.order == "fixed":
+            return rows
+        return shuffled(rows, self.seed, epoch if self.order == "each" else 0)
+
+    def see(self, i, learning):
+        """Learn from one row; say which outputs made a mistake."""
+        scores = self.coef @ self.gram[:, i] + self.bias
+        change = np.zeros(len(scores))
+        if self.together:
+            label = self.codes[i]
+            rival = rival_of(scores, label)
+            margins = [scores[label] - scores[rival]]
+            if not self.is_right(margins[0], 0):
+                change[label], change[rival] = 1, -1
+        else:
+            positive = [1] if len(scores) == 1 else range(len(scores))
+            labels = np.array([1 if self.codes[i] == p else -1 for p in positive])
+            wrong = [
+                learning[p] and not self.is_right(labels[p] * scores[p], labels[p])
+                for p in range(len(labels))
+            ]
+            margins = (labels * scores)[wrong]
+            change = np.where(wrong, labels, 0.0)
+        if not change.any():
+            return change != 0
+        self.errors += sum(margin <= 0 for margin in margins)
+        self.loss += sum(max(-margin, 0) for margin in margins)
+        if self.budget and self.policy == "stop" and len(self.places) == self.budget:
+            self.full = True
+            return np.zeros(len(scores), bool)
+        self.n_mistakes_ += len(margins)
+        self.sequence += [i] * len(margins)
+        self.learn(i, change)
+        return change != 0
+
+    def is_right(self, margin, label):
+        if margin != 0 or self.margin > 0:
+            return margin > self.margin
+        return self.ties in ("correct", {+1: "positive", -1: "negative"}.get(label))
+
+    def learn(self, i, change):
+        if i in self.places:
+            self.coef[:, i] += change
+        elif self.budget is None or (
+            len(self.places) < self.budget and self.policy != "projectron"
+        ):
+            self.enter(i, len(self.places), change)
+        else:
+            change = getattr(self, self.policy)(i, change)
+        self.bias = self.bias + change * self.intercept_step
+
+    def enter(self, i, place, change):
+        self.places[place : place + 1] = [i]
+        self.age[i] = self.n_mistakes_
+        self.coef[:, i] += change
+
+    def projectron(self, i, change):
+        S = self.places
+        d = np.linalg.solve(self.gram[np.ix_(S, S)], self.gram[S, i])
+        distance = self.gram[i, i] - self.gram[S, i] @ d
+        if len(S) == self.budget or distance <= 1e-8 * self.gram[i, i]:
+            self.coef[:, S] += np.outer(change, d)
+        else:
+            self.enter(i, len(S), change)
+        return change
+
+    def forgetron(self, i, change):
+        oldest = min(self.places, key=self.age.get)
+        bias = self.bias + change * self.intercept_step
+        score = self.coef @ self.gram[:, oldest] + change * self.gram[i, oldest] + bias
+        beta, owed = self.coef[:, oldest], self.forgotten - 15 / 32 * self.n_mistakes_
+
+        def cost(shrink):
+            b = shrink * beta
+            return b @ b + 2 * np.abs(b).sum() - 2 * b @ (shrink * score)
+
+        low, high = 0.0, 1.0
+        if cost(1.0) + owed <= 1e-12:
+            low = 1.0
+        else:
+            for _ in range(100):  # by halving: the largest that can be afforded
+                middle = (low + high) / 2
+                low, high = (middle, high) if cost(middle) + owed <= 0 else (low, middle)
+        self.forgotten += cost(low)
+        self.coef, self.bias = self.coef * low, self.bias * low
+        self.coef[:, oldest] = 0
+        self.enter(i, self.places.index(oldest), low * change)
+        return low * change
+
+    def random(self, i, change):
+        number = int(mix(np.uint64(self.seed) + mix(np.uint64(self.n_mistakes_))))
+        place = number % self.budget
+        self.coef[:, self.places[place]] = 0
+        self.enter(i, place, change)
+        return change
+
+    # Solutions
+
+    def activations(self, p, X, coef, bias):
+        return coef @ self.kernel(self.X, np.asarray(X, float)) + bias
+
+    def norm(self, coef, bias):
+        """Of a function, with the bias as one more coordinate, or of all classes together."""
+        square = np.sum((coef @ self.gram) * coef)
+        if self.intercept_step:
+            square += np.sum(bias**2) / self.intercept_step
+        return np.sqrt(square) or np.inf
+
+    def norm_at(self, p, time):
+        if not self.together:
+            return self.norm(*self.tried[p][time])
+        coef, bias = zip(*(tried[time] for tried in self.tried), strict=True)
+        return self.norm(np.array(coef), np.array(bias))
+
+    def scores(self, X, solution="last", normalize=False):
+        """One row per output."""
+        out = []
+        for p, tried in enumerate(self.tried):
+            times = [len(tried) - 1] if solution == "last" else range(1, len(tried))
+            scale = [self.norm_at(p, time) if normalize else 1.0 for time in times]
+            all_scores = [
+                self.activations(p, X, *tried[t]) / s for t, s in zip(times, scale, strict=True)
+            ]
+            out.append(np.mean(all_scores, axis=0))
+        return np.array(out)
+
+    def votes(self, X):
+        every = [
+            np.array([self.activations(p, X, *now) for now in tried[1:]])
+            for p, tried in enumerate(self.tried)
+        ]
+        if self.together:
+            best = np.argmax(every, axis=0)
+            return np.array([np.mean(best == p, axis=0) for p in range(len(every))])
+        zero = {"positive": 1, "negative": -1}.get(self.ties, 0)
+        return np.array([np.mean(np.sign(s) + zero * (s == 0), axis=0) for s in every])

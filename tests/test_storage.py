@@ -388,7 +388,7 @@ def put(place, value):
 
 
 def test_a_newer_file_says_what_to_do(tmp_path):
-    forge(tmp_path / "new", model_of(trained()), put(["format"], 2))
+    forge(tmp_path / "new", model_of(trained()), put(["format"], storage.FORMAT + 1))
     refused(tmp_path / "new", "was written by a newer rosenblatt; update rosenblatt to load it")
 
 

@@ -4,8 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .classifiers import Perceptron, Step, load, steps
-    from .dual import KernelPerceptron
+    from .classifiers import Perceptron, Step, steps
+    from .dual import KernelPerceptron, load
     from .readers import Batch, Reader, read
     from .theory import (
         Inseparable,
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _ROOMS = {
-    "classifiers": ["Perceptron", "Step", "load", "steps"],
-    "dual": ["KernelPerceptron"],
+    "classifiers": ["Perceptron", "Step", "steps"],
+    "dual": ["KernelPerceptron", "load"],
     "readers": ["Batch", "Reader", "read"],
     "theory": [
         "Inseparable",

@@ -782,36 +782,14 @@ def say(measured: int, epoch: Epoch) -> None:
     )
 
 
-def load(path: str | os.PathLike[str]) -> Perceptron:
-    """Read a saved model, which predicts and learns on as if it had never left.
-
-    Parameters
-    ----------
-    path : str or path-like
-        A file that ``Perceptron.save`` wrote.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> model = Perceptron().fit([[2.0], [-1.0]], [1, 0])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     model.save(f"{folder}/model.safetensors")
-    ...     load(f"{folder}/model.safetensors").predict([[3.0]]).tolist()
-    [1]
-    """
-    saved = storage.load(path)
+def restored(path: str | os.PathLike[str], saved: storage.Model) -> Perceptron:
+    """The Perceptron that a file holds."""
     width, names = saved.solutions[0].weights.shape[0], saved.features.get("names")
-    try:
+    with understood(path):
         model = Perceptron(**saved.parameters)
         model._check_parameters()
         if names is not None:
-            if len(names) != width or not all(isinstance(name, str) for name in names):
-                raise ValueError("its features are not as many names as weights")
-            model.feature_names_in_ = np.array(names, object)
-    except (TypeError, ValueError) as reason:
-        raise ValueError(
-            f"{path} is no Perceptron of this rosenblatt ({reason}); update or train again."
-        ) from None
+            model.feature_names_in_ = feature_names(names, width)
     model.classes_, model._solutions, model._answered = saved.classes, saved.solutions, None
     model._features, model.n_features_in_ = saved.features, width
     model._plain = saved.facts.get("plain") is True
@@ -820,6 +798,24 @@ def load(path: str | os.PathLike[str]) -> Perceptron:
     model.history_, model.n_iter_ = list(saved.history), len(saved.history)
     model.stop_reason_ = saved.facts.get("stop_reason", "max_iter")
     return model
+
+
+@contextmanager
+def understood(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Turn parameters that this release does not know into a sentence on the file."""
+    try:
+        yield
+    except (TypeError, ValueError) as reason:
+        raise ValueError(
+            f"{path} is no Perceptron of this rosenblatt ({reason}); update or train again."
+        ) from None
+
+
+def feature_names(names: Any, width: int) -> Array:
+    """The names of so many features, as scikit-learn keeps them."""
+    if len(names) != width or not all(isinstance(name, str) for name in names):
+        raise ValueError("its features are not as many names as weights")
+    return np.array(names, object)
 
 
 class Step(NamedTuple):

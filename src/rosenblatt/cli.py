@@ -462,9 +462,7 @@ def inspect(
     """Tell what a model is, how it was trained, and its largest weights."""
     import numpy as np
 
-    from . import storage
-
-    saved = storage.load(model)
+    saved = linear_model(model)
     answers = [solution.answer() for solution in saved.solutions]
     table = np.column_stack([weights for weights, _ in answers])
     bias = np.concatenate([bias for _, bias in answers])
@@ -533,14 +531,26 @@ def about_scores(model: "Model") -> list[str]:
     ]
 
 
+def linear_model(path: Path) -> "Model":
+    """A saved model with weights, which the commands need."""
+    from . import storage
+
+    saved = storage.load(path)
+    if storage.is_dual(saved):
+        raise ValueError(
+            f"{path} is a KernelPerceptron, and the commands work with linear models; use "
+            "rosenblatt.load in Python."
+        )
+    return saved
+
+
 def model_and_reader(
     path: Path, data: str, kind: str | None, labels: bool
 ) -> "tuple[Model, Reader]":
     """A saved model, and a file read as the model's own was."""
-    from . import storage
     from .readers import read
 
-    saved = storage.load(path)
+    saved = linear_model(path)
     recipe = saved.features.get("recipe")
     if recipe is None or len(saved.solutions) != 1:
         raise ValueError(f"{path} was not trained from a file; use rosenblatt.load in Python.")
@@ -866,7 +876,7 @@ def plot(
     from .plots import save_plot
 
     if is_model(source):
-        from .classifiers import load
+        from .dual import load
 
         X, y = rows_for_model(Path(source), rows, kind) if rows is not None else (None, None)
         save_plot(output, X, y, estimator=load(source), what=what, every=every.value)

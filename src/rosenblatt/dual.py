@@ -17,9 +17,13 @@ from . import kernels, storage
 from .classifiers import (
     SIGN_OF_ZERO,
     OnlineClassifier,
+    Perceptron,
+    feature_names,
     positive_number,
     refuse_not_finite,
+    restored,
     seed_of,
+    understood,
     whole_number,
 )
 from .kernels import UPDATE, Lines, Rule
@@ -1297,6 +1301,48 @@ class KernelPerceptron(OnlineClassifier):
             for part in slices:
                 scores += coef[:, part] @ gram(state.support[part], rows)
             return np.asarray(scores.T + bias)
+
+
+def load(path: str | os.PathLike[str]) -> "Perceptron | KernelPerceptron":
+    """Read a saved model, which predicts and learns on as if it had never left.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file that ``Perceptron.save`` or ``KernelPerceptron.save`` wrote.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> model = KernelPerceptron().fit([[2.0], [-1.0]], [1, 0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/model.safetensors")
+    ...     load(f"{folder}/model.safetensors").predict([[3.0]]).tolist()
+    [1]
+    """
+    saved = storage.load(path)
+    if not storage.is_dual(saved):
+        return restored(path, saved)
+    facts, names = saved.facts, saved.features.get("names")
+    with understood(path):
+        model = KernelPerceptron(**saved.parameters)
+        model._check_parameters()
+        for name in ("gamma", "intercept_step"):
+            if not finite_number(facts.get(name)):
+                raise ValueError(f"its {name} is no number")
+        model._gram = Gram(model.kernel, model.degree, float(facts["gamma"]), model.coef0)
+        model._intercept_step = float(facts["intercept_step"])
+        model.classes_, model._together = saved.classes, facts.get("together") is True
+        (model._state,) = saved.solutions
+        model._check_going_on()
+        if (model.kernel == "precomputed") != (model._state.support.ndim == 1):
+            raise ValueError("its kernel is not that of its support")
+        if names is not None:
+            model.feature_names_in_ = feature_names(names, facts["width"])
+    model.n_features_in_ = facts["width"]
+    model.history_, model.n_iter_ = list(saved.history), len(saved.history)
+    model.stop_reason_ = facts.get("stop_reason", "max_iter")
+    return model
 
 
 def refuse_other_choices(name: str, value: Any, allowed: list[str]) -> None:

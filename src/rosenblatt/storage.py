@@ -2,6 +2,7 @@
 
 Its metadata has one entry, ``rosenblatt``: a JSON text with the format's number, a checksum and all
 that is not an array. Array ``a`` of solution 0 is the tensor ``0.a``; ``history`` is one, too.
+Format 1 holds linear models, format 2 those in dual form.
 """
 
 import hashlib
@@ -21,9 +22,9 @@ from safetensors.numpy import save_file
 
 from . import __version__
 from .rows import check_structure, first_not_finite
-from .training import SOLUTIONS, Array, Bookmark, Epoch, Last, Updates, Vote, joined
+from .training import SOLUTIONS, Array, Bookmark, Dual, Epoch, Last, Updates, Vote, joined
 
-FORMAT = 1
+FORMAT = 2
 LABEL_TYPES = re.compile(r"[<>|]([biuf][1248]|U\d{1,9}|O)")
 LABEL_BYTES = 2**28
 HEADER_BYTES = 2**25  # over a million names; JSON takes up to 25 times as much memory
@@ -45,10 +46,10 @@ class Model(NamedTuple):
     Attributes
     ----------
     parameters : dict
-        Those of the Perceptron, among them ``solution`` and ``multi_class``.
+        Those of the classifier, among them ``solution`` and ``multi_class``.
     classes : ndarray
         The labels, sorted: numbers, booleans or text.
-    solutions : list of Last
+    solutions : list of Last, or of one Dual
         The state of training, one per problem.
     features : dict
         How rows were made: names, columns or hash settings.
@@ -211,7 +212,7 @@ def packed(model: Model) -> tuple[dict[str, Array], str]:
         parameters["class_weight"] = list(parameters["class_weight"].items())
     header = {
         "checksum": "",
-        "format": FORMAT,
+        "format": 2 if is_dual(model) else 1,
         "version": __version__,
         "parameters": parameters,
         "classes": {"dtype": model.classes.dtype.str, "values": model.classes.tolist()},
@@ -237,21 +238,34 @@ def packed_bookmark(bookmark: Bookmark, tensors: dict[str, Array]) -> dict[str, 
     return numbers
 
 
-def arrays_of(solution: Last) -> dict[str, Array]:
+def is_dual(model: Model) -> bool:
+    """Whether a model is in dual form."""
+    return [type(solution) for solution in model.solutions] == [Dual]
+
+
+def arrays_of(solution: Last | Dual) -> dict[str, Array]:
     """The arrays of a solution by name."""
     arrays = {name: getattr(solution, name) for name in names(type(solution), Array)}
+    if isinstance(solution, Dual):
+        updates = solution.updates._asdict()
+        arrays |= {f"updates.{name}": array for name, array in updates.items()}
+        return arrays | arrays_of_rows("support", solution.support)
     if isinstance(solution, Vote):
         updates = joined(solution.updates)._asdict()
         arrays |= {f"updates.{name}": array for name, array in updates.items()}
         for number, support in enumerate(solution.supports):
-            if hasattr(support, "indptr"):
-                arrays |= {f"supports.{number}.{part}": getattr(support, part) for part in CSR}
-            else:
-                arrays[f"supports.{number}"] = support
+            arrays |= arrays_of_rows(f"supports.{number}", support)
     return arrays
 
 
-def counters_of(solution: Last) -> dict[str, Any]:
+def arrays_of_rows(name: str, rows: Any) -> dict[str, Array]:
+    """Rows as one array, or as three when they are sparse."""
+    if hasattr(rows, "indptr"):
+        return {f"{name}.{part}": getattr(rows, part) for part in CSR}
+    return {name: rows}
+
+
+def counters_of(solution: Last | Dual) -> dict[str, Any]:
     """The numbers of a solution by name."""
     counters = {name: getattr(solution, name) for name in names(type(solution), int, float, bool)}
     if isinstance(solution, Vote):
@@ -259,7 +273,7 @@ def counters_of(solution: Last) -> dict[str, Any]:
     return counters
 
 
-def names(kind: type[Last], *types: Any) -> list[str]:
+def names(kind: type[Last | Dual], *types: Any) -> list[str]:
     """The fields of a solution that are of one of these types."""
     return [field.name for field in fields(kind) if field.type in types]
 
@@ -282,12 +296,13 @@ def unpacked(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
     parameters = header["parameters"]
     if isinstance(parameters.get("class_weight"), list):
         parameters["class_weight"] = dict(parameters["class_weight"])
-    kind = SOLUTIONS[parameters["solution"]]
+    kind = Dual if header["format"] == 2 else SOLUTIONS[parameters["solution"]]
+    width = header["facts"].get("width")
     return Model(
         parameters,
         labels(**header["classes"]),
         [
-            unpacked_solution(kind, counters, tensors, str(number))
+            unpacked_solution(kind, counters, tensors, str(number), width)
             for number, counters in enumerate(header["solutions"])
         ],
         header["features"],
@@ -301,14 +316,14 @@ def unpacked(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
 
 
 def unpacked_bookmark(
-    kind: type[Last], numbers: dict[str, Any] | None, tensors: dict[str, Array]
+    kind: type[Last | Dual], numbers: dict[str, Any] | None, tensors: dict[str, Array]
 ) -> Bookmark | None:
     """A bookmark as it was, if there was one."""
     if numbers is None:
         return None
     best = numbers.pop("best", None)
     if best is not None:
-        best = unpacked_solution(kind, best, tensors, "best")
+        best = unpacked_solution(kind, best, tensors, "best", None)
     return Bookmark(**numbers, best=best, mistaken=tensors.pop("mistaken", None))
 
 
@@ -327,17 +342,23 @@ def label_type(dtype: str, count: int) -> np.dtype[Any]:
 
 
 def unpacked_solution(
-    kind: type[Last], counters: dict[str, Any], tensors: dict[str, Array], prefix: str
-) -> Last:
+    kind: type[Last | Dual],
+    counters: dict[str, Any],
+    tensors: dict[str, Array],
+    prefix: str,
+    width: Any,
+) -> Last | Dual:
     """A solution as it was when it was saved."""
     solution = object.__new__(kind)  # its __init__ would start anew
     for name in names(kind, Array):
         setattr(solution, name, tensors.pop(f"{prefix}.{name}"))
     for name in names(kind, int, float, bool):
         setattr(solution, name, counters[name])
+    if isinstance(solution, Dual):
+        solution.updates = unpacked_updates(tensors, prefix)
+        solution.support = support(tensors, f"{prefix}.support", width)
     if isinstance(solution, Vote):
-        parts = (tensors.pop(f"{prefix}.updates.{name}") for name in Updates._fields)
-        solution.updates, solution.pending = [Updates(*parts)], []
+        solution.updates, solution.pending = [unpacked_updates(tensors, prefix)], []
         solution.supports = [
             support(tensors, f"{prefix}.supports.{part}", solution.weights.shape[0])
             for part in range(counters["supports"])
@@ -345,8 +366,13 @@ def unpacked_solution(
     return solution
 
 
+def unpacked_updates(tensors: dict[str, Array], prefix: str) -> Updates:
+    """The updates of a solution."""
+    return Updates(*(tensors.pop(f"{prefix}.updates.{name}") for name in Updates._fields))
+
+
 def support(tensors: dict[str, Array], name: str, width: int) -> Any:
-    """Rows that a vote needs, dense or sparse as they were."""
+    """Mistaken rows, dense or sparse as they were."""
     if name in tensors:
         return tensors.pop(name)
     from scipy.sparse import csr_array  # most models do without
@@ -371,6 +397,9 @@ def check(model: Model) -> None:
     parts = (parameters, features, facts)
     require(all(isinstance(part, dict) for part in parts), "its parts are not all dicts")
     check_labels(classes)
+    if is_dual(model):
+        check_dual(solutions[0], 1 if len(classes) == 2 else len(classes), facts.get("width"))
+        return
     count = len(classes)
     apart = count > 2 and parameters.get("multi_class") == "ovr"
     fitting = {type(solution) for solution in solutions} == {SOLUTIONS.get(parameters["solution"])}
@@ -418,7 +447,7 @@ def check_arrays(solution: Last, shape: tuple[int, ...], dtype: np.dtype[Any]) -
         require(fitting and np.isfinite(array).all(), f"{name} does not fit or is not finite")
 
 
-def check_counters(solution: Last) -> None:
+def check_counters(solution: Last | Dual) -> None:
     """Refuse counters that no training can reach."""
     for kind, most in (int, np.iinfo(np.int64).max), (float, np.inf), (bool, True):
         for name in names(type(solution), kind):
@@ -438,17 +467,68 @@ def check_supports(vote: Vote) -> None:
 
 def check_updates(vote: Vote) -> None:
     """Refuse updates by rows, at times or of classes that there are not."""
-    updates, empty = joined(vote.updates), joined([])
-    fitting = [array.dtype for array in updates] == [array.dtype for array in empty]
+    updates = joined(vote.updates)
+    rows = sum(rows.shape[0] for rows in vote.supports)
+    check_numbers(updates, rows, len(vote.bias), vote.seen)
+    require(np.all(np.diff(updates.times) >= 0), "its updates are out of order")
+
+
+def check_numbers(updates: Updates, rows: int, outputs: int, seen: int) -> None:
+    """Refuse updates that are malformed, or by rows, at times or of classes that there are not."""
+    fitting = [array.dtype for array in updates] == [array.dtype for array in joined([])]
+    fitting &= all(array.ndim == 1 for array in updates)
     require(fitting and len(set(map(len, updates))) == 1, "its updates are malformed")
-    for name, end in {
-        "rows": sum(rows.shape[0] for rows in vote.supports),
-        "times": vote.seen + 1,
-        "labels": len(vote.bias),
-        "rivals": len(vote.bias),
-    }.items():
+    ends = {"rows": rows, "times": seen + 1, "labels": outputs, "rivals": outputs}
+    for name, end in ends.items():
         numbers = getattr(updates, name)
         require(np.all((numbers >= 0) & (numbers < end)), f"the {name} of its updates do not exist")
-    require(np.all(np.diff(updates.times) >= 0), "its updates are out of order")
     steps = np.isfinite(updates.steps) & np.isfinite(updates.intercept_steps)
     require(steps.all(), "its updates are not finite")
+
+
+def check_dual(dual: Dual, outputs: int, width: Any) -> None:
+    """Refuse a dual form whose arrays, rows and updates do not fit together."""
+    require(type(width) is int and 0 < width < 2**63, "its number of columns is out of range")
+    check_counters(dual)
+    size, mistakes = len(dual.numbers), len(dual.norms)
+    kept = len(dual.ages)
+    require(kept in (0, size) and mistakes in (0, dual.mistakes), "its arrays do not fit")
+    whole, real = np.dtype(np.int64), np.dtype(np.float64)
+    wanted: list[tuple[str, np.dtype[Any], list[tuple[int, ...]]]] = [
+        ("numbers", whole, [(size,)]),
+        ("ages", whole, [(kept,)]),
+        ("seen", whole, [(outputs,)]),
+        ("coef", real, [(outputs, size)]),
+        ("missing", real, [(outputs, size)]),
+        ("bias", real, [(outputs,)]),
+        ("missing_bias", real, [(outputs,)]),
+        ("norms", real, [(mistakes,)]),
+        ("matrix", real, [(0, 0), (size, size)]),
+    ]
+    for name, dtype, shapes in wanted:
+        array = getattr(dual, name)
+        fitting = array.dtype == dtype and array.shape in shapes and np.isfinite(array).all()
+        fitting &= dtype == real or np.all(array >= 0)
+        require(fitting, f"{name} does not fit or is not finite")
+    require(np.all(dual.numbers < dual.given), "its numbers of rows do not exist")
+    check_dual_support(dual, size, width)
+    check_numbers(dual.updates, size, outputs, int(dual.seen.max()))
+    require(len(dual.updates.rows) == mistakes, "its updates are malformed")
+    grouped = np.lexsort((np.arange(mistakes), dual.updates.labels))
+    labels, times = dual.updates.labels[grouped], dual.updates.times[grouped]
+    forward = (np.diff(times) >= 0) | (np.diff(labels) != 0)
+    timely = dual.updates.times <= dual.seen[dual.updates.labels]
+    require(forward.all() and timely.all(), "its updates are out of order")
+
+
+def check_dual_support(dual: Dual, size: int, width: int) -> None:
+    """Refuse support rows of another number, width or type, or that are not finite."""
+    rows = dual.support
+    if rows.ndim == 1:  # columns of a precomputed matrix
+        fitting = rows.dtype == np.int64 and rows.shape == (size,)
+        require(fitting and np.all((rows >= 0) & (rows < width)), "its columns do not exist")
+        return
+    fitting = rows.shape == (size, width) and rows.dtype in (np.float32, np.float64)
+    require(fitting and first_not_finite(rows) is None, "its rows do not fit")
+    if hasattr(rows, "indptr"):
+        check_structure(rows)

@@ -872,9 +872,9 @@ class KernelPerceptron(OnlineClassifier):
     Examples
     --------
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
-    >>> model = KernelPerceptron(kernel="poly", degree=2, random_state=0).fit(X, y)
+    >>> model = KernelPerceptron("poly", degree=2, gamma=1, random_state=0).fit(X, y)
     >>> model.stop_reason_, model.n_mistakes_, model.predict(X).tolist()
-    ('separated', 9, [0, 1, 1, 0])
+    ('separated', 21, [0, 1, 1, 0])
     """
 
     _state: Dual
@@ -1021,7 +1021,8 @@ class KernelPerceptron(OnlineClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows, or their kernel values with all training rows.
         """
-        return self.classes_[chosen(self.decision_function(X), self.ties)]
+        scores = self.decision_function(X)
+        return self.classes_[chosen(scores, self.ties)]
 
     @property
     def support_(self) -> Array:

@@ -447,7 +447,7 @@ def check_arrays(solution: Last, shape: tuple[int, ...], dtype: np.dtype[Any]) -
         require(fitting and np.isfinite(array).all(), f"{name} does not fit or is not finite")
 
 
-def check_counters(solution: Last | Dual) -> None:
+def check_counters(solution: Last) -> None:
     """Refuse counters that no training can reach."""
     for kind, most in (int, np.iinfo(np.int64).max), (float, np.inf), (bool, True):
         for name in names(type(solution), kind):
@@ -489,7 +489,10 @@ def check_numbers(updates: Updates, rows: int, outputs: int, seen: int) -> None:
 def check_dual(dual: Dual, outputs: int, width: Any) -> None:
     """Refuse a dual form whose arrays, rows and updates do not fit together."""
     require(type(width) is int and 0 < width < 2**63, "its number of columns is out of range")
-    check_counters(dual)
+    for count in (dual.mistakes, dual.given):
+        require(type(count) is int and 0 <= count < 2**63, "its counters are out of range")
+    finite = isinstance(dual.forgotten, float) and np.isfinite(dual.forgotten)
+    require(finite, "its counters are out of range")
     size, mistakes = len(dual.numbers), len(dual.norms)
     kept = len(dual.ages)
     require(kept in (0, size) and mistakes in (0, dual.mistakes), "its arrays do not fit")

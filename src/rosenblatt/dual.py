@@ -587,7 +587,7 @@ class Budgeted(Run):
         self.log = np.zeros(0, UPDATE)
 
     def block_size(self) -> int:
-        return min(ROWS_AT_ONCE, int(self.cache_bytes / (8 * self.budget)))
+        return min(ROWS_AT_ONCE // 4, int(self.cache_bytes / (8 * self.budget)))
 
     def visit(self, block: Block) -> None:
         block.rows, block.steps = self.X[block.numbers], self.form.steps(block.numbers)
@@ -680,15 +680,14 @@ def projectron(run: Budgeted, block: Block, t: int, change: Array) -> None:
     over the mistakes, the M mistakes satisfy M(1 - δ‖g‖) <= L + ‖g‖R√M.
     """
     size = run.size
-    k, inverse = run.values[:size, t], run.matrix[:size, :size]
-    d = inverse @ k
-    distance = run.own[t] - k @ d
+    k, basis = run.values[:size, t], run.matrix[:size, :size]
+    along = basis @ k
+    d, distance = along @ basis, run.own[t] - along @ along
     if size == run.budget or distance <= DEPENDENT * abs(run.own[t]):
         run.move(block, slice(size), d, change)
         return
-    inverse += np.outer(d, d) / distance
-    run.matrix[size, :size] = run.matrix[:size, size] = -d / distance
-    run.matrix[size, size] = 1 / distance
+    run.matrix[size, :size], run.matrix[size, size] = -d, 1.0
+    run.matrix[size] /= np.sqrt(distance)
     run.enter(block, t, size, change)
 
 

@@ -309,7 +309,8 @@ class Dual:
     belongs to a support row; ``missing`` is that of ``Average``. Without a budget ``updates`` keeps
     every mistake and ``norms`` the squared norm of the function after each. With one, ``ages`` says
     how many mistakes there had been when a row came in, ``matrix`` is the support's Gram matrix
-    (forgetron) or the inverse of it (projectron), and ``forgotten`` the forgetron's Q.
+    (forgetron) or the coefficients of an orthonormal basis of its span, one row each (projectron),
+    and ``forgotten`` the forgetron's Q.
     """
 
     support: Any

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Any
 
 
-def options(question: str) -> argparse.Namespace:
-    """The command line that all benchmarks have."""
+def options(question: str, **flags: str) -> argparse.Namespace:
+    """The command line that all benchmarks have, and flags of one with what they do."""
     parser = argparse.ArgumentParser(description=question)
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="real data sets")
+    for name, meaning in flags.items():
+        parser.add_argument(f"--{name}", action="store_true", help=meaning)
     return parser.parse_args()
 
 

@@ -83,6 +83,6 @@ def test_the_tuples_that_kernels_take_keep_their_names():
     """The cache on a user's disk refers to them: without one, the next release breaks there."""
     from rosenblatt import kernels, parsing, training
 
-    assert all(hasattr(kernels, name) for name in ("Rows", "Examples", "Rule"))
+    assert all(hasattr(kernels, name) for name in ("Rows", "Examples", "Rule", "Lines"))
     assert all(hasattr(parsing, name) for name in ("Block", "Progress", "Grams", "Names"))
     assert hasattr(training, "Updates")

@@ -1,0 +1,63 @@
+"""Boundaries that no line can draw: XOR, circles and moons. With a file name, draws them there."""
+
+import sys
+
+import numpy as np
+from sklearn.datasets import make_circles, make_moons
+
+from rosenblatt import KernelPerceptron
+
+SETS = {
+    "XOR": (np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0])),
+    "circles": make_circles(300, factor=0.5, noise=0.08, random_state=0),
+    "moons": make_moons(300, noise=0.12, random_state=0),
+}
+KERNELS = {
+    "polynomial of degree 3": KernelPerceptron("poly", gamma=1, random_state=0, max_iter=1000),
+    "Gaussian": KernelPerceptron("rbf", gamma=3, random_state=0, max_iter=1000),
+    "Gaussian, 15 support rows": KernelPerceptron("rbf", gamma=3, random_state=0, budget=15),
+}
+
+
+def tell(name, kernel, model, X, y):
+    print(
+        f"{name:8} {kernel:26} {model.stop_reason_:9} {model.n_iter_:4} epochs "
+        f"{model.n_mistakes_:5} mistakes {len(model.support_):4} support rows "
+        f"{model.score(X, y):4.0%} right"
+    )
+
+
+def draw(axis, model, X, y):
+    """The two sides of the boundary, the rows, and a ring around each support row."""
+    low, high = X.min(axis=0) - 0.4, X.max(axis=0) + 0.4
+    across, up = np.meshgrid(*(np.linspace(low[k], high[k], 200) for k in (0, 1)))
+    scores = model.decision_function(np.column_stack([across.ravel(), up.ravel()]))
+    scores = scores.reshape(across.shape)
+    axis.contourf(across, up, scores, [-np.inf, 0, np.inf], colors=["#dbe6f4", "#fbe3d0"])
+    axis.contour(across, up, scores, [0], colors="#444444", linewidths=1)
+    axis.scatter(*X.T, c=np.where(y == 1, "#d95f02", "#1f5fa8"), s=9)
+    support = model.support_vectors_
+    axis.scatter(*support.T, facecolors="none", edgecolors="#222222", s=34, linewidths=0.7)
+    axis.set(xticks=[], yticks=[])
+
+
+def main(path=None):
+    figure = None
+    if path is not None:
+        from matplotlib import pyplot
+
+        shape = len(KERNELS), len(SETS)
+        figure, axes = pyplot.subplots(*shape, figsize=(8.4, 8.4), layout="constrained")
+    for row, (kernel, model) in enumerate(KERNELS.items()):
+        for column, (name, (X, y)) in enumerate(SETS.items()):
+            model.fit(X, y)
+            tell(name, kernel, model, X, y)
+            if figure is not None:
+                draw(axes[row, column], model, X, y)
+                axes[0, column].set_title(name)
+                axes[row, 0].set_ylabel(kernel)
+    if figure is not None:
+        figure.savefig(path, dpi=90)
+
+
+main(*sys.argv[1:2])

@@ -475,10 +475,11 @@ class Growing(Run):
         self.tally(log["margin"], updates.labels)
         fresh = updates.rows[self.place[updates.rows] < 0]
         fresh = fresh[np.diff(fresh, prepend=-1) != 0]
-        self.place[fresh] = np.arange(self.support.count, self.support.count + len(fresh))
-        self.support.add(self.gram.pick(self.X, fresh))
-        self.size = self.support.count
-        self.numbers.append(fresh + self.state.given)
+        if len(fresh):
+            self.place[fresh] = np.arange(self.size, self.size + len(fresh))
+            self.support.add(self.gram.pick(self.X, fresh))
+            self.size = self.support.count
+            self.numbers.append(fresh + self.state.given)
         own = lines.values[lines.places[log["position"]], log["position"]]
         self.norms.append(self.risen(updates, log["margin"], own))
         self.updates.append(updates._replace(rows=self.place[updates.rows]))
@@ -502,7 +503,7 @@ class Growing(Run):
 
     def take_in(self, block: Block) -> None:
         """Add to the scores of a block the updates that they lack, in products of matrices."""
-        block.scores = self.scores[:, block.numbers]
+        block.scores = np.take(self.scores, block.numbers, axis=1)
         lacking = zip(NO_MOVES, *self.pieces[block.version :], strict=True)
         moves = Moves(*map(np.concatenate, lacking))
         places, which = np.unique(moves.places, return_inverse=True)
@@ -604,8 +605,10 @@ class Budgeted(Run):
                 break
             self.learn(block, start)
             start += 1
-        self.support = stacked(self.support, self.gram.pick(self.X, block.numbers))
-        self.support = self.support[self.origin[: self.size]]
+        origin = self.origin[: self.size]
+        if (origin >= self.support.shape[0]).any():
+            both = stacked(self.support, self.gram.pick(self.X, block.numbers))
+            self.support = both[origin]
         block.rows = None
 
     def learn(self, block: Block, t: int) -> None:
@@ -982,6 +985,12 @@ class KernelPerceptron(OnlineClassifier):
             if first:
                 self._start(X, known, seen)
             self._check_going_on()
+            if self._gamma(X) != self._gram.gamma:
+                raise ValueError(
+                    f"partial_fit cannot go on with gamma={self.gamma!r} in a model that was begun "
+                    f"with {self._gram.gamma!r}; set it back or use a new model."
+                )
+            self._intercept_step = float(self.intercept_step) if self.fit_intercept else 0.0
             self._train(like(self._state.support, X), codes, weights, seen, "fixed", 1)
             self.stop_reason_ = "max_iter"  # a clean batch proves nothing about the others
         return self
@@ -1003,9 +1012,12 @@ class KernelPerceptron(OnlineClassifier):
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
         if hasattr(X, "indptr"):
             check_structure(X)
+        at_once = ROWS_AT_ONCE
+        if self.solution == "vote":  # needs a row's kernel values with the whole support
+            room = self.cache_size * 2**20 / (24 * max(len(self.support_), 1))
+            at_once = min(at_once, max(int(room), 1))
         blocks = [
-            self._scores(X[begin : begin + ROWS_AT_ONCE])
-            for begin in range(0, X.shape[0], ROWS_AT_ONCE)
+            self._scores(X[begin : begin + at_once]) for begin in range(0, X.shape[0], at_once)
         ]
         scores = np.concatenate(blocks)
         if not np.isfinite(scores).all():

@@ -131,6 +131,10 @@ def train(
         bool,
         typer.Option("--resume", help="Go on from the last checkpoint.", metavar=" ", **RESULT),
     ] = False,
+    plot_file: Annotated[
+        Path | None,
+        typer.Option("--plot", help="Draw what was learnt.", metavar="FILE", **RESULT),
+    ] = None,
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Only the verdict.", metavar=" ", **RESULT)
     ] = (False),
@@ -247,6 +251,8 @@ def train(
         raise ValueError(
             "--checkpoint cannot keep a vote that is not closed; use another solution."
         )
+    if plot_file is not None:
+        check_figure(plot_file)
     weigh = class_weight and class_weight.value
     if data in set(BuiltIn):
         of_files = test, classes, label, text, cross, pairs, characters, bits, kind, skip_bad
@@ -255,6 +261,7 @@ def train(
         train_built_in(
             BuiltIn(data),
             output,
+            plot_file,
             solution=(solution or Solution.LAST).value,
             order=(order or Order.EACH).value,
             margin=margin,
@@ -295,7 +302,10 @@ def train(
     )
     begun = begun_model(output) if resume else None
     watch = watch_of(quiet, as_json)(reader.size, lesson.epochs, output, checkpoint)
-    train_file(reader, lesson, watch, begun, cache, test, output, as_json)
+    model = train_file(reader, lesson, watch, begun, cache, test, output, as_json)
+    if plot_file is not None:
+        draw_file(plot_file, model, data, reader)
+        watch.note(f"The figure is in {plot_file}.")
 
 
 def check_numbers(options: dict[str, tuple[float | None, float, float]]) -> None:
@@ -335,7 +345,7 @@ def train_file(
     test: str | None,
     output: Path | None,
     as_json: bool,
-) -> None:
+) -> "Model":
     """Train on a file, print how it goes, keep and test the model."""
     from . import storage
     from .files import score, train
@@ -359,6 +369,27 @@ def train_file(
         tested = score(model, read(test, features=model.features["recipe"], format=told))
     tell = tell_json if as_json else tell_words
     tell(reader.source.name, model, seconds, tested, output)
+    return model
+
+
+def check_figure(path: Path) -> None:
+    """Refuse before training a figure that could not be drawn after it."""
+    from .plots import MOVING, STILL, ending_of
+
+    check_places(None, path)
+    ending_of(path, (*STILL, *MOVING))
+
+
+def draw_file(figure: Path, model: "Model", data: str, reader: "Reader") -> None:
+    """Draw the rows as a model sees them, or the progress alone if they do not fit in memory."""
+    from .classifiers import restored
+    from .files import IN_MEMORY
+    from .plots import save_plot
+
+    X = y = None
+    if reader.size is not None and reader.size <= IN_MEMORY:
+        X, y = rows_for_model(model, data, reader.format)
+    save_plot(figure, X, y, estimator=restored(data, model))
 
 
 def tell_words(
@@ -602,7 +633,9 @@ def lengths(text: str) -> tuple[int, int]:
     return int(least), int(most or least)
 
 
-def train_built_in(name: BuiltIn, output: Path | None, **parameters: Any) -> None:
+def train_built_in(
+    name: BuiltIn, output: Path | None, figure: Path | None, **parameters: Any
+) -> None:
     """Train on a built-in data set, with the training error of every epoch."""
     from .classifiers import Perceptron
 
@@ -618,6 +651,11 @@ def train_built_in(name: BuiltIn, output: Path | None, **parameters: Any) -> Non
     print(f"The {model.solution} weights classify {share} of the training rows correctly.")
     if output is not None:
         model.save(output)
+    if figure is not None:
+        from .plots import save_plot
+
+        save_plot(figure, X, y, estimator=model)
+        print(f"The figure is in {figure}.")
 
 
 def why(stop_reason: str, mistakes: int, epochs: int, seconds: float) -> str:
@@ -876,9 +914,11 @@ def plot(
     from .plots import save_plot
 
     if is_model(source):
+        from . import storage
         from .dual import load
 
-        X, y = rows_for_model(Path(source), rows, kind) if rows is not None else (None, None)
+        saved = storage.load(source)
+        X, y = rows_for_model(saved, rows, kind) if rows is not None else (None, None)
         save_plot(output, X, y, estimator=load(source), what=what, every=every.value)
     elif rows is not None:
         raise ValueError(f"{source} is no model (.safetensors), so {rows} has no place beside it.")
@@ -918,15 +958,15 @@ def rows_to_draw(
     return X, (y == known[positive]).astype(int)
 
 
-def rows_for_model(model: Path, data: str, kind: str | None) -> tuple[Any, Any]:
+def rows_for_model(saved: "Model", data: str, kind: str | None) -> tuple[Any, Any]:
     """The rows of a file as a model sees them, and labels as it writes them."""
-    from . import storage
     from .files import as_words, matrix_and_labels
+    from .readers import read
 
-    saved = storage.load(model)
-    if "recipe" in saved.features:
-        saved, reader = model_and_reader(model, data, kind, labels=True)
-        X, y = matrix_and_labels(reader)
+    recipe = saved.features.get("recipe")
+    if recipe is not None:
+        told = kind or told_format(data, str(saved.features["format"]))
+        X, y = matrix_and_labels(read(data, features=recipe, format=told))
     else:
         X, y = rows_to_draw(data, None, None, kind)
     width = saved.solutions[0].weights.shape[0]
@@ -936,7 +976,7 @@ def rows_for_model(model: Path, data: str, kind: str | None) -> tuple[Any, Any]:
     labels = as_words(y, saved.classes).tolist()
     strange = sorted(set(labels) - set(words))
     if strange:
-        raise ValueError(f"{data} has the label {strange[0]}, which {model} does not know.")
+        raise ValueError(f"{data} has the label {strange[0]}, which the model does not know.")
     import numpy as np
 
     return X, np.array([words[value] for value in labels], saved.classes.dtype)

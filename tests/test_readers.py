@@ -817,6 +817,13 @@ def test_a_mark_of_utf8_before_lines_is_passed_over(write, name):
     assert whole(read(write("marked-" + name, b"\xef\xbb\xbf" + TINY[name]))) == expected
 
 
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_a_mark_of_utf8_within_a_table_belongs_to_its_cell(size):
+    text = "c,y\nred,1\n\ufeffred,0\n"
+    _, _, rows = whole(read(io.BytesIO(text.encode()), format="csv", batch_bytes=size))
+    assert rows == [[(category("c", "red"), 1)], [(category("c", "\ufeffred"), 1)]]
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
 @pytest.mark.parametrize("name", ["data.svm", "data.vw", "data.csv", "p.csv"])
 def test_a_named_pipe_is_read_once(tmp_path, name):

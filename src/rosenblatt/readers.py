@@ -1498,6 +1498,9 @@ def parsed_cells(
     import pyarrow
     from pyarrow import csv as arrow
 
+    if bytes(data[: len(BOM)]) == BOM:
+        data = b"\n" + bytes(data)  # the file's own was passed over; Arrow would drop this one
+
     def parse(**block: int) -> Any:
         return arrow.read_csv(
             pyarrow.BufferReader(pyarrow.py_buffer(data)),

@@ -602,7 +602,7 @@ def test_help_fits_on_a_page(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     status, out, _ = run(capsys, "train", "--help")
     assert status == 0
-    assert len(out.splitlines()) <= 54
+    assert len(out.splitlines()) <= 56
     assert max(map(len, out.splitlines())) <= 80
     for default in ("(average)", "(each;", "(10;", "(18;"):
         assert default in out
@@ -725,3 +725,26 @@ def test_a_run_that_is_killed_is_resumed_to_the_same_model(capsys, folder, numbe
     assert not list(folder.glob(".*.part"))
     assert run(capsys, *options, "left", "--resume")[0] == 0
     assert Path("left").read_bytes() == Path("whole").read_bytes()
+
+
+@pytest.mark.parametrize("data", ["flowers.csv", "iris"])
+def test_train_draws(capsys, folder, data):
+    status, out, _ = run(capsys, "train", data, "-q", "--plot", "figure.png")
+    assert status == 0
+    assert out.endswith("The figure is in figure.png.\n")
+    assert (folder / "figure.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_figure_that_cannot_be_drawn_is_refused_before_training(capsys, folder):
+    status, out, err = run(capsys, "train", "flowers.csv", "--plot", "figure.exe", "-o", "model")
+    assert (status, out) == (2, "")
+    assert err.startswith("rosenblatt: figure.exe should end in .png")
+    assert not (folder / "model").exists()
+
+
+def test_a_column_of_words_that_look_like_numbers(capsys, folder):
+    (folder / "x.csv").write_text("zip,y\n" + "".join(f"{k % 2},{k % 2}\n" for k in range(99)))
+    assert (
+        run(capsys, "train", "x.csv", "--category", "zip", "-q", "-o", "m", "--label", "y")[0] == 0
+    )
+    assert "zip=1" in run(capsys, "inspect", "m")[1]

@@ -434,7 +434,7 @@ def test_text_and_categories_round_trip(write, tmp_path):
         ("empty.svm", "", r"empty.svm is empty\."),
         ("empty.csv", "", r"empty.csv is empty\."),
         ("empty.vw", "", r"empty.vw is empty\."),
-        ("comments.svm", "# nothing\n", r"There are no rows to learn from\."),
+        ("comments.svm", "# nothing\n", r"There are no rows to learn from in .*comments\.svm\."),
         ("one.svm", "1 1:1\n1 2:1\n", r"Only the label 1 was met; a model needs two"),
         ("one.csv", "a,y\n1,oak\n2,oak\n", r"Only the label oak was met; a model needs two"),
         ("none.vw", "1 |a x\n-1 |a y\n |a z\n", r"Row 3 has no label\."),
@@ -462,6 +462,12 @@ def test_rows_that_all_weigh_nothing(write):
     for epochs in (1, 3):
         with pytest.raises(ValueError, match="no rows to learn from"):
             train(read(path), Lesson(epochs=epochs))
+
+
+def test_columns_with_huge_numbers_are_refused(write):
+    path = write("rows.svm", "0 1:1\n1 2147483647:1\n")
+    with pytest.raises(ValueError, match="2,147,483,647 columns and 2 classes need more weights"):
+        train(read(path), Lesson())
 
 
 def test_measurements_are_no_classes(write):

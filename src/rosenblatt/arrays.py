@@ -37,8 +37,13 @@ def gathered(reader: Reader, batches: Iterable[Batch]) -> Whole:
     """All batches of a reader, in memory."""
     parts = list(batches)
     if not parts:
-        raise ValueError("There are no rows to learn from.")
+        raise no_rows(reader)
     return Whole(one_batch(parts), reader.names, reader.notices, reader.bad)
+
+
+def no_rows(reader: Reader) -> ValueError:
+    """What to say of a file without rows."""
+    return ValueError(f"There are no rows to learn from in {reader.source.name}.")
 
 
 def one_batch(parts: list[Batch]) -> Batch:
@@ -219,7 +224,7 @@ def written(folder: Path, reader: Reader, batches: Iterable[Batch]) -> dict[str,
                 columns.append("weights", batch.weights)
             width, read, lines = max(width, batch.width), batch.bytes_read, batch.lines
     if not columns.files:
-        raise ValueError("There are no rows to learn from.")
+        raise no_rows(reader)
     return {
         "width": width,
         "bytes_read": read,

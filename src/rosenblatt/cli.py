@@ -194,6 +194,10 @@ def train(
         list[str] | None,
         typer.Option(help="A column of text (repeatable).", metavar="COLUMN", **READING),
     ] = None,
+    category: Annotated[
+        list[str] | None,
+        typer.Option(help="A column of words, not numbers.", metavar="COLUMN", **READING),
+    ] = None,
     ngrams: Annotated[
         str, typer.Option(help="Words at a time: 1, 2, 1-2 …", metavar="N", **READING)
     ] = "1",
@@ -255,7 +259,19 @@ def train(
         check_figure(plot_file)
     weigh = class_weight and class_weight.value
     if data in set(BuiltIn):
-        of_files = test, classes, label, text, cross, pairs, characters, bits, kind, skip_bad
+        of_files = (
+            test,
+            classes,
+            label,
+            text,
+            category,
+            cross,
+            pairs,
+            characters,
+            bits,
+            kind,
+            skip_bad,
+        )
         if any((*of_files, holdout, window, cache, checkpoint, resume, as_json)):
             raise ValueError(f"{data} is a built-in set; options for files do not apply to it.")
         train_built_in(
@@ -280,6 +296,7 @@ def train(
         format=kind,
         label=column(label),
         text=tuple(text or ()),
+        category=tuple(category or ()),
         ngrams=lengths(ngrams),
         characters=characters,
         bits=bits,
@@ -305,7 +322,8 @@ def train(
     model = train_file(reader, lesson, watch, begun, cache, test, output, as_json)
     if plot_file is not None:
         draw_file(plot_file, model, data, reader)
-        watch.note(f"The figure is in {plot_file}.")
+        if not as_json:
+            print(f"The figure is in {plot_file}.")
 
 
 def check_numbers(options: dict[str, tuple[float | None, float, float]]) -> None:
@@ -459,6 +477,7 @@ def predict(
     from .files import activations_of
     from .training import chosen
 
+    check_places(None, output)
     saved, reader = model_and_reader(model, data, kind, labels=False)
     names = saved.classes.astype(str)
     with open_output(output) as out:

@@ -15,6 +15,7 @@ from .arrays import (
     count_rows,
     gathered,
     matrix_of,
+    no_rows,
     one_batch,
     origin_of,
     part_of,
@@ -43,6 +44,7 @@ from .training import (
 
 IN_MEMORY = 2**30  # bytes of a file that is parsed once and kept for further epochs
 HELD_OUT = 0.1  # of the rows, when early stopping does not say how many
+MOST_WEIGHTS = 2**28  # 3 GB with their average
 PATIENCE = 5  # epochs without a better score on the rows held out
 
 
@@ -227,7 +229,6 @@ def overflow() -> ValueError:
     return ValueError("The weights overflowed; scale the numbers in the file down.")
 
 
-NO_ROWS = "There are no rows to learn from."
 NO_WEIGHT = "There are no rows to learn from: all have the weight 0 or are held out."
 
 
@@ -243,6 +244,11 @@ class Plan(NamedTuple):
 
     def task(self, batch: Batch, row: int) -> Task:
         """What to learn from a batch that begins at some row of its file."""
+        if batch.width * len(self.classes) > MOST_WEIGHTS:
+            raise ValueError(
+                f"{batch.width:,} columns and {len(self.classes)} classes need more weights than "
+                f"{MOST_WEIGHTS:,}; number the columns without gaps, or let them be hashed."
+            )
         codes = codes_of(labels_of(batch, row), self.classes, row)
         weights = batch.weights
         if self.of_class is not None:
@@ -287,8 +293,6 @@ def planned(batches: Iterable[Batch], lesson: Lesson) -> Plan:
         for label, count in zip(kinds.tolist(), np.bincount(codes).tolist(), strict=True):
             counts[label] = counts.get(label, 0) + count
         row += len(labels)
-    if not counts:
-        raise ValueError(NO_ROWS)
     met = np.array(list(counts), labels.dtype)
     names = lesson.classes
     classes = met_classes(met) if names is None else named_classes(names, met.dtype)
@@ -357,7 +361,7 @@ class Peeked:
         self.begun: Iterator[Batch] | None = iter(reader)
         first = next(self.begun, None)
         if first is None:
-            raise ValueError(NO_ROWS)
+            raise no_rows(reader)
         self.first: Batch = first
 
     def __iter__(self) -> Iterator[Batch]:
@@ -604,8 +608,11 @@ def met_classes(labels: Array) -> Array:
         raise LateLabelError(
             f"Only the label {classes[0]} was met; a model needs two (name more with --classes)."
         )
-    if labels.dtype.kind == "f" and len(classes) > 1000:
-        raise ValueError(f"{len(classes)} different numbers as labels look like no classes.")
+    if labels.dtype.kind in "iuf" and len(classes) > 1000:
+        raise ValueError(
+            f"{len(classes)} different numbers as labels look like no classes; name another column "
+            "with --label."
+        )
     return classes
 
 

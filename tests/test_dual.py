@@ -441,6 +441,13 @@ def test_a_budget_that_is_never_reached_changes_nothing(policy):
     np.testing.assert_allclose(bound.dual_coef_, free.dual_coef_)
 
 
+def test_a_full_support_that_may_not_change_is_never_called_separated():
+    X, y = np.array([[1.0], [1.0], [-1.0]]), np.array([1, 0, 0])
+    model = KernelPerceptron("linear", budget=1, budget_policy="stop", order="fixed").fit(X, y)
+    assert (model.stop_reason_, model.n_mistakes_) == ("budget", 1)
+    assert model.history_[-1].errors > 0
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_the_projectron_keeps_its_bound(seed):
     X, y = make_moons(200, noise=0.1, random_state=seed)

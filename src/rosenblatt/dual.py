@@ -187,6 +187,9 @@ def stacked(above: Any, below: Any) -> Any:
 # The two forms of the algorithm: what is a mistake, and what it moves.
 
 
+NOTHING = np.empty((0, 0))
+
+
 @dataclass
 class Block:
     """Some rows of an epoch's order, and all that is known of them while they are learnt from."""
@@ -196,8 +199,8 @@ class Block:
     """How many rows of the epoch come before."""
     version: int = 0
     """How many pieces of updates the scores have taken in."""
-    scores: Array = field(default_factory=lambda: np.empty((0, 0)))
-    steps: Array = field(default_factory=lambda: np.empty(0))
+    scores: Array = field(default_factory=lambda: NOTHING)
+    steps: Array = field(default_factory=lambda: NOTHING)
     rows: Any = None
 
 
@@ -289,7 +292,6 @@ class Moves(NamedTuple):
     steps: Array
 
 
-NO_LINES = Lines(np.empty((0, 0)), np.empty(0, np.intp))
 NO_MOVES = Moves(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0))
 
 
@@ -407,7 +409,7 @@ class Run:
         self.history.append(Epoch(epoch, rows * problems, mistakes, self.errors, self.loss))
         self.state.seen[self.learning] += rows
         self.learning &= bool(mistakes) if together else self.mistakes > 0
-        if not self.learning.any():
+        if self.stop_reason == "max_iter" and not self.learning.any():
             self.stop_reason = "separated"
 
 
@@ -516,6 +518,7 @@ class Growing(Run):
         """Keep the scores of a block, which are up to date, and let its rows go."""
         self.scores[:, block.numbers] = block.scores
         block.version, block.rows = len(self.pieces), None
+        block.scores = block.steps = NOTHING
 
     def settle(self, block: Block) -> None:
         self.take_in(block)
@@ -600,7 +603,7 @@ class Budgeted(Run):
         self.origin = np.arange(self.budget)  # of each place, among the support and the block
         nothing, start = np.full(len(block.numbers), -1, np.intp), 0
         while True:
-            start, _, _ = self.form.replay(self, block, start, Lines(NO_LINES.values, nothing))
+            start, _, _ = self.form.replay(self, block, start, Lines(NOTHING, nothing))
             if start == len(block.numbers):
                 break
             self.learn(block, start)
@@ -609,7 +612,7 @@ class Budgeted(Run):
         if (origin >= self.support.shape[0]).any():
             both = stacked(self.support, self.gram.pick(self.X, block.numbers))
             self.support = both[origin]
-        block.rows = None
+        block.rows, block.scores, block.steps = None, NOTHING, NOTHING
 
     def learn(self, block: Block, t: int) -> None:
         """Learn from row t, a mistake."""
@@ -1268,8 +1271,10 @@ class KernelPerceptron(OnlineClassifier):
                 self.cache_size * 2**20,
                 tell,
             )
-            run: Run = Growing(*given)
-            if self.budget is not None:
+            run: Run
+            if self.budget is None:
+                run = Growing(*given)
+            else:
                 run = Budgeted(self.budget, self.budget_policy, *given)
             state = run.train(order, epochs)
         self._state = replace(state, given=state.given + X.shape[0])

@@ -165,7 +165,8 @@ def tables(data: tuple[np.ndarray, ...], epochs: list[float], seeds: int, real: 
         found = []
         for seed in range(seeds):
             start = time.perf_counter()
-            state = polynomial(degree, int(max(shown)), seed).fit(X, y)._state
+            model = polynomial(degree, int(max(shown)), seed, order="once")  # as they did
+            state = model.fit(X, y)._state
             seconds = time.perf_counter() - start
             gram = Gram("poly", degree, 1.0, 1.0)
             blocks = np.array_split(state.support, max(len(state.support) // 500, 1))

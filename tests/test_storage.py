@@ -23,7 +23,8 @@ from hypothesis import strategies as st
 from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
-from rosenblatt import Epoch, Perceptron, __version__, storage
+import rosenblatt
+from rosenblatt import Epoch, KernelPerceptron, Perceptron, __version__, storage
 from rosenblatt.storage import Model, load, save
 from rosenblatt.training import SOLUTIONS, Updates, joined
 
@@ -229,6 +230,7 @@ KEPT = {
 }
 PINNED = {  # answers, mistakes after learning on, answers then
     "0.1.0-average": ("211220200", 14, "211220200"),
+    "0.1.0-kernel": ("000101102", 31, "000102102"),
     "0.1.0-last": ("100100110", 12, "110100100"),
     "0.1.0-pocket": ("000100110", 28, "000100110"),
     "0.1.0-vote": ("100102122", 31, "100102122"),
@@ -240,6 +242,9 @@ def make():
     for solution, chosen in KEPT.items():
         perceptron = trained(solution, **chosen)
         save(MODELS / f"{__version__}-{solution}.safetensors", model_of(perceptron))
+    rows, y = blobs(12, 3, classes=3)
+    kernel = KernelPerceptron("poly", degree=2, gamma=1, solution="vote", random_state=0)
+    kernel.fit(csr(np.round(4 * rows)), y).save(MODELS / f"{__version__}-kernel.safetensors")
 
 
 def answers(perceptron):
@@ -249,17 +254,18 @@ def answers(perceptron):
 
 
 def test_this_release_has_its_models():
-    assert {f"{__version__}-{solution}.safetensors" for solution in SOLUTIONS} <= {
+    assert {f"{__version__}-{name}.safetensors" for name in [*SOLUTIONS, "kernel"]} <= {
         file.name for file in MODELS.iterdir()
     }
 
 
 @pytest.mark.parametrize("file", sorted(MODELS.iterdir()), ids=lambda file: file.stem)
 def test_a_model_of_any_release_answers_and_learns_as_it_did(file):
-    perceptron = perceptron_of(load(file))
+    perceptron = rosenblatt.load(file)
     labels = perceptron.classes_[np.arange(len(POINTS)) % len(perceptron.classes_)]
     before = answers(perceptron)
-    learn_on(perceptron, POINTS.astype(perceptron.coef_.dtype), labels)
+    dtype = np.float32 if file.stem.endswith("vote") else np.float64
+    learn_on(perceptron, POINTS.astype(dtype), labels)
     assert (before, perceptron.n_mistakes_, answers(perceptron)) == PINNED[file.stem]
 
 

@@ -650,11 +650,8 @@ class Perceptron(OnlineClassifier):
         updates_at_once: int = 1024,
     ) -> Run:
         """The run of one problem, ready to start."""
-        examples = Examples(lesson.rows, self._steps(lesson, positive), None)
-        if positive is None:
-            examples = examples._replace(labels=lesson.codes.astype(np.uint32))
         run = Run(
-            Task(examples, lesson.everything, rule),
+            self._task(lesson, rule, positive),
             solution,
             order=order,
             max_iter=epochs,
@@ -667,6 +664,13 @@ class Perceptron(OnlineClassifier):
         if lesson.held_out is not None:
             run.validate = self._validator(lesson, positive)
         return run
+
+    def _task(self, lesson: Lesson, rule: Rule, positive: int | None) -> Task:
+        """What one problem has to learn."""
+        examples = Examples(lesson.rows, self._steps(lesson, positive), None)
+        if positive is None:
+            examples = examples._replace(labels=lesson.codes.astype(np.uint32))
+        return Task(examples, lesson.everything, rule)
 
     def _steps(self, lesson: Lesson, positive: int | None) -> Array:
         """How far each row moves the weights, checked for what the dtype can hold."""

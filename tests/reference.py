@@ -504,3 +504,63 @@ class KernelPerceptron:
             return np.array([np.mean(best == p, axis=0) for p in range(len(every))])
         zero = {"positive": 1, "negative": -1}.get(self.ties, 0)
         return np.array([np.mean(np.sign(s) + zero * (s == 0), axis=0) for s in every])
+
+
+# Iterative parameter mixing (McDonald, Hall & Mann 2010): every part of the rows is learnt from the
+# same weights, the results are mixed, and so on.
+
+
+class MixedPerceptron(Perceptron):
+    """The twin of ``rosenblatt.distributed.fit``: ``fit`` also takes the lengths of the parts."""
+
+    def __init__(self, *, mix="uniform", **parameters):
+        super().__init__(**parameters)
+        self.mix = mix
+
+    def fit(self, X, y, lengths):
+        X = np.asarray(X, float)
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        k = len(self.classes_)
+        cuts = np.cumsum(lengths)[:-1]
+        if k > 2 and self.multi_class == "argmax":
+            answers = [self.mixed(X, codes, cuts, outputs=k)]
+        else:
+            positives = [1] if k == 2 else range(k)
+            answers = [
+                self.mixed(X, np.where(codes == positive, 1, -1), cuts, outputs=1)
+                for positive in positives
+            ]
+        self.coef_ = np.vstack([weights for weights, _ in answers])
+        self.intercept_ = np.concatenate([bias for _, bias in answers])
+        return self
+
+    def mixed(self, X, labels, cuts, outputs):
+        """The weights and bias of one problem."""
+        parts = list(zip(np.split(X, cuts), np.split(labels, cuts), strict=True))
+        weights, bias, tried = np.zeros((outputs, X.shape[1])), np.zeros(outputs), []
+        for epoch in range(1, self.max_iter + 1):
+            runs = [
+                self.one_epoch(part, number, epoch, weights, bias)
+                for number, part in enumerate(parts)
+            ]
+            mistakes = [run.mistakes for run in runs]
+            if not any(mistakes):
+                tried += [state for run in runs for state in run.tried]
+                break
+            shares = np.ones(len(runs)) if self.mix == "uniform" else np.array(mistakes, float)
+            shares /= shares.sum()
+            weights = sum(share * run.weights for share, run in zip(shares, runs, strict=True))
+            bias = sum(share * run.bias for share, run in zip(shares, runs, strict=True))
+            tried += [state for run in runs for state in run.tried]
+        if self.solution == "average":
+            return np.mean([w for w, _ in tried], axis=0), np.mean([b for _, b in tried], axis=0)
+        return weights, bias
+
+    def one_epoch(self, part, number, epoch, weights, bias):
+        """A run over one part, whose permutations are its own."""
+        X, labels = part
+        rule = {"margin": self.margin, "ties": self.ties, "intercept_step": 1.0, "pocket": False}
+        run = Run(X, labels, self.eta0 * np.ones(len(X)), weights, bias, **rule)
+        run.gone_through, run.errors, run.loss = 0, 0, 0.0
+        ORDERS[self.order](run, self.random_state, number << 32 | epoch)
+        return run

@@ -228,6 +228,10 @@ def train(
             "--cache", help="Keep the parsed rows beside the file.", metavar=" ", **READING
         ),
     ] = False,
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Dask: local:N, tcp://… or a file.", metavar="WHERE", **LEARNING),
+    ] = None,
 ) -> None:
     """Train on a file or a built-in data set and say what came of it.
 
@@ -272,7 +276,7 @@ def train(
             kind,
             skip_bad,
         )
-        if any((*of_files, holdout, window, cache, checkpoint, resume, as_json)):
+        if any((*of_files, holdout, window, cache, cluster, checkpoint, resume, as_json)):
             raise ValueError(f"{data} is a built-in set; options for files do not apply to it.")
         train_built_in(
             BuiltIn(data),
@@ -291,24 +295,22 @@ def train(
     from .files import Lesson
     from .readers import read
 
-    reader = read(
-        data,
-        format=kind,
-        label=column(label),
-        text=tuple(text or ()),
-        category=tuple(category or ()),
-        ngrams=lengths(ngrams),
-        characters=characters,
-        bits=bits,
-        cross=tuple(cross or ()),
-        pairs=pairs,
-        skip_bad=skip_bad,
-        names=100_000,
-    )
+    reading: dict[str, Any] = {
+        "format": kind,
+        "label": column(label),
+        "text": tuple(text or ()),
+        "category": tuple(category or ()),
+        "ngrams": lengths(ngrams),
+        "characters": characters,
+        "bits": bits,
+        "cross": tuple(cross or ()),
+        "pairs": pairs,
+        "skip_bad": skip_bad,
+    }
     lesson = Lesson(
         (solution or Solution.AVERAGE).value,
         order and order.value,
-        epochs or (10 if reader.rereadable else 1),
+        epochs or 10,
         margin,
         seed,
         classes.split(",") if classes else None,
@@ -317,6 +319,15 @@ def train(
         early_stopping,
         bool(weigh),
     )
+    if cluster is not None:
+        if cache:
+            raise ValueError("--cache does not go with --cluster; leave one out.")
+        kept = output if checkpoint is not None or resume else None
+        train_on_cluster(data, reading, lesson, cluster, quiet, as_json, kept, resume, test, output)
+        return
+    reader = read(data, **reading, names=100_000)
+    if epochs is None and not reader.rereadable:
+        lesson = lesson._replace(epochs=1)
     begun = begun_model(output) if resume else None
     watch = watch_of(quiet, as_json)(reader.size, lesson.epochs, output, checkpoint)
     model = train_file(reader, lesson, watch, begun, cache, test, output, as_json)
@@ -408,6 +419,41 @@ def draw_file(figure: Path, model: "Model", data: str, reader: "Reader") -> None
     if reader.size is not None and reader.size <= IN_MEMORY:
         X, y = rows_for_model(model, data, reader.format)
     save_plot(figure, X, y, estimator=restored(data, model))
+
+
+def train_on_cluster(
+    data: str,
+    reading: dict[str, Any],
+    lesson: "Lesson",
+    address: str,
+    quiet: bool,
+    as_json: bool,
+    checkpoint: Path | None,
+    resume: bool,
+    test: str | None,
+    output: Path | None,
+) -> None:
+    """Train on files with Dask, print how it goes, keep and test the model."""
+    from . import storage
+    from .distributed import Round, train
+    from .files import score
+    from .progress import say
+    from .readers import read
+
+    def as_object(done: Round) -> None:
+        say("epoch", **done.epoch._asdict(), **(done._asdict() | {"epoch": done.epoch.epoch}))
+
+    report = (lambda _: None) if quiet else as_object if as_json else None
+    started = time.perf_counter()
+    model = train(data, reading, lesson, address, report, checkpoint, resume)
+    seconds = time.perf_counter() - started
+    if output is not None:
+        storage.save(output, model)
+    tested = None
+    if test is not None:
+        told = told_format(test, model.features["format"])
+        tested = score(model, read(test, features=model.features["recipe"], format=told))
+    (tell_json if as_json else tell_words)(data, model, seconds, tested, output)
 
 
 def tell_words(

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
@@ -19,6 +19,7 @@ from threading import Lock
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+from scipy import sparse
 from sklearn.base import clone
 from sklearn.model_selection import train_test_split
 from sklearn.utils import check_array
@@ -26,6 +27,7 @@ from sklearn.utils.validation import column_or_1d
 
 try:
     import dask.array as da
+    from dask.base import compute
     from dask.delayed import delayed
     from distributed import Client, KilledWorker, get_client, wait
     from distributed.comm.core import CommClosedError
@@ -34,10 +36,11 @@ except ImportError as missing:
         "rosenblatt.distributed needs Dask; install it with: pip install 'rosenblatt[dask]'"
     ) from missing
 
-from . import progress, storage
+from . import progress, storage, theory
 from .arrays import matrix_of, one_batch, rows_between
 from .classifiers import Lesson, Perceptron, overflow, refuse_not_finite, seed_of
 from .files import LateLabelError, codes_of, labels_of, tidy
+from .files import Lesson as FileLesson
 from .kernels import Rows, Rule, largest_squared_norm
 from .readers import Source, read
 from .rows import encode, read_only, rows_of
@@ -52,6 +55,7 @@ from .training import (
     NotFiniteError,
     Run,
     Task,
+    Vote,
     chosen,
     merged,
     new_solution,
@@ -100,7 +104,7 @@ class Mixing(NamedTuple):
     mode, mix : str
         As given to ``fit``.
     rows : tuple of int
-        Of each partition that has any.
+        Gone through in an epoch, of each partition that has any.
     rounds : tuple of Round
         One per epoch.
     weighted_mistakes : float
@@ -1110,7 +1114,7 @@ class Job:
         self.cluster, self.parts, self.plan, self.wishes = cluster, parts, plan, wishes
         self.relays = wishes.mode == "sequential" or len(parts) == 1  # nothing to mix
         self.tracks = [new_track(plan) for _ in plan.problems()]
-        self.epoch, self.rounds = 0, list[Round]()
+        self.epoch, self.rounds, self.rows = 0, list[Round](), tuple[int, ...]()
         self.changed: dict[int, Array] | None = None
         self.run = token_hex(8)
 
@@ -1237,6 +1241,7 @@ class Job:
         """Write down what happened."""
         by_part = zip(*epochs.values(), strict=True)
         mistakes = tuple(sum(epoch.mistakes for epoch in part) for part in by_part)
+        self.rows = tuple(epoch.rows for epoch in next(iter(epochs.values())))
         record = merged([track.history for track in self.tracks])[-1]
         weighted = weighted_mistakes((sum(mistakes),) if self.relays else mistakes, self.plan.mix)
         self.rounds.append(Round(record, mistakes, weighted, moved, seconds))
@@ -1305,7 +1310,13 @@ def trained(
         number = partial(cluster.submit, "prepare", numbered)
         parts = [number(part, i, plan) for i, part in enumerate(parts)]
     job = Job(cluster, parts, plan, wishes)
-    keeper = Keeper(estimator, data, [one.rows for one in found], wishes.checkpoint)
+    if len(job.tracks) > 1 and estimator.early_stopping and wishes.checkpoint is not None:
+        raise ValueError(
+            'A run with multi_class="ovr" and early_stopping cannot be left and resumed; leave '
+            "checkpoint= out."
+        )
+    first_rows = [one.rows for one in found]
+    keeper = Keeper(estimator, data, first_rows, wishes.checkpoint)
     if begun is not None:
         keeper.restore(job, begun)
 
@@ -1393,10 +1404,11 @@ class Keeper(NamedTuple):
             "histories": histories,
             "stop_reasons": [track.stop_reason for track in tracks],
             "rounds": job.rounds,
+            "rows": job.rows,
         }
         facts = {
             "stop_reason": stop_reason(tracks) or "unfinished",
-            "rows": sum(self.rows),
+            "rows": sum(job.rows),
             "intercept_step": job.plan.rule.intercept_step,
             "plain": False,
             "cluster": about,
@@ -1432,7 +1444,7 @@ class Keeper(NamedTuple):
         if not np.array_equal(begun.classes, job.plan.classes):
             raise ValueError(f"The run in {self.path} began with other labels.")
         job.rounds = [round_of(values) for values in about["rounds"]]
-        job.epoch = len(job.rounds)
+        job.epoch, job.rows = len(job.rounds), tuple(about["rows"])
         for track, solution, history, reason in zip(
             job.tracks, begun.solutions, about["histories"], about["stop_reasons"], strict=True
         ):
@@ -1464,8 +1476,7 @@ class Keeper(NamedTuple):
         model._solutions, model._answered = [track.solution for track in job.tracks], None
         model._intercept_step = plan.rule.intercept_step
         model._features = self.data.features
-        for name in ("feature_names_in_",):
-            model.__dict__.pop(name, None)
+        model.__dict__.pop("feature_names_in_", None)
         if self.data.names is not None:
             model.feature_names_in_ = np.array(self.data.names, object)
         model.n_features_in_ = len(model._solutions[0].weights)
@@ -1475,7 +1486,7 @@ class Keeper(NamedTuple):
         plain = model.margin == 0 and model.class_weight is None and not model.early_stopping
         model._plain = plain and job.relays  # mixed weights are no sum of mistakes
         weighted = sum(one.weighted_mistakes for one in job.rounds)
-        made = job.wishes.mode, job.wishes.mix, tuple(self.rows), tuple(job.rounds), weighted
+        made = job.wishes.mode, job.wishes.mix, job.rows, tuple(job.rounds), weighted
         model.mixing_ = Mixing(*made, *(proof or ()))
         model._answer()
         return model
@@ -1531,3 +1542,302 @@ def line_of(done: Round) -> str:
         f"({min(mistakes):,d}-{max(mistakes):,d} per shard)  {share:7.2%} error  "
         f"{done.bytes_moved / 1e6:6,.1f} MB moved  {done.seconds:6.2f} s"
     )
+
+
+# Predicting
+
+
+def predict(model: Perceptron, X: Any, **reading: Any) -> Any:
+    """The label of each row of a dask collection or of files, when it is computed.
+
+    Parameters
+    ----------
+    model : Perceptron
+        Fitted, here or elsewhere.
+    X, **reading
+        As for ``fit``; of files, the features are made as the model's were.
+
+    Returns
+    -------
+    dask array, or dask series for a data frame
+        Nothing is computed yet.
+
+    Examples
+    --------
+    >>> model = Perceptron(order="fixed").fit([[2.0], [-1.0]], [1, 0])
+    >>> predict(model, da.from_array(np.array([[3.0], [-3.0], [1.0]]), chunks=(2, 1))).compute()
+    array([1, 0, 1])
+    """
+    light = delayed(answering(model), pure=True)
+    if hasattr(X, "columns"):
+        meta = (None, model.classes_.dtype)
+        return X.map_partitions(labels_of_frame, light, meta=meta)
+    if isinstance(X, da.Array):
+        blocks, rows = blocks_of(X), list(X.chunks[0])
+    else:
+        blocks = like_the_model(model, X, reading)
+        rows = [np.nan] * len(blocks)
+    return da.concatenate(
+        [
+            da.from_delayed(delayed(labels_for)(light, block), (count,), model.classes_.dtype)
+            for block, count in zip(blocks, rows, strict=True)
+        ]
+    )
+
+
+def score(model: Perceptron, X: Any, y: Any = None, **reading: Any) -> float:
+    """The share of rows of a dask collection or of files that come out right.
+
+    Parameters
+    ----------
+    model : Perceptron
+        Fitted, here or elsewhere.
+    X, y, **reading
+        As for ``fit``.
+
+    Examples
+    --------
+    >>> model = Perceptron(order="fixed").fit([[2.0], [-1.0]], [1, 0])
+    >>> X, y = np.array([[3.0], [-3.0], [1.0]]), np.array([1, 0, 0])
+    >>> round(score(model, da.from_array(X, chunks=(2, 1)), da.from_array(y, chunks=2)), 3)
+    0.667
+    """
+    light = delayed(answering(model), pure=True)
+    if hasattr(X, "dask") and (isinstance(X, da.Array) or hasattr(X, "columns")):
+        parts = partitions_of(X, y, None, False, reading).parts
+    else:
+        parts = like_the_model(model, X, reading)
+    counts = compute(*(delayed(right_and_all)(light, part) for part in parts))
+    right, rows = np.sum(counts, axis=0).tolist()
+    if not rows:
+        raise ValueError("There are no rows to score.")
+    return float(right / rows)
+
+
+def answering(model: Perceptron) -> Perceptron:
+    """The model without what only training needs."""
+    light = copy.copy(model)
+    light._answer()
+    light._solutions = [solution for solution in model._solutions if isinstance(solution, Vote)]
+    return light
+
+
+def like_the_model(model: Perceptron, X: Any, reading: dict[str, Any]) -> list[Any]:
+    """The rows of files as delayed shards, their features made as the model's were."""
+    recipe = model._features.get("recipe")
+    if recipe is not None:
+        reading = {"features": recipe, **reading}
+    return [delayed(load_files)(stream) for stream in files_of(X, reading).parts]
+
+
+def labels_for(model: Perceptron, block: Any) -> Array:
+    """The predicted labels of a block or a shard."""
+    X = shard_matrix(block, model.n_features_in_) if isinstance(block, Shard) else block
+    return model.predict(X) if X.shape[0] else model.classes_[:0]
+
+
+def shard_matrix(shard: Shard, width: int) -> Any:
+    """The rows of a shard with the columns that a model knows."""
+    count = len(shard.labels)
+    if shard.rows.indices is None:
+        return matrix_of(shard.rows, count, shard.width)
+    return matrix_of(shard.rows, count, max(shard.width, width))[:, :width]
+
+
+def labels_of_frame(frame: Any, model: Perceptron) -> Any:
+    """The predicted labels of a part of a data frame, with its index."""
+    import pandas
+
+    return pandas.Series(labels_for(model, frame), frame.index)
+
+
+def right_and_all(model: Perceptron, shard: Shard) -> tuple[int, int]:
+    """How many rows of a shard come out right, of how many."""
+    predicted = labels_for(model, shard)
+    return int(np.count_nonzero(predicted == shard.labels)), len(shard.labels)
+
+
+# Proving
+
+
+def separability(
+    X: Any,
+    y: Any = None,
+    *,
+    fit_intercept: bool = True,
+    client: Client | None = None,
+    **reading: Any,
+) -> theory.Separable | theory.Inseparable | theory.Undecided:
+    """Decide whether a hyperplane separates two classes on a cluster, with an exact proof.
+
+    A few rows are judged here, as ``rosenblatt.separability`` judges all. Rows that clash among
+    themselves settle it. Else the hyperplane found is checked exactly on every partition, and the
+    rows on its wrong side join the few; so only hard rows travel.
+
+    Parameters
+    ----------
+    X, y, client, **reading
+        As for ``fit``.
+    fit_intercept : bool, default=True
+        False asks about hyperplanes through the origin.
+
+    Returns
+    -------
+    Separable, Inseparable or Undecided
+        As ``rosenblatt.separability``; rows are numbered through all partitions.
+    """
+    cluster = Cluster(client or current_client(), 30.0)
+    reading = {"dtype": np.float64, **reading} if not hasattr(X, "dask") else reading
+    shards = partitions_of(X, y, None, True, reading).loaded(cluster)
+    found, shards = surveyed(cluster, shards)
+    classes = all_classes(found, None)
+    if len(classes) > 2:
+        raise ValueError(
+            f"y has {len(classes)} classes, and this is about two; give y == label for one of them."
+        )
+    width = max(one.width for one in found)
+    firsts = np.cumsum([0, *(one.rows for one in found)])
+    few = Few(width, {}, {})
+    ask = partial(cluster.submit, "judge", judge)
+    verdict: Any = None
+    while True:
+        tasks = [ask(part, verdict, classes, width) for part in shards]
+        judged = cluster.again_when_lost(partial(cluster.results, tasks))
+        if isinstance(verdict, theory.Separable) and all(one.clean for one in judged):
+            return replace(verdict, margin=min(one.margin for one in judged))
+        if not few.grow(judged, firsts):
+            return theory.Undecided(-np.inf, np.inf)
+        verdict = few.verdict(fit_intercept)
+        if isinstance(verdict, theory.Inseparable):
+            support = tuple(list(few.rows)[number] for number in verdict.support)
+            return replace(verdict, support=support)
+        if isinstance(verdict, theory.Undecided):
+            return verdict
+
+
+class Judged(NamedTuple):
+    """Whether all rows of a partition are strictly right, their margin, and the hardest rows."""
+
+    clean: bool
+    margin: float
+    numbers: Array
+    X: Any
+    signs: Array
+
+
+def judge(shard: Shard, verdict: theory.Separable | None, classes: Array, width: int) -> Judged:
+    """Check a hyperplane exactly; without one, take some rows of each class."""
+    X = shard_matrix(shard, width).astype(np.float64)
+    signs = np.where(shard.labels == classes[1], 1.0, -1.0)
+    if verdict is None:
+        halves = [np.flatnonzero(signs == sign)[: HARD_ROWS // 2] for sign in (-1, 1)]
+        hard, clean, margin = np.concatenate(halves), False, -np.inf
+    else:
+        w, b = np.array(verdict.weights, np.float64), float(verdict.bias)
+        margins = signs * (X @ w + b)
+        hard = np.argsort(margins, kind="stable")[:HARD_ROWS]
+        clean = verdict.verify(X, signs)
+        length = np.linalg.norm(w)
+        margin = float(margins[hard[0]] / length) if length else np.inf
+    return Judged(clean, margin, hard, X[hard], signs[hard])
+
+
+class Few(NamedTuple):
+    """The rows that travelled, by their number among all."""
+
+    width: int
+    rows: dict[int, Any]
+    signs: dict[int, float]
+
+    def grow(self, judged: list[Judged], firsts: Array) -> bool:
+        """Take the hard rows of partitions that are not clean; say whether any is new."""
+        before = len(self.rows)
+        for first, one in zip(firsts, judged, strict=False):
+            if not one.clean:
+                for place, number in enumerate((first + one.numbers).tolist()):
+                    self.rows.setdefault(number, one.X[[place]])
+                    self.signs.setdefault(number, float(one.signs[place]))
+        return len(self.rows) > before
+
+    def verdict(self, fit_intercept: bool) -> Any:
+        """What the rows so far prove."""
+        signs = np.array(list(self.signs.values()))
+        X = sparse.vstack(list(self.rows.values()), "csr")
+        dense = not any(sparse.issparse(row) for row in self.rows.values())
+        return theory.separability(X.toarray() if dense else X, signs, fit_intercept=fit_intercept)
+
+
+# From the shell
+
+
+def connected(address: str) -> Client:
+    """A client for ``local:N``, an address such as ``tcp://…``, or a scheduler's file.
+
+    Parameters
+    ----------
+    address : str
+        ``local:4`` starts four workers here; they end with the client.
+    """
+    kind, _, count = address.partition(":")
+    if kind == "local":
+        if not (count or "1").isdigit() or count == "0":
+            raise ValueError(f"--cluster {address} is not local:N with a number of workers.")
+        cores = int(count) if count else os.cpu_count()
+        return Client(n_workers=cores, threads_per_worker=1, dashboard_address=None)
+    try:
+        if os.path.exists(address):
+            return Client(scheduler_file=address)
+        return Client(address, timeout=10)
+    except (OSError, ValueError) as error:
+        raise ValueError(
+            f"--cluster {address} is no local:N, scheduler's address or file: {error}."
+        ) from None
+
+
+def train(
+    data: str,
+    reading: dict[str, Any],
+    lesson: FileLesson,
+    address: str,
+    report: Callable[[Round], None] | None,
+    checkpoint: Path | None,
+    resume: bool,
+) -> Model:
+    """What ``files.train`` does, on a cluster.
+
+    Parameters
+    ----------
+    data, reading
+        The files, and the options of ``read``.
+    lesson
+        How to learn.
+    address
+        As for ``connected``.
+    report, checkpoint, resume
+        As for ``fit``.
+    """
+    for option, wanted in {"--window": lesson.window, "--holdout": lesson.holdout}.items():
+        if wanted:
+            raise ValueError(f"{option} does not go with --cluster; leave one out.")
+    estimator = Perceptron(
+        solution=lesson.solution,
+        order=lesson.order or ("each" if lesson.epochs > 1 else "fixed"),
+        margin=lesson.margin,
+        max_iter=lesson.epochs,
+        early_stopping=lesson.early_stopping,
+        class_weight="balanced" if lesson.balanced else None,
+        random_state=lesson.seed,
+        verbose=int(report is None),
+    )
+    check_supported(estimator, "mixing", "uniform")  # before a cluster is started
+    with connected(address) as client:
+        wishes = {"client": client, "checkpoint": checkpoint, "resume": resume, "report": report}
+        fit(estimator, data, classes=lesson.classes, **wishes, **reading)
+    facts = {
+        "stop_reason": estimator.stop_reason_,
+        "rows": sum(estimator.mixing_.rows),
+        "intercept_step": estimator._intercept_step,
+        "plain": False,
+    }
+    parts = estimator.classes_, estimator._solutions, estimator._features, facts
+    return Model(estimator.get_params(), *parts, estimator.history_)

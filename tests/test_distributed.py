@@ -41,7 +41,7 @@ from .conftest import FORMS, blobs, examples, form_parameters
 def client():
     """Two workers, each a process."""
     with (
-        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as processes,
+        LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as processes,
         Client(processes) as client,
     ):
         client.run(lambda: __import__("rosenblatt.distributed"))
@@ -50,7 +50,7 @@ def client():
 
 def threads(workers):
     """A cluster within this process, which starts at once."""
-    return Client(n_workers=workers, threads_per_worker=1, processes=False, dashboard_address=None)
+    return Client(n_workers=workers, threads_per_worker=1, processes=False, dashboard_address=":0")
 
 
 def cut(X, y, lengths):
@@ -171,8 +171,10 @@ def mixed_here(X, y, lengths, mix, settings):
         weights = {0: cluster.weights_at(solution, changed)}
         change = cluster.Change("here", epoch, since, weights)
         reports = [cluster.learn(shard, i, change, plan) for i, shard in enumerate(shards)]
-        changed = cluster.mix_into(solution, cluster.add_up(*reports).sums[0])
-        since = epoch
+        sums = cluster.add_up(*reports).sums[0]
+        changed, since = cluster.mix_into(solution, sums), epoch
+        if not any(result.mistakes for result in sums.epochs):
+            break
     cluster.forget("here")
     return solution
 
@@ -245,18 +247,18 @@ def test_the_number_of_workers_does_not_matter(client):
 class Killer:
     """Kills a worker with SIGKILL shortly after an epoch began."""
 
-    def __init__(self, client, after):
-        self.client, self.after = client, after
-        self.died = []
+    def __init__(self, client, epoch):
+        self.client, self.epoch = client, epoch
+        self.died = False
 
     def __call__(self, done):
-        if done.epoch.epoch in self.after:
-            pids = list(self.client.run(os.getpid).values())
-            threading.Timer(0.01, self.kill, pids[:1]).start()
+        if done.epoch.epoch == self.epoch:
+            first, *_ = self.client.run(os.getpid).values()
+            threading.Timer(0.01, self.kill, [first]).start()
 
     def kill(self, pid):
-        self.died.append(pid)
         os.kill(pid, signal.SIGKILL)
+        self.died = True
 
 
 @pytest.mark.parametrize("mode", ["mixing", "sequential"])
@@ -266,9 +268,9 @@ def test_a_killed_worker_changes_nothing(client, mode):
     settings = {"solution": "average", "order": order, "max_iter": 6, "random_state": 2}
     parts = cut(X, y, [5000] * 8)
     undisturbed = fit(Perceptron(**settings), *parts, mode=mode, client=client)
-    killer = Killer(client, after=(2, 4))
+    killer = Killer(client, epoch=2)
     model = fit(Perceptron(**settings), *parts, mode=mode, client=client, report=killer)
-    assert len(killer.died) == 2
+    assert killer.died
     assert same(model, undisturbed)
     assert model.mixing_.weighted_mistakes == undisturbed.mixing_.weighted_mistakes
     client.wait_for_workers(2, timeout=30)
@@ -359,11 +361,9 @@ def test_what_cannot_be_resumed_is_refused(client, tmp_path):
 def test_nothing_grows_over_a_hundred_epochs(client):
     """Neither the scheduler's tasks nor a worker's memory: the weights alone are 1 MB each time."""
     random = np.random.default_rng(0)
-    X = csr_matrix(random.normal(size=(60, 2**17)) * (random.random((60, 2**17)) < 0.001))
-    X, y = X.astype(np.float32), random.integers(0, 2, 60)
-    X.data[:] = 1  # rows of ones, with twins of the other class: never separated
-    X[1::2] = X[::2]
-    y[1::2] = 1 - y[::2]
+    columns = random.integers(0, 2**17, (30, 100)).repeat(2, axis=0)
+    parts = np.ones(6000, np.float32), columns.ravel(), np.arange(0, 6001, 100)
+    X, y = csr_matrix(parts, shape=(60, 2**17)), np.arange(60) % 2  # each row has a clashing twin
     tasks, memory = {}, {}
     resident = lambda: __import__("psutil").Process().memory_info().rss  # noqa: E731  # by value
 
@@ -501,3 +501,244 @@ def test_data_frames_keep_their_names(client):
     predicted = cluster.predict(model, frame[["a", "b", "c"]])
     assert predicted.compute().index.tolist() == table.index.tolist()
     assert cluster.score(model, frame, "kind") == model.score(table[["a", "b", "c"]], table["kind"])
+
+
+# Files
+
+
+def rows_file(path, X, y):
+    """Rows as svmlight, CSV or Parquet, as the name says."""
+    if path.suffix == ".svm":
+        lines = [
+            f"{label} " + " ".join(f"{j + 1}:{value:.4g}" for j, value in enumerate(x) if value > 0)
+            for x, label in zip(X, y, strict=True)
+        ]
+        path.write_text("".join(f"{line}\n" for line in lines))
+    else:
+        table = pandas.DataFrame(X.round(3), columns=[f"c{j}" for j in range(X.shape[1])])
+        table["kind"] = np.where(y, "one", "other")
+        if path.suffix == ".csv":
+            table.to_csv(path, index=False)
+        else:
+            parquet.write_table(pyarrow.Table.from_pandas(table), path)
+    return path
+
+
+@pytest.fixture(params=["svm", "csv", "parquet"])
+def folder(request, tmp_path):
+    """A folder with three files, of 30, 50 and 40 rows."""
+    X, y = blobs(120, 4)
+    for number, part in enumerate(np.split(np.arange(120), [30, 80])):
+        rows_file(tmp_path / f"part-{number}.{request.param}", X[part], y[part])
+    return tmp_path
+
+
+def test_files_are_partitions_however_they_are_named(client, folder):
+    paths = sorted(map(str, folder.iterdir()))
+    settings = {"solution": "average", "max_iter": 3, "random_state": 0}
+    model = fit(Perceptron(**settings), paths, client=client)
+    assert model.mixing_.rows == (30, 50, 40)
+    ways = [f"{folder}/part-*", folder, db.from_sequence(paths, npartitions=3)]
+    assert all(same(fit(Perceptron(**settings), way, client=client), model) for way in ways)
+    grouped = fit(Perceptron(**settings), db.from_sequence(paths, npartitions=1), client=client)
+    assert grouped.mixing_.rows == (120,)
+    assert cluster.score(model, paths) == pytest.approx(np.mean(predicted_right(model, paths)))
+    assert len(cluster.predict(model, paths).compute()) == 120
+
+
+def predicted_right(model, paths):
+    """Whether each row of files comes out right."""
+    for path in paths:
+        X, y = files.matrix_and_labels(read(path))
+        yield from model.predict(X) == y
+
+
+def test_one_file_is_what_the_local_command_learns(client, folder):
+    path = sorted(folder.iterdir())[0]
+    lesson = files.Lesson("average", "each", 3, seed=5)
+    local = files.train(read(path), lesson)
+    model = Perceptron(solution="average", max_iter=3, random_state=5)
+    fit(model, path, client=client)
+    weights, bias = local.solutions[0].answer()
+    assert np.array_equal(model.coef_[0], weights)
+    assert np.array_equal(model.intercept_, bias)
+
+
+@pytest.mark.parametrize("epochs", [1, 2])
+def test_sequential_files_are_a_local_stream(client, tmp_path, epochs):
+    X, y = blobs(120, 4)
+    whole = rows_file(tmp_path / "whole.svm", X, y)
+    paths = [
+        rows_file(tmp_path / f"part-{number}.svm", X[part], y[part])
+        for number, part in enumerate(np.split(np.arange(120), [30, 31, 80]))
+    ]
+    lesson = files.Lesson("average", "fixed", epochs)
+    local = files.train_as_stream(read(whole), lesson, files.Watch())
+    model = Perceptron(solution="average", order="fixed", max_iter=epochs)
+    fit(model, paths, mode="sequential", client=client)
+    assert np.array_equal(model.coef_[0], local.solutions[0].answer()[0])
+    assert model.mixing_.rows == (30, 1, 49, 40)
+
+
+def test_streams_grow_wider_and_know_late_labels(client, tmp_path):
+    """Files read in one pass: new columns and new labels may come at any time."""
+    rows = {
+        "a.svm": "1 1:1\n0 2:1\n" * 50,
+        "b.svm": "0 1:-1 9:1\n1 2:-1\n" * 50,
+        "late.svm": "1 1:1\n" * 30_000 + "2 20:1\n",
+    }
+    for name, text in rows.items():
+        (tmp_path / name).write_text(text)
+    settings = {"order": "fixed", "max_iter": 1}
+    for names, width in [(["a.svm", "b.svm"], 9), (list(rows), 20)]:
+        paths = [tmp_path / name for name in names]
+        model = fit(Perceptron(**settings), paths, client=client, batch_bytes=1000)
+        assert model.n_features_in_ == width
+        parts = [files.matrix_and_labels(read(path)) for path in paths]
+        twin = reference.MixedPerceptron(**settings)
+        X = np.vstack([np.pad(X.toarray(), ((0, 0), (0, width - X.shape[1]))) for X, _ in parts])
+        twin.fit(X, np.concatenate([y for _, y in parts]), [len(y) for _, y in parts])
+        np.testing.assert_allclose(model.coef_, twin.coef_, atol=1e-6)
+    with pytest.raises(ValueError, match="label 2"):
+        fit(Perceptron(**settings), paths, client=client, batch_bytes=1000, classes=[0, 1])
+
+
+def test_rows_are_read_once_and_do_not_travel(client, tmp_path):
+    X, y = blobs(90, 4)
+    log = str(tmp_path)
+
+    def loaded(block):
+        (np.random.default_rng(), open(f"{log}/{os.getpid()}-{time.time_ns()}", "w").close())
+        return block
+
+    dX, dy = cut(X, y, [30, 30, 30])
+    counted = da.concatenate(
+        [da.from_delayed(delayed(loaded)(b), (30, 4), float) for b in dX.to_delayed().ravel()]
+    )
+    moved = []
+
+    def note(done):
+        moved.append(client.run_on_scheduler(lambda dask_scheduler: sum_of_shards(dask_scheduler)))
+
+    def sum_of_shards(scheduler):
+        tasks = scheduler.tasks.items()
+        return [len(task.who_has) for key, task in tasks if "perceptron-prepare" in str(key)]
+
+    fit(Perceptron(max_iter=5, random_state=0), counted, dy, client=client, report=note)
+    assert len(list(tmp_path.iterdir())) == 3
+    assert all(holders == [1, 1, 1] for holders in moved)
+
+
+def test_only_what_changed_travels(client):
+    """Rows that touch few of many weights: far less than the weights, each way."""
+    random = np.random.default_rng(0)
+    columns = random.integers(0, 2**18, (200, 10))
+    parts = np.ones(2000, np.float32), columns.ravel(), np.arange(0, 2001, 10)
+    X, y = csr_matrix(parts, shape=(200, 2**18)), random.integers(0, 2, 200)
+    model = Perceptron(solution="average", max_iter=3, random_state=0)
+    fit(model, *cut(X, y, [50] * 4), client=client)
+    everything = (2 + 4) * 2**18 * 4  # down to two workers, up from four partitions
+    assert all(done.bytes_moved < everything / 5 for done in model.mixing_.rounds)
+    dense = fit(Perceptron(max_iter=2, random_state=0), *cut(*blobs(200, 3), [50] * 4))
+    assert dense.mixing_.rounds[0].bytes_moved > 0
+
+
+# Predicting and proving
+
+
+def test_predictions_stay_where_the_rows_are(client):
+    X, y = blobs(90, 4, 3)
+    model = Perceptron(solution="vote", random_state=0, max_iter=3).fit(X, y)
+    dX, dy = cut(X, y, [30, 0, 60])
+    predicted = cluster.predict(model, dX)
+    assert predicted.chunks == ((30, 0, 60),)
+    assert np.array_equal(predicted.compute(), model.predict(X))
+    assert cluster.score(model, dX, dy) == model.score(X, y)
+    with pytest.raises(ValueError, match="no rows to score"):
+        cluster.score(model, dX[:0], dy[:0])
+
+
+@pytest.mark.parametrize("layout", [np.asarray, csr_matrix])
+def test_separability_of_all_partitions_is_proved(client, layout, monkeypatch):
+    monkeypatch.setattr(cluster, "HARD_ROWS", 10)
+    random = np.random.default_rng(0)
+    X = np.round(random.normal(size=(600, 3)) * 8)
+    y = np.where(X @ [1, 2, -1] > 0.5, "a", "b")
+    verdict = cluster.separability(*cut(layout(X), y, [100, 200, 300]), client=client)
+    assert isinstance(verdict, theory.Separable)
+    assert verdict.verify(X, y)
+    assert verdict.margin == pytest.approx(
+        theory.margin(X, y, np.array(verdict.weights), verdict.bias)
+    )
+    y[[5, 599]] = y[[599, 5]]
+    clash = cluster.separability(*cut(layout(X), y, [100, 200, 300]), client=client)
+    assert isinstance(clash, theory.Inseparable)
+    assert clash.verify(X, y)
+    with pytest.raises(ValueError, match="3 classes"):
+        cluster.separability(*cut(X, np.arange(600) % 3, [300, 300]), client=client)
+
+
+# What is said, and the shell
+
+
+def test_a_line_per_epoch(client, capsys, monkeypatch):
+    X, y = blobs(60, 4)
+    model = Perceptron(max_iter=2, random_state=0, verbose=1)
+    fit(model, *cut(X, y, [30, 30]), client=client)
+    lines = capsys.readouterr().out.splitlines()
+    assert lines == [cluster.line_of(done) for done in model.mixing_.rounds]
+    assert all("per shard" in line and "MB moved" in line for line in lines)
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    fit(model, *cut(X, y, [30, 30]), client=client)
+    assert "epoch    2" in capsys.readouterr().out
+
+
+def test_tasks_have_names_to_read(client):
+    names = set()
+    X, y = blobs(60, 4)
+
+    def note(done):
+        names.update(
+            client.run_on_scheduler(lambda dask_scheduler: [*dask_scheduler.task_prefixes])
+        )
+
+    fit(Perceptron(max_iter=2), *cut(X, y, [30, 30]), client=client, report=note)
+    assert {"perceptron-prepare", "perceptron-learn", "perceptron-mix"} <= names
+
+
+@pytest.mark.parametrize("way", ["address", "file", "local:1"])
+def test_the_command_trains_on_a_cluster(client, tmp_path, way):
+    X, y = blobs(120, 4)
+    for number, part in enumerate(np.split(np.arange(120), 3)):
+        rows_file(tmp_path / f"part-{number}.csv", X[part], y[part])
+    client.write_scheduler_file(tmp_path / "scheduler.json")
+    where = {"address": client.scheduler.address, "file": str(tmp_path / "scheduler.json")}
+    model = tmp_path / "model"
+    command = ["train", f"{tmp_path}/part-*.csv", "--cluster", where.get(way, way), "--epochs", "2"]
+    command += ["--test", f"{tmp_path}/part-0.csv", "-o", str(model), "--checkpoint", "0"]
+    result = CliRunner().invoke(cli.app, command, catch_exceptions=False)
+    assert "120 rows, 4 features, 2 classes" in result.output
+    assert "per shard" in result.output
+    settings = {"solution": "average", "max_iter": 2, "random_state": 0}
+    expected = fit(Perceptron(**settings), f"{tmp_path}/part-*.csv", client=client)
+    assert np.array_equal(rosenblatt.load(model).coef_, expected.coef_)
+    told = CliRunner().invoke(cli.app, ["predict", str(model), f"{tmp_path}/part-0.csv"])
+    assert len(told.output.splitlines()) == 40
+
+
+def test_the_command_speaks_json_and_refuses(client, tmp_path):
+    X, y = blobs(60, 4)
+    path = rows_file(tmp_path / "rows.svm", X, y)
+    command = ["train", str(path), "--epochs", "2", "--cluster", client.scheduler.address]
+    output = CliRunner().invoke(cli.app, [*command, "--json"], catch_exceptions=False).output
+    first, *_, last = map(json.loads, output.splitlines())
+    assert first["event"] == "epoch"
+    assert len(first["mistakes"]) == 1
+    assert first["bytes_moved"] > 0
+    assert last["event"] == "done"
+    for option in (["--window", "5"], ["--holdout", "0.2"], ["--cache"]):
+        with pytest.raises(ValueError, match=f"{option[0]} does not go with --cluster"):
+            CliRunner().invoke(cli.app, [*command, *option], catch_exceptions=False)
+    for where in ("nowhere", "local:many"):
+        with pytest.raises(ValueError, match=f"--cluster {where} is no"):
+            cluster.connected(where)

@@ -286,7 +286,8 @@ class Cluster:
 
     def share(self, value: Any, everywhere: bool = True) -> Any:
         """Send a value to the workers."""
-        return self.client.scatter([value], broadcast=everywhere, hash=False)[0]
+        sent = self.client.scatter([value], broadcast=everywhere, hash=False, timeout=self.patience)
+        return sent[0]
 
     def workers(self) -> int:
         """How many there are."""
@@ -1094,6 +1095,10 @@ class Track(Run):
         self.errors, self.loss = self.measured.errors, self.measured.loss
         return self.measured.clean
 
+    def chosen(self) -> Last:
+        """The solution to keep: the best on the rows held out, if there are any."""
+        return self.solution if self.best is None else self.best[2]
+
 
 class Job:
     """A training on a cluster: the driver's side.
@@ -1419,7 +1424,7 @@ class Keeper(NamedTuple):
         features = self.data.features or {}
         if self.data.names is not None:
             features = {"names": self.data.names}
-        solutions = [track.solution for track in tracks]
+        solutions = [track.solution if bookmark else track.chosen() for track in tracks]
         parameters = self.estimator.get_params() | {"random_state": job.plan.seed}
         history = merged(histories)
         return Model(parameters, job.plan.classes, solutions, features, facts, history, bookmark)
@@ -1469,11 +1474,8 @@ class Keeper(NamedTuple):
     def fitted(self, job: Job, proof: tuple[float, float] | None) -> Perceptron:
         """The estimator with what was learnt."""
         model, plan = self.estimator, job.plan
-        for track in job.tracks:
-            if track.best is not None:
-                track.solution = track.best[2]
         model.classes_ = plan.classes
-        model._solutions, model._answered = [track.solution for track in job.tracks], None
+        model._solutions, model._answered = [track.chosen() for track in job.tracks], None
         model._intercept_step = plan.rule.intercept_step
         model._features = self.data.features
         model.__dict__.pop("feature_names_in_", None)
@@ -1783,7 +1785,7 @@ def connected(address: str) -> Client:
         if not (count or "1").isdigit() or count == "0":
             raise ValueError(f"--cluster {address} is not local:N with a number of workers.")
         cores = int(count) if count else os.cpu_count()
-        return Client(n_workers=cores, threads_per_worker=1, dashboard_address=None)
+        return Client(n_workers=cores, threads_per_worker=1, dashboard_address=":0")
     try:
         if os.path.exists(address):
             return Client(scheduler_file=address)

@@ -441,7 +441,8 @@ def train_on_cluster(
     from .readers import read
 
     def as_object(done: Round) -> None:
-        say("epoch", **done.epoch._asdict(), **(done._asdict() | {"epoch": done.epoch.epoch}))
+        epoch, shards, *_ = done
+        say("epoch", **(done._asdict() | epoch._asdict()), mistakes_per_shard=shards)
 
     report = (lambda _: None) if quiet else as_object if as_json else None
     started = time.perf_counter()

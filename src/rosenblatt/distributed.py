@@ -29,7 +29,7 @@ try:
     import dask.array as da
     from dask.base import compute
     from dask.delayed import delayed
-    from distributed import Client, KilledWorker, get_client, wait
+    from distributed import Client, Future, KilledWorker, get_client, wait
     from distributed.comm.core import CommClosedError
 except ImportError as missing:
     raise ImportError(
@@ -276,9 +276,30 @@ class Cluster:
         self.count += 1
         return f"perceptron-{what}-{self.count}-{self.token}"
 
-    def submit(self, what: str, function: Callable[..., Any], *arguments: Any) -> Any:
-        """A task on some worker."""
-        return self.client.submit(function, *arguments, key=self.name(what), pure=False)
+    def submit(
+        self, what: str, function: Callable[..., Any], *arguments: Any, where: Any = None
+    ) -> Any:
+        """A task on some worker, or on one of those where its rows are, while they live."""
+        key = self.name(what)
+        pinned = {"workers": where, "allow_other_workers": True} if where else {}
+        return self.client.submit(function, *arguments, key=key, pure=False, **pinned)
+
+    def on_each(
+        self, what: str, function: Callable[..., Any], parts: list[Any], *arguments: Any
+    ) -> list[Any]:
+        """A task per partition, where it lies: function(part, its number, …)."""
+        holders = self.holders(parts)
+        return [
+            self.submit(what, function, part, number, *arguments, where=holders[number])
+            for number, part in enumerate(parts)
+        ]
+
+    def holders(self, parts: list[Any]) -> list[Any]:
+        """The workers that hold each partition."""
+        if not isinstance(parts[0], Future):
+            return [None] * len(parts)
+        found = self.client.who_has(parts)
+        return [list(found.get(part.key, ())) for part in parts]
 
     def compute(self, tasks: list[Any]) -> list[Any]:
         """Delayed tasks, begun; their results stay on the workers."""
@@ -294,12 +315,17 @@ class Cluster:
         return len(self.client.nthreads())
 
     def results(self, futures: list[Any]) -> list[Any]:
-        """What tasks gave; an error when there are no workers for too long."""
+        """What tasks gave."""
+        self.wait(futures)
+        return list(self.client.gather(futures))
+
+    def wait(self, futures: list[Any]) -> None:
+        """Wait for tasks; an error when there are no workers for too long."""
         idle_since = None
         while True:
             try:
                 wait(futures, timeout=1.0)
-                return list(self.client.gather(futures))
+                return
             except TimeoutError:
                 if self.workers():
                     idle_since = None
@@ -487,15 +513,11 @@ def blocks_of(X: Any) -> list[Any]:
 def blocks_like(y: Any, X: Any, count: int, name: str) -> list[Any]:
     """The blocks of y, cut as X is."""
     if not hasattr(y, "dask"):
-        if not isinstance(X, da.Array):
-            raise ValueError(f"{name} must be a dask array or series, as X is a dask data frame.")
-        y = da.from_array(np.asarray(y), chunks=(X.chunks[0],))
+        y = da.from_array(np.asarray(y))
     if isinstance(X, da.Array) and isinstance(y, da.Array):
         known = not np.isnan([*X.chunks[0], *y.chunks[0]]).any()
-        if known and sum(y.chunks[0]) != sum(X.chunks[0]):
-            raise ValueError(
-                f"X has {X.shape[0]} rows and {name} {y.shape[0]}; each row needs one."
-            )
+        if known and len(y) != len(X):
+            raise ValueError(f"X has {len(X)} rows and {name} {len(y)}; each row needs one.")
         if known:
             y = y.rechunk((X.chunks[0], *y.chunks[1:]))
     blocks = blocks_of(y)
@@ -508,12 +530,9 @@ def blocks_like(y: Any, X: Any, count: int, name: str) -> list[Any]:
 
 def files_of(X: Any, reading: dict[str, Any]) -> Partitions:
     """A partition per file, or per partition of a bag; all read as the first file asks for."""
-    groups = (
-        list(X.map_partitions(lambda paths: [tuple(paths)]).compute())
-        if hasattr(X, "dask")
-        else None
-    )
-    if groups is None:
+    if hasattr(X, "dask"):
+        groups = X.map_partitions(lambda paths: [tuple(paths)]).compute(scheduler="synchronous")
+    else:
         given = [X] if isinstance(X, str | os.PathLike) else list(X)
         groups = [(file,) for path in given for file in Source(path).files]
     groups = [tuple(map(str, group)) for group in groups if group]
@@ -1150,14 +1169,14 @@ class Job:
     def mix_once(self) -> tuple[dict[int, tuple[Epoch, ...]], int]:
         """One epoch on all partitions at once; nothing is changed before all is there."""
         change, moved = self.change()
-        submit = partial(self.cluster.submit, "learn", learn)
-        learnt = [submit(part, i, change, self.plan) for i, part in enumerate(self.parts)]
+        learnt = self.cluster.on_each("learn", learn, self.parts, change, self.plan)
         report = self.sum_of(learnt)
         while report.behind:
             change, more = self.change(from_zero=True)
             moved += more
             for i in report.behind:
-                learnt[i] = submit(self.parts[i], i, change, self.plan)
+                again = self.parts[i], i, change, self.plan
+                learnt[i] = self.cluster.submit("learn", learn, *again)
             report = self.sum_of(learnt)
         self.changed = {
             problem: mix_into(self.tracks[problem].solution, sums)
@@ -1201,8 +1220,10 @@ class Job:
         solutions = {problem: track.solution for problem, track in tracks.items()}
         start = Baton(solutions, dict.fromkeys(tracks, ()))
         baton = self.cluster.share(start, everywhere=False)
+        places = self.cluster.holders(self.parts)
         for i, part in enumerate(self.parts):
-            baton = self.cluster.submit("relay", relay, part, i, baton, self.plan, self.epoch)
+            lap = part, i, baton, self.plan, self.epoch
+            baton = self.cluster.submit("relay", relay, *lap, where=places[i])
         (last,) = self.cluster.results([baton])
         for problem, track in tracks.items():
             track.solution = copy.deepcopy(last.solutions[problem])  # what arrives is read-only
@@ -1234,10 +1255,7 @@ class Job:
         weights = {problem: whole(*weights_of(track.solution)) for problem, track in tracks.items()}
         name = f"{self.run}-{validating}"  # kept apart from the weights to learn from
         change, moved = self.send(Change(name, self.epoch, None, weights))
-        submit = partial(self.cluster.submit, "look", look)
-        looks = [
-            submit(part, i, change, self.plan, validating) for i, part in enumerate(self.parts)
-        ]
+        looks = self.cluster.on_each("look", look, self.parts, change, self.plan, validating)
         found = self.cluster.results(looks)
         together = {problem: all_together([look[problem] for look in found]) for problem in tracks}
         return together, moved
@@ -1314,6 +1332,7 @@ def trained(
     if not streams:
         number = partial(cluster.submit, "prepare", numbered)
         parts = [number(part, i, plan) for i, part in enumerate(parts)]
+        cluster.again_when_lost(partial(cluster.wait, parts))  # to know where they are
     job = Job(cluster, parts, plan, wishes)
     if len(job.tracks) > 1 and estimator.early_stopping and wishes.checkpoint is not None:
         raise ValueError(
@@ -1331,12 +1350,12 @@ def trained(
 
     try:
         job.train(after)
-        result = keeper.fitted(job, proof_of(job, found, streams))
+        return keeper.fitted(job, proof_of(job, found, streams))
     except WorkersLostError as lost:
         raise WorkersLostError(keeper.last_words(job, lost)) from lost.__cause__
-    with suppress(OSError, RuntimeError, TimeoutError):
-        cluster.client.run(forget, job.run)
-    return result
+    finally:
+        with suppress(OSError, RuntimeError, TimeoutError):
+            cluster.client.run(forget, job.run)
 
 
 def surveyed(cluster: Cluster, parts: list[Any]) -> tuple[list[Found], list[Any]]:
@@ -1575,16 +1594,15 @@ def predict(model: Perceptron, X: Any, **reading: Any) -> Any:
         meta = (None, model.classes_.dtype)
         return X.map_partitions(labels_of_frame, light, meta=meta)
     if isinstance(X, da.Array):
-        blocks, rows = blocks_of(X), list(X.chunks[0])
-    else:
-        blocks = like_the_model(model, X, reading)
-        rows = [np.nan] * len(blocks)
-    return da.concatenate(
-        [
-            da.from_delayed(delayed(labels_for)(light, block), (count,), model.classes_.dtype)
-            for block, count in zip(blocks, rows, strict=True)
-        ]
+        empty = np.empty(0, model.classes_.dtype)
+        whole_rows = X.rechunk({1: -1})
+        return whole_rows.map_blocks(labels_for, light, drop_axis=1, dtype=empty.dtype, meta=empty)
+    shards = like_the_model(model, X, reading)
+    labels = (
+        da.from_delayed(delayed(labels_for)(shard, light), (np.nan,), model.classes_.dtype)
+        for shard in shards
     )
+    return da.concatenate(list(labels))
 
 
 def score(model: Perceptron, X: Any, y: Any = None, **reading: Any) -> float:
@@ -1632,7 +1650,7 @@ def like_the_model(model: Perceptron, X: Any, reading: dict[str, Any]) -> list[A
     return [delayed(load_files)(stream) for stream in files_of(X, reading).parts]
 
 
-def labels_for(model: Perceptron, block: Any) -> Array:
+def labels_for(block: Any, model: Perceptron) -> Array:
     """The predicted labels of a block or a shard."""
     X = shard_matrix(block, model.n_features_in_) if isinstance(block, Shard) else block
     return model.predict(X) if X.shape[0] else model.classes_[:0]
@@ -1650,12 +1668,12 @@ def labels_of_frame(frame: Any, model: Perceptron) -> Any:
     """The predicted labels of a part of a data frame, with its index."""
     import pandas
 
-    return pandas.Series(labels_for(model, frame), frame.index)
+    return pandas.Series(labels_for(frame, model), frame.index)
 
 
 def right_and_all(model: Perceptron, shard: Shard) -> tuple[int, int]:
     """How many rows of a shard come out right, of how many."""
-    predicted = labels_for(model, shard)
+    predicted = labels_for(shard, model)
     return int(np.count_nonzero(predicted == shard.labels)), len(shard.labels)
 
 
@@ -1764,9 +1782,14 @@ class Few(NamedTuple):
     def verdict(self, fit_intercept: bool) -> Any:
         """What the rows so far prove."""
         signs = np.array(list(self.signs.values()))
-        X = sparse.vstack(list(self.rows.values()), "csr")
-        dense = not any(sparse.issparse(row) for row in self.rows.values())
-        return theory.separability(X.toarray() if dense else X, signs, fit_intercept=fit_intercept)
+        rows = list(self.rows.values())
+        some_sparse = any(sparse.issparse(row) for row in rows)
+        X = (
+            sparse.vstack(list(map(sparse.csr_array, rows)), "csr")
+            if some_sparse
+            else np.vstack(rows)
+        )
+        return theory.separability(X, signs, fit_intercept=fit_intercept)
 
 
 # From the shell

@@ -1,0 +1,264 @@
+"""What does a cluster of two processes cost and bring, next to one machine and to dask-ml?
+
+python benchmarks/cluster.py --data FOLDER
+"""
+
+import argparse
+import csv
+import importlib.util
+import itertools
+import sys
+import tempfile
+import time
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import dask.array as da
+import numpy as np
+import pyarrow
+from dask.delayed import delayed
+from distributed import Client
+from measure import table
+from pyarrow import parquet
+from scipy.sparse import csr_matrix
+from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.linear_model import SGDClassifier
+
+from rosenblatt import Perceptron, files, read
+from rosenblatt.distributed import fit, score
+
+csv.field_size_limit(sys.maxsize)
+warnings.filterwarnings("ignore", "Sending large graph")  # the rows of a benchmark come from here
+
+
+def workers(count: int) -> Client:
+    """Processes with one thread each, after they have imported and compiled everything."""
+    client = Client(n_workers=count, threads_per_worker=1, dashboard_address=":0")
+    X, y = da.random.random((4 * count, 3), chunks=(2, 3)).astype(np.float32), np.arange(4 * count)
+    fit(Perceptron(solution="average", max_iter=2), X, y % 2, client=client)
+    return client
+
+
+def seconds(work: Callable[[], Any]) -> float:
+    """The time that something takes."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def made_parquet(folder: Path, size: float, width: int = 100, files_made: int = 8) -> list[str]:
+    """Files of noisy rows in single precision, of so many gigabytes together."""
+    rng = np.random.default_rng(0)
+    rows = max(1000, int(size * 1e9 / 4 / width / files_made))
+    plane = rng.standard_normal(width)
+    paths = []
+    for number in range(files_made):
+        X = rng.standard_normal((rows, width), dtype=np.float32)
+        columns = {f"c{j}": X[:, j] for j in range(width)}
+        columns["y"] = (X @ plane + 3 * rng.standard_normal(rows) > 0).astype(np.int64)
+        paths.append(str(folder / f"part-{number}.parquet"))
+        parquet.write_table(pyarrow.table(columns), paths[-1], compression="none")
+    return paths
+
+
+def against_a_stream(size: float) -> tuple[str, ...]:
+    """One worker from file to file, and one machine over the same files."""
+    with tempfile.TemporaryDirectory() as name, workers(1) as client:
+        paths = made_parquet(Path(name), size)
+        lesson = files.Lesson("average", "fixed", 1)
+        model = Perceptron(solution="average", order="fixed", max_iter=1)
+
+        def on_cluster() -> None:
+            fit(model, paths, mode="sequential", client=client, label="y")
+
+        def here() -> None:
+            files.train(read(f"{name}/*.parquet", label="y"), lesson)
+
+        here(), on_cluster()  # the files are in memory by now, for both
+        ours, local = (min(seconds(work) for _ in range(3)) for work in (on_cluster, here))
+    return (
+        f"1 worker, sequential, {size:g} GB of Parquet",
+        f"{ours:.2f} s, local stream {local:.2f} s",
+        f"{ours / local:.2f}x its time",
+        "at most 1.25x",
+    )
+
+
+def two_against_one(rows: int, width: int = 1000, epochs: int = 10) -> tuple[str, ...]:
+    """The same mixing with one worker and with two."""
+    times = []
+    for count in (1, 2):
+        with workers(count) as client:
+            state = da.random.default_rng(0)
+            X = state.standard_normal((rows, width), chunks=(rows // 8, width), dtype=np.float32)
+            y = (X[:, :10].sum(axis=1) + 3 * state.standard_normal(rows, chunks=rows // 8)) > 0
+            X, y = client.persist([X, y])
+            model = Perceptron(solution="average", max_iter=epochs, random_state=0)
+            fit(model, X, y, client=client)
+            rounds = [done.seconds for done in model.mixing_.rounds]
+            times.append(sum(rounds[1:]))
+    one, two = times
+    what = f"2 workers against 1, {rows:,} x {width} float32, {epochs - 1} epochs"
+    return what, f"{two:.2f} s, one {one:.2f} s", f"{one / two:.2f}x faster", "1.6x"
+
+
+def blocks(X: Any, count: int) -> Any:
+    """Rows as a dask array of so many partitions."""
+    ends = np.linspace(0, X.shape[0], count + 1).astype(int)
+    parts = [
+        da.from_delayed(delayed(X[i:j]), (j - i, X.shape[1]), X.dtype, meta=X[:0])
+        for i, j in itertools.pairwise(ends)
+    ]
+    return da.concatenate(parts)
+
+
+def imdb(folder: Path, features: int, ngrams: tuple[int, int], rows: int | None) -> list[Any]:
+    """Hashed words of the reviews."""
+    parts: list[Any] = []
+    for name in ("train.csv", "test.csv"):
+        with (folder / "imdb" / name).open(newline="", encoding="utf-8") as file:
+            pairs = [(row["label"], row["text"]) for row in csv.DictReader(file)]
+        order = np.random.default_rng(0).permutation(len(pairs))[:rows]
+        labels, texts = zip(*(pairs[number] for number in order), strict=True)
+        hashed = HashingVectorizer(
+            n_features=features, ngram_range=ngrams, alternate_sign=False, dtype=np.float32
+        )
+        parts += [csr_matrix(hashed.transform(texts)), np.array(labels)]
+    return parts
+
+
+def covtype(folder: Path) -> list[Any]:
+    """The forest covers, every tenth row for the test, columns of one size."""
+    X, y = files.matrix_and_labels(read(folder / "covtype/covtype.csv"))
+    order = np.random.default_rng(0).permutation(len(y))
+    X, y = X[order], y[order]
+    X = (X - X.mean(axis=0)) / np.maximum(X.std(axis=0), 1e-9)
+    test = np.arange(len(y)) % 10 == 0
+    return [X[~test].astype(np.float32), y[~test], X[test].astype(np.float32), y[test]]
+
+
+def quality(client: Client, sets: dict[str, list[Any]]) -> list[tuple[str, ...]]:
+    """Errors of ten partitions mixed, and of all rows on one machine."""
+    rows = []
+    for name, (X, y, X_test, y_test) in sets.items():
+        plain = {"solution": "average", "max_iter": 10, "random_state": 0}
+        local = 1 - Perceptron(**plain).fit(X, y).score(X_test, y_test)
+        mixed = fit(Perceptron(**plain), blocks(X, 10), y, client=client)
+        ours = 1 - mixed.score(X_test, y_test)
+        rows.append(
+            (
+                f"test error, 10 partitions, averaged, {name}",
+                f"{ours:.2%}, local {local:.2%}",
+                f"{100 * (ours - local):+.2f} points",
+                "within 0.3",
+            )
+        )
+    return rows
+
+
+def against_dask_ml(client: Client, name: str, data: list[Any]) -> tuple[str, ...]:
+    """The same passes by dask-ml's Incremental around scikit-learn's SGD."""
+    from dask_ml.wrappers import Incremental
+
+    X, y, X_test, y_test = data
+    dX, dy = client.persist([blocks(X, 10), da.from_array(y, chunks=len(y) // 10 + 1)])
+    dX, dy = blocks(X, 10), da.from_array(y, chunks=(blocks(X, 10).chunks[0],))
+    dX, dy = client.persist([dX, dy])
+    ours = Perceptron(solution="average", max_iter=10, random_state=0)
+    sgd = SGDClassifier(
+        loss="perceptron",
+        penalty=None,
+        learning_rate="constant",
+        eta0=1.0,
+        average=True,
+        random_state=0,
+    )
+    peer = Incremental(sgd, shuffle_blocks=False)
+    classes = np.unique(y)
+
+    def passes() -> None:
+        for _ in range(10):
+            peer.partial_fit(dX, dy, classes=classes)
+
+    mine = seconds(lambda: fit(ours, dX, dy, client=client))
+    theirs = seconds(passes)
+    errors = 1 - score(ours, dX, dy), 1 - np.mean(peer.estimator_.predict(X) == y)
+    errors = 1 - ours.score(X_test, y_test), 1 - peer.estimator_.score(X_test, y_test)
+    return (
+        f"10 passes, dask-ml Incremental(SGD), {name}",
+        f"{mine:.2f} s {errors[0]:.2%}, dask-ml {theirs:.2f} s {errors[1]:.2%}",
+        f"{theirs / mine:.1f}x faster",
+        "faster, error no higher",
+    )
+
+
+def bytes_moved(client: Client, data: list[Any]) -> tuple[str, ...]:
+    """What travels in an epoch, next to all weights to each worker and from each partition."""
+    X, y, *_ = data
+    model = Perceptron(solution="average", max_iter=10, random_state=0)
+    fit(model, blocks(X, 10), y, client=client)
+    moved = [done.bytes_moved for done in model.mixing_.rounds]
+    full = (2 + 10) * 4 * X.shape[1]
+    least, most = (full / bytes_ for bytes_ in (max(moved), min(moved)))
+    return (
+        f"bytes per epoch, 2^{int(np.log2(X.shape[1]))} hashed weights, IMDB",
+        f"{np.mean(moved) / 1e6:.1f} MB, full weights {full / 1e6:.0f} MB",
+        f"{full / np.mean(moved):.1f}x fewer ({least:.1f}x to {most:.1f}x)",
+        "5x fewer",
+    )
+
+
+def latencies(client: Client) -> list[tuple[str, ...]]:
+    """What the model of docs/scale.md is fitted to: a task, a round, a byte."""
+    rows = []
+    for parts in (2, 8, 32, 128):
+        X, y = np.ones((2 * parts, 2)), np.arange(2 * parts) % 2
+        model = Perceptron(max_iter=10)
+        fit(model, da.from_array(X, chunks=(2, 2)), y, client=client)
+        median = np.median([done.seconds for done in model.mixing_.rounds])
+        rows.append(
+            (f"an epoch of {parts} partitions without work", f"{median * 1e3:.0f} ms", "", "")
+        )
+    for size in (1 << 20, 1 << 26):
+        value = np.ones(size, np.uint8)
+        there = min(seconds(lambda v=value: client.scatter([v], hash=False)[0]) for _ in range(3))
+        rows.append((f"send {size >> 20} MB to a worker", f"{there * 1e3:.0f} ms", "", ""))
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    parser.add_argument("--gigabytes", type=float, default=2.0, help="size of the made files")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="real data sets")
+    parser.add_argument("--only", default="", help="letters of rows: stream, two, data, costs")
+    chosen = parser.parse_args()
+    quick = chosen.quick
+    rows: list[tuple[str, ...]] = [("what", "measured", "ratio", "asked")]
+    if "stream" in (chosen.only or "stream"):
+        rows.append(against_a_stream(0.02 if quick else chosen.gigabytes))
+    if "two" in (chosen.only or "two"):
+        rows.append(two_against_one(4_000 if quick else 400_000))
+    with workers(2) as client:
+        if "data" in (chosen.only or "data") and chosen.data.is_dir():
+            few = 1000 if quick else None
+            sets = {"IMDB": imdb(chosen.data, 2**20, (1, 1), few)}
+            if not quick:
+                sets["covtype"] = covtype(chosen.data)
+            rows += quality(client, sets)
+            if importlib.util.find_spec("dask_ml") is None:
+                print("Without dask-ml: pip install dask-ml to compare with it.")
+            else:
+                rows += [against_dask_ml(client, *pair) for pair in sets.items()]
+            rows.append(bytes_moved(client, imdb(chosen.data, 2**22, (1, 2), few)))
+        elif not chosen.data.is_dir():
+            print(f"Without the data sets of the folder {chosen.data} (see --data).")
+        if "costs" in (chosen.only or "costs") and not quick:
+            rows += latencies(client)
+    table(*rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -826,7 +826,8 @@ class Sums(NamedTuple):
 
     ``share`` is Σ a, where a is 1 or a partition's mistakes. ``moves`` is Σ a·Δ and ``excess`` is
     Σ Q, where Δ is how far a partition moved the weights, and Q sums over its rows how far the
-    weights after each are from where the epoch started. ``size`` is the number of all weights, and
+    weights after each are from where the epoch started; both travel in the precision of the weights
+    and are summed in double precision. ``size`` is the number of all weights, and
     ``positions`` are those that are told, or None for all.
     """
 
@@ -842,9 +843,9 @@ class Sums(NamedTuple):
     def packed(self) -> "Sums":
         """The same with positions as small as they can be, or without when that is smaller."""
         assert self.positions is not None
-        arrays = 1 if self.excess is None else 2
+        values = bytes_in((self.moves, self.excess)) // max(len(self.positions), 1)
         kind = np.dtype(np.uint32 if self.size <= 2**32 else np.uint64)
-        if len(self.positions) * (kind.itemsize + 8 * arrays) < self.size * 8 * arrays:
+        if len(self.positions) * (kind.itemsize + values) <= self.size * values:
             return self._replace(positions=self.positions.astype(kind, copy=False))
         every = partial(spread, self.positions, self.size)
         excess = None if self.excess is None else every(self.excess)
@@ -853,7 +854,7 @@ class Sums(NamedTuple):
 
 def spread(positions: Array, size: int, values: Array) -> Array:
     """Values at their positions among zeros."""
-    whole = np.zeros(size)
+    whole = np.zeros(size, values.dtype)
     whole[positions] = values
     return whole
 
@@ -928,7 +929,9 @@ def sums_of(solution: Last, weights: Array, bias: Array, epoch: Epoch, mix: str)
     if isinstance(solution, Average) and missing is not None:
         excess = solution.seen * moves - missing[where]
         bias_excess = solution.seen * bias_moves - solution.missing_bias
-    told = share * moves, excess, share * bias_moves, bias_excess
+        excess = excess.astype(after.dtype, copy=False)
+    moves = (share * moves).astype(after.dtype, copy=False)
+    told = moves, excess, share * bias_moves, bias_excess
     return Sums(share, len(after), where, *told, (epoch,)).packed()
 
 
@@ -966,8 +969,8 @@ def total(parts: list[Sums]) -> Sums:
         sum(part.share for part in parts),
         size,
         where,
-        moves[where],
-        excess[where] if averages else None,
+        moves[where].astype(parts[0].moves.dtype, copy=False),
+        excess[where].astype(parts[0].moves.dtype, copy=False) if averages else None,
         np.sum([part.bias_moves for part in parts], axis=0),
         sum_or_none([part.bias_excess for part in parts]),
         sum((part.epochs for part in parts), ()),
@@ -1355,7 +1358,7 @@ def trained(
         raise WorkersLostError(keeper.last_words(job, lost)) from lost.__cause__
     finally:
         with suppress(OSError, RuntimeError, TimeoutError):
-            cluster.client.run(forget, job.run)
+            cluster.client.run(forget, job.run, on_error="ignore")
 
 
 def surveyed(cluster: Cluster, parts: list[Any]) -> tuple[list[Found], list[Any]]:

@@ -77,7 +77,7 @@ def against_a_stream(size: float) -> tuple[str, ...]:
             files.train(read(f"{name}/*.parquet", label="y"), lesson)
 
         here(), on_cluster()  # the files are in memory by now, for both
-        ours, local = (min(seconds(work) for _ in range(3)) for work in (on_cluster, here))
+        ours, local = (min(seconds(work) for _ in range(2)) for work in (on_cluster, here))
     return (
         f"1 worker, sequential, {size:g} GB of Parquet",
         f"{ours:.2f} s, local stream {local:.2f} s",
@@ -86,22 +86,34 @@ def against_a_stream(size: float) -> tuple[str, ...]:
     )
 
 
-def two_against_one(rows: int, width: int = 1000, epochs: int = 10) -> tuple[str, ...]:
-    """The same mixing with one worker and with two."""
-    times = []
+def two_against_one(rows: int, width: int = 200, classes: int = 20) -> tuple[str, ...]:
+    """The best epoch of the same mixing with one worker and with two.
+
+    By the clock it needs two free cores. By processor time it does not: the slowest worker, and
+    all that the driver and the scheduler do, as if nothing of it overlapped.
+    """
+    best, busy = [], []
     for count in (1, 2):
         with workers(count) as client:
             state = da.random.default_rng(0)
             X = state.standard_normal((rows, width), chunks=(rows // 8, width), dtype=np.float32)
-            y = (X[:, :10].sum(axis=1) + 3 * state.standard_normal(rows, chunks=rows // 8)) > 0
+            y = X[:, :classes].argmax(axis=1)
             X, y = client.persist([X, y])
-            model = Perceptron(solution="average", max_iter=epochs, random_state=0)
-            fit(model, X, y, client=client)
-            rounds = [done.seconds for done in model.mixing_.rounds]
-            times.append(sum(rounds[1:]))
-    one, two = times
-    what = f"2 workers against 1, {rows:,} x {width} float32, {epochs - 1} epochs"
-    return what, f"{two:.2f} s, one {one:.2f} s", f"{one / two:.2f}x faster", "1.6x"
+            model = Perceptron(solution="average", max_iter=12, random_state=0)
+            stamps = []
+
+            def stamp(_: Any, client: Client = client, stamps: list[Any] = stamps) -> None:
+                each = client.run(time.process_time).values()
+                stamps.append(np.array([time.process_time(), *each]))
+
+            fit(model, X, y, client=client, report=stamp)
+            best.append(min(done.seconds for done in model.mixing_.rounds[1:]))
+            driver, *each = stamps[-1] - stamps[0]
+            busy.append(driver + max(each))
+    one, two = best
+    what = f"2 workers against 1, {rows:,} x {width} float32, {classes} classes, an epoch"
+    speeds = f"{one / two:.2f}x faster; by processor time {busy[0] / busy[1]:.2f}x"
+    return what, f"{two:.2f} s, one {one:.2f} s", speeds, "1.6x"
 
 
 def blocks(X: Any, count: int) -> Any:

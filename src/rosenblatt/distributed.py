@@ -39,7 +39,7 @@ except ImportError as missing:
 from . import progress, storage, theory
 from .arrays import matrix_of, one_batch, rows_between
 from .classifiers import Lesson, Perceptron, overflow, refuse_not_finite, seed_of
-from .files import LateLabelError, codes_of, labels_of, tidy
+from .files import NO_ROWS, LateLabelError, codes_of, labels_of, tidy
 from .files import Lesson as FileLesson
 from .kernels import Rows, Rule, largest_squared_norm
 from .readers import Source, read
@@ -313,6 +313,11 @@ class Cluster:
     def workers(self) -> int:
         """How many there are."""
         return len(self.client.nthreads())
+
+    def result(self, what: str, function: Callable[..., T], *arguments: Any) -> T:
+        """What one task gives."""
+        (value,) = self.results([self.submit(what, function, *arguments)])
+        return value  # type: ignore[no-any-return]
 
     def results(self, futures: list[Any]) -> list[Any]:
         """What tasks gave."""
@@ -1330,7 +1335,7 @@ def trained(
     """The estimator, fitted to partitions."""
     begun = begun_model(wishes)
     streams = bool(parts) and isinstance(parts[0], Stream)
-    found, parts = surveyed(cluster, parts)
+    found, parts = peeked(cluster, parts) if streams else surveyed(cluster, parts)
     plan = planned(estimator, found, wishes, data.from_files, begun)
     if not streams:
         number = partial(cluster.submit, "prepare", numbered)
@@ -1365,17 +1370,37 @@ def surveyed(cluster: Cluster, parts: list[Any]) -> tuple[list[Found], list[Any]
     """What is found in the partitions that have rows, and these partitions."""
 
     def surveys() -> list[Found]:
-        tasks = [(peek if isinstance(part, Stream) else survey, part) for part in parts]
-        return cluster.results([cluster.submit("survey", *task) for task in tasks])
+        return cluster.results([cluster.submit("survey", survey, part) for part in parts])
 
-    try:
+    with before_the_first_epoch():
         found = cluster.again_when_lost(surveys)
-    except WorkersLostError as lost:
-        raise WorkersLostError(f"All workers are lost before the first epoch: {lost}.") from lost
     full = [number for number, one in enumerate(found) if one.rows]
     if not full:
-        raise ValueError("There are no rows to learn from.")
+        raise ValueError(NO_ROWS)
     return [found[number] for number in full], [parts[number] for number in full]
+
+
+def peeked(cluster: Cluster, parts: list[Any]) -> tuple[list[Found], list[Any]]:
+    """What is found at the beginning of the first files that have two labels, and all files."""
+    found: list[Found] = []
+    for part in parts:
+        with before_the_first_epoch():
+            one = cluster.again_when_lost(partial(cluster.result, "survey", peek, part))
+        found += [one] if one.rows else []
+        if len({label for one in found for label in one.classes.tolist()}) > 1:
+            break
+    if not found:
+        raise ValueError(NO_ROWS)
+    return found, parts
+
+
+@contextmanager
+def before_the_first_epoch() -> Iterator[None]:
+    """Say so when all workers are lost."""
+    try:
+        yield
+    except WorkersLostError as lost:
+        raise WorkersLostError(f"The workers are lost before the first epoch: {lost}.") from lost
 
 
 def proof_of(job: Job, found: list[Found], streams: bool) -> tuple[float, float] | None:

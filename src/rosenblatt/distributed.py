@@ -39,7 +39,7 @@ except ImportError as missing:
 from . import progress, storage, theory
 from .arrays import matrix_of, one_batch, rows_between
 from .classifiers import Lesson, Perceptron, overflow, refuse_not_finite, seed_of
-from .files import NO_ROWS, LateLabelError, codes_of, labels_of, tidy
+from .files import LateLabelError, codes_of, labels_of, tidy
 from .files import Lesson as FileLesson
 from .kernels import Rows, Rule, largest_squared_norm
 from .readers import Source, read
@@ -1376,7 +1376,7 @@ def surveyed(cluster: Cluster, parts: list[Any]) -> tuple[list[Found], list[Any]
         found = cluster.again_when_lost(surveys)
     full = [number for number, one in enumerate(found) if one.rows]
     if not full:
-        raise ValueError(NO_ROWS)
+        raise ValueError("There are no rows to learn from.")
     return [found[number] for number in full], [parts[number] for number in full]
 
 
@@ -1390,7 +1390,7 @@ def peeked(cluster: Cluster, parts: list[Any]) -> tuple[list[Found], list[Any]]:
         if len({label for one in found for label in one.classes.tolist()}) > 1:
             break
     if not found:
-        raise ValueError(NO_ROWS)
+        raise ValueError("There are no rows to learn from.")
     return found, parts
 
 

@@ -215,6 +215,36 @@ def test_a_folder_of_parquet_files(tmp_path):
     assert len(whole.batch.labels) == 40
 
 
+def test_a_pattern_of_folders(tmp_path):
+    (tmp_path / "one").mkdir()
+    (tmp_path / "one" / "rows.svm").write_text(SVM)
+    whole, parsed = again(tmp_path / "*" / "rows.svm")
+    assert parsed
+    assert (tmp_path / f"__rows.svm{CACHE}" / "about.json").is_file()
+    same, parsed = again(tmp_path / "*" / "rows.svm")
+    assert not parsed
+    assert_equal(whole, same)
+
+
+@pytest.mark.parametrize("made_before", [True, False])
+def test_another_run_may_replace_the_cache_meanwhile(tmp_path, monkeypatch, made_before):
+    path = tmp_path / "rows.vw"
+    path.write_text(VW)
+    wanted = gathered(reader_of(path, bits=8), reader_of(path, bits=8))
+    if made_before:
+        again(path, bits=8)
+    checksums = arrays.checksums
+
+    def overtaken(reader):
+        monkeypatch.setattr(arrays, "checksums", checksums)
+        again(path, bits=9)
+        return checksums(reader)
+
+    monkeypatch.setattr(arrays, "checksums", overtaken)
+    assert_equal(wanted, again(path, bits=8)[0])
+    assert [file.name for file in tmp_path.iterdir() if file.suffix == ".part"] == []
+
+
 def test_part_of_a_batch():
     import io
 

@@ -7,7 +7,7 @@ import shutil
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import Any, NamedTuple
@@ -22,6 +22,7 @@ from .rows import check_structure, read_only
 
 FORMAT = 1
 HASHED_AT_ONCE = 16 << 20  # bytes
+WILD = re.compile(r"[*?\[\]]")  # in a pattern
 
 
 class Whole(NamedTuple):
@@ -135,11 +136,9 @@ def cached(reader: Reader, batches: Iterable[Batch]) -> Whole:
     """
     place = place_of(reader)
     origin = origin_of(reader)
-    if is_fresh(place, reader, origin):
-        try:
-            return opened(place)
-        except (OSError, ValueError, LookupError, TypeError):
-            pass  # a damaged cache is as good as none
+    found = fresh(place, reader, origin)
+    if found is not None:
+        return found
     with ThreadPoolExecutor(1) as second:
         sums = second.submit(checksums, reader)
         with replacing_folder(place) as folder:
@@ -148,15 +147,17 @@ def cached(reader: Reader, batches: Iterable[Batch]) -> Whole:
                 raise ValueError(f"{reader.source.name} changed while it was read; try again.")
             about |= {"origin": origin, "checksums": sums.result(), "reading": reading_of(reader)}
             (folder / "about.json").write_text(json.dumps(about))
-    return opened(place)
+            return opened(folder)  # before another run can put its own in this place
 
 
 def place_of(reader: Reader) -> Path:
     """Where the cache of a source is."""
     if reader.size is None:
         raise ValueError(f"{reader.source.name} has no place beside it for a cache; use a file.")
-    name = re.sub(r"[*?\[\]]", "_", reader.source.name.rstrip("/\\"))
-    place = Path(name + CACHE)
+    path = Path(reader.source.name)
+    folder = next((above for above in path.parents if not WILD.search(str(above))), path)
+    name = WILD.sub("_", "_".join(path.relative_to(folder).parts))
+    place = folder / (name + CACHE)
     if place.exists() and not (place / "about.json").is_file():
         raise ValueError(f"{place} is not a cache of rosenblatt; move it away.")
     return place
@@ -196,14 +197,19 @@ def reading_of(reader: Reader) -> dict[str, Any]:
     }
 
 
-def is_fresh(place: Path, reader: Reader, origin: list[list[Any]]) -> bool:
-    """Whether a cache was made in this way, of files of these names, sizes, times and bytes."""
+def fresh(place: Path, reader: Reader, origin: list[list[Any]]) -> Whole | None:
+    """A cache that was made in this way, of files of these names, sizes, times and bytes."""
     try:
-        about = json.loads((place / "about.json").read_text())
+        text = (place / "about.json").read_text()
+        about = json.loads(text)
         alike = about["origin"] == origin and about["reading"] == reading_of(reader)
-        return bool(alike and about["checksums"] == checksums(reader))
+        if alike and about["checksums"] == checksums(reader):
+            whole = opened(place)
+            if (place / "about.json").read_text() == text:  # else another run put its own here
+                return whole
     except (OSError, ValueError, LookupError, TypeError):
-        return False
+        pass  # a damaged cache is as good as none
+    return None
 
 
 def written(folder: Path, reader: Reader, batches: Iterable[Batch]) -> dict[str, Any]:
@@ -331,9 +337,10 @@ def replacing_folder(path: Path) -> Iterator[Path]:
         temporary.mkdir()
         yield temporary
         old = path.with_name(f".{token_hex(8)}.part")
-        if path.exists():
-            path.rename(old)
-        temporary.rename(path)
+        with suppress(OSError):  # another run was faster, and its folder may stay
+            if path.exists():
+                path.rename(old)
+            temporary.rename(path)
         shutil.rmtree(old, ignore_errors=True)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)

@@ -687,6 +687,21 @@ def test_a_run_goes_on_only_as_it_began(write):
         train(read(path), Lesson(epochs=3), begun=begun)
 
 
+def test_a_stream_is_not_resumed_from_a_cache(write):
+    path, heard = write("rows.csv", made("csv")), Heard()
+    lesson = Lesson(order="fixed", epochs=1)
+    train(read(path, batch_bytes=900), lesson, heard)
+    with pytest.raises(ValueError, match="began as a stream; resume it without --cache"):
+        train(read(path, batch_bytes=900), lesson, begun=heard.left[0], cache=True)
+
+
+@pytest.mark.parametrize("name", ["nan", "inf", "1e300", "9007199254740993"])
+def test_classes_are_numbers_that_a_label_can_be(write, name):
+    path = write("rows.svm", made("svm"))
+    with pytest.raises(ValueError, match=f"--classes 0,1,{name} are not all numbers below 2"):
+        train(read(path), Lesson(classes=["0", "1", name]))
+
+
 # The cache.
 
 

@@ -311,6 +311,8 @@ def train_in_memory(
     reader: Reader, whole: Whole, lesson: Lesson, watch: Watch, begun: Model | None = None
 ) -> Model:
     """Go through rows at hand in any order."""
+    if begun is not None and begun.bookmark is not None and begun.bookmark.parts:
+        raise ValueError("The run began as a stream; resume it without --cache.")
     batch, rows = whole.batch, count_rows(whole.batch.rows)
     plan = planned([batch], lesson)
     task = plan.task(batch, 0)
@@ -619,10 +621,14 @@ def met_classes(labels: Array) -> Array:
 def named_classes(names: list[str], dtype: Any) -> Array:
     """The classes that were named, of the kind that the labels are."""
     try:
-        classes = np.unique(tidy(np.array([name.strip() for name in names]).astype(dtype)))
+        named = np.array([name.strip() for name in names]).astype(dtype)
+        if named.dtype.kind == "f" and not np.all(np.abs(named) < 2.0**53):
+            raise ValueError
+        classes = np.unique(tidy(named))
     except ValueError:
         raise ValueError(
-            f"--classes {','.join(names)} are not all numbers, as the labels of the file are."
+            f"--classes {','.join(names)} are not all numbers below 2^53, as the labels of the "
+            "file are."
         ) from None
     if len(classes) < 2:
         raise ValueError("--classes must name at least two different labels.")

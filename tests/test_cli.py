@@ -674,6 +674,26 @@ def test_built_in_sets_take_early_stopping_and_balanced_classes(capsys):
     assert run(capsys, "train", "wine", *options)[0] == 0
 
 
+@pytest.mark.parametrize("kind", ["Perceptron", "KernelPerceptron"])
+def test_only_what_was_trained_from_a_file_is_resumed(capsys, folder, kind):
+    getattr(rosenblatt, kind)().fit([[2.0], [-1.0]], [1, 0]).save("model")
+    before = Path("model").read_bytes()
+    status, out, err = run(capsys, "train", "flowers.csv", "-o", "model", "--resume")
+    sentence = "rosenblatt: model was not trained from a file; there is nothing to resume.\n"
+    assert (status, out, err) == (2, "", sentence)
+    assert Path("model").read_bytes() == before
+
+
+def test_a_kernel_model_is_drawn_but_not_exported(capsys, folder):
+    Path("two.csv").write_text("a,b,y\n0,0,0\n0,1,1\n1,0,1\n1,1,0\n")
+    model = rosenblatt.KernelPerceptron(random_state=0)
+    model.fit([[0.0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]).save("model.safetensors")
+    status, _, err = run(capsys, "export", "model.safetensors", "model.onnx")
+    assert (status, err.count("is a KernelPerceptron")) == (2, 1)
+    status, out, _ = run(capsys, "plot", "model.safetensors", "two.csv", "-o", "two.png")
+    assert (status, out) == (0, "The figure is in two.png.\n")
+
+
 def test_resume_with_nothing_to_resume_begins_anew(capsys, folder):
     options = ["-q", "-o", "model", "--resume"]
     status, _, err = run(capsys, "train", "flowers.csv", *options)

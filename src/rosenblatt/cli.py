@@ -351,7 +351,10 @@ def begun_model(path: Path | None) -> "Model | None":
     if path is None or not path.exists():
         print(f"Note: There is no {path} to resume; the run begins anew.", file=sys.stderr)
         return None
-    return storage.load(path)
+    begun = storage.load(path)
+    if "lesson" not in begun.facts or "rows" not in begun.facts:
+        raise ValueError(f"{path} was not trained from a file; there is nothing to resume.")
+    return begun
 
 
 def watch_of(quiet: bool, as_json: bool) -> "type[Quiet]":
@@ -888,11 +891,10 @@ def export(
     output: Annotated[Path, typer.Argument(help="The ONNX file to write.", show_default=False)],
 ) -> None:
     """Write a model of columns of numbers as an ONNX file."""
-    from . import storage
     from .export import write_onnx
 
     check_places(None, output)
-    saved = storage.load(model)
+    saved = linear_model(model)
     if output.exists() and output.samefile(model):
         raise ValueError(f"{output} is the model itself; give the ONNX file another name.")
     write_onnx(output, saved)
@@ -1028,6 +1030,7 @@ def rows_for_model(saved: "Model", data: str, kind: str | None) -> tuple[Any, An
     """The rows of a file as a model sees them, and labels as it writes them."""
     from .files import as_words, matrix_and_labels
     from .readers import read
+    from .storage import is_dual
 
     recipe = saved.features.get("recipe")
     if recipe is not None:
@@ -1035,7 +1038,8 @@ def rows_for_model(saved: "Model", data: str, kind: str | None) -> tuple[Any, An
         X, y = matrix_and_labels(read(data, features=recipe, format=told))
     else:
         X, y = rows_to_draw(data, None, None, kind)
-    width = saved.solutions[0].weights.shape[0]
+    dual = is_dual(saved)
+    width = saved.facts["width"] if dual else saved.solutions[0].weights.shape[0]
     if hasattr(X, "indptr") and X.shape[1] != width:
         X.resize(X.shape[0], width)  # columns that only one of the two knows say nothing
     words = {str(value): value for value in saved.classes.tolist()}

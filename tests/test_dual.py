@@ -737,8 +737,34 @@ def test_what_needs_all_the_data_cannot_learn_in_batches(parameters):
 )
 def test_a_later_batch_must_be_learnt_in_the_form_of_the_first(change):
     model = KernelPerceptron("linear").partial_fit(*XOR, classes=[0, 1]).set_params(**change)
-    with pytest.raises(ValueError, match="partial_fit cannot go on with"):
+    with pytest.raises(ValueError, match=r"cannot go on (or be saved )?with"):
         model.partial_fit(*XOR)
+
+
+@pytest.mark.parametrize("change", [{"kernel": "poly"}, {"budget": 9}, {"max_iter": -1}])
+def test_what_would_load_as_another_model_is_not_saved(tmp_path, change):
+    model = KernelPerceptron("linear").fit(*XOR).set_params(**change)
+    with pytest.raises(ValueError, match=r"(cannot go on or be saved with another|max_iter must)"):
+        model.save(tmp_path / "model")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("policy", ["forgetron", "random"])
+@pytest.mark.parametrize("change", [{"budget": None}, {"budget_policy": "projectron"}])
+def test_a_discarded_row_stays_discarded_whatever_the_parameters_say(policy, change):
+    model = KernelPerceptron(budget=2, budget_policy=policy, random_state=0).fit(*XOR)
+    model.set_params(**change)
+    with pytest.raises(ValueError, match="cannot go on or be saved with another"):
+        model.partial_fit(*XOR)
+    with pytest.raises(ValueError, match=f"The average needs the rows .*{policy}.* discards"):
+        model.set_params(solution="average").predict(XOR[0])
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_a_budget_does_not_hide_kernel_values_beyond_float64(policy):
+    model = KernelPerceptron("linear", budget=2, budget_policy=policy)
+    with pytest.raises(ValueError, match="beyond what float64 can hold"):
+        model.fit((XOR[0] + 1) * 1e200, XOR[1])
 
 
 @pytest.mark.parametrize(

@@ -617,7 +617,7 @@ class Budgeted(Run):
     def learn(self, block: Block, t: int) -> None:
         """Learn from row t, a mistake."""
         change, margins = self.form.change(self, block, t)
-        if not np.isfinite(margins).all():
+        if not (np.isfinite(margins).all() and np.isfinite(self.own[t])):
             raise NotFiniteError(int(block.numbers[t]))
         self.loss += float(np.maximum(-margins, 0.0).sum())
         if self.policy is stop and self.size == self.budget:
@@ -886,6 +886,8 @@ class KernelPerceptron(OnlineClassifier):
     _gram: Gram
     _intercept_step: float
     _together: bool
+    _policy: str | None
+    """The budget's, as of the first row."""
 
     def __init__(
         self,
@@ -1075,6 +1077,8 @@ class KernelPerceptron(OnlineClassifier):
             Where to; by custom it ends in ``.safetensors``.
         """
         check_is_fitted(self)
+        self._check_parameters()
+        self._check_going_on()
         if callable(self.kernel):
             raise ValueError(
                 "A model file holds numbers and no code, so that a kernel function cannot be saved;"
@@ -1151,10 +1155,14 @@ class KernelPerceptron(OnlineClassifier):
                 f"{what} needs every mistake there was, which a budget does not keep; use "
                 'solution="last" or "average" without it.'
             )
-        if self.solution == "average" and self.budget_policy in ("forgetron", "random"):
+        self._check_average(self.budget_policy)
+
+    def _check_average(self, policy: str | None) -> None:
+        """Refuse an average of functions whose rows were discarded."""
+        if self.solution == "average" and policy in ("forgetron", "random"):
             raise ValueError(
-                f"The average needs the rows that budget_policy={self.budget_policy!r} discards; "
-                'use solution="last" or budget_policy="projectron".'
+                f"The average needs the rows that budget_policy={policy!r} discards; use "
+                'solution="last" or budget_policy="projectron".'
             )
 
     def _check_streaming(self) -> None:
@@ -1198,6 +1206,7 @@ class KernelPerceptron(OnlineClassifier):
         fitting = self._together == (self._problems(self.classes_) == [None])
         fitting &= len(state.ages) == (0 if budget is None else size) and size <= (budget or size)
         fitting &= state.matrix.shape == (squared, squared)
+        fitting &= self._policy == (None if budget is None else self.budget_policy)
         fitting &= (self.kernel, self.degree, self.coef0) == (
             self._gram.kernel,
             self._gram.degree,
@@ -1205,8 +1214,8 @@ class KernelPerceptron(OnlineClassifier):
         )
         if not fitting:
             raise ValueError(
-                "partial_fit cannot go on with another kernel, multi_class, budget or budget_policy"
-                " than the model was begun with; set them back or use a new model."
+                "A model cannot go on or be saved with another kernel, multi_class, budget or "
+                "budget_policy than it was begun with; set them back or use a new model."
             )
 
     # Training
@@ -1215,6 +1224,7 @@ class KernelPerceptron(OnlineClassifier):
         """Begin a model at zero."""
         self.classes_ = classes
         self._together = self._problems(classes) == [None]
+        self._policy = None if self.budget is None else self.budget_policy
         self._check_ties(classes)
         self._gram = Gram(self.kernel, self.degree, self._gamma(X), self.coef0)
         step = self.intercept_step
@@ -1287,6 +1297,7 @@ class KernelPerceptron(OnlineClassifier):
         """The coefficients and biases to predict with, one line per output."""
         check_is_fitted(self)
         self._check_solution()
+        self._check_average(self._policy)
         average = self.solution == "average"
         if self.normalize:
             self._check_history()
@@ -1350,6 +1361,7 @@ def load(path: str | os.PathLike[str]) -> "Perceptron | KernelPerceptron":
         model._gram = Gram(model.kernel, model.degree, float(facts["gamma"]), model.coef0)
         model._intercept_step = float(facts["intercept_step"])
         model.classes_, model._together = saved.classes, facts.get("together") is True
+        model._policy = None if model.budget is None else model.budget_policy
         (model._state,) = saved.solutions
         model._check_going_on()
         if (model.kernel == "precomputed") != (model._state.support.ndim == 1):

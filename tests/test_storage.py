@@ -26,7 +26,7 @@ from safetensors.numpy import save_file
 import rosenblatt
 from rosenblatt import Epoch, KernelPerceptron, Perceptron, __version__, storage
 from rosenblatt.storage import Model, load, save
-from rosenblatt.training import SOLUTIONS, Updates, joined
+from rosenblatt.training import SOLUTIONS, Bookmark, Updates, joined
 
 from .conftest import FORMS, LAYOUTS, blobs, csr, examples, form_parameters
 
@@ -270,6 +270,20 @@ def test_a_model_of_any_release_answers_and_learns_as_it_did(file):
 
 
 # Damaged and hostile files
+
+
+@pytest.mark.parametrize("score", ["x", {"rows": 3}, {"rows": "a", "errors": None}])
+def test_held_out_rows_that_cannot_be_are_not_saved(path, score):
+    model = model_of(trained())
+    with pytest.raises(ValueError, match="its held-out rows are out of range"):
+        save(path, model._replace(facts=model.facts | {"held_out": score}))
+
+
+def test_a_bookmark_is_at_the_end_of_the_history(path):
+    model = model_of(trained())
+    place = Bookmark(epoch=len(model.history) + 1)
+    with pytest.raises(ValueError, match="its bookmark is not in its history"):
+        save(path, model._replace(bookmark=place))
 
 
 @pytest.fixture(scope="module", params=SOLUTIONS)

@@ -393,10 +393,11 @@ def require(condition: Any, otherwise: str) -> None:
 
 def check(model: Model) -> None:
     """Refuse a model whose parts do not fit together: kernels trust them."""
-    parameters, classes, solutions, features, facts, _, bookmark = model
+    parameters, classes, solutions, features, facts, history, bookmark = model
     parts = (parameters, features, facts)
     require(all(isinstance(part, dict) for part in parts), "its parts are not all dicts")
     check_labels(classes)
+    check_held_out(facts.get("held_out", {}))
     if is_dual(model):
         check_dual(solutions[0], 1 if len(classes) == 2 else len(classes), facts.get("width"))
         return
@@ -408,6 +409,7 @@ def check(model: Model) -> None:
     outputs = () if apart or count == 2 else (count,)
     if bookmark is not None:
         check_bookmark(bookmark)
+        require(bookmark.epoch == len(history), "its bookmark is not in its history")
         solutions = [*solutions, bookmark.best] if bookmark.best is not None else solutions
     for solution in solutions:
         check_arrays(solution, (len(solutions[0].weights), *outputs), solutions[0].weights.dtype)
@@ -426,6 +428,13 @@ def check_bookmark(bookmark: Bookmark) -> None:
     flags = bookmark.mistaken
     fitting = flags is None or (flags.dtype == bool and flags.ndim == 1)
     require(fitting, "its mistaken rows are malformed")
+
+
+def check_held_out(score: Any) -> None:
+    """Refuse counts of rows held out that there cannot be."""
+    fitting = isinstance(score, dict) and set(score) in (set(), {"rows", "errors"})
+    fitting = fitting and all(type(count) is int and count >= 0 for count in score.values())
+    require(fitting, "its held-out rows are out of range")
 
 
 def check_labels(classes: Array) -> None:

@@ -680,6 +680,8 @@ def test_a_run_goes_on_only_as_it_began(write):
         train(read(path), Lesson(epochs=3), begun=finished)
     with pytest.raises(ValueError, match=r"began with margin = 0\.0, not 1\.0; resume it with"):
         train(read(path), Lesson(epochs=3, margin=1.0), begun=begun)
+    with pytest.raises(ValueError, match="began with another batch_bytes"):
+        train(read(path, batch_bytes=900), Lesson(epochs=3), begun=begun)
     with pytest.raises(ValueError, match="began with other features"):
         train(read(path, label=0), Lesson(epochs=3), begun=begun)
     path.write_text(made("csv", seed=1))

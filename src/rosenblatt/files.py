@@ -215,6 +215,9 @@ def check_begun(begun: Model, reader: Reader, lesson: Lesson) -> None:
             )
     if as_json(begun.features.get("recipe")) != as_json(reader.features()):
         raise ValueError("The run began with other features; resume it with the same options.")
+    size = reader.form.options.batch_bytes
+    if begun.facts.get("batch_bytes", size) != size:
+        raise ValueError("The run began with another batch_bytes; resume it with the same.")
     if begun.facts.get("origin") not in (None, origin_of(reader)):
         raise ValueError(f"{reader.source.name} has changed since the run began; begin it anew.")
 
@@ -516,6 +519,8 @@ def model_of(run: Run, plan: Plan, reader: Reader, names: Mapping[int, str], row
         "largest": named(weights, names),
     }
     bookmark = None if run.stop_reason else run.bookmark()
+    if bookmark is not None:
+        facts["batch_bytes"] = reader.form.options.batch_bytes  # its parts are batches
     return Model(parameters, plan.classes, [solution], features, facts, run.history, bookmark)
 
 

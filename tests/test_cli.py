@@ -674,6 +674,15 @@ def test_built_in_sets_take_early_stopping_and_balanced_classes(capsys):
     assert run(capsys, "train", "wine", *options)[0] == 0
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+def test_a_full_disk_behind_standard_output_is_said_in_a_sentence(folder):
+    command = [sys.executable, "-m", "rosenblatt", "train", "flowers.csv"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.endswith("rosenblatt: No space left on device.\n")
+
+
 @pytest.mark.parametrize("kind", ["Perceptron", "KernelPerceptron"])
 def test_only_what_was_trained_from_a_file_is_resumed(capsys, folder, kind):
     getattr(rosenblatt, kind)().fit([[2.0], [-1.0]], [1, 0]).save("model")

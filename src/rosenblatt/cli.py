@@ -82,7 +82,8 @@ def main() -> None:
     try:
         app()
     except OSError as error:
-        said = f"{error.filename}: {error.strerror}." if error.filename else error
+        said = f"{error.strerror}." if error.strerror else error
+        said = f"{error.filename}: {said}" if error.filename else said
         print(f"rosenblatt: {said}", file=sys.stderr)
         sys.exit(2)
     except (ValueError, ImportError) as error:

@@ -709,9 +709,12 @@ def test_resume_with_nothing_to_resume_begins_anew(capsys, folder):
     assert (status, err) == (0, "Note: There is no model to resume; the run begins anew.\n")
     before = (folder / "model").read_bytes()
     status, out, err = run(capsys, "train", "flowers.csv", *options, "--test", "flowers.csv")
-    assert (status, err) == (0, "Note: The run in model is complete.\n")
+    assert (status, err) == (0, "Note: The run is complete.\n")
     assert "Test error" in out
     assert (folder / "model").read_bytes() == before
+    status, _, err = run(capsys, "train", "flowers.csv", *options, "--margin", 2)
+    assert status == 2
+    assert "The run began with margin = 0.0, not 2.0" in err
 
 
 SLOW_READER = """

@@ -385,14 +385,10 @@ def train_file(
     from .readers import read
 
     started = time.perf_counter()
-    if begun is not None and begun.bookmark is None:
-        print(f"Note: The run in {output} is complete.", file=sys.stderr)
-        model = begun
-    else:
-        try:
-            model = train(reader, lesson, watch, begun, cache)
-        finally:
-            watch.done()
+    try:
+        model = train(reader, lesson, watch, begun, cache)
+    finally:
+        watch.done()
     seconds = time.perf_counter() - started
     if output is not None and model is not begun:
         storage.save(output, model)
@@ -738,7 +734,7 @@ def why(stop_reason: str, mistakes: int, epochs: int, seconds: float) -> str:
     }
     found = "Separated" if stop_reason == "separated" else "Not separated"
     done = f"{count(mistakes, 'mistake')} in {passes} ({seconds:.3f} s)"
-    return f"{found} after {done}: {reasons[stop_reason]}."
+    return f"{found} after {done}: {reasons.get(stop_reason, stop_reason)}."
 
 
 @app.command()

@@ -136,6 +136,9 @@ def train(
     lesson, streams = settled(lesson, reader, cache)
     if begun is not None:
         check_begun(begun, reader, lesson)
+        if begun.bookmark is None:
+            watch.note("The run is complete.")
+            return begun
     try:
         if streams:
             model = train_as_stream(reader, lesson, watch, begun)
@@ -202,8 +205,6 @@ def check_stream(lesson: Lesson, reader: Reader) -> None:
 
 def check_begun(begun: Model, reader: Reader, lesson: Lesson) -> None:
     """Refuse to go on with another lesson or another file."""
-    if begun.bookmark is None:
-        raise ValueError("The model is of a complete run; there is nothing to resume.")
     before, now = begun.facts.get("lesson"), as_json(lesson._asdict())
     if not isinstance(before, dict) or before.keys() != now.keys():
         raise ValueError("The model does not say how it was trained; it cannot be resumed.")

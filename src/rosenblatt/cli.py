@@ -1047,3 +1047,31 @@ def rows_for_model(saved: "Model", data: str, kind: str | None) -> tuple[Any, An
     import numpy as np
 
     return X, np.array([words[value] for value in labels], saved.classes.dtype)
+
+
+@app.command()
+def lab(
+    data: Annotated[
+        str, typer.Argument(metavar="[DATA]", help="A CSV file or a set.", show_default=False)
+    ] = "blobs",
+    port: Annotated[
+        int | None,
+        typer.Option(min=1, max=65535, help="5006, or a free one.", show_default=False),
+    ] = None,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Only print the address.")
+    ] = False,
+) -> None:
+    """Place points and watch it learn, on a page in the browser; Ctrl-C ends it.
+
+    rosenblatt lab
+
+    rosenblatt lab iris
+
+    rosenblatt lab points.csv --port 8080 --no-browser
+    """
+    from .lab.server import serve
+    from .lab.state import of_data
+
+    start = of_data(data)
+    serve(start, port, not no_browser)

@@ -1,0 +1,1 @@
+"""The lab: a page on which points are placed, and the perceptron is watched as it learns."""

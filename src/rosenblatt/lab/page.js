@@ -1,0 +1,479 @@
+// Everything that is drawn was computed by the engine: this script picks a moment from the arrays,
+// draws it, and asks for new arrays when points or settings change.
+
+const $ = (id) => document.getElementById(id);
+const form = $("choices");
+const doc = exchange.document;
+const model = (name) => doc.get_model_by_name(name);
+const sides = [
+  { name: "a", prefix: "", trace: trace_a, wrong: wrong_a, curves: curves_a, look: look_a },
+  { name: "b", prefix: "b.", trace: trace_b, wrong: wrong_b, curves: curves_b, look: look_b },
+];
+const lab = { moment: 0, last: 0, asked: 0, answered: 0, waiting: null, runs: [null, null], csv: "", address: "", stop: -1, timer: null, receiving: false };
+window.lab = lab;
+
+// Asking and being answered
+
+function ask(request) {
+  if (lab.asked !== lab.answered) {
+    lab.waiting = request; // the latest wish counts
+    return;
+  }
+  lab.asked += 1;
+  document.body.setAttribute("aria-busy", "true");
+  exchange.request = JSON.stringify({ number: lab.asked, ...request });
+}
+
+function open_address(address, keep_view = false) {
+  ask({ do: "open", address, keep_view });
+}
+
+function address_of_form() {
+  const items = new URLSearchParams();
+  for (const [name, value] of new FormData(form)) if (name !== "brush") items.set(name, value);
+  if (items.get("data") === "points") items.set("points", written_points());
+  return items.toString();
+}
+
+function written_points() {
+  const { x, y, label } = points.data;
+  return Array.from(x, (value, i) => `${value},${y[i]},${label[i] === "+1" ? "+" : "-"}`).join(";");
+}
+
+function answered() {
+  const told = JSON.parse(exchange.answer);
+  lab.answered = told.number ?? lab.asked;
+  const wish = lab.waiting;
+  lab.waiting = null;
+  say(told.message, told.failed);
+  if (told.file) save(told.name, "image/gif", Uint8Array.from(atob(told.file), (c) => c.charCodeAt(0)));
+  if (told.runs && !wish) receive(told);
+  document.body.setAttribute("aria-busy", String(Boolean(wish)));
+  if (wish) ask(wish);
+}
+
+function receive(told) {
+  lab.runs = told.runs;
+  lab.csv = told.csv;
+  lab.view = told.view;
+  lab.address = told.address;
+  const wanted = Number(new URLSearchParams(told.address).get("t") ?? 0);
+  fill_form(told.address);
+  lab.last = Math.max(...told.runs.map((run) => run?.last ?? 0));
+  $("scrub").max = lab.last;
+  $("side_b").hidden = $("second").hidden = !told.runs[1];
+  told.runs.forEach((run, i) => run && draw_proof(sides[i], run));
+  draw_verdict();
+  draw_curve();
+  fit_all();
+  show(Math.min(wanted, lab.last));
+  lab.ready = told.number;
+}
+
+function say(message, failed) {
+  $("message").textContent = message ?? "";
+  $("message").hidden = !message;
+  $("message").classList.toggle("failed", Boolean(failed));
+}
+
+function fill_form(address) {
+  form.reset();
+  for (const [name, value] of new URLSearchParams(address.replaceAll("+", "%2B"))) {
+    const field = form.elements[name];
+    if (!field || name === "points") continue;
+    if (field.type === "checkbox") field.checked = true;
+    else field.value = value;
+  }
+  form.elements.brush.value = lab.brush ?? "+1";
+  show_fitting_fields();
+}
+
+function show_fitting_fields() {
+  const data = form.elements.data.value;
+  for (const span of form.querySelectorAll(".made")) span.hidden = !["blobs", "circles", "moons", "500-then-500"].includes(data) || (data === "500-then-500" && span.querySelector("[name=size]"));
+  form.querySelector(".gap").hidden = !["blobs", "500-then-500"].includes(data);
+  for (const set of form.querySelectorAll(".settings")) {
+    const kind = set.querySelector("[name$=form]").value;
+    const kernel = set.querySelector("[name$=kernel]").value;
+    for (const span of set.querySelectorAll(".kernel")) span.hidden = kind !== "kernel";
+    set.querySelector("[name$=degree]").closest("span").hidden = kind !== "kernel" || kernel !== "poly";
+    set.querySelector("[name$=gamma]").closest("span").hidden = kind !== "kernel" || kernel === "linear";
+    set.querySelector(".linear").hidden = kind === "kernel";
+    set.querySelector(".biased").hidden = kind === "origin";
+  }
+}
+
+// Drawing a moment
+
+function show(moment) {
+  lab.moment = Math.max(0, Math.min(moment, lab.last));
+  $("scrub").value = lab.moment;
+  $("moment").textContent = `${lab.moment.toLocaleString("en")} of ${lab.last.toLocaleString("en")}`;
+  model("cursor").location = lab.moment;
+  sides.forEach((side, i) => lab.runs[i] && draw(side, lab.runs[i]));
+  share();
+}
+
+let sharing = null;
+function share() {
+  clearTimeout(sharing);
+  sharing = setTimeout(() => {
+    const items = new URLSearchParams(lab.address.replaceAll("+", "%2B"));
+    if (lab.moment) items.set("t", lab.moment);
+    else items.delete("t");
+    history.replaceState(null, "", "#" + items.toString().replaceAll("%2C", ",").replaceAll("%3B", ";").replaceAll("%2B", "+"));
+  }, 150);
+}
+
+function moment_of(side, run) {
+  const columns = side.trace.data;
+  const k = Math.min(lab.moment, run.last);
+  const at = (name, j = k) => (columns[name] ? columns[name][j] : NaN);
+  return { k, at };
+}
+
+const set = (part, side, data) => { model(`${part}_${side.name}`).data = data; };
+const line = (...ends) => ({ xs: ends.map((end) => end[0]), ys: ends.map((end) => end[1]) });
+
+function draw(side, run) {
+  if (!side.trace.data.row) return clear(side, run);
+  const { k, at } = moment_of(side, run);
+  const ends = (name) => [[at(`${name}_x0`), at(`${name}_x1`)], [at(`${name}_y0`), at(`${name}_y1`)]];
+  const [x, y] = ends("s");
+  const curve = side.curves.data.xs.length ? at("look") : -1;
+  const side_of = (sign) => [[...x, x[1] + sign * at("s_fx"), x[0] + sign * at("s_fx")], [...y, y[1] + sign * at("s_fy"), y[0] + sign * at("s_fy")]];
+  const straight = curve < 0 && isFinite(x[0]);
+  set("shade", side, straight ? { ...line(side_of(1), side_of(-1)), colour: [facts.colours.positive, facts.colours.negative] } : { xs: [], ys: [], colour: [] });
+  set("edge", side, curve >= 0 ? { xs: side.curves.data.xs[curve], ys: side.curves.data.ys[curve] } : straight ? line([x, y]) : line());
+  if (curve >= 0) side.look.indices = [curve];
+  const mx = at("m_x"), my = at("m_y");
+  const shifted = (sign) => [x.map((v) => v + sign * mx), y.map((v) => v + sign * my)];
+  set("band", side, straight && isFinite(mx) ? line(shifted(1), shifted(-1)) : line());
+  draw_before(side, run, k, at);
+  draw_example(side, k, at);
+  draw_wrong(side, k);
+  $(`now_${side.name}`).innerHTML = words_of(run, k, at);
+  $(`title_${side.name}`).textContent = title_of(run);
+}
+
+function clear(side, run) {
+  for (const part of ["edge", "last", "band", "ray", "arc"]) set(part, side, line());
+  set("shade", side, { xs: [], ys: [], colour: [] });
+  for (const part of ["now", "wrong"]) set(part, side, { x: [], y: [] });
+  set("w", side, { x0: [], y0: [], x1: [], y1: [], text: [] });
+  $(`now_${side.name}`).innerHTML = "<p>Place points of both classes: click on the plane.</p>";
+  $(`title_${side.name}`).textContent = title_of(run);
+}
+
+// The boundary before this update; where another solution is shown, the one of the last weights.
+function draw_before(side, run, k, at) {
+  const other = run.settings.solution !== "last" && run.every === "update";
+  const j = other ? k : k - 1;
+  const there = j >= 0 && isFinite(at("l_x0", j));
+  set("last", side, there ? line([[at("l_x0", j), at("l_x1", j)], [at("l_y0", j), at("l_y1", j)]]) : line());
+}
+
+// The example in use, its ray from the origin, w, and the angle between them.
+function draw_example(side, k, at) {
+  const row = at("row"), w = [at("w1"), at("w2")], view = lab.view;
+  const longest = Math.max(...side.trace.data.norm);
+  const length = Math.hypot(...w);
+  const scale = length > 0 ? (0.25 + 0.45 * (length / longest)) * view.half / length : 0;
+  set("w", side, scale ? { x0: [0], y0: [0], x1: [w[0] * scale], y1: [w[1] * scale], text: ["w"] } : { x0: [], y0: [], x1: [], y1: [], text: [] });
+  if (!(row >= 0)) {
+    set("now", side, { x: [], y: [] });
+    set("ray", side, line());
+    set("arc", side, line());
+    return;
+  }
+  const x = [points.data.x[row], points.data.y[row]];
+  set("now", side, { x: [x[0]], y: [x[1]] });
+  set("ray", side, line([[0, x[0]], [0, x[1]]]));
+  const from = Math.atan2(w[1], w[0]);
+  let turn = Math.atan2(x[1], x[0]) - from;
+  turn = Math.atan2(Math.sin(turn), Math.cos(turn));
+  const radius = 0.16 * view.half;
+  const arc = Array.from({ length: 25 }, (_, i) => from + (turn * i) / 24);
+  set("arc", side, scale && Math.hypot(...x) > 0 ? line([arc.map((a) => radius * Math.cos(a)), arc.map((a) => radius * Math.sin(a))]) : line());
+}
+
+function draw_wrong(side, k) {
+  const bits = side.wrong.data.bits, count = points.data.x.length, bytes = Math.ceil(count / 8);
+  const x = [], y = [];
+  for (let i = 0; i < count; i++) {
+    if ((bits[k * bytes + (i >> 3)] >> (i & 7)) & 1) {
+      x.push(points.data.x[i]);
+      y.push(points.data.y[i]);
+    }
+  }
+  set("wrong", side, { x, y });
+}
+
+function draw_proof(side, run) {
+  const { x, y } = points.data;
+  const straight = run.meeting && run.settings.form !== "kernel";
+  set("proof", side, straight ? line(...run.support.map((i) => [[x[i], run.meeting[0]], [y[i], run.meeting[1]]])) : line());
+  set("meet", side, straight ? { x: [run.meeting[0]], y: [run.meeting[1]] } : { x: [], y: [] });
+}
+
+// Words and numbers
+
+const short = (value) => {
+  if (!isFinite(value)) return "–";
+  const text = Math.abs(value) >= 1e5 || (value !== 0 && Math.abs(value) < 1e-3) ? value.toPrecision(3) : String(Number(value.toFixed(3)));
+  return text.replace("-", "−");
+};
+const pair = (a, b) => `(${short(a)}, ${short(b)})`;
+const signed = (value) => (value < 0 ? "− " : "+ ") + short(Math.abs(value));
+
+function title_of(run) {
+  const chosen = run.settings;
+  const form_words = { bias: "w·x + b", origin: "w·x", kernel: `${chosen.kernel} kernel` }[chosen.form];
+  const more = [`order ${chosen.order}`, chosen.solution];
+  if (chosen.margin > 0) more.push(`margin ${chosen.margin}`);
+  if (chosen.form === "bias" && chosen.intercept_step === "radius") more.push("bias step R²");
+  return `${form_words} · ${more.join(" · ")}`;
+}
+
+function words_of(run, k, at) {
+  const count = points.data.x.length;
+  const time = at("mistakes");
+  const done = k === run.last ? `<p><b>${run.ending}</b></p>` : "";
+  const state = `${at("errors")} of ${count} points misclassified · J = ${short(at("loss"))}` + (isFinite(at("margin")) ? ` · margin ${short(at("margin"))}` : "");
+  if (run.every === "epoch") {
+    const words = `<p><b>After epoch ${at("epoch")}</b>: ${time} mistakes, ${at("support")} support rows, b = ${short(at("b"))}</p>`;
+    return `${words}<p class="facts">f(x) = Σ αᵢ yᵢ K(xᵢ, x) + b; a mistake on row i adds 1 to αᵢ. The kernel form is shown epoch by epoch.</p><p>${state}</p>${done}`;
+  }
+  if (k === 0) return `<p><b>Start</b>: w = (0, 0)${run.settings.form === "bias" ? ", b = 0" : ""}</p><p>${state}</p>${done}`;
+  return rule_of(run, k, at) + `<p>${state}${shown_answer(run, at)}</p>${done}`;
+}
+
+function shown_answer(run, at) {
+  if (run.settings.solution === "last") return "";
+  return ` · bold: the ${run.settings.solution} after ${at("look") ? "the last epoch seen" : "no epoch yet"}, dashed: the last weights`;
+}
+
+function rule_of(run, k, at) {
+  const row = at("row"), sign = points.data.label[row], eta = run.settings.eta0;
+  const x = [points.data.x[row], points.data.y[row]];
+  const biased = run.settings.form === "bias";
+  const y = sign === "+1" ? 1 : -1;
+  const rate = eta === 1 ? "" : `${short(eta)}·`;
+  const op = y > 0 ? "+" : "−";
+  const before = `y·(w·x${biased ? " + b" : ""}) = ${short(y * at("activation"))} ≤ ${short(run.settings.margin)}`;
+  const weights = `w ← w ${op} ${rate ? "η·" : ""}x = ${pair(at("w1", k - 1), at("w2", k - 1))} ${op} ${rate}${pair(...x)} = <b class="hot">${pair(at("w1"), at("w2"))}</b>`;
+  const moved = at("b") - at("b", k - 1);
+  const bias = biased ? `; b ← ${short(at("b", k - 1))} ${signed(moved)} = <b class="hot">${short(at("b"))}</b>` : "";
+  const angle = isFinite(at("angle")) ? `∠(w, x) ${at("angle").toFixed(1)}° → ${at("new_angle").toFixed(1)}°` : `∠(w, x) = ${isFinite(at("new_angle")) ? at("new_angle").toFixed(1) + "°" : "–"} from now on`;
+  return `<p><b>Update ${k}</b>, epoch ${at("epoch")}: row ${row + 1}, y = ${sign.replace("-", "−")}, ${before}</p><p class="rule">${weights}${bias}</p><p class="facts">${angle}</p>`;
+}
+
+function draw_verdict() {
+  const box = $("verdict");
+  box.replaceChildren();
+  const [sentence, detail, separable] = lab.runs[0].verdict;
+  box.className = separable === true ? "" : separable === false ? "no" : "unknown";
+  const add = (text) => { const p = document.createElement("p"); p.textContent = text; box.append(p); };
+  add(sentence);
+  add(detail);
+  lab.runs.forEach((run, i) => {
+    if (!run?.every) return;
+    const name = lab.runs[1] ? (i ? "Right: " : "Left: ") : "";
+    if (run.bound !== null) {
+      const coordinate = run.settings.form === "bias" ? ", the bias counted as a coordinate" : "";
+      add(`${name}${name ? "at" : "At"} most (R/γ)² = (${short(run.radius)}/${short(run.gamma)})² = ${run.bound.toLocaleString("en")} mistakes in any order${coordinate}; this run makes ${run.last.toLocaleString("en")}.`);
+    } else add(`${name}${run.ending}`);
+  });
+}
+
+function draw_curve() {
+  const what = $("curve").value;
+  sides.forEach((side, i) => {
+    const columns = side.trace.data, there = lab.runs[i] && columns[what];
+    const v = there ? Array.from(columns[what]) : [];
+    const limits = what === "norm" && there && columns.low && lab.runs[i].settings.form === "origin";
+    model(`curve_${side.name}`).data = { t: v.map((_, k) => k), v, low: limits ? Array.from(columns.low) : v.map(() => NaN), high: limits ? Array.from(columns.high) : v.map(() => NaN) };
+  });
+}
+
+// One scale on both axes, so that angles are true
+
+function fit(side) {
+  const plot = model(`pane_${side.name}`);
+  const width = plot.inner_width, height = plot.inner_height, { x, y, half } = lab.view ?? { x: 0, y: 0, half: 3 };
+  if (!(width > 10 && height > 10)) return;
+  const unit = (2 * half) / Math.min(width, height);
+  plot.x_range.setv({ start: x - (unit * width) / 2, end: x + (unit * width) / 2 });
+  plot.y_range.setv({ start: y - (unit * height) / 2, end: y + (unit * height) / 2 });
+}
+const fit_all = () => sides.forEach(fit);
+
+// Time
+
+function pause() {
+  clearInterval(lab.timer);
+  lab.timer = null;
+  $("play").textContent = "Play";
+  $("play").setAttribute("aria-label", "Play");
+}
+
+function play() {
+  if (lab.moment >= lab.last) show(0);
+  const speed = Number($("speed").value), every = Math.max(1000 / speed, 33), stride = Math.max(1, Math.round((speed * every) / 1000));
+  $("play").textContent = "Pause";
+  $("play").setAttribute("aria-label", "Pause");
+  lab.timer = setInterval(() => {
+    show(lab.moment + stride);
+    if (lab.moment >= lab.last) pause();
+  }, every);
+}
+
+const step = (by) => { pause(); show(lab.moment + by); };
+const toggle = () => (lab.timer ? pause() : play());
+
+// Files
+
+function save(name, type, content) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
+async function save_figure(kind) {
+  for (const [i, side] of sides.entries()) {
+    if (!lab.runs[i]) continue;
+    const view = Bokeh.index.find_one(model(`pane_${side.name}`)) ?? find_view(model(`pane_${side.name}`));
+    const layer = view.export(kind);
+    if (kind === "svg") save(`rosenblatt-${side.name}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(layer.svg ?? layer.canvas));
+    else save(`rosenblatt-${side.name}.png`, "image/png", await layer.to_blob());
+  }
+}
+
+function load(file) {
+  if (!file) return;
+  if (file.size > facts.most_bytes) return say(`${file.name} has ${(file.size / 1e6).toFixed(1)} MB; the lab takes files up to ${facts.most_bytes / 1e6} MB. Draw some of its rows, or use rosenblatt train.`, true);
+  const reader = new FileReader();
+  reader.onload = () => ask({ do: "file", name: file.name, text: reader.result.split(",")[1] ?? "" });
+  reader.readAsDataURL(file);
+}
+
+function copy(text, button) {
+  navigator.clipboard?.writeText(text).then(() => {
+    const before = button.textContent;
+    button.textContent = "Copied";
+    setTimeout(() => { button.textContent = before; }, 1200);
+  }, () => say("The browser does not allow copying; copy it by hand.", true));
+}
+
+function show_python() {
+  const shown = lab.runs.filter((run) => run?.python);
+  $("python").value = shown.map((run) => run.python).join("\n\n# The other run\n");
+  $("lines").hidden = !shown.length;
+}
+
+// The tour
+
+function visit(number) {
+  lab.stop = number;
+  const stop = facts.tour[number];
+  $("tour").hidden = !stop;
+  if (!stop) return;
+  $("tour-title").textContent = `${number + 1} of ${facts.tour.length} · ${stop.title}`;
+  $("tour-document").textContent = `Document ${stop.document}`;
+  $("tour-text").textContent = stop.text;
+  $("tour-back").disabled = number === 0;
+  $("tour-next").textContent = number + 1 === facts.tour.length ? "Finish" : "Next ›";
+  pause();
+  open_address(stop.address);
+}
+
+// What the visitor does
+
+let editing = null;
+points.connect(points.properties.data.change, edited);
+points.connect(points.patching, edited);
+points.connect(points.streaming, edited);
+points.connect(points.selected.change, () => { $("remove").disabled = !points.selected.indices.length; });
+
+function edited() {
+  if (lab.asked !== lab.answered && !lab.brushing) return; // these points came from the engine
+  clearTimeout(editing);
+  editing = setTimeout(() => {
+    if (lab.csv_points === written_points()) return;
+    lab.csv_points = written_points();
+    form.elements.data.value = "points";
+    open_address(address_of_form() + `&t=${lab.moment}`, true);
+  }, 90);
+}
+
+function change_points(change) {
+  const data = { x: Array.from(points.data.x), y: Array.from(points.data.y), label: Array.from(points.data.label) };
+  change(data);
+  points.selected.indices = [];
+  points.data = data;
+  edited();
+}
+
+function remove_selected() {
+  const gone = new Set(points.selected.indices);
+  if (gone.size) change_points((data) => { for (const name of Object.keys(data)) data[name] = data[name].filter((_, i) => !gone.has(i)); });
+}
+
+function choose_brush(label) {
+  lab.brush = label;
+  form.elements.brush.value = label;
+  for (const side of sides) model(`tool_${side.name}`).empty_value = label;
+}
+
+form.addEventListener("submit", (event) => event.preventDefault());
+form.addEventListener("change", (event) => {
+  const field = event.target;
+  if (field.name === "brush") return choose_brush(field.value);
+  if (field.id === "file") return load(field.files[0]);
+  if (field.classList.contains("document")) {
+    const prefix = field.closest(".settings").dataset.side;
+    for (const [name, value] of Object.entries(facts.documents[field.value] ?? {})) form.elements[prefix + name].value = value;
+  } else if (!field.name) return;
+  pause();
+  show_fitting_fields();
+  open_address(address_of_form());
+});
+$("curve").addEventListener("change", draw_curve);
+$("scrub").addEventListener("input", () => { pause(); show(Number($("scrub").value)); });
+$("speed").addEventListener("change", () => { if (lab.timer) { pause(); play(); } });
+const clicks = {
+  "start": () => step(-Infinity), "back": () => step(-1), "play": toggle, "forward": () => step(1), "end": () => step(Infinity),
+  "remove": remove_selected,
+  "place": () => change_points((data) => { data.x.push(Number($("place_x").value)); data.y.push(Number($("place_y").value)); data.label.push(lab.brush ?? "+1"); }),
+  "save-python": show_python, "save-csv": () => save("points.csv", "text/csv", lab.csv),
+  "save-png": () => save_figure("png"), "save-svg": () => save_figure("svg"),
+  "save-film": () => { say("The film is being made; this takes some seconds."); ask({ do: "film", side: 0 }); },
+  "copy-link": () => copy(location.href, $("copy-link")), "copy-python": () => copy($("python").value, $("copy-python")),
+  "tour-start": () => visit(0), "tour-back": () => visit(lab.stop - 1), "tour-next": () => visit(lab.stop + 1), "tour-end": () => visit(-1),
+};
+for (const [id, action] of Object.entries(clicks)) $(id).addEventListener("click", action);
+
+document.addEventListener("keydown", (event) => {
+  if (event.target.closest?.("input:not([type=range]):not([type=radio]), select, textarea, button") && event.key !== "Delete") return;
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  const keys = { " ": toggle, ArrowLeft: () => step(-1), ArrowRight: () => step(1), Home: () => step(-Infinity), End: () => step(Infinity), 1: () => choose_brush("+1"), 2: () => choose_brush("-1"), Delete: remove_selected };
+  if (!keys[event.key]) return;
+  event.preventDefault();
+  keys[event.key]();
+});
+for (const kind of ["dragover", "dragleave", "drop"]) {
+  document.addEventListener(kind, (event) => {
+    event.preventDefault();
+    document.body.classList.toggle("dropping", kind === "dragover");
+    if (kind === "drop") load(event.dataTransfer.files[0]);
+  });
+}
+for (const side of sides) {
+  const plot = model(`pane_${side.name}`);
+  for (const size of ["inner_width", "inner_height"]) plot.connect(plot.properties[size].change, () => fit(side));
+}
+window.addEventListener("hashchange", () => open_address(location.hash.slice(1)));
+exchange.connect(exchange.properties.answer.change, answered);
+open_address(location.hash.slice(1) || facts.start);

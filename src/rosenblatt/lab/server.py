@@ -1,0 +1,69 @@
+"""The lab's own web server, on this computer only."""
+
+import socket
+import webbrowser
+from typing import Any
+
+from .page import Document, Lab, State
+
+try:
+    from bokeh.application import Application
+    from bokeh.application.handlers import FunctionHandler
+    from bokeh.server.server import Server
+except ImportError as missing:
+    raise ImportError("The lab needs bokeh: pip install 'rosenblatt[lab]'.") from missing
+
+PORT = 5006
+HOST = "127.0.0.1"
+
+
+def server_of(start: State, port: int | None = None) -> Any:
+    """A server of the page, not yet started; without a port the usual one, or a free one."""
+
+    def page(doc: Document) -> None:
+        Lab(doc, start)
+
+    number = port if port is not None else free_port(PORT)
+    handler = FunctionHandler(page, trap_exceptions=True)
+    return Server(
+        {"/": Application(handler)},
+        address=HOST,
+        port=number,
+        allow_websocket_origin=[f"{host}:{number}" for host in (HOST, "localhost")],
+    )
+
+
+def free_port(wanted: int) -> int:
+    """The wanted port, or if it is taken any that is free."""
+    for port in (wanted, 0):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind((HOST, port))
+            except OSError:
+                continue
+            return int(probe.getsockname()[1])
+    raise ValueError("There is no free port on this computer.")
+
+
+def address_of(server: Any) -> str:
+    """Where the page is."""
+    return f"http://{HOST}:{server.port}/"
+
+
+def serve(start: State, port: int | None = None, browser: bool = True) -> None:
+    """Serve the page until Ctrl-C."""
+    try:
+        server = server_of(start, port)
+    except OSError as error:
+        raise ValueError(f"Port {port} cannot be used ({error.strerror}); name another.") from None
+    server.start()
+    print(f"The lab is at {address_of(server)} (Ctrl-C ends it).", flush=True)
+    if browser:
+        server.io_loop.add_callback(webbrowser.open, address_of(server))
+    try:
+        server.io_loop.start()
+    except KeyboardInterrupt:
+        print("\nThe lab is closed.")
+    finally:
+        server.stop()

@@ -1,0 +1,389 @@
+"""A run as arrays: every moment of it, measured and ready to draw, from the engine's own steps."""
+
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from ..classifiers import Perceptron, steps
+from ..rows import rows_of
+from ..theory import Inseparable, MaxMargin, Separable, max_margin, radius, report, separability
+from ..training import Array, rule_of, task_of
+from .data import Points
+from .state import Settings
+
+MOST_UPDATES = 5_000
+MOST_PREFIXES = 40  # epochs after which an average or a pocket is looked at
+MOST_CURVED = 16  # of those that need a picture each
+GRID = 56  # cells along each side of such a picture
+
+
+@dataclass(frozen=True)
+class View:
+    """A square with all points and the origin."""
+
+    x: float = 0.0
+    y: float = 0.0
+    half: float = 2.5
+
+
+def view_of(X: Array) -> View:
+    """What to look at."""
+    if not len(X):
+        return View()
+    low, high = np.minimum(X.min(axis=0), 0), np.maximum(X.max(axis=0), 0)
+    centre, half = (low + high) / 2, float((high - low).max()) / 2
+    return View(float(centre[0]), float(centre[1]), 1.12 * half or 1.0)
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """What the convergence theorem says of a run, with the bias as a coordinate."""
+
+    radius: float
+    margin: float
+    bound: float
+    angle: float
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A run, moment by moment: before anything was learnt, then after each update or epoch.
+
+    ``columns`` has an entry per moment. Those of a curved boundary are ``regions``, a picture per
+    look at it, and ``curves``, its lines; the column ``look`` says which one a moment shows.
+    """
+
+    columns: dict[str, Array]
+    wrong: Array
+    """Of each moment, the misclassified rows: packed bits."""
+    regions: list[Array]
+    curves: list[list[Array]]
+    every: str
+    stop_reason: str
+    epochs: int
+    cut: bool
+    """Whether the run was longer than what is shown."""
+    theorem: Theorem | None
+
+    @property
+    def last(self) -> int:
+        """The number of the last moment."""
+        return len(self.columns["mistakes"]) - 1
+
+
+def trace_of(points: Points, settings: Settings, view: View) -> Trace:
+    """Run the engine and write down all moments."""
+    if len(set(points.y.tolist())) < 2:
+        have = "no points" if not len(points.y) else "points of one class only"
+        raise ValueError(f"There are {have}; place some of both classes, and learning begins.")
+    return (
+        kernel_trace(points, settings, view)
+        if settings.form == "kernel"
+        else linear_trace(points, settings, view)
+    )
+
+
+# The linear family, update by update
+
+
+def linear_trace(points: Points, settings: Settings, view: View) -> Trace:
+    """Every update, from ``steps``; what the solution predicts with, from runs of fewer epochs."""
+    X, y = points.X, points.y
+    model = settings.estimator().fit(X, y)
+    epochs = epochs_within(model, MOST_UPDATES)
+    cut = epochs < model.n_iter_
+    if cut:
+        settings = replace(settings, max_iter=epochs)
+        model = settings.estimator().fit(X, y)
+    taken = list(steps(X, y, **settings.parameters()))
+    zero = np.zeros((1, 2)), np.zeros(1)
+    moments = [zero, *((step.new_weights, step.new_bias) for step in taken)]
+    W, b = (np.concatenate(part) for part in zip(*moments, strict=True))
+    columns = updates_as_columns(taken) | {"w1": W[:, 0], "w2": W[:, 1], "b": b}
+    columns["norm"] = np.linalg.norm(W, axis=1)
+    regions: list[Array] = []
+    curves: list[list[Array]] = []
+    shown_W, shown_b, margins = W, b, None
+    if settings.solution in ("average", "pocket"):
+        looks, models = prefixes(settings, model, X, y, MOST_PREFIXES)
+        columns["look"] = look_of(columns["epoch"], looks, len(taken))
+        coefs = [(np.zeros(2), 0.0), *((each.coef_[0], each.intercept_[0]) for each in models)]
+        shown_W = np.array([w for w, _ in coefs])[columns["look"]]
+        shown_b = np.array([bias for _, bias in coefs])[columns["look"]]
+    elif settings.solution == "vote":
+        looks, models = prefixes(settings, model, X, y, MOST_CURVED)
+        columns["look"] = look_of(columns["epoch"], looks, len(taken))
+        regions, curves = curved(models, view)
+        scores = [np.zeros(len(y)), *(each.decision_function(X) for each in models)]
+        margins = (y * np.array(scores))[columns["look"]]
+    if margins is None:
+        margins = margins_of(points, settings, shown_W, shown_b)
+    columns |= losses(margins, y, settings)
+    shown = np.full_like(shown_W, np.nan) if curves else shown_W
+    columns |= lines("s", shown, shown_b, view) | lines("l", W, b, view)
+    columns |= bands(shown, shown_b, margins, settings.margin, view)
+    theorem = theorem_of(model, X, y)
+    if theorem is not None:
+        columns |= squeeze(theorem, columns, settings.eta0)
+    return Trace(
+        columns,
+        packed(margins, y, settings),
+        regions,
+        curves,
+        "update",
+        model.stop_reason_,
+        model.n_iter_,
+        cut,
+        theorem,
+    )
+
+
+def epochs_within(model: Perceptron, most: int) -> int:
+    """How many epochs of a run make at most so many updates."""
+    totals = accumulate(epoch.mistakes for epoch in model.history_)
+    return max(1, sum(total <= most for total in totals))
+
+
+def updates_as_columns(taken: list[Any]) -> dict[str, Array]:
+    """When each update happened, and to which row."""
+    nan = float("nan")
+    rows = [(0, -1, nan, nan, nan)]
+    rows += [(s.epoch, s.row, s.activation, s.cosine, s.new_cosine) for s in taken]
+    epoch, row, activation, cosine, new_cosine = (
+        np.array(part) for part in zip(*rows, strict=True)
+    )
+    return {
+        "epoch": epoch,
+        "row": row,
+        "activation": activation,
+        "angle": np.degrees(np.arccos(cosine)),
+        "new_angle": np.degrees(np.arccos(new_cosine)),
+        "mistakes": np.arange(len(rows)),
+        "look": np.zeros(len(rows), int),
+    }
+
+
+def prefixes(
+    settings: Settings, model: Any, X: Array, y: Array, most: int
+) -> tuple[Array, list[Any]]:
+    """Some epochs, spread over a run, and the model as it was after each."""
+    count = min(model.n_iter_, most)
+    looks = np.unique(np.linspace(1, model.n_iter_, count).round().astype(int))
+    models = [settings.estimator(max_iter=epoch).fit(X, y) for epoch in looks[:-1].tolist()]
+    return looks, [*models, model]
+
+
+def look_of(epochs: Array, looks: Array, last: int) -> Array:
+    """Which look at the solution each moment shows: that of the last epoch before it that ended."""
+    found = np.searchsorted(looks, epochs - 1, side="right")
+    found[0] = 0
+    if last:
+        found[-1] = len(looks)  # after the last update the run goes on to its end
+    return np.asarray(found)
+
+
+def margins_of(points: Points, settings: Settings, W: Array, b: Array) -> Array:
+    """Each row's label times activation at each moment, by the kernel that training uses."""
+    rule = rule_of(settings.margin, settings.ties, 1.0)
+    codes = (points.y > 0).astype(int)
+    task = task_of(rows_of(np.ascontiguousarray(points.X)), codes, None, 2, rule)
+    weights, biases = np.ascontiguousarray(W), np.ascontiguousarray(b)[:, None]
+    return np.array([task.margins(w, bias) for w, bias in zip(weights, biases, strict=True)])
+
+
+def wrong_of(margins: Array, y: Array, settings: Settings) -> Array:
+    """Which rows are misclassified at each moment, as ``measure=True`` counts them."""
+    rule = rule_of(settings.margin, settings.ties, 1.0)
+    required = np.where(y > 0, rule.above, -rule.below)
+    return np.asarray(~(margins > np.minimum(required, 0)))
+
+
+def packed(margins: Array, y: Array, settings: Settings) -> Array:
+    """The misclassified rows as bits, a whole number of bytes per moment."""
+    return np.packbits(wrong_of(margins, y, settings), axis=1, bitorder="little").ravel()
+
+
+def losses(margins: Array, y: Array, settings: Settings) -> dict[str, Array]:
+    """J₁ and J of each moment."""
+    wrong = wrong_of(margins, y, settings)
+    return {
+        "errors": wrong.sum(axis=1),
+        "loss": -np.where(wrong, margins, 0.0).sum(axis=1) + 0.0,
+    }
+
+
+def theorem_of(model: Any, X: Array, y: Array) -> Theorem | None:
+    """The theorem's numbers, where it speaks of such a run."""
+    try:
+        said = report(model, X, y)
+    except ValueError:
+        return None
+    return Theorem(said.radius, said.attained, said.bound, said.angle)
+
+
+def squeeze(theorem: Theorem, columns: dict[str, Array], eta0: float) -> dict[str, Array]:
+    """γM ≤ ‖w‖ ≤ R√M at each moment, in the units of w."""
+    mistakes = columns["mistakes"]
+    high = eta0 * theorem.radius * np.sqrt(mistakes)
+    return {"low": eta0 * max(theorem.margin, 0.0) * mistakes, "high": high}
+
+
+# Geometry: lines that reach beyond the view, so that drawing needs no arithmetic
+
+
+def lines(name: str, W: Array, b: Array, view: View) -> dict[str, Array]:
+    """The ends of each boundary w·x + b = 0, and a vector from it far into its positive side."""
+    normal, distance = unit(W, b, view)
+    foot = np.array([view.x, view.y]) - distance[:, None] * normal
+    along = np.column_stack([-normal[:, 1], normal[:, 0]])
+    reach = 8 * view.half
+    start, end = foot - reach * along, foot + reach * along
+    far = (reach + np.abs(distance))[:, None] * normal
+    named = {"x0": start[:, 0], "y0": start[:, 1], "x1": end[:, 0], "y1": end[:, 1]}
+    named |= {"fx": far[:, 0], "fy": far[:, 1]}
+    return {f"{name}_{key}": value for key, value in named.items()}
+
+
+def unit(W: Array, b: Array, view: View) -> tuple[Array, Array]:
+    """The normals of length one, and the view's centre's distances; NaN where w is zero."""
+    length = np.linalg.norm(W, axis=1)
+    length = np.where(length > 0, length, np.nan)
+    return W / length[:, None], (W @ [view.x, view.y] + b) / length
+
+
+def bands(W: Array, b: Array, margins: Array, demanded: float, view: View) -> dict[str, Array]:
+    """How far the margin reaches on both sides of each boundary, as a vector.
+
+    The margin that was demanded, or once every row is right the one that was reached.
+    """
+    length = np.linalg.norm(W, axis=1)
+    length = np.where(length > 0, length, np.nan)
+    reached = margins.min(axis=1)
+    wide = demanded if demanded > 0 else np.where(reached > 0, reached, np.nan)
+    normal, _ = unit(W, b, view)
+    vector = normal * (wide / length)[:, None]
+    return {
+        "m_x": vector[:, 0],
+        "m_y": vector[:, 1],
+        "margin": np.where(reached > 0, reached, np.nan) / length,
+    }
+
+
+def curved(models: list[Any], view: View) -> tuple[list[Array], list[list[Array]]]:
+    """The region of each side, and the line between them, of boundaries that are not straight."""
+    from contourpy import contour_generator
+
+    reach = 1.6 * view.half
+    x = np.linspace(view.x - reach, view.x + reach, GRID)
+    y = np.linspace(view.y - reach, view.y + reach, GRID)
+    places = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+    regions, curves = [np.zeros((GRID, GRID), np.int8)], [[np.empty((0, 2))]]
+    for model in models:
+        scores = model.decision_function(places).reshape(GRID, GRID)
+        regions.append(np.sign(scores).astype(np.int8))
+        curves.append(list(contour_generator(x, y, scores).lines(0.0)))
+    return regions, curves
+
+
+# The dual form, epoch by epoch
+
+
+def kernel_trace(points: Points, settings: Settings, view: View) -> Trace:
+    """The function after some of the epochs: runs of fewer epochs, one after the other."""
+    X, y = points.X, points.y
+    model = settings.estimator().fit(X, y)
+    epochs = epochs_within(model, MOST_UPDATES)
+    cut = epochs < model.n_iter_
+    if cut:
+        settings = replace(settings, max_iter=epochs)
+        model = settings.estimator().fit(X, y)
+    looks, models = prefixes(settings, model, X, y, MOST_CURVED)
+    regions, curves = curved(models, view)
+    margins = y * np.array([np.zeros(len(y)), *(each.decision_function(X) for each in models)])
+    count = len(models) + 1
+    nan, none = np.full(count, np.nan), np.full((count, 2), np.nan)
+    columns = {
+        "epoch": np.append(0, looks),
+        "row": np.full(count, -1),
+        "mistakes": np.array([0, *(each.n_mistakes_ for each in models)]),
+        "support": np.array([0, *(len(each.support_) for each in models)]),
+        "b": np.array([0.0, *(each.intercept_[0] for each in models)]),
+        "look": np.arange(count),
+        **dict.fromkeys(["w1", "w2", "norm", "activation", "angle", "new_angle"], nan),
+        **losses(margins, y, settings),
+        **lines("s", none, nan, view),
+        **lines("l", none, nan, view),
+        **bands(none, nan, margins, 0.0, view),
+    }
+    return Trace(
+        columns,
+        packed(margins, y, settings),
+        regions,
+        curves,
+        "epoch",
+        model.stop_reason_,
+        model.n_iter_,
+        cut,
+        None,
+    )
+
+
+# What is proved about the points
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a line separates the points: the widest one, or the rows that forbid any."""
+
+    sentence: str
+    detail: str
+    separable: bool | None
+    widest: MaxMargin | None = None
+    support: tuple[int, ...] = ()
+    meeting: tuple[float, float] | None = None
+    """Where the classes' convex hulls meet."""
+
+
+def verdict_of(points: Points, fit_intercept: bool) -> Verdict:
+    """Decide by ``separability``, which checks its proof in exact arithmetic."""
+    X, y = points.X, points.y
+    if len(set(y.tolist())) < 2:
+        return Verdict("Nothing to decide yet.", "Points of both classes are needed.", None)
+    found = separability(X, y, fit_intercept=fit_intercept)
+    line = "line" if fit_intercept else "line through the origin"
+    if isinstance(found, Separable):
+        widest = max_margin(X, y, fit_intercept=fit_intercept)
+        R = radius(X)
+        detail = f"The widest {line} keeps γ = {widest.attained:.4g} from every point; R = {R:.4g}."
+        return Verdict("Linearly separable.", detail, True, widest)
+    if isinstance(found, Inseparable):
+        shares = ", ".join(f"{weight} of row {row + 1}" for row, weight in parts(found))
+        proof = "The convex hulls of the classes meet" if fit_intercept else "Rows cancel out"
+        return Verdict(
+            f"Not separable: no {line} can do it.",
+            f"{proof}: with {shares} both sides balance (checked exactly).",
+            False,
+            support=found.support,
+            meeting=meeting_of(points, found) if fit_intercept else None,
+        )
+    return Verdict("Undecided.", f"No margin can exceed {found.upper:.3g}.", None)
+
+
+def parts(found: Inseparable) -> list[tuple[int, str]]:
+    """The rows of a certificate and their weights, in words where fractions are long."""
+    exact = [(row, str(weight)) for row, weight in zip(found.support, found.weights, strict=True)]
+    return [
+        (row, text if len(text) <= 9 else f"about {float(weight):.3g}")
+        for (row, text), weight in zip(exact, found.weights, strict=True)
+    ]
+
+
+def meeting_of(points: Points, found: Inseparable) -> tuple[float, float]:
+    """The point that both classes' rows make with the weights of a certificate."""
+    rows = np.array(found.support)
+    weights = np.array([float(weight) for weight in found.weights])
+    positive = points.y[rows] > 0
+    x, y = weights[positive] @ points.X[rows[positive]] / weights[positive].sum()
+    return float(x), float(y)

@@ -40,7 +40,7 @@ def blobs(recipe: Recipe) -> Points:
     beyond, aside = np.abs(rng.normal(0, 0.9, recipe.size)), rng.normal(0, 1.1, recipe.size)
     beyond[:2] = aside[:2] = 0  # the two nearest face each other
     X = (y * (recipe.gap + beyond))[:, None] * along + aside[:, None] * across
-    return Points(X + [0.6, 0.4], y)
+    return Points(X + np.array([0.6, 0.4]), y)
 
 
 def circles(recipe: Recipe) -> Points:

@@ -279,9 +279,9 @@ function draw_verdict() {
   lab.runs.forEach((run, i) => {
     if (!run?.every) return;
     const name = lab.runs[1] ? (i ? "Right: " : "Left: ") : "";
-    if (run.bound !== null) {
+    if (run.theorem) {
       const coordinate = run.settings.form === "bias" ? ", the bias counted as a coordinate" : "";
-      add(`${name}${name ? "at" : "At"} most (R/γ)² = (${short(run.radius)}/${short(run.gamma)})² = ${run.bound.toLocaleString("en")} mistakes in any order${coordinate}; this run makes ${run.last.toLocaleString("en")}.`);
+      add(`${name}${name ? "at" : "At"} most (R/γ)² = (${short(run.theorem.radius)}/${short(run.theorem.margin)})² = ${run.theorem.bound.toLocaleString("en")} mistakes in any order${coordinate}; this run makes ${run.last.toLocaleString("en")}.`);
     } else add(`${name}${run.ending}`);
   });
 }

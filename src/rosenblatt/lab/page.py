@@ -7,43 +7,25 @@ from dataclasses import asdict, replace
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
-
-import numpy as np
+from typing import Any, NamedTuple
 
 try:
-    from bokeh.core.properties import Bool, String
+    from bokeh.core.properties import String
     from bokeh.core.templates import get_env
     from bokeh.document import Document
     from bokeh.events import DocumentReady
     from bokeh.model import DataModel
-    from bokeh.models import (
-        Arrow,
-        CDSView,
-        ColumnDataSource,
-        CustomJS,
-        IndexFilter,
-        LinearColorMapper,
-        PointDrawTool,
-        Range1d,
-        Span,
-        VeeHead,
-    )
-    from bokeh.plotting import figure
-    from bokeh.transform import factor_cmap, factor_mark
+    from bokeh.models import ColumnDataSource, CustomJS
 except ImportError as missing:
     raise ImportError("The lab needs bokeh: pip install 'rosenblatt[lab]'.") from missing
 
 from ..classifiers import CHOICES
 from .data import MOST_BYTES, Points, as_csv, from_text
+from .figures import NEGATIVE_SIDE, POSITIVE_SIDE, SIDES, Pane, progress
 from .state import DOCUMENTS, FORMS, Settings, State, from_address, python_lines
 from .tour import TOUR
 from .trace import MOST_UPDATES, Trace, Verdict, View, trace_of, verdict_of, view_of
 
-# Okabe & Ito's palette, as in plots.py; the classes differ in marker and lightness as well.
-NEGATIVE, POSITIVE, INK, FAINT = "#E69F00", "#0072B2", "#1d2733", "#5b6775"
-SIDES = ("a", "b")
-SCRATCH = ("shade", "edge", "last", "band", "ray", "arc", "now", "wrong", "proof", "meet")
 CURVES = {
     "errors": "J₁, misclassified points",
     "loss": "J, the loss −Σ y·activation over them",
@@ -52,184 +34,11 @@ CURVES = {
 }
 
 
-class Exchange(DataModel):
+class Exchange(DataModel):  # type: ignore[misc]
     """What the browser asks and what it is answered, as JSON."""
 
     request = String(default="")
     answer = String(default="")
-    busy = Bool(default=False)
-
-
-class Pane:
-    """One figure: the points, and everything that is drawn for one run."""
-
-    def __init__(self, side: str, points: ColumnDataSource) -> None:
-        self.trace = ColumnDataSource()
-        self.wrong = ColumnDataSource({"bits": np.empty(0, np.uint8)})
-        self.regions = ColumnDataSource({"image": [], "x": [], "y": [], "size": []})
-        self.curves = ColumnDataSource({"xs": [], "ys": []})
-        self.scratch = {part: scratch(f"{part}_{side}") for part in (*SCRATCH, "w")}
-        self.look = IndexFilter([])
-        self.figure = figure(
-            name=f"pane_{side}",
-            x_range=Range1d(-3, 3, name=f"x_{side}"),
-            y_range=Range1d(-3, 3, name=f"y_{side}"),
-            sizing_mode="stretch_both",
-            tools="",
-            toolbar_location=None,
-            min_border=6,
-            background_fill_color="#ffffff",
-            border_fill_color=None,
-            outline_line_color="#b7c0ca",
-        )
-        self.figure.grid.grid_line_color = "#eceff3"
-        self.figure.axis.axis_line_color = self.figure.axis.major_tick_line_color = "#b7c0ca"
-        self.figure.axis.minor_tick_line_color = None
-        self.figure.axis.major_label_text_color = FAINT
-        self.figure.tags = [self.trace, self.wrong, self.curves]  # no glyph draws all of these
-        self._draw_run()
-        self._draw_points(side, points)
-
-    def _draw_run(self) -> None:
-        """Glyphs whose few numbers the browser picks from the trace."""
-        plot, at = self.figure, self.scratch
-        colours = LinearColorMapper(palette=["#fbe6bd", "#ffffff", "#cfe3f2"], low=-1, high=1)
-        plot.image(
-            image="image",
-            x="x",
-            y="y",
-            dw="size",
-            dh="size",
-            source=self.regions,
-            view=CDSView(filter=self.look),
-            color_mapper=colours,
-        )
-        plot.patches("xs", "ys", fill_color="colour", line_color=None, source=at["shade"])
-        plot.line([-1e9, 1e9], [0, 0], line_color="#d5dbe2")
-        plot.line([0, 0], [-1e9, 1e9], line_color="#d5dbe2")
-        plot.multi_line(
-            "xs", "ys", line_color=INK, line_width=1, line_dash="4 4", source=at["band"]
-        )
-        plot.multi_line(
-            "xs", "ys", line_color=FAINT, line_width=1.4, line_dash="8 5", source=at["last"]
-        )
-        plot.multi_line("xs", "ys", line_color=INK, line_width=2.6, source=at["edge"])
-        plot.multi_line(
-            "xs", "ys", line_color="#a8326f", line_width=1.6, line_dash="2 3", source=at["ray"]
-        )
-        plot.multi_line("xs", "ys", line_color="#a8326f", line_width=2, source=at["arc"])
-        plot.multi_line("xs", "ys", line_color="#a8326f", line_width=2.4, source=at["proof"])
-        plot.add_layout(
-            Arrow(
-                x_start="x0",
-                y_start="y0",
-                x_end="x1",
-                y_end="y1",
-                source=at["w"],
-                line_width=3,
-                line_color="#00664b",
-                end=VeeHead(size=14, fill_color="#00664b", line_color="#00664b"),
-            )
-        )
-        words = {"text_color": INK, "text_font_size": "13px", "text_font_style": "bold"}
-        plot.text("x1", "y1", text="text", x_offset=8, y_offset=-4, source=at["w"], **words)
-
-    def _draw_points(self, side: str, points: ColumnDataSource) -> None:
-        """The points, which can be placed, dragged and removed."""
-        plot, at = self.figure, self.scratch
-        plot.scatter(
-            "x",
-            "y",
-            size=17,
-            fill_color=None,
-            line_color="#c2410c",
-            line_width=1.6,
-            source=at["wrong"],
-        )
-        look: dict[str, Any] = {
-            "marker": factor_mark("label", ["circle", "square"], ["-1", "+1"]),
-            "color": factor_cmap("label", [NEGATIVE, POSITIVE], ["-1", "+1"]),
-            "line_color": INK,
-            "line_width": 0.8,
-            "size": 10,
-            "selection_line_width": 3.5,
-            "selection_line_color": "#a8326f",
-        }
-        drawn = plot.scatter("x", "y", source=points, name=f"points_{side}", **look)
-        drawn.nonselection_glyph = None
-        plot.scatter(
-            "x", "y", size=26, fill_color=None, line_color="#a8326f", line_width=3, source=at["now"]
-        )
-        plot.scatter(
-            "x", "y", marker="star", size=24, color="#a8326f", line_color="white", source=at["meet"]
-        )
-        tool = PointDrawTool(renderers=[drawn], empty_value="+1", name=f"tool_{side}")
-        plot.add_tools(tool)
-        plot.toolbar.active_tap = plot.toolbar.active_drag = tool
-
-    def show(self, trace: Trace | None, view: View) -> None:
-        """Send a run to the browser."""
-        if trace is None:
-            self.trace.data = {"mistakes": np.zeros(0)}
-            self.wrong.data = {"bits": np.empty(0, np.uint8)}
-            self.regions.data = {"image": [], "x": [], "y": [], "size": []}
-            self.curves.data = {"xs": [], "ys": []}
-            return
-        reach, count = 1.6 * view.half, len(trace.regions)
-        self.look.indices = [0] if count else []
-        self.regions.data = {
-            "image": [region.astype(np.float32) for region in trace.regions],
-            "x": [view.x - reach] * count,
-            "y": [view.y - reach] * count,
-            "size": [2 * reach] * count,
-        }
-        self.curves.data = {
-            "xs": [[line[:, 0].tolist() for line in curve] for curve in trace.curves],
-            "ys": [[line[:, 1].tolist() for line in curve] for curve in trace.curves],
-        }
-        self.wrong.data = {"bits": trace.wrong}
-        self.trace.data = {
-            name: np.asarray(values, np.float64) for name, values in trace.columns.items()
-        }
-
-
-def scratch(name: str) -> ColumnDataSource:
-    """A source that only the browser fills; what it holds is not sent back."""
-    columns: dict[str, list[Any]] = {
-        "x": [], "y": [], "xs": [], "ys": [], "colour": [], "text": [],
-        "x0": [], "y0": [], "x1": [], "y1": [],
-    }  # fmt: skip
-    return ColumnDataSource(columns, name=name, syncable=False)
-
-
-def progress(panes: list[Pane]) -> Any:
-    """The curves over time, of one run or both, and where both stand."""
-    plot = figure(
-        name="progress",
-        sizing_mode="stretch_both",
-        tools="",
-        toolbar_location=None,
-        min_border=4,
-        border_fill_color=None,
-        outline_line_color="#b7c0ca",
-        y_axis_label=None,
-    )
-    plot.grid.grid_line_color = "#eceff3"
-    plot.axis.minor_tick_line_color = None
-    plot.axis.major_label_text_color = FAINT
-    plot.y_range.start = 0
-    for side, dash, colour in zip(SIDES, ("solid", "8 4"), (INK, "#0072B2"), strict=True):
-        source = ColumnDataSource({"t": [], "v": [], "low": [], "high": []}, name=f"curve_{side}")
-        source.syncable = False
-        for limit in ("low", "high"):
-            plot.line("t", limit, source=source, line_color="#a8326f", line_dash="2 3")
-        plot.step(
-            "t", "v", source=source, mode="after", line_width=2, line_color=colour, line_dash=dash
-        )
-    now = Span(location=0, dimension="height", line_color="#a8326f", line_width=2, name="cursor")
-    now.syncable = False
-    plot.add_layout(now)
-    return plot
 
 
 class Lab:
@@ -259,7 +68,7 @@ class Lab:
             default=vars(Settings()),
             documents=DOCUMENTS,
         )
-        chart = progress(self.panes)
+        chart = progress()
         chart.tags = [self.exchange]  # belongs to the page, though no figure draws it
         for root in (*(pane.figure for pane in self.panes), chart):
             doc.add_root(root)
@@ -272,7 +81,7 @@ class Lab:
             "tour": [stop._asdict() for stop in TOUR],
             "documents": DOCUMENTS,
             "most_bytes": MOST_BYTES,
-            "colours": {"negative": "#fbe6bd", "positive": "#cfe3f2"},
+            "colours": {"negative": NEGATIVE_SIDE, "positive": POSITIVE_SIDE},
         }
         script = folder.joinpath("page.js").read_text("utf-8")
         doc.js_on_event(DocumentReady, CustomJS(args=args, code=script))
@@ -317,54 +126,53 @@ class Lab:
         points = state.points()
         if not keep_view:
             self.view = view_of(points.X)
-        seen = await asyncio.to_thread(runs, state, points, self.view)
-        traces, troubles, verdicts = seen
+        seen = await asyncio.to_thread(both_runs, state, points, self.view)
         self.state = state
         data = as_columns(points)
         if not same(self.points.data, data):
             self.points.data = data
-        for pane, trace in zip(self.panes, traces, strict=True):
-            pane.show(trace, self.view)
+        for pane, run in zip(self.panes, seen, strict=True):
+            pane.show(run and run.trace, self.view)
+        troubles = [run.trouble for run in seen if run]
+        notes = dict.fromkeys([note or points.note, *troubles])
         return {
             "address": state.address(),
             "view": asdict(self.view),
-            "message": " ".join(filter(None, [note or points.note, *troubles])),
+            "message": " ".join(filter(None, notes)),
             "csv": as_csv(points),
-            "runs": [told(points, *run) for run in zip(settings_of(state), traces, verdicts)],
+            "runs": [run and told(points, run) for run in seen],
         }
 
 
-def settings_of(state: State) -> list[Settings | None]:
-    """Of both panes; None for one that is not shown."""
-    return [state.first, state.second]
+class Seen(NamedTuple):
+    """A run, or what stood in its way, and the verdict on its points."""
+
+    settings: Settings
+    verdict: Verdict
+    trace: Trace | None
+    trouble: str = ""
 
 
-def runs(
-    state: State, points: Points, view: View
-) -> tuple[list[Trace | None], list[str], list[Verdict | None]]:
-    """Both runs, what stood in their way, and the verdicts."""
-    traces: list[Trace | None] = []
-    troubles: list[str] = []
-    verdicts: list[Verdict | None] = []
-    for settings in settings_of(state):
-        trace = verdict = None
-        if settings is not None:
-            verdict = verdict_of(points, settings.form != "origin")
-            try:
-                trace = trace_of(points, settings, view)
-            except ValueError as trouble:
-                troubles.append(str(trouble))
-        traces.append(trace)
-        verdicts.append(verdict)
-    return traces, list(dict.fromkeys(troubles)), verdicts
+def both_runs(state: State, points: Points, view: View) -> list[Seen | None]:
+    """The run of each pane; None for one that is not shown."""
+    return [
+        None if settings is None else seen_run(points, settings, view)
+        for settings in (state.first, state.second)
+    ]
 
 
-def told(
-    points: Points, settings: Settings | None, trace: Trace | None, verdict: Verdict | None
-) -> dict[str, Any] | None:
+def seen_run(points: Points, settings: Settings, view: View) -> Seen:
+    """Run the engine; what it refuses becomes a sentence on the page."""
+    verdict = verdict_of(points, settings.form != "origin")
+    try:
+        return Seen(settings, verdict, trace_of(points, settings, view))
+    except ValueError as trouble:
+        return Seen(settings, verdict, None, str(trouble))
+
+
+def told(points: Points, run: Seen) -> dict[str, Any]:
     """What the page says about a run."""
-    if settings is None or verdict is None:
-        return None
+    settings, verdict, trace, _ = run
     facts: dict[str, Any] = {
         "settings": vars(settings),
         "verdict": [verdict.sentence, verdict.detail, verdict.separable],
@@ -375,14 +183,11 @@ def told(
     if trace is None:
         return facts
     theorem = trace.theorem
-    bound = None if theorem is None or not np.isfinite(theorem.bound) else int(theorem.bound)
     return facts | {
         "last": trace.last,
         "every": trace.every,
         "ending": ending(trace, verdict),
-        "bound": bound,
-        "radius": None if theorem is None else theorem.radius,
-        "gamma": None if bound is None or theorem is None else theorem.margin,
+        "theorem": asdict(theorem) if theorem and theorem.margin > 0 else None,
         "python": python_lines(points, settings, trace.epochs if trace.cut else None),
     }
 
@@ -413,7 +218,7 @@ def same(have: Any, want: dict[str, Any]) -> bool:
 
 def film_of(state: State, side: int) -> bytes:
     """The animation of one pane's run, as plots.py makes it."""
-    settings = settings_of(state)[side]
+    settings = (state.first, state.second)[side]
     if settings is None or settings.form == "kernel":
         raise ValueError("Only the linear forms are filmed; the kernel's curves can be saved.")
     from ..plots import LearningAnimation

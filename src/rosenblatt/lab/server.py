@@ -4,14 +4,16 @@ import socket
 import webbrowser
 from typing import Any
 
-from .page import Document, Lab, State
-
 try:
     from bokeh.application import Application
     from bokeh.application.handlers import FunctionHandler
+    from bokeh.document import Document
     from bokeh.server.server import Server
 except ImportError as missing:
     raise ImportError("The lab needs bokeh: pip install 'rosenblatt[lab]'.") from missing
+
+from .page import Lab
+from .state import State
 
 PORT = 5006
 HOST = "127.0.0.1"

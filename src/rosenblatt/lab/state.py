@@ -82,6 +82,7 @@ class Settings:
         return self.estimator_class()(**{**self.parameters(), **changed})
 
 
+USUAL = Recipe()
 TYPES = {field.name: type(field.default) for field in fields(Settings)}
 
 
@@ -90,7 +91,7 @@ class State:
     """All that an address holds: points, one run or two to compare, and the moment shown."""
 
     data: str = "blobs"
-    recipe: Recipe = Recipe()
+    recipe: Recipe = USUAL
     placed: Points | None = field(default=None, compare=False)
     first: Settings = Settings()
     second: Settings | None = None
@@ -112,7 +113,7 @@ class State:
         if self.data == "points":
             items["points"] = written(self.points())
         else:
-            items |= differing(self.recipe._asdict(), Recipe()._asdict())
+            items |= differing(self.recipe._asdict(), USUAL._asdict())
         items |= differing(vars(self.first), vars(Settings()))
         if self.second is not None:
             items["compare"] = "on"
@@ -136,9 +137,9 @@ def from_address(address: str) -> State:
     if items.get("compare") == "on":
         second = settings_of({key[2:]: items[key] for key in items if key.startswith("b.")})
     recipe = Recipe(
-        number(items, "size", int, Recipe().size),
-        number(items, "gap", float, Recipe().gap),
-        number(items, "seed", int, Recipe().seed),
+        number(items, "size", int, USUAL.size),
+        number(items, "gap", float, USUAL.gap),
+        number(items, "seed", int, USUAL.seed),
     )
     placed = read_points(items.get("points", "")) if data == "points" else None
     moment = max(number(items, "t", int, 0), 0)

@@ -17,6 +17,7 @@ MOST_UPDATES = 5_000
 MOST_PREFIXES = 40  # epochs after which an average or a pocket is looked at
 MOST_CURVED = 16  # of those that need a picture each
 GRID = 56  # cells along each side of such a picture
+GRID_REACH = 1.6  # how far it reaches, in halves of the view
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,7 @@ class Theorem:
 
     radius: float
     margin: float
-    bound: float
-    angle: float
+    bound: int
 
 
 @dataclass(frozen=True)
@@ -220,7 +220,9 @@ def theorem_of(model: Any, X: Array, y: Array) -> Theorem | None:
         said = report(model, X, y)
     except ValueError:
         return None
-    return Theorem(said.radius, said.attained, said.bound, said.angle)
+    if said.attained <= 0:
+        return Theorem(said.radius, 0.0, 0)
+    return Theorem(said.radius, said.attained, int(said.bound * (1 + 1e-9)))  # rounding aside
 
 
 def squeeze(theorem: Theorem, columns: dict[str, Array], eta0: float) -> dict[str, Array]:
@@ -275,7 +277,7 @@ def curved(models: list[Any], view: View) -> tuple[list[Array], list[list[Array]
     """The region of each side, and the line between them, of boundaries that are not straight."""
     from contourpy import contour_generator
 
-    reach = 1.6 * view.half
+    reach = GRID_REACH * view.half
     x = np.linspace(view.x - reach, view.x + reach, GRID)
     y = np.linspace(view.y - reach, view.y + reach, GRID)
     places = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
@@ -283,7 +285,8 @@ def curved(models: list[Any], view: View) -> tuple[list[Array], list[list[Array]
     for model in models:
         scores = model.decision_function(places).reshape(GRID, GRID)
         regions.append(np.sign(scores).astype(np.int8))
-        curves.append(list(contour_generator(x, y, scores).lines(0.0)))
+        found: Any = contour_generator(x, y, scores).lines(0.0)
+        curves.append(list(found))
     return regions, curves
 
 

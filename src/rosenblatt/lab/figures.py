@@ -1,0 +1,205 @@
+"""The figures: glyphs whose few numbers the browser picks from a trace, moment by moment."""
+
+from typing import Any
+
+import numpy as np
+
+try:
+    from bokeh.models import (
+        Arrow,
+        CDSView,
+        ColumnDataSource,
+        IndexFilter,
+        LinearColorMapper,
+        PointDrawTool,
+        Range1d,
+        Span,
+        VeeHead,
+    )
+    from bokeh.plotting import figure
+    from bokeh.transform import factor_cmap, factor_mark
+except ImportError as missing:
+    raise ImportError("The lab needs bokeh: pip install 'rosenblatt[lab]'.") from missing
+
+from .trace import GRID_REACH, Trace, View
+
+# Okabe & Ito's palette, as in plots.py; the classes differ in marker and lightness as well.
+NEGATIVE, POSITIVE, NEGATIVE_SIDE, POSITIVE_SIDE = "#E69F00", "#0072B2", "#fbe6bd", "#cfe3f2"
+INK, FAINT, PALE, LINE = "#1d2733", "#5b6775", "#eceff3", "#b7c0ca"
+HOT, GREEN = "#a8326f", "#00664b"  # what is in use now, and w
+SIDES = ("a", "b")
+SCRATCH = ("shade", "edge", "last", "band", "ray", "arc", "now", "wrong", "proof", "meet", "w")
+NO_REGIONS: dict[str, Any] = {"image": [], "x": [], "y": [], "size": []}
+
+
+class Pane:
+    """One figure: the points, and everything that is drawn for one run."""
+
+    def __init__(self, side: str, points: ColumnDataSource) -> None:
+        self.trace = ColumnDataSource()
+        self.wrong = ColumnDataSource({"bits": np.empty(0, np.uint8)})
+        self.regions = ColumnDataSource({"image": [], "x": [], "y": [], "size": []})
+        self.curves = ColumnDataSource({"xs": [], "ys": []})
+        self.scratch = {part: scratch(f"{part}_{side}") for part in SCRATCH}
+        self.look = IndexFilter([])
+        self.figure = figure(
+            name=f"pane_{side}",
+            x_range=Range1d(-3, 3, name=f"x_{side}"),
+            y_range=Range1d(-3, 3, name=f"y_{side}"),
+            sizing_mode="stretch_both",
+            tools="",
+            toolbar_location=None,
+            min_border=6,
+            background_fill_color="#ffffff",
+            border_fill_color=None,
+            outline_line_color=LINE,
+        )
+        self.figure.grid.grid_line_color = PALE
+        self.figure.axis.axis_line_color = self.figure.axis.major_tick_line_color = LINE
+        self.figure.axis.minor_tick_line_color = None
+        self.figure.axis.major_label_text_color = FAINT
+        self.figure.tags = [self.trace, self.wrong, self.curves]  # no glyph draws all of these
+        self._draw_run()
+        self._draw_points(side, points)
+
+    def _draw_run(self) -> None:
+        """Glyphs whose few numbers the browser picks from the trace."""
+        plot, at = self.figure, self.scratch
+        colours = LinearColorMapper(
+            palette=[NEGATIVE_SIDE, "#ffffff", POSITIVE_SIDE], low=-1, high=1
+        )
+        plot.image(
+            image="image",
+            x="x",
+            y="y",
+            dw="size",
+            dh="size",
+            source=self.regions,
+            view=CDSView(filter=self.look),
+            color_mapper=colours,
+        )
+        plot.patches("xs", "ys", fill_color="colour", line_color=None, source=at["shade"])
+        plot.line([-1e9, 1e9], [0, 0], line_color="#d5dbe2")
+        plot.line([0, 0], [-1e9, 1e9], line_color="#d5dbe2")
+        plot.multi_line(
+            "xs", "ys", line_color=INK, line_width=1, line_dash="4 4", source=at["band"]
+        )
+        plot.multi_line(
+            "xs", "ys", line_color=FAINT, line_width=1.4, line_dash="8 5", source=at["last"]
+        )
+        plot.multi_line("xs", "ys", line_color=INK, line_width=2.6, source=at["edge"])
+        plot.multi_line(
+            "xs", "ys", line_color=HOT, line_width=1.6, line_dash="2 3", source=at["ray"]
+        )
+        plot.multi_line("xs", "ys", line_color=HOT, line_width=2, source=at["arc"])
+        plot.multi_line("xs", "ys", line_color=HOT, line_width=2.4, source=at["proof"])
+        plot.add_layout(
+            Arrow(
+                x_start="x0",
+                y_start="y0",
+                x_end="x1",
+                y_end="y1",
+                source=at["w"],
+                line_width=3,
+                line_color=GREEN,
+                end=VeeHead(size=14, fill_color=GREEN, line_color=GREEN),
+            )
+        )
+        words = {"text_color": INK, "text_font_size": "13px", "text_font_style": "bold"}
+        plot.text("x1", "y1", text="text", x_offset=8, y_offset=-4, source=at["w"], **words)
+
+    def _draw_points(self, side: str, points: ColumnDataSource) -> None:
+        """The points, which can be placed, dragged and removed."""
+        plot, at = self.figure, self.scratch
+        plot.scatter(
+            "x",
+            "y",
+            size=17,
+            fill_color=None,
+            line_color="#c2410c",
+            line_width=1.6,
+            source=at["wrong"],
+        )
+        look: dict[str, Any] = {
+            "marker": factor_mark("label", ["circle", "square"], ["-1", "+1"]),
+            "color": factor_cmap("label", [NEGATIVE, POSITIVE], ["-1", "+1"]),
+            "line_color": INK,
+            "line_width": 0.8,
+            "size": 10,
+            "selection_line_width": 3.5,
+            "selection_line_color": HOT,
+        }
+        drawn = plot.scatter("x", "y", source=points, name=f"points_{side}", **look)
+        drawn.nonselection_glyph = None
+        plot.scatter(
+            "x", "y", size=26, fill_color=None, line_color=HOT, line_width=3, source=at["now"]
+        )
+        plot.scatter(
+            "x", "y", marker="star", size=24, color=HOT, line_color="white", source=at["meet"]
+        )
+        tool = PointDrawTool(renderers=[drawn], empty_value="+1", name=f"tool_{side}")
+        plot.add_tools(tool)
+        plot.toolbar.active_tap = plot.toolbar.active_drag = tool
+
+    def show(self, trace: Trace | None, view: View) -> None:
+        """Send a run to the browser, or that there is none."""
+        self.look.indices = []
+        if trace is None:
+            self.trace.data = {"mistakes": np.zeros(0)}
+            self.wrong.data = {"bits": np.empty(0, np.uint8)}
+            self.regions.data, self.curves.data = NO_REGIONS, {"xs": [], "ys": []}
+            return
+        reach, count = GRID_REACH * view.half, len(trace.regions)
+        self.regions.data = {
+            "image": [region.astype(np.float32) for region in trace.regions],
+            "x": [view.x - reach] * count,
+            "y": [view.y - reach] * count,
+            "size": [2 * reach] * count,
+        }
+        self.curves.data = {
+            axis: [[line[:, column].tolist() for line in curve] for curve in trace.curves]
+            for column, axis in enumerate(("xs", "ys"))
+        }
+        self.wrong.data = {"bits": trace.wrong}
+        self.trace.data = {
+            name: np.asarray(values, np.float64) for name, values in trace.columns.items()
+        }
+
+
+def scratch(name: str) -> ColumnDataSource:
+    """A source that only the browser fills; what it holds is not sent back."""
+    columns: dict[str, list[Any]] = {
+        "x": [], "y": [], "xs": [], "ys": [], "colour": [], "text": [],
+        "x0": [], "y0": [], "x1": [], "y1": [],
+    }  # fmt: skip
+    return ColumnDataSource(columns, name=name, syncable=False)
+
+
+def progress() -> Any:
+    """The curves over time, of one run or both, and where both stand."""
+    plot = figure(
+        name="progress",
+        sizing_mode="stretch_both",
+        tools="",
+        toolbar_location=None,
+        min_border=4,
+        border_fill_color=None,
+        outline_line_color=LINE,
+        y_axis_label=None,
+    )
+    plot.grid.grid_line_color = PALE
+    plot.axis.minor_tick_line_color = None
+    plot.axis.major_label_text_color = FAINT
+    plot.y_range.start = 0
+    for side, dash, colour in zip(SIDES, ("solid", "8 4"), (INK, POSITIVE), strict=True):
+        source = ColumnDataSource({"t": [], "v": [], "low": [], "high": []}, name=f"curve_{side}")
+        source.syncable = False
+        for limit in ("low", "high"):
+            plot.line("t", limit, source=source, line_color=HOT, line_dash="2 3")
+        plot.step(
+            "t", "v", source=source, mode="after", line_width=2, line_color=colour, line_dash=dash
+        )
+    now = Span(location=0, dimension="height", line_color=HOT, line_width=2, name="cursor")
+    now.syncable = False
+    plot.add_layout(now)
+    return plot

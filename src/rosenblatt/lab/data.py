@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -154,11 +155,25 @@ def from_text(text: bytes, name: str) -> Points:
         )
     if not text.strip():
         raise ValueError(f"{name} is empty; a CSV file with two columns and a label is needed.")
-    return of_two_columns(read(io.BytesIO(text), format="csv", dtype=np.float64), name)
+    try:
+        reader = read(io.BytesIO(text), format="csv", label=label_column(text), dtype=np.float64)
+        return of_two_columns(reader, name)
+    except ValueError as error:
+        raise ValueError(str(error).replace("the stream", name)) from None
+
+
+def label_column(text: bytes) -> str | int:
+    """The column of labels: by its name, else the last one. In a plane, y is a coordinate."""
+    header = text.split(b"\n", 1)[0].decode("utf-8", "replace")
+    names = [part.strip().strip('"') for part in header.split(",")]
+    return next((name for name in names if name.lower() in ("label", "class", "target")), -1)
 
 
 def from_file(path: str) -> Points:
     """The points of a file that was named on the command line."""
+    file = Path(path)
+    if file.suffix.lower() == ".csv" and file.exists() and file.stat().st_size <= MOST_BYTES:
+        return from_text(file.read_bytes(), path)
     return of_two_columns(read(path, dtype=np.float64), path)
 
 

@@ -9,8 +9,8 @@ const sides = [
   { name: "a", prefix: "", trace: trace_a, wrong: wrong_a, curves: curves_a, look: look_a },
   { name: "b", prefix: "b.", trace: trace_b, wrong: wrong_b, curves: curves_b, look: look_b },
 ];
-const lab = { moment: 0, last: 0, asked: 0, answered: 0, waiting: null, runs: [null, null], csv: "", address: "", stop: -1, timer: null, receiving: false };
-window.lab = lab;
+const lab = { moment: 0, last: 0, asked: 0, answered: 0, waiting: null, runs: [null, null], csv: "", address: "", stop: -1, timer: null, sides };
+window.lab = Object.assign(lab, { ask, show }); // for the tests
 
 // Asking and being answered
 
@@ -344,10 +344,8 @@ function save(name, type, content) {
 async function save_figure(kind) {
   for (const [i, side] of sides.entries()) {
     if (!lab.runs[i]) continue;
-    const view = Bokeh.index.find_one(model(`pane_${side.name}`)) ?? find_view(model(`pane_${side.name}`));
-    const layer = view.export(kind);
-    if (kind === "svg") save(`rosenblatt-${side.name}.svg`, "image/svg+xml", new XMLSerializer().serializeToString(layer.svg ?? layer.canvas));
-    else save(`rosenblatt-${side.name}.png`, "image/png", await layer.to_blob());
+    const drawn = Bokeh.index.find_one(model(`pane_${side.name}`)).export(kind);
+    save(`rosenblatt-${side.name}.${kind}`, "", await drawn.to_blob());
   }
 }
 
@@ -398,11 +396,10 @@ points.connect(points.streaming, edited);
 points.connect(points.selected.change, () => { $("remove").disabled = !points.selected.indices.length; });
 
 function edited() {
-  if (lab.asked !== lab.answered && !lab.brushing) return; // these points came from the engine
   clearTimeout(editing);
   editing = setTimeout(() => {
-    if (lab.csv_points === written_points()) return;
-    lab.csv_points = written_points();
+    if (lab.written === written_points()) return;
+    lab.written = written_points();
     form.elements.data.value = "points";
     open_address(address_of_form() + `&t=${lab.moment}`, true);
   }, 90);

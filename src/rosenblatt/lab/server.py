@@ -55,10 +55,9 @@ def address_of(server: Any) -> str:
 
 def serve(start: State, port: int | None = None, browser: bool = True) -> None:
     """Serve the page until Ctrl-C."""
-    try:
-        server = server_of(start, port)
-    except OSError as error:
-        raise ValueError(f"Port {port} cannot be used ({error.strerror}); name another.") from None
+    if port is not None and free_port(port) != port:
+        raise ValueError(f"Port {port} is taken; name another, or none for any that is free.")
+    server = server_of(start, port)
     server.start()
     print(f"The lab is at {address_of(server)} (Ctrl-C ends it).", flush=True)
     if browser:

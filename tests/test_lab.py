@@ -80,7 +80,7 @@ HOSTILE = {
     "one class": (b"x,y,label\n1,2,1\n2,1,1\n", "one class"),
     "one column": (b"x,label\n1,0\n2,1\n", "one column"),
     "empty": (b"\n", "empty"),
-    "binary": (bytes(range(256)) * 40, "file.csv"),
+    "binary": (bytes(range(256)) * 40, "no columns"),
     "huge numbers": (b"x,y,label\n1e300,2,1\n2,1,0\n", "1e"),
 }
 

@@ -137,7 +137,7 @@ class Pane:
         plot.scatter(
             "x", "y", marker="star", size=24, color=HOT, line_color="white", source=at["meet"]
         )
-        tool = PointDrawTool(renderers=[drawn], empty_value="+1", name=f"tool_{side}")
+        tool = PointDrawTool(renderers=[drawn], empty_value="")  # the page labels it
         plot.add_tools(tool)
         plot.toolbar.active_tap = plot.toolbar.active_drag = tool
 

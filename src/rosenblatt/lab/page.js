@@ -9,8 +9,10 @@ const sides = [
   { name: "a", prefix: "", trace: trace_a, wrong: wrong_a, curves: curves_a, look: look_a },
   { name: "b", prefix: "b.", trace: trace_b, wrong: wrong_b, curves: curves_b, look: look_b },
 ];
-const lab = { moment: 0, last: 0, asked: 0, answered: 0, waiting: null, runs: [null, null], csv: "", address: "", stop: -1, timer: null, sides };
+const lab = { moment: 0, last: 0, asked: 0, answered: 0, waiting: null, runs: [null, null], csv: "", address: "", brush: "+1", stop: -1, timer: null, sides };
 window.lab = Object.assign(lab, { ask, show }); // for the tests
+
+let editing = null;
 
 // Asking and being answered
 
@@ -24,8 +26,8 @@ function ask(request) {
   exchange.request = JSON.stringify({ number: lab.asked, ...request });
 }
 
-function open_address(address, keep_view = false) {
-  ask({ do: "open", address, keep_view });
+function open_address(address) {
+  ask({ do: "open", address });
 }
 
 function address_of_form() {
@@ -47,16 +49,19 @@ function answered() {
   lab.waiting = null;
   say(told.message, told.failed);
   if (told.file) save(told.name, "image/gif", Uint8Array.from(atob(told.file), (c) => c.charCodeAt(0)));
-  if (told.runs && !wish) receive(told);
+  if (told.runs && !wish && !(told.edited && editing)) receive(told); // else a newer one will come
   document.body.setAttribute("aria-busy", String(Boolean(wish)));
   if (wish) ask(wish);
 }
 
 function receive(told) {
+  clearTimeout(editing);
+  editing = null;
   lab.runs = told.runs;
   lab.csv = told.csv;
   lab.view = told.view;
   lab.address = told.address;
+  lab.written = written_points();
   const wanted = Number(new URLSearchParams(told.address).get("t") ?? 0);
   fill_form(told.address);
   lab.last = Math.max(...told.runs.map((run) => run?.last ?? 0));
@@ -74,6 +79,8 @@ function say(message, failed) {
   $("message").textContent = message ?? "";
   $("message").hidden = !message;
   $("message").classList.toggle("failed", Boolean(failed));
+  clearTimeout(lab.saying);
+  if (message && !failed) lab.saying = setTimeout(() => { $("message").hidden = true; }, 9000);
 }
 
 function fill_form(address) {
@@ -84,7 +91,7 @@ function fill_form(address) {
     if (field.type === "checkbox") field.checked = true;
     else field.value = value;
   }
-  form.elements.brush.value = lab.brush ?? "+1";
+  form.elements.brush.value = lab.brush;
   show_fitting_fields();
 }
 
@@ -138,6 +145,7 @@ const line = (...ends) => ({ xs: ends.map((end) => end[0]), ys: ends.map((end) =
 function draw(side, run) {
   if (!side.trace.data.row) return clear(side, run);
   const { k, at } = moment_of(side, run);
+  if (at("row") >= points.data.x.length) return; // removed; a newer trace will come
   const ends = (name) => [[at(`${name}_x0`), at(`${name}_x1`)], [at(`${name}_y0`), at(`${name}_y1`)]];
   const [x, y] = ends("s");
   const curve = side.curves.data.xs.length ? at("look") : -1;
@@ -389,19 +397,24 @@ function visit(number) {
 
 // What the visitor does
 
-let editing = null;
 points.connect(points.properties.data.change, edited);
 points.connect(points.patching, edited);
 points.connect(points.streaming, edited);
 points.connect(points.selected.change, () => { $("remove").disabled = !points.selected.indices.length; });
 
 function edited() {
+  const { x, y, label } = points.data;
+  if (Array.from(label).some((sign) => sign !== "+1" && sign !== "-1")) { // a new point, just placed
+    points.data = { x, y, label: Array.from(label, (sign) => (sign === "+1" || sign === "-1" ? sign : lab.brush)) };
+    return;
+  }
   clearTimeout(editing);
   editing = setTimeout(() => {
-    if (lab.written === written_points()) return;
+    editing = null;
+    if (lab.written === written_points()) return; // they came from the engine
     lab.written = written_points();
     form.elements.data.value = "points";
-    open_address(address_of_form() + `&t=${lab.moment}`, true);
+    ask({ do: "edit", address: `${address_of_form()}&t=${lab.moment}` });
   }, 90);
 }
 
@@ -421,7 +434,6 @@ function remove_selected() {
 function choose_brush(label) {
   lab.brush = label;
   form.elements.brush.value = label;
-  for (const side of sides) model(`tool_${side.name}`).empty_value = label;
 }
 
 form.addEventListener("submit", (event) => event.preventDefault());
@@ -437,13 +449,14 @@ form.addEventListener("change", (event) => {
   show_fitting_fields();
   open_address(address_of_form());
 });
+$("message").addEventListener("click", () => say(""));
 $("curve").addEventListener("change", draw_curve);
 $("scrub").addEventListener("input", () => { pause(); show(Number($("scrub").value)); });
 $("speed").addEventListener("change", () => { if (lab.timer) { pause(); play(); } });
 const clicks = {
   "start": () => step(-Infinity), "back": () => step(-1), "play": toggle, "forward": () => step(1), "end": () => step(Infinity),
   "remove": remove_selected,
-  "place": () => change_points((data) => { data.x.push(Number($("place_x").value)); data.y.push(Number($("place_y").value)); data.label.push(lab.brush ?? "+1"); }),
+  "place": () => change_points((data) => { data.x.push(Number($("place_x").value)); data.y.push(Number($("place_y").value)); data.label.push(lab.brush); }),
   "save-python": show_python, "save-csv": () => save("points.csv", "text/csv", lab.csv),
   "save-png": () => save_figure("png"), "save-svg": () => save_figure("svg"),
   "save-film": () => { say("The film is being made; this takes some seconds."); ask({ do: "film", side: 0 }); },

@@ -108,7 +108,7 @@ class Lab:
         return {"number": number, **told}
 
     async def _do(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Open an address, read a file, or make a film."""
+        """Open an address, take over points that were edited, read a file, or make a film."""
         if request["do"] == "film":
             film = await asyncio.to_thread(film_of, self.state, int(request["side"]))
             return {"file": base64.b64encode(film).decode(), "name": "learning.gif"}
@@ -117,25 +117,30 @@ class Lab:
             text = base64.b64decode(request["text"])
             points = await asyncio.to_thread(from_text, text, str(request["name"])[:80])
             state, note = self.state.with_points(points), points.note
-        else:
+        elif request["do"] in ("open", "edit"):
             state = from_address(str(request["address"]))
-        return await self._show(state, note, bool(request.get("keep_view")))
+        else:
+            raise KeyError(request["do"])
+        return await self._show(state, note, edited=request["do"] == "edit")
 
-    async def _show(self, state: State, note: str, keep_view: bool) -> dict[str, Any]:
-        """Send points and runs to the browser, and what is to be said about them."""
+    async def _show(self, state: State, note: str, edited: bool) -> dict[str, Any]:
+        """Send points and runs to the browser, and what is to be said about them.
+
+        While points are being edited, the browser has the newest, and its view stays.
+        """
         points = state.points()
-        if not keep_view:
+        if not edited:
             self.view = view_of(points.X)
         seen = await asyncio.to_thread(both_runs, state, points, self.view)
         self.state = state
-        data = as_columns(points)
-        if not same(self.points.data, data):
-            self.points.data = data
+        if not edited:
+            self.points.data = as_columns(points)
         for pane, run in zip(self.panes, seen, strict=True):
             pane.show(run and run.trace, self.view)
         troubles = [run.trouble for run in seen if run]
         notes = dict.fromkeys([note or points.note, *troubles])
         return {
+            "edited": edited,
             "address": state.address(),
             "view": asdict(self.view),
             "message": " ".join(filter(None, notes)),
@@ -209,11 +214,6 @@ def as_columns(points: Points) -> dict[str, Any]:
     """The points as the page's source has them."""
     labels = ["+1" if label > 0 else "-1" for label in points.y.tolist()]
     return {"x": points.X[:, 0].tolist(), "y": points.X[:, 1].tolist(), "label": labels}
-
-
-def same(have: Any, want: dict[str, Any]) -> bool:
-    """Whether a source already holds these columns: then a drag is not disturbed."""
-    return all(list(have[name]) == values for name, values in want.items())
 
 
 def film_of(state: State, side: int) -> bytes:

@@ -19,6 +19,7 @@ from rosenblatt.lab import data, server, state, tour, trace
 
 KERNELS = hasattr(rosenblatt, "KernelPerceptron")
 needs_kernels = pytest.mark.skipif(not KERNELS, reason="there is no KernelPerceptron yet")
+ORIGIN = "&form=origin&data=points&points=1,2,+;2,0.1,+;-1,-1.5,-"
 SMALL = "data=blobs&size=30&gap=0.1&order=fixed"
 
 
@@ -139,15 +140,13 @@ def test_lines_and_bands_are_where_the_weights_say():
     assert np.isnan(run.columns["s_x0"][0])  # at w = 0 there is no line
 
 
-def test_the_theorem_holds_at_every_moment():
-    _, _, run = run_of("data=blobs&gap=0.05&form=origin&size=60&order=once")
-    assert run.stop_reason == "max_iter" or run.last <= run.theorem.bound
-    _, _, run = run_of(SMALL)
+@pytest.mark.parametrize("choice", ["", "&intercept_step=radius", ORIGIN])
+def test_the_theorem_holds_at_every_moment(choice):
+    _, _, run = run_of(f"{SMALL}&eta0=0.3{choice}")
     assert run.stop_reason == "separated"
     assert run.last <= run.theorem.bound
-    lifted = np.hypot(run.columns["norm"], run.columns["b"])
-    assert (run.columns["low"] <= lifted + 1e-9).all()
-    assert (lifted <= run.columns["high"] + 1e-9).all()
+    assert (run.columns["low"] <= run.columns["length"] + 1e-9).all()
+    assert (run.columns["length"] <= run.columns["high"] + 1e-9).all()
 
 
 def test_a_long_run_is_cut_and_its_lines_say_so():

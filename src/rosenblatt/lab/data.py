@@ -29,7 +29,7 @@ class Recipe(NamedTuple):
     """How a generator makes points."""
 
     size: int = 40
-    gap: float = 0.5
+    gap: float = 0.2
     seed: int = 0
 
 

@@ -28,7 +28,20 @@ NEGATIVE, POSITIVE, NEGATIVE_SIDE, POSITIVE_SIDE = "#E69F00", "#0072B2", "#fbe6b
 INK, FAINT, PALE, LINE = "#1d2733", "#5b6775", "#eceff3", "#b7c0ca"
 HOT, GREEN = "#a8326f", "#00664b"  # what is in use now, and w
 SIDES = ("a", "b")
-SCRATCH = ("shade", "edge", "last", "band", "ray", "arc", "now", "wrong", "proof", "meet", "w")
+SCRATCH = (
+    "shade",
+    "edge",
+    "last",
+    "band",
+    "ray",
+    "arc",
+    "now",
+    "wrong",
+    "proof",
+    "meet",
+    "w",
+    "angle",
+)
 NO_REGIONS: dict[str, Any] = {"image": [], "x": [], "y": [], "size": []}
 
 
@@ -60,7 +73,7 @@ class Pane:
         self.figure.axis.major_label_text_color = FAINT
         self.figure.tags = [self.trace, self.wrong, self.curves]  # no glyph draws all of these
         self._draw_run()
-        self._draw_points(side, points)
+        self._draw_points(points)
 
     def _draw_run(self) -> None:
         """Glyphs whose few numbers the browser picks from the trace."""
@@ -105,41 +118,43 @@ class Pane:
                 end=VeeHead(size=14, fill_color=GREEN, line_color=GREEN),
             )
         )
-        words = {"text_color": INK, "text_font_size": "13px", "text_font_style": "bold"}
-        plot.text("x1", "y1", text="text", x_offset=8, y_offset=-4, source=at["w"], **words)
 
-    def _draw_points(self, side: str, points: ColumnDataSource) -> None:
+    def _draw_points(self, points: ColumnDataSource) -> None:
         """The points, which can be placed, dragged and removed."""
         plot, at = self.figure, self.scratch
-        plot.scatter(
-            "x",
-            "y",
-            size=17,
-            fill_color=None,
-            line_color="#c2410c",
-            line_width=1.6,
-            source=at["wrong"],
+        self.rings = plot.scatter(
+            "x", "y", fill_color=None, line_color="#c2410c", line_width=1.6, source=at["wrong"]
         )
         look: dict[str, Any] = {
             "marker": factor_mark("label", ["circle", "square"], ["-1", "+1"]),
             "color": factor_cmap("label", [NEGATIVE, POSITIVE], ["-1", "+1"]),
             "line_color": INK,
             "line_width": 0.8,
-            "size": 10,
             "selection_line_width": 3.5,
             "selection_line_color": HOT,
         }
-        drawn = plot.scatter("x", "y", source=points, name=f"points_{side}", **look)
-        drawn.nonselection_glyph = None
+        self.points = plot.scatter("x", "y", source=points, **look)
+        self.points.nonselection_glyph = None
         plot.scatter(
             "x", "y", size=26, fill_color=None, line_color=HOT, line_width=3, source=at["now"]
         )
         plot.scatter(
             "x", "y", marker="star", size=24, color=HOT, line_color="white", source=at["meet"]
         )
-        tool = PointDrawTool(renderers=[drawn], empty_value="")  # the page labels it
+        words = {"text_font_size": "13px", "text_font_style": "bold"}
+        plot.text("x1", "y1", text="text", x_offset=8, y_offset=-4, source=at["w"], **words)
+        words |= {"text_color": HOT, "text_align": "center", "text_baseline": "middle"}
+        plot.text("x", "y", text="text", source=at["angle"], **words)
+        tool = PointDrawTool(renderers=[self.points], empty_value="")  # the page labels it
         plot.add_tools(tool)
         plot.toolbar.active_tap = plot.toolbar.active_drag = tool
+
+    def size(self, count: int) -> None:
+        """Draw many points smaller than few."""
+        size = 10 if count <= 150 else 7 if count <= 400 else 5
+        for glyph in (self.points.glyph, self.points.selection_glyph):
+            glyph.size = size
+        self.rings.glyph.size = 1.7 * size
 
     def show(self, trace: Trace | None, view: View) -> None:
         """Send a run to the browser, or that there is none."""

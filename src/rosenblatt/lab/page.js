@@ -167,7 +167,7 @@ function draw(side, run) {
 function clear(side, run) {
   for (const part of ["edge", "last", "band", "ray", "arc"]) set(part, side, line());
   set("shade", side, { xs: [], ys: [], colour: [] });
-  for (const part of ["now", "wrong"]) set(part, side, { x: [], y: [] });
+  for (const part of ["now", "wrong", "angle"]) set(part, side, { x: [], y: [], text: [] });
   set("w", side, { x0: [], y0: [], x1: [], y1: [], text: [] });
   $(`now_${side.name}`).innerHTML = "<p>Place points of both classes: click on the plane.</p>";
   $(`title_${side.name}`).textContent = title_of(run);
@@ -192,6 +192,7 @@ function draw_example(side, k, at) {
     set("now", side, { x: [], y: [] });
     set("ray", side, line());
     set("arc", side, line());
+    set("angle", side, { x: [], y: [], text: [] });
     return;
   }
   const x = [points.data.x[row], points.data.y[row]];
@@ -202,7 +203,9 @@ function draw_example(side, k, at) {
   turn = Math.atan2(Math.sin(turn), Math.cos(turn));
   const radius = 0.16 * view.half;
   const arc = Array.from({ length: 25 }, (_, i) => from + (turn * i) / 24);
-  set("arc", side, scale && Math.hypot(...x) > 0 ? line([arc.map((a) => radius * Math.cos(a)), arc.map((a) => radius * Math.sin(a))]) : line());
+  const there = scale && isFinite(at("new_angle"));
+  set("arc", side, there ? line([arc.map((a) => radius * Math.cos(a)), arc.map((a) => radius * Math.sin(a))]) : line());
+  set("angle", side, there ? { x: [1.5 * radius * Math.cos(arc[12])], y: [1.5 * radius * Math.sin(arc[12])], text: [`${Math.round(at("new_angle"))}°`] } : { x: [], y: [], text: [] });
 }
 
 function draw_wrong(side, k) {
@@ -272,7 +275,8 @@ function rule_of(run, k, at) {
   const weights = `w ← w ${op} ${rate ? "η·" : ""}x = ${pair(at("w1", k - 1), at("w2", k - 1))} ${op} ${rate}${pair(...x)} = <b class="hot">${pair(at("w1"), at("w2"))}</b>`;
   const moved = at("b") - at("b", k - 1);
   const bias = biased ? `; b ← ${short(at("b", k - 1))} ${signed(moved)} = <b class="hot">${short(at("b"))}</b>` : "";
-  const angle = isFinite(at("angle")) ? `∠(w, x) ${at("angle").toFixed(1)}° → ${at("new_angle").toFixed(1)}°` : `∠(w, x) = ${isFinite(at("new_angle")) ? at("new_angle").toFixed(1) + "°" : "–"} from now on`;
+  const degrees = (name) => (isFinite(at(name)) ? `${at(name).toFixed(1)}°` : "none, as w = 0");
+  const angle = `∠(w, x): ${degrees("angle")} → ${degrees("new_angle")}`;
   return `<p><b>Update ${k}</b>, epoch ${at("epoch")}: row ${row + 1}, y = ${sign.replace("-", "−")}, ${before}</p><p class="rule">${weights}${bias}</p><p class="facts">${angle}</p>`;
 }
 
@@ -284,13 +288,15 @@ function draw_verdict() {
   const add = (text) => { const p = document.createElement("p"); p.textContent = text; box.append(p); };
   add(sentence);
   add(detail);
-  lab.runs.forEach((run, i) => {
-    if (!run?.every) return;
-    const name = lab.runs[1] ? (i ? "Right: " : "Left: ") : "";
-    if (run.theorem) {
+  const both = lab.runs.filter((run) => run?.every);
+  const bounds = new Set(both.map((run) => run.theorem?.bound));
+  both.forEach((run, i) => {
+    const name = lab.runs[1] ? ["Left: ", "Right: "][i] : "";
+    if (run.theorem && !(i && bounds.size === 1)) {
       const coordinate = run.settings.form === "bias" ? ", the bias counted as a coordinate" : "";
-      add(`${name}${name ? "at" : "At"} most (R/γ)² = (${short(run.theorem.radius)}/${short(run.theorem.margin)})² = ${run.theorem.bound.toLocaleString("en")} mistakes in any order${coordinate}; this run makes ${run.last.toLocaleString("en")}.`);
-    } else add(`${name}${run.ending}`);
+      add(`${bounds.size > 1 ? name : ""}At most (R/γ)² = (${short(run.theorem.radius)}/${short(run.theorem.margin)})² = ${run.theorem.bound.toLocaleString("en")} mistakes in any order${coordinate}.`);
+    }
+    add(name + run.ending);
   });
 }
 
@@ -299,7 +305,7 @@ function draw_curve() {
   sides.forEach((side, i) => {
     const columns = side.trace.data, there = lab.runs[i] && columns[what];
     const v = there ? Array.from(columns[what]) : [];
-    const limits = what === "norm" && there && columns.low && lab.runs[i].settings.form === "origin";
+    const limits = what === "length" && there && columns.low && lab.runs[i].theorem;
     model(`curve_${side.name}`).data = { t: v.map((_, k) => k), v, low: limits ? Array.from(columns.low) : v.map(() => NaN), high: limits ? Array.from(columns.high) : v.map(() => NaN) };
   });
 }

@@ -19,17 +19,16 @@ try:
 except ImportError as missing:
     raise ImportError("The lab needs bokeh: pip install 'rosenblatt[lab]'.") from missing
 
-from ..classifiers import CHOICES
 from .data import MOST_BYTES, Points, as_csv, from_text
 from .figures import NEGATIVE_SIDE, POSITIVE_SIDE, SIDES, Pane, progress
-from .state import DOCUMENTS, FORMS, Settings, State, from_address, python_lines
+from .state import DOCUMENTS, FORMS, USUAL, Settings, State, from_address, python_lines
 from .tour import TOUR
 from .trace import MOST_UPDATES, Trace, Verdict, View, trace_of, verdict_of, view_of
 
 CURVES = {
     "errors": "J₁, misclassified points",
     "loss": "J, the loss −Σ y·activation over them",
-    "norm": "‖w‖ between γM and R√M",
+    "length": "‖(w, b)‖ between γM and R√M",
     "mistakes": "mistakes so far",
 }
 
@@ -62,10 +61,10 @@ class Lab:
         doc.template_variables.update(
             style=folder.joinpath("page.css").read_text("utf-8"),
             forms=FORMS,
-            choices=CHOICES,
             sides=SIDES,
             curves=CURVES,
             default=vars(Settings()),
+            recipe=USUAL,
             documents=DOCUMENTS,
         )
         chart = progress()
@@ -136,6 +135,7 @@ class Lab:
         if not edited:
             self.points.data = as_columns(points)
         for pane, run in zip(self.panes, seen, strict=True):
+            pane.size(len(points.y))
             pane.show(run and run.trace, self.view)
         troubles = [run.trouble for run in seen if run]
         notes = dict.fromkeys([note or points.note, *troubles])

@@ -10,7 +10,7 @@ from ..classifiers import Perceptron
 from .data import MOST_POINTS, SETS, Points, Recipe, checked, from_file, made
 
 MOST_EPOCHS = 1_000
-FORMS = {"bias": "w·x + b, with a bias", "origin": "w·x, through the origin", "kernel": "kernel"}
+FORMS = {"bias": "with a bias", "origin": "through the origin", "kernel": "dual, with a kernel"}
 DOCUMENTS: dict[str, dict[str, str]] = {  # docs/textbook.md has the whole table
     "000": {"form": "bias", "order": "each", "ties": "positive", "intercept_step": "1"},
     "001": {"form": "origin", "order": "first", "ties": "negative"},

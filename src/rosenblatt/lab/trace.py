@@ -102,7 +102,7 @@ def linear_trace(points: Points, settings: Settings, view: View) -> Trace:
     moments = [zero, *((step.new_weights, step.new_bias) for step in taken)]
     W, b = (np.concatenate(part) for part in zip(*moments, strict=True))
     columns = updates_as_columns(taken) | {"w1": W[:, 0], "w2": W[:, 1], "b": b}
-    columns["norm"] = np.linalg.norm(W, axis=1)
+    columns["norm"] = columns["length"] = np.linalg.norm(W, axis=1)
     regions: list[Array] = []
     curves: list[list[Array]] = []
     shown_W, shown_b, margins = W, b, None
@@ -126,7 +126,7 @@ def linear_trace(points: Points, settings: Settings, view: View) -> Trace:
     columns |= bands(shown, shown_b, margins, settings.margin, view)
     theorem = theorem_of(model, X, y)
     if theorem is not None:
-        columns |= squeeze(theorem, columns, settings.eta0)
+        columns |= squeeze(theorem, columns, settings.eta0, model.last_weights()[2])
     return Trace(
         columns,
         packed(margins, y, settings),
@@ -225,11 +225,16 @@ def theorem_of(model: Any, X: Array, y: Array) -> Theorem | None:
     return Theorem(said.radius, said.attained, int(said.bound * (1 + 1e-9)))  # rounding aside
 
 
-def squeeze(theorem: Theorem, columns: dict[str, Array], eta0: float) -> dict[str, Array]:
-    """γM ≤ ‖w‖ ≤ R√M at each moment, in the units of w."""
-    mistakes = columns["mistakes"]
-    high = eta0 * theorem.radius * np.sqrt(mistakes)
-    return {"low": eta0 * max(theorem.margin, 0.0) * mistakes, "high": high}
+def squeeze(
+    theorem: Theorem, columns: dict[str, Array], eta0: float, intercept_step: float
+) -> dict[str, Array]:
+    """γM ≤ ‖(w, b)‖ ≤ R√M at each moment, with the bias as a coordinate of its step's size."""
+    mistakes, bias = columns["mistakes"], columns["b"]
+    return {
+        "low": eta0 * theorem.margin * mistakes,
+        "length": np.hypot(columns["norm"], bias / np.sqrt(intercept_step or 1.0)),
+        "high": eta0 * theorem.radius * np.sqrt(mistakes),
+    }
 
 
 # Geometry: lines that reach beyond the view, so that drawing needs no arithmetic

@@ -5,6 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 
 import numpy as np
@@ -414,6 +415,7 @@ class Page:
         """Press the mouse at a place of the plane, and perhaps let it go at another."""
         from selenium.webdriver import ActionChains
 
+        time.sleep(0.4)  # two taps within 0.3 s are a double tap, which Bokeh takes for no place
         places = [self.pixels(*place) for place in [(x, y), drag_to] if place]
         chain = ActionChains(self.driver, duration=20)
         chain.w3c_actions.pointer_action.move_to_location(*places[0])
@@ -455,8 +457,7 @@ class Page:
         for _ in range(1200):
             if path.exists() and path.stat().st_size:
                 return path.read_bytes()
-            self.js("return 0")
-            __import__("time").sleep(0.05)
+            time.sleep(0.05)
         raise AssertionError(f"{name} was not downloaded")
 
     @property

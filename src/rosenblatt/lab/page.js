@@ -22,6 +22,7 @@ function ask(request) {
     return;
   }
   lab.asked += 1;
+  lab.opening = request.do !== "edit";
   document.body.setAttribute("aria-busy", "true");
   exchange.request = JSON.stringify({ number: lab.asked, ...request });
 }
@@ -414,10 +415,11 @@ function edited() {
     points.data = { x, y, label: Array.from(label, (sign) => (sign === "+1" || sign === "-1" ? sign : lab.brush)) };
     return;
   }
+  if (lab.opening && lab.asked !== lab.answered) return; // these come from the engine
   clearTimeout(editing);
   editing = setTimeout(() => {
     editing = null;
-    if (lab.written === written_points()) return; // they came from the engine
+    if (lab.written === written_points()) return;
     lab.written = written_points();
     form.elements.data.value = "points";
     ask({ do: "edit", address: `${address_of_form()}&t=${lab.moment}` });

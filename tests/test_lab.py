@@ -282,15 +282,6 @@ def test_documents_set_what_the_table_of_forms_says():
 # The command
 
 
-def command(*arguments):
-    return subprocess.run(
-        [sys.executable, "-m", "rosenblatt", "lab", "--no-browser", *arguments],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-
-
 def test_without_bokeh_the_command_says_what_to_install():
     script = "import sys; sys.modules['bokeh'] = None; from rosenblatt.cli import main; main()"
     ran = subprocess.run(
@@ -300,19 +291,20 @@ def test_without_bokeh_the_command_says_what_to_install():
     assert ran.stderr == "rosenblatt: The lab needs bokeh: pip install 'rosenblatt[lab]'.\n"
 
 
-def test_a_file_that_is_too_long_is_refused(tmp_path):
+def test_a_file_that_cannot_be_drawn_is_refused(tmp_path):
     path = tmp_path / "many.csv"
     path.write_text("x,y,label\n" + "1,2,1\n3,4,0\n" * 600)
-    ran = command(str(path))
-    assert ran.returncode == 2
-    assert "1,200 points" in ran.stderr
-    assert ran.stderr.count("\n") == 1
+    with pytest.raises(ValueError, match="1,200 points"):
+        state.of_data(str(path))
+    with pytest.raises((ValueError, OSError), match=r"nowhere\.csv"):
+        state.of_data("nowhere.csv")
 
 
-def test_a_file_that_is_not_there_is_refused():
-    ran = command("nowhere.csv")
-    assert ran.returncode == 2
-    assert "nowhere.csv" in ran.stderr
+def test_a_large_file_is_not_read_as_a_whole_before_it_is_refused(tmp_path):
+    path = tmp_path / "large.csv"
+    path.write_bytes(HOSTILE["large"][0])
+    with pytest.raises(ValueError, match=r"10\.5 MB"):
+        state.of_data(str(path))
 
 
 def test_a_free_port_is_taken_when_the_usual_one_is_not_free():

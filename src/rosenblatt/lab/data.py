@@ -148,11 +148,7 @@ def made(name: str, recipe: Recipe) -> Points:
 
 def from_text(text: bytes, name: str) -> Points:
     """The points of a CSV file that was dropped on the page."""
-    if len(text) > MOST_BYTES:
-        raise ValueError(
-            f"{name} has {len(text) / 1e6:.1f} MB; the lab takes files up to "
-            f"{MOST_BYTES / 1e6:.0f} MB. Draw some of its rows, or use rosenblatt train."
-        )
+    refuse_large(len(text), name)
     if not text.strip():
         raise ValueError(f"{name} is empty; a CSV file with two columns and a label is needed.")
     try:
@@ -160,6 +156,15 @@ def from_text(text: bytes, name: str) -> Points:
         return of_two_columns(reader, name)
     except ValueError as error:
         raise ValueError(str(error).replace("the stream", name)) from None
+
+
+def refuse_large(size: int, name: str) -> None:
+    """Raise when a file is larger than any that the page could show."""
+    if size > MOST_BYTES:
+        raise ValueError(
+            f"{name} has {size / 1e6:.1f} MB; the lab takes files up to {MOST_BYTES / 1e6:.0f} MB. "
+            "Take some of the rows, or use rosenblatt train for all of them."
+        )
 
 
 def label_column(text: bytes) -> str | int:
@@ -172,8 +177,10 @@ def label_column(text: bytes) -> str | int:
 def from_file(path: str) -> Points:
     """The points of a file that was named on the command line."""
     file = Path(path)
-    if file.suffix.lower() == ".csv" and file.exists() and file.stat().st_size <= MOST_BYTES:
-        return from_text(file.read_bytes(), path)
+    if file.is_file():
+        refuse_large(file.stat().st_size, path)
+        if file.suffix.lower() == ".csv":
+            return from_text(file.read_bytes(), path)
     return of_two_columns(read(path, dtype=np.float64), path)
 
 

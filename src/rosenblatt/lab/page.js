@@ -366,7 +366,7 @@ async function save_figure(kind) {
 
 function load(file) {
   if (!file) return;
-  if (file.size > facts.most_bytes) return say(`${file.name} has ${(file.size / 1e6).toFixed(1)} MB; the lab takes files up to ${facts.most_bytes / 1e6} MB. Draw some of its rows, or use rosenblatt train.`, true);
+  if (file.size > facts.most_bytes) return say(`${file.name} has ${(file.size / 1e6).toFixed(1)} MB; the lab takes files up to ${facts.most_bytes / 1e6} MB. Take some of the rows, or use rosenblatt train for all of them.`, true);
   const reader = new FileReader();
   reader.onload = () => ask({ do: "file", name: file.name, text: reader.result.split(",")[1] ?? "" });
   reader.readAsDataURL(file);
@@ -474,7 +474,8 @@ const clicks = {
 for (const [id, action] of Object.entries(clicks)) $(id).addEventListener("click", action);
 
 document.addEventListener("keydown", (event) => {
-  if (event.target.closest?.("input:not([type=range]):not([type=radio]), select, textarea, button") && event.key !== "Delete") return;
+  const within = (kinds) => event.target.closest?.(kinds);
+  if (within("input:not([type=range]):not([type=radio]):not([type=checkbox]), select, textarea") || (event.key === " " && within("button, input, summary"))) return;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const keys = { " ": toggle, ArrowLeft: () => step(-1), ArrowRight: () => step(1), Home: () => step(-Infinity), End: () => step(Infinity), 1: () => choose_brush("+1"), 2: () => choose_brush("-1"), Delete: remove_selected };
   if (!keys[event.key]) return;

@@ -185,7 +185,7 @@ function draw_before(side, run, k, at) {
 // The example in use, its ray from the origin, w, and the angle between them.
 function draw_example(side, k, at) {
   const row = at("row"), w = [at("w1"), at("w2")], view = lab.view;
-  const longest = Math.max(...side.trace.data.norm);
+  const longest = Math.max(...(side.trace.data.norm ?? [0]));
   const length = Math.hypot(...w);
   const scale = length > 0 ? (0.25 + 0.45 * (length / longest)) * view.half / length : 0;
   set("w", side, scale ? { x0: [0], y0: [0], x1: [w[0] * scale], y1: [w[1] * scale], text: ["w"] } : { x0: [], y0: [], x1: [], y1: [], text: [] });
@@ -262,7 +262,7 @@ function words_of(run, k, at) {
 
 function shown_answer(run, at) {
   if (run.settings.solution === "last") return "";
-  return ` · bold: the ${run.settings.solution} after ${at("look") ? "the last epoch seen" : "no epoch yet"}, dashed: the last weights`;
+  return ` · bold: the ${run.settings.solution} ${at("look_epoch") ? `after epoch ${at("look_epoch")}` : "begins with epoch 1"}, dashed: the last weights`;
 }
 
 function rule_of(run, k, at) {

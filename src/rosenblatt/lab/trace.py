@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 from itertools import accumulate
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -78,11 +78,8 @@ def trace_of(points: Points, settings: Settings, view: View) -> Trace:
     if len(set(points.y.tolist())) < 2:
         have = "no points" if not len(points.y) else "points of one class only"
         raise ValueError(f"There are {have}; place some of both classes, and learning begins.")
-    return (
-        kernel_trace(points, settings, view)
-        if settings.form == "kernel"
-        else linear_trace(points, settings, view)
-    )
+    write_down = kernel_trace if settings.form == "kernel" else linear_trace
+    return write_down(points, settings, view)
 
 
 # The linear family, update by update
@@ -90,54 +87,39 @@ def trace_of(points: Points, settings: Settings, view: View) -> Trace:
 
 def linear_trace(points: Points, settings: Settings, view: View) -> Trace:
     """Every update, from ``steps``; what the solution predicts with, from runs of fewer epochs."""
-    X, y = points.X, points.y
-    model = settings.estimator().fit(X, y)
-    epochs = epochs_within(model, MOST_UPDATES)
-    cut = epochs < model.n_iter_
-    if cut:
-        settings = replace(settings, max_iter=epochs)
-        model = settings.estimator().fit(X, y)
-    taken = list(steps(X, y, **settings.parameters()))
-    zero = np.zeros((1, 2)), np.zeros(1)
-    moments = [zero, *((step.new_weights, step.new_bias) for step in taken)]
-    W, b = (np.concatenate(part) for part in zip(*moments, strict=True))
-    columns = updates_as_columns(taken) | {"w1": W[:, 0], "w2": W[:, 1], "b": b}
-    columns["norm"] = columns["length"] = np.linalg.norm(W, axis=1)
-    regions: list[Array] = []
-    curves: list[list[Array]] = []
-    shown_W, shown_b, margins = W, b, None
-    if settings.solution in ("average", "pocket"):
-        looks, models = prefixes(settings, model, X, y, MOST_PREFIXES)
-        columns["look"] = look_of(columns["epoch"], looks, len(taken))
-        coefs = [(np.zeros(2), 0.0), *((each.coef_[0], each.intercept_[0]) for each in models)]
-        shown_W = np.array([w for w, _ in coefs])[columns["look"]]
-        shown_b = np.array([bias for _, bias in coefs])[columns["look"]]
-    elif settings.solution == "vote":
-        looks, models = prefixes(settings, model, X, y, MOST_CURVED)
-        columns["look"] = look_of(columns["epoch"], looks, len(taken))
-        regions, curves = curved(models, view)
-        scores = [np.zeros(len(y)), *(each.decision_function(X) for each in models)]
-        margins = (y * np.array(scores))[columns["look"]]
-    if margins is None:
-        margins = margins_of(points, settings, shown_W, shown_b)
-    columns |= losses(margins, y, settings)
-    shown = np.full_like(shown_W, np.nan) if curves else shown_W
-    columns |= lines("s", shown, shown_b, view) | lines("l", W, b, view)
-    columns |= bands(shown, shown_b, margins, settings.margin, view)
-    theorem = theorem_of(model, X, y)
+    settings, model, cut = fitted(points, settings)
+    taken = list(steps(points.X, points.y, **settings.parameters()))
+    columns = updates_as_columns(taken)
+    answer = answer_of(points, settings, model, columns, view)
+    W, b = weights_in(columns)
+    columns |= {"look": answer.look, "look_epoch": answer.look_epoch}
+    columns |= losses(answer.margins, points.y, settings)
+    columns |= lines("s", answer.W, answer.b, view) | lines("l", W, b, view)
+    columns |= bands(answer, settings.margin, view)
+    theorem = theorem_of(model, points)
     if theorem is not None:
         columns |= squeeze(theorem, columns, settings.eta0, model.last_weights()[2])
     return Trace(
         columns,
-        packed(margins, y, settings),
-        regions,
-        curves,
+        packed(answer.margins, points.y, settings),
+        answer.regions,
+        answer.curves,
         "update",
         model.stop_reason_,
         model.n_iter_,
         cut,
         theorem,
     )
+
+
+def fitted(points: Points, settings: Settings) -> tuple[Settings, Any, bool]:
+    """A run that is not too long to show: settings, model, and whether epochs were cut off."""
+    model = settings.estimator().fit(points.X, points.y)
+    epochs = epochs_within(model, MOST_UPDATES)
+    if epochs == model.n_iter_:
+        return settings, model, False
+    settings = replace(settings, max_iter=epochs)
+    return settings, settings.estimator().fit(points.X, points.y), True
 
 
 def epochs_within(model: Perceptron, most: int) -> int:
@@ -147,10 +129,11 @@ def epochs_within(model: Perceptron, most: int) -> int:
 
 
 def updates_as_columns(taken: list[Any]) -> dict[str, Array]:
-    """When each update happened, and to which row."""
+    """When each update happened, to which row, and the weights that it left."""
     nan = float("nan")
     rows = [(0, -1, nan, nan, nan)]
     rows += [(s.epoch, s.row, s.activation, s.cosine, s.new_cosine) for s in taken]
+    W = np.array([[0.0, 0.0], *(step.new_weights[0] for step in taken)])
     epoch, row, activation, cosine, new_cosine = (
         np.array(part) for part in zip(*rows, strict=True)
     )
@@ -161,25 +144,74 @@ def updates_as_columns(taken: list[Any]) -> dict[str, Array]:
         "angle": np.degrees(np.arccos(cosine)),
         "new_angle": np.degrees(np.arccos(new_cosine)),
         "mistakes": np.arange(len(rows)),
-        "look": np.zeros(len(rows), int),
+        "w1": W[:, 0],
+        "w2": W[:, 1],
+        "b": np.array([0.0, *(step.new_bias[0] for step in taken)]),
+        "norm": np.linalg.norm(W, axis=1),
+        "length": np.linalg.norm(W, axis=1),
     }
 
 
-def prefixes(
-    settings: Settings, model: Any, X: Array, y: Array, most: int
-) -> tuple[Array, list[Any]]:
+def weights_in(columns: dict[str, Array]) -> tuple[Array, Array]:
+    """The weights and biases of all moments."""
+    return np.column_stack([columns["w1"], columns["w2"]]), columns["b"]
+
+
+class Answer(NamedTuple):
+    """What the solution predicts with at each moment: a line, or a curve where W is NaN."""
+
+    W: Array
+    b: Array
+    margins: Array
+    look: Array
+    """Which of the looks at the solution, 0 for none."""
+    look_epoch: Array
+    regions: list[Array]
+    curves: list[list[Array]]
+
+
+def answer_of(
+    points: Points, settings: Settings, model: Any, columns: dict[str, Array], view: View
+) -> Answer:
+    """The last weights as they are; other solutions as they were after the last epoch."""
+    W, b = weights_in(columns)
+    if settings.solution == "last":
+        none = np.zeros(len(b), int)
+        return Answer(W, b, margins_of(points, settings, W, b), none, columns["epoch"], [], [])
+    curved_too = settings.solution == "vote"
+    most = MOST_CURVED if curved_too else MOST_PREFIXES
+    epochs, models = prefixes(points, settings, model, most)
+    look = look_of(columns["epoch"], epochs)
+    seen = np.append(0, epochs)[look]
+    if curved_too:
+        nowhere = np.full_like(W, np.nan)
+        margins = margins_by_scores(points, models)[look]
+        return Answer(nowhere, b, margins, look, seen, *curved(models, view))
+    W = np.array([np.zeros(2), *(each.coef_[0] for each in models)])[look]
+    b = np.array([0.0, *(each.intercept_[0] for each in models)])[look]
+    return Answer(W, b, margins_of(points, settings, W, b), look, seen, [], [])
+
+
+def margins_by_scores(points: Points, models: list[Any]) -> Array:
+    """Each row's label times the score of no model, and of each."""
+    scores = [np.zeros(len(points.y)), *(model.decision_function(points.X) for model in models)]
+    return np.asarray(points.y * np.array(scores))
+
+
+def prefixes(points: Points, settings: Settings, model: Any, most: int) -> tuple[Array, list[Any]]:
     """Some epochs, spread over a run, and the model as it was after each."""
     count = min(model.n_iter_, most)
-    looks = np.unique(np.linspace(1, model.n_iter_, count).round().astype(int))
-    models = [settings.estimator(max_iter=epoch).fit(X, y) for epoch in looks[:-1].tolist()]
-    return looks, [*models, model]
+    epochs = np.unique(np.linspace(1, model.n_iter_, count).round().astype(int))
+    models = [
+        settings.estimator(max_iter=epoch).fit(points.X, points.y) for epoch in epochs[:-1].tolist()
+    ]
+    return epochs, [*models, model]
 
 
-def look_of(epochs: Array, looks: Array, last: int) -> Array:
+def look_of(epochs: Array, looks: Array) -> Array:
     """Which look at the solution each moment shows: that of the last epoch before it that ended."""
     found = np.searchsorted(looks, epochs - 1, side="right")
-    found[0] = 0
-    if last:
+    if len(epochs) > 1:
         found[-1] = len(looks)  # after the last update the run goes on to its end
     return np.asarray(found)
 
@@ -214,10 +246,10 @@ def losses(margins: Array, y: Array, settings: Settings) -> dict[str, Array]:
     }
 
 
-def theorem_of(model: Any, X: Array, y: Array) -> Theorem | None:
+def theorem_of(model: Any, points: Points) -> Theorem | None:
     """The theorem's numbers, where it speaks of such a run."""
     try:
-        said = report(model, X, y)
+        said = report(model, points.X, points.y)
     except ValueError:
         return None
     if said.attained <= 0:
@@ -260,22 +292,18 @@ def unit(W: Array, b: Array, view: View) -> tuple[Array, Array]:
     return W / length[:, None], (W @ [view.x, view.y] + b) / length
 
 
-def bands(W: Array, b: Array, margins: Array, demanded: float, view: View) -> dict[str, Array]:
+def bands(answer: Answer, demanded: float, view: View) -> dict[str, Array]:
     """How far the margin reaches on both sides of each boundary, as a vector.
 
     The margin that was demanded, or once every row is right the one that was reached.
     """
-    length = np.linalg.norm(W, axis=1)
+    length = np.linalg.norm(answer.W, axis=1)
     length = np.where(length > 0, length, np.nan)
-    reached = margins.min(axis=1)
-    wide = demanded if demanded > 0 else np.where(reached > 0, reached, np.nan)
-    normal, _ = unit(W, b, view)
-    vector = normal * (wide / length)[:, None]
-    return {
-        "m_x": vector[:, 0],
-        "m_y": vector[:, 1],
-        "margin": np.where(reached > 0, reached, np.nan) / length,
-    }
+    least = answer.margins.min(axis=1)
+    reached = np.where(least > 0, least, np.nan) / length
+    normal, _ = unit(answer.W, answer.b, view)
+    vector = normal * (demanded / length if demanded > 0 else reached)[:, None]
+    return {"m_x": vector[:, 0], "m_y": vector[:, 1], "margin": reached}
 
 
 def curved(models: list[Any], view: View) -> tuple[list[Array], list[list[Array]]]:
@@ -300,34 +328,22 @@ def curved(models: list[Any], view: View) -> tuple[list[Array], list[list[Array]
 
 def kernel_trace(points: Points, settings: Settings, view: View) -> Trace:
     """The function after some of the epochs: runs of fewer epochs, one after the other."""
-    X, y = points.X, points.y
-    model = settings.estimator().fit(X, y)
-    epochs = epochs_within(model, MOST_UPDATES)
-    cut = epochs < model.n_iter_
-    if cut:
-        settings = replace(settings, max_iter=epochs)
-        model = settings.estimator().fit(X, y)
-    looks, models = prefixes(settings, model, X, y, MOST_CURVED)
-    regions, curves = curved(models, view)
-    margins = y * np.array([np.zeros(len(y)), *(each.decision_function(X) for each in models)])
-    count = len(models) + 1
-    nan, none = np.full(count, np.nan), np.full((count, 2), np.nan)
+    settings, model, cut = fitted(points, settings)
+    epochs, models = prefixes(points, settings, model, MOST_CURVED)
+    margins = margins_by_scores(points, models)
     columns = {
-        "epoch": np.append(0, looks),
-        "row": np.full(count, -1),
+        "epoch": np.append(0, epochs),
+        "row": np.full(len(margins), -1),
         "mistakes": np.array([0, *(each.n_mistakes_ for each in models)]),
         "support": np.array([0, *(len(each.support_) for each in models)]),
         "b": np.array([0.0, *(each.intercept_[0] for each in models)]),
-        "look": np.arange(count),
-        **dict.fromkeys(["w1", "w2", "norm", "activation", "angle", "new_angle"], nan),
-        **losses(margins, y, settings),
-        **lines("s", none, nan, view),
-        **lines("l", none, nan, view),
-        **bands(none, nan, margins, 0.0, view),
+        "look": np.arange(len(margins)),
+        **losses(margins, points.y, settings),
     }
+    regions, curves = curved(models, view)
     return Trace(
         columns,
-        packed(margins, y, settings),
+        packed(margins, points.y, settings),
         regions,
         curves,
         "epoch",

@@ -523,6 +523,31 @@ def test_points_are_placed_dragged_and_removed(page):
     assert "one class only" in page.message
 
 
+def test_points_are_placed_by_the_keyboard_alone(page):
+    from selenium.webdriver import ActionChains
+
+    page.open("data=empty")
+    ActionChains(page.driver).send_keys("2").perform()
+    page.js(
+        "document.querySelector('details').open = true;"
+        "document.getElementById('place_x').value = '-1.5';"
+        "document.getElementById('place').focus()"
+    )
+    ActionChains(page.driver).send_keys(" ").perform()
+    page.until("lab.address.includes('points=-1.5,0.0,-')")
+    assert page.points() == [[-1.5, 0, "-1"]]
+
+
+def test_a_document_sets_its_form(page):
+    page.open(SMALL)
+    page.js(
+        "const field = document.querySelector('select.document'); field.value = '002';"
+        "field.dispatchEvent(new Event('change', {bubbles: true}))"
+    )
+    page.answered()
+    assert "bias step R²" in page.driver.find_element("id", "title_a").text
+
+
 def test_time_goes_on_and_back(page):
     from selenium.webdriver import ActionChains, Keys
 

@@ -9,7 +9,11 @@ const sides = [
   { name: "a", prefix: "", trace: trace_a, wrong: wrong_a, curves: curves_a, look: look_a },
   { name: "b", prefix: "b.", trace: trace_b, wrong: wrong_b, curves: curves_b, look: look_b },
 ];
-const lab = { moment: 0, last: 0, asked: 0, answered: 0, waiting: null, runs: [null, null], csv: "", address: "", brush: "+1", stop: -1, timer: null, sides };
+const lab = {
+  moment: 0, last: 0, runs: [null, null], // what is shown
+  asked: 0, answered: 0, waiting: null, // the exchange with the engine
+  csv: "", address: "", brush: "+1", stop: -1, timer: null, sides,
+};
 window.lab = Object.assign(lab, { ask, show }); // for the tests
 
 let editing = null;
@@ -25,6 +29,10 @@ function ask(request) {
   lab.opening = request.do !== "edit";
   document.body.setAttribute("aria-busy", "true");
   exchange.request = JSON.stringify({ number: lab.asked, ...request });
+  const number = lab.asked;
+  setTimeout(() => {
+    if (lab.answered < number) say("The lab does not answer; is rosenblatt lab still running?", true);
+  }, 60_000);
 }
 
 function open_address(address) {
@@ -98,7 +106,9 @@ function fill_form(address) {
 
 function show_fitting_fields() {
   const data = form.elements.data.value;
-  for (const span of form.querySelectorAll(".made")) span.hidden = !["blobs", "circles", "moons", "500-then-500"].includes(data) || (data === "500-then-500" && span.querySelector("[name=size]"));
+  const made = ["blobs", "circles", "moons", "500-then-500"].includes(data);
+  for (const span of form.querySelectorAll(".made")) span.hidden = !made;
+  if (data === "500-then-500") form.elements.size.closest("span").hidden = true;
   form.querySelector(".gap").hidden = !["blobs", "500-then-500"].includes(data);
   for (const set of form.querySelectorAll(".settings")) {
     const kind = set.querySelector("[name$=form]").value;
@@ -116,7 +126,7 @@ function show_fitting_fields() {
 function show(moment) {
   lab.moment = Math.max(0, Math.min(moment, lab.last));
   $("scrub").value = lab.moment;
-  $("moment").textContent = `${lab.moment.toLocaleString("en")} of ${lab.last.toLocaleString("en")}`;
+  $("moment").textContent = `${grouped(lab.moment)} of ${grouped(lab.last)}`;
   model("cursor").location = lab.moment;
   sides.forEach((side, i) => lab.runs[i] && draw(side, lab.runs[i]));
   share();
@@ -141,6 +151,7 @@ function moment_of(side, run) {
 }
 
 const set = (part, side, data) => { model(`${part}_${side.name}`).data = data; };
+const NOTHING = { x: [], y: [], xs: [], ys: [], x0: [], y0: [], x1: [], y1: [], text: [], colour: [] };
 const line = (...ends) => ({ xs: ends.map((end) => end[0]), ys: ends.map((end) => end[1]) });
 
 function draw(side, run) {
@@ -150,9 +161,13 @@ function draw(side, run) {
   const ends = (name) => [[at(`${name}_x0`), at(`${name}_x1`)], [at(`${name}_y0`), at(`${name}_y1`)]];
   const [x, y] = ends("s");
   const curve = side.curves.data.xs.length ? at("look") : -1;
-  const side_of = (sign) => [[...x, x[1] + sign * at("s_fx"), x[0] + sign * at("s_fx")], [...y, y[1] + sign * at("s_fy"), y[0] + sign * at("s_fy")]];
+  const side_of = (sign) => {
+    const fx = sign * at("s_fx"), fy = sign * at("s_fy");
+    return [[...x, x[1] + fx, x[0] + fx], [...y, y[1] + fy, y[0] + fy]];
+  };
   const straight = curve < 0 && isFinite(x[0]);
-  set("shade", side, straight ? { ...line(side_of(1), side_of(-1)), colour: [facts.colours.positive, facts.colours.negative] } : { xs: [], ys: [], colour: [] });
+  const colour = [facts.colours.positive, facts.colours.negative];
+  set("shade", side, straight ? { ...line(side_of(1), side_of(-1)), colour } : NOTHING);
   set("edge", side, curve >= 0 ? { xs: side.curves.data.xs[curve], ys: side.curves.data.ys[curve] } : straight ? line([x, y]) : line());
   if (curve >= 0) side.look.indices = [curve];
   const mx = at("m_x"), my = at("m_y");
@@ -166,10 +181,7 @@ function draw(side, run) {
 }
 
 function clear(side, run) {
-  for (const part of ["edge", "last", "band", "ray", "arc"]) set(part, side, line());
-  set("shade", side, { xs: [], ys: [], colour: [] });
-  for (const part of ["now", "wrong", "angle"]) set(part, side, { x: [], y: [], text: [] });
-  set("w", side, { x0: [], y0: [], x1: [], y1: [], text: [] });
+  for (const part of ["shade", "edge", "last", "band", "ray", "arc", "angle", "now", "wrong", "w"]) set(part, side, NOTHING);
   $(`now_${side.name}`).innerHTML = "<p>Place points of both classes: click on the plane.</p>";
   $(`title_${side.name}`).textContent = title_of(run);
 }
@@ -188,12 +200,13 @@ function draw_example(side, k, at) {
   const longest = Math.max(...(side.trace.data.norm ?? [0]));
   const length = Math.hypot(...w);
   const scale = length > 0 ? (0.25 + 0.45 * (length / longest)) * view.half / length : 0;
-  set("w", side, scale ? { x0: [0], y0: [0], x1: [w[0] * scale], y1: [w[1] * scale], text: ["w"] } : { x0: [], y0: [], x1: [], y1: [], text: [] });
+  const tip = { x0: [0], y0: [0], x1: [w[0] * scale], y1: [w[1] * scale], text: ["w"] };
+  set("w", side, scale ? tip : NOTHING);
   if (!(row >= 0)) {
-    set("now", side, { x: [], y: [] });
+    set("now", side, NOTHING);
     set("ray", side, line());
     set("arc", side, line());
-    set("angle", side, { x: [], y: [], text: [] });
+    set("angle", side, NOTHING);
     return;
   }
   const x = [points.data.x[row], points.data.y[row]];
@@ -206,7 +219,9 @@ function draw_example(side, k, at) {
   const arc = Array.from({ length: 25 }, (_, i) => from + (turn * i) / 24);
   const there = scale && isFinite(at("new_angle"));
   set("arc", side, there ? line([arc.map((a) => radius * Math.cos(a)), arc.map((a) => radius * Math.sin(a))]) : line());
-  set("angle", side, there ? { x: [1.5 * radius * Math.cos(arc[12])], y: [1.5 * radius * Math.sin(arc[12])], text: [`${Math.round(at("new_angle"))}°`] } : { x: [], y: [], text: [] });
+  const text = [`${Math.round(at("new_angle"))}°`];
+  const middle = { x: [1.5 * radius * Math.cos(arc[12])], y: [1.5 * radius * Math.sin(arc[12])], text };
+  set("angle", side, there ? middle : NOTHING);
 }
 
 function draw_wrong(side, k) {
@@ -235,6 +250,7 @@ const short = (value) => {
   const text = Math.abs(value) >= 1e5 || (value !== 0 && Math.abs(value) < 1e-3) ? value.toPrecision(3) : String(Number(value.toFixed(3)));
   return text.replace("-", "−");
 };
+const grouped = (number) => number.toLocaleString("en");
 const pair = (a, b) => `(${short(a)}, ${short(b)})`;
 const signed = (value) => (value < 0 ? "− " : "+ ") + short(Math.abs(value));
 
@@ -251,10 +267,15 @@ function words_of(run, k, at) {
   const count = points.data.x.length;
   const time = at("mistakes");
   const done = k === run.last ? `<p><b>${run.ending}</b></p>` : "";
-  const state = `${at("errors")} of ${count} points misclassified · J = ${short(at("loss"))}` + (isFinite(at("margin")) ? ` · margin ${short(at("margin"))}` : "");
+  const most = run.theorem ? `${grouped(time)} of at most ${grouped(run.theorem.bound)} mistakes · ` : "";
+  const margin = isFinite(at("margin")) ? ` · margin ${short(at("margin"))}` : "";
+  const wrong = `${at("errors")} of ${count} points misclassified`;
+  const state = `${most}${wrong} · J = ${short(at("loss"))}${margin}`;
   if (run.every === "epoch") {
     const words = `<p><b>After epoch ${at("epoch")}</b>: ${time} mistakes, ${at("support")} support rows, b = ${short(at("b"))}</p>`;
-    return `${words}<p class="facts">f(x) = Σ αᵢ yᵢ K(xᵢ, x) + b; a mistake on row i adds 1 to αᵢ. The kernel form is shown epoch by epoch.</p><p>${state}</p>${done}`;
+    const rule = "f(x) = Σ αᵢ yᵢ K(xᵢ, x) + b; a mistake on row i adds 1 to αᵢ.";
+    const apart = "The kernel form is shown epoch by epoch.";
+    return `${words}<p class="facts">${rule} ${apart}</p><p>${state}</p>${done}`;
   }
   if (k === 0) return `<p><b>Start</b>: w = (0, 0)${run.settings.form === "bias" ? ", b = 0" : ""}</p><p>${state}</p>${done}`;
   return rule_of(run, k, at) + `<p>${state}${shown_answer(run, at)}</p>${done}`;
@@ -262,7 +283,8 @@ function words_of(run, k, at) {
 
 function shown_answer(run, at) {
   if (run.settings.solution === "last") return "";
-  return ` · bold: the ${run.settings.solution} ${at("look_epoch") ? `after epoch ${at("look_epoch")}` : "begins with epoch 1"}, dashed: the last weights`;
+  const when = at("look_epoch") ? `after epoch ${at("look_epoch")}` : "begins with epoch 1";
+  return ` · bold: the ${run.settings.solution} ${when}, dashed: the last weights`;
 }
 
 function rule_of(run, k, at) {
@@ -273,12 +295,16 @@ function rule_of(run, k, at) {
   const rate = eta === 1 ? "" : `${short(eta)}·`;
   const op = y > 0 ? "+" : "−";
   const before = `y·(w·x${biased ? " + b" : ""}) = ${short(y * at("activation"))} ≤ ${short(run.settings.margin)}`;
-  const weights = `w ← w ${op} ${rate ? "η·" : ""}x = ${pair(at("w1", k - 1), at("w2", k - 1))} ${op} ${rate}${pair(...x)} = <b class="hot">${pair(at("w1"), at("w2"))}</b>`;
+  const old = pair(at("w1", k - 1), at("w2", k - 1)), left = pair(at("w1"), at("w2"));
+  const added = `${op} ${rate}${pair(...x)}`;
+  const weights = `w ← w ${op} ${rate ? "η·" : ""}x = ${old} ${added} = <b class="hot">${left}</b>`;
   const moved = at("b") - at("b", k - 1);
   const bias = biased ? `; b ← ${short(at("b", k - 1))} ${signed(moved)} = <b class="hot">${short(at("b"))}</b>` : "";
   const degrees = (name) => (isFinite(at(name)) ? `${at(name).toFixed(1)}°` : "none, as w = 0");
   const angle = `∠(w, x): ${degrees("angle")} → ${degrees("new_angle")}`;
-  return `<p><b>Update ${k}</b>, epoch ${at("epoch")}: row ${row + 1}, y = ${sign.replace("-", "−")}, ${before}</p><p class="rule">${weights}${bias}</p><p class="facts">${angle}</p>`;
+  const where = `epoch ${at("epoch")}: row ${row + 1}, y = ${sign.replace("-", "−")}`;
+  return `<p><b>Update ${k}</b>, ${where}, ${before}</p>
+    <p class="rule">${weights}${bias}</p><p class="facts">${angle}</p>`;
 }
 
 function draw_verdict() {
@@ -295,7 +321,10 @@ function draw_verdict() {
     const name = lab.runs[1] ? ["Left: ", "Right: "][i] : "";
     if (run.theorem && !(i && bounds.size === 1)) {
       const coordinate = run.settings.form === "bias" ? ", the bias counted as a coordinate" : "";
-      add(`${bounds.size > 1 ? name : ""}At most (R/γ)² = (${short(run.theorem.radius)}/${short(run.theorem.margin)})² = ${run.theorem.bound.toLocaleString("en")} mistakes in any order${coordinate}.`);
+      const { radius, margin, bound } = run.theorem;
+      const square = `(R/γ)² = (${short(radius)}/${short(margin)})² = ${grouped(bound)}`;
+      const whose = bounds.size > 1 ? name : "";
+      add(`${whose}At most ${square} mistakes in any order${coordinate}.`);
     }
     add(name + run.ending);
   });
@@ -307,7 +336,9 @@ function draw_curve() {
     const columns = side.trace.data, there = lab.runs[i] && columns[what];
     const v = there ? Array.from(columns[what]) : [];
     const limits = what === "length" && there && columns.low && lab.runs[i].theorem;
-    model(`curve_${side.name}`).data = { t: v.map((_, k) => k), v, low: limits ? Array.from(columns.low) : v.map(() => NaN), high: limits ? Array.from(columns.high) : v.map(() => NaN) };
+    const limit = (values) => (limits ? Array.from(values) : v.map(() => NaN));
+    const data = { t: v.map((_, k) => k), v, low: limit(columns.low), high: limit(columns.high) };
+    model(`curve_${side.name}`).data = data;
   });
 }
 
@@ -366,7 +397,11 @@ async function save_figure(kind) {
 
 function load(file) {
   if (!file) return;
-  if (file.size > facts.most_bytes) return say(`${file.name} has ${(file.size / 1e6).toFixed(1)} MB; the lab takes files up to ${facts.most_bytes / 1e6} MB. Take some of the rows, or use rosenblatt train for all of them.`, true);
+  if (file.size > facts.most_bytes) {
+    const sizes = `${(file.size / 1e6).toFixed(1)} MB; the lab takes files up to ${facts.most_bytes / 1e6} MB`;
+    say(`${file.name} has ${sizes}. Take some of the rows, or use rosenblatt train for all.`, true);
+    return;
+  }
   const reader = new FileReader();
   reader.onload = () => ask({ do: "file", name: file.name, text: reader.result.split(",")[1] ?? "" });
   reader.readAsDataURL(file);
@@ -439,6 +474,14 @@ function remove_selected() {
   if (gone.size) change_points((data) => { for (const name of Object.keys(data)) data[name] = data[name].filter((_, i) => !gone.has(i)); });
 }
 
+function place_by_numbers() {
+  change_points((data) => {
+    data.x.push(Number($("place_x").value));
+    data.y.push(Number($("place_y").value));
+    data.label.push(lab.brush);
+  });
+}
+
 function choose_brush(label) {
   lab.brush = label;
   form.elements.brush.value = label;
@@ -464,7 +507,7 @@ $("speed").addEventListener("change", () => { if (lab.timer) { pause(); play(); 
 const clicks = {
   "start": () => step(-Infinity), "back": () => step(-1), "play": toggle, "forward": () => step(1), "end": () => step(Infinity),
   "remove": remove_selected,
-  "place": () => change_points((data) => { data.x.push(Number($("place_x").value)); data.y.push(Number($("place_y").value)); data.label.push(lab.brush); }),
+  "place": place_by_numbers,
   "save-python": show_python, "save-csv": () => save("points.csv", "text/csv", lab.csv),
   "save-png": () => save_figure("png"), "save-svg": () => save_figure("svg"),
   "save-film": () => { say("The film is being made; this takes some seconds."); ask({ do: "film", side: 0 }); },
@@ -475,9 +518,14 @@ for (const [id, action] of Object.entries(clicks)) $(id).addEventListener("click
 
 document.addEventListener("keydown", (event) => {
   const within = (kinds) => event.target.closest?.(kinds);
-  if (within("input:not([type=range]):not([type=radio]):not([type=checkbox]), select, textarea") || (event.key === " " && within("button, input, summary"))) return;
+  const text = "input:not([type=range]):not([type=radio]):not([type=checkbox]), select, textarea";
+  if (within(text) || (event.key === " " && within("button, input, summary"))) return;
   if (event.ctrlKey || event.metaKey || event.altKey) return;
-  const keys = { " ": toggle, ArrowLeft: () => step(-1), ArrowRight: () => step(1), Home: () => step(-Infinity), End: () => step(Infinity), 1: () => choose_brush("+1"), 2: () => choose_brush("-1"), Delete: remove_selected };
+  const keys = {
+    " ": toggle, ArrowLeft: () => step(-1), ArrowRight: () => step(1),
+    Home: () => step(-Infinity), End: () => step(Infinity),
+    1: () => choose_brush("+1"), 2: () => choose_brush("-1"), Delete: remove_selected,
+  };
   if (!keys[event.key]) return;
   event.preventDefault();
   keys[event.key]();

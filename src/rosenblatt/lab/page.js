@@ -303,7 +303,7 @@ function rule_of(run, k, at) {
   const degrees = (name) => (isFinite(at(name)) ? `${at(name).toFixed(1)}°` : "none, as w = 0");
   const angle = `∠(w, x): ${degrees("angle")} → ${degrees("new_angle")}`;
   const where = `epoch ${at("epoch")}: row ${row + 1}, y = ${sign.replace("-", "−")}`;
-  return `<p><b>Update ${k}</b>, ${where}, ${before}</p>
+  return `<p><b>Update ${grouped(k)}</b>, ${where}, ${before}</p>
     <p class="rule">${weights}${bias}</p><p class="facts">${angle}</p>`;
 }
 

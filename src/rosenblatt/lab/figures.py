@@ -166,7 +166,7 @@ class Pane:
             return
         reach, count = GRID_REACH * view.half, len(trace.regions)
         self.regions.data = {
-            "image": [region.astype(np.float32) for region in trace.regions],
+            "image": trace.regions,
             "x": [view.x - reach] * count,
             "y": [view.y - reach] * count,
             "size": [2 * reach] * count,

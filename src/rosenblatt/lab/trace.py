@@ -5,6 +5,7 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.ndimage import zoom
 
 from ..classifiers import Perceptron, steps
 from ..rows import rows_of
@@ -17,6 +18,7 @@ MOST_UPDATES = 5_000
 MOST_PREFIXES = 40  # epochs after which an average or a pocket is looked at
 MOST_CURVED = 16  # of those that need a picture each
 GRID = 56  # cells along each side of such a picture
+FINER = 3  # dots between two of them, where the score is interpolated as the curves are
 GRID_REACH = 1.6  # how far it reaches, in halves of the view
 
 
@@ -314,10 +316,10 @@ def curved(models: list[Any], view: View) -> tuple[list[Array], list[list[Array]
     x = np.linspace(view.x - reach, view.x + reach, GRID)
     y = np.linspace(view.y - reach, view.y + reach, GRID)
     places = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
-    regions, curves = [np.zeros((GRID, GRID), np.int8)], [[np.empty((0, 2))]]
+    regions, curves = [np.zeros((1, 1), np.int8)], [[np.empty((0, 2))]]
     for model in models:
         scores = model.decision_function(places).reshape(GRID, GRID)
-        regions.append(np.sign(scores).astype(np.int8))
+        regions.append(np.sign(zoom(scores, FINER, order=1)).astype(np.int8))
         found: Any = contour_generator(x, y, scores).lines(0.0)
         curves.append(list(found))
     return regions, curves

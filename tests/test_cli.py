@@ -287,7 +287,8 @@ def test_train_on_a_file_keeps_and_tests_a_model(capsys, folder, data, options):
     assert (status, err) == (0, "")
     lines = out.splitlines()
     rows = len(labels_of(data))
-    assert lines[0].split()[:2] == ["epoch", "1"]
+    epochs = [line.split()[:2] for line in lines if line.startswith("epoch")]
+    assert epochs[0] == ["epoch", "1"]
     assert lines[-4].startswith(f"{data}: {rows} rows, ")
     assert lines[-4].endswith(" 2 classes" if options else " 3 classes")
     assert lines[-3].startswith("Separated after ")
@@ -620,8 +621,9 @@ def test_json_is_one_object_per_line(capsys, folder):
     options = ["--json", "--test", "new.csv", "--holdout", 0.2, "-o", "model"]
     status, out, err = run(capsys, "train", "flowers.csv", *options)
     assert (status, err) == (0, "")
-    *epochs, done = lines_of(out)
-    assert {epoch["event"] for epoch in epochs} == {"epoch"}
+    *told, done = lines_of(out)
+    epochs = [said for said in told if said["event"] == "epoch"]
+    assert {said["event"] for said in told} <= {"epoch", "progress"}  # of a slow machine
     assert [epoch["epoch"] for epoch in epochs] == list(range(1, len(epochs) + 1))
     assert done["event"] == "done"
     assert done["rows"] == done["test"]["rows"] == 90

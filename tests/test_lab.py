@@ -11,15 +11,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import rosenblatt
 from rosenblatt import margin, max_margin, steps
 
 pytest.importorskip("bokeh", reason="the lab needs bokeh")
 
 from rosenblatt.lab import data, server, state, tour, trace
 
-KERNELS = hasattr(rosenblatt, "KernelPerceptron")
-needs_kernels = pytest.mark.skipif(not KERNELS, reason="there is no KernelPerceptron yet")
 ORIGIN = "&form=origin&data=points&points=1,2,+;2,0.1,+;-1,-1.5,-"
 SMALL = "data=blobs&size=30&gap=0.1&order=fixed"
 
@@ -82,7 +79,7 @@ HOSTILE = {
     "one class": (b"x,y,label\n1,2,1\n2,1,1\n", "one class"),
     "one column": (b"x,label\n1,0\n2,1\n", "one column"),
     "empty": (b"\n", "empty"),
-    "binary": (bytes(range(256)) * 40, "no columns"),
+    "binary": (bytes(range(256)) * 40, "NUL byte"),
     "huge numbers": (b"x,y,label\n1e300,2,1\n2,1,0\n", "1e"),
 }
 
@@ -158,7 +155,6 @@ def test_a_long_run_is_cut_and_its_lines_say_so():
     assert model.coef_.ravel().tolist() == [run.columns["w1"][-1], run.columns["w2"][-1]]
 
 
-@needs_kernels
 def test_a_kernel_bends_the_boundary_of_xor():
     points, settings, run = run_of("data=xor&form=kernel&kernel=poly&order=fixed")
     assert run.stop_reason == "separated"
@@ -166,12 +162,6 @@ def test_a_kernel_bends_the_boundary_of_xor():
     assert len(run.curves[-1]) >= 1
     model = executed(state.python_lines(points, settings))
     assert model.n_mistakes_ == run.columns["mistakes"][-1]
-
-
-@pytest.mark.skipif(KERNELS, reason="there is a KernelPerceptron")
-def test_without_kernels_the_page_says_so():
-    with pytest.raises(ValueError, match="has no KernelPerceptron"):
-        run_of("data=xor&form=kernel")
 
 
 @pytest.mark.parametrize("address", ["data=empty", "data=points&points=1,2,%2B;2,2,%2B"])
@@ -268,7 +258,7 @@ def test_the_tour_has_seven_stops_that_can_be_shown():
     for stop in tour.TOUR:
         shown = state.from_address(stop.address)
         for settings in (shown.first, shown.second):
-            if settings is not None and (KERNELS or settings.form != "kernel"):
+            if settings is not None:
                 trace.trace_of(shown.points(), settings, trace.View())
 
 
@@ -585,9 +575,6 @@ def test_xor_is_bounded_and_a_kernel_separates_it(page):
     assert "Not separable" in verdict
     assert "1/4 of row 1" in verdict
     page.change("form", "kernel")
-    if not KERNELS:
-        assert "has no KernelPerceptron" in page.message
-        return
     page.change("kernel", "poly")
     page.click("end")
     assert "Separated after" in page.driver.find_element("id", "now_a").text

@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, urlencode
 import numpy as np
 
 from ..classifiers import Perceptron
+from ..dual import KernelPerceptron
 from .data import MOST_POINTS, SETS, Points, Recipe, checked, from_file, made
 
 MOST_EPOCHS = 1_000
@@ -68,14 +69,8 @@ class Settings:
         return differing | {"random_state": self.random_state}
 
     def estimator_class(self) -> Any:
-        """Perceptron, or the dual form where there is one."""
-        if self.form != "kernel":
-            return Perceptron
-        import rosenblatt
-
-        if not hasattr(rosenblatt, "KernelPerceptron"):
-            raise ValueError("This rosenblatt has no KernelPerceptron; update it to see kernels.")
-        return rosenblatt.KernelPerceptron
+        """Perceptron, or its dual form."""
+        return KernelPerceptron if self.form == "kernel" else Perceptron
 
     def estimator(self, **changed: Any) -> Any:
         """What makes this run when it is fitted."""

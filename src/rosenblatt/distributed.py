@@ -1836,11 +1836,13 @@ def connected(address: str) -> Client:
         if not (count or "1").isdigit() or count == "0":
             raise ValueError(f"--cluster {address} is not local:N with a number of workers.")
         cores = int(count) if count else os.cpu_count()
-        return Client(n_workers=cores, threads_per_worker=1, dashboard_address=":0")
-    try:
+        return Client(
+            n_workers=cores, threads_per_worker=1, dashboard_address=":0", set_as_default=False
+        )
+    try:  # as the default, a client that finds no scheduler would stay behind
         if os.path.exists(address):
-            return Client(scheduler_file=address)
-        return Client(address, timeout=10)
+            return Client(scheduler_file=address, set_as_default=False)
+        return Client(address, timeout=10, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ValueError(
             f"--cluster {address} is no local:N, scheduler's address or file: {error}."

@@ -49,17 +49,21 @@ Perceptron(max_iter=10, tol=None).fit(data.iloc[:, :-1].to_numpy(), data.iloc[:,
 
 
 def make_files(folder: Path, size: float) -> tuple[Path, Path]:
-    """The same rows, like those of RCV1, as svmlight and as Vowpal Wabbit text."""
+    """The same rows, like those of RCV1, as svmlight and as Vowpal Wabbit text.
+
+    Every twentieth row comes with both labels, so that no pass is clean and all are made.
+    """
     rng = np.random.default_rng(0)
     w = rng.standard_normal(47_000)
     svm, vw = [], []
-    for _ in range(20_000):
+    for row in range(20_000):
         columns = np.sort(rng.choice(47_000, 75, replace=False))
         values = rng.random(75) / 5
         label = 1 if values @ w[columns] > 0 else -1
         pairs = " ".join(f"{c + 1}:{v:.6f}" for c, v in zip(columns, values, strict=True))
-        svm.append(f"{label} {pairs}\n")
-        vw.append(f"{label} |f {pairs}\n")
+        for y in (label, -label) if row % 20 == 0 else (label,):
+            svm.append(f"{y} {pairs}\n")
+            vw.append(f"{y} |f {pairs}\n")
     paths = folder / "rows.svm", folder / "rows.vw"
     for path, lines in zip(paths, (svm, vw), strict=True):
         block = "".join(lines).encode()

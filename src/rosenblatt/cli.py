@@ -526,15 +526,14 @@ def predict(
 
     check_places(None, output)
     saved, reader = model_and_reader(model, data, kind, labels=False)
-    names = saved.classes.astype(str)
+    names = [f"{name}\n" for name in saved.classes.tolist()]
     with open_output(output) as out:
         for _, activations in activations_of(saved.solutions[0], reader):
             if show_scores:
-                table = activations.reshape(len(activations), -1)
-                lines = [" ".join(f"{value:.9g}" for value in row) for row in table]
+                table = activations.reshape(len(activations), -1).tolist()
+                out.writelines(" ".join(f"{value:.9g}" for value in row) + "\n" for row in table)
             else:
-                lines = names[chosen(activations)].tolist()
-            out.write("".join(f"{line}\n" for line in lines))
+                out.write("".join([names[code] for code in chosen(activations).tolist()]))
 
 
 @app.command()

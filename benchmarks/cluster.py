@@ -27,7 +27,7 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import SGDClassifier
 
 from rosenblatt import Perceptron, files, read
-from rosenblatt.distributed import fit
+from rosenblatt.distributed import connected, fit
 
 csv.field_size_limit(sys.maxsize)
 warnings.filterwarnings("ignore", "Sending large graph")  # the rows of a benchmark come from here
@@ -35,7 +35,7 @@ warnings.filterwarnings("ignore", "Sending large graph")  # the rows of a benchm
 
 def workers(count: int) -> Client:
     """Processes with one thread each, after they have imported and compiled everything."""
-    client = Client(n_workers=count, threads_per_worker=1, dashboard_address=":0")
+    client = connected(f"local:{count}")
     X, y = da.random.random((4 * count, 3), chunks=(2, 3)).astype(np.float32), np.arange(4 * count)
     fit(Perceptron(solution="average", max_iter=2), X, y % 2, client=client)
     return client

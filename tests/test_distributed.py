@@ -748,3 +748,19 @@ def test_the_command_speaks_json_and_refuses(client, tmp_path):
     for where in ("nowhere", "local:many"):
         with pytest.raises(ValueError, match=f"--cluster {where} is no"):
             cluster.connected(where)
+
+
+def test_a_client_need_not_be_the_default():
+    X, y = blobs(40, 3)
+    one = Client(
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        dashboard_address=":0",
+        set_as_default=False,
+    )
+    try:
+        model = fit(Perceptron(random_state=0), *cut(X, y, [20, 20]), client=one)
+    finally:
+        one.close()
+    assert model.n_iter_ > 0

@@ -27,6 +27,7 @@ from sklearn.utils.validation import column_or_1d
 
 try:
     import dask.array as da
+    from dask import config
     from dask.base import compute
     from dask.delayed import delayed
     from distributed import Client, Future, KilledWorker, get_client, wait
@@ -329,7 +330,8 @@ class Cluster:
         idle_since = None
         while True:
             try:
-                wait(futures, timeout=1.0)
+                with self.client.as_current():  # or Dask would ask for a default one
+                    wait(futures, timeout=1.0)
                 return
             except TimeoutError:
                 if self.workers():
@@ -1836,9 +1838,10 @@ def connected(address: str) -> Client:
         if not (count or "1").isdigit() or count == "0":
             raise ValueError(f"--cluster {address} is not local:N with a number of workers.")
         cores = int(count) if count else os.cpu_count()
-        return Client(
-            n_workers=cores, threads_per_worker=1, dashboard_address=":0", set_as_default=False
-        )
+        with config.set({"distributed.nanny.pre-spawn-environ": {}}):  # see docs/scale.md
+            return Client(
+                n_workers=cores, threads_per_worker=1, dashboard_address=":0", set_as_default=False
+            )
     try:  # as the default, a client that finds no scheduler would stay behind
         if os.path.exists(address):
             return Client(scheduler_file=address, set_as_default=False)

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import dask
 import dask.array as da
 import numpy as np
 import pyarrow
@@ -27,7 +28,7 @@ from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import SGDClassifier
 
 from rosenblatt import Perceptron, files, read
-from rosenblatt.distributed import connected, fit
+from rosenblatt.distributed import fit
 
 csv.field_size_limit(sys.maxsize)
 warnings.filterwarnings("ignore", "Sending large graph")  # the rows of a benchmark come from here
@@ -35,7 +36,8 @@ warnings.filterwarnings("ignore", "Sending large graph")  # the rows of a benchm
 
 def workers(count: int) -> Client:
     """Processes with one thread each, after they have imported and compiled everything."""
-    client = connected(f"local:{count}")
+    with dask.config.set({"distributed.nanny.pre-spawn-environ": {}}):  # as --cluster local:N does
+        client = Client(n_workers=count, threads_per_worker=1, dashboard_address=":0")
     X, y = da.random.random((4 * count, 3), chunks=(2, 3)).astype(np.float32), np.arange(4 * count)
     fit(Perceptron(solution="average", max_iter=2), X, y % 2, client=client)
     return client

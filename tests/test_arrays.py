@@ -5,7 +5,9 @@ import os
 import shutil
 
 import numpy as np
+import pyarrow
 import pytest
+from pyarrow import parquet
 
 from rosenblatt import arrays
 from rosenblatt.arrays import cached, gathered, part_of
@@ -197,9 +199,6 @@ def test_a_pipe_has_no_place_for_a_cache(tmp_path):
 
 
 def test_a_folder_of_parquet_files(tmp_path):
-    pyarrow = pytest.importorskip("pyarrow")
-    from pyarrow import parquet
-
     folder = tmp_path / "parts"
     folder.mkdir()
     for k in range(3):

@@ -631,6 +631,8 @@ def test_windows_need_an_order_that_shuffles(write):
     path = write("rows.svm", made("svm"))
     with pytest.raises(ValueError, match="--window shuffles, which --order fixed does not"):
         train(read(path), Lesson(order="fixed", window=50))
+    with pytest.raises(ValueError, match="--window is for streams, and --cache makes none"):
+        train(read(path), Lesson(window=50), cache=True)
 
 
 # Leaving a run and going on.

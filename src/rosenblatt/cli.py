@@ -321,8 +321,9 @@ def train(
         bool(weigh),
     )
     if cluster is not None:
-        if cache:
-            raise ValueError("--cache does not go with --cluster; leave one out.")
+        for option, wanted in {"--cache": cache, "--plot": plot_file is not None}.items():
+            if wanted:
+                raise ValueError(f"{option} does not go with --cluster; leave one out.")
         kept = output if checkpoint is not None or resume else None
         train_on_cluster(data, reading, lesson, cluster, quiet, as_json, kept, resume, test, output)
         return
@@ -380,9 +381,7 @@ def train_file(
     as_json: bool,
 ) -> "Model":
     """Train on a file, print how it goes, keep and test the model."""
-    from . import storage
-    from .files import score, train
-    from .readers import read
+    from .files import train
 
     started = time.perf_counter()
     try:
@@ -390,15 +389,36 @@ def train_file(
     finally:
         watch.done()
     seconds = time.perf_counter() - started
-    if output is not None and model is not begun:
+    keep(model, None if model is begun else output)
+    tell_result(reader.source.name, model, seconds, test, output, as_json)
+    return model
+
+
+def keep(model: "Model", output: Path | None) -> None:
+    """Write a model, if a place for it was named."""
+    from . import storage
+
+    if output is not None:
         storage.save(output, model)
+
+
+def tell_result(
+    name: str,
+    model: "Model",
+    seconds: float,
+    test: str | None,
+    output: Path | None,
+    as_json: bool,
+) -> None:
+    """Test a model, if on a file, and print what came of the training."""
+    from .files import score
+    from .readers import read
+
     tested = None
     if test is not None:
-        told = told_format(test, reader.format)
+        told = told_format(test, str(model.features["format"]))
         tested = score(model, read(test, features=model.features["recipe"], format=told))
-    tell = tell_json if as_json else tell_words
-    tell(reader.source.name, model, seconds, tested, output)
-    return model
+    (tell_json if as_json else tell_words)(name, model, seconds, tested, output)
 
 
 def check_figure(path: Path) -> None:
@@ -434,11 +454,8 @@ def train_on_cluster(
     output: Path | None,
 ) -> None:
     """Train on files with Dask, print how it goes, keep and test the model."""
-    from . import storage
     from .distributed import Round, train
-    from .files import score
     from .progress import say
-    from .readers import read
 
     def as_object(done: Round) -> None:
         epoch, shards, *_ = done
@@ -448,13 +465,8 @@ def train_on_cluster(
     started = time.perf_counter()
     model = train(data, reading, lesson, address, report, checkpoint, resume)
     seconds = time.perf_counter() - started
-    if output is not None:
-        storage.save(output, model)
-    tested = None
-    if test is not None:
-        told = told_format(test, model.features["format"])
-        tested = score(model, read(test, features=model.features["recipe"], format=told))
-    (tell_json if as_json else tell_words)(data, model, seconds, tested, output)
+    keep(model, output)
+    tell_result(data, model, seconds, test, output, as_json)
 
 
 def tell_words(
@@ -802,12 +814,9 @@ def two_classes(
 ) -> tuple[Any, Any]:
     """The rows of a data set, and labels of two classes."""
     X, y = built_in(BuiltIn(data)) if data in set(BuiltIn) else whole_file(data, label, kind)
-    labels = sorted(set(y.tolist()))
     if positive is not None:
-        known = {str(value): value for value in labels}
-        if positive not in known:
-            raise ValueError(f"{data} has no label {positive}; it has {', '.join(known)}.")
-        return X, y == known[positive]
+        return X, is_label(y, positive, data)
+    labels = sorted(set(y.tolist()))
     if len(labels) > 2:
         listed = ", ".join(map(str, labels[:10]))
         raise ValueError(
@@ -815,6 +824,14 @@ def two_classes(
             "against the others."
         )
     return X, y
+
+
+def is_label(y: Any, positive: str, data: str) -> Any:
+    """Which labels are the one that was named."""
+    known = {str(value): value for value in sorted(set(y.tolist()))}
+    if positive not in known:
+        raise ValueError(f"{data} has no label {positive}; it has {', '.join(known)}.")
+    return y == known[positive]
 
 
 def whole_file(path: str, label: str | None, kind: str | None) -> tuple[Any, Any]:
@@ -1014,12 +1031,7 @@ def rows_to_draw(
         X, y = matrix_and_labels(reader)
         for notice in reader.notices:
             print(f"Note: {notice}", file=sys.stderr)
-    if positive is None:
-        return X, y
-    known = {str(value): value for value in sorted(set(y.tolist()))}
-    if positive not in known:
-        raise ValueError(f"{data} has no label {positive}; it has {', '.join(known)}.")
-    return X, (y == known[positive]).astype(int)
+    return X, y if positive is None else is_label(y, positive, data).astype(int)
 
 
 def rows_for_model(saved: "Model", data: str, kind: str | None) -> tuple[Any, Any]:

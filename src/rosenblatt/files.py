@@ -163,6 +163,8 @@ def settled(lesson: Lesson, reader: Reader, cache: bool) -> tuple[Lesson, bool]:
         lesson = lesson._replace(holdout=HELD_OUT)
     fits = reader.size is not None and reader.size <= IN_MEMORY
     several = lesson.epochs > 1
+    if lesson.window and cache:
+        raise ValueError("--window is for streams, and --cache makes none; leave one out.")
     if lesson.window:
         streams, order = True, lesson.order or "each"
     else:
@@ -356,7 +358,7 @@ def train_as_stream(
         if lesson.classes is not None or not reader.rereadable:
             raise
         watch.note(f"{late} All labels are looked up first, and the run begins again.")
-    return learnt(reader, reader, planned(reader, lesson), watch, None)
+    return learnt(reader, Peeked(reader), planned(reader, lesson), watch, None)
 
 
 class Peeked:
@@ -375,11 +377,8 @@ class Peeked:
         return iter(self.reader) if begun is None else chain([self.first], begun)
 
 
-def learnt(
-    reader: Reader, batches: Iterable[Batch], plan: Plan, watch: Watch, begun: Model | None
-) -> Model:
+def learnt(reader: Reader, batches: Peeked, plan: Plan, watch: Watch, begun: Model | None) -> Model:
     """The model of a run over batches."""
-    first = batches.first if isinstance(batches, Peeked) else next(iter(reader))
 
     def model() -> Model:
         return model_of(run, plan, reader, reader.names, max(run.file_rows, run.rows))
@@ -389,8 +388,8 @@ def learnt(
         watch.checkpoint(model)
 
     run = StreamRun(
-        plan.task(first, 0),
-        **settings(plan, batches, first, begun),
+        plan.task(batches.first, 0),
+        **settings(plan, batches, batches.first, begun),
         report=watch.epoch,
         plan=plan,
         batches=batches,

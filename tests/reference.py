@@ -564,3 +564,26 @@ class MixedPerceptron(Perceptron):
         run.gone_through, run.errors, run.loss = 0, 0, 0.0
         ORDERS[self.order](run, self.random_state, number << 32 | epoch)
         return run
+
+
+# The hash of features, on whole numbers of any size.
+
+BITS = 2**64 - 1
+
+
+def spell(h, letters):
+    h = (h ^ letters) * 0x9E3779B97F4A7C15 & BITS
+    return h ^ h >> 32
+
+
+def mix_bits(z):
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & BITS
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & BITS
+    return z ^ z >> 31
+
+
+def hash_bytes(data, h=0):
+    h = spell(h, len(data))
+    for i in range(0, len(data), 8):
+        h = spell(h, int.from_bytes(data[i : i + 8].rjust(8, b"\0"), "little"))
+    return mix_bits(h)

@@ -8,6 +8,7 @@ import sys
 from functools import partial
 
 import numpy as np
+import pandas
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -501,7 +502,6 @@ def test_a_model_that_was_away_predicts_and_learns_on(budget_policy, form, layou
 
 
 def test_a_precomputed_model_and_names_come_back(tmp_path):
-    pandas = pytest.importorskip("pandas")
     X, y = blobs()
     gram = X @ X.T
     model = KernelPerceptron("precomputed", random_state=0, max_iter=3).fit(gram, y)

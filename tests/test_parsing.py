@@ -12,7 +12,8 @@ from sklearn.datasets import load_svmlight_file
 from rosenblatt import parsing
 from rosenblatt.parsing import Block, Grams, Names, Progress
 
-BITS = 2**64 - 1
+from .reference import hash_bytes, mix_bits, spell
+
 MASK = np.uint64(2**18 - 1)
 
 
@@ -288,24 +289,6 @@ def test_svmlight_limit_and_order_are_the_callers():
 # Vowpal Wabbit. The naive parser knows valid lines only.
 
 
-def spell(h, letters):
-    h = (h ^ letters) * 0x9E3779B97F4A7C15 & BITS
-    return h ^ h >> 32
-
-
-def mix(z):
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & BITS
-    z = (z ^ z >> 27) * 0x94D049BB133111EB & BITS
-    return z ^ z >> 31
-
-
-def hash_bytes(data, h=0):
-    h = spell(h, len(data))
-    for i in range(0, len(data), 8):
-        h = spell(h, int.from_bytes(data[i : i + 8].rjust(8, b"\0"), "little"))
-    return mix(h)
-
-
 def naive_vw_line(line):
     head, *spaces = line.split(b"|")
     fields = head.split()
@@ -459,7 +442,7 @@ def naive_word_grams(text, grams):
             h, *others = [hash_word(w, int(grams.salt)) for w in words[i : i + n]]
             for other in others:
                 h = spell(spell(h, ord(" ")), other)
-            yield mix(h) & int(grams.mask), b" ".join(words[i : i + n])
+            yield mix_bits(h) & int(grams.mask), b" ".join(words[i : i + n])
 
 
 def naive_character_grams(text, grams):
@@ -550,7 +533,7 @@ def test_a_long_text_is_sorted_too():
     words = [b"w%d" % w for w in rng.integers(0, 50_000, 200_000)]
     grams = grams_of(1, 1)
     (row,) = hashed([b" ".join(words)], grams)
-    expected = Counter(mix(hash_word(w, int(grams.salt))) & int(MASK) for w in words)
+    expected = Counter(mix_bits(hash_word(w, int(grams.salt))) & int(MASK) for w in words)
     assert row == sorted(expected.items())
 
 
@@ -620,7 +603,7 @@ def test_crosses_are_those_of_the_naive_loop(rows, pairs):
                 for m, (j, y, h) in enumerate(row):
                     if (g, h) == (a, b) and (a != b or k < m):
                         low, high = sorted((i, j)) if a == b else (i, j)
-                        index = mix(low << 32 | high) & int(MASK)
+                        index = mix_bits(low << 32 | high) & int(MASK)
                         products.append((index, x * y))
                         names.setdefault(index, (i, j))
         expected.append([(i, x) for i, x, _ in row] + products)

@@ -20,7 +20,8 @@ from sklearn.datasets import load_svmlight_file
 from rosenblatt import readers
 from rosenblatt.readers import read
 
-MASK = 2**64 - 1
+from .reference import hash_bytes, mix_bits
+
 SVMLIGHT = b"# made by hand\n" + b"".join(
     b"%d qid:%d 1:%d %d:0.5 # row %d\n" % (i % 3, i, i, 3 + i % 5, i) for i in range(200)
 )
@@ -81,37 +82,16 @@ def compressed(data, how):
     return pa.compress(data, "zstd", asbytes=True) if how == ".zst" else data
 
 
-# What hashes are, written naively.
-
-
-def spell(h, letters):
-    h = (h ^ letters) * 0x9E3779B97F4A7C15 & MASK
-    return h ^ h >> 32
-
-
-def mix(z):
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & MASK
-    z = (z ^ z >> 27) * 0x94D049BB133111EB & MASK
-    return z ^ z >> 31
-
-
-def hashed(data, h=0):
-    h = spell(h, len(data))
-    for i in range(0, len(data), 8):
-        h = spell(h, int.from_bytes(data[i : i + 8].rjust(8, b"\0"), "little"))
-    return mix(h)
-
-
 def number(name, bits=18):
-    return hashed(name.encode()) & (2**bits - 1)
+    return hash_bytes(name.encode()) & (2**bits - 1)
 
 
 def category(name, value, bits=18):
-    return hashed(value.encode(), hashed(name.encode())) & (2**bits - 1)
+    return hash_bytes(value.encode(), hash_bytes(name.encode())) & (2**bits - 1)
 
 
 def product(i, j, bits=18):
-    return mix(i << 32 | j) & (2**bits - 1)
+    return mix_bits(i << 32 | j) & (2**bits - 1)
 
 
 # Every format, compressed or not.
@@ -134,21 +114,21 @@ def test_svmlight_is_read_as_by_scikit_learn(write, how):
 @pytest.mark.parametrize("how", ["", ".gz", ".zst"])
 def test_vowpal_wabbit_is_read_as_naively(write, how):
     reader = read(write("data.vw" + how, compressed(VW, how)), names=10)
-    space_a, space_b = hashed(b"a"), hashed(b"b")
+    space_a, space_b = hash_bytes(b"a"), hash_bytes(b"b")
     mask = 2**18 - 1
     assert whole(reader) == (
         [i % 2 for i in range(200)],
         [2] * 200,
         [
             [
-                (hashed(b"x%d" % (i % 7), space_a) & mask, 0.5),
-                (hashed(b"y", space_a) & mask, 1),
+                (hash_bytes(b"x%d" % (i % 7), space_a) & mask, 0.5),
+                (hash_bytes(b"y", space_a) & mask, 1),
                 (space_b + i & mask, 1),
             ]
             for i in range(200)
         ],
     )
-    assert reader.names[hashed(b"x0", space_a) & mask] == "a^x0"
+    assert reader.names[hash_bytes(b"x0", space_a) & mask] == "a^x0"
     assert reader.names[space_b & mask] == "b^0"
     assert len(reader.names) == 10
     assert reader.hashed
@@ -576,9 +556,9 @@ def test_crosses_of_columns_and_namespaces_are_the_naive_ones(monkeypatch):
     assert reader.names[product(n, red)] == "n × c=red"
 
     line = b"1 |a x y |b z\n"
-    space_a, space_b, mask = hashed(b"a"), hashed(b"b"), 2**18 - 1
-    x, y = hashed(b"x", space_a) & mask, hashed(b"y", space_a) & mask
-    z = hashed(b"z", space_b) & mask
+    space_a, space_b, mask = hash_bytes(b"a"), hash_bytes(b"b"), 2**18 - 1
+    x, y = hash_bytes(b"x", space_a) & mask, hash_bytes(b"y", space_a) & mask
+    z = hash_bytes(b"z", space_b) & mask
     for options, pairs in (
         ({"cross": ["a,b"]}, [(x, z), (y, z)]),
         ({"cross": ["a,a"]}, [tuple(sorted((x, y)))]),

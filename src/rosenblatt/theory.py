@@ -3,7 +3,6 @@
 import json
 import math
 import operator
-import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -20,6 +19,7 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 from .classifiers import Perceptron
 from .kernels import Examples, Rule, fingerprints, surely_positive
 from .rows import check_structure, encode, rows_of
+from .storage import replacing
 from .training import Array, Last, NotFiniteError, Run, Task
 
 # Quantities
@@ -516,14 +516,9 @@ def save_certificate(verdict: Separable | Inseparable, path: str | Path) -> None
     content = {"format": FORMAT, "version": 1, "verdict": kind, **vars(verdict)}
     if isinstance(verdict, Separable) and not np.isfinite(verdict.margin):
         content["margin"] = None  # JSON has no word for infinity
-    temporary = Path(path).with_name(f".{Path(path).name}.{os.getpid()}")
-    try:
-        temporary.write_text(
-            json.dumps(content, default=as_text, indent=1) + "\n", encoding="utf-8"
-        )
-        temporary.replace(path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    text = json.dumps(content, default=as_text, indent=1) + "\n"
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 FORMAT = "rosenblatt certificate"

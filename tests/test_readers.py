@@ -754,7 +754,9 @@ def test_svmlight_without_labels_is_read_when_none_is_wanted():
 def test_a_file_that_may_not_be_read_is_told(write):
     path = write("secret.svm", SVMLIGHT)
     path.chmod(0)
-    with pytest.raises(PermissionError, match=r"secret.svm cannot be read: permission denied\.$"):
+    with pytest.raises(
+        PermissionError, match=r"secret.svm could not be read: permission denied\.$"
+    ):
         list(read(path))
 
 
@@ -765,7 +767,9 @@ def test_what_the_system_refuses_is_told_in_a_sentence(write, monkeypatch):
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr("builtins.open", refuse)
-    with pytest.raises(PermissionError, match=r"^.*data.svm cannot be read: permission denied\.$"):
+    with pytest.raises(
+        PermissionError, match=r"^.*data.svm could not be read: permission denied\.$"
+    ):
         read(path)
 
 

@@ -556,8 +556,8 @@ def test_whatever_a_forger_writes_is_refused_or_harmless(solution, form, path, c
 def test_what_is_no_file_is_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for what in ("pipe", ""):
-        refused(tmp_path / what, "is a (folder|device or pipe); give the name of a model file")
-        with pytest.raises(ValueError, match="give the name of a model file"):
+        refused(tmp_path / what, "is a (folder|device or pipe); give the name of a file")
+        with pytest.raises(ValueError, match="give the name of a file"):
             save(tmp_path / what, model_of(trained()))
     with pytest.raises(FileNotFoundError, match=r"missing could not be read: no such file .*\.$"):
         load(tmp_path / "missing")

@@ -3,19 +3,17 @@
 import json
 import os
 import re
-import shutil
 import zlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from secrets import token_hex
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.lib import format as npy
 
 from . import __version__
+from .disk import replacing_folder
 from .kernels import Rows
 from .readers import CACHE, Batch, Reader
 from .rows import check_structure, read_only
@@ -327,20 +325,3 @@ def rows_in(arrays: dict[str, np.ndarray], width: int) -> Rows:
     starts = np.concatenate([np.zeros(1, np.uint64), arrays["ends"]])
     check_structure(Sparse(values, arrays["indices"], starts, (len(starts) - 1, width)))
     return Rows(values, arrays["indices"], read_only(starts))
-
-
-@contextmanager
-def replacing_folder(path: Path) -> Iterator[Path]:
-    """A temporary folder that takes the place of another once it is complete."""
-    temporary = path.with_name(f".{token_hex(8)}.part")
-    try:
-        temporary.mkdir()
-        yield temporary
-        old = path.with_name(f".{token_hex(8)}.part")
-        with suppress(OSError):  # another run was faster, and its folder may stay
-            if path.exists():
-                path.rename(old)
-            temporary.rename(path)
-        shutil.rmtree(old, ignore_errors=True)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)

@@ -691,7 +691,7 @@ def open_output(path: Path | None) -> Iterator[Any]:
     if path is None:
         yield sys.stdout
         return
-    from .storage import replacing
+    from .disk import replacing
 
     with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as out:
         yield out

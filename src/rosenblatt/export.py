@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from . import __version__
-from .storage import Model, replacing
+from .disk import replacing
+from .storage import Model
 from .training import Array, Vote
 
 OPSET, IR_VERSION = 17, 8  # old enough for every onnxruntime since 2022

@@ -22,8 +22,8 @@ from sklearn.utils.validation import (
 )
 
 from .classifiers import Perceptron, Step, refuse_not_finite, steps
+from .disk import replacing
 from .rows import encode
-from .storage import replacing
 from .theory import (
     Inseparable,
     Separable,

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import parsing
+from .disk import plain_errors
 from .kernels import Rows
 from .parsing import FULL, REASONS, Block, Grams, Names, Progress
 from .rows import read_only, rows_of
@@ -329,17 +330,6 @@ class Place:
 # Bytes.
 
 
-@contextmanager
-def plain_errors(name: str) -> Iterator[None]:
-    """Say in a sentence what the system says with a number."""
-    try:
-        yield
-    except OSError as error:
-        if error.strerror is None:
-            raise
-        raise type(error)(f"{name} cannot be read: {error.strerror.lower()}.") from error
-
-
 class Source:
     """Something that can be opened: a file, several of them, standard input or an open file."""
 
@@ -357,7 +347,7 @@ class Source:
             self.name = str(named)
         else:
             self.name = os.fspath(path)
-            with plain_errors(self.name):
+            with plain_errors(self.name, "read"):
                 self.find_files()
                 if self.is_pipe():
                     self.file = open(self.name, "rb", buffering=0)  # noqa: SIM115
@@ -390,7 +380,7 @@ class Source:
     def open(self) -> Iterator["Stream"]:
         """The bytes from the beginning; what is opened here is closed afterwards."""
         if self.file is None:
-            with plain_errors(self.name), open(self.files[0], "rb", buffering=0) as file:
+            with plain_errors(self.name, "read"), open(self.files[0], "rb", buffering=0) as file:
                 yield decompressed(self.name, file)
         elif self.start is not None:
             self.file.seek(self.start)

@@ -9,11 +9,8 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Sequence
 from dataclasses import fields
-from pathlib import Path
-from secrets import token_hex
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +18,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from . import __version__
+from .disk import plain_errors, refuse_all_but_files, replacing
 from .rows import check_structure, first_not_finite
 from .training import SOLUTIONS, Array, Bookmark, Dual, Epoch, Last, Updates, Vote, joined
 
@@ -132,61 +130,10 @@ def load(path: str | os.PathLike[str]) -> Model:
     return model
 
 
-# Files
-
-
-def refuse_all_but_files(path: str | os.PathLike[str]) -> None:
-    """Refuse folders, devices and pipes: reading one may never end, replacing one does harm."""
-    if os.path.exists(path) and not os.path.isfile(path):
-        kind = "folder" if os.path.isdir(path) else "device or pipe"
-        raise ValueError(f"{path} is a {kind}; give the name of a model file.")
-
-
 def header_size(path: str | os.PathLike[str]) -> int:
     """How long the header of a model file is: as its first eight bytes say, or to its end."""
     with plain_errors(path, "read"), open(path, "rb") as file:
         return min(int.from_bytes(file.read(8), "little"), os.fstat(file.fileno()).st_size)
-
-
-@contextmanager
-def plain_errors(path: str | os.PathLike[str], what: str) -> Iterator[None]:
-    """Say in a sentence what the system says with a number and of a temporary file."""
-    try:
-        yield
-    except OSError as error:
-        if error.strerror is None:
-            raise
-        sentence = f"{path} could not be {what}: {error.strerror[:1].lower()}{error.strerror[1:]}."
-        raise type(error)(sentence) from error
-
-
-@contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary file that takes the place of another once it is complete and on disk."""
-    refuse_all_but_files(path)
-    target = Path(path).resolve()  # a link stays a link
-    temporary = target.with_name(f".{token_hex(8)}.part")
-    try:
-        with plain_errors(path, "written"):
-            temporary.touch(exist_ok=False)
-            mode = temporary.stat().st_mode  # that of any new file; safetensors may make it private
-            yield temporary
-            temporary.chmod(mode)
-            sync(temporary)
-            os.replace(temporary, target)
-            with suppress(PermissionError):  # some systems do not open folders
-                sync(target.parent)
-    finally:
-        temporary.unlink(missing_ok=True)
-
-
-def sync(path: Path) -> None:
-    """Wait until a file or folder is on disk."""
-    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def checksum(text: str, tensors: dict[str, Array]) -> str:

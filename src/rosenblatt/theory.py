@@ -17,9 +17,9 @@ from scipy.linalg import qr, solve_triangular
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
 from .classifiers import Perceptron
+from .disk import replacing
 from .kernels import Examples, Rule, fingerprints, surely_positive
 from .rows import check_structure, encode, rows_of
-from .storage import replacing
 from .training import Array, Last, NotFiniteError, Run, Task
 
 # Quantities

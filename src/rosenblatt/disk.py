@@ -1,0 +1,84 @@
+"""Files and folders that appear whole or not at all, and errors of the system in plain words."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+
+
+def refuse_all_but_files(path: str | os.PathLike[str]) -> None:
+    """Refuse folders, devices and pipes: reading one may never end, replacing one does harm."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        kind = "folder" if os.path.isdir(path) else "device or pipe"
+        raise ValueError(f"{path} is a {kind}; give the name of a file.")
+
+
+@contextmanager
+def plain_errors(path: str | os.PathLike[str], action: str) -> Iterator[None]:
+    """Say in a sentence what the system says with a number and of a temporary file.
+
+    >>> with plain_errors("data.csv", "read"):
+    ...     raise PermissionError(13, "Permission denied")
+    Traceback (most recent call last):
+    PermissionError: data.csv could not be read: permission denied.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.strerror is None:
+            raise
+        reason = error.strerror[:1].lower() + error.strerror[1:]
+        raise type(error)(f"{path} could not be {action}: {reason}.") from error
+
+
+@contextmanager
+def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """A temporary file that takes the place of another once it is complete and on disk."""
+    refuse_all_but_files(path)
+    target = Path(path).resolve()  # a link stays a link
+    temporary = temporary_beside(target)
+    try:
+        with plain_errors(path, "written"):
+            temporary.touch(exist_ok=False)
+            mode = temporary.stat().st_mode  # that of any new file; safetensors may make it private
+            yield temporary
+            temporary.chmod(mode)
+            sync(temporary)
+            os.replace(temporary, target)
+            with suppress(PermissionError):  # some systems do not open folders
+                sync(target.parent)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def replacing_folder(path: Path) -> Iterator[Path]:
+    """A temporary folder that takes the place of another once it is complete."""
+    temporary, old = temporary_beside(path), temporary_beside(path)
+    try:
+        with plain_errors(path, "written"):
+            temporary.mkdir()
+            yield temporary
+            with suppress(OSError):  # another run was faster, and its folder may stay
+                if path.exists():
+                    path.rename(old)
+                temporary.rename(path)
+    finally:
+        shutil.rmtree(old, ignore_errors=True)
+        shutil.rmtree(temporary, ignore_errors=True)
+
+
+def temporary_beside(path: Path) -> Path:
+    """A name that nothing has yet, on the same disk."""
+    return path.with_name(f".{token_hex(8)}.part")
+
+
+def sync(path: Path) -> None:
+    """Wait until a file or folder is on disk."""
+    descriptor = os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -20,7 +20,8 @@ from sklearn.svm import SVC
 
 from rosenblatt import KernelPerceptron
 from rosenblatt.dual import Gram, moves_of, normalised, summed, votes
-from rosenblatt.training import Dual, Updates
+from rosenblatt.kernels.linear import Updates
+from rosenblatt.training import Dual
 
 # Freund & Schapire (1999), test error in %: T = 0.1, 1, 2, 3, 4, 10, 30 (where printed). Vote, the
 # averages, support vectors and mistakes were checked independently; last and random less surely.

@@ -7,7 +7,7 @@ class. Everything is computed in float64, which is exact on small integers.
 import numpy as np
 
 from rosenblatt import Epoch
-from rosenblatt.kernels import mix, shuffle
+from rosenblatt.kernels.algebra import mix, shuffle
 
 
 def margin_of(weights, bias, x, label):

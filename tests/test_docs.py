@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from rosenblatt import kernels
+from rosenblatt.kernels import linear
 
 ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
@@ -71,7 +71,7 @@ def test_examples_run(example, tmp_path, monkeypatch, capsys):
 def test_readme_shows_the_kernel_as_it_is():
     shown = [block for _, block in python_blocks(README) if KERNEL in block]
     assert shown, "README.md does not show the perceptron kernel"
-    assert shown == [inspect.getsource(kernels.perceptron.py_func)]
+    assert shown == [inspect.getsource(linear.perceptron.py_func)]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -9,7 +9,7 @@ import pytest
 from scipy.sparse import csr_array, vstack
 
 import rosenblatt
-from rosenblatt import Perceptron, files, kernels, storage
+from rosenblatt import Perceptron, files, storage
 from rosenblatt.arrays import gathered
 from rosenblatt.files import (
     Lesson,
@@ -22,6 +22,7 @@ from rosenblatt.files import (
     train_as_stream,
     train_in_memory,
 )
+from rosenblatt.kernels.algebra import shuffle
 from rosenblatt.readers import read
 from rosenblatt.training import SOLUTIONS
 
@@ -621,7 +622,7 @@ def test_windows_shuffle_within_so_many_rows(write, window, batch_bytes, order):
     for epoch in (0, 0) if order == "once" else (1, 2):
         for number, begin in enumerate(range(0, len(y), window)):
             some = np.arange(begin, min(begin + window, len(y)), dtype=np.uint32)
-            kernels.shuffle(some, 4, epoch << 32 | number)
+            shuffle(some, 4, epoch << 32 | number)
             rows += some.tolist()
     fitted = Perceptron(solution="average", order="fixed", max_iter=1).fit(X[rows], y[rows])
     np.testing.assert_array_equal(model.solutions[0].answer()[0].T, fitted.coef_)

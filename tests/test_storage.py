@@ -25,8 +25,9 @@ from safetensors.numpy import save_file
 
 import rosenblatt
 from rosenblatt import Epoch, KernelPerceptron, Perceptron, __version__, storage
+from rosenblatt.kernels.linear import Updates
 from rosenblatt.storage import Model, load, save
-from rosenblatt.training import SOLUTIONS, Bookmark, Updates, joined
+from rosenblatt.training import SOLUTIONS, Bookmark, joined
 
 from .conftest import FORMS, LAYOUTS, blobs, csr, examples, form_parameters
 

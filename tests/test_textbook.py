@@ -14,7 +14,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
 from rosenblatt import Perceptron, steps
-from rosenblatt.kernels import shuffle
+from rosenblatt.kernels.algebra import shuffle
 
 ENOUGH = 100_000  # epochs, for runs that end by themselves
 SETOSA, VERSICOLOR, VIRGINICA = range(3)

@@ -18,7 +18,6 @@ from rosenblatt import (
     Perceptron,
     Separable,
     Undecided,
-    kernels,
     load_certificate,
     margin,
     margins,
@@ -30,7 +29,8 @@ from rosenblatt import (
     separability,
     training_error,
 )
-from rosenblatt.kernels import Examples
+from rosenblatt.kernels import exactness
+from rosenblatt.kernels.linear import Examples
 from rosenblatt.rows import rows_of
 
 from .conftest import LAYOUTS, ORDERS, blobs, csr, examples
@@ -985,7 +985,7 @@ any_float = st.one_of(
 
 def surely(X, signs, w, b):
     out = np.zeros(X.shape[0], bool)
-    kernels.surely_positive(Examples(rows_of(X), signs, None), w, b, out)
+    exactness.surely_positive(Examples(rows_of(X), signs, None), w, b, out)
     return out
 
 
@@ -1032,7 +1032,7 @@ def test_the_filter_settles_almost_every_row(layout, dtype):
 
 def prints(X):
     out = np.empty(X.shape[0], np.uint64)
-    kernels.fingerprints(rows_of(X), out)
+    exactness.fingerprints(rows_of(X), out)
     return out.tolist()
 
 

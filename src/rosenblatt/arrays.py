@@ -14,7 +14,7 @@ from numpy.lib import format as npy
 
 from . import __version__
 from .disk import replacing_folder
-from .kernels import Rows
+from .kernels.algebra import Rows
 from .readers import CACHE, Batch, Reader
 from .rows import check_structure, read_only
 

@@ -18,7 +18,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from . import storage
-from .kernels import Examples, Rows, Rule, largest_squared_norm
+from .kernels.algebra import Rows, largest_squared_norm
+from .kernels.linear import Examples, Settings
 from .rows import check_structure, encode, first_not_finite, rows_of
 from .training import (
     ORDERS,
@@ -631,7 +632,7 @@ class Perceptron(OnlineClassifier):
             run.solution.close(lesson.X)
         return runs
 
-    def _rule(self, lesson: Lesson) -> Rule:
+    def _rule(self, lesson: Lesson) -> Settings:
         """When a row is right: thresholds that include zero or not, as ``ties`` says."""
         self._check_ties(lesson.classes)
         step = self.intercept_step
@@ -642,7 +643,7 @@ class Perceptron(OnlineClassifier):
     def _run(
         self,
         lesson: Lesson,
-        rule: Rule,
+        rule: Settings,
         positive: int | None,
         solution: Last,
         order: str,
@@ -665,7 +666,7 @@ class Perceptron(OnlineClassifier):
             run.validate = self._validator(lesson, positive)
         return run
 
-    def _task(self, lesson: Lesson, rule: Rule, positive: int | None) -> Task:
+    def _task(self, lesson: Lesson, rule: Settings, positive: int | None) -> Task:
         """What one problem has to learn."""
         examples = Examples(lesson.rows, self._steps(lesson, positive), None)
         if positive is None:
@@ -903,7 +904,7 @@ def steps(
 
 def step_record(lesson: Lesson, run: Run, row: int, weights: Array, bias: Array) -> Step:
     """Write down the update that a run has just made on a row."""
-    position, margin, rival = run.log[0].item()
+    position, rival, margin, _ = run.log[0].item()
     code, two = lesson.codes[row], run.task.examples.labels is None
     new_weights, new_bias = run.solution.weights.copy(), run.solution.bias.copy()
     x = lesson.X[[row]]

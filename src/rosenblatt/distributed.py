@@ -42,7 +42,8 @@ from .arrays import matrix_of, one_batch, rows_between
 from .classifiers import Lesson, Perceptron, overflow, refuse_not_finite, seed_of
 from .files import LateLabelError, codes_of, labels_of, tidy
 from .files import Lesson as FileLesson
-from .kernels import Rows, Rule, largest_squared_norm
+from .kernels.algebra import Rows, largest_squared_norm
+from .kernels.linear import Settings
 from .readers import Source, read
 from .rows import encode, read_only, rows_of
 from .storage import Model
@@ -438,7 +439,7 @@ class Plan(NamedTuple):
 
     model: Perceptron
     classes: Array
-    rule: Rule
+    rule: Settings
     width: int
     dtype: Any
     seed: int
@@ -746,7 +747,7 @@ class ShardRun(Run):
         return super().permutation(self.number << 32 | number)
 
 
-def no_rows(rule: Rule) -> Task:
+def no_rows(rule: Settings) -> Task:
     """A task to start a run with, before its first rows come."""
     return Task(None, np.zeros(0, np.uint32), rule)  # type: ignore[arg-type]
 

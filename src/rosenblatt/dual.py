@@ -13,7 +13,7 @@ from scipy.sparse import csr_array, vstack
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from . import kernels, storage
+from . import storage
 from .classifiers import (
     SIGN_OF_ZERO,
     OnlineClassifier,
@@ -26,9 +26,11 @@ from .classifiers import (
     understood,
     whole_number,
 )
-from .kernels import UPDATE, Lines, Rule
+from .kernels import algebra, dual, linear
+from .kernels.dual import KernelValues
+from .kernels.linear import UPDATE, Settings, Updates
 from .rows import check_structure
-from .training import Array, Dual, Epoch, NotFiniteError, Updates, chosen, joined, rule_of
+from .training import Array, Dual, Epoch, NotFiniteError, chosen, joined, rule_of
 
 ROWS_AT_ONCE = 1024  # of a block: enough for full matrix speed
 SUPPORT_AT_ONCE = 512  # kernel values of so many rows with a block stay in the processor's cache
@@ -45,7 +47,7 @@ CHOICES = {
 KERNELS = ["linear", "poly", "rbf", "sigmoid", "precomputed"]
 
 
-# Kernel values. Gram and the two replays in kernels.py are all that a device would have to bring.
+# Kernel values. Gram and the replays in kernels/dual.py are all that a device would have to bring.
 
 
 @dataclass(frozen=True)
@@ -218,10 +220,12 @@ class EachClass:
         weights = np.ones(len(numbers)) if self.weights is None else self.weights[numbers]
         return np.where(self.codes[numbers] == self.positive[:, None], weights, -weights)
 
-    def replay(self, run: "Run", block: Block, start: int, lines: Lines) -> tuple[int, int, float]:
+    def replay(
+        self, run: "Run", block: Block, start: int, known: KernelValues
+    ) -> tuple[int, int, float]:
         """Learn from a block from a row on; stop at a mistake without kernel values."""
-        given = lines, block.steps, run.learning, start, block.scores, run.state.bias
-        t, updates, loss = kernels.dual_perceptron(*given, run.rule, run.log)
+        given = known, block.steps, run.learning, start, block.scores, run.state.bias
+        t, updates, loss = dual.dual_perceptron(*given, run.rule, run.log)
         return t, updates, loss
 
     def excess(self, run: "Run", block: Block) -> Array:
@@ -256,10 +260,12 @@ class AllClasses:
         """How far each row moves two classes."""
         return np.ones(len(numbers)) if self.weights is None else self.weights[numbers]
 
-    def replay(self, run: "Run", block: Block, start: int, lines: Lines) -> tuple[int, int, float]:
+    def replay(
+        self, run: "Run", block: Block, start: int, known: KernelValues
+    ) -> tuple[int, int, float]:
         """Learn from a block from a row on; stop at a mistake without kernel values."""
-        given = lines, block.steps, self.codes[block.numbers], start, block.scores, run.state.bias
-        t, updates, loss = kernels.dual_multiclass(*given, run.rule, run.log)
+        given = known, block.steps, self.codes[block.numbers], start, block.scores, run.state.bias
+        t, updates, loss = dual.dual_multiclass(*given, run.rule, run.log)
         return t, updates, loss
 
     def excess(self, run: "Run", block: Block) -> Array:
@@ -279,7 +285,7 @@ class AllClasses:
     def change(self, run: "Run", block: Block, t: int) -> tuple[Array, Array]:
         """How far row t, a mistake, moves each output; and the lead that was too small."""
         a, label = block.scores[:, t] + run.state.bias, int(self.codes[block.numbers[t]])
-        rival, change = kernels.best_other(a, label), np.zeros(len(a))
+        rival, change = algebra.best_other(a, label), np.zeros(len(a))
         change[label], change[rival] = block.steps[t], -block.steps[t]
         return change, a[[label]] - a[rival]
 
@@ -330,7 +336,7 @@ class Run:
         everything: Array,
         form: EachClass | AllClasses,
         state: Dual,
-        rule: Rule,
+        rule: Settings,
         seed: int,
         cache_bytes: float,
         tell: Callable[["Run", int], None] | None,
@@ -388,7 +394,7 @@ class Run:
         """The rows of an epoch, in blocks."""
         numbers = self.everything.copy()
         if order != "fixed":
-            kernels.shuffle(numbers, self.seed, epoch if order == "each" else 0)
+            algebra.shuffle(numbers, self.seed, epoch if order == "each" else 0)
         numbers = numbers.astype(np.intp)
         return [
             Block(numbers[offset : offset + self.rows_at_once], offset, self.version())
@@ -443,13 +449,13 @@ class Growing(Run):
         self.take_in(block)
         block.steps = self.form.steps(block.numbers)
         places = np.full(len(block.numbers), -1, np.intp)
-        lines, moves = Lines(self.lines, places), [NO_MOVES]
+        known, moves = KernelValues(self.lines, places), [NO_MOVES]
         start = used = 0
         while True:
-            start, count, loss = self.form.replay(self, block, start, lines)
+            start, count, loss = self.form.replay(self, block, start, known)
             if count:
                 self.loss += loss
-                moves.append(self.record(block, lines, self.log[:count]))
+                moves.append(self.record(block, known, self.log[:count]))
             if start == len(places):
                 break
             if places[start] >= 0:
@@ -471,7 +477,7 @@ class Growing(Run):
         count = min(2 * wrong + SPARE_SUSPECTS, len(unknown))
         return np.sort(unknown[np.argpartition(excess, count - 1)[:count]])
 
-    def record(self, block: Block, lines: Lines, log: Array) -> Moves:
+    def record(self, block: Block, known: KernelValues, log: Array) -> Moves:
         """Write down the updates just made, and take their rows into the support."""
         updates = self.form.updates(self, block, log)
         self.tally(log["margin"], updates.labels)
@@ -482,7 +488,7 @@ class Growing(Run):
             self.support.add(self.gram.pick(self.X, fresh))
             self.size = self.support.count
             self.numbers.append(fresh + self.state.given)
-        own = lines.values[lines.places[log["position"]], log["position"]]
+        own = known.values[known.places[log["position"]], log["position"]]
         self.norms.append(self.risen(updates, log["margin"], own))
         self.updates.append(updates._replace(rows=self.place[updates.rows]))
         return moves_of(self.updates[-1], updates.steps, self.together)
@@ -603,7 +609,7 @@ class Budgeted(Run):
         self.origin = np.arange(self.budget)  # of each place, among the support and the block
         nothing, start = np.full(len(block.numbers), -1, np.intp), 0
         while True:
-            start, _, _ = self.form.replay(self, block, start, Lines(NOTHING, nothing))
+            start, _, _ = self.form.replay(self, block, start, KernelValues(NOTHING, nothing))
             if start == len(block.numbers):
                 break
             self.learn(block, start)
@@ -741,8 +747,8 @@ def random(run: Budgeted, block: Block, t: int, change: Array) -> None:
     """
     place = run.size
     if run.size == run.budget:
-        state = np.uint64(run.seed) + kernels.mix(np.uint64(run.state.mistakes))
-        place = int(kernels.mix(state)) % run.budget
+        state = np.uint64(run.seed) + algebra.mix(np.uint64(run.state.mistakes))
+        place = int(algebra.mix(state)) % run.budget
         run.leave(block, place)
     run.enter(block, t, place, change)
 
@@ -787,13 +793,13 @@ def votes(state: Dual, products: Array, together: bool, sign_of_zero: float) -> 
     out = np.zeros((len(products), outputs))
     if together:
         survived = np.diff(updates.times, prepend=0, append=state.seen[0]).astype(np.float64)
-        kernels.multiclass_votes(np.zeros_like(out), products, updates, survived, out)
+        linear.multiclass_votes(np.zeros_like(out), products, updates, survived, out)
         return out / max(int(state.seen[0]), 1)
     for problem in range(outputs):
         own = Updates(*(part[updates.labels == problem] for part in updates))
         survived = np.diff(own.times, prepend=0, append=state.seen[problem]).astype(np.float64)
         scores, share = np.zeros((2, len(products), 1))
-        kernels.perceptron_votes(scores, products, own, survived, sign_of_zero, share)
+        linear.perceptron_votes(scores, products, own, survived, sign_of_zero, share)
         out[:, problem] = share[:, 0] / max(int(state.seen[problem]), 1)
     return out
 

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import kernels
 from .arrays import (
     Whole,
     cached,
@@ -20,6 +19,7 @@ from .arrays import (
     origin_of,
     part_of,
 )
+from .kernels import algebra
 from .readers import Batch, Reader
 from .rows import encode
 from .storage import Model
@@ -285,7 +285,7 @@ def held_out(row: int, count: int, lesson: Lesson) -> Array:
     """Which of the rows from some row on are not learnt from: a coin per row number and seed."""
     numbers = np.arange(row + 1, row + count + 1, dtype=np.uint64)
     numbers = numbers * np.uint64(0x9E3779B97F4A7C15) + np.uint64(lesson.seed << 32)
-    coins = kernels.mix.py_func(numbers)  # type: ignore[no-untyped-call]  # it takes arrays, too
+    coins = algebra.mix.py_func(numbers)  # it takes arrays, too
     return np.asarray(coins < np.uint64(lesson.holdout * 2.0**64))
 
 
@@ -428,7 +428,7 @@ class StreamRun(Run):
         if self.plan.lesson.window:
             order = order.copy()
             epoch = self.epoch if self.order == "each" else 0
-            kernels.shuffle(order, self.seed, epoch << 32 | number)
+            algebra.shuffle(order, self.seed, epoch << 32 | number)
         return order
 
 

@@ -26,10 +26,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from . import parsing
 from .disk import plain_errors
-from .kernels import Rows
-from .parsing import FULL, REASONS, Block, Grams, Names, Progress
+from .kernels import lines, words
+from .kernels.addresses import MARKS, NEWLINE, line_end
+from .kernels.algebra import Rows
+from .kernels.lines import FULL, REASONS, Cursor
+from .kernels.words import CSRBuffer, Grams, Names
 from .rows import read_only, rows_of
 
 PIECE = 4 << 20  # bytes that become one batch: they and their rows stay near the processor
@@ -476,8 +478,8 @@ def pieces(
         while len(room) and more:
             count = stream.readinto(room)
             room, filled, more = room[count:], filled + count, count > 0
-        if not more and filled and buffer[filled - 1] != parsing.NEWLINE:
-            buffer[filled] = parsing.NEWLINE
+        if not more and filled and buffer[filled - 1] != NEWLINE:
+            buffer[filled] = NEWLINE
             filled += 1
         end = end_of_rows(buffer, filled) if more else filled
         if end > 0:
@@ -550,11 +552,11 @@ class Form:
             yield stream
 
     def crossed(
-        self, block: Block, groups: np.ndarray, pairs: np.ndarray
-    ) -> Iterator[tuple[slice, Block]]:
+        self, block: CSRBuffer, groups: np.ndarray, pairs: np.ndarray
+    ) -> Iterator[tuple[slice, CSRBuffer]]:
         """The rows with the products of pairs of groups, as many at a time as memory allows."""
         starts = np.zeros(len(block.starts), np.uint64)
-        parsing.count_crosses(block.starts, groups, pairs, starts)
+        words.count_crosses(block.starts, groups, pairs, starts)
         row, last = 0, len(starts) - 1
         if last and np.diff(starts).max() > 16 * MOST_PRODUCTS:
             raise ValueError(
@@ -566,27 +568,27 @@ class Form:
             out = room(stop - row, int(starts[stop] - starts[row]), self.options.dtype)
             np.subtract(starts[row : stop + 1], starts[row], out=out.starts)
             part, span = some_rows(block, row, stop)
-            parsing.cross(part, groups[span], pairs, self.mask, out, self.vocabulary.room)
+            words.cross(part, groups[span], pairs, self.mask, out, self.vocabulary.room)
             self.vocabulary.learn(lambda one, other: (self.vocabulary.product, one, other))
             yield slice(row, stop), out
             row = stop
 
 
-def room(rows: int, values: int, dtype: np.dtype) -> Block:
+def room(rows: int, values: int, dtype: np.dtype) -> CSRBuffer:
     """Room for so many rows and values; what stays untouched takes no memory."""
     starts = np.empty(rows + 1, np.uint64)
     starts[0] = 0
-    return Block(np.empty(values, dtype), np.empty(values, np.uint32), starts)
+    return CSRBuffer(np.empty(values, dtype), np.empty(values, np.uint32), starts)
 
 
-def some_rows(block: Block, first: int, stop: int) -> tuple[Block, slice]:
+def some_rows(block: CSRBuffer, first: int, stop: int) -> tuple[CSRBuffer, slice]:
     """The rows first to stop of a block, and where their values are."""
     span = slice(int(block.starts[first]), int(block.starts[stop]))
     starts = block.starts[first : stop + 1] - block.starts[first]
-    return Block(block.values[span], block.indices[span], starts), span
+    return CSRBuffer(block.values[span], block.indices[span], starts), span
 
 
-def rows_of_block(block: Block, rows: int) -> Rows:
+def rows_of_block(block: CSRBuffer, rows: int) -> Rows:
     """The first rows of a block, for a kernel."""
     values = int(block.starts[rows])
     return Rows(
@@ -672,7 +674,7 @@ class Room(NamedTuple):
 
     labels: np.ndarray
     weights: np.ndarray | None
-    block: Block
+    block: CSRBuffer
     groups: np.ndarray | None
 
 
@@ -686,7 +688,7 @@ class Lines(Form):
         """All rows from the beginning."""
         with self.opened(place) as stream:
             for data in pieces(stream, self.options.batch_bytes, last_newline, place):
-                progress = Progress(lines=place.lines)
+                progress = Cursor(lines=place.lines)
                 while progress.at < len(data):
                     out = self.room(len(data) - progress.at)
                     before = progress
@@ -706,20 +708,20 @@ class Lines(Form):
                         )
                 place.lines = progress.lines
 
-    def parse_good(self, data: np.ndarray, progress: Progress, out: Room, place: Place) -> Progress:
+    def parse_good(self, data: np.ndarray, progress: Cursor, out: Room, place: Place) -> Cursor:
         """Parse from where progress is until there is no room, leaving broken lines out."""
         progress = self.parse(data, progress._replace(rows=0, values=0), out)
         while progress.error > FULL:
             column, sentence = self.complaint(data, progress)
             place.skip(progress.lines + 1, column, sentence)
             begin = data.ctypes.data
-            after = parsing.line_end(begin + progress.at) - begin + 1
+            after = line_end(begin + progress.at) - begin + 1
             progress = progress._replace(at=after, lines=progress.lines + 1)
             progress = self.parse(data, progress, out)
         return progress
 
     def refuse_long_labels(
-        self, data: np.ndarray, before: Progress, rows: int, out: Room, place: Place
+        self, data: np.ndarray, before: Cursor, rows: int, out: Room, place: Place
     ) -> None:
         """Refuse numbers so large that two labels could become one."""
         long = np.abs(out.labels[:rows]) >= LARGEST_LABEL
@@ -732,7 +734,7 @@ class Lines(Form):
         """Where the label is."""
         return 1
 
-    def complaint(self, data: np.ndarray, progress: Progress) -> tuple[Any, str]:
+    def complaint(self, data: np.ndarray, progress: Cursor) -> tuple[Any, str]:
         """The column where a line is broken, and why."""
         return progress.where - progress.at + 1, REASONS[progress.error]
 
@@ -740,12 +742,12 @@ class Lines(Form):
         """Room for the rows of so many bytes, or for the first of them."""
         raise NotImplementedError
 
-    def parse(self, data: np.ndarray, progress: Progress, out: Room) -> Progress:
+    def parse(self, data: np.ndarray, progress: Cursor, out: Room) -> Cursor:
         """Call the kernel."""
         raise NotImplementedError
 
     def finished(
-        self, data: np.ndarray, progress: Progress, out: Room
+        self, data: np.ndarray, progress: Cursor, out: Room
     ) -> Iterator[tuple[slice, Rows]]:
         """What the kernel has filled, as rows."""
         if progress.rows:
@@ -773,19 +775,19 @@ class Svmlight(Lines):
         rows = size // 8 + 1
         return Room(np.empty(rows), None, room(rows, size // 4 + 1, self.options.dtype), None)
 
-    def parse(self, data: np.ndarray, progress: Progress, out: Room) -> Progress:
+    def parse(self, data: np.ndarray, progress: Cursor, out: Room) -> Cursor:
         """Call the kernel."""
         limit, increasing = 1 << 32, True
         rules = self.recipe.first, limit, increasing, self.labelled
-        progress = parsing.svmlight(data, len(data), progress, out.labels, out.block, *rules)
+        progress = lines.svmlight(data, len(data), progress, out.labels, out.block, *rules)
         if progress.values:
             self.width = max(self.width, int(out.block.indices[: progress.values].max()) + 1)
         return progress
 
-    def complaint(self, data: np.ndarray, progress: Progress) -> tuple[Any, str]:
+    def complaint(self, data: np.ndarray, progress: Cursor) -> tuple[Any, str]:
         """The column where a line is broken, and why."""
         column, sentence = super().complaint(data, progress)
-        if progress.error == parsing.INDEX_TOO_SMALL and self.recipe.first == 1:
+        if progress.error == lines.INDEX_TOO_SMALL and self.recipe.first == 1:
             sentence += " (1; state first=0 if it is 0)"
         return column, sentence
 
@@ -817,16 +819,16 @@ class VowpalWabbit(Lines):
         block = room(rows, values, self.options.dtype)
         return Room(np.empty(rows), np.empty(rows), block, np.empty(values, np.uint8))
 
-    def parse(self, data: np.ndarray, progress: Progress, out: Room) -> Progress:
+    def parse(self, data: np.ndarray, progress: Cursor, out: Room) -> Cursor:
         """Call the kernel."""
         names = self.vocabulary.room
-        progress = parsing.vowpal_wabbit(data, len(data), progress, *out, self.mask, names)
+        progress = lines.vowpal_wabbit(data, len(data), progress, *out, self.mask, names)
         text = data.tobytes() if names is not None and names.count[0] else b""
         self.vocabulary.learn(lambda begin, end: (vw_name, space_of(text, begin), text[begin:end]))
         return progress
 
     def finished(
-        self, data: np.ndarray, progress: Progress, out: Room
+        self, data: np.ndarray, progress: Cursor, out: Room
     ) -> Iterator[tuple[slice, Rows]]:
         """What the kernel has filled, with products."""
         if self.pairs is None or not progress.rows:
@@ -1018,7 +1020,7 @@ def sample(source: Source, delimiter: str) -> tuple[int, bytes, list[int]]:
 def row_ends(data: Any, delimiter: str) -> np.ndarray:
     """Where each whole row ends."""
     ends = np.empty(len(data), np.int64)
-    n = parsing.row_ends(read_only(np.frombuffer(data, np.uint8)), ord(delimiter), ends)
+    n = lines.row_ends(read_only(np.frombuffer(data, np.uint8)), ord(delimiter), ends)
     return ends[:n]
 
 
@@ -1047,12 +1049,10 @@ def is_header(cells: list[str], top: bytes, below: bytes, delimiter: str, recipe
 def is_numeric(rows: bytes, delimiter: str, width: int) -> bool:
     """Whether all cells are numbers or missing."""
     data = np.frombuffer(bytearray(rows.rstrip(b"\n") + b"\n"), np.uint8)
-    count = int(np.count_nonzero(data == parsing.NEWLINE))
+    count = int(np.count_nonzero(data == NEWLINE))
     labels, values = np.empty(count), np.empty(count * width)
     places = np.arange(width)
-    progress = parsing.table(
-        data, len(data), Progress(), ord(delimiter), places, labels, values, width
-    )
+    progress = lines.table(data, len(data), Cursor(), ord(delimiter), places, labels, values, width)
     return bool(progress.error == 0)
 
 
@@ -1100,31 +1100,31 @@ class NumberTable(Lines):
         """There may be more rows than these, if cells are short or missing."""
         rows = size // (2 * len(self.places)) + 1
         values = np.empty(rows * self.width, self.options.dtype)
-        return Room(np.empty(rows), None, Block(values, values[:0], values[:0]), None)
+        return Room(np.empty(rows), None, CSRBuffer(values, values[:0], values[:0]), None)
 
-    def parse(self, data: np.ndarray, progress: Progress, out: Room) -> Progress:
+    def parse(self, data: np.ndarray, progress: Cursor, out: Room) -> Cursor:
         """Call the kernel."""
         delimiter, values = ord(self.sheet.delimiter), out.block.values
-        return Progress(
-            *parsing.table(
+        return Cursor(
+            *lines.table(
                 data, len(data), progress, delimiter, self.places, out.labels, values, self.width
             )
         )
 
     def finished(
-        self, data: np.ndarray, progress: Progress, out: Room
+        self, data: np.ndarray, progress: Cursor, out: Room
     ) -> Iterator[tuple[slice, Rows]]:
         """What the kernel has filled, as rows."""
         if progress.rows:
             values = out.block.values[: progress.values]
             yield slice(progress.rows), rows_of(values.reshape(progress.rows, self.width))
 
-    def complaint(self, data: np.ndarray, progress: Progress) -> tuple[Any, str]:
+    def complaint(self, data: np.ndarray, progress: Cursor) -> tuple[Any, str]:
         """The name of the column where a row is broken, and why."""
         delimiter = self.sheet.delimiter.encode()
         before = bytes(data[progress.at : progress.where])
         name, sentence = self.sheet.names[before.count(delimiter)], REASONS[progress.error]
-        if progress.error == parsing.VALUE:
+        if progress.error == lines.VALUE:
             begin = progress.at + before.rfind(delimiter) + 1
             cell = re.split(rb"[\n%b]" % delimiter, bytes(data[begin : begin + 99]))[0]
             shown = cell.decode(errors="replace").strip()[:40]
@@ -1199,7 +1199,7 @@ class ArrowTable(Form):
             remedy = self.options.remedy(name)
             raise BrokenCellError(name, f"{word!r} is not a number{remedy}") from None
         if np.isinf(numbers).any():
-            raise BrokenCellError(name, REASONS[parsing.VALUE_TOO_LARGE])
+            raise BrokenCellError(name, REASONS[lines.VALUE_TOO_LARGE])
         return read_only(numbers)
 
     def labels(self, column: Any) -> np.ndarray:
@@ -1254,27 +1254,27 @@ class ArrowTable(Form):
         for some, part in self.crossed(block, groups, self.pairs):
             yield some, rows_of_block(part, len(part.starts) - 1)
 
-    def block(self, number: int, column: Any) -> Block:
+    def block(self, number: int, column: Any) -> CSRBuffer:
         """The features of one column."""
         (name, kind), seed, dtype = self.columns[number], self.salts[number], self.options.dtype
         names = self.vocabulary.room
         if kind == "number":
             out = room(len(column), len(column), dtype)
-            parsing.numbers(column, 0, 0, np.uint32(seed & self.mask), out)
+            words.numbers(column, 0, 0, np.uint32(seed & self.mask), out)
             return out
         data, offsets = column
         rows = len(offsets) - 1
         if kind == "category":
             out = room(rows, rows, dtype)
-            parsing.categories(data, offsets, 0, 0, seed, self.mask, out, names)
+            words.categories(data, offsets, 0, 0, seed, self.mask, out, names)
         else:
             shortest, longest = self.recipe.ngrams
             grams = Grams(shortest, longest, self.recipe.characters, False, True, seed, self.mask)
             size = int(offsets[-1] - offsets[0])
             most = size if grams.characters else (size + rows) // 3  # words of two letters
             out = room(rows, most * (longest - shortest + 1), dtype)
-            parsing.text(data, offsets, 0, 0, grams, out, names)
-        spell = words if kind == "text" and not self.recipe.characters else as_it_is
+            words.text(data, offsets, 0, 0, grams, out, names)
+        spell = as_words_alone if kind == "text" and not self.recipe.characters else as_it_is
         view = memoryview(data)
         self.vocabulary.learn(lambda begin, end: (cell_name, name, spell, bytes(view[begin:end])))
         return out
@@ -1282,7 +1282,7 @@ class ArrowTable(Form):
 
 def salt(name: str) -> int:
     """Where the hashes of a column begin."""
-    return int(parsing.salt(np.array([*name.encode()], np.uint8)))
+    return int(words.salt(np.array([*name.encode()], np.uint8)))
 
 
 def arrow_type(dtype: np.dtype | None) -> Any:
@@ -1347,19 +1347,19 @@ def cell_name(column: str, spell: Callable[[bytes], str], cell: bytes) -> str:
     return f"{column}={spell(cell)}"
 
 
-def words(name: bytes) -> str:
+def as_words_alone(name: bytes) -> str:
     """How words are spelt: without what is between them."""
     return " ".join(re.findall(r"\w+", name.decode(errors="replace").lower()))
 
 
-def joined(blocks: list[Block], dtype: np.dtype) -> tuple[Block, np.ndarray]:
+def joined(blocks: list[CSRBuffer], dtype: np.dtype) -> tuple[CSRBuffer, np.ndarray]:
     """The rows of several blocks side by side, and of which block each value is."""
     starts = np.add.reduce([block.starts for block in blocks])
     values = int(starts[-1])
-    out = Block(np.empty(values, dtype), np.empty(values, np.uint32), starts)
+    out = CSRBuffer(np.empty(values, dtype), np.empty(values, np.uint32), starts)
     groups, ends = np.empty(values, np.uint16), starts[:-1].copy()
     for group, block in enumerate(blocks):
-        parsing.append(block, group, ends, out, groups)
+        words.append(block, group, ends, out, groups)
     return out, groups
 
 
@@ -1408,7 +1408,7 @@ class CellTable(ArrowTable):
         size = self.options.batch_bytes // (lengths if self.recipe.characters else 1) + 1
         with self.opened(place) as stream:
             for data in pieces(stream, size, self.end_of_rows, place):
-                lines = place.lines + int(np.count_nonzero(data == parsing.NEWLINE))
+                lines = place.lines + int(np.count_nonzero(data == NEWLINE))
                 for decoded in self.decoded_cells(data, place):
                     yield from self.batches_of(decoded, stream.taken, lines)
                 place.lines = lines
@@ -1433,7 +1433,7 @@ class CellTable(ArrowTable):
             return self.decode(data[edges[first] : edges[stop]])
 
         def skip(row: int) -> None:
-            before = int(np.count_nonzero(data[: edges[row]] == parsing.NEWLINE))
+            before = int(np.count_nonzero(data[: edges[row]] == NEWLINE))
             column, sentence = self.complaint(data[edges[row] : edges[row + 1]])
             place.skip(place.lines + before + 1, column, sentence)
 
@@ -1442,7 +1442,7 @@ class CellTable(ArrowTable):
     def decode(self, data: np.ndarray) -> Decoded:
         """The columns of some rows."""
         if not data.all():
-            raise ValueError(REASONS[parsing.NUL])
+            raise ValueError(REASONS[lines.NUL])
         include = [str(number) for number in self.include]
         types = dict(zip(include, self.types, strict=True))
         table = parsed_cells(
@@ -1464,7 +1464,7 @@ class CellTable(ArrowTable):
         except ValueError as error:
             problem = str(error)
         if not row.all():
-            return str(row.argmin() + 1), REASONS[parsing.NUL]
+            return str(row.argmin() + 1), REASONS[lines.NUL]
         try:
             text = bytes(row).decode()
         except UnicodeDecodeError as error:
@@ -1497,10 +1497,10 @@ def parsed_cells(
             arrow.ReadOptions(column_names=[str(j) for j in range(width)], **block),
             arrow.ParseOptions(
                 delimiter=delimiter,
-                newlines_in_values=bool(np.any(np.frombuffer(data, np.uint8) == parsing.MARKS)),
+                newlines_in_values=bool(np.any(np.frombuffer(data, np.uint8) == MARKS)),
                 invalid_row_handler=(lambda row: "skip") if lenient else None,
             ),
-            arrow.ConvertOptions(null_values=parsing.MISSING, **conversion),
+            arrow.ConvertOptions(null_values=lines.MISSING, **conversion),
         )
 
     try:

@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from .kernels import Rows
+from .kernels.algebra import Rows
 
 MOST_ROWS = np.iinfo(np.uint32).max
 

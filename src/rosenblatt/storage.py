@@ -19,8 +19,9 @@ from safetensors.numpy import save_file
 
 from . import __version__
 from .disk import plain_errors, refuse_all_but_files, replacing
+from .kernels.linear import Updates
 from .rows import check_structure, first_not_finite
-from .training import SOLUTIONS, Array, Bookmark, Dual, Epoch, Last, Updates, Vote, joined
+from .training import SOLUTIONS, Array, Bookmark, Dual, Epoch, Last, Vote, joined
 
 FORMAT = 2
 LABEL_TYPES = re.compile(r"[<>|]([biuf][1248]|U\d{1,9}|O)")

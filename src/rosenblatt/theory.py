@@ -18,7 +18,8 @@ from sklearn.utils.validation import check_array, check_consistent_length, colum
 
 from .classifiers import Perceptron
 from .disk import replacing
-from .kernels import Examples, Rule, fingerprints, surely_positive
+from .kernels.exactness import fingerprints, surely_positive
+from .kernels.linear import Examples, Settings
 from .rows import check_structure, encode, rows_of
 from .training import Array, Last, NotFiniteError, Run, Task
 
@@ -654,7 +655,7 @@ def by_perceptron(X: Any, signs: Array, fit_intercept: bool) -> Iterator[Separab
     """Try a few active sweeps: on easy data that is all."""
     examples = Examples(rows_of(X), signs, None)
     everything = np.arange(len(signs), dtype=np.uint32)
-    rule = Rule(0.0, 0.0, 1.0 if fit_intercept else 0.0)
+    rule = Settings(0.0, 0.0, 1.0 if fit_intercept else 0.0)
     solution = Last(np.zeros(X.shape[1]), np.zeros(1))
     run = Run(Task(examples, everything, rule), solution, order="active", max_iter=SWEEPS)
     try:

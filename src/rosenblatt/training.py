@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from . import kernels
-from .kernels import UPDATE, Examples, Rows, Rule
+from .kernels import algebra, linear
+from .kernels.algebra import Rows
+from .kernels.linear import UPDATE, Examples, Settings, Updates
 
 Array = NDArray[Any]
 
@@ -48,7 +49,7 @@ class Task(NamedTuple):
 
     examples: Examples
     everything: Array
-    rule: Rule
+    rule: Settings
 
     def margins(self, weights: Array, bias: Array) -> Array:
         """Every row's label times activation, or the lead of its class over the best rival."""
@@ -74,8 +75,8 @@ class Form(NamedTuple):
     missing: Callable[..., None]
 
 
-TWO_CLASSES = Form(kernels.perceptron, kernels.perceptron_margins, kernels.perceptron_missing)
-MANY_CLASSES = Form(kernels.multiclass, kernels.multiclass_margins, kernels.multiclass_missing)
+TWO_CLASSES = Form(linear.perceptron, linear.perceptron_margins, linear.perceptron_missing)
+MANY_CLASSES = Form(linear.multiclass, linear.multiclass_margins, linear.multiclass_missing)
 
 
 def form_of(examples: Examples) -> Form:
@@ -175,20 +176,9 @@ class Average(Last):
 
     def answer(self) -> tuple[Array, Array]:
         weights, bias = np.empty_like(self.weights), np.empty_like(self.bias)
-        kernels.mean(self.weights.ravel(), self.missing.ravel(), self.seen, weights.ravel())
-        kernels.mean(self.bias, self.missing_bias, self.seen, bias)
+        linear.mean(self.weights.ravel(), self.missing.ravel(), self.seen, weights.ravel())
+        linear.mean(self.bias, self.missing_bias, self.seen, bias)
         return weights, bias
-
-
-class Updates(NamedTuple):
-    """A list of updates: which row, after how many rows seen, and how it moved which classes."""
-
-    rows: Array
-    times: Array
-    steps: Array
-    intercept_steps: Array
-    labels: Array
-    rivals: Array
 
 
 @dataclass
@@ -210,10 +200,9 @@ class Vote(Last):
 
     def record(self, task: Task, order: Array, log: Array) -> None:
         super().record(task, order, log)
-        positions, rivals = log["position"].copy(), log["rival"].copy()
+        positions, rivals, steps = (log[name].copy() for name in ("position", "rival", "step"))
         rows = order[positions]
         labels = rivals if task.examples.labels is None else task.examples.labels[rows]
-        steps = task.examples.steps[rows].astype(np.float64)
         intercept_steps = np.full(len(log), task.rule.intercept_step)
         times = self.seen + positions
         self.pending.append(Updates(rows, times, steps, intercept_steps, labels, rivals))
@@ -239,9 +228,9 @@ class Vote(Last):
             parts = [to_dense(block @ support.T) for support in self.supports]
             products = np.hstack([*parts, np.empty((len(share), 0))])
             if self.weights.ndim == 1:
-                kernels.perceptron_votes(scores, products, updates, survived, sign_of_zero, share)
+                linear.perceptron_votes(scores, products, updates, survived, sign_of_zero, share)
             else:
-                kernels.multiclass_votes(scores, products, updates, survived, share)
+                linear.multiclass_votes(scores, products, updates, survived, share)
         return out / max(self.seen, 1)
 
 
@@ -373,14 +362,14 @@ def steps_of(codes: Array, positive: int | None, eta0: float, weights: Any, dtyp
     return np.where(codes == positive, steps, -steps)
 
 
-def rule_of(margin: float, ties: str, intercept_step: float) -> Rule:
+def rule_of(margin: float, ties: str, intercept_step: float) -> Settings:
     """When a row is right: thresholds that include zero or not, as ``ties`` says."""
     above, below = float(margin), -float(margin)
     if margin == 0 and ties in ("positive", "correct"):
         above = np.nextafter(0.0, -1.0)
     if margin == 0 and ties in ("negative", "correct"):
         below = np.nextafter(0.0, 1.0)
-    return Rule(above, below, float(intercept_step))
+    return Settings(above, below, float(intercept_step))
 
 
 def check_combination(solution: str, order: str) -> None:
@@ -566,7 +555,7 @@ class Run:
     def permutation(self, number: int) -> Array:
         """The rows in a random order, the same whenever it is asked for."""
         order = self.task.everything.copy()
-        kernels.shuffle(order, self.seed, number)
+        algebra.shuffle(order, self.seed, number)
         return order
 
     def tally(self, order: Array, updates: int, loss: float) -> None:
@@ -611,7 +600,7 @@ class Run:
 
 
 def task_of(
-    rows: Rows, codes: Array, weights: Array | None, classes: int, rule: Rule, eta0: float = 1.0
+    rows: Rows, codes: Array, weights: Array | None, classes: int, rule: Settings, eta0: float = 1.0
 ) -> Task:
     """What to learn from rows with class numbers: all that weigh something, in their order."""
     positive = 1 if classes == 2 else None
@@ -631,9 +620,9 @@ def scores(rows: Rows, weights: Array, bias: Array, count: int) -> Array:
     """The activation of each of count rows, with a column per class if there are over two."""
     out = np.empty((count, *weights.shape[1:]), weights.dtype)
     if weights.ndim == 1:
-        kernels.perceptron_scores(rows, weights, bias, out)
+        linear.perceptron_scores(rows, weights, bias, out)
     else:
-        kernels.multiclass_scores(rows, weights, bias, out)
+        linear.multiclass_scores(rows, weights, bias, out)
     return out
 
 

@@ -1,4 +1,4 @@
-"""Any bytes through every kernel of parsing.py, as Python with watched bounds and as compiled.
+"""Any bytes through every kernel that reads text, as Python with watched bounds and as compiled.
 
 ``python tests/fuzz/fuzz_parsers.py -max_total_time=60`` (needs the extra ``fuzz``).
 """
@@ -13,21 +13,22 @@ import atheris
 import interpreted
 import numpy as np
 
-from rosenblatt import parsing
-from rosenblatt.parsing import Block, Grams, Names, Progress
+from rosenblatt.kernels import lines, words
+from rosenblatt.kernels.lines import Cursor
+from rosenblatt.kernels.words import CSRBuffer, Grams, Names
 
 BITS = 6
 MASK = np.uint64(2**BITS - 1)
 plain = interpreted.interpreted()
 for function in list(vars(plain).values()):
-    if inspect.isfunction(function) and function.__module__ == "interpreted_parsing":
+    if inspect.isfunction(function) and function.__module__ == "interpreted_kernels":
         atheris.instrument_func(function)
 
 
 def block(rows, values, dtype):
     """Room for rows that nothing was written to."""
     starts = np.zeros(rows + 1, np.uint64)
-    return Block(np.full(values, 7, dtype), np.full(values, 7, np.uint32), starts)
+    return CSRBuffer(np.full(values, 7, dtype), np.full(values, 7, np.uint32), starts)
 
 
 def names(most):
@@ -42,7 +43,7 @@ def svmlight(choose, text):
     rules = choose.number(0, 1), choose.number(1, 40), choose.flag(), choose.flag()
     stop = choose.number(0, len(text))
     yield "svmlight", lambda: (
-        text, stop, Progress(), np.full(rows, 7.0), block(rows, values, dtype), *rules,
+        text, stop, Cursor(), np.full(rows, 7.0), block(rows, values, dtype), *rules,
     )  # fmt: skip
 
 
@@ -51,7 +52,7 @@ def vowpal_wabbit(choose, text):
     dtype, rows, values, most = choose.dtype(), *(choose.number(0, 9) for _ in range(3))
     stop = choose.number(0, len(text))
     yield "vowpal_wabbit", lambda: (
-        text, stop, Progress(), np.full(rows, 7.0), np.full(rows, 7.0),
+        text, stop, Cursor(), np.full(rows, 7.0), np.full(rows, 7.0),
         block(rows, values, dtype), np.full(values, 7, np.uint8), MASK, names(most),
     )  # fmt: skip
 
@@ -62,7 +63,7 @@ def table(choose, text):
     places = np.array([choose.number(-1, width) for _ in range(choose.number(1, 6))])
     delimiter, stop = ord(choose.among(",\t;")), choose.number(0, len(text))
     yield "table", lambda: (
-        text, stop, Progress(), delimiter, places, np.full(rows, 7.0),
+        text, stop, Cursor(), delimiter, places, np.full(rows, 7.0),
         np.full(rows * width, 7, dtype), width,
     )  # fmt: skip
 
@@ -95,13 +96,13 @@ def crosses(choose, text):
     groups = (text[:count] % 3).astype(np.uint16)
     pairs = np.array([[choose.number(0, 2) for _ in range(2)] for _ in range(2)], np.uint16)
     ends = np.zeros(len(starts), np.uint64)
-    parsing.count_crosses(starts, groups, pairs, ends)
+    words.count_crosses(starts, groups, pairs, ends)
     yield "count_crosses", lambda: (starts, groups, pairs, np.zeros(len(starts), np.uint64))
     out = block(len(starts) - 1, int(ends[-1]), np.float32)._replace(starts=ends)
     most = choose.number(0, 9)
     yield "cross", lambda: (
-        Block(values, indices, starts), groups, pairs, MASK,
-        Block(out.values.copy(), out.indices.copy(), ends), names(most),
+        CSRBuffer(values, indices, starts), groups, pairs, MASK,
+        CSRBuffer(out.values.copy(), out.indices.copy(), ends), names(most),
     )  # fmt: skip
 
 
@@ -144,14 +145,14 @@ def test_one_input(data):
         plain.forget()
         with np.errstate(all="ignore"):
             expected = getattr(plain, name)(*map(interpreted.guarded, watched))
-        answer = getattr(parsing, name)(*given)
+        answer = (vars(words) | vars(lines))[name](*given)
         assert flat((watched, expected)) == flat((given, answer)), (name, bytes(text), watched)
 
 
 TEXTS = [
     b"1 qid:7 1:0.5 3:-2e3 # why\n-1.5 2:1e-9\n",
     b"1 2 'tag |a:0.5 x:1e-2 y |b 12 z:3\n-1 |word another\r\n",
-    b'1,2.50,NA\n-3e-7, "4" ,\n' + ",".join(parsing.MISSING).encode(),
+    b'1,2.50,NA\n-3e-7, "4" ,\n' + ",".join(lines.MISSING).encode(),
     b'a,"b ""c"",\n",d\n',
     b"He said: no, never! caf\xc3\xa9 \xe6\x97\xa5\xe6\x9c\xac_1 ",
     b"\1\2\3\4\5\6\7",

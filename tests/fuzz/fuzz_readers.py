@@ -13,8 +13,8 @@ from tempfile import TemporaryDirectory
 import atheris
 import numpy as np
 
-import rosenblatt.kernels
-import rosenblatt.parsing  # noqa: F401  compiled code cannot be instrumented
+import rosenblatt.kernels.linear
+import rosenblatt.kernels.lines  # noqa: F401  compiled code cannot be instrumented
 
 with atheris.instrument_imports(include=["rosenblatt.readers"]):
     from rosenblatt.readers import read

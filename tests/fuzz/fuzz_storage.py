@@ -14,7 +14,7 @@ import atheris
 import numpy as np
 from safetensors.numpy import save_file
 
-import rosenblatt.kernels  # noqa: F401  compiled code cannot be instrumented
+import rosenblatt.kernels.linear  # noqa: F401  compiled code cannot be instrumented
 
 with atheris.instrument_imports(include=["rosenblatt.storage"]):
     from rosenblatt import storage

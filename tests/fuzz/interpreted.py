@@ -1,4 +1,4 @@
-"""The kernels of parsing.py as plain Python, in a memory where every step outside is an error.
+"""The kernels that read text as plain Python, in a memory where every step outside is an error.
 
 A compiled kernel reads by address and does not look at bounds, and a fuzzer cannot see into it. Its
 source, run as Python, has neither weakness once three things are replaced: bytes are read from
@@ -13,7 +13,7 @@ from unittest.mock import patch
 
 import numpy as np
 
-from rosenblatt import parsing
+from rosenblatt.kernels import addresses, algebra, lines, numbers, words
 
 REGION = 1 << 20  # addresses between two arrays: a step outside of one never meets another
 
@@ -104,15 +104,27 @@ def ldexp(m, q):
 
 
 def interpreted():
-    """The module parsing as plain Python; its memory is forgotten by ``forget()``."""
+    """All of them in one module of plain Python; its memory is forgotten by ``forget()``."""
 
-    def plain(function=None, **_):
-        return function or plain
+    def plain(function):
+        return function
 
-    module, memory = ModuleType("interpreted_parsing"), Memory()
-    path = Path(inspect.getfile(parsing))
-    with patch("numba.njit", plain), patch("numba.extending.intrinsic", plain):
-        exec(compile(path.read_text("utf-8"), path, "exec"), vars(module))
+    module, memory, own = ModuleType("interpreted_kernels"), Memory(), {}
+    module.__package__ = "rosenblatt.kernels"
+    decorators = dict.fromkeys(("compiled", "compiled_sum", "inlined"), plain)
+    with (
+        patch.multiple("rosenblatt.kernels.compiling", **decorators),
+        patch("numba.extending.intrinsic", plain),
+    ):
+        for source in (algebra, addresses, numbers, words, lines):
+            path = Path(inspect.getfile(source))
+            exec(compile(path.read_text("utf-8"), path, "exec"), vars(module))
+            own |= {
+                name: function
+                for name, function in vars(module).items()
+                if inspect.isfunction(function) and function.__module__ == module.__name__
+            }
+    vars(module).update(own)  # over those that one file imports from another, which are compiled
     for name, value in list(vars(module).items()):
         if isinstance(value, np.ndarray):
             setattr(module, name, guarded(value))
@@ -122,6 +134,6 @@ def interpreted():
     for name in ("address", "byte", "eight_bytes"):
         setattr(module, name, getattr(memory, name))
     # The same tuples as the compiled kernels take.
-    for name in ("Block", "Progress", "Grams", "Names"):
-        setattr(module, name, getattr(parsing, name))
+    module.Cursor, module.CSRBuffer = lines.Cursor, words.CSRBuffer
+    module.Grams, module.Names = words.Grams, words.Names
     return module

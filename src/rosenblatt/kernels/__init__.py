@@ -1,0 +1,1 @@
+"""Every compiled line: what learns and scores, and what turns bytes into rows."""

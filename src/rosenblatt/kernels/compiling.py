@@ -1,0 +1,71 @@
+"""The one place that makes compiled functions, kept on disk until any compiled file changes."""
+
+import hashlib
+import logging
+from pathlib import Path
+
+from numba import njit
+from numba.core import event
+
+
+def sources_stamp():
+    """A hash of every file of this folder."""
+    stamp = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        stamp.update(path.read_bytes())
+    return stamp.hexdigest()
+
+
+STAMP = sources_stamp()
+
+
+def stamped(function):
+    """Have Numba's disk cache watch all compiled files, not only the one of the function.
+
+    Else a kernel from before would still call the helper from before after an update of this
+    package. These names are private to Numba: where they are gone, its own stamp remains.
+    """
+    try:
+        kept = function._cache._cache_file
+        kept._source_stamp = kept._source_stamp, STAMP
+    except AttributeError:
+        pass
+    return function
+
+
+def compiled(function):
+    """A compiled function that lets other threads run."""
+    return stamped(njit(cache=True, nogil=True)(function))
+
+
+def compiled_sum(function):
+    """One whose sums may be reordered and fused, as the vector units need.
+
+    NaN and infinity keep their meaning.
+    """
+    return stamped(njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})(function))
+
+
+def inlined(function):
+    """One for what runs for each byte or number."""
+    return stamped(njit(cache=True, nogil=True, forceinline=True)(function))
+
+
+class CompilationNotice(event.Listener):
+    """Says once, when a kernel of this package is not in the disk cache, why the user waits."""
+
+    def on_start(self, event: event.Event) -> None:
+        """Say it, the first time."""
+        if not self.said and event.data["dispatcher"].py_func.__module__.startswith(__package__):
+            self.said = True
+            logging.getLogger(__package__.partition(".")[0]).warning(
+                "Rosenblatt compiles its kernels on first use; this takes some seconds, once."
+            )
+
+    def on_end(self, event: event.Event) -> None:
+        """Nothing to say when it is over."""
+
+    said = False
+
+
+event.register("numba:compile", CompilationNotice())

@@ -1,0 +1,85 @@
+"""The dual perceptron: scores of a block of rows, one line per problem or class, without weights.
+
+Each kernel stops early at a row that it needs the kernel values of and that has none at hand, or
+whose activation is not a finite number.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .algebra import best_other
+from .compiling import compiled
+
+
+class KernelValues(NamedTuple):
+    """Kernel values of some rows of a block with all of its rows.
+
+    Those of row t are line ``places[t]`` of ``values``, or not at hand when that is negative.
+    """
+
+    values: np.ndarray
+    places: np.ndarray
+
+
+@compiled
+def add_line(scores, step, line):
+    """Add step times a row's kernel values to the scores of all rows of the block."""
+    for u in range(len(scores)):
+        scores[u] += step * line[u]
+
+
+@compiled
+def dual_perceptron(kernel_values, steps, learning, start, scores, b, settings, log):
+    """On every mistake of a problem, f += ηyK(x, ·) and b += ηy (Freund & Schapire 1999).
+
+    Row t of the block moves problem p by ``steps[p, t]``; the log's ``rival`` is the problem.
+    """
+    values, places = kernel_values.values, kernel_values.places
+    problems = np.flatnonzero(learning)
+    updates, loss = 0, 0.0
+    for t in range(start, len(places)):
+        for p in problems:
+            a = scores[p, t] + b[p]
+            right = a > settings.above if steps[p, t] > 0 else a < settings.below
+            if not right or np.isinf(a):
+                if places[t] < 0 or not np.isfinite(a):
+                    return t, updates, loss
+                step = steps[p, t]
+                add_line(scores[p], step, values[places[t]])
+                b[p] += step * settings.intercept_step
+                log[updates].position = t
+                log[updates].rival = p
+                log[updates].margin = a if step > 0 else -a
+                log[updates].step = step
+                loss += max(-log[updates].margin, 0.0)
+                updates += 1
+    return len(places), updates, loss
+
+
+@compiled
+def dual_multiclass(kernel_values, steps, labels, start, scores, b, settings, log):
+    """Add ηK(x, ·) to the right class and take it from its best rival (Crammer & Singer 2003)."""
+    values, places = kernel_values.values, kernel_values.places
+    s = np.empty_like(b)
+    updates, loss = 0, 0.0
+    for t in range(start, len(places)):
+        for c in range(len(s)):
+            s[c] = scores[c, t] + b[c]
+        y = labels[t]
+        rival = best_other(s, y)
+        lead = s[y] - s[rival]
+        if not lead > settings.above or np.isinf(lead):
+            if places[t] < 0 or not np.isfinite(lead):
+                return t, updates, loss
+            add_line(scores[y], steps[t], values[places[t]])
+            add_line(scores[rival], -steps[t], values[places[t]])
+            b[y] += steps[t] * settings.intercept_step
+            b[rival] -= steps[t] * settings.intercept_step
+            log[updates].position = t
+            log[updates].rival = rival
+            log[updates].margin = lead
+            log[updates].step = steps[t]
+            loss += max(-log[updates].margin, 0.0)
+            updates += 1
+    return len(places), updates, loss

@@ -1,0 +1,221 @@
+"""The linear perceptron: learning, margins, scores, the average and the votes of all weights.
+
+Kernels know arrays only: they change the weights in place, take randomness as the order of the
+rows, and can stop and go on where they stopped.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .algebra import Rows, add, best_other, dot, fetch_row, fetch_weights, move, score
+from .compiling import compiled
+
+
+class Examples(NamedTuple):
+    """Rows with what they teach.
+
+    ``steps[i]`` is how far row i moves the weights: the learning rate times the row's weight and,
+    for two classes, times its label (+1 or -1). ``labels`` holds class numbers, or None for two.
+    """
+
+    rows: Rows
+    steps: np.ndarray
+    labels: np.ndarray | None
+
+
+class Settings(NamedTuple):
+    """What the perceptron's kernels must know: when a row is right, how far one moves the bias.
+
+    A positive row is right when its activation is above ``above``, a negative one when it is
+    below ``below``; with more classes, when the right class leads every other by over ``above``.
+    """
+
+    above: float
+    below: float
+    intercept_step: float
+
+
+UPDATE = np.dtype(
+    [("position", np.intp), ("rival", np.intp), ("margin", np.float64), ("step", np.float64)]
+)
+"""One entry of a kernel's log, whose length is how many updates the kernel may make.
+
+``position`` says where in the order, ``rival`` the wrong class that was moved away, ``margin`` the
+label times the activation before the update (or the lead of the right class). ``step`` times the
+row was added to the weights, or to those of its class and taken from the rival's.
+"""
+
+
+class Updates(NamedTuple):
+    """A list of updates: which row, after how many rows seen, and how it moved which classes."""
+
+    rows: np.ndarray
+    times: np.ndarray
+    steps: np.ndarray
+    intercept_steps: np.ndarray
+    labels: np.ndarray
+    rivals: np.ndarray
+
+
+# The algorithms. Each returns how far it got in the order, how many updates it made and the loss J
+# of the rows that were wrong; it stops early when the log is full, or at a row whose activation is
+# not a finite number.
+
+
+@compiled
+def perceptron(examples, order, start, w, b, settings, log):
+    """On every mistake, w += ηyx and b += ηy (Rosenblatt 1958)."""
+    rows, steps = examples.rows[:], examples.steps
+    updates, loss = 0, 0.0
+    for t in range(start, len(order)):
+        i = order[t]
+        fetch_row(t, order, *rows)
+        a = dot(w, i, *rows) + b[0]
+        right = a > settings.above if steps[i] > 0 else a < settings.below
+        if not right or np.isinf(a):
+            if updates == len(log) or not np.isfinite(a):
+                return t, updates, loss
+            add(w, steps[i], i, *rows)
+            b[0] += steps[i] * settings.intercept_step
+            log[updates].position = t
+            log[updates].margin = a if steps[i] > 0 else -a
+            log[updates].step = steps[i]
+            loss += max(-log[updates].margin, 0.0)
+            updates += 1
+    return len(order), updates, loss
+
+
+@compiled
+def multiclass(examples, order, start, W, b, settings, log):
+    """Add ηx to the right class and take it from its best rival (Crammer & Singer 2003)."""
+    rows, steps, labels = examples.rows[:], examples.steps, examples.labels
+    s = np.empty_like(b)
+    updates, loss = 0, 0.0
+    for t in range(start, len(order)):
+        i = order[t]
+        fetch_row(t, order, *rows)
+        fetch_weights(W, order[min(t + 1, len(order) - 1)], *rows)
+        score(W, b, s, i, *rows)
+        y = labels[i]
+        rival = best_other(s, y)
+        lead = s[y] - s[rival]
+        if not lead > settings.above or np.isinf(lead):
+            if updates == len(log) or not np.isfinite(lead):
+                return t, updates, loss
+            move(W, steps[i], y, rival, i, *rows)
+            b[y] += steps[i] * settings.intercept_step
+            b[rival] -= steps[i] * settings.intercept_step
+            log[updates].position = t
+            log[updates].rival = rival
+            log[updates].margin = lead
+            log[updates].step = steps[i]
+            loss += max(-log[updates].margin, 0.0)
+            updates += 1
+    return len(order), updates, loss
+
+
+# What every row's margin is under given weights: label times activation, or the right class's lead.
+
+
+@compiled
+def perceptron_margins(examples, order, w, b, out):
+    """The margin y(w·x + b) for the rows in an order."""
+    rows, steps = examples.rows[:], examples.steps
+    for t in range(len(order)):
+        i = order[t]
+        a = dot(w, i, *rows) + b[0]
+        out[t] = a if steps[i] > 0 else -a
+
+
+@compiled
+def multiclass_margins(examples, order, W, b, out):
+    """The lead of the right class over its best rival, for the rows in an order."""
+    rows, labels = examples.rows[:], examples.labels
+    s = np.empty_like(b)
+    for t in range(len(order)):
+        i = order[t]
+        score(W, b, s, i, *rows)
+        out[t] = s[labels[i]] - s[best_other(s, labels[i])]
+
+
+@compiled
+def perceptron_scores(rows, w, b, out):
+    """The activation w·x + b of every row."""
+    for i in range(len(out)):
+        out[i] = dot(w, i, *rows[:]) + b[0]
+
+
+@compiled
+def multiclass_scores(rows, W, b, out):
+    """The activation of every class for every row."""
+    for i in range(len(out)):
+        score(W, b, out[i], i, *rows[:])
+
+
+# The average over all rows seen, kept lazily: an update made when c rows had been seen is missing
+# from the first c weights, so c times the update is summed in u and the average is w - u/c.
+
+
+@compiled
+def perceptron_missing(examples, order, seen, log, u, ub, intercept_step):
+    """Sum in u what the weights before each logged update lack of it (Daumé 2006)."""
+    rows = examples.rows[:]
+    for update in log:
+        i = order[update.position]
+        lack = update.step * (seen + update.position)
+        add(u, lack, i, *rows)
+        ub[0] += lack * intercept_step
+
+
+@compiled
+def multiclass_missing(examples, order, seen, log, u, ub, intercept_step):
+    """The same with a right class and a rival per update."""
+    rows, labels = examples.rows[:], examples.labels
+    for update in log:
+        i, rival = order[update.position], update.rival
+        lack = update.step * (seen + update.position)
+        move(u, lack, labels[i], rival, i, *rows)
+        ub[labels[i]] += lack * intercept_step
+        ub[rival] -= lack * intercept_step
+
+
+@compiled
+def mean(w, u, seen, out):
+    """The average over the c rows seen: w - u/c."""
+    for j in range(len(out)):
+        out[j] = w[j] - u[j] / max(seen, 1)
+
+
+# The vote of all weights there ever were: weights k are weights k-1 plus one update, so that their
+# scores on a new row follow from its products with the mistaken rows (Freund & Schapire 1999).
+
+
+@compiled
+def moved(k, products, updates):
+    """How far update k moved the score of a row that has these products with mistaken rows."""
+    return updates.steps[k] * (products[updates.rows[k]] + updates.intercept_steps[k])
+
+
+@compiled
+def perceptron_votes(scores, products, updates, survived, sign_of_zero, out):
+    """Each weight vector's sign, times the rows it survived."""
+    for r in range(len(scores)):
+        a = scores[r, 0]
+        for k in range(len(survived)):
+            if k > 0:
+                a += moved(k - 1, products[r], updates)
+            out[r, 0] += survived[k] * (np.sign(a) if a != 0 else sign_of_zero)
+
+
+@compiled
+def multiclass_votes(scores, products, updates, survived, out):
+    """Each weight matrix's best class, times the rows it survived; of equals, the first."""
+    for r in range(len(scores)):
+        s = scores[r]
+        for k in range(len(survived)):
+            if k > 0:
+                change = moved(k - 1, products[r], updates)
+                s[updates.labels[k - 1]] += change
+                s[updates.rivals[k - 1]] -= change
+            out[r, np.argmax(s)] += survived[k]

@@ -1,0 +1,423 @@
+"""Strings become hashed features: words and n-grams, categories, crosses, and their names.
+
+Columns of a table become sparse rows, one column after the other. Strings lie one after the other
+in data, row r between offsets r and r + 1, as Arrow keeps them. A kernel goes on from a row and a
+number k of values, stops before a row without room, and returns both.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .addresses import SPACE, address, byte, eight, eight_bytes, low_zeros
+from .algebra import mix
+from .compiling import compiled, inlined
+
+
+class CSRBuffer(NamedTuple):
+    """Room for sparse rows: row r has the values, and their columns, ``starts[r]:starts[r + 1]``.
+
+    ``starts`` has one more element than there may be rows, and ``starts[0]`` is 0.
+    """
+
+    values: np.ndarray
+    indices: np.ndarray
+    starts: np.ndarray
+
+
+class Grams(NamedTuple):
+    """Which n-grams of a text are features, and how they count.
+
+    Runs of ``shortest`` to ``longest`` words, or ``characters``; each hashed from ``salt`` to the
+    columns 0 to ``mask`` (one less than a power of 2). A value is how often an n-gram occurs, or 1
+    for ``presence``; with ``unit_length`` every row is divided by its length.
+    """
+
+    shortest: int
+    longest: int
+    characters: bool
+    presence: bool
+    unit_length: bool
+    salt: np.uint64
+    mask: np.uint64
+
+
+class Names(NamedTuple):
+    """Room for the names of the first features met: what a hash cannot tell.
+
+    Feature ``indices[n]`` is spelt by the bytes ``begins[n]:ends[n]``, for n below ``count[0]``.
+    ``seen`` has one byte for every column, mask + 1 in all, which is 1 once its feature was met.
+    Set ``count[0]`` to 0 when the names are copied out.
+    """
+
+    seen: np.ndarray
+    indices: np.ndarray
+    begins: np.ndarray
+    ends: np.ndarray
+    count: np.ndarray
+
+
+# Hashes of 64 bits, eight bytes at a time. A column is the last bits of a scattered hash.
+
+
+@inlined
+def spell(h, letters):
+    """Carry a hash on over up to eight letters."""
+    h = (h ^ letters) * np.uint64(0x9E3779B97F4A7C15)
+    return h ^ (h >> np.uint64(32))
+
+
+@inlined
+def hash_bytes(i, end, stop, h):
+    """The hash of the bytes i to end, from another hash on; the bytes up to stop may be read."""
+    h = spell(h, np.uint64(end - i))
+    while i + 8 < end:
+        h = spell(h, eight_bytes(i))
+        i += 8
+    if i < end:
+        surplus = np.uint64(8 * (8 - (end - i)))
+        h = spell(h, eight(i, stop) << surplus)
+    return mix(h)
+
+
+@compiled
+def salt(name):
+    """Where the hashes of a column begin: a hash of its name, an array of bytes."""
+    i = address(name)
+    return hash_bytes(i, i + len(name), i + len(name), np.uint64(0))
+
+
+@compiled
+def seen_names(names):
+    """Where the marks of the known names begin, or 0 when names are not kept."""
+    return 0 if names is None else address(names.seen)
+
+
+@inlined
+def is_new(seen, index):
+    """Whether a feature's name is to be kept."""
+    return seen != 0 and byte(seen + index) == 0
+
+
+@compiled
+def note(names, index, begin, end):
+    """Keep the name of a feature that is met for the first time, while there is room."""
+    if names is not None:
+        seen, indices, begins, ends, count = names
+        n = count[0]
+        seen[index] = 1
+        if n < len(indices):
+            indices[n], begins[n], ends[n] = index, begin, end
+            count[0] += 1
+
+
+# Columns.
+
+
+@compiled
+def text(data, offsets, row, k, grams, block, names):
+    """The n-grams of each string, once each, sorted by column."""
+    values, indices, starts = block
+    base, rows = address(data), min(len(offsets), len(starts)) - 1
+    longest = 0
+    for r in range(row, rows):
+        longest = max(longest, offsets[r + 1] - offsets[r])
+    most = longest if grams.characters else (longest + 1) // 3
+    keys = np.empty(most * (grams.longest - grams.shortest + 1), np.uint32)
+    ordered, counts = np.empty_like(keys), np.empty(BUCKETS + 1, np.uint32)
+    hashes, letters = np.empty(grams.longest, np.uint64), np.empty(most, np.uint8)
+    edges, begins = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
+    while row < rows:
+        i, end = base + offsets[row], base + offsets[row + 1]
+        if grams.characters:
+            n = character_keys(i, end, base, grams, letters, edges, begins, keys, names)
+        else:
+            n = word_keys(i, end, base, grams, hashes, begins, keys, names)
+        if n > min(len(values), len(indices)) - k:
+            break
+        order(keys, n, grams.mask, counts, ordered)
+        last = tally(ordered, n, k, values, indices, grams.presence)
+        if grams.unit_length:
+            normalise(values, k, last)
+        row, k = row + 1, last
+        starts[row] = k
+    return row, k
+
+
+@compiled
+def categories(data, offsets, row, k, seed, mask, block, names):
+    """Each string as one feature of value 1; none if it is empty."""
+    values, indices, starts = block
+    base, seen = address(data), seen_names(names)
+    while row < min(len(offsets), len(starts)) - 1 and k < min(len(values), len(indices)):
+        i, end = base + offsets[row], base + offsets[row + 1]
+        if i < end:
+            index = np.uint32(hash_bytes(i, end, end, np.uint64(seed)) & np.uint64(mask))
+            if is_new(seen, index):
+                note(names, index, i - base, end - base)
+            values[k], indices[k] = 1, index
+            k += 1
+        row += 1
+        starts[row] = k
+    return row, k
+
+
+@compiled
+def numbers(column, row, k, index, block):
+    """Each number as one feature in a given column; none if it is 0 or missing."""
+    values, indices, starts = block
+    while row < min(len(column), len(starts) - 1) and k < min(len(values), len(indices)):
+        if column[row] != 0 and not np.isnan(column[row]):
+            values[k], indices[k] = column[row], index
+            k += 1
+        row += 1
+        starts[row] = k
+    return row, k
+
+
+@compiled
+def append(block, group, ends, out, groups):
+    """Put the rows of a block into out, where row r ends at ends[r] so far.
+
+    Blocks that are appended one after the other become one, with the group of each value.
+    """
+    values, indices, starts = block
+    for row in range(len(ends)):
+        end = ends[row]
+        for k in range(starts[row], starts[row + 1]):
+            out.values[end], out.indices[end], groups[end] = values[k], indices[k], group
+            end += np.uint64(1)
+        ends[row] = end
+
+
+# Words, eight bytes at a time. Some of eight bytes are told by the upper bits of these.
+
+ONES = np.uint64(0x0101010101010101)
+UPPER = np.uint64(0x8080808080808080)
+
+
+@inlined
+def between(word, first, last):
+    """The bytes from one letter to another, in a word without upper bits."""
+    return (word + ONES * np.uint64(128 - first)) & ~(word + ONES * np.uint64(127 - last)) & UPPER
+
+
+@inlined
+def lower(word):
+    """The letters of words in lower case; an underscore becomes a byte that is in no word."""
+    return word | (~word & UPPER) >> np.uint64(2)
+
+
+@inlined
+def in_words(word):
+    """The letters, digits and underscores of ASCII, and every byte of other characters."""
+    plain = word & ~UPPER
+    letters = between(lower(plain), ord("a"), ord("z"))
+    others = between(plain, ord("0"), ord("9")) | between(plain, ord("_"), ord("_"))
+    return letters | others | (word & UPPER)
+
+
+@inlined
+def character_starts(word):
+    """The bytes that begin a character of UTF-8: all but 10xxxxxx."""
+    return ~(word & ~(word << np.uint64(1))) & UPPER
+
+
+@inlined
+def read_word(i, end, h):
+    """The hash of the word at i in lower case, where it ends, and if it has several characters."""
+    after_first = UPPER << np.uint64(8)
+    several = False
+    while True:
+        word = eight(i, end)
+        outside = ~in_words(word) & UPPER
+        first_outside = outside & (~outside + np.uint64(1))
+        inside = (first_outside >> np.uint64(7)) - np.uint64(1)
+        several |= character_starts(word) & inside & after_first != 0
+        if inside != 0:
+            h = spell(h, lower(word) & inside)
+        i += low_zeros(outside) >> 3
+        if outside != 0:
+            return h, i, several
+        after_first = UPPER
+
+
+@compiled
+def word_keys(i, end, base, grams, hashes, begins, keys, names):
+    """The columns of the word n-grams between two addresses; how many they are.
+
+    Words are what scikit-learn takes for words: two or more letters, digits or underscores, in
+    lower case. hashes[n] is the hash of the last n + 1 words, which begin at begins[n].
+    """
+    n, words, seen = 0, 0, seen_names(names)
+    while i < end:
+        h, after, several = read_word(i, end, grams.salt)
+        if several:
+            words += 1
+            for before in range(min(words, grams.longest) - 1, -1, -1):
+                g, begin, place = h, i, np.uint64(before)
+                if before > 0:
+                    shorter = place - np.uint64(1)
+                    g = spell(spell(hashes[shorter], np.uint64(SPACE)), h)
+                    begin = begins[shorter]
+                hashes[place], begins[place] = g, begin
+                if before + 1 >= grams.shortest:
+                    index = np.uint32(mix(g) & grams.mask)
+                    if is_new(seen, index):
+                        note(names, index, begin - base, after - base)
+                    keys[np.uint64(n)] = index
+                    n += 1
+        i = after + 1
+    return n
+
+
+LOWER = np.arange(256, dtype=np.uint8)
+LOWER[65:91] += 32
+LOWER[9:14] = SPACE
+
+
+@compiled
+def character_keys(i, end, base, grams, letters, edges, begins, keys, names):
+    """The columns of the character n-grams between two addresses; how many they are.
+
+    Letters are taken in lower case, and white space as one space. Character c lies at edges[c] to
+    edges[c + 1] of the letters, and came from begins[c].
+    """
+    size = characters = n = 0
+    while i < end:
+        c = LOWER[byte(i)]
+        if c != SPACE or size == 0 or letters[size - 1] != SPACE:
+            if c & 0xC0 != 0x80 or size == 0:
+                edges[characters], begins[characters] = size, i
+                characters += 1
+            letters[size] = c
+            size += 1
+        i += 1
+    edges[characters], begins[characters] = size, end
+
+    first, seen = address(letters), seen_names(names)
+    for c in range(characters):
+        for d in range(c + grams.shortest, min(c + grams.longest, characters) + 1):
+            h = hash_bytes(first + edges[c], first + edges[d], first + size, grams.salt)
+            index = np.uint32(h & grams.mask)
+            if is_new(seen, index):
+                note(names, index, begins[c] - base, begins[d] - base)
+            keys[n] = index
+            n += 1
+    return n
+
+
+BUCKETS = 1 << 16
+
+
+@compiled
+def order(keys, n, mask, counts, ordered):
+    """Sort n keys of 0 to mask. They are hashes: about one falls into each of n equal buckets."""
+    buckets, shift = BUCKETS, np.uint32(0)
+    while buckets > n + n and buckets > 2:
+        buckets >>= 1
+    while mask >> np.uint64(shift) >= np.uint64(buckets):
+        shift += np.uint32(1)
+    counts[: buckets + 1] = 0
+    for t in range(n):
+        counts[(keys[t] >> shift) + np.uint32(1)] += np.uint32(1)
+    for b in range(buckets):
+        counts[b + 1] += counts[b]
+    for t in range(n):
+        b = keys[t] >> shift
+        ordered[counts[b]] = keys[t]
+        counts[b] += np.uint32(1)
+    for t in range(1, n):
+        key, place = ordered[t], t
+        while place > 0 and ordered[place - 1] > key:
+            ordered[place] = ordered[place - 1]
+            place -= 1
+        ordered[place] = key
+
+
+@compiled
+def tally(ordered, n, k, values, indices, presence):
+    """Write each key once from place k on, with how often it comes; where they end."""
+    count = 0
+    for t in range(n):
+        again = t > 0 and ordered[t] == ordered[t - 1]
+        count = count + 1 if again else 1
+        k += not again
+        values[k - 1], indices[k - 1] = 1 if presence else count, ordered[t]
+    return k
+
+
+@compiled
+def normalise(values, k, end):
+    """Divide the values k to end by their Euclidean length."""
+    total = 0.0
+    for t in range(k, end):
+        total += np.float64(values[t]) * values[t]
+    for t in range(k, end):
+        values[t] = values[t] / math.sqrt(total)
+
+
+# Crosses: the products of the features of two groups, as features of their own.
+
+
+@compiled
+def count_crosses(starts, groups, pairs, crossed_starts):
+    """Set where each row will begin and end when it has the products of pairs of groups too."""
+    for row in range(len(starts) - 1):
+        size = starts[row + 1] - starts[row]
+        for p in range(len(pairs)):
+            ones = others = np.uint64(0)
+            for k in range(starts[row], starts[row + 1]):
+                ones += np.uint64(groups[k] == pairs[p, 0])
+                others += np.uint64(groups[k] == pairs[p, 1])
+            if pairs[p, 0] == pairs[p, 1]:
+                others = ones - np.uint64(1)
+                size += (ones * others) >> np.uint64(1)
+            else:
+                size += ones * others
+        crossed_starts[row + 1] = crossed_starts[row] + size
+
+
+@compiled
+def cross(block, groups, pairs, mask, out, names):
+    """Copy rows, and add to each the products of pairs of groups: one for every two features.
+
+    A group with itself gives one for every two different places. A name is kept as the columns
+    that are multiplied. The starts of out are those that count_crosses gives.
+    """
+    values, indices, starts = block
+    for row in range(len(starts) - 1):
+        end = out.starts[row]
+        for k in range(starts[row], starts[row + 1]):
+            out.values[end], out.indices[end] = values[k], indices[k]
+            end += np.uint64(1)
+        for p in range(len(pairs)):
+            end = multiply(
+                row, pairs[p, 0], pairs[p, 1], block, groups, np.uint64(mask), out, end, names
+            )
+
+
+@compiled
+def multiply(row, a, b, block, groups, mask, out, end, names):
+    """Write the products of groups a and b in a row from place end on; where they end."""
+    values, indices, starts = block
+    seen = seen_names(names)
+    for k in range(starts[row], starts[row + 1]):
+        if groups[k] == a:
+            for j in range(k + np.uint64(1) if a == b else starts[row], starts[row + 1]):
+                if groups[j] == b:
+                    index = cross_index(indices[k], indices[j], a == b, mask)
+                    if is_new(seen, index):
+                        note(names, index, indices[k], indices[j])
+                    out.values[end], out.indices[end] = values[k] * values[j], index
+                    end += np.uint64(1)
+    return end
+
+
+@inlined
+def cross_index(i, j, unordered, mask):
+    """The column of two features together; in one group it does not matter which is first."""
+    if unordered and i > j:
+        i, j = j, i
+    return np.uint32(mix(np.uint64(i) << np.uint64(32) | np.uint64(j)) & mask)

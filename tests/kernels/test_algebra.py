@@ -1,0 +1,89 @@
+"""Row algebra equals NumPy's, and permutations are fair."""
+
+from itertools import permutations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from rosenblatt.kernels import algebra
+from rosenblatt.rows import rows_of
+
+from ..conftest import LAYOUTS, blobs
+
+
+@pytest.fixture(params=[np.float32, np.float64])
+def dtype(request):
+    return request.param
+
+
+@pytest.fixture(params=LAYOUTS)
+def layout(request):
+    return LAYOUTS[request.param]
+
+
+def integers(*shape, dtype=np.float64):
+    return np.random.default_rng(0).integers(-3, 4, shape).astype(dtype)
+
+
+def test_row_algebra_equals_numpy(layout, dtype):
+    X, w, W = integers(5, 40, dtype=dtype), integers(40, dtype=dtype), integers(40, 3, dtype=dtype)
+    b, rows = integers(3, dtype=dtype), rows_of(layout(X))
+    everything = np.arange(5, dtype=np.uint32)
+    for i, x in zip(everything, X, strict=True):
+        assert algebra.dot(w, i, *rows) == w @ x
+        assert algebra.squared_norm(i, *rows) == x @ x
+        moved, s = w.copy(), np.empty(3, dtype)
+        algebra.add(moved, dtype(2), i, *rows)
+        np.testing.assert_array_equal(moved, w + 2 * x)
+        algebra.score(W, b, s, i, *rows)
+        np.testing.assert_array_equal(s, x @ W + b)
+    assert algebra.largest_squared_norm(rows, everything) == max(x @ x for x in X)
+
+
+def test_adding_rounds_once_per_product_and_sum_as_numpy_does(layout, dtype):
+    X = blobs(3, 40)[0].astype(dtype)
+    w, step = X[0].copy(), dtype(0.3)
+    algebra.add(w, step, np.uint32(1), *rows_of(layout(X)))
+    np.testing.assert_array_equal(w, X[0] + step * X[1])
+
+
+@pytest.mark.parametrize(
+    ("scores", "label", "rival"),
+    [([1, 2, 3], 2, 1), ([5, 2, 3], 0, 2), ([2, 2, 2], 0, 1), ([2, 2, 2], 1, 0), ([1, 9], 1, 0)],
+)
+def test_the_rival_is_the_best_other_class_and_of_equals_the_first(scores, label, rival):
+    assert algebra.best_other(np.array(scores, float), label) == rival
+
+
+# Permutations
+
+
+@given(n=st.integers(0, 300), seed=st.integers(0, 2**31 - 1), epoch=st.integers(0, 2**31 - 1))
+def test_shuffling_gives_true_permutations(n, seed, epoch):
+    order = np.arange(n, dtype=np.uint32)
+    algebra.shuffle(order, seed, epoch)
+    assert sorted(order) == list(range(n))
+
+
+def shuffled(n, seed, epoch):
+    order = np.arange(n, dtype=np.uint32)
+    algebra.shuffle(order, seed, epoch)
+    return order.tolist()
+
+
+def test_a_permutation_never_changes_between_versions():
+    assert shuffled(10, seed=0, epoch=1) == [4, 6, 3, 9, 0, 2, 8, 1, 7, 5]
+    assert shuffled(10, seed=2**31 - 2, epoch=100) == [8, 7, 5, 0, 6, 9, 2, 4, 3, 1]
+
+
+def test_every_permutation_is_as_likely_as_any_other():
+    drawn = [tuple(shuffled(4, seed=1, epoch=epoch)) for epoch in range(24_000)]
+    counts = [drawn.count(permutation) for permutation in permutations(range(4))]
+    assert sum((count - 1000) ** 2 / 1000 for count in counts) < 50  # χ² with 23 degrees: p < .001
+
+
+def test_seeds_and_epochs_give_different_permutations():
+    drawn = {tuple(shuffled(20, seed, epoch)) for seed in range(30) for epoch in range(30)}
+    assert len(drawn) == 900

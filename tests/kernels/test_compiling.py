@@ -1,0 +1,78 @@
+"""Compiled code is kept on disk until any compiled file changes."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from rosenblatt.kernels import compiling
+from rosenblatt.kernels.algebra import dot
+
+KERNELS = Path(compiling.__file__).parent
+SCRIPT = """
+import numpy as np
+from copied.kernels import algebra, linear
+rows = algebra.Rows(np.array([1.0, 2.0]), None, np.array([2], np.uint64))
+out = np.zeros(1)
+linear.perceptron_scores(rows, np.array([10.0, 1.0]), np.zeros(1), out)
+print(out[0], sum(linear.perceptron_scores.stats.cache_misses.values()))
+"""
+
+
+def test_a_change_of_a_helper_recompiles_its_callers_in_other_files(tmp_path):
+    shutil.copytree(KERNELS, tmp_path / "copied/kernels", ignore=shutil.ignore_patterns("__py*"))
+    (tmp_path / "copied/__init__.py").touch()
+
+    def run():
+        environment = {"PYTHONPATH": str(tmp_path), "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+        command = [sys.executable, "-B", "-c", SCRIPT]
+        return subprocess.run(
+            command, env=environment, capture_output=True, text=True, check=True
+        ).stdout.split()
+
+    assert run() == ["12.0", "1"]
+    assert run() == ["12.0", "0"]
+    helpers = tmp_path / "copied/kernels/algebra.py"
+    helpers.write_text(helpers.read_text("utf-8").replace("values[k] * w[", "-values[k] * w["))
+    assert run() == ["-12.0", "1"]
+    assert run() == ["-12.0", "0"]
+
+
+def test_without_numbas_private_names_its_own_stamp_remains():
+    def function():
+        """Nothing that could be stamped."""
+
+    assert compiling.stamped(function) is function
+    assert dot._cache._cache_file._source_stamp[1] == compiling.STAMP
+
+
+def test_a_second_process_compiles_nothing(tmp_path):
+    script = """
+import numpy as np
+from rosenblatt import Perceptron
+from rosenblatt.kernels import algebra, linear
+X, y = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0]]), np.array([0, 1, 1])
+Perceptron(solution="average").fit(X, y).predict(X)
+kernels = (vars(algebra) | vars(linear)).values()
+stats = [kernel.stats for kernel in kernels if hasattr(kernel, "stats")]
+print(sum(sum(kernel.cache_misses.values()) for kernel in stats))
+print(sum(sum(kernel.cache_hits.values()) for kernel in stats))
+"""
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    first, second = (
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        for _ in range(2)
+    )
+    compiled_first, found_first = map(int, first.stdout.split())
+    compiled_then, found_then = map(int, second.stdout.split())
+    assert compiled_first > 0 == found_first
+    assert found_then > 0 == compiled_then
+    assert "compiles its kernels" in first.stderr
+    assert second.stderr == ""

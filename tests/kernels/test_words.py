@@ -1,0 +1,218 @@
+"""Words, n-grams, categories and crosses are those of naive loops."""
+
+import re
+from collections import Counter
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rosenblatt.kernels import words
+from rosenblatt.kernels.words import CSRBuffer, Grams
+
+from ..reference import hash_bytes, mix_bits, spell
+from .texts import MASK, any_bytes, as_array, block, entries, names_in, room_for_names
+
+# Text.
+
+
+def naive_words(text):
+    words = re.findall(rb"[0-9A-Za-z_\x80-\xff]+", text)
+    return [w.lower() for w in words if any(c & 0xC0 != 0x80 for c in w[1:])]
+
+
+def hash_word(word, salt):
+    h = salt
+    for i in range(0, len(word), 8):
+        h = spell(h, int.from_bytes(word[i : i + 8].replace(b"_", b"\x7f"), "little"))
+    return h
+
+
+def naive_word_grams(text, grams):
+    words = naive_words(text)
+    for n in range(grams.shortest, grams.longest + 1):
+        for i in range(len(words) - n + 1):
+            h, *others = [hash_word(w, int(grams.salt)) for w in words[i : i + n]]
+            for other in others:
+                h = spell(spell(h, ord(" ")), other)
+            yield mix_bits(h) & int(grams.mask), b" ".join(words[i : i + n])
+
+
+def naive_character_grams(text, grams):
+    text = re.sub(rb"[ \t\n\v\f\r]+", b" ", text).lower()
+    characters = re.findall(rb"(?s)(?:^.|[^\x80-\xbf])[\x80-\xbf]*", text)
+    for n in range(grams.shortest, grams.longest + 1):
+        for i in range(len(characters) - n + 1):
+            gram = b"".join(characters[i : i + n])
+            yield hash_bytes(gram, int(grams.salt)) & int(grams.mask), gram
+
+
+def column(strings, around=b""):
+    """The bytes of strings and where each begins, as Arrow keeps them."""
+    offsets = np.cumsum([len(around)] + [len(s) for s in strings], dtype=np.int32)
+    return as_array(around + b"".join(strings) + around), offsets
+
+
+def hashed(strings, grams, around=b"", names=None):
+    data, offsets = column(strings, around)
+    out = block(len(strings), 5 * len(data) + 9)
+    row, k = words.text(data, offsets, 0, 0, grams, out, names)
+    assert row == len(strings)
+    assert k == out.starts[row]
+    return entries(out, row)
+
+
+texts = st.lists(
+    st.text(st.sampled_from("aAbZz_09é日 \t,.'-<>")).map(str.encode) | any_bytes, max_size=4
+)
+ranges = st.tuples(st.integers(1, 3), st.integers(0, 2)).map(lambda r: (r[0], r[0] + r[1]))
+
+
+def grams_of(shortest, longest, characters=False, presence=False, unit_length=False, bits=18):
+    salt, mask = np.uint64(2**63 + 5), np.uint64(2**bits - 1)
+    return Grams(shortest, longest, characters, presence, unit_length, salt, mask)
+
+
+@settings(max_examples=200)
+@given(texts, ranges, st.booleans(), st.sampled_from([2, 10, 18]))
+def test_grams_are_those_of_the_naive_tokeniser(strings, lengths, characters, bits):
+    grams = grams_of(*lengths, characters, bits=bits)
+    naive = naive_character_grams if characters else naive_word_grams
+    expected = [sorted(Counter(i for i, _ in naive(s, grams)).items()) for s in strings]
+    assert hashed(strings, grams) == expected
+    for around in b"0" * 9, b" " * 9:
+        assert hashed(strings, grams, around) == expected
+
+
+@given(st.text("aAbZzé_09 ,.'-<>\n"))
+def test_words_are_those_of_scikit_learn(string):
+    words = re.findall(r"(?u)\b\w\w+\b", string.lower())
+    assert [w.decode() for w in naive_words(string.encode())] == words
+
+
+@given(texts, st.booleans())
+def test_grams_can_be_present_or_of_unit_length(strings, characters):
+    counts = hashed(strings, grams_of(1, 2, characters))
+    present = hashed(strings, grams_of(1, 2, characters, presence=True))
+    assert present == [[(i, 1) for i, _ in row] for row in counts]
+    for row, unit in zip(
+        counts, hashed(strings, grams_of(1, 2, characters, False, True)), strict=True
+    ):
+        length = np.sqrt(sum(v * v for _, v in row))
+        assert unit == [(i, np.float32(v / length)) for i, v in row]
+
+
+@given(texts.filter(bool), st.booleans())
+def test_names_of_grams(strings, characters):
+    grams, names = grams_of(1, 2, characters), room_for_names()
+    naive = naive_character_grams if characters else naive_word_grams
+    rows = hashed(strings, grams, names=names)
+    assert rows == hashed(strings, grams)
+    expected = {}
+    for s in strings:
+        for i, name in naive(s, grams):
+            expected.setdefault(i, set()).add(name)
+    found = names_in(names, b"".join(strings))
+    assert found.keys() == expected.keys()
+    for i, name in found.items():
+        if characters:
+            assert re.sub(rb"[ \t\n\v\f\r]+", b" ", name).lower() in expected[i]
+        else:
+            assert b" ".join(naive_words(name)) in expected[i]
+
+
+def test_a_long_text_is_sorted_too():
+    rng = np.random.default_rng(0)
+    words = [b"w%d" % w for w in rng.integers(0, 50_000, 200_000)]
+    grams = grams_of(1, 1)
+    (row,) = hashed([b" ".join(words)], grams)
+    expected = Counter(mix_bits(hash_word(w, int(grams.salt))) & int(MASK) for w in words)
+    assert row == sorted(expected.items())
+
+
+def test_text_stops_when_there_is_no_room_and_goes_on():
+    strings = [b"one two", b"three four five", b"", b"six"]
+    expected = hashed(strings, grams_of(1, 1))
+    data, offsets = column(strings)
+    out = block(4, 4)
+    assert words.text(data, offsets, 0, 0, grams_of(1, 1), out, None) == (1, 2)
+    assert entries(out, 1) == expected[:1]
+    out = block(4, 6)
+    assert words.text(data, offsets, 1, 0, grams_of(1, 1), out, None) == (4, 4)
+    assert entries(CSRBuffer(out.values, out.indices, out.starts[1:]), 3) == expected[1:]
+
+
+# Categories, numbers, and blocks side by side.
+
+
+def test_categories_numbers_and_text_make_one_row():
+    salt = int(words.salt(as_array(b"colour")))
+    assert salt == hash_bytes(b"colour")
+    strings = [b"red", b"", b"dark blue"]
+    names = room_for_names()
+    a, b, c = block(3, 3), block(3, 3), block(3, 3)
+    data, offsets = column(strings)
+    assert words.categories(data, offsets, 0, 0, np.uint64(salt), MASK, a, None) == (3, 2)
+    assert words.categories(data, offsets, 0, 0, np.uint64(salt), MASK, a, names) == (3, 2)
+    assert set(names_in(names, b"".join(strings)).values()) == {b"red", b"dark blue"}
+    assert words.numbers(np.array([np.nan, 0, 2.5]), 0, 0, 7, b) == (3, 1)
+    assert words.numbers(np.array([1, 0, 2]), 0, 0, 8, c) == (3, 2)
+    red, blue = (hash_bytes(s, salt) & int(MASK) for s in (b"red", b"dark blue"))
+
+    sizes = sum(np.diff(x.starts) for x in (a, b, c))
+    out, groups = block(3, int(sizes.sum())), np.zeros(sizes.sum(), np.uint8)
+    out.starts[1:] = np.cumsum(sizes)
+    ends = out.starts[:-1].copy()
+    for group, part in enumerate((a, b, c)):
+        words.append(part, group, ends, out, groups)
+    assert ends.tolist() == out.starts[1:].tolist()
+    assert entries(out, 3) == [[(red, 1), (8, 1)], [], [(blue, 1), (7, 2.5), (8, 2)]]
+    assert groups.tolist() == [0, 2, 0, 1, 2]
+
+
+def test_columns_without_room_stop_and_go_on():
+    out = block(3, 1)
+    assert words.numbers(np.array([1.0, 2, 3]), 0, 0, 7, out) == (1, 1)
+    data, offsets = column([b"a", b"b"])
+    assert words.categories(data, offsets, 1, 0, np.uint64(1), MASK, out, None) == (2, 1)
+
+
+# Crosses.
+
+
+@given(
+    st.lists(
+        st.lists(st.tuples(st.integers(0, 9), st.integers(-3, 3), st.integers(0, 2)), max_size=6),
+        max_size=4,
+    ),
+    st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), max_size=3),
+)
+def test_crosses_are_those_of_the_naive_loop(rows, pairs):
+    expected, names = [], {}
+    for row in rows:
+        products = []
+        for a, b in pairs:
+            for k, (i, x, g) in enumerate(row):
+                for m, (j, y, h) in enumerate(row):
+                    if (g, h) == (a, b) and (a != b or k < m):
+                        low, high = sorted((i, j)) if a == b else (i, j)
+                        index = mix_bits(low << 32 | high) & int(MASK)
+                        products.append((index, x * y))
+                        names.setdefault(index, (i, j))
+        expected.append([(i, x) for i, x, _ in row] + products)
+
+    whole, out = block(len(rows), 99), block(len(rows), sum(map(len, expected)))
+    whole.starts[1:] = np.cumsum([len(row) for row in rows])
+    flat = [feature for row in rows for feature in row]
+    groups = np.array([g for *_, g in flat], np.uint8)
+    whole.indices[: len(flat)] = [i for i, *_ in flat]
+    whole.values[: len(flat)] = [x for _, x, _ in flat]
+    pairs = np.array(pairs, np.uint8).reshape(-1, 2)
+    words.count_crosses(whole.starts, groups, pairs, out.starts)
+    assert out.starts.tolist() == np.cumsum([0] + [len(row) for row in expected]).tolist()
+    kept = room_for_names()
+    words.cross(whole, groups, pairs, MASK, out, kept)
+    assert entries(out, len(rows)) == expected
+    count = kept.count[0]
+    pairs_kept = zip(kept.begins[:count].tolist(), kept.ends[:count].tolist(), strict=True)
+    assert dict(zip(kept.indices[:count].tolist(), pairs_kept, strict=True)) == names

@@ -1,0 +1,63 @@
+"""What the tests of the kernels that read text share: room for rows and names, and any bytes."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from rosenblatt.kernels import lines
+from rosenblatt.kernels.lines import Cursor
+from rosenblatt.kernels.words import CSRBuffer, Names
+
+MASK = np.uint64(2**18 - 1)
+
+
+def as_array(data):
+    return np.frombuffer(data, np.uint8)
+
+
+def block(rows, values, dtype=np.float32):
+    return CSRBuffer(
+        np.zeros(values, dtype), np.zeros(values, np.uint32), np.zeros(rows + 1, np.uint64)
+    )
+
+
+def room_for_names(n=1000):
+    places = np.zeros(n, np.int64)
+    return Names(
+        np.zeros(int(MASK) + 1, np.uint8),
+        np.zeros(n, np.uint32),
+        places,
+        places.copy(),
+        np.zeros(1, np.int64),
+    )
+
+
+def names_in(names, data):
+    n = names.count[0]
+    return {
+        int(index): data[begin:end]
+        for index, begin, end in zip(
+            names.indices[:n], names.begins[:n], names.ends[:n], strict=True
+        )
+    }
+
+
+def entries(block, rows):
+    """Each row as a list of (column, value)."""
+    return [
+        list(zip(block.indices[i:j].tolist(), block.values[i:j].tolist(), strict=True))
+        for i, j in zip(block.starts[:rows], block.starts[1 : rows + 1], strict=True)
+    ]
+
+
+def svmlight(text, dtype=np.float64, first=0, limit=2**32, increasing=True, around=b""):
+    """The labels, the rows and the end of a text, which may lie within other bytes."""
+    labels, out = np.zeros(len(text)), block(len(text), len(text), dtype)
+    buffer, start = as_array(around + text + around), len(around)
+    end = lines.svmlight(
+        buffer, start + len(text), Cursor(start), labels, out, first, limit, increasing
+    )
+    return labels[: end.rows].tolist(), entries(out, end.rows), end
+
+
+letters = st.sampled_from([*b"0123456789.:-+eE|'# \t\r\n\0\xffqid,ab"])
+any_bytes = st.lists(letters | st.integers(0, 255), max_size=60).map(bytes)

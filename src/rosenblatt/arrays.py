@@ -16,7 +16,7 @@ from . import __version__
 from .disk import replacing_folder
 from .kernels.algebra import Rows
 from .readers import CACHE, Batch, Reader
-from .rows import check_structure, read_only
+from .rows import check_structure, joined, n_rows, read_only, rows_between
 
 FORMAT = 1
 HASHED_AT_ONCE = 16 << 20  # bytes
@@ -72,51 +72,9 @@ def weights_of(batches: list[Batch]) -> np.ndarray | None:
     if all(batch.weights is None for batch in batches):
         return None
     parts = [
-        np.ones(count_rows(batch.rows)) if batch.weights is None else batch.weights
-        for batch in batches
+        np.ones(n_rows(batch.rows)) if batch.weights is None else batch.weights for batch in batches
     ]
     return np.concatenate(parts)
-
-
-# Rows
-
-
-def count_rows(rows: Rows) -> int:
-    """How many rows there are."""
-    if rows.indices is not None:
-        return len(rows.starts) - 1
-    return len(rows.values) // int(rows.starts[0])
-
-
-def joined(parts: list[Rows]) -> Rows:
-    """The rows of several batches, one after the other."""
-    values = read_only(np.concatenate([part.values for part in parts]))
-    if parts[0].indices is None:
-        return Rows(values, None, parts[0].starts)
-    indices = read_only(np.concatenate([part.indices for part in parts]))
-    lengths = np.concatenate([np.diff(part.starts) for part in parts])
-    starts = np.concatenate([np.zeros(1, np.uint64), np.cumsum(lengths, dtype=np.uint64)])
-    return Rows(values, indices, read_only(starts))
-
-
-def rows_between(rows: Rows, first: int, stop: int) -> Rows:
-    """The rows first to stop, without copying their values."""
-    if rows.indices is None:
-        width = int(rows.starts[0])
-        return Rows(rows.values[first * width : stop * width], None, rows.starts)
-    begin, end = int(rows.starts[first]), int(rows.starts[stop])
-    starts = read_only(rows.starts[first : stop + 1] - rows.starts[first])
-    return Rows(rows.values[begin:end], rows.indices[begin:end], starts)
-
-
-def matrix_of(rows: Rows, count: int, width: int) -> Any:
-    """Rows as an array or a CSR matrix."""
-    if rows.indices is None:
-        return rows.values.reshape(count, width)
-    from scipy.sparse import csr_array
-
-    parts = rows.values, rows.indices.astype(np.int64), rows.starts.astype(np.int64)
-    return csr_array(parts, shape=(count, width))
 
 
 # The cache: a folder with an array per file, and what it was made of in about.json
@@ -288,7 +246,7 @@ def opened(place: Path) -> Whole:
     about = json.loads((place / "about.json").read_text())
     arrays = {file.stem: mapped(file) for file in place.glob("*.npy")}
     rows, width = rows_in(arrays, about["width"]), int(about["width"])
-    count, labels = count_rows(rows), arrays.get("labels")
+    count, labels = n_rows(rows), arrays.get("labels")
     if labels is not None and about["words"]:
         labels = np.array(about["words"], object)[labels]
     for column in labels, arrays.get("weights"):

@@ -11,9 +11,7 @@ import numpy as np
 from .arrays import (
     Whole,
     cached,
-    count_rows,
     gathered,
-    matrix_of,
     no_rows,
     one_batch,
     origin_of,
@@ -21,7 +19,7 @@ from .arrays import (
 )
 from .kernels import algebra
 from .readers import Batch, Reader
-from .rows import encode
+from .rows import encode, matrix_of, n_rows
 from .storage import Model
 from .training import (
     START,
@@ -319,7 +317,7 @@ def train_in_memory(
     """Go through rows at hand in any order."""
     if begun is not None and begun.bookmark is not None and begun.bookmark.parts:
         raise ValueError("The run began as a stream; resume it without --cache.")
-    batch, rows = whole.batch, count_rows(whole.batch.rows)
+    batch, rows = whole.batch, n_rows(whole.batch.rows)
     plan = planned([batch], lesson)
     task = plan.task(batch, 0)
     if not len(task.everything):
@@ -419,7 +417,7 @@ class StreamRun(Run):
                 self.solution.widen(batch.width)
                 yield self.shuffled(number)
                 self.listen(Tally(self.rows, batch.bytes_read, self.mistakes))
-            row += count_rows(batch.rows)
+            row += n_rows(batch.rows)
         self.file_rows = row
 
     def shuffled(self, number: int) -> Array:
@@ -441,7 +439,7 @@ def windows(batches: Iterable[Batch], size: int) -> Iterator[Batch]:
     count = 0
     for batch in batches:
         waiting.append(batch)
-        count += count_rows(batch.rows)
+        count += n_rows(batch.rows)
         if count >= size:
             whole, full = one_batch(waiting), count - count % size
             for begin in range(0, full, size):
@@ -483,7 +481,7 @@ def told(reader: Reader, watch: Watch) -> Iterator[Batch]:
     """The batches of a reader, while somebody hears how far it got."""
     rows = 0
     for batch in reader:
-        rows += count_rows(batch.rows)
+        rows += n_rows(batch.rows)
         watch.batch(Tally(rows, batch.bytes_read, None))
         yield batch
 
@@ -580,7 +578,7 @@ def activations_of(solution: Last, batches: Iterable[Batch]) -> Iterator[tuple[B
     weights, bias = solution.answer()
     known = len(weights)
     for batch in batches:
-        count = count_rows(batch.rows)
+        count = n_rows(batch.rows)
         if isinstance(solution, Vote):
             X = matrix_of(batch.rows, count, max(known, batch.width))[:, :known]
             votes = solution.votes(X)

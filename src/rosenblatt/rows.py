@@ -83,3 +83,51 @@ def first_not_finite(X: Any) -> tuple[int, int] | None:
         return row, int(X.indices[bad[0]])
     row, column = divmod(int(bad[0]), X.shape[1])
     return row, column
+
+
+def n_rows(rows: Rows) -> int:
+    """How many rows there are."""
+    if rows.indices is not None:
+        return len(rows.starts) - 1
+    return len(rows.values) // int(rows.starts[0])
+
+
+def joined(parts: list[Rows]) -> Rows:
+    """The rows of several batches, one after the other."""
+    values = read_only(np.concatenate([part.values for part in parts]))
+    if parts[0].indices is None:
+        return Rows(values, None, parts[0].starts)
+    indices = read_only(np.concatenate([part.indices for part in parts]))
+    lengths = np.concatenate([np.diff(part.starts) for part in parts])
+    starts = np.concatenate([np.zeros(1, np.uint64), np.cumsum(lengths, dtype=np.uint64)])
+    return Rows(values, indices, read_only(starts))
+
+
+def rows_between(rows: Rows, first: int, stop: int) -> Rows:
+    """The rows first to stop, without copying their values."""
+    if rows.indices is None:
+        width = int(rows.starts[0])
+        return Rows(rows.values[first * width : stop * width], None, rows.starts)
+    begin, end = int(rows.starts[first]), int(rows.starts[stop])
+    starts = read_only(rows.starts[first : stop + 1] - rows.starts[first])
+    return Rows(rows.values[begin:end], rows.indices[begin:end], starts)
+
+
+def matrix_of(rows: Rows, count: int, width: int) -> Any:
+    """Rows as an array or a CSR matrix."""
+    if rows.indices is None:
+        return rows.values.reshape(count, width)
+    from scipy.sparse import csr_array
+
+    parts = rows.values, rows.indices.astype(np.int64), rows.starts.astype(np.int64)
+    return csr_array(parts, shape=(count, width))
+
+
+def known_columns(rows: Rows, width: int, known: int) -> Rows:
+    """The rows without values in columns from ``known`` on; ``width`` is what they may reach."""
+    if rows.indices is None or width <= known or not (rows.indices >= known).any():
+        return rows
+    keep = rows.indices < known
+    ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(keep, dtype=np.uint64)])
+    starts = read_only(ends[rows.starts.astype(np.intp)])
+    return Rows(read_only(rows.values[keep]), read_only(rows.indices[keep]), starts)

@@ -1,4 +1,4 @@
-"""The door: arrays and sparse matrices become Rows, labels become class numbers."""
+"""The door: arrays and sparse matrices become Rows; what is not finite is named."""
 
 from typing import Any
 
@@ -49,27 +49,6 @@ def read_only(array: np.ndarray) -> np.ndarray:
 def unsigned(array: np.ndarray) -> np.ndarray:
     """A view of signed integers as unsigned ones; a negative number becomes a huge one."""
     return array.view(np.dtype(f"u{array.dtype.itemsize}"))
-
-
-def encode(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The sorted distinct labels, and for each label its number among them.
-
-    >>> encode(np.array([3, 1, 3]))[1].tolist()
-    [1, 0, 1]
-    """
-    if y.dtype.kind in "iu" and len(y):
-        lowest, highest = y.min(), y.max()
-        upper = y == highest
-        if lowest < highest and np.count_nonzero(upper) + np.count_nonzero(y == lowest) == len(y):
-            return np.array([lowest, highest]), upper.view(np.int8)
-        if int(highest) - int(lowest) < max(256, len(y)):  # counting is faster than sorting
-            offsets = (y.astype(np.int64, copy=False) if y.dtype.kind == "i" else y) - lowest
-            offsets = offsets.astype(np.intp, copy=False)
-            present = np.bincount(offsets) > 0
-            numbers = np.cumsum(present) - 1
-            return np.flatnonzero(present).astype(y.dtype) + lowest, numbers[offsets]
-    classes, codes = np.unique(y, return_inverse=True)
-    return classes, codes
 
 
 def first_not_finite(X: Any) -> tuple[int, int] | None:
@@ -131,3 +110,42 @@ def known_columns(rows: Rows, width: int, known: int) -> Rows:
     ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(keep, dtype=np.uint64)])
     starts = read_only(ends[rows.starts.astype(np.intp)])
     return Rows(read_only(rows.values[keep]), read_only(rows.indices[keep]), starts)
+
+
+def refuse_not_finite(X: Any, first_row: int = 0) -> None:
+    """Raise when X has NaN or infinity, and say where."""
+    where = first_not_finite(X)
+    if where is not None:
+        row, column = where
+        what = "NaN" if np.isnan(X[row, column]) else "infinity (inf)"
+        raise ValueError(
+            f"Input X contains {what} in row {first_row + row}, column {column}; remove or impute "
+            "such values first."
+        )
+
+
+def not_finite(rows: Rows, row: int) -> ValueError:
+    """Why the activation of a row is not finite: a value in it, or weights that grew too large."""
+    one = rows_between(rows, row, row + 1)
+    bad = np.flatnonzero(~np.isfinite(one.values))
+    if not len(bad):
+        return overflow(rows.values.dtype)
+    column = bad[0] if one.indices is None else one.indices[bad[0]]
+    what = "NaN" if np.isnan(one.values[bad[0]]) else "infinity (inf)"
+    return ValueError(
+        f"Input X contains {what} in row {row}, column {column}; remove or impute such values "
+        "first."
+    )
+
+
+def overflow(dtype: Any) -> ValueError:
+    """What to say when weights are no longer finite."""
+    wider = " or use float64" if dtype == np.float32 else ""
+    return ValueError(
+        f"The weights grew beyond what {dtype} can hold (infinity); scale the numbers down{wider}."
+    )
+
+
+def to_dense(block: Any) -> np.ndarray:
+    """A matrix, sparse or not, as an array."""
+    return np.asarray(block.toarray() if hasattr(block, "toarray") else block)

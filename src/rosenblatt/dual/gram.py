@@ -1,0 +1,130 @@
+"""Kernel values: blocks of the Gram matrix, always in double precision."""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ..rows import to_dense
+
+Array = NDArray[Any]
+
+ROWS_AT_ONCE = 1024  # of a block: enough for full matrix speed
+SUPPORT_AT_ONCE = 512  # kernel values of so many rows with a block stay in the processor's cache
+
+
+@dataclass(frozen=True)
+class Gram:
+    """Computes blocks of the Gram matrix, always in double precision.
+
+    Raw pixels to the sixth power are beyond float32, and their products are exact only in float64.
+    """
+
+    kernel: str | Callable[[Any, Any], ArrayLike]
+    degree: float
+    gamma: float
+    coef0: float
+
+    def pick(self, X: Any, numbers: Array) -> Any:
+        """The rows with these numbers, in the form in which they become support."""
+        return numbers if self.kernel == "precomputed" else X[numbers]
+
+    def __call__(self, support: Any, rows: Any) -> Array:
+        """K(s, x) for every support row s and row x."""
+        if self.kernel == "precomputed":
+            return to_dense(rows[:, support]).T.astype(np.float64)
+        if callable(self.kernel):
+            return checked(self.kernel(support, rows), (support.shape[0], rows.shape[0]))
+        values = products(support, rows)
+        if self.kernel == "rbf":
+            values *= -2.0
+            values += squared_norms(support)[:, None]
+            values += squared_norms(rows)
+            np.maximum(values, 0.0, out=values)
+            values *= -self.gamma
+            return np.exp(values, out=values)
+        return self.shaped(values)
+
+    def shaped(self, values: Array) -> Array:
+        """The kernels of the inner product alone: linear, polynomial and sigmoid."""
+        if self.kernel == "linear":
+            return values
+        if self.gamma != 1:
+            values *= self.gamma
+        values += self.coef0
+        if self.kernel == "sigmoid":
+            return np.tanh(values, out=values)
+        return power(values, self.degree)
+
+    def diagonal(self, X: Any, numbers: Array) -> Array:
+        """K(x, x) for the rows with these numbers."""
+        if self.kernel == "precomputed":
+            return np.asarray([X[number, number] for number in numbers], np.float64)
+        if self.kernel == "rbf":
+            return np.ones(len(numbers))
+        if not callable(self.kernel):
+            return self.shaped(squared_norms(X[numbers]))
+        return np.array([self(X[[number]], X[[number]])[0, 0] for number in numbers])
+
+
+def products(support: Any, rows: Any) -> Array:
+    """The inner products of two sets of rows, dense or sparse."""
+    left = to_dense(support).astype(np.float64, copy=False)
+    if hasattr(rows, "indptr") and 16 * rows.nnz < rows.shape[0] * rows.shape[1]:
+        return np.asarray(rows @ np.ascontiguousarray(left.T)).T
+    right = to_dense(rows).astype(np.float64, copy=False)  # faster, unless the rows are very sparse
+    return np.asarray(left @ right.T)
+
+
+def squared_norms(rows: Any) -> Array:
+    """‖x‖² of every row."""
+    if hasattr(rows, "indptr"):
+        rows = rows.astype(np.float64)
+        return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
+    rows = rows.astype(np.float64, copy=False)
+    return np.asarray(np.einsum("ij,ij->i", rows, rows))
+
+
+def power(values: Array, degree: float) -> Array:
+    """Values to a power; by squaring when it is whole, which is faster than pow and as exact."""
+    exponent = int(degree)
+    if exponent != degree or exponent < 1:
+        return np.power(values, degree, out=values)
+    odd: list[Array] = []  # the powers of two that make up the exponent, but for the largest
+    while exponent > 1:
+        if exponent & 1:
+            odd.append(values.copy())
+        values *= values
+        exponent >>= 1
+    for factor in odd:
+        values *= factor
+    return values
+
+
+def checked(values: ArrayLike, shape: tuple[int, int]) -> Array:
+    """What a kernel function returned, if it is of the shape that was asked for."""
+    block = np.array(values, np.float64)
+    if block.shape != shape:
+        raise ValueError(
+            f"The kernel function returned an array of shape {block.shape} for {shape[0]} and "
+            f"{shape[1]} rows; it must return {shape}."
+        )
+    return block
+
+
+def parts(count: int, width: int, cache_bytes: float) -> Iterator[slice]:
+    """Slices of the support whose rows and kernel values with a block fit in the cache."""
+    at_once = int(cache_bytes / (16 * max(width, ROWS_AT_ONCE)))
+    at_once = min(max(at_once, 1), SUPPORT_AT_ONCE)
+    for begin in range(0, count, at_once):
+        yield slice(begin, min(begin + at_once, count))
+
+
+def scores_overflow(row: int) -> ValueError:
+    """What to say when scores are no longer finite."""
+    return ValueError(
+        f"The scores of row {row} are beyond what float64 can hold (infinity); scale X down or use "
+        "a smaller degree, gamma or coef0."
+    )

@@ -1,0 +1,216 @@
+"""Labels become numbers; rows and classes get weights; some rows are held out."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .kernels.algebra import mix
+from .parameters import ParameterError
+
+Array = NDArray[Any]
+
+MOST_NUMBERS = 1000  # as labels; more look like measurements
+LARGEST_LABEL = 2**53  # from here on floats skip integers
+
+
+class UnknownLabelError(ParameterError):
+    """A label that is not among the classes."""
+
+
+def encode(y: Array) -> tuple[Array, Array]:
+    """The sorted distinct labels, and for each label its number among them.
+
+    >>> encode(np.array([3, 1, 3]))[1].tolist()
+    [1, 0, 1]
+    """
+    if y.dtype.kind in "iu" and len(y):
+        lowest, highest = y.min(), y.max()
+        upper = y == highest
+        if lowest < highest and np.count_nonzero(upper) + np.count_nonzero(y == lowest) == len(y):
+            return np.array([lowest, highest]), upper.view(np.int8)
+        if int(highest) - int(lowest) < max(256, len(y)):  # counting is faster than sorting
+            offsets = (y.astype(np.int64, copy=False) if y.dtype.kind == "i" else y) - lowest
+            offsets = offsets.astype(np.intp, copy=False)
+            present = np.bincount(offsets) > 0
+            numbers = np.cumsum(present) - 1
+            return np.flatnonzero(present).astype(y.dtype) + lowest, numbers[offsets]
+    classes, codes = np.unique(y, return_inverse=True)
+    return classes, codes
+
+
+def codes_of(labels: Array, classes: Array, first_row: int = 0, where: str = "") -> Array:
+    """Each label's number among the classes.
+
+    Parameters
+    ----------
+    labels, classes
+        The latter sorted.
+    first_row
+        What the first row is called in an error.
+    where
+        What the rows belong to, with a blank behind, for an error.
+    """
+    codes = np.clip(np.searchsorted(classes, labels), 0, len(classes) - 1)
+    unknown = np.flatnonzero(classes[codes] != labels)
+    if len(unknown):
+        listed = classes.tolist() if len(classes) <= 20 else [*classes[:20].tolist(), "…"]
+        raise UnknownLabelError(
+            f"{where}Row {first_row + unknown[0]} has the label {labels.tolist()[unknown[0]]!r}, "
+            f"which is not among the classes {listed}; name all labels with {{classes?}}."
+        )
+    return codes
+
+
+def tidy(labels: Array) -> Array:
+    """Labels of a file as integers where they are whole, and words as words."""
+    if labels.dtype.kind == "f" and np.all(labels == np.round(labels)):
+        return labels.astype(np.int64)
+    return labels.astype(str) if labels.dtype == object else labels
+
+
+def as_words(labels: Array, classes: Array) -> Array:
+    """Labels written as a model writes its classes."""
+    if labels.dtype.kind == "f" and classes.dtype.kind in "iu":
+        whole = labels == np.round(labels)
+        return np.where(whole, labels.astype(np.int64).astype(str), labels.astype(str))
+    return labels.astype(str)
+
+
+def known_classes(named: Iterable[Any], dtype: Any = None) -> Array:
+    """The classes that were named, sorted, if need be as what the labels of a file are."""
+    given = np.asarray(named if isinstance(named, np.ndarray) else list(named))
+    try:
+        classes = given if dtype is None else tidy(as_kind(given, np.dtype(dtype)))
+    except ValueError:
+        listed = ", ".join(map(str, given))
+        raise ParameterError(
+            f"{{classes?}} {listed} are not all numbers below 2^53, as the labels of the file are."
+        ) from None
+    if classes.dtype.kind == "f" and not np.isfinite(classes).all():
+        raise ParameterError("{classes?} contains NaN or infinity; labels must be known.")
+    classes = np.unique(classes)
+    if len(classes) < 2:
+        raise ParameterError("{classes?} must name at least two different labels.")
+    return classes
+
+
+def as_kind(given: Array, dtype: np.dtype[Any]) -> Array:
+    """Classes that were typed as words, as the numbers or words that labels are."""
+    if given.dtype.kind not in "US":
+        return given
+    words = np.array([str(word).strip() for word in given])
+    if dtype.kind not in "iuf":
+        return words
+    numbers = words.astype(np.float64)
+    if not np.all(np.abs(numbers) < LARGEST_LABEL):
+        raise ValueError("too large")
+    return numbers
+
+
+def met_classes(labels: Array) -> Array:
+    """The distinct labels of a file, sorted; there must be two, and not too many."""
+    classes = np.unique(tidy(labels))
+    if len(classes) < 2:
+        raise UnknownLabelError(
+            f"Only the label {classes[0]} was met; a model needs two (name more with {{classes?}})."
+        )
+    if labels.dtype.kind in "iuf" and len(classes) > MOST_NUMBERS:
+        raise ParameterError(
+            f"{len(classes)} different numbers as labels look like no classes; name another column "
+            "with {label?}."
+        )
+    return classes
+
+
+# Weights
+
+
+def row_weights(
+    codes: Array, sample_weight: ArrayLike | None, of_class: Array | None
+) -> Array | None:
+    """Sample weights times class weights, or None when all are 1."""
+    if sample_weight is None:
+        return None if of_class is None else of_class[codes]
+    weights = np.asarray(sample_weight, np.float64)
+    if weights.ndim == 0:
+        weights = np.full(len(codes), float(weights))
+    if weights.shape != codes.shape:
+        raise ValueError(
+            f"sample_weight has shape {weights.shape}; X has {len(codes)} rows, and each needs one "
+            "weight."
+        )
+    bad = np.flatnonzero(~(weights >= 0) | np.isinf(weights))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight is {weights[bad[0]]} in row {bad[0]}; weights must be finite and not "
+            "negative."
+        )
+    return weights if of_class is None else weights * of_class[codes]
+
+
+def class_weights(class_weight: Any, classes: Array, codes: Array) -> Array | None:
+    """The weight of each class: as given by label, or by its rarity among the rows."""
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return balanced(classes, np.bincount(codes, minlength=len(classes)))
+    if not isinstance(class_weight, Mapping):
+        raise ParameterError(
+            f'{{class_weight?}} must be a dict, "balanced" or None; got {class_weight!r}.'
+        )
+    known = classes.tolist()
+    forgotten = [label for label in known if label not in class_weight]
+    if forgotten and set(class_weight) - set(known):  # a slip of the pen, most likely
+        raise ParameterError(f"The classes {forgotten} are not in {{class_weight?}}.")
+    weights = np.array([class_weight.get(label, 1.0) for label in known], np.float64)
+    if not np.all((weights >= 0) & (weights < np.inf)):
+        raise ParameterError("{class_weight?} must give finite weights that are not negative.")
+    return weights
+
+
+def balanced(classes: Array, counts: Array) -> Array:
+    """Weights by the rarity of each class, so that all weigh the same."""
+    if not counts.all():
+        raise ValueError(f"No row has the label {classes[np.argmin(counts)]!r} to balance.")
+    return np.asarray(counts.sum() / (len(classes) * counts))
+
+
+def rows_that_count(codes: Array, weights: Array | None) -> Array:
+    """The numbers of the rows that weigh something."""
+    if weights is None:
+        return np.arange(len(codes), dtype=np.uint32)
+    return np.flatnonzero(weights > 0).astype(np.uint32)
+
+
+def refuse_one_class(codes: Array, counting: Array) -> None:
+    """Refuse to learn from rows of one class alone."""
+    if not len(counting):
+        raise ValueError("All sample weights are zero, so there is no row to learn from.")
+    if np.all(codes[counting] == codes[counting[0]]):
+        raise ValueError("Only one class has rows of a weight above 0; at least two must.")
+
+
+# Rows to test with
+
+
+def held_out(first_row: int, n_rows: int, share: float, seed: int) -> Array:
+    """Which of the rows from some row on are not learnt from: a coin per row number and seed."""
+    numbers = np.arange(first_row + 1, first_row + n_rows + 1, dtype=np.uint64)
+    numbers = numbers * np.uint64(0x9E3779B97F4A7C15) + np.uint64(seed << 32)
+    coins = mix.py_func(numbers)  # it takes arrays, too
+    return np.asarray(coins < np.uint64(share * 2.0**64))
+
+
+def split(counting: Array, codes: Array, share: float, random_state: Any) -> tuple[Array, Array]:
+    """The rows to learn from and those to hold out, with the same share of each class."""
+    from sklearn.model_selection import train_test_split
+
+    try:
+        learnt, held = train_test_split(
+            counting, test_size=share, stratify=codes[counting], random_state=random_state
+        )
+    except ValueError as error:
+        raise ValueError(f"early_stopping cannot hold rows out: {error}") from None
+    return np.sort(learnt), held

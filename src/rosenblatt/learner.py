@@ -1,0 +1,280 @@
+"""A model with its features: it learns from batches, all or nothing, and scores them."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .kernels.algebra import Rows
+from .kernels.linear import Examples
+from .labels import rows_that_count
+from .parameters import SIGN_OF_ZERO, ParameterError, check_ties
+from .rows import known_columns, matrix_of, n_rows
+from .storage.model import Model
+from .training.history import Checkpoint, Count, Epoch, History
+from .training.rules import PERCEPTRON, UpdateRule
+from .training.run import Run
+from .training.solutions import SOLUTIONS, Last, Vote, chosen, zeros
+from .training.tasks import LinearTask, Task, scores, steps_of
+
+Array = NDArray[Any]
+
+MOST_WEIGHTS = 2**28  # 3 GB with their average
+
+
+class TrainingRows(NamedTuple):
+    """Rows with the numbers of their classes; ``everything`` numbers those to learn from."""
+
+    rows: Rows
+    codes: Array
+    weights: Array | None
+    width: int
+    everything: Array
+
+    @classmethod
+    def of(cls, rows: Rows, codes: Array, weights: Array | None, width: int) -> "TrainingRows":
+        """All rows that weigh something."""
+        return cls(rows, codes, weights, width, rows_that_count(codes, weights))
+
+
+@dataclass
+class Learner:
+    """A model in training or at work: one state for each problem.
+
+    Attributes
+    ----------
+    parameters : dict
+        Those of the estimator.
+    classes : ndarray
+        The labels, sorted.
+    states : list of Last
+        One for two classes or for all classes at once, else one per class.
+    intercept_step : float
+        How far an update of size 1 moves the bias.
+    features : dict
+        How rows are made: names, or the recipe of a file.
+    """
+
+    parameters: Mapping[str, Any]
+    classes: Array
+    states: list[Any]
+    intercept_step: float = 1.0
+    features: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def begin(
+        cls,
+        parameters: Mapping[str, Any],
+        classes: Array,
+        shape: tuple[int, Any],
+        intercept_step: float = 1.0,
+        start: tuple[ArrayLike | None, ArrayLike | None] = (None, None),
+        rule: UpdateRule = PERCEPTRON,
+    ) -> "Learner":
+        """A model that has seen nothing, at zero or at given coefficients.
+
+        Parameters
+        ----------
+        parameters, classes, intercept_step
+            As the attributes.
+        shape
+            The number of columns and the type of their numbers.
+        start
+            Coefficients and intercepts to begin with, in the shapes of ``coef_``, ``intercept_``.
+        rule
+            How rows change weights.
+        """
+        problems = rule.problems(len(classes), parameters["multi_class"])
+        check_ties(parameters["ties"], len(classes), problems != [None])
+        rule.check(parameters["solution"])
+        new = SOLUTIONS[parameters["solution"]]
+        together = len(classes) if problems == [None] else None
+        if start == (None, None):
+            states = [new(*zeros(together, *shape), rule=rule) for _ in problems]
+        else:
+            weights = starting_weights(start, len(classes), shape, together is not None)
+            states = [new(*pair, rule=rule) for pair in weights]
+        return cls(parameters, classes, states, intercept_step)
+
+    @classmethod
+    def of(cls, model: Model) -> "Learner":
+        """The learner that a model file holds."""
+        step = model.facts.get("intercept_step", 1.0)
+        return cls(model.parameters, model.classes, model.states, step, model.features)
+
+    @property
+    def rule(self) -> UpdateRule:
+        """How rows change weights."""
+        rule: UpdateRule = self.states[0].rule
+        return rule
+
+    @property
+    def problems(self) -> list[int | None]:
+        """The class that counts as positive in each problem; None for all classes at once."""
+        return self.rule.problems(len(self.classes), self.parameters["multi_class"])
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return len(self.states[0].weights)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the weights."""
+        dtype: np.dtype[Any] = self.states[0].weights.dtype
+        return dtype
+
+    @property
+    def mistakes(self) -> int:
+        """Updates made, over all problems."""
+        return sum(state.mistakes for state in self.states)
+
+    # Learning
+
+    def task(self, given: TrainingRows, problem: int = 0) -> LinearTask:
+        """What one problem has to learn from rows."""
+        if given.width * len(self.classes) > MOST_WEIGHTS:
+            raise ParameterError(
+                f"{given.width:,} columns and {len(self.classes)} classes need more weights than "
+                f"{MOST_WEIGHTS:,}; number the columns without gaps, or let them be hashed into "
+                "fewer ({bits?})."
+            )
+        positive = self.problems[problem]
+        eta0, dtype = self.parameters.get("eta0", 1.0), given.rows.values.dtype
+        steps = steps_of(given.codes, positive, eta0, given.weights, dtype)
+        labels = given.codes.astype(np.uint32) if positive is None else None
+        settings = self.rule.settings(self.parameters, self.intercept_step)
+        examples = Examples(given.rows, steps, labels)
+        return LinearTask(examples, given.everything, self.rule, settings, given.width)
+
+    def run(
+        self, parts: Callable[[], Iterable[Task]], problem: int, max_iter: int, **options: Any
+    ) -> Run:
+        """The training of one problem, ready to start; options are those of ``Run``."""
+        history = History(max_iter, self.parameters.get("n_iter_no_change", 5))
+        return Run(parts, self.states[problem], history, **options)
+
+    def learn(self, given: TrainingRows) -> Count:
+        """Learn from rows once, in their order; after any error the model is what it was."""
+        undo = [state.snapshot(given.rows) for state in self.states]
+        count = Count()
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                for problem, state in enumerate(self.states):
+                    task = self.task(given, problem)
+                    run = self.run(lambda task=task: [task], problem, 1).train()
+                    count.add(run.history.epochs[0])
+                    state.refuse_overflow(given.rows)
+            self.close(given)
+        except BaseException:
+            for restore in undo:
+                restore()
+            raise
+        return count
+
+    def close(self, given: TrainingRows) -> None:
+        """Keep what votes need of rows before they are gone."""
+        if self.votes:
+            X = matrix_of(given.rows, n_rows(given.rows), self.width)
+            for state in self.states:
+                state.close(X)
+
+    # Predicting
+
+    @property
+    def votes(self) -> bool:
+        """Whether all weights there were predict together."""
+        return isinstance(self.states[0], Vote)
+
+    def coefficients(self) -> tuple[Array, Array]:
+        """The weights and biases to predict with, one row per class or one for two classes."""
+        weights, biases = zip(*(state.coefficients() for state in self.states), strict=True)
+        one = len(weights) == 1
+        return np.atleast_2d(weights[0].T) if one else np.vstack(weights), np.concatenate(biases)
+
+    def scores(self, rows: Rows, width: int) -> Array:
+        """The activation, or share of votes, of each row, with a column per class if over two.
+
+        Columns that the model has not met say nothing.
+        """
+        count = n_rows(rows)
+        rows = known_columns(rows, width, self.width)
+        if self.votes:
+            by_state = self.shares(matrix_of(rows, count, self.width))
+        else:
+            parts = [scores(rows, count, *state.coefficients()) for state in self.states]
+            by_state = parts[0] if len(parts) == 1 else np.column_stack(parts)
+        return by_state.ravel() if len(self.classes) == 2 else by_state
+
+    def shares(self, X: Any) -> Array:
+        """The share of votes of each row of a matrix, one column per output."""
+        sign = SIGN_OF_ZERO[self.parameters["ties"]]
+        return np.hstack([state.votes(X, sign) for state in self.states])
+
+    def choose(self, activations: Array) -> Array:
+        """The number of the class that scores choose."""
+        return chosen(activations, self.parameters["ties"])
+
+    def validator(self, given: TrainingRows, held: Array, problem: int) -> Callable[[Last], float]:
+        """A function that tells the accuracy of a problem's state on the rows held out."""
+        X = matrix_of(given.rows, len(given.codes), given.width)
+        rows, codes, positive = X[held], given.codes[held], self.problems[problem]
+        wanted = codes if positive is None else (codes == positive).astype(np.intp)
+        sign = SIGN_OF_ZERO[self.parameters["ties"]]
+
+        def accuracy(state: Last) -> float:
+            state.close(X)
+            if isinstance(state, Vote):
+                activations = state.votes(rows, sign)
+            else:
+                weights, bias = state.coefficients()
+                activations = rows @ weights + bias
+            activations = activations if positive is None else activations.ravel()
+            return float(np.mean(self.choose(activations) == wanted))
+
+        return accuracy
+
+    # Keeping
+
+    def model(
+        self,
+        estimator: str,
+        facts: dict[str, Any],
+        history: list[Epoch],
+        checkpoint: Checkpoint | None = None,
+    ) -> Model:
+        """All that a model file holds."""
+        facts = {"intercept_step": self.intercept_step, **facts}
+        kept = dict(self.parameters), self.classes, self.states, self.features, facts
+        return Model(estimator, *kept, history, checkpoint)
+
+
+def starting_weights(
+    start: tuple[ArrayLike | None, ArrayLike | None],
+    n_classes: int,
+    shape: tuple[int, Any],
+    together: bool,
+) -> list[tuple[Array, Array]]:
+    """The weights and bias that each problem begins with."""
+    width, dtype = shape
+    outputs = 1 if n_classes == 2 else n_classes
+    W = initial(start[0], (outputs, width), dtype, "coef_init")
+    b = initial(start[1], (outputs,), dtype, "intercept_init")
+    if together:
+        return [(W.T.copy("C"), b)]
+    return [(W[k].copy(), b[k : k + 1].copy()) for k in range(outputs)]
+
+
+def initial(values: ArrayLike | None, shape: tuple[int, ...], dtype: Any, name: str) -> Array:
+    """Coefficients to start from: zeros, or what the caller gave."""
+    if values is None:
+        return np.zeros(shape, dtype)
+    array = np.array(values, dtype)
+    one_output = shape[0] == 1 and array.shape == shape[1:]
+    if array.shape != shape and not one_output:
+        raise ValueError(f"{name} has shape {array.shape}; this data needs {shape}.")
+    if not np.isfinite(array).all():
+        raise ValueError(f"{name} contains NaN or infinity.")
+    return array.reshape(shape)

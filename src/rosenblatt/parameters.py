@@ -1,0 +1,355 @@
+"""Names, choices, ranges and defaults of all parameters, and what does not go together and why.
+
+A refusal is a template: ``{order}`` stands for the parameter with its value, ``{order="each"}`` for
+it with another one, ``{order?}`` for its name. Python reads ``order="each"``; the shell translates.
+"""
+
+import re
+from collections.abc import Callable, Mapping
+from numbers import Integral, Real
+from typing import Any, NamedTuple
+
+SOLUTIONS = ("last", "average", "vote", "pocket")
+ORDERS = ("each", "once", "fixed", "active", "first", "worst")
+SIGN_OF_ZERO = {"mistake": 0.0, "positive": 1.0, "negative": -1.0, "correct": 0.0}
+"""What an activation of exactly 0 counts as in a vote, by ``ties``."""
+MODES = ("mixing", "sequential")
+MIXES = ("uniform", "mistakes")
+
+TOKEN = re.compile(r'\{(\w+)(\?|=(?:"(\w+)"|(\w+)))?\}')
+
+
+class ParameterError(ValueError):
+    """A refusal that each face says in its own words.
+
+    Parameters
+    ----------
+    template
+        The sentence.
+    **values
+        The parameters that it speaks of.
+    """
+
+    def __init__(self, template: str, **values: Any) -> None:
+        self.template, self.values = template, values
+        super().__init__(self.told(in_python))
+
+    def told(self, spell: Callable[[str, Any], str]) -> str:
+        """The sentence with parameters spelt by a function of a name and a value, or NAME_ONLY."""
+
+        def spelt(token: re.Match[str]) -> str:
+            name, kind, word, literal = token.groups()
+            if kind is None:
+                return spell(name, self.values[name]) if name in self.values else token[0]
+            return spell(name, NAME_ONLY if kind == "?" else word or literal)
+
+        return TOKEN.sub(spelt, self.template)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return rebuilt, (self.template, self.values)
+
+
+def rebuilt(template: str, values: dict[str, Any]) -> ParameterError:
+    """A refusal that came from another process."""
+    return ParameterError(template, **values)
+
+
+NAME_ONLY = object()
+
+
+def in_python(name: str, value: Any) -> str:
+    """A parameter as it is written in Python.
+
+    >>> in_python("order", "each"), in_python("early_stopping", True)
+    ('order="each"', 'early_stopping=True')
+    """
+    if value is NAME_ONLY:
+        return name
+    literal = isinstance(value, str) and value not in ("True", "False", "None")
+    return f'{name}="{value}"' if literal else f"{name}={value}"
+
+
+class Parameter(NamedTuple):
+    """What a parameter may be: one of some words, or what a test accepts."""
+
+    default: Any
+    wanted: str
+    accepts: Callable[[Any], bool]
+
+
+def positive_number(value: Any) -> bool:
+    """Whether a parameter is a finite number above 0."""
+    return isinstance(value, Real) and value is not True and 0 < float(value) < float("inf")
+
+
+def finite_number(value: Any) -> bool:
+    """Whether a parameter is a number that is neither NaN nor infinite."""
+    return isinstance(value, Real) and abs(float(value)) < float("inf")
+
+
+def whole_number(value: Any) -> bool:
+    """Whether a parameter is an integer from 1 up."""
+    return isinstance(value, Integral) and value is not True and int(value) >= 1
+
+
+def choice(default: str, *words: str) -> Parameter:
+    """One of some words."""
+    listed = ", ".join(map(repr, words))
+    return Parameter(
+        default, f"one of {listed}", lambda value: isinstance(value, str) and value in words
+    )
+
+
+def above_0(default: float) -> Parameter:
+    """A number above 0."""
+    return Parameter(default, "a number above 0", positive_number)
+
+
+def from_0(default: float) -> Parameter:
+    """A number that is not negative."""
+    return Parameter(
+        default, "a number from 0 up", lambda value: positive_number(value) or value == 0
+    )
+
+
+def count(default: int | None, *others: None) -> Parameter:
+    """A whole number from 1 up, or None where that is allowed."""
+    wanted = "a whole number from 1 up" + (" or None" if others else "")
+    return Parameter(default, wanted, lambda value: value in others or whole_number(value))
+
+
+def anything(default: Any) -> Parameter:
+    """What is looked at where it is used."""
+    return Parameter(default, "", lambda value: True)
+
+
+SHARED = {
+    "margin": from_0(0.0),
+    "ties": choice("mistake", *SIGN_OF_ZERO),
+    "fit_intercept": anything(True),
+    "intercept_step": Parameter(
+        1.0,
+        'a number from 0 up or "radius"',
+        lambda value: value in (0, "radius") or positive_number(value),
+    ),
+    "max_iter": count(100),
+    "class_weight": anything(None),
+    "random_state": anything(None),
+    "verbose": anything(0),
+}
+LINEAR: Mapping[str, Parameter] = SHARED | {
+    "solution": choice("last", *SOLUTIONS),
+    "order": choice("each", *ORDERS),
+    "eta0": above_0(1.0),
+    "multi_class": choice("argmax", "argmax", "ovr"),
+    "measure": anything(False),
+    "early_stopping": anything(False),
+    "validation_fraction": Parameter(
+        0.1, "between 0 and 1", lambda value: positive_number(value) and value < 1
+    ),
+    "n_iter_no_change": count(5),
+    "warm_start": anything(False),
+    "n_jobs": anything(None),
+}
+KERNEL: Mapping[str, Parameter] = SHARED | {
+    "kernel": Parameter(
+        "rbf",
+        "one of 'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'",
+        lambda value: (
+            callable(value) or value in ("linear", "poly", "rbf", "sigmoid", "precomputed")
+        ),
+    ),
+    "degree": above_0(3),
+    "gamma": Parameter(
+        None,
+        'a number above 0, "scale", "auto" or None',
+        lambda value: value in (None, "scale", "auto") or positive_number(value),
+    ),
+    "coef0": Parameter(1.0, "a finite number", finite_number),
+    "solution": choice("last", "last", "average", "vote"),
+    "normalize": anything(False),
+    "order": choice("each", "each", "once", "fixed"),
+    "multi_class": choice("ovr", "ovr", "argmax"),
+    "budget": count(None, None),
+    "budget_policy": choice("projectron", "projectron", "forgetron", "random", "stop"),
+    "cache_size": Parameter(200, "a number of megabytes above 0", positive_number),
+}
+FOR_FILES: dict[str, Any] = {"solution": "average", "max_iter": 10, "random_state": 0}
+"""Where the shell, which trains once on whatever it is given, differs from the textbook."""
+
+CLUSTER: Mapping[str, Parameter] = {
+    "mode": choice("mixing", *MODES),
+    "mix": choice("uniform", *MIXES),
+}
+STREAM: Mapping[str, Parameter] = {
+    "window": Parameter(
+        0, "a whole number from 0 up", lambda value: whole_number(value) or value == 0
+    ),
+    "holdout": Parameter(
+        0.0,
+        "from 0 up and below 1",
+        lambda value: value == 0 or (positive_number(value) and value < 1),
+    ),
+}
+
+Values = Mapping[str, Any]
+
+
+class Conflict(NamedTuple):
+    """What does not go together: where, when, and why with what to do instead.
+
+    ``where`` is "fit" for all training, "batch" for partial_fit, "stream" for files that are not
+    kept in memory, "cache" for those that are read from it, "cluster", or "steps".
+    """
+
+    where: str
+    when: Callable[[Values], bool]
+    why: str
+
+
+def batchwise(when: Callable[[Values], bool], what: str, instead: str) -> Conflict:
+    """A parameter that needs all the data at once."""
+    why = f"{what} needs all the data, and partial_fit sees only a batch; use {instead}."
+    return Conflict("batch", when, why)
+
+
+CONFLICTS: tuple[Conflict, ...] = (
+    Conflict(
+        "fit",
+        lambda p: p["order"] in ("first", "worst") and p["solution"] in ("average", "vote"),
+        "{solution} weighs weights by the rows that they survive, which {order} does not count; "
+        'use {order="each"}, "once" or "fixed".',
+    ),
+    Conflict(
+        "fit",
+        lambda p: p["order"] in ("active", "first", "worst") and p["solution"] == "pocket",
+        "{solution} needs runs over all rows, which {order} does not make; "
+        'use {order="each"}, "once" or "fixed".',
+    ),
+    batchwise(lambda p: p["solution"] == "pocket", "{solution}", '{solution="average"}'),
+    batchwise(
+        lambda p: p["order"] in ("active", "first", "worst"),
+        "{order}",
+        '{order="fixed"} (partial_fit always takes the rows as they come)',
+    ),
+    batchwise(
+        lambda p: p["intercept_step"] == "radius", "{intercept_step}", "the number R² itself"
+    ),
+    batchwise(lambda p: p["class_weight"] == "balanced", "{class_weight}", "a dict of weights"),
+    batchwise(lambda p: bool(p.get("early_stopping")), "{early_stopping}", "fit"),
+    batchwise(lambda p: p.get("kernel") == "precomputed", "{kernel}", "the kernel itself"),
+    batchwise(lambda p: p.get("gamma") == "scale", "{gamma}", "a number"),
+    Conflict(
+        "fit",
+        lambda p: bool(p.get("normalize")) and p["solution"] == "vote",
+        '{normalize} changes no vote; use {solution="average"} or "last".',
+    ),
+    Conflict(
+        "fit",
+        lambda p: p.get("budget") is not None and p["solution"] == "vote",
+        "{solution} needs every mistake there was, which a budget does not keep; use "
+        '{solution="last"} or "average".',
+    ),
+    Conflict(
+        "fit",
+        lambda p: p.get("budget") is not None and bool(p["normalize"]),
+        "{normalize} needs every mistake there was, which a budget does not keep; leave it out.",
+    ),
+    Conflict(
+        "fit",
+        lambda p: (
+            p.get("budget") is not None
+            and p["solution"] == "average"
+            and p["budget_policy"] in ("forgetron", "random")
+        ),
+        "The average needs the rows that {budget_policy} discards; use "
+        '{solution="last"} or {budget_policy="projectron"}.',
+    ),
+    Conflict(
+        "stream",
+        lambda p: p["window"] > 0 and p["order"] not in ("each", "once"),
+        "{window} shuffles, which {order} does not; leave one out.",
+    ),
+    Conflict(
+        "stream",
+        lambda p: not p["window"] and p["order"] != "fixed",
+        "{order} needs the rows in memory; use {window?} to shuffle within some rows, {cache?}, or "
+        '{order="fixed"}.',
+    ),
+    Conflict(
+        "stream",
+        lambda p: p["solution"] not in ("last", "average"),
+        '{solution} needs the rows in memory; use {solution="average"}, or {cache?}.',
+    ),
+    Conflict(
+        "cache",
+        lambda p: p["window"] > 0,
+        "{window?} is for streams, and {cache?} makes none; leave one out.",
+    ),
+    Conflict(
+        "cluster",
+        lambda p: p["solution"] in ("vote", "pocket"),
+        '{solution} needs all rows in one place; use {solution="average"}.',
+    ),
+    Conflict(
+        "cluster",
+        lambda p: p["order"] in ("active", "first", "worst"),
+        '{order} chooses among all rows; use {order="each"}, "once" or "fixed".',
+    ),
+    Conflict(
+        "cluster",
+        lambda p: p["mode"] == "sequential" and p["order"] != "fixed",
+        '{mode} goes through the rows as they lie; use {order="fixed"}.',
+    ),
+    Conflict(
+        "cluster",
+        lambda p: bool(p["warm_start"]),
+        "{warm_start} is not known to a cluster; use checkpoint= and resume=True.",
+    ),
+    Conflict(
+        "cluster",
+        lambda p: p.get("window", 0) > 0,
+        "{window?} does not go with {cluster?}; leave one out.",
+    ),
+    Conflict(
+        "cluster",
+        lambda p: p.get("holdout", 0) > 0,
+        "{holdout?} does not go with {cluster?}; leave one out.",
+    ),
+    Conflict(
+        "steps",
+        lambda p: bool(p["early_stopping"]),
+        "steps goes through all rows; {early_stopping} would hold some out.",
+    ),
+)
+
+
+def check(values: Values, table: Mapping[str, Parameter], *where: str) -> None:
+    """Refuse parameters that are out of range or do not go together.
+
+    Parameters
+    ----------
+    values
+        The parameters by name.
+    table
+        What each may be.
+    *where
+        What they are for besides training: "batch", "stream", "cache", "cluster" or "steps".
+    """
+    for name, parameter in table.items():
+        if not parameter.accepts(values[name]):
+            raise ParameterError(f"{{{name}?}} must be {parameter.wanted}; got {values[name]!r}.")
+    for conflict in CONFLICTS:
+        if conflict.where in ("fit", *where) and conflict.when(values):
+            raise ParameterError(conflict.why, **values)
+
+
+def check_ties(ties: str, n_classes: int, one_vs_rest: bool) -> None:
+    """Refuse to give a tie between several classes a sign."""
+    if n_classes > 2 and not one_vs_rest and ties in ("positive", "negative"):
+        raise ParameterError(
+            f"{{ties}} has no meaning for {n_classes} classes at once; "
+            'use {ties="mistake"} or "correct", or {multi_class="ovr"}.',
+            ties=ties,
+        )
+

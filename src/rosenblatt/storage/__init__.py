@@ -1,0 +1,1 @@
+"""One model file: data only, versioned, checked, never half-written; and what a file becomes."""

@@ -1,0 +1,261 @@
+"""The model file: safetensors with a JSON header.
+
+Its metadata has one entry, ``rosenblatt``: a JSON text with the format's number, a checksum and all
+that is not an array. Array ``a`` of state 0 is the tensor ``0.a``; ``history`` is one, too. Format 3
+names its estimator and its update rule; 1 was a Perceptron's, 2 a KernelPerceptron's.
+"""
+
+import hashlib
+import json
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from safetensors import SafetensorError, safe_open
+from safetensors.numpy import save_file
+
+from .. import __version__
+from ..disk import plain_errors, refuse_all_but_files, replacing
+from ..training import state as states
+from ..training.history import Checkpoint, Epoch
+from ..training.rules import RULES
+from ..training.state import require
+from .model import Model, check, label_type
+from .registry import estimator_of, state_class
+
+Array = NDArray[Any]
+
+FORMAT = 3
+HEADER_BYTES = 2**25  # over a million names; JSON takes up to 25 times as much memory
+DAMAGE = (
+    SafetensorError,
+    ValueError,
+    TypeError,
+    LookupError,
+    AttributeError,
+    OverflowError,
+    RecursionError,
+)
+
+def save_model(path: str | os.PathLike[str], model: Model) -> None:
+    """Write a model; until the new file is complete and on disk, an old one stays as it is.
+
+    Parameters
+    ----------
+    path : str or path
+        Where to.
+    model : Model
+        What to write.
+    """
+    try:
+        check(model)
+    except ValueError as reason:
+        raise ValueError(f"The model cannot be saved: {reason}.") from None
+    tensors, text = packed(model)
+    text = text.replace('""', f'"{checksum(text, tensors)}"', 1)
+    with replacing(path) as temporary:
+        try:
+            save_file(tensors, temporary, {"rosenblatt": text})
+        except SafetensorError as error:
+            raise OSError(f"{path} could not be written: {error}") from None
+        if header_size(temporary) > HEADER_BYTES:
+            raise ValueError(
+                f"The model cannot be saved: names and facts take over {HEADER_BYTES >> 20} MB; "
+                "shorten the names of the features."
+            )
+
+
+def load_model(path: str | os.PathLike[str]) -> Model:
+    """Read a model; everything in the file is checked before anything is used.
+
+    Parameters
+    ----------
+    path : str or path
+        A file that ``save_model`` wrote.
+    """
+    refuse_all_but_files(path)
+    size = header_size(path)
+    try:
+        require(size <= HEADER_BYTES, f"its header is longer than {HEADER_BYTES >> 20} MB")
+        with safe_open(path, "np") as file:
+            text = (file.metadata() or {})["rosenblatt"]
+            header = json.loads(text)
+            newer = header["format"] > FORMAT
+            if not newer:
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+                blank = text.replace(header["checksum"], "", 1)
+                require(checksum(blank, tensors) == header["checksum"], "its checksum is wrong")
+                model = unpacked(header, tensors)
+                require(not tensors, "it holds more than a model")
+                check(model)
+    except DAMAGE as error:
+        reason = error if isinstance(error, ValueError) else "it is incomplete or no model at all"
+        raise ValueError(
+            f"{path} is not an intact model of rosenblatt ({reason}); use another copy or train "
+            "again."
+        ) from None
+    if newer:
+        raise ValueError(f"{path} was written by a newer rosenblatt; update rosenblatt to load it.")
+    return model
+
+
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a saved model, which predicts and learns on as if it had never left.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file that ``Perceptron.save``, ``KernelPerceptron.save`` or the shell wrote.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rosenblatt import KernelPerceptron
+    >>> model = KernelPerceptron().fit([[2.0], [-1.0]], [1, 0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/model.safetensors")
+    ...     load(f"{folder}/model.safetensors").predict([[3.0]]).tolist()
+    [1]
+    """
+    return estimator_of(load_model(path), path)
+
+
+# Files
+
+
+def header_size(path: str | os.PathLike[str]) -> int:
+    """How long the header of a model file is: as its first eight bytes say, or to its end."""
+    with plain_errors(path, "read"), open(path, "rb") as file:
+        return min(int.from_bytes(file.read(8), "little"), os.fstat(file.fileno()).st_size)
+
+
+def checksum(text: str, tensors: dict[str, Array]) -> str:
+    """The SHA-256 of the header and of each tensor's name, type, shape and bytes."""
+    digest = hashlib.sha256(text.encode())
+    for name, array in sorted(tensors.items()):
+        digest.update(f"{name} {array.dtype.str} {array.shape}".encode())
+        digest.update(array.reshape(-1).data)
+    return digest.hexdigest()
+
+
+# From a model to tensors and text
+
+
+def packed(model: Model) -> tuple[dict[str, Array], str]:
+    """A model as tensors and a JSON text whose checksum is left empty."""
+    tensors = {"history": np.array(model.history, np.float64).reshape(-1, len(Epoch._fields))}
+    numbers = []
+    for number, state in enumerate(model.states):
+        arrays, counters = states.packed(state)
+        tensors |= {f"{number}.{name}": np.ascontiguousarray(arrays[name]) for name in arrays}
+        numbers.append(counters)
+    parameters = dict(model.parameters)
+    if isinstance(parameters.get("class_weight"), dict):  # as pairs, the labels keep their type
+        parameters["class_weight"] = list(parameters["class_weight"].items())
+    header = {
+        "checksum": "",
+        "format": FORMAT,
+        "version": __version__,
+        "estimator": model.estimator,
+        "rule": model.states[0].rule.name if model.is_linear else None,
+        "parameters": parameters,
+        "classes": {"dtype": model.classes.dtype.str, "values": model.classes.tolist()},
+        "states": numbers,
+        "features": model.features,
+        "facts": model.facts,
+        "checkpoint": None,
+    }
+    if model.checkpoint is not None:
+        header["checkpoint"] = packed_checkpoint(model.checkpoint, tensors)
+    return tensors, json.dumps(header, default=plain)
+
+
+def packed_checkpoint(checkpoint: Checkpoint, tensors: dict[str, Array]) -> dict[str, Any]:
+    """The numbers of a checkpoint; its arrays join the tensors."""
+    numbers = checkpoint._asdict()
+    best, mistaken = numbers.pop("best"), numbers.pop("mistaken")
+    if best is not None:
+        arrays, numbers["best"] = states.packed(best)
+        tensors |= {f"best.{name}": array for name, array in arrays.items()}
+    if mistaken is not None:
+        tensors["mistaken"] = mistaken
+    return numbers
+
+
+def plain(value: Any) -> Any:
+    """A NumPy number as one that JSON knows."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise ValueError(
+        f"A model file holds numbers, text, lists and dicts, not {value!r}; for random_state give "
+        "an int or None."
+    )
+
+
+# And back
+
+
+def unpacked(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
+    """The model in a header and tensors, which are taken out."""
+    header = renamed(header) if header["format"] < FORMAT else header
+    parameters = header["parameters"]
+    if isinstance(parameters.get("class_weight"), list):
+        parameters["class_weight"] = dict(parameters["class_weight"])
+    kind = state_class(header["estimator"], parameters["solution"])
+    rule = None if header["rule"] is None else RULES[header["rule"]]
+    width = header["facts"].get("width")
+
+    def state(prefix: str, numbers: dict[str, Any]) -> Any:
+        cut = len(prefix) + 1
+        names = [name for name in tensors if name.startswith(f"{prefix}.")]
+        arrays = {name[cut:]: tensors.pop(name) for name in names}
+        columns = width if rule is None else len(arrays["weights"])
+        found = states.unpacked(kind, rule, arrays, numbers, columns)
+        require(not arrays, "it holds more than a model")
+        return found
+
+    found = [state(str(number), numbers) for number, numbers in enumerate(header["states"])]
+    return Model(
+        header["estimator"],
+        parameters,
+        labels(**header["classes"]),
+        found,
+        header["features"],
+        header["facts"],
+        [
+            Epoch._make([*map(int, counts), loss, None if np.isnan(score) else score])
+            for *counts, loss, score in tensors.pop("history").tolist()
+        ],
+        unpacked_checkpoint(header.get("checkpoint"), tensors, state),
+    )
+
+
+def renamed(header: dict[str, Any]) -> dict[str, Any]:
+    """A header of format 1 or 2 in the words of format 3."""
+    dual = header["format"] == 2
+    return header | {
+        "estimator": "KernelPerceptron" if dual else "Perceptron",
+        "rule": None if dual else "perceptron",
+        "states": header["solutions"],
+        "checkpoint": header.get("bookmark"),
+    }
+
+
+def unpacked_checkpoint(
+    numbers: dict[str, Any] | None, tensors: dict[str, Array], state: Any
+) -> Checkpoint | None:
+    """A checkpoint as it was, if there was one."""
+    if numbers is None:
+        return None
+    best = numbers.pop("best", None)
+    if best is not None:
+        best = state("best", best)
+    return Checkpoint(**numbers, best=best, mistaken=tensors.pop("mistaken", None))
+
+
+def labels(dtype: str, values: list[Any]) -> Array:
+    """The labels, in the type that they had."""
+    classes = np.array(values, label_type(dtype, len(values)))
+    require(classes.tolist() == values, "its labels are not of their type")
+    return classes

@@ -1,0 +1,130 @@
+"""What a model file holds, and the checks that it passes both ways."""
+
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..training import state as states
+from ..training.history import Checkpoint, Epoch
+from ..training.state import Sizes, require
+
+Array = NDArray[Any]
+
+LABEL_TYPES = re.compile(r"[<>|]([biuf][1248]|U\d{1,9}|O)")
+LABEL_BYTES = 2**28
+
+
+class Model(NamedTuple):
+    """All that predicting and learning on need.
+
+    Attributes
+    ----------
+    estimator : str
+        The name of the class that it becomes.
+    parameters : dict
+        Those of the estimator, among them ``solution`` and ``multi_class``.
+    classes : ndarray
+        The labels, sorted: numbers, booleans or text.
+    states : list
+        What training has come to, one per problem.
+    features : dict
+        How rows were made: names, columns or hash settings.
+    facts : dict
+        What else is worth keeping, as JSON values.
+    history : sequence of Epoch
+        One record per epoch.
+    checkpoint : Checkpoint or None
+        Where an unfinished run stands.
+    """
+
+    estimator: str
+    parameters: dict[str, Any]
+    classes: Array
+    states: list[Any]
+    features: dict[str, Any]
+    facts: dict[str, Any]
+    history: Sequence[Epoch] = ()
+    checkpoint: Checkpoint | None = None
+
+    @property
+    def is_linear(self) -> bool:
+        """Whether it has weights for columns."""
+        return hasattr(self.states[0], "weights")
+
+
+def check(model: Model) -> None:
+    """Refuse a model whose parts do not fit together: kernels trust them."""
+    parts = (model.parameters, model.features, model.facts)
+    require(all(isinstance(part, dict) for part in parts), "its parts are not all dicts")
+    check_labels(model.classes)
+    check_held_out(model.facts.get("held_out", {}))
+    require(model.states, "it has no state")
+    kept, checkpoint = list(model.states), model.checkpoint
+    if checkpoint is not None:
+        check_checkpoint(checkpoint)
+        require(checkpoint.epoch == len(model.history), "its checkpoint is not in its history")
+        kept += [] if checkpoint.best is None else [checkpoint.best]
+    sizes, dtype = sizes_of(model) if model.is_linear else dual_sizes(model)
+    for state in kept:
+        require(type(state) is type(kept[0]), "its states differ in kind")
+        states.check(state, dict(sizes), dtype)
+
+
+def sizes_of(model: Model) -> tuple[Sizes, Any]:
+    """The sizes and the type that the arrays of a linear model must have."""
+    count, first = len(model.classes), model.states[0]
+    apart = first.rule.problems(count, str(model.parameters.get("multi_class"))) != [None]
+    wanted = count if apart and count > 2 else 1
+    require(
+        len(model.states) == wanted, "its parameters solution or multi_class are not its weights'"
+    )
+    outputs = () if apart else (count,)
+    dtype = first.weights.dtype
+    require(dtype in (np.float32, np.float64), "its weights are not floating-point numbers")
+    width = first.weights.shape[:1]
+    return {"weights": (*width, *outputs), "bias": outputs or (1,), "width": width}, dtype
+
+
+def dual_sizes(model: Model) -> tuple[Sizes, Any]:
+    """The sizes that the arrays of a model in dual form must have."""
+    width, count = model.facts.get("width"), len(model.classes)
+    require(type(width) is int and 0 < width < 2**63, "its number of columns is out of range")
+    require(len(model.states) == 1, "it has several states")
+    return {"width": (width,), "outputs": (1 if count == 2 else count,)}, None
+
+
+def check_checkpoint(checkpoint: Checkpoint) -> None:
+    """Refuse a place in a run that there cannot be."""
+    for name, kind in Checkpoint.__annotations__.items():
+        value = getattr(checkpoint, name)
+        if kind in (int, float):
+            require(type(value) is kind and value >= 0, f"{name} of its checkpoint is out of range")
+    flags = checkpoint.mistaken
+    fitting = flags is None or (flags.dtype == bool and flags.ndim == 1)
+    require(fitting, "its mistaken rows are malformed")
+
+
+def check_held_out(score: Any) -> None:
+    """Refuse counts of rows held out that there cannot be."""
+    fitting = isinstance(score, dict) and set(score) in (set(), {"rows", "errors"})
+    fitting = fitting and all(type(count) is int and count >= 0 for count in score.values())
+    require(fitting, "its held-out rows are out of range")
+
+
+def check_labels(classes: Array) -> None:
+    """Refuse labels that cannot be told apart, looked up or stored."""
+    label_type(classes.dtype.str, len(classes))
+    known = classes.dtype != object or all(isinstance(label, str) for label in classes)
+    require(known and classes.ndim == 1, "its labels are neither numbers nor text")
+    ordered = len(classes) >= 2 and np.all(classes[:-1] < classes[1:])
+    require(ordered, "its labels are not two or more, distinct and in order")
+
+
+def label_type(dtype: str, count: int) -> np.dtype[Any]:
+    """The type of so many labels, if it is one that a file can hold."""
+    require(LABEL_TYPES.fullmatch(dtype), f"it has no place for labels of type {dtype[:20]!r}")
+    require(np.dtype(dtype).itemsize * count <= LABEL_BYTES, "its labels are too long")
+    return np.dtype(dtype)

@@ -1,0 +1,31 @@
+"""Which estimator a model file becomes, and which states it holds."""
+
+from importlib import import_module
+from typing import Any
+
+from .model import Model
+
+ESTIMATORS = {
+    "Perceptron": ("classifiers.perceptron", "training.solutions:SOLUTIONS"),
+    "KernelPerceptron": ("dual.classifier", "dual.state:STATES"),
+}
+"""By name: the room of an estimator, imported when a file asks for it, and its states by solution."""
+
+
+def estimator_of(model: Model, name: Any) -> Any:
+    """The fitted estimator that a model becomes; ``name`` is what an error calls it."""
+    room, _ = ESTIMATORS[model.estimator]
+    kind = getattr(import_module(f"..{room}", __package__), model.estimator)
+    try:
+        return kind._restored(model)
+    except (TypeError, ValueError) as reason:
+        raise ValueError(
+            f"{name} is no {model.estimator} of this rosenblatt ({reason}); update or train again."
+        ) from None
+
+
+def state_class(estimator: str, solution: str) -> type:
+    """The class of the states that a model has."""
+    room, _, name = ESTIMATORS[estimator][1].partition(":")
+    kinds: dict[str, type] = getattr(import_module(f"..{room}", __package__), name)
+    return kinds[solution]

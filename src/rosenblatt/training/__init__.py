@@ -1,0 +1,1 @@
+"""Learning from rows: update rules, tasks, solutions, orders, and the one outer loop."""

@@ -1,0 +1,163 @@
+"""What happened in each epoch, whether to stop, and where an unfinished run stands."""
+
+import copy
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from typing import Any, NamedTuple
+
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+
+class Epoch(NamedTuple):
+    """What happened in one epoch; ``history_`` is a list of these.
+
+    Attributes
+    ----------
+    epoch : int
+        Its number, from 1.
+    rows : int
+        Rows gone through.
+    mistakes : int
+        Updates made.
+    errors : int
+        J₁, the misclassified rows (the boundary counts as wrong unless ``ties`` says otherwise).
+    loss : float
+        J, the sum of -y·activation over the misclassified rows. Both are taken as each row was
+        met, or with ``measure=True`` for the weights at the end of the epoch.
+    validation_score : float or None
+        The accuracy on the rows held out by ``early_stopping``.
+    """
+
+    epoch: int
+    rows: int
+    mistakes: int
+    errors: int
+    loss: float
+    validation_score: float | None = None
+
+
+@dataclass
+class Count:
+    """What an epoch has come to so far."""
+
+    n_rows: int = 0
+    mistakes: int = 0
+    errors: int = 0
+    loss: float = 0.0
+
+    def add(self, epoch: Epoch) -> None:
+        """Count what happened elsewhere."""
+        self.n_rows += epoch.rows
+        self.mistakes += epoch.mistakes
+        self.errors += epoch.errors
+        self.loss += epoch.loss
+
+
+class Checkpoint(NamedTuple):
+    """Where an unfinished run stands besides its state and history.
+
+    Attributes
+    ----------
+    epoch : int
+        How many epochs are complete.
+    parts, rows, mistakes, errors, loss
+        What the epoch after them has come to: parts of the data gone through, and its ``Count``.
+    best_score, best_epoch, best
+        The best state on held-out rows so far, if there are such rows.
+    mistaken : ndarray or None
+        Which rows were ever mistaken, if the order asks for it.
+    """
+
+    epoch: int = 0
+    parts: int = 0
+    rows: int = 0
+    mistakes: int = 0
+    errors: int = 0
+    loss: float = 0.0
+    best_score: float = 0.0
+    best_epoch: int = 0
+    best: Any = None
+    mistaken: Array | None = None
+
+
+class Best(NamedTuple):
+    """The best state on held-out rows so far."""
+
+    score: float
+    epoch: int
+    state: Any
+
+
+@dataclass
+class History:
+    """The epochs of one problem and the stop rules: it learns nothing itself.
+
+    Attributes
+    ----------
+    max_iter : int
+        The most epochs.
+    patience : int
+        How many epochs to wait for a better score on held-out rows.
+    epochs : list of Epoch
+        One record per epoch.
+    best : Best or None
+        The best state on held-out rows.
+    stop_reason : str
+        Why training ended; empty while it goes on.
+    """
+
+    max_iter: int = 1
+    patience: int = 5
+    epochs: list[Epoch] = field(default_factory=list)
+    best: Best | None = None
+    stop_reason: str = ""
+
+    def close(self, count: Count, state: Any, separated: bool, score: float | None) -> Epoch:
+        """Write an epoch down and decide whether to stop."""
+        number = len(self.epochs) + 1
+        better = score is not None and (
+            self.best is None or score > self.best.score or (separated and score == self.best.score)
+        )
+        if better and score is not None:
+            self.best = Best(score, number, copy.deepcopy(state))
+        own_reason = state.stop_reason()
+        if separated or own_reason:
+            self.stop_reason = own_reason or "separated"
+        elif self.best is not None and number - self.best.epoch >= self.patience:
+            self.stop_reason = "no_improvement"
+        elif number >= self.max_iter:
+            self.stop_reason = "max_iter"
+        counted = count.n_rows, count.mistakes, count.errors, count.loss
+        self.epochs.append(Epoch(number, *counted, score))
+        return self.epochs[-1]
+
+    def chosen(self, state: Any) -> Any:
+        """The state to keep: the best on held-out rows if there are any, else the last."""
+        return state if self.best is None else self.best.state
+
+
+REASONS = ("", "max_iter", "budget", "no_improvement", "separated")
+
+
+def stop_reason(histories: list[History]) -> str:
+    """Why training ended, or nothing while it goes on: the least that holds for all problems."""
+    reasons = {history.stop_reason for history in histories}
+    return next(reason for reason in REASONS if reason in reasons)
+
+
+def merged(histories: list[list[Epoch]]) -> list[Epoch]:
+    """The epochs of several two-class problems, summed by number."""
+    if len(histories) == 1:
+        return histories[0]
+    together = []
+    for number, epochs in enumerate(zip_longest(*histories), start=1):
+        count, scores = Count(), []
+        for epoch in filter(None, epochs):
+            count.add(epoch)
+            scores += [] if epoch.validation_score is None else [epoch.validation_score]
+        score = sum(scores) / len(scores) if scores else None
+        counted = count.n_rows, count.mistakes, count.errors, count.loss
+        together.append(Epoch(number, *counted, score))
+    return together

@@ -1,0 +1,315 @@
+"""Solutions: which of the weights that were tried become the model.
+
+Each is the whole state of a model in training: named arrays and counters, declared by its fields so
+that they can be copied, mixed, saved, checked and gone on from.
+"""
+
+import copy
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import linear
+from ..kernels.algebra import Rows
+from ..kernels.linear import Updates
+from ..rows import overflow, to_dense
+from .rules import PERCEPTRON, UpdateRule
+from .state import array, check_updates, counter, joined, require, rows_kept, updates_kept
+from .tasks import Learnt, LinearTask
+
+Array = NDArray[Any]
+
+
+@dataclass
+class Last:
+    """The weights as the last update left them (Rosenblatt 1958).
+
+    ``weights`` has one column per class (none for two classes) and the dtype of X; ``further`` is
+    what the update rule keeps besides.
+    """
+
+    weights: Array = array("weights")
+    bias: Array = array("bias")
+    seen: int = counter(0)
+    mistakes: int = counter(0)
+    rule: UpdateRule = PERCEPTRON
+    further: dict[str, Array] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.further = self.rule.start(self.weights, self.bias)
+
+    def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[Learnt]:
+        """Learn from the rows in an order, so many updates at a time."""
+        position = 0
+        while position < len(order):
+            learnt = task.learn(self, order, position, most)
+            position = learnt.position
+            self.record(task, order, learnt.updates)
+            yield learnt
+        self.seen += len(order)
+
+    def record(self, task: LinearTask, order: Array, updates: Array) -> None:
+        """Take note of the updates that were just made."""
+        self.mistakes += len(updates)
+
+    def close(self, X: Any) -> None:
+        """Keep what is needed of the rows before they are gone."""
+
+    def widen(self, width: int) -> None:
+        """Make room for more columns, with zero weights."""
+        for name, narrow in self.by_column().items():
+            setattr(self, name, widened(narrow, width))
+        for one in self.rule.further:
+            if one.like == "weights":
+                self.further[one.name] = widened(self.further[one.name], width, one.start)
+
+    def by_column(self) -> dict[str, Array]:
+        """The arrays that have a row for each column of X."""
+        return {"weights": self.weights}
+
+    def renewed(self) -> "Last":
+        """A copy to go on from with other rows."""
+        return copy.deepcopy(self)
+
+    def restored(self) -> None:
+        """Set what is not saved, after loading."""
+
+    def check(self) -> None:
+        """Refuse parts that do not fit together."""
+
+    def stop_reason(self) -> str:
+        """Why there is no point in going on, if there is none."""
+        return ""
+
+    def coefficients(self) -> tuple[Array, Array]:
+        """The weights and bias to predict with."""
+        return self.weights, self.bias
+
+    def snapshot(self, rows: Rows) -> Callable[[], None]:
+        """A function that undoes whatever learning from some rows will change."""
+        arrays = [*self.by_column().values(), *self.further.values()]
+        places = touched(rows, len(self.weights))
+        before = [(each, each[places].copy()) for each in arrays if len(each) == len(self.weights)]
+        small = {name: value.copy() for name, value in vars(self).items() if "bias" in name}
+        attributes = vars(self) | small | {"further": dict(self.further)}
+
+        def restore() -> None:
+            for each, values in before:
+                each[places] = values
+            vars(self).update(attributes)
+
+        return restore
+
+    def refuse_overflow(self, rows: Rows) -> None:
+        """Raise when what was learnt from some rows is no longer finite."""
+        places = touched(rows, len(self.weights))
+        arrays = [*(each[places] for each in self.by_column().values()), self.bias]
+        if not all(np.isfinite(each).all() for each in arrays):
+            raise overflow(self.weights.dtype)
+
+
+def touched(rows: Rows, width: int) -> Any:
+    """The columns that rows have values in: all, if they are not far fewer than there are."""
+    few = rows.indices is not None and rows.indices.size < width
+    return rows.indices if few else slice(None)
+
+
+@dataclass
+class Average(Last):
+    """The mean of the weights after each row seen (Freund & Schapire 1999; Collins 2002).
+
+    ``missing`` sums in double precision what the past weights lack of the present ones.
+    """
+
+    missing: Array = array("weights", dtype=np.float64, init=False)
+    missing_bias: Array = array("bias", dtype=np.float64, init=False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.missing = np.zeros(self.weights.shape)
+        self.missing_bias = np.zeros(self.bias.shape)
+
+    def record(self, task: LinearTask, order: Array, updates: Array) -> None:
+        super().record(task, order, updates)
+        task.add_missing(order, updates, self.seen, self.missing, self.missing_bias)
+
+    def by_column(self) -> dict[str, Array]:
+        return {"weights": self.weights, "missing": self.missing}
+
+    def coefficients(self) -> tuple[Array, Array]:
+        weights, bias = np.empty_like(self.weights), np.empty_like(self.bias)
+        linear.mean(self.weights.ravel(), self.missing.ravel(), self.seen, weights.ravel())
+        linear.mean(self.bias, self.missing_bias, self.seen, bias)
+        return weights, bias
+
+
+@dataclass
+class Vote(Last):
+    """The majority of all weights there were, each with as many votes as rows it survived.
+
+    Kept as the first weights, the mistaken rows and when each was added (Freund & Schapire 1999).
+    ``coefficients`` gives the last weights; ``votes`` predicts.
+    """
+
+    first_weights: Array = array("weights", init=False)
+    first_bias: Array = array("bias", init=False)
+    supports: list[Any] = rows_kept()
+    updates: list[Updates] = updates_kept()
+    pending: list[Updates] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.first_weights, self.first_bias = self.weights.copy(), self.bias.copy()
+
+    def record(self, task: LinearTask, order: Array, updates: Array) -> None:
+        super().record(task, order, updates)
+        if not len(updates):
+            return
+        positions, rivals = updates["position"].copy(), updates["rival"].copy()
+        rows = order[positions]
+        labels = task.examples.labels[rows].astype(np.intp) if task.many else rivals
+        intercept_steps = np.full(len(rows), task.settings.intercept_step)
+        made = rows, self.seen + positions, updates["step"].copy(), intercept_steps, labels, rivals
+        self.pending.append(Updates(*made))
+
+    def close(self, X: Any) -> None:
+        if self.pending:
+            updates = joined(self.pending)
+            rows, which = np.unique(updates.rows, return_inverse=True)
+            which += sum(support.shape[0] for support in self.supports)
+            self.supports.append(X[rows])
+            self.updates.append(updates._replace(rows=which))
+            self.pending = []
+
+    def restored(self) -> None:
+        self.pending = []
+
+    def check(self) -> None:
+        require(not self.pending, "its vote was not closed after the last update")
+        updates = joined(self.updates)
+        n_rows = sum(rows.shape[0] for rows in self.supports)
+        check_updates(updates, n_rows, len(self.bias), self.seen)
+        require(np.all(np.diff(updates.times) >= 0), "its updates are out of order")
+
+    def snapshot(self, rows: Rows) -> Callable[[], None]:
+        restore_weights, kept = super().snapshot(rows), (list(self.supports), list(self.updates))
+
+        def restore() -> None:
+            restore_weights()
+            (self.supports, self.updates), self.pending = kept, []
+
+        return restore
+
+    def votes(self, X: Any, sign_of_zero: float = 0.0, rows_at_once: int = 1024) -> Array:
+        """The share of the votes for each class; for two, from -1 (all against) to 1."""
+        out = np.zeros((X.shape[0], len(self.bias)))
+        updates = joined(self.updates)
+        survived = np.diff(updates.times, prepend=0, append=self.seen).astype(np.float64)
+        for begin in range(0, X.shape[0], rows_at_once):
+            block, share = X[begin : begin + rows_at_once], out[begin : begin + rows_at_once]
+            scores = (block @ self.first_weights).reshape(share.shape) + self.first_bias
+            scores = scores.astype(np.float64)
+            parts = [to_dense(block @ support.T) for support in self.supports]
+            products = np.hstack([*parts, np.empty((len(share), 0))])
+            if self.weights.ndim == 1:
+                linear.perceptron_votes(scores, products, updates, survived, sign_of_zero, share)
+            else:
+                linear.multiclass_votes(scores, products, updates, survived, share)
+        return out / max(self.seen, 1)
+
+
+@dataclass
+class Pocket(Last):
+    """The weights with the fewest training errors so far, with ratchet (Gallant 1990).
+
+    Weights are measured on all rows once they have been right more often in a row than those in
+    the pocket, and replace them when they make fewer errors.
+    """
+
+    best_weights: Array = array("weights", init=False)
+    best_bias: Array = array("bias", init=False)
+    best_run: int = counter(0)
+    errors: float = counter(np.inf)
+    run: int = counter(0)
+    measured: bool = counter(False)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self.best_weights, self.best_bias = self.weights.copy(), self.bias.copy()
+
+    def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[Learnt]:
+        position = 0
+        while True:
+            start = position
+            position = task.learn(self, order, start, 0).position
+            self.run += position - start
+            self.offer(task)
+            if position == len(order) or self.errors == 0:
+                break
+            learnt = task.learn(self, order[position : position + 1], 0, 1)
+            learnt.updates["position"] = position
+            self.record(task, order, learnt.updates)
+            self.run, self.measured = 0, False
+            position += 1
+            yield learnt._replace(position=position, n_rows=position - start)
+        self.seen += position
+        yield Learnt(position, NOTHING_LEARNT, 0, 0.0, len(order) - start)
+
+    def offer(self, task: LinearTask) -> None:
+        """Pocket the weights if they have the longer run and the fewer errors."""
+        if self.run <= self.best_run or self.measured:
+            return
+        self.measured = True
+        wrong = ~(task.margins(self) > np.minimum(task.required(), 0))
+        errors = np.abs(task.examples.steps[task.everything[wrong]]).sum(dtype=np.float64)
+        if errors < self.errors:
+            self.best_weights[...], self.best_bias[...] = self.weights, self.bias
+            self.best_run, self.errors = self.run, float(errors)
+
+    def by_column(self) -> dict[str, Array]:
+        return {"weights": self.weights, "best_weights": self.best_weights}
+
+    def renewed(self) -> "Pocket":
+        start = self.best_weights.copy(), self.best_bias.copy()
+        return Pocket(*start, self.seen, self.mistakes, self.rule)
+
+    def stop_reason(self) -> str:
+        return "separated" if self.errors == 0 else ""
+
+    def coefficients(self) -> tuple[Array, Array]:
+        return self.best_weights, self.best_bias
+
+
+NOTHING_LEARNT = np.empty(0, linear.UPDATE)
+SOLUTIONS: dict[str, type[Last]] = {
+    "last": Last,
+    "average": Average,
+    "vote": Vote,
+    "pocket": Pocket,
+}
+
+
+def zeros(outputs: int | None, width: int, dtype: Any) -> tuple[Array, Array]:
+    """Weights and bias of zero for two classes, or with a column for each of several."""
+    shape = (width,) if outputs is None else (width, outputs)
+    return np.zeros(shape, dtype), np.zeros(outputs or 1, dtype)
+
+
+def widened(weights: Array, width: int, start: float = 0.0) -> Array:
+    """Weights with rows for further columns."""
+    if width <= len(weights):
+        return weights
+    wider = np.full((width, *weights.shape[1:]), start, weights.dtype)
+    wider[: len(weights)] = weights
+    return wider
+
+
+def chosen(activations: Array, ties: str = "mistake") -> Array:
+    """The number of the class that scores choose."""
+    if activations.ndim == 2:
+        return np.asarray(activations.argmax(axis=1))
+    positive = activations >= 0 if ties == "positive" else activations > 0
+    return np.asarray(positive, np.intp)

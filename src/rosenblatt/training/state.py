@@ -1,0 +1,223 @@
+"""States are declared: each field says which array or counter it is, to be saved and checked by.
+
+A shape is a tuple of names of sizes. "weights" and "bias" are known of a linear model, and a size
+that is not known yet is that of the first array which has it.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.linear import Updates
+from ..rows import check_structure, first_not_finite
+
+Array = NDArray[Any]
+Sizes = dict[str, tuple[int, ...]]
+CSR = ("data", "indices", "indptr")
+UPDATE_TYPES = (np.intp, np.intp, np.float64, np.float64, np.intp, np.intp)
+
+
+def require(condition: Any, otherwise: str) -> None:
+    """Raise unless a condition holds."""
+    if not condition:
+        raise ValueError(otherwise)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What a field of a state holds; this is a counter."""
+
+    def pack(self, name: str, value: Any) -> tuple[dict[str, Array], dict[str, Any]]:
+        """The arrays and numbers of a field, by name."""
+        return {}, {name: value}
+
+    def unpack(self, name: str, arrays: dict[str, Array], numbers: Any, width: int | None) -> Any:
+        """The field again; its arrays are taken out."""
+        return numbers[name]
+
+    def check(self, name: str, value: Any, default: Any, sizes: Sizes, dtype: Any) -> None:
+        """Refuse what no training can reach."""
+        kind = type(default)
+        most = {int: np.iinfo(np.int64).max, float: np.inf, bool: True}[kind]
+        require(type(value) is kind and 0 <= value <= most, f"{name} is out of range")
+
+
+@dataclass(frozen=True)
+class DeclaredArray(Declared):
+    """An array of a shape, in the type of the weights or another."""
+
+    shape: tuple[str, ...]
+    dtype: Any = None
+
+    def pack(self, name: str, value: Any) -> tuple[dict[str, Array], dict[str, Any]]:
+        return {name: value}, {}
+
+    def unpack(self, name: str, arrays: dict[str, Array], numbers: Any, width: int | None) -> Any:
+        return arrays.pop(name)
+
+    def check(self, name: str, value: Any, default: Any, sizes: Sizes, dtype: Any) -> None:
+        for axis, size in enumerate(self.shape):
+            if size not in sizes and axis < value.ndim:
+                sizes[size] = (value.shape[axis],)
+        shape = sum((sizes.get(size, ()) for size in self.shape), ())
+        wanted = np.dtype(self.dtype or dtype)
+        fitting = value.shape == shape and value.dtype == wanted
+        fitting = fitting and (np.all(value >= 0) if wanted.kind == "i" else True)
+        require(fitting and np.isfinite(value).all(), f"{name} does not fit or is not finite")
+
+
+@dataclass(frozen=True)
+class DeclaredUpdates(Declared):
+    """Updates, or a list of some that were made one after the other."""
+
+    listed: bool
+
+    def pack(self, name: str, value: Any) -> tuple[dict[str, Array], dict[str, Any]]:
+        updates = joined(value) if self.listed else value
+        return {f"{name}.{part}": array for part, array in updates._asdict().items()}, {}
+
+    def unpack(self, name: str, arrays: dict[str, Array], numbers: Any, width: int | None) -> Any:
+        updates = Updates(*(arrays.pop(f"{name}.{part}") for part in Updates._fields))
+        return [updates] if self.listed else updates
+
+    def check(self, name: str, value: Any, default: Any, sizes: Sizes, dtype: Any) -> None:
+        for updates in value if self.listed else [value]:
+            fitting = [array.dtype for array in updates] == [np.dtype(one) for one in UPDATE_TYPES]
+            fitting &= all(array.ndim == 1 for array in updates)
+            require(fitting and len(set(map(len, updates))) == 1, "its updates are malformed")
+            finite = np.isfinite(updates.steps) & np.isfinite(updates.intercept_steps)
+            require(finite.all(), "its updates are not finite")
+
+
+@dataclass(frozen=True)
+class DeclaredRows(Declared):
+    """Rows of X, dense or CSR, or a list of such; of a precomputed kernel, numbers of columns."""
+
+    listed: bool
+
+    def pack(self, name: str, value: Any) -> tuple[dict[str, Array], dict[str, Any]]:
+        if not self.listed:
+            return arrays_of(name, value), {}
+        arrays: dict[str, Array] = {}
+        for number, rows in enumerate(value):
+            arrays |= arrays_of(f"{name}.{number}", rows)
+        return arrays, {name: len(value)}
+
+    def unpack(self, name: str, arrays: dict[str, Array], numbers: Any, width: int | None) -> Any:
+        if not self.listed:
+            return rows_in(name, arrays, width)
+        return [rows_in(f"{name}.{number}", arrays, width) for number in range(numbers[name])]
+
+    def check(self, name: str, value: Any, default: Any, sizes: Sizes, dtype: Any) -> None:
+        (width,) = sizes["width"]
+        for rows in value if self.listed else [value]:
+            if rows.ndim == 1 and not self.listed:  # columns of a precomputed matrix
+                fitting = rows.dtype == np.int64
+                fitting = fitting and np.all((rows >= 0) & (rows < width))
+                require(fitting, "its columns do not exist")
+                continue
+            fitting = rows.shape[1:] == (width,) and rows.dtype in (dtype or np.float32, np.float64)
+            require(fitting and first_not_finite(rows) is None, "its rows do not fit its weights")
+            if hasattr(rows, "indptr"):
+                check_structure(rows)
+
+
+def array(*shape: str, dtype: Any = None, init: bool = True) -> Any:
+    """Declare an array."""
+    return field(init=init, metadata={"declared": DeclaredArray(shape, dtype)})
+
+
+def counter(default: float) -> Any:
+    """Declare a number that is never negative."""
+    return field(default=default, metadata={"declared": Declared()})
+
+
+def updates_kept() -> Any:
+    """Declare a list of updates."""
+    return field(default_factory=list, metadata={"declared": DeclaredUpdates(True)})
+
+
+def rows_kept() -> Any:
+    """Declare a list of parts of X."""
+    return field(default_factory=list, metadata={"declared": DeclaredRows(True)})
+
+
+def declared(kind: type) -> Iterator[tuple[str, Any, Any]]:
+    """The name, declaration and default of each field that is."""
+    for one in fields(kind):
+        if "declared" in one.metadata:
+            yield one.name, one.metadata["declared"], one.default
+
+
+def arrays_of(name: str, rows: Any) -> dict[str, Array]:
+    """Rows as one array, or as three when they are sparse."""
+    if hasattr(rows, "indptr"):
+        return {f"{name}.{part}": getattr(rows, part) for part in CSR}
+    return {name: rows}
+
+
+def rows_in(name: str, arrays: dict[str, Array], width: int | None) -> Any:
+    """Rows, dense or sparse as they were."""
+    if name in arrays:
+        return arrays.pop(name)
+    from scipy.sparse import csr_array  # most models do without
+
+    data, indices, indptr = (arrays.pop(f"{name}.{part}") for part in CSR)
+    require(indices.dtype.kind == indptr.dtype.kind == "i", "its sparse rows are malformed")
+    return csr_array((data, indices, indptr), shape=(len(indptr) - 1, width))
+
+
+def joined(parts: list[Updates]) -> Updates:
+    """Several lists of updates as one."""
+    nothing = Updates(*(np.empty(0, kind) for kind in UPDATE_TYPES))
+    return Updates(*map(np.concatenate, zip(nothing, *parts, strict=True)))
+
+
+def check_updates(updates: Updates, n_rows: int, outputs: int, seen: int) -> None:
+    """Refuse updates by rows, at times or of classes that there are not."""
+    ends = {"rows": n_rows, "times": seen + 1, "labels": outputs, "rivals": outputs}
+    for name, end in ends.items():
+        numbers = getattr(updates, name)
+        require(np.all((numbers >= 0) & (numbers < end)), f"the {name} of its updates do not exist")
+
+
+# Whole states
+
+
+def packed(state: Any) -> tuple[dict[str, Array], dict[str, Any]]:
+    """The arrays and numbers of a state, by name."""
+    arrays: dict[str, Array] = {}
+    numbers: dict[str, Any] = {}
+    for name, kind, _ in declared(type(state)):
+        more_arrays, more_numbers = kind.pack(name, getattr(state, name))
+        arrays |= more_arrays
+        numbers |= more_numbers
+    further = getattr(state, "further", {})
+    return arrays | {f"further.{name}": array for name, array in further.items()}, numbers
+
+
+def unpacked(
+    kind: type, rule: Any, arrays: dict[str, Array], numbers: dict[str, Any], width: Any
+) -> Any:
+    """A state as it was when it was packed; its arrays are taken out."""
+    state = object.__new__(kind)  # its __init__ would start anew
+    for name, one, _ in declared(kind):
+        setattr(state, name, one.unpack(name, arrays, numbers, width))
+    if rule is not None:
+        state.rule = rule
+        state.further = {one.name: arrays.pop(f"further.{one.name}") for one in rule.further}
+    state.restored()
+    return state
+
+
+def check(state: Any, sizes: Sizes, dtype: Any) -> None:
+    """Refuse a state whose parts are not as declared, or do not fit together: kernels trust them."""
+    for name, kind, default in declared(type(state)):
+        kind.check(name, getattr(state, name), default, sizes, dtype)
+    for one in state.rule.further if hasattr(state, "rule") else ():
+        declaration = DeclaredArray((one.like,), one.dtype)
+        declaration.check(one.name, state.further[one.name], None, sizes, dtype)
+    state.check()

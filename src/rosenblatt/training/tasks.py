@@ -1,0 +1,138 @@
+"""Tasks: something to learn from rows. The outer loop knows the protocol only."""
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels import linear
+from ..kernels.algebra import Rows
+from ..kernels.linear import UPDATE, Examples
+from ..rows import not_finite
+from .rules import UpdateRule
+
+Array = NDArray[Any]
+
+UPDATES_AT_ONCE = 1024  # the length of a log
+
+
+class Learnt(NamedTuple):
+    """What came of learning from some rows of an order.
+
+    Attributes
+    ----------
+    position : int
+        How far in the order it went.
+    updates : ndarray
+        The updates, as a part of the log: valid until the task learns again.
+    errors : int
+        The rows that were on the wrong side of the boundary; with a margin, right rows move too.
+    loss : float
+        The sum of -margin over them.
+    n_rows : int
+        The rows gone through, counted once for each problem that learnt from them.
+    """
+
+    position: int
+    updates: Array
+    errors: int
+    loss: float
+    n_rows: int
+
+
+class Task(Protocol):
+    """Rows with what there is to learn from them."""
+
+    everything: Array
+    """The numbers of the rows that count."""
+    width: int
+    """How many columns are known by now."""
+
+    def learn(self, state: Any, order: Array, start: int, most: int | None = None) -> Learnt:
+        """Change a state by the rows of an order from a place on, until there are most updates."""
+
+    def margins(self, state: Any) -> Array:
+        """Every row's label times activation, or the lead of its class over the best rival."""
+
+    def required(self) -> Array:
+        """What each row's margin must exceed to be right."""
+
+
+@dataclass
+class LinearTask:
+    """Rows and labels of one problem, with a rule to learn linear weights."""
+
+    examples: Examples
+    everything: Array
+    rule: UpdateRule
+    settings: Any
+    width: int
+    log: Array = field(default_factory=lambda: np.zeros(UPDATES_AT_ONCE, UPDATE))
+
+    @property
+    def many(self) -> bool:
+        """Whether there are more than two classes at once."""
+        return self.examples.labels is not None
+
+    def learn(self, state: Any, order: Array, start: int = 0, most: int | None = None) -> Learnt:
+        """Change a state by the rows of an order from a place on, until there are most updates."""
+        log = self.log[:most]
+        kernel = self.rule.many if self.many else self.rule.two
+        assert kernel is not None
+        given = state.weights, state.bias, *state.further.values(), self.settings, log
+        position, n_updates, loss = kernel(self.examples, order, start, *given)
+        if n_updates < len(log) and position < len(order):
+            raise not_finite(self.examples.rows, int(order[position]))
+        updates = log[:n_updates]
+        errors = int(np.count_nonzero(updates["margin"] <= 0))
+        return Learnt(position, updates, errors, loss, position - start)
+
+    def margins(self, state: Any) -> Array:
+        """Every row's label times activation, or the lead of its class over the best rival."""
+        out = np.empty(len(self.everything))
+        kernel = linear.multiclass_margins if self.many else linear.perceptron_margins
+        kernel(self.examples, self.everything, state.weights, state.bias, out)
+        if not np.isfinite(out).all():
+            row = int(self.everything[np.argmin(np.isfinite(out))])
+            raise not_finite(self.examples.rows, row)
+        return out
+
+    def required(self) -> Array:
+        """What each row's margin must exceed to be right."""
+        if self.many:
+            return np.full(len(self.everything), self.settings.above)
+        positive = self.examples.steps[self.everything] > 0
+        return np.where(positive, self.settings.above, -self.settings.below)
+
+    def add_missing(
+        self, order: Array, updates: Array, seen: int, missing: Array, missing_bias: Array
+    ) -> None:
+        """Sum what the weights before each update lack of it."""
+        kernel = linear.multiclass_missing if self.many else linear.perceptron_missing
+        step = self.settings.intercept_step
+        kernel(self.examples, order, seen, updates, missing, missing_bias, step)
+
+
+def steps_of(codes: Array, positive: int | None, eta0: float, weights: Any, dtype: Any) -> Array:
+    """How far each row moves the weights: η times its weight, and times the label for two.
+
+    All that count are checked for what the dtype can hold.
+    """
+    sizes = np.asarray(eta0 if weights is None else eta0 * weights).astype(dtype)
+    used = sizes if weights is None else sizes[weights > 0]
+    if not used.all() or not np.isfinite(used).all():
+        raise ValueError(
+            f"eta0 times a weight is too small or too large for {sizes.dtype}; scale the weights."
+        )
+    if positive is None:
+        return np.broadcast_to(sizes, codes.shape).copy()
+    return np.where(codes == positive, sizes, -sizes)
+
+
+def scores(rows: Rows, n_rows: int, weights: Array, bias: Array) -> Array:
+    """The activation of each row, with a column per class if there are over two."""
+    out = np.empty((n_rows, *weights.shape[1:]), weights.dtype)
+    kernel = linear.perceptron_scores if weights.ndim == 1 else linear.multiclass_scores
+    kernel(rows, weights, bias, out)
+    return out

@@ -20,8 +20,8 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rosenblatt import KernelPerceptron, Perceptron, load, max_margin, steps, storage
-from rosenblatt.dual import Gram
+from rosenblatt import KernelPerceptron, Perceptron, load, max_margin, steps
+from rosenblatt.dual.gram import Gram
 
 from . import reference
 from .conftest import FORMS, LAYOUTS, blobs, csr, examples, form_parameters

@@ -4,9 +4,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .classifiers import Perceptron, Step, steps
-    from .dual import KernelPerceptron, load
+    from .classifiers.perceptron import Perceptron
+    from .classifiers.steps import Step, steps
+    from .dual.classifier import KernelPerceptron
     from .readers import Batch, Reader, read
+    from .storage.file import load
     from .theory import (
         Inseparable,
         MaxMargin,
@@ -25,13 +27,14 @@ if TYPE_CHECKING:
         separability,
         training_error,
     )
-    from .training import Epoch
+    from .training.history import Epoch
 
 __version__ = "0.1.0"
 
 _ROOMS = {
-    "classifiers": ["Perceptron", "Step", "steps"],
-    "dual": ["KernelPerceptron", "load"],
+    "classifiers.perceptron": ["Perceptron"],
+    "classifiers.steps": ["Step", "steps"],
+    "dual.classifier": ["KernelPerceptron"],
     "readers": ["Batch", "Reader", "read"],
     "theory": [
         "Inseparable",
@@ -51,7 +54,8 @@ _ROOMS = {
         "separability",
         "training_error",
     ],
-    "training": ["Epoch"],
+    "storage.file": ["load"],
+    "training.history": ["Epoch"],
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 

@@ -352,4 +352,3 @@ def check_ties(ties: str, n_classes: int, one_vs_rest: bool) -> None:
             'use {ties="mistake"} or "correct", or {multi_class="ovr"}.',
             ties=ties,
         )
-

@@ -3,16 +3,44 @@
 import json
 import sys
 import time
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from . import storage
-from .files import Tally, Watch
-from .storage import Model
-from .training import Epoch
+from .training.history import Epoch
 
 LONGEST_SILENCE = 60.0  # seconds between two lines of a pass
+HEADING = "   read          rows      rows/s    MB/s   error so far   error since     mistakes"
+
+
+class Tally(NamedTuple):
+    """How far a pass has come: each row is predicted before it is learnt.
+
+    ``mistakes`` is None while a file is only read.
+    """
+
+    rows: int
+    bytes_read: int
+    mistakes: int | None
+
+
+class Listener:
+    """What can be heard of a training; this one does not listen."""
+
+    def begin(self, size: int | None, max_iter: int) -> None:
+        """A pass has so many bytes, if that is known, and there are at most so many."""
+
+    def batch(self, tally: Tally) -> None:
+        """A batch is done."""
+
+    def epoch(self, epoch: Epoch) -> None:
+        """An epoch is done."""
+
+    def note(self, sentence: str) -> None:
+        """Something is otherwise than one might think."""
+
+    def close(self) -> None:
+        """Nothing more will be said."""
 
 
 class Pace(NamedTuple):
@@ -26,39 +54,17 @@ class Pace(NamedTuple):
     mistakes: int | None
 
 
-class Quiet(Watch):
-    """Says only what is otherwise than one might think, and keeps the run on disk if asked to.
+class Quiet(Listener):
+    """Says only what is otherwise than one might think."""
 
-    Parameters
-    ----------
-    size
-        The bytes of a pass, if they are known.
-    passes
-        The most epochs.
-    output
-        Where the model goes.
-    every
-        The seconds between two checkpoints, or None for none.
-    """
+    def __init__(self) -> None:
+        self.size: int | None = None
+        self.max_iter, self.epochs = 1, 0
+        self.begun, self.before = time.perf_counter(), Tally(0, 0, 0)
 
-    def __init__(
-        self,
-        size: int | None = None,
-        passes: int = 1,
-        output: Path | None = None,
-        every: float | None = None,
-    ) -> None:
-        self.size, self.passes, self.output, self.every = size, passes, output, every
-        self.saved = self.begun = time.perf_counter()
-        self.epochs = 0
-        self.before = Tally(0, 0, 0)
-
-    def checkpoint(self, unfinished: Callable[[], Model]) -> None:
-        """Write the model so far, if the last time is long enough ago."""
-        if self.every is not None and time.perf_counter() - self.saved >= self.every:
-            assert self.output is not None
-            storage.save(self.output, unfinished())
-            self.saved = time.perf_counter()
+    def begin(self, size: int | None, max_iter: int) -> None:
+        self.size, self.max_iter = size, max_iter
+        self.begun = time.perf_counter()
 
     def epoch(self, epoch: Epoch) -> None:
         """An epoch is done, and the next is timed from now."""
@@ -81,15 +87,12 @@ class Quiet(Watch):
         speed = tally.bytes_read / seconds / 1e6
         return Pace(tally.rows, tally.rows / seconds, speed, error, last, tally.mistakes)
 
-    def done(self) -> None:
-        """Nothing more will be said."""
 
-
-class Lines(Quiet):
+class Printed(Quiet):
     """A line per epoch, and lines at growing distances within a long pass."""
 
-    def __init__(self, *settings: Any) -> None:
-        super().__init__(*settings)
+    def __init__(self) -> None:
+        super().__init__()
         self.silence, self.said, self.headed = 1.0, self.begun, False
 
     def batch(self, tally: Tally) -> None:
@@ -114,9 +117,6 @@ class Lines(Quiet):
         print(line_of_epoch(epoch), flush=True)
 
 
-HEADING = "   read          rows      rows/s    MB/s   error so far   error since     mistakes"
-
-
 def line_of(pace: Pace, tally: Tally, size: int | None) -> str:
     """A row of the table under the heading."""
     read = f"{tally.bytes_read / size:7.0%}" if size else " " * 7
@@ -134,7 +134,7 @@ def line_of_epoch(epoch: Epoch) -> str:
     return f"epoch {epoch.epoch:4d}  {epoch.mistakes:10,d} mistakes  {share:7.2%}{tested}"
 
 
-class Json(Lines):
+class AsJson(Printed):
     """The same as one JSON object per line."""
 
     def tell(self, tally: Tally) -> None:
@@ -156,11 +156,11 @@ def say(event: str, **facts: Any) -> None:
     print(json.dumps({"event": event, **facts}), flush=True)
 
 
-class Bar(Lines):
+class Bar(Printed):
     """A bar with the time left under the lines, for a person at a terminal."""
 
-    def __init__(self, *settings: Any) -> None:
-        super().__init__(*settings)
+    def __init__(self) -> None:
+        super().__init__()
         self.bar: Any = None
         self.only_read = False
         self.started = self.begun
@@ -172,9 +172,9 @@ class Bar(Lines):
         if self.only_read:
             self.move("reading", tally.bytes_read, self.size, f"{speed:,.0f} MB/s")
         else:
-            all_passes = None if self.size is None else self.size * self.passes
+            all_passes = None if self.size is None else self.size * self.max_iter
             done = (self.size or 0) * self.epochs + tally.bytes_read
-            what = f"epoch {self.epochs + 1} of {self.passes}"
+            what = f"epoch {self.epochs + 1} of {self.max_iter}"
             self.move(what, done, all_passes, f"{speed:,.0f} MB/s")
         super().batch(tally)
 
@@ -182,7 +182,7 @@ class Bar(Lines):
         """Say what happened in an epoch, and move the bar if it is over epochs."""
         super().epoch(epoch)
         if self.only_read:
-            self.move(f"epoch {epoch.epoch} of {self.passes}", epoch.epoch, self.passes, "")
+            self.move(f"epoch {epoch.epoch} of {self.max_iter}", epoch.epoch, self.max_iter, "")
 
     def move(self, what: str, done: int, total: int | None, speed: str) -> None:
         """Show how much of how much is done, once it takes longer than a moment."""
@@ -196,7 +196,7 @@ class Bar(Lines):
                 self.what = what.split()[0]
             self.bar.update(self.line, description=what, completed=done, total=total, speed=speed)
 
-    def done(self) -> None:
+    def close(self) -> None:
         """Take the bar away."""
         if self.bar is not None:
             self.bar.stop()
@@ -216,3 +216,18 @@ def new_bar() -> Any:
     what, speed = (TextColumn(word) for word in words)
     left = TextColumn("left"), TimeRemainingColumn()
     return Progress(what, BarColumn(), TaskProgressColumn(), speed, *left, transient=True)
+
+
+@contextmanager
+def bar_of_epochs(wanted: Any) -> Iterator[Callable[[int, float, str], None] | None]:
+    """A bar over each epoch: a function of its number, the share that is done, and words."""
+    if not wanted:
+        yield None
+        return
+    with new_bar() as bar:
+        line = bar.add_task("", total=1.0, speed="")
+
+        def tell(epoch: int, share: float, words: str) -> None:
+            bar.update(line, description=f"epoch {epoch}", completed=share, speed=words)
+
+        yield tell

@@ -39,7 +39,10 @@ class BudgetedTask(DualTask):
         super().__post_init__()
         state, outputs = self.state, len(self.state.bias)
         self.support = state.support
-        self.numbers, self.ages = grown(state.numbers, self.capacity), grown(state.ages, self.capacity)
+        self.numbers, self.ages = (
+            grown(state.numbers, self.capacity),
+            grown(state.ages, self.capacity),
+        )
         self.coef = grown(state.coef, outputs, self.capacity)
         self.missing = grown(state.missing, outputs, self.capacity)
         self.missing_bias = state.missing_bias.copy()

@@ -47,7 +47,9 @@ class EachClass:
         weights = np.ones(len(numbers)) if self.weights is None else self.weights[numbers]
         return np.where(self.codes[numbers] == self.positive[:, None], weights, -weights)
 
-    def replay(self, task: "DualTask", block: Block, start: int, values: KernelValues) -> tuple[int, int, float]:
+    def replay(
+        self, task: "DualTask", block: Block, start: int, values: KernelValues
+    ) -> tuple[int, int, float]:
         """Learn from a block from a row on; stop at a mistake without kernel values."""
         given = values, block.steps, task.learning, start, block.scores, task.state.bias
         t, updates, loss = dual.dual_perceptron(*given, task.settings, task.log)
@@ -85,7 +87,9 @@ class AllClasses:
         """How far each row moves two classes."""
         return np.ones(len(numbers)) if self.weights is None else self.weights[numbers]
 
-    def replay(self, task: "DualTask", block: Block, start: int, values: KernelValues) -> tuple[int, int, float]:
+    def replay(
+        self, task: "DualTask", block: Block, start: int, values: KernelValues
+    ) -> tuple[int, int, float]:
         """Learn from a block from a row on; stop at a mistake without kernel values."""
         given = values, block.steps, self.codes[block.numbers], start, block.scores, task.state.bias
         t, updates, loss = dual.dual_multiclass(*given, task.settings, task.log)

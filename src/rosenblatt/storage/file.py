@@ -38,6 +38,7 @@ DAMAGE = (
     RecursionError,
 )
 
+
 def save_model(path: str | os.PathLike[str], model: Model) -> None:
     """Write a model; until the new file is complete and on disk, an old one stays as it is.
 

@@ -9,7 +9,7 @@ ESTIMATORS = {
     "Perceptron": ("classifiers.perceptron", "training.solutions:SOLUTIONS"),
     "KernelPerceptron": ("dual.classifier", "dual.state:STATES"),
 }
-"""By name: the room of an estimator, imported when a file asks for it, and its states by solution."""
+"""By name: the room of an estimator, imported when a file asks for it; its states by solution."""
 
 
 def estimator_of(model: Model, name: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Update rules: what a row does to the weights, as kernels with the state and settings they need."""
+"""Update rules: what a row does to the weights, as kernels with their state and settings."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -74,7 +74,7 @@ class UpdateRule:
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return RULES.__getitem__, (self.name,)  # kernels do not travel: other processes have them
+        return rule_named, (self.name,)  # kernels do not travel: other processes have them
 
     def start(self, weights: Array, bias: Array) -> dict[str, Array]:
         """What the rule keeps besides weights and bias, before the first row."""
@@ -96,7 +96,12 @@ def perceptron_settings(parameters: Mapping[str, Any], intercept_step: float) ->
     return Settings(above, below, float(intercept_step))
 
 
-PERCEPTRON = UpdateRule(
-    "perceptron", linear.perceptron, linear.multiclass, perceptron_settings
-)
+PERCEPTRON = UpdateRule("perceptron", linear.perceptron, linear.multiclass, perceptron_settings)
+
+
+def rule_named(name: str) -> UpdateRule:
+    """The rule of a name."""
+    return RULES[name]
+
+
 RULES = {rule.name: rule for rule in (PERCEPTRON,)}

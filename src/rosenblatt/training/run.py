@@ -67,11 +67,12 @@ class Run:
         """Train; yield the order of the sweep and what was learnt, whenever updates were made."""
         while not self.history.stop_reason:
             self.epoch += 1
-            for self.part, self.task in enumerate(self.parts()):
-                if self.part < self.done:
+            for part, task in enumerate(self.parts()):
+                if part < self.done:
                     continue  # it was learnt before the run was left
+                self.part, self.task = part, task
                 yield from self.learn_part()
-                self.done = self.part + 1
+                self.done = part + 1
                 if self.after_part is not None:
                     self.after_part(self)
             self.end_epoch()

@@ -214,7 +214,7 @@ def unpacked(
 
 
 def check(state: Any, sizes: Sizes, dtype: Any) -> None:
-    """Refuse a state whose parts are not as declared, or do not fit together: kernels trust them."""
+    """Refuse a state that is not as declared or does not fit together: kernels trust it."""
     for name, kind, default in declared(type(state)):
         kind.check(name, getattr(state, name), default, sizes, dtype)
     for one in state.rule.further if hasattr(state, "rule") else ():

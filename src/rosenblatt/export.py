@@ -12,8 +12,9 @@ import numpy as np
 
 from . import __version__
 from .disk import replacing
-from .storage import Model
-from .training import Array, Vote
+from .rows import Array
+from .storage.model import Model
+from .training.solutions import Vote
 
 OPSET, IR_VERSION = 17, 8  # old enough for every onnxruntime since 2022
 MOST_BYTES = 2**31 - 2**20  # a protocol buffer ends at 2 GB

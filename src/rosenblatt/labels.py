@@ -4,12 +4,11 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .kernels.algebra import mix
 from .parameters import ParameterError
-
-Array = NDArray[Any]
+from .rows import Array
 
 MOST_NUMBERS = 1000  # as labels; more look like measurements
 LARGEST_LABEL = 2**53  # from here on floats skip integers

@@ -5,21 +5,19 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from .kernels.algebra import Rows
 from .kernels.linear import Examples
 from .labels import rows_that_count
 from .parameters import SIGN_OF_ZERO, ParameterError, check_ties
-from .rows import known_columns, matrix_of, n_rows
+from .rows import Array, known_columns, matrix_of, n_rows
 from .storage.model import Model
 from .training.history import Checkpoint, Count, Epoch, History
 from .training.rules import PERCEPTRON, UpdateRule
 from .training.run import Run
 from .training.solutions import SOLUTIONS, Last, Vote, chosen, zeros
 from .training.tasks import LinearTask, Task, scores, steps_of
-
-Array = NDArray[Any]
 
 MOST_WEIGHTS = 2**28  # 3 GB with their average
 
@@ -91,7 +89,7 @@ class Learner:
         rule.check(parameters["solution"])
         new = SOLUTIONS[parameters["solution"]]
         together = len(classes) if problems == [None] else None
-        if start == (None, None):
+        if all(part is None for part in start):
             states = [new(*zeros(together, *shape), rule=rule) for _ in problems]
         else:
             weights = starting_weights(start, len(classes), shape, together is not None)

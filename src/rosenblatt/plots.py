@@ -21,9 +21,11 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from .classifiers import Perceptron, Step, refuse_not_finite, steps
+from .classifiers.perceptron import Perceptron
+from .classifiers.steps import Step, steps
 from .disk import replacing
-from .rows import encode
+from .labels import encode
+from .rows import Array, refuse_not_finite
 from .theory import (
     Inseparable,
     Separable,
@@ -37,7 +39,7 @@ from .theory import (
     square,
     with_coordinate,
 )
-from .training import Array, chosen
+from .training.solutions import chosen
 
 try:
     from matplotlib import rc_context

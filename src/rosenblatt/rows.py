@@ -3,8 +3,11 @@
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .kernels.algebra import Rows
+
+Array = NDArray[Any]
 
 MOST_ROWS = np.iinfo(np.uint32).max
 
@@ -39,14 +42,14 @@ def check_structure(X: Any) -> None:
         )
 
 
-def read_only(array: np.ndarray) -> np.ndarray:
+def read_only(array: Array) -> Array:
     """A view that cannot be written through."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
-def unsigned(array: np.ndarray) -> np.ndarray:
+def unsigned(array: Array) -> Array:
     """A view of signed integers as unsigned ones; a negative number becomes a huge one."""
     return array.view(np.dtype(f"u{array.dtype.itemsize}"))
 
@@ -146,6 +149,6 @@ def overflow(dtype: Any) -> ValueError:
     )
 
 
-def to_dense(block: Any) -> np.ndarray:
+def to_dense(block: Any) -> Array:
     """A matrix, sparse or not, as an array."""
     return np.asarray(block.toarray() if hasattr(block, "toarray") else block)

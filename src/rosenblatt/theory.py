@@ -16,12 +16,17 @@ from scipy import sparse
 from scipy.linalg import qr, solve_triangular
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
-from .classifiers import Perceptron
+from .classifiers.perceptron import Perceptron
 from .disk import replacing
 from .kernels.exactness import fingerprints, surely_positive
 from .kernels.linear import Examples, Settings
-from .rows import check_structure, encode, rows_of
-from .training import Array, Last, NotFiniteError, Run, Task
+from .labels import encode
+from .rows import Array, check_structure, rows_of
+from .training.history import History
+from .training.rules import PERCEPTRON
+from .training.run import Run
+from .training.solutions import Last
+from .training.tasks import LinearTask
 
 # Quantities
 
@@ -655,16 +660,17 @@ def by_perceptron(X: Any, signs: Array, fit_intercept: bool) -> Iterator[Separab
     """Try a few active sweeps: on easy data that is all."""
     examples = Examples(rows_of(X), signs, None)
     everything = np.arange(len(signs), dtype=np.uint32)
-    rule = Settings(0.0, 0.0, 1.0 if fit_intercept else 0.0)
-    solution = Last(np.zeros(X.shape[1]), np.zeros(1))
-    run = Run(Task(examples, everything, rule), solution, order="active", max_iter=SWEEPS)
+    settings = Settings(0.0, 0.0, 1.0 if fit_intercept else 0.0)
+    task = LinearTask(examples, everything, PERCEPTRON, settings, X.shape[1])
+    state = Last(np.zeros(X.shape[1]), np.zeros(1))
+    run = Run(lambda: [task], state, History(max_iter=SWEEPS), order="active")
     try:
         with np.errstate(all="ignore"):
             run.train()
-    except NotFiniteError:
+    except ValueError:
         return  # too large for the perceptron; the next method scales the columns
-    if run.stop_reason == "separated":
-        yield separator(X, signs, solution.weights, float(solution.bias[0]), fit_intercept)
+    if run.history.stop_reason == "separated":
+        yield separator(X, signs, state.weights, float(state.bias[0]), fit_intercept)
 
 
 def by_twins(X: Any, signs: Array, fit_intercept: bool) -> Iterator[Inseparable]:

@@ -7,7 +7,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
@@ -15,12 +15,10 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from ..labels import class_weights, codes_of, encode, known_classes, row_weights
 from ..parameters import Parameter, check
-from ..rows import check_structure
+from ..rows import Array, check_structure
 from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.history import Epoch
-
-Array = NDArray[Any]
 
 
 class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -7,22 +7,20 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 from joblib import effective_n_jobs
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from ..kernels.algebra import largest_squared_norm
 from ..labels import refuse_one_class, split
 from ..learner import Learner, TrainingRows
 from ..parameters import LINEAR
-from ..rows import overflow, refuse_not_finite, rows_of
+from ..rows import Array, overflow, refuse_not_finite, rows_of
 from ..storage.model import Model
 from ..training.history import Epoch, merged, stop_reason
 from ..training.rules import PERCEPTRON
 from ..training.run import Run
 from ..training.solutions import SOLUTIONS
 from .base import OnlineClassifier, canonical, seed_of
-
-Array = NDArray[Any]
 
 
 class Prepared(NamedTuple):
@@ -191,7 +189,7 @@ class Perceptron(OnlineClassifier):
             given = self._prepare(X, y, sample_weight, reset=not going_on)
             if going_on:
                 self._check_going_on(given.classes)
-            if going_on and start == (None, None):
+            if going_on and all(part is None for part in start):
                 states = [state.renewed() for state in self._learner.states]
                 learner = replace(self._learner, states=states, **self._settings(given.rows))
             else:

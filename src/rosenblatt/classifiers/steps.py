@@ -4,13 +4,11 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..rows import to_dense
+from ..rows import Array, to_dense
 from ..training.run import Run
 from .perceptron import Perceptron, Prepared
-
-Array = NDArray[Any]
 
 
 class Step(NamedTuple):

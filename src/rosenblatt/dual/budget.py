@@ -5,18 +5,16 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..kernels.algebra import mix
 from ..kernels.dual import KernelValues
 from ..kernels.linear import UPDATE
+from ..rows import Array
 from .forms import NOTHING, Block
 from .gram import ROWS_AT_ONCE, parts, scores_overflow
 from .growing import stacked
 from .state import DualState
 from .task import DualTask
-
-Array = NDArray[Any]
 
 DEPENDENT = 1e-8  # a squared distance to the span, as a share of K(x, x), that counts as none
 

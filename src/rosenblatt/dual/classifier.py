@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -14,7 +14,7 @@ from ..classifiers.base import OnlineClassifier, canonical, seed_of
 from ..labels import refuse_one_class, rows_that_count
 from ..parameters import KERNEL, SIGN_OF_ZERO, check_ties, finite_number
 from ..progress import bar_of_epochs
-from ..rows import refuse_not_finite
+from ..rows import Array, refuse_not_finite
 from ..storage.model import Model
 from ..training.history import History
 from ..training.rules import PERCEPTRON
@@ -26,8 +26,6 @@ from .gram import ROWS_AT_ONCE, Gram, parts, scores_overflow
 from .growing import GrowingTask
 from .state import DualState
 from .task import DualTask
-
-Array = NDArray[Any]
 
 
 class KernelPerceptron(OnlineClassifier):

@@ -4,17 +4,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..kernels import dual
 from ..kernels.algebra import best_other
 from ..kernels.dual import KernelValues
 from ..kernels.linear import Updates
+from ..rows import Array
 
 if TYPE_CHECKING:
     from .task import DualTask
-
-Array = NDArray[Any]
 
 NOTHING = np.empty((0, 0))
 

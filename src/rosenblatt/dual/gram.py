@@ -5,11 +5,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ..rows import to_dense
-
-Array = NDArray[Any]
+from ..rows import Array, to_dense
 
 ROWS_AT_ONCE = 1024  # of a block: enough for full matrix speed
 SUPPORT_AT_ONCE = 512  # kernel values of so many rows with a block stay in the processor's cache

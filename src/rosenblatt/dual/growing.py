@@ -4,19 +4,17 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import vstack
 
 from ..kernels.dual import KernelValues
 from ..kernels.linear import UPDATE, Updates
+from ..rows import Array
 from ..training.state import joined
 from .forms import NOTHING, Block
 from .gram import ROWS_AT_ONCE, parts, scores_overflow
 from .moves import NO_MOVES, Moves, groups_of, moves_of, summed
 from .state import DualState
 from .task import DualTask
-
-Array = NDArray[Any]
 
 SPARE_SUSPECTS = 16  # rows close to a mistake whose kernel values are fetched with the wrong ones
 

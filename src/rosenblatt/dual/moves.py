@@ -1,13 +1,11 @@
 """Updates as what scores have to take in."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..kernels.linear import Updates
-
-Array = NDArray[Any]
+from ..rows import Array
 
 
 class Moves(NamedTuple):

@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..kernels import linear
 from ..kernels.linear import Updates
+from ..rows import Array
 from ..training.state import (
     DeclaredRows,
     DeclaredUpdates,
@@ -20,8 +20,6 @@ from ..training.state import (
 )
 from ..training.tasks import Learnt, Task
 from .moves import groups_of, moves_of, summed
-
-Array = NDArray[Any]
 
 
 @dataclass

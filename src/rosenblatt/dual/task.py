@@ -4,15 +4,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..kernels.linear import UPDATE, Settings
+from ..rows import Array
 from ..training.tasks import Learnt
 from .forms import AllClasses, Block, EachClass
 from .gram import Gram
 from .state import DualState
-
-Array = NDArray[Any]
 
 
 @dataclass

@@ -1,8 +1,8 @@
 """The model file: safetensors with a JSON header.
 
 Its metadata has one entry, ``rosenblatt``: a JSON text with the format's number, a checksum and all
-that is not an array. Array ``a`` of state 0 is the tensor ``0.a``; ``history`` is one, too. Format 3
-names its estimator and its update rule; 1 was a Perceptron's, 2 a KernelPerceptron's.
+that is not an array. Array ``a`` of state 0 is the tensor ``0.a``; ``history`` is one, too. Since
+format 3 a file names its estimator and rule; 1 was a Perceptron's, 2 a KernelPerceptron's.
 """
 
 import hashlib
@@ -11,20 +11,18 @@ import os
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from .. import __version__
 from ..disk import plain_errors, refuse_all_but_files, replacing
+from ..rows import Array
 from ..training import state as states
 from ..training.history import Checkpoint, Epoch
 from ..training.rules import RULES
 from ..training.state import require
 from .model import Model, check, label_type
 from .registry import estimator_of, state_class
-
-Array = NDArray[Any]
 
 FORMAT = 3
 HEADER_BYTES = 2**25  # over a million names; JSON takes up to 25 times as much memory

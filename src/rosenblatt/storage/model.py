@@ -5,13 +5,11 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..rows import Array
 from ..training import state as states
 from ..training.history import Checkpoint, Epoch
 from ..training.state import Sizes, require
-
-Array = NDArray[Any]
 
 LABEL_TYPES = re.compile(r"[<>|]([biuf][1248]|U\d{1,9}|O)")
 LABEL_BYTES = 2**28

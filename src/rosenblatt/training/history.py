@@ -5,9 +5,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from numpy.typing import NDArray
-
-Array = NDArray[Any]
+from ..rows import Array
 
 
 class Epoch(NamedTuple):

@@ -1,15 +1,14 @@
 """Orders: each gives the sweeps of one epoch, as arrays of row numbers."""
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ..rows import Array
 
 if TYPE_CHECKING:
     from .run import Run
-
-Array = NDArray[Any]
 
 READS_OF_HARD_ROWS = 2  # per read of all rows; measured: 1 is slower, without end slower still
 

@@ -5,13 +5,11 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..kernels import linear
 from ..kernels.linear import Settings
 from ..parameters import ParameterError
-
-Array = NDArray[Any]
+from ..rows import Array
 
 
 class Further(NamedTuple):

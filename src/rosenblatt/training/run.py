@@ -5,14 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..kernels.algebra import shuffle
+from ..rows import Array
 from .history import Best, Checkpoint, Count, Epoch, History
 from .orders import ORDERS
 from .tasks import Learnt, Task
-
-Array = NDArray[Any]
 
 
 @dataclass

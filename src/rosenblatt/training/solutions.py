@@ -10,17 +10,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..kernels import linear
 from ..kernels.algebra import Rows
 from ..kernels.linear import Updates
-from ..rows import overflow, to_dense
+from ..rows import Array, overflow, to_dense
 from .rules import PERCEPTRON, UpdateRule
 from .state import array, check_updates, counter, joined, require, rows_kept, updates_kept
 from .tasks import Learnt, LinearTask
-
-Array = NDArray[Any]
 
 
 @dataclass

@@ -9,12 +9,10 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..kernels.linear import Updates
-from ..rows import check_structure, first_not_finite
+from ..rows import Array, check_structure, first_not_finite
 
-Array = NDArray[Any]
 Sizes = dict[str, tuple[int, ...]]
 CSR = ("data", "indices", "indptr")
 UPDATE_TYPES = (np.intp, np.intp, np.float64, np.float64, np.intp, np.intp)

@@ -4,15 +4,12 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..kernels import linear
 from ..kernels.algebra import Rows
 from ..kernels.linear import UPDATE, Examples
-from ..rows import not_finite
+from ..rows import Array, not_finite
 from .rules import UpdateRule
-
-Array = NDArray[Any]
 
 UPDATES_AT_ONCE = 1024  # the length of a log
 

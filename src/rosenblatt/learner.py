@@ -60,6 +60,7 @@ class Learner:
     states: list[Any]
     intercept_step: float = 1.0
     features: dict[str, Any] = field(default_factory=dict)
+    kept: Any = field(default=None, init=False, repr=False)
 
     @classmethod
     def begin(
@@ -192,6 +193,13 @@ class Learner:
         one = len(weights) == 1
         return np.atleast_2d(weights[0].T) if one else np.vstack(weights), np.concatenate(biases)
 
+    def predictors(self) -> list[tuple[Array, Array]]:
+        """The weights and bias of each state to predict with, until more rows are seen."""
+        key = [(id(state), state.seen) for state in self.states]
+        if self.kept is None or self.kept[0] != key:
+            self.kept = key, [state.coefficients() for state in self.states]
+        return self.kept[1]
+
     def scores(self, rows: Rows, width: int) -> Array:
         """The activation, or share of votes, of each row, with a column per class if over two.
 
@@ -202,7 +210,7 @@ class Learner:
         if self.votes:
             by_state = self.shares(matrix_of(rows, count, self.width))
         else:
-            parts = [scores(rows, count, *state.coefficients()) for state in self.states]
+            parts = [scores(rows, count, *pair) for pair in self.predictors()]
             by_state = parts[0] if len(parts) == 1 else np.column_stack(parts)
         return by_state.ravel() if len(self.classes) == 2 else by_state
 

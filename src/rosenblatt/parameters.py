@@ -181,7 +181,7 @@ CLUSTER: Mapping[str, Parameter] = {
     "mode": choice("mixing", *MODES),
     "mix": choice("uniform", *MIXES),
 }
-STREAM: Mapping[str, Parameter] = {
+FILES: Mapping[str, Parameter] = {
     "window": Parameter(
         0, "a whole number from 0 up", lambda value: whole_number(value) or value == 0
     ),
@@ -190,7 +190,13 @@ STREAM: Mapping[str, Parameter] = {
         "from 0 up and below 1",
         lambda value: value == 0 or (positive_number(value) and value < 1),
     ),
+    "random_state": Parameter(
+        0,
+        "a whole number from 0 up and below 2^32",
+        lambda value: value == 0 or (whole_number(value) and value < 2**32),
+    ),
 }
+"""Of training from a file, where a seed is a number."""
 
 Values = Mapping[str, Any]
 

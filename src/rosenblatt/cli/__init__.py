@@ -1,0 +1,1 @@
+"""The commands. Each imports what it needs when it runs, so that --help answers at once."""

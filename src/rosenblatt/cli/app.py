@@ -1,0 +1,80 @@
+"""The program: its commands, and errors as one line and exit status 2."""
+
+import signal
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from .. import __version__
+from . import draw, predict, prove, train
+
+OPTIONS = {"max_iter": "epochs", "random_state": "seed", "n_iter_no_change": "early-stopping"}
+"""Parameters whose options are called otherwise."""
+
+app = typer.Typer(
+    help="The perceptron, from the textbook page to files larger than memory.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+for command in (
+    train.train,
+    predict.predict,
+    predict.score,
+    predict.inspect,
+    prove.prove,
+    prove.verify,
+    predict.export,
+    draw.plot,
+    draw.lab,
+):
+    app.command()(command)
+
+
+def main() -> None:
+    """Run a command; turn bad input into one line and exit status 2."""
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # and tidy up
+    try:
+        app()
+    except OSError as error:
+        said = f"{error.strerror}." if error.strerror else error
+        stop(f"{error.filename}: {said}" if error.filename else str(said))
+    except (ValueError, ImportError) as error:
+        stop(error.told(in_shell) if hasattr(error, "told") else str(error))
+    except KeyboardInterrupt:
+        print("rosenblatt: interrupted", file=sys.stderr)
+        sys.exit(130)
+
+
+def stop(sentence: str) -> None:
+    """Say what is wrong, and end."""
+    print(f"rosenblatt: {sentence}", file=sys.stderr)
+    sys.exit(2)
+
+
+def in_shell(name: str, value: Any) -> str:
+    """A parameter as it is written in the shell.
+
+    >>> in_shell("max_iter", 3), in_shell("early_stopping", True), in_shell("order", "each")
+    ('--epochs 3', '--early-stopping', '--order each')
+    """
+    option = "--" + OPTIONS.get(name, name.replace("_", "-"))
+    plain = isinstance(value, int | float | str) and not isinstance(value, bool)
+    return f"{option} {value}" if plain else option
+
+
+def show_version(asked: bool) -> None:
+    """Print the version and stop."""
+    if asked:
+        print(f"rosenblatt {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show version.")
+    ] = False,
+) -> None:
+    """The perceptron, from the textbook page to files larger than memory."""

@@ -1,0 +1,133 @@
+"""What commands learn from: built-in sets, files, and two classes of either."""
+
+import sys
+from enum import StrEnum
+from glob import glob
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from ..reading.reader import Reader
+
+DATA_HELP = "A file (svmlight, VW, CSV, Parquet …, .gz, .zst), - or a set."
+FORMAT_HELP = "svmlight, vw, csv, tsv, parquet or arrow."
+LABEL_HELP = "The label's column: name or number."
+READING: dict[str, Any] = {"rich_help_panel": "Reading", "show_default": False}
+
+Data = Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False)]
+Format = Annotated[
+    str | None, typer.Option("--format", help=FORMAT_HELP, metavar="NAME", **READING)
+]
+Label = Annotated[str | None, typer.Option(help=LABEL_HELP, metavar="COLUMN", **READING)]
+Positive = Annotated[
+    str | None,
+    typer.Option(help="The label to set against all others.", metavar="LABEL", **READING),
+]
+
+
+class BuiltIn(StrEnum):
+    """Data sets that come with the package."""
+
+    IRIS = "iris"
+    XOR = "xor"
+    DIGITS = "digits"
+    BREAST_CANCER = "breast-cancer"
+    WINE = "wine"
+
+
+def is_built_in(data: str) -> bool:
+    """Whether a name is that of a built-in set."""
+    return data in set(BuiltIn)
+
+
+def built_in(name: str) -> tuple[Any, Any]:
+    """The rows and labels of a built-in data set."""
+    import numpy as np
+
+    if name == BuiltIn.XOR:
+        return np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 1.0]]), np.array([0, 1, 1, 0])
+    from sklearn import datasets
+
+    load = getattr(datasets, f"load_{name.replace('-', '_')}")
+    X, y = load(return_X_y=True)
+    return X, y
+
+
+def column(text: str | None) -> str | int | None:
+    """A column by number or by name."""
+    return int(text) if text is not None and text.removeprefix("-").isdecimal() else text
+
+
+def rows_and_labels(
+    data: str, label: str | None, kind: str | None, exact: bool = False
+) -> tuple[Any, Any]:
+    """All rows of a set or a file and their labels; for a proof, numbers only and as they are."""
+    if is_built_in(data):
+        return built_in(data)
+    import numpy as np
+
+    from ..files import matrix_and_labels
+    from ..reading.reader import read
+
+    dtype = np.float64 if exact else np.float32
+    reader = read(data, label=column(label), format=kind, dtype=dtype)
+    if exact and reader.hashed and reader.format != "vw":
+        raise ValueError(f"{data} has columns of words; a proof needs numbers, so encode them.")
+    found = matrix_and_labels(reader)
+    tell_notices(data, reader, exact)
+    return found
+
+
+def tell_notices(data: str, reader: "Reader", exact: bool) -> None:
+    """Say what was read otherwise than one might think; a proof needs every number."""
+    from ..reading.notices import NoticeKind
+
+    for notice in reader.notices:
+        if exact and notice.kind is NoticeKind.MISSING:
+            raise ValueError(f"{data} has missing numbers; a proof needs them all, so fill them.")
+        print(f"Note: {notice}", file=sys.stderr)
+
+
+def two_classes(
+    data: str, label: str | None, positive: str | None, kind: str | None
+) -> tuple[Any, Any]:
+    """The rows of a data set, and labels of two classes."""
+    X, y = rows_and_labels(data, label, kind, exact=True)
+    if positive is not None:
+        return X, is_label(y, positive, data)
+    labels = sorted(set(y.tolist()))
+    if len(labels) > 2:
+        listed = ", ".join(map(str, labels[:10]))
+        raise ValueError(
+            f"{data} has {len(labels)} classes ({listed}); name one with --positive to set it "
+            "against the others."
+        )
+    return X, y
+
+
+def is_label(y: Any, positive: str, data: str) -> Any:
+    """Which labels are the one that was named."""
+    known = {str(value): value for value in sorted(set(y.tolist()))}
+    if positive not in known:
+        raise ValueError(f"{data} has no label {positive}; it has {', '.join(known)}.")
+    return y == known[positive]
+
+
+def format_like(path: str, trained_on: str) -> str | None:
+    """None when the name of a file tells its format, else the one of the training file."""
+    from ..reading.reader import FORMATS
+
+    endings = [ending[1:].lower() for ending in Path(path).suffixes]
+    return None if any(ending in FORMATS for ending in endings) else trained_on
+
+
+def check_places(test: str | None, output: Path | None) -> None:
+    """Refuse before training what would fail after it."""
+    if test is not None and test != "-" and not (Path(test).exists() or glob(test)):
+        raise ValueError(f"There is no file {test}.")
+    if output is not None and not output.absolute().parent.is_dir():
+        raise ValueError(f"There is no folder {output.parent} to write to.")
+    if output is not None and output.is_dir():
+        raise ValueError(f"{output} is a folder; name a file to write to.")

@@ -1,0 +1,167 @@
+"""Pictures: figures and films, and the lab in the browser."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .data import Format, Label, Positive, check_places, format_like, is_label, rows_and_labels
+from .options import LEARNING, Order, Solution
+
+if TYPE_CHECKING:
+    from ..storage.model import Model
+
+
+class Idea(StrEnum):
+    """What a picture is about."""
+
+    BOUNDARY = "boundary"
+    PROJECTION = "projection"
+    PROGRESS = "progress"
+    ORDERS = "orders"
+    CERTIFICATE = "certificate"
+
+
+class Every(StrEnum):
+    """The steps of time."""
+
+    UPDATE = "update"
+    EPOCH = "epoch"
+
+
+def plot(
+    source: Annotated[
+        str,
+        typer.Argument(
+            help="DATA to learn from, or a MODEL.", metavar="DATA|MODEL", show_default=False
+        ),
+    ],
+    rows: Annotated[
+        str | None,
+        typer.Argument(
+            help="After a MODEL: the rows to draw.", metavar="[DATA]", show_default=False
+        ),
+    ] = None,
+    *,
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output",
+            "-o",
+            help="The figure: .png, .svg, .pdf; .gif, .mp4, .html to see it learn.",
+            show_default=False,
+        ),
+    ],
+    what: Annotated[
+        Idea | None,
+        typer.Option(
+            help="The idea to draw (boundary; of a MODEL alone progress).", show_default=False
+        ),
+    ] = None,
+    every: Annotated[
+        Every, typer.Option(help="The steps of a film and of progress.")
+    ] = Every.UPDATE,
+    solution: Annotated[
+        Solution, typer.Option(help="Which weights to keep.", **LEARNING)
+    ] = Solution.LAST,
+    order: Annotated[
+        Order, typer.Option(help="How rows are gone through (each).", **LEARNING)
+    ] = Order.EACH,
+    epochs: Annotated[int, typer.Option(min=1, help="The most passes (100).", **LEARNING)] = 100,
+    margin: Annotated[float, typer.Option(min=0.0, help="Demand a margin.", **LEARNING)] = 0.0,
+    seed: Annotated[
+        int, typer.Option(min=0, max=2**32 - 1, help="For the random orders.", **LEARNING)
+    ] = 0,
+    label: Label = None,
+    positive: Positive = None,
+    kind: Format = None,
+) -> None:
+    """Draw what was learnt, or learning itself.
+
+    rosenblatt plot iris -o iris.png
+
+    rosenblatt plot iris --positive 0 -o learning.gif
+
+    rosenblatt plot xor --what certificate -o xor.svg
+
+    rosenblatt plot model.safetensors unseen.csv -o boundary.pdf
+    """
+    check_places(None, output)
+    from ..plots import save_plot
+
+    if is_model(source):
+        from ..storage.file import load_model
+        from ..storage.registry import estimator_of
+
+        saved = load_model(source)
+        X, y = rows_for_model(saved, rows, kind) if rows is not None else (None, None)
+        estimator = estimator_of(saved, source)
+        save_plot(output, X, y, estimator=estimator, what=what, every=every.value)
+    elif rows is not None:
+        raise ValueError(f"{source} is no model (.safetensors), so {rows} has no place beside it.")
+    else:
+        X, y = rows_and_labels(source, label, kind)
+        y = y if positive is None else is_label(y, positive, source).astype(int)
+        parameters: dict[str, Any] = {"max_iter": epochs, "margin": margin}
+        if what != Idea.ORDERS:
+            parameters |= {"order": order.value, "random_state": seed, "solution": solution.value}
+        save_plot(output, X, y, what=what, every=every.value, **parameters)
+    print(f"The figure is in {output}.")
+
+
+def is_model(path: str) -> bool:
+    """Whether a name is that of a model file."""
+    return path.endswith(".safetensors")
+
+
+def rows_for_model(saved: "Model", data: str, kind: str | None) -> tuple[Any, Any]:
+    """The rows of a file as a model sees them, and labels as it writes them."""
+    import numpy as np
+
+    from ..files import matrix_and_labels
+    from ..labels import as_words
+    from ..reading.reader import read
+
+    recipe = saved.features.get("recipe")
+    if recipe is not None:
+        kind = kind or format_like(data, str(saved.features["format"]))
+        X, y = matrix_and_labels(read(data, features=recipe, format=kind))
+    else:
+        X, y = rows_and_labels(data, None, kind)
+    width = saved.states[0].weights.shape[0] if saved.is_linear else saved.facts["width"]
+    if hasattr(X, "indptr") and X.shape[1] != width:
+        X.resize(X.shape[0], width)  # columns that only one of the two knows say nothing
+    words = {str(value): value for value in saved.classes.tolist()}
+    labels = as_words(y, saved.classes).tolist()
+    strange = sorted(set(labels) - set(words))
+    if strange:
+        raise ValueError(f"{data} has the label {strange[0]}, which the model does not know.")
+    return X, np.array([words[value] for value in labels], saved.classes.dtype)
+
+
+def lab(
+    data: Annotated[
+        str, typer.Argument(metavar="[DATA]", help="A CSV file or a set.", show_default=False)
+    ] = "blobs",
+    port: Annotated[
+        int | None,
+        typer.Option(min=1, max=65535, help="5006, or a free one.", show_default=False),
+    ] = None,
+    no_browser: Annotated[
+        bool, typer.Option("--no-browser", help="Only print the address.")
+    ] = False,
+) -> None:
+    """Place points and watch it learn, on a page in the browser; Ctrl-C ends it.
+
+    rosenblatt lab
+
+    rosenblatt lab iris
+
+    rosenblatt lab points.csv --port 8080 --no-browser
+    """
+    from ..lab.server import serve
+    from ..lab.state import of_data
+
+    start = of_data(data)
+    serve(start, port, not no_browser)

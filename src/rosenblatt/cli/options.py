@@ -1,0 +1,197 @@
+"""The options of training, in groups, and what they mean to the library."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from ..parameters import ORDERS, SOLUTIONS
+from .data import FORMAT_HELP, READING, Label, check_places, column
+
+RESULT: dict[str, Any] = {"rich_help_panel": "Result", "show_default": False}
+LEARNING: dict[str, Any] = {"rich_help_panel": "Learning", "show_default": False}
+Solution = StrEnum("Solution", {name.upper(): name for name in SOLUTIONS})  # type: ignore[misc]
+Order = StrEnum("Order", {name.upper(): name for name in ORDERS})  # type: ignore[misc]
+
+
+class ClassWeight(StrEnum):
+    """How much the rows of each class weigh."""
+
+    BALANCED = "balanced"
+
+
+@dataclass
+class ResultOptions:
+    """What becomes of the model."""
+
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the model here.", metavar="FILE", **RESULT),
+    ] = None
+    test: Annotated[
+        str | None, typer.Option(help="Tell the error on this file.", metavar="FILE", **RESULT)
+    ] = None
+    holdout: Annotated[
+        float, typer.Option(help="Test on this share of the rows.", metavar="SHARE", **RESULT)
+    ] = 0.0
+    checkpoint: Annotated[
+        float | None,
+        typer.Option(help="Write it every so many seconds.", metavar="SECONDS", **RESULT),
+    ] = None
+    resume: Annotated[
+        bool,
+        typer.Option("--resume", help="Go on from the last checkpoint.", metavar=" ", **RESULT),
+    ] = False
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw what was learnt.", metavar="FILE", **RESULT)
+    ] = None
+    quiet: Annotated[
+        bool, typer.Option("--quiet", "-q", help="Only the verdict.", metavar=" ", **RESULT)
+    ] = False
+    json: Annotated[
+        bool, typer.Option("--json", help="JSON, a line each.", metavar=" ", **RESULT)
+    ] = False
+
+    def check(self) -> None:
+        """Refuse before training what would fail after it."""
+        check_places(self.test, self.output)
+        if self.output is None and (self.checkpoint is not None or self.resume):
+            raise ValueError("--checkpoint and --resume need a model file: name it with -o.")
+        if self.checkpoint is not None and not self.checkpoint >= 0:
+            raise ValueError(f"--checkpoint {self.checkpoint} must be 0 seconds or more.")
+        if self.plot is not None:
+            from ..plots import check_figure
+
+            check_places(None, self.plot)
+            check_figure(self.plot)
+
+
+@dataclass
+class LearningOptions:
+    """The parameters of the estimator, and how a file is gone through."""
+
+    solution: Annotated[
+        Solution | None,
+        typer.Option(help="average, last, vote or pocket (average).", metavar="WHICH", **LEARNING),
+    ] = None
+    order: Annotated[
+        Order | None,
+        typer.Option(
+            help="each, once, fixed, active … (each; stream: fixed).", metavar="HOW", **LEARNING
+        ),
+    ] = None
+    epochs: Annotated[
+        int | None, typer.Option(help="The most passes (10).", metavar="N", **LEARNING)
+    ] = None
+    early_stopping: Annotated[
+        bool,
+        typer.Option(
+            "--early-stopping", help="Until held-out rows gain no more.", metavar=" ", **LEARNING
+        ),
+    ] = False
+    margin: Annotated[
+        float, typer.Option(help="Demand a margin.", metavar="NUMBER", **LEARNING)
+    ] = 0.0
+    class_weight: Annotated[
+        ClassWeight | None,
+        typer.Option(help="Rare classes weigh more.", metavar="balanced", **LEARNING),
+    ] = None
+    window: Annotated[
+        int, typer.Option(help="Shuffle a stream within so many rows.", metavar="ROWS", **LEARNING)
+    ] = 0
+    seed: Annotated[int, typer.Option(help="For the random orders.", metavar="N", **LEARNING)] = 0
+    classes: Annotated[
+        str | None,
+        typer.Option(help="All labels, if the first rows lack some.", metavar="A,B,…", **LEARNING),
+    ] = None
+    cluster: Annotated[
+        str | None,
+        typer.Option(help="Dask: local:N, tcp://… or a file.", metavar="WHERE", **LEARNING),
+    ] = None
+
+    def parameters(self, once: bool) -> dict[str, Any]:
+        """All parameters of the estimator; a source that can be read once only is."""
+        from ..files import parameters_for_files
+
+        given: dict[str, Any] = {
+            "early_stopping": self.early_stopping,
+            "margin": self.margin,
+            "random_state": self.seed,
+        }
+        named = {"solution": self.solution, "order": self.order, "class_weight": self.class_weight}
+        given |= {name: value.value for name, value in named.items() if value is not None}
+        if self.epochs is not None or once:
+            given["max_iter"] = 1 if self.epochs is None else self.epochs
+        return parameters_for_files(**given)
+
+    def names(self) -> tuple[str, ...] | None:
+        """The labels that were named."""
+        return tuple(self.classes.split(",")) if self.classes else None
+
+
+@dataclass
+class ReadingOptions:
+    """How a file becomes rows."""
+
+    label: Label = None
+    text: Annotated[
+        list[str] | None,
+        typer.Option(help="A column of text (repeatable).", metavar="COLUMN", **READING),
+    ] = None
+    category: Annotated[
+        list[str] | None,
+        typer.Option(help="A column of words, not numbers.", metavar="COLUMN", **READING),
+    ] = None
+    ngrams: Annotated[
+        str, typer.Option(help="Words at a time: 1, 2, 1-2 …", metavar="N", **READING)
+    ] = "1"
+    characters: Annotated[
+        bool, typer.Option("--characters", help="N-grams of characters.", metavar=" ", **READING)
+    ] = False
+    bits: Annotated[
+        int | None,
+        typer.Option(help="Hash to 2^bits columns (18; 20 with text).", metavar="N", **READING),
+    ] = None
+    cross: Annotated[
+        list[str] | None,
+        typer.Option(help="Products of columns A,B (repeatable).", metavar="A,B", **READING),
+    ] = None
+    pairs: Annotated[
+        bool,
+        typer.Option("--pairs", help="Products of every two features.", metavar=" ", **READING),
+    ] = False
+    format: Annotated[str | None, typer.Option(help=FORMAT_HELP, metavar="NAME", **READING)] = None
+    skip_bad: Annotated[
+        int, typer.Option(help="Leave out broken rows.", metavar="N", **READING)
+    ] = 0
+    cache: Annotated[
+        bool,
+        typer.Option(
+            "--cache", help="Keep the parsed rows beside the file.", metavar=" ", **READING
+        ),
+    ] = False
+
+    def options(self) -> dict[str, Any]:
+        """The options of ``read``."""
+        return {
+            "format": self.format,
+            "label": column(self.label),
+            "text": tuple(self.text or ()),
+            "category": tuple(self.category or ()),
+            "ngrams": lengths(self.ngrams),
+            "characters": self.characters,
+            "bits": self.bits,
+            "cross": tuple(self.cross or ()),
+            "pairs": self.pairs,
+            "skip_bad": self.skip_bad,
+        }
+
+
+def lengths(text: str) -> tuple[int, int]:
+    """The least and the most words of an n-gram: "1-2" or "2"."""
+    least, _, most = text.partition("-")
+    if not least.isdecimal() or not (most or least).isdecimal():
+        raise ValueError(f"--ngrams {text} must be a number or two with a dash between, as 1-2.")
+    return int(least), int(most or least)

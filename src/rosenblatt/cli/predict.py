@@ -1,0 +1,187 @@
+"""What a model says, how well, and what it is."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .data import FORMAT_HELP, check_places, format_like
+from .saying import count, errors
+
+if TYPE_CHECKING:
+    from ..learner import Learner
+    from ..reading.reader import Reader
+    from ..storage.model import Model
+
+FILE_HELP = "A file like the one that the model was trained on, or -."
+ModelFile = Annotated[Path, typer.Argument(help="A model from train -o.", show_default=False)]
+File = Annotated[str, typer.Argument(help=FILE_HELP, show_default=False)]
+Format = Annotated[str | None, typer.Option("--format", help=FORMAT_HELP)]
+
+
+def predict(
+    model: ModelFile,
+    data: File,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="Write here, not to standard output.")
+    ] = None,
+    show_scores: Annotated[
+        bool, typer.Option("--scores", help="Scores (not probabilities) instead of labels.")
+    ] = False,
+    kind: Format = None,
+) -> None:
+    """Predict the label of every row of a file, in its order, a line each."""
+    from ..files import scored
+
+    check_places(None, output)
+    learner, reader = learner_and_reader(model, data, kind, labels=False)
+    names = [f"{name}\n" for name in learner.classes.tolist()]
+    with open_output(output) as out:
+        for _, activations in scored(learner, reader):
+            if show_scores:
+                table = activations.reshape(len(activations), -1).tolist()
+                out.writelines(" ".join(f"{value:.9g}" for value in row) + "\n" for row in table)
+            else:
+                out.write("".join([names[code] for code in learner.choose(activations).tolist()]))
+
+
+def score(model: ModelFile, data: File, kind: Format = None) -> None:
+    """Tell the share of rows that a model gets wrong."""
+    from ..files import score as score_file
+
+    print(f"{data}: {errors(score_file(*learner_and_reader(model, data, kind, labels=True)))}.")
+
+
+def inspect(
+    model: ModelFile,
+    top: Annotated[int, typer.Option(min=0, help="How many of the largest weights.")] = 10,
+) -> None:
+    """Tell what a model is, how it was trained, and its largest weights."""
+    import numpy as np
+
+    from ..learner import Learner
+
+    saved = linear_model(model)
+    coef, bias = Learner.of(saved).coefficients()
+    print("\n".join(about_model(saved, coef)))
+    print("\n".join(about_scores(saved)))
+    names = dict(saved.features.get("largest", []))
+    sizes = np.abs(coef).max(axis=0)
+    largest = np.argsort(-sizes, kind="stable")[:top]
+    for k in largest[sizes[largest] > 0].tolist():
+        print(f"  {names.get(k, f'column {k}')}: {signed(coef[:, k])}")
+    print(f"  bias: {signed(bias)}")
+
+
+def signed(numbers: Any) -> str:
+    """Numbers with their signs."""
+    return " ".join(f"{number:+.6g}" for number in numbers.tolist())
+
+
+def about_model(model: "Model", coef: Any) -> list[str]:
+    """What a model is and how it was trained."""
+    from ..files import Score
+
+    facts, parameters = model.facts, model.parameters
+    shown = ", ".join(map(str, model.classes[:10].tolist()))
+    more = ", …" if len(model.classes) > 10 else ""
+    mistakes = sum(state.mistakes for state in model.states)
+    seen = sum(state.seen for state in model.states)
+    how = {
+        "order": parameters.get("order"),
+        "margin": parameters.get("margin") or None,
+        "seed": parameters.get("random_state"),
+        "class weights": parameters.get("class_weight"),
+    }
+    lines = [
+        f"A perceptron for {len(model.classes)} classes ({shown}{more})",
+        f"{count(coef.shape[1], 'feature')}, {coef.dtype}; solution {parameters['solution']}",
+        "; ".join(f"{name} {value}" for name, value in how.items() if value is not None),
+        f"{count(mistakes, 'mistake')} in {count(seen, 'row')} seen; stopped: "
+        f"{facts.get('stop_reason')}",
+    ]
+    if model.history:
+        first, last = model.history[0], model.history[-1]
+        shares = [f"{epoch.mistakes / max(epoch.rows, 1):.2%}" for epoch in (first, last)]
+        lines.append(
+            f"{count(last.epoch, 'epoch')}; mistakes in the first {shares[0]}, in the last "
+            f"{shares[1]} of the rows"
+        )
+    if "held_out" in facts:
+        lines.append(f"Held-out {errors(Score(**facts['held_out']))}")
+    return lines
+
+
+def about_scores(model: "Model") -> list[str]:
+    """How a score comes about and what it says."""
+    if model.parameters["solution"] == "vote":
+        return ["A score is the share of votes of all weights there were; the last of them:"]
+    first, second = (str(label) for label in model.classes[:2])
+    if len(model.classes) == 2:
+        says = f"above 0 says {second}, else {first}"
+    else:
+        says = f"one for each class ({first}, {second}, …), and the largest wins"
+    return [
+        f"A score is the bias and the sum of weight × feature: {says}.",
+        "Its size is no probability, but a larger one is further from the boundary. The largest "
+        "weights:",
+    ]
+
+
+def export(
+    model: ModelFile,
+    output: Annotated[Path, typer.Argument(help="The ONNX file to write.", show_default=False)],
+) -> None:
+    """Write a model of columns of numbers as an ONNX file."""
+    from ..export import write_onnx
+
+    check_places(None, output)
+    saved = linear_model(model)
+    if output.exists() and output.samefile(model):
+        raise ValueError(f"{output} is the model itself; give the ONNX file another name.")
+    write_onnx(output, saved)
+    print(f"{output}: {saved.states[0].weights.shape[0]:,} columns in, labels and scores out.")
+
+
+def linear_model(path: Path) -> "Model":
+    """A saved model with weights, which the commands need."""
+    from ..storage.file import load_model
+
+    saved = load_model(path)
+    if not saved.is_linear:
+        raise ValueError(
+            f"{path} is a KernelPerceptron, and the commands work with linear models; use "
+            "rosenblatt.load in Python."
+        )
+    return saved
+
+
+def learner_and_reader(
+    path: Path, data: str, kind: str | None, labels: bool
+) -> "tuple[Learner, Reader]":
+    """A saved model, and a file read as the model's own was."""
+    from ..learner import Learner
+    from ..reading.reader import read
+
+    saved = linear_model(path)
+    recipe = saved.features.get("recipe")
+    if recipe is None:
+        raise ValueError(f"{path} was not trained from a file; use rosenblatt.load in Python.")
+    options: dict[str, Any] = {} if labels else {"label": False}
+    kind = kind or format_like(data, str(saved.features["format"]))
+    return Learner.of(saved), read(data, features=recipe, format=kind, **options)
+
+
+@contextmanager
+def open_output(path: Path | None) -> Iterator[Any]:
+    """Standard output, or a file that appears when it is complete."""
+    if path is None:
+        yield sys.stdout
+        return
+    from ..disk import replacing
+
+    with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as out:
+        yield out

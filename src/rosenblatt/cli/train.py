@@ -1,0 +1,251 @@
+"""Training on a file or a built-in data set."""
+
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import astuple, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .data import Data, built_in, format_like, is_built_in, rows_and_labels
+from .groups import grouped
+from .options import LearningOptions, ReadingOptions, ResultOptions
+from .saying import count, errors, why
+
+if TYPE_CHECKING:
+    from ..files import FileTraining, Score
+    from ..progress import Listener
+    from ..storage.model import Model
+
+
+@grouped
+def train(
+    data: Data, result: ResultOptions, learning: LearningOptions, reading: ReadingOptions
+) -> None:
+    """Train on a file or a built-in data set and say what came of it.
+
+    rosenblatt train iris
+
+    rosenblatt train reviews.csv --text text --ngrams 1-2 --test new.csv -o model
+
+    rosenblatt train huge.svm.gz --epochs 1 --holdout 0.1 --checkpoint 60 -o model
+    """
+    result.check()
+    if is_built_in(data):
+        make = train_built_in
+    else:
+        make = train_on_cluster if learning.cluster is not None else train_on_file
+    started = time.perf_counter()
+    model = make(data, result, learning, reading)
+    seconds = time.perf_counter() - started
+    tell(data, model, seconds, result)
+    if result.plot is not None:
+        draw(result.plot, model, data)
+        if not result.json:
+            print(f"The figure is in {result.plot}.")
+
+
+def training_of(
+    result: ResultOptions, learning: LearningOptions, cache: bool, once: bool
+) -> "FileTraining":
+    """How to learn, and who hears of it."""
+    from ..files import FileOptions, FileTraining, Keeper
+
+    options = FileOptions(learning.names(), learning.window, result.holdout, cache)
+    keeper = None
+    if result.checkpoint is not None and result.output is not None:
+        keeper = Keeper(result.output, result.checkpoint)
+    listener = listener_of(result.quiet, result.json)
+    return FileTraining(learning.parameters(once), options, listener, keeper)
+
+
+def listener_of(quiet: bool, as_json: bool) -> "Listener":
+    """Who tells how it goes: JSON if asked for, a bar for a person, lines for a file."""
+    from .. import progress
+
+    if quiet:
+        return progress.Quiet()
+    if as_json:
+        return progress.AsJson()
+    return progress.Bar() if sys.stdout.isatty() else progress.Printed()
+
+
+def train_on_file(
+    data: str, result: ResultOptions, learning: LearningOptions, reading: ReadingOptions
+) -> "Model":
+    """Train on a file and keep the model."""
+    from ..files import train as train_file
+    from ..reading.reader import read
+
+    reader = read(data, **reading.options(), names=100_000)
+    training = training_of(result, learning, reading.cache, not reader.rereadable)
+    if result.resume:
+        training.begun = begun_model(result.output)
+    try:
+        model = train_file(reader, training)
+    finally:
+        training.listener.close()
+    keep(model, None if model is training.begun else result.output)
+    return model
+
+
+def begun_model(path: Path | None) -> "Model | None":
+    """The model of a run to go on with, if there is one."""
+    from ..storage.file import load_model
+
+    if path is None or not path.exists():
+        print(f"Note: There is no {path} to resume; the run begins anew.", file=sys.stderr)
+        return None
+    begun = load_model(path)
+    if "training" not in begun.facts or "origin" not in begun.facts:
+        raise ValueError(f"{path} was not trained from a file; there is nothing to resume.")
+    return begun
+
+
+def keep(model: "Model", output: Path | None) -> None:
+    """Write a model, if a place for it was named."""
+    from ..storage.file import save_model
+
+    if output is not None:
+        save_model(output, model)
+
+
+def train_on_cluster(
+    data: str, result: ResultOptions, learning: LearningOptions, reading: ReadingOptions
+) -> "Model":
+    """Train on files with Dask and keep the model."""
+    from ..distributed.shell import train as train_files
+    from ..files import FileOptions
+    from ..progress import say
+
+    for option, wanted in {"--cache": reading.cache, "--plot": result.plot is not None}.items():
+        if wanted:
+            raise ValueError(f"{option} does not go with --cluster; leave one out.")
+
+    def as_object(done: Any) -> None:
+        epoch, shards, *_ = done
+        say("epoch", **(done._asdict() | epoch._asdict()), mistakes_per_shard=shards)
+
+    report: Callable[[Any], None] | None = as_object if result.json else None
+    kept = result.output if result.checkpoint is not None or result.resume else None
+    model = train_files(
+        data,
+        reading.options(),
+        learning.parameters(once=False),
+        FileOptions(learning.names(), learning.window, result.holdout),
+        str(learning.cluster),
+        (lambda _: None) if result.quiet else report,
+        (kept, result.resume),
+    )
+    keep(model, result.output)
+    return model
+
+
+def train_built_in(
+    data: str, result: ResultOptions, learning: LearningOptions, reading: ReadingOptions
+) -> "Model":
+    """Train on a built-in data set as on the file that it might be."""
+    import numpy as np
+
+    from ..files import train_in_memory
+    from ..reading.batches import Batch
+    from ..reading.reader import WholeFile
+    from ..rows import rows_of
+
+    changed = astuple(reading) != tuple(field.default for field in fields(reading))
+    of_files = learning.classes, learning.window, learning.cluster, result.checkpoint, result.test
+    if changed or result.resume or any(of_files):
+        raise ValueError(f"{data} is a built-in set; options for files do not apply to it.")
+    X, y = built_in(data)
+    batch = Batch(rows_of(np.ascontiguousarray(X)), y, None, X.shape[1], X.nbytes, len(y))
+    training = training_of(result, learning, cache=False, once=False)
+    training.settle_in_memory()
+    try:
+        model = train_in_memory(WholeFile(batch, {}, [], 0), training)
+    finally:
+        training.listener.close()
+    keep(model, result.output)
+    return model
+
+
+def tell(name: str, model: "Model", seconds: float, result: ResultOptions) -> None:
+    """Test a model, if on a file, and print what came of the training."""
+    from ..files import score
+    from ..learner import Learner
+    from ..reading.reader import read
+
+    tested = None
+    if result.test is not None:
+        kind = format_like(result.test, str(model.features["format"]))
+        reader = read(result.test, features=model.features["recipe"], format=kind)
+        tested = score(Learner.of(model), reader)
+    (tell_json if result.json else tell_words)(name, model, seconds, tested, result.output)
+
+
+def tell_words(
+    name: str, model: "Model", seconds: float, tested: "Score | None", output: Path | None
+) -> None:
+    """Print what came of a training."""
+    from ..files import Score
+
+    mistakes = sum(state.mistakes for state in model.states)
+    rows, features = count(model.facts["rows"], "row"), len(model.states[0].weights)
+    print(f"{name}: {rows}, {features:,} features, {len(model.classes)} classes")
+    print(why(model.facts["stop_reason"], mistakes, len(model.history), seconds))
+    if is_built_in(name):
+        print(f"Training {errors(training_error(name, model))}.")
+    if output is not None:
+        print(f"The model is in {output}.")
+    if "held_out" in model.facts:
+        print(f"Held-out {errors(Score(**model.facts['held_out']))}.")
+    if tested is not None:
+        print(f"Test {errors(tested)}.")
+
+
+def training_error(name: str, model: "Model") -> "Score":
+    """How many rows of a built-in set a model gets wrong."""
+    from ..files import Score
+    from ..learner import Learner
+    from ..rows import rows_of
+
+    X, y = built_in(name)
+    learner = Learner.of(model)
+    predicted = model.classes[learner.choose(learner.scores(rows_of(X), X.shape[1]))]
+    return Score(len(y), int((predicted != y).sum()))
+
+
+def tell_json(
+    name: str, model: "Model", seconds: float, tested: "Score | None", output: Path | None
+) -> None:
+    """Print what came of a training as an object."""
+    from ..progress import say
+
+    say(
+        "done",
+        data=name,
+        model=None if output is None else str(output),
+        rows=model.facts["rows"],
+        features=len(model.states[0].weights),
+        classes=model.classes.tolist(),
+        stop_reason=model.facts["stop_reason"],
+        epochs=len(model.history),
+        mistakes=sum(state.mistakes for state in model.states),
+        seconds=round(seconds, 6),
+        held_out=model.facts.get("held_out"),
+        test=tested and {"rows": tested.rows, "errors": tested.errors},
+    )
+
+
+def draw(figure: Path, model: "Model", data: str) -> None:
+    """Draw the rows as a model sees them, or the progress alone if they do not fit in memory."""
+    from ..files import IN_MEMORY
+    from ..plots import save_plot
+    from ..storage.registry import estimator_of
+    from .draw import rows_for_model
+
+    X = y = None
+    if is_built_in(data):
+        X, y = rows_and_labels(data, None, None)
+    elif Path(data).is_file() and Path(data).stat().st_size <= IN_MEMORY:
+        X, y = rows_for_model(model, data, None)
+    save_plot(figure, X, y, estimator=estimator_of(model, data))

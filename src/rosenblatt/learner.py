@@ -37,6 +37,14 @@ class TrainingRows(NamedTuple):
         return cls(rows, codes, weights, width, rows_that_count(codes, weights))
 
 
+class Predictors(NamedTuple):
+    """The weights and biases of states that had seen so many rows."""
+
+    states: list[Any]
+    seen: list[int]
+    pairs: list[tuple[Array, Array]]
+
+
 @dataclass
 class Learner:
     """A model in training or at work: one state for each problem.
@@ -60,7 +68,7 @@ class Learner:
     states: list[Any]
     intercept_step: float = 1.0
     features: dict[str, Any] = field(default_factory=dict)
-    kept: Any = field(default=None, init=False, repr=False)
+    kept: "Predictors | None" = field(default=None, init=False, repr=False)
 
     @classmethod
     def begin(
@@ -195,10 +203,13 @@ class Learner:
 
     def predictors(self) -> list[tuple[Array, Array]]:
         """The weights and bias of each state to predict with, until more rows are seen."""
-        key = [(id(state), state.seen) for state in self.states]
-        if self.kept is None or self.kept[0] != key:
-            self.kept = key, [state.coefficients() for state in self.states]
-        return self.kept[1]
+        seen = [state.seen for state in self.states]
+        kept = self.kept
+        same = kept is not None and kept.seen == seen
+        if not same or any(a is not b for a, b in zip(kept.states, self.states, strict=True)):
+            pairs = [state.coefficients() for state in self.states]
+            self.kept = kept = Predictors(list(self.states), seen, pairs)
+        return kept.pairs
 
     def scores(self, rows: Rows, width: int) -> Array:
         """The activation, or share of votes, of each row, with a column per class if over two.

@@ -23,7 +23,7 @@ except ImportError as missing:
 
 from .trace import GRID_REACH, Trace, View
 
-# Okabe & Ito's palette, as in plots.py; the classes differ in marker and lightness as well.
+# Okabe & Ito's palette, as in the plots; the classes differ in marker and lightness as well.
 NEGATIVE, POSITIVE, NEGATIVE_SIDE, POSITIVE_SIDE = "#E69F00", "#0072B2", "#fbe6bd", "#cfe3f2"
 INK, FAINT, PALE, LINE = "#1d2733", "#5b6775", "#eceff3", "#b7c0ca"
 HOT, GREEN = "#a8326f", "#00664b"  # what is in use now, and w

@@ -217,7 +217,7 @@ def as_columns(points: Points) -> dict[str, Any]:
 
 
 def film_of(state: State, side: int) -> bytes:
-    """The animation of one pane's run, as plots.py makes it."""
+    """The animation of one pane's run, as the plots make it."""
     settings = (state.first, state.second)[side]
     if settings is None or settings.form == "kernel":
         raise ValueError("Only the linear forms are filmed; the kernel's curves can be saved.")

@@ -1,0 +1,28 @@
+"""Displays and animations of what the engine did; matplotlib is needed only here."""
+
+from importlib.util import find_spec
+
+if find_spec("matplotlib") is None:
+    raise ImportError("Plots need matplotlib: pip install 'rosenblatt[plots]'.")
+
+from .animation import LearningAnimation
+from .boundary import BoundaryDisplay
+from .certificate import CertificateDisplay
+from .display import MOVING, STILL, ending_of
+from .orders import OrderDisplay
+from .progress import ProgressDisplay
+from .projection import ProjectionDisplay
+from .saving import save_plot
+
+__all__ = [
+    "MOVING",
+    "STILL",
+    "BoundaryDisplay",
+    "CertificateDisplay",
+    "LearningAnimation",
+    "OrderDisplay",
+    "ProgressDisplay",
+    "ProjectionDisplay",
+    "ending_of",
+    "save_plot",
+]

@@ -1,0 +1,197 @@
+"""Learning as an animation, update by update."""
+
+import base64
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from io import BytesIO
+from pathlib import Path
+from string import Template
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple, Self
+from uuid import uuid4
+
+from matplotlib.animation import FFMpegWriter, PillowWriter
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
+from sklearn.utils.validation import check_is_fitted
+
+from ..classifiers.perceptron import Perceptron
+from ..classifiers.steps import Step
+from ..disk import replacing
+from .boundary import BoundaryDisplay
+from .data import Data, drawable_for
+from .display import MOVING, Display, ending_of, shape_of
+from .drawing import FAINT, ring
+from .runs import fitted, repeated
+from .scores import Linear
+
+HEAD = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Learning</title>\n'
+
+
+class Frame(NamedTuple):
+    """A moment of learning: the weights, and the update that led to them (None at the start)."""
+
+    number: int
+    linear: Linear
+    step: Step | None
+
+
+@dataclass(kw_only=True, repr=False)
+class LearningAnimation(Display):
+    """Learning, seen: the boundary after each update, or after each epoch.
+
+    In Jupyter it shows itself, with controls. Make one with ``from_estimator`` or ``from_data``.
+
+    Examples
+    --------
+    >>> film = LearningAnimation.from_data([[2.0, 1.0], [-1.0, 1.0]], [1, -1], order="fixed")
+    >>> [frame.linear.weights.tolist() for frame in film.frames]
+    [[[0.0, 0.0]], [[2.0, 1.0]], [[3.0, 0.0]]]
+    """
+
+    data: Data
+    frames: list[Frame]  # what to show, in turn
+    model: Perceptron  # whose run it is
+
+    @classmethod
+    def from_data(
+        cls,
+        X: Any,
+        y: ArrayLike,
+        *,
+        every: str = "update",
+        most_frames: int = 150,
+        **parameters: Any,
+    ) -> Self:
+        """Train a Perceptron (random_state is 0 unless given) and animate it."""
+        model = fitted(X, y, parameters)
+        return cls.from_estimator(model, X, y, every=every, most_frames=most_frames)
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Perceptron,
+        X: Any,
+        y: ArrayLike,
+        *,
+        every: str = "update",
+        most_frames: int = 150,
+    ) -> Self:
+        """Repeat the run of a fitted Perceptron and animate it.
+
+        Parameters
+        ----------
+        estimator : Perceptron
+            Fitted, with a number as ``random_state`` if its order is random.
+        X, y : array-like
+            What it was fitted on.
+        every : {"update", "epoch"}, default="update"
+            What a frame shows the end of.
+        most_frames : int, default=150
+            Of longer runs so many moments are shown, spread evenly; fewer, but at least 20, of
+            many rows.
+        """
+        check_is_fitted(estimator)
+        if not isinstance(estimator, Perceptron):
+            raise ValueError("An animation repeats the run of a fitted Perceptron.")
+        frames = [
+            Frame(number, Linear(step.new_weights, step.new_bias), step)
+            for number, step in repeated(estimator, X, y, every, most_frames)
+        ]
+        if every == "update":
+            zero = Linear(0.0 * estimator.coef_, 0.0 * estimator.intercept_)
+            frames.insert(0, Frame(0, zero, None))
+        return cls(data=drawable_for(estimator, X, y), frames=frames, model=estimator)
+
+    def plot(self, ax: Axes | None = None, *, frame: int = -1) -> Self:
+        """Draw one frame: the new boundary, the old one, and the row that was used."""
+        ax = self._one_axes(ax)
+        moment = self.frames[frame]
+        display = BoundaryDisplay.from_linear(self.data, moment.linear, self.model.ties)
+        display.plot(ax, legend=False)
+        if moment.step is not None:
+            self._draw_update(ax, display, moment.step)
+        ax.set_title(self._title(moment, display.errors), loc="left", fontsize="medium")
+        return self
+
+    def _draw_update(self, ax: Axes, display: BoundaryDisplay, step: Step) -> None:
+        """Mark the row that was used, and the boundary before it was."""
+        before = display.plane.seen(Linear(step.weights, step.bias))
+        if display.linear is not None and before.length > 0:
+            ends = display.limits.chord(before)
+            if ends is not None:
+                ax.axline(*ends, color=FAINT, linestyle=(0, (5, 3)), linewidth=1.2, zorder=2)
+        x, y = display.plane.place(self.data.X[[step.row]]).T
+        ring(ax, x, y, s=320, linewidths=2.2, zorder=5)
+        ring(ax, x, y, "white", s=300, linewidths=0.8, zorder=6)
+
+    def _title(self, moment: Frame, errors: int) -> str:
+        """What happened, in two lines."""
+        wrong = f"{errors:,} of {len(self.data.codes):,} rows misclassified"
+        if moment.step is None:
+            return f"Start: w = 0, b = 0\n{wrong}"
+        step, eta = moment.step, "" if self.model.eta0 == 1 else "η"
+        if step.rival is None:
+            rule = f"w ← w {'+' if step.label == self.data.classes[-1] else '−'} {eta}x"
+        else:
+            rule = f"from {step.rival} to {step.label}"
+        return (
+            f"Update {moment.number:,} of {self.model.n_mistakes_:,}, epoch {step.epoch}: "
+            f"row {step.row}, activation {step.activation:.3g}, {rule}\n{wrong}"
+        )
+
+    def save(self, path: str | os.PathLike[str], *, dpi: int = 90, fps: int = 4) -> None:
+        """Write it to a file ``.gif``, ``.mp4`` or ``.html``, which appears when it is complete."""
+        ending = ending_of(path, MOVING)
+        if ending == ".mp4" and not FFMpegWriter.isAvailable():
+            raise ValueError(
+                "An .mp4 file needs the program ffmpeg, which is not installed; write .gif or "
+                ".html, or install ffmpeg."
+            )
+        with replacing(path) as temporary, TemporaryDirectory() as folder:
+            if ending == ".html":
+                page = self.to_html(dpi=dpi, fps=fps)
+                temporary.write_text(HEAD + page, encoding="utf-8")
+                return
+            writer = (PillowWriter if ending == ".gif" else FFMpegWriter)(fps=fps)
+            named = Path(folder) / f"animation{ending}"  # the writers look at the ending
+            figure, frames = self._drawn()
+            with writer.saving(figure, named, dpi):
+                for _ in frames:
+                    writer.grab_frame()
+                for _ in range(2 * fps):  # the last one is held
+                    writer.grab_frame()
+            temporary.write_bytes(named.read_bytes())
+
+    def to_html(self, *, dpi: int = 90, fps: int = 4) -> str:
+        """It with buttons and a slider, complete in itself: nothing is loaded from anywhere."""
+        images = []
+        figure, frames = self._drawn()
+        for _ in frames:
+            image = BytesIO()
+            figure.savefig(image, format="png", dpi=dpi)
+            encoded = base64.b64encode(image.getvalue()).decode()
+            images.append(f"data:image/png;base64,{encoded}")
+        page = Template((files(__package__) / "player.html").read_text("utf-8"))
+        return page.substitute(id=f"f{uuid4().hex}", images=json.dumps(images), fps=fps)
+
+    def _drawn(self) -> tuple[Figure, Iterator[int]]:
+        """A figure, and an iterator that draws the next frame in it."""
+        figure = Figure(figsize=shape_of(1)["figsize"])
+        ax = figure.add_axes((0.13, 0.1, 0.84, 0.8))  # a layout would move from frame to frame
+
+        def draw() -> Iterator[int]:
+            for number in range(len(self.frames)):
+                ax.clear()
+                self.plot(ax, frame=number)
+                yield number
+
+        return figure, draw()
+
+    def _repr_html_(self) -> str:
+        """Itself, in a notebook."""
+        return self.to_html()

@@ -1,0 +1,216 @@
+"""The boundary of a classifier in the plane."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
+
+from ..classifiers.perceptron import Perceptron
+from ..rows import Array
+from ..theory import margin
+from ..training.solutions import chosen
+from .data import MOST_POINTS, Data, drawable, drawable_for
+from .display import Display
+from .drawing import COLOURS, INK, arrow, draw_points, legend_above, note, tidy
+from .planes import Limits, Plane, limits_of, plane_of
+from .scores import Linear, leads, linear_part, own_leads, scores_of
+
+
+@dataclass(kw_only=True)
+class BoundaryDisplay(Display):
+    """The boundary of a classifier, the half-planes on its sides, and the rows.
+
+    Two columns are drawn as they are. More are projected on the plane spanned by w and the first
+    principal direction orthogonal to it: the boundary is still a line there, and distances to it
+    are true. Make one with ``from_estimator`` or ``from_weights``.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> X, y = [[2.0, 1.0], [-1.0, 1.0]], [1, -1]
+    >>> display = BoundaryDisplay.from_estimator(Perceptron(order="fixed").fit(X, y), X, y)
+    >>> float(display.band), display.errors
+    (1.0, 0)
+    """
+
+    places: Array  # where the drawn rows are
+    codes: Array  # their numbers among the classes
+    classes: Array
+    wrong: Array  # which of the drawn rows are misclassified
+    errors: int  # of all rows
+    n_rows: int
+    plane: Plane  # what the axes mean
+    limits: Limits  # the part of the plane that is seen
+    leads: Array  # on a grid within the limits, how far each class is ahead of the best other
+    linear: Linear | None  # w and b as functions of the place, if a line tells two classes apart
+    band: float  # the distance of the nearest row; or the margin demanded, if rows are wrong
+
+    @classmethod
+    def from_estimator(
+        cls,
+        estimator: Any,
+        X: Any,
+        y: ArrayLike,
+        *,
+        most_points: int = MOST_POINTS,
+        resolution: int = 200,
+    ) -> Self:
+        """See how a fitted classifier, linear or not, divides the plane.
+
+        Parameters
+        ----------
+        estimator : classifier
+            Fitted; anything with ``predict``, better also ``decision_function``.
+        X, y : array-like
+            The rows to draw, and their labels.
+        most_points : int, default=5000
+            Of more rows so many are drawn, chosen by chance; the picture says so.
+        resolution : int, default=200
+            How fine the grid is on which a boundary that is no line is sought.
+        """
+        data = drawable_for(estimator, X, y)
+        linear = linear_part(estimator, data.X)
+        wrong = np.asarray(estimator.predict(X)) != data.classes[data.codes]
+        demanded = estimator.margin if isinstance(estimator, Perceptron) else 0.0
+
+        def scores(rows: Array) -> Array:
+            return scores_of(estimator, rows)
+
+        return cls._of(data, linear, scores, wrong, demanded, most_points, resolution)
+
+    @classmethod
+    def from_weights(
+        cls,
+        weights: ArrayLike,
+        bias: ArrayLike,
+        X: Any,
+        y: ArrayLike,
+        *,
+        ties: str = "mistake",
+        most_points: int = MOST_POINTS,
+    ) -> Self:
+        """See how weights in the shapes of ``coef_`` and ``intercept_`` divide the plane.
+
+        ``ties`` says what an activation of exactly 0 counts as, as for ``Perceptron``.
+        """
+        linear = Linear(np.atleast_2d(np.asarray(weights, np.float64)), np.ravel(bias))
+        return cls.from_linear(drawable(X, y), linear, ties, most_points)
+
+    @classmethod
+    def from_linear(
+        cls, data: Data, linear: Linear, ties: str, most_points: int = MOST_POINTS
+    ) -> Self:
+        """The same for rows that have been checked."""
+        scores = linear.scores(data.X)
+        ahead = own_leads(scores, data.codes)
+        tie_is_wrong = (ties == "mistake") | (
+            (ties != "correct") & (chosen(scores, ties) != data.codes)
+        )
+        wrong = np.where(ahead == 0, tie_is_wrong, ahead < 0)
+        return cls._of(data, linear, linear.scores, wrong, 0.0, most_points, 200)
+
+    @classmethod
+    def _of(
+        cls,
+        data: Data,
+        linear: Linear | None,
+        scores: Callable[[Array], Array],
+        wrong: Array,
+        demanded: float,
+        most_points: int,
+        resolution: int,
+    ) -> Self:
+        """The display of a scoring function and the rows that it gets wrong."""
+        plane = plane_of(data, linear)
+        drawn = data.sample(most_points)
+        places = plane.place(data.X[drawn])
+        limits = limits_of(places)
+        seen = None if linear is None else plane.seen(linear)
+        resolution = max(2, min(resolution, int(np.sqrt(1e8 / data.X.shape[1]))))
+        grid = np.stack(np.meshgrid(*np.linspace(limits.low, limits.high, resolution).T), axis=-1)
+        ahead = [
+            leads(scores(plane.lift(line)) if seen is None else seen.scores(line)) for line in grid
+        ]
+        if seen is not None and (len(seen.weights) != 1 or seen.length == 0):
+            seen = None
+        band = 0.0
+        if linear is not None and seen is not None:
+            least = margin(data.X, data.signs, linear.weights, float(linear.bias[0]))
+            band = least if least > 0 else demanded / linear.length
+        return cls(
+            places=places,
+            codes=data.codes[drawn],
+            classes=data.classes,
+            wrong=wrong[drawn],
+            errors=int(np.count_nonzero(wrong)),
+            n_rows=len(wrong),
+            plane=plane,
+            limits=limits,
+            leads=np.concatenate(ahead).T.reshape(-1, resolution, resolution),
+            linear=seen,
+            band=band,
+        )
+
+    def plot(self, ax: Axes | None = None, *, legend: bool = True, weights: bool = True) -> Self:
+        """Draw it, with or without a legend above, and w, the bias's shift and the margin."""
+        ax = self._one_axes(ax)
+        self._draw_sides(ax)
+        if self.linear is not None:
+            self._draw_line(ax, self.linear, weights)
+        circled, why = self.places[self.wrong], f"misclassified ({self.errors:,})"
+        draw_points(ax, self.places, self.codes, self.classes, circled, why)
+        self.limits.set(ax)
+        tidy(ax, self.plane.labels)
+        if not self.plane.labels[1]:
+            ax.set_yticks([])
+        if len(self.places) < self.n_rows:
+            count = f"{len(self.places):,} of {self.n_rows:,} rows"
+            note(ax, count, (0.99, 0.01), xycoords="axes fraction", ha="right", va="bottom")
+        if legend:
+            legend_above(ax)
+        return self
+
+    def _draw_sides(self, ax: Axes) -> None:
+        """Shade where each class is predicted, with lines between."""
+        xs, ys = np.linspace(self.limits.low, self.limits.high, self.leads.shape[1]).T
+        for code, ahead in enumerate(self.leads):
+            if ahead.max() > 0:
+                colour = COLOURS[code % len(COLOURS)]
+                levels = [0, 2 * float(ahead.max())]
+                ax.contourf(xs, ys, ahead, levels, colors=[colour], alpha=0.16, zorder=0)
+            if self.linear is None and ahead.min() < 0 < ahead.max():
+                ax.contour(xs, ys, ahead, [0], colors=INK, linewidths=1.2, zorder=2)
+
+    def _draw_line(self, ax: Axes, linear: Linear, weights: bool) -> None:
+        """Draw the boundary, the margin's band, the weight vector and the bias's shift."""
+        self._draw_level(ax, linear, 0.0, linewidth=1.8)
+        size = float(np.max(self.limits.high - self.limits.low))
+        if self.band > 0.008 * size:  # else the three lines would be one
+            look = {"linestyle": "--", "linewidth": 0.9}
+            self._draw_level(ax, linear, -self.band, **look)
+            self._draw_level(ax, linear, self.band, label=f"margin γ = {self.band:.3g}", **look)
+        ends = self.limits.chord(linear)
+        if ends is None or not weights:
+            return
+        unit = linear.weights[0] / linear.length
+        shift = -float(linear.bias[0]) / linear.length  # from the origin to the boundary, along w
+        if self.limits.hold(np.zeros(2)) and self.limits.hold(shift * unit):
+            from_shift = np.linalg.norm(ends - shift * unit, axis=1)
+            ends = ends if from_shift[0] > from_shift[1] else ends[::-1]
+            ax.plot(0, 0, "+", color=INK, markersize=9, zorder=4)
+            path, label = np.outer([0, shift], unit).T, f"shift −b/‖w‖ = {shift:.3g}"
+            ax.plot(*path, ":", color=INK, linewidth=1.6, zorder=2, label=label)
+        foot = 0.75 * ends[0] + 0.25 * ends[1]
+        tip = foot + unit * size * 0.15
+        arrow(ax, foot, tip, mutation_scale=16)
+        note(ax, "w", tuple(tip), xytext=tuple(11 * unit), textcoords="offset points",
+             ha="center", va="center", fontweight="bold")  # fmt: skip
+
+    def _draw_level(self, ax: Axes, linear: Linear, distance: float, **look: Any) -> None:
+        """Draw the line at a distance from the boundary, if it can be seen."""
+        ends = self.limits.chord(linear, distance * linear.length)
+        if ends is not None:
+            ax.axline(*ends, color=INK, zorder=2, **look)

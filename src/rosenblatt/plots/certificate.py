@@ -1,0 +1,134 @@
+"""The proof that two classes cannot be separated, or how far apart they are."""
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
+from scipy.spatial import ConvexHull, QhullError
+
+from ..rows import Array
+from ..theory import Inseparable, Separable, Undecided, max_margin, separability
+from .data import MOST_POINTS, drawable
+from .display import Display
+from .drawing import COLOURS, INK, draw_points, legend_above, tidy
+from .planes import Plane, limits_of, plane_of, plane_through
+from .progress import MOST_COLUMNS
+from .scores import Linear
+
+
+@dataclass(kw_only=True)
+class CertificateDisplay(Display):
+    """Why two classes cannot be separated, or how far apart they are.
+
+    The convex hulls of two classes meet in a point that rows of both make, or their two nearest
+    points are twice the largest margin apart. Make one with ``from_data``.
+
+    Examples
+    --------
+    >>> display = CertificateDisplay.from_data([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
+    >>> display.nearest.tolist()
+    [[0.5, 0.5], [0.5, 0.5]]
+    """
+
+    places: Array  # where the drawn rows are
+    codes: Array  # their numbers among the classes
+    classes: Array
+    support: Array  # where the rows of the certificate are
+    support_rows: Array  # their numbers in X
+    support_codes: Array
+    shares: Array  # how much each has of its class's point; those of a class sum to 1
+    nearest: Array  # where the point of each class is; the same if the hulls meet
+    verdict: Separable | Inseparable
+    plane: Plane  # what the axes mean
+
+    @classmethod
+    def from_data(cls, X: Any, y: ArrayLike, *, most_points: int = MOST_POINTS) -> Self:
+        """Decide whether a hyperplane separates two classes, and keep the proof.
+
+        Of more rows ``most_points`` are drawn, besides those of the certificate.
+        """
+        data = drawable(X, y)
+        if len(data.classes) != 2:
+            raise ValueError(
+                f"y has {len(data.classes)} classes, and a certificate is about two; give "
+                "y == label for one of them."
+            )
+        verdict = separability(data.X, data.signs)
+        if isinstance(verdict, Undecided):
+            raise ValueError("Neither could be proved for these rows, so there is nothing to draw.")
+        if isinstance(verdict, Inseparable):
+            rows, shares = np.array(verdict.support), 2 * np.array(verdict.weights, np.float64)
+            plane = plane_through(data, rows)
+        elif data.X.shape[1] > MOST_COLUMNS:
+            raise ValueError(
+                f"The rows are separable, but with {data.X.shape[1]:,} columns their hulls' "
+                "nearest points are out of reach; draw a boundary instead."
+            )
+        else:
+            widest = max_margin(data.X, data.signs)
+            rows, shares = widest.support, widest.shares
+            plane = plane_of(data, Linear(widest.weights[None], np.array([widest.bias])))
+        places, codes = plane.place(data.X[rows]), data.codes[rows]
+        drawn = np.union1d(data.sample(most_points), rows)
+        return cls(
+            places=plane.place(data.X[drawn]),
+            codes=data.codes[drawn],
+            classes=data.classes,
+            support=places,
+            support_rows=rows,
+            support_codes=codes,
+            shares=shares,
+            nearest=np.stack([shares[codes == k] @ places[codes == k] for k in (0, 1)]),
+            verdict=verdict,
+            plane=plane,
+        )
+
+    def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
+        """Draw the hulls, the rows of the certificate, and the points that these make."""
+        ax = self._one_axes(ax)
+        for code, style in enumerate(["--", "-"]):
+            colour = COLOURS[code]
+            around = outline(self.places[self.codes == code])
+            ax.fill(*around.T, color=colour, alpha=0.14, linewidth=0, zorder=0)
+            ax.plot(*closed(around).T, color=colour, linewidth=0.8, zorder=1)
+            made = outline(self.support[self.support_codes == code])
+            ax.plot(*closed(made).T, style, color=INK, linewidth=1.6, zorder=2)
+        why = f"the {len(self.support)} rows that prove it"
+        draw_points(ax, self.places, self.codes, self.classes, self.support, why)
+        self._draw_nearest(ax)
+        limits_of(self.places).set(ax)
+        tidy(ax, self.plane.labels)
+        if legend:
+            legend_above(ax)
+        return self
+
+    def _draw_nearest(self, ax: Axes) -> None:
+        """The point where the hulls meet, or the two that are nearest."""
+        meet = isinstance(self.verdict, Inseparable)
+        apart = np.diff(self.nearest, axis=0)[0]
+        label = "the hulls meet" if meet else f"2γ = {np.linalg.norm(apart):.3g} apart"
+        stars = self.nearest[: 1 if meet else 2].T
+        ax.plot(*stars, "*", color="black", markeredgecolor="white", markersize=17, zorder=5,
+                label=label)  # fmt: skip
+        if not meet:
+            ax.plot(*self.nearest.T, ":", color=INK, zorder=2)
+            middle = self.nearest.mean(axis=0)
+            across = np.array([-apart[1], apart[0]])
+            ax.axline(tuple(middle), tuple(middle + across), color=INK, linewidth=1.8, zorder=2)
+
+
+def outline(places: Array) -> Array:
+    """The corners of the convex hull of some points, in turn."""
+    try:
+        return np.asarray(places[ConvexHull(places).vertices])
+    except (QhullError, ValueError):  # all on a line
+        centred = places - places.mean(axis=0)
+        along = centred @ np.linalg.svd(centred, full_matrices=False)[2][0]
+        return np.asarray(places[[np.argmin(along), np.argmax(along)]])
+
+
+def closed(corners: Array) -> Array:
+    """The corners and the first again; a line is there and back already."""
+    return corners if len(corners) == 2 else np.vstack([corners, corners[:1]])

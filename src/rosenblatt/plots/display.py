@@ -1,0 +1,75 @@
+"""What all displays share: figures, axes and picture files."""
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+
+from ..disk import replacing
+from ..rows import Array
+
+STILL = (".png", ".svg", ".pdf", ".jpg", ".webp")
+MOVING = (".gif", ".mp4", ".html")
+
+
+class Display:
+    """Something that can be drawn; ``ax_`` and ``figure_`` are what it was last drawn in."""
+
+    ax_: Any
+    figure_: Any
+    n_axes = 1
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw it in some axes, or in a new figure."""
+        raise NotImplementedError
+
+    def save(self, path: str | os.PathLike[str], *, dpi: int = 150) -> None:
+        """Draw it to a file, which appears when it is complete; its ending decides the format."""
+        ending = ending_of(path, STILL)
+        figure = Figure(**shape_of(self.n_axes))
+        self.plot(axes_in(figure, self.n_axes))
+        with replacing(path) as temporary:
+            figure.savefig(temporary, format=ending[1:], dpi=dpi, bbox_inches="tight")
+
+    def _one_axes(self, ax: Axes | None) -> Any:
+        """The axes to draw in: those given, or those of a new figure of pyplot."""
+        (self.ax_,) = self._all_axes(ax, 1)
+        return self.ax_
+
+    def _all_axes(self, ax: Any, count: int) -> Array:
+        """So many axes to draw in."""
+        if ax is None:
+            from matplotlib import pyplot
+
+            ax = axes_in(pyplot.figure(**shape_of(count)), count)
+        axes = np.ravel(np.asarray(ax, object))
+        if len(axes) != count:
+            raise ValueError(f"ax has {len(axes)} axes, and there is something for {count}.")
+        self.ax_, self.figure_ = axes, axes[0].figure
+        return axes
+
+
+def shape_of(count: int) -> dict[str, Any]:
+    """The arguments of a figure for so many axes."""
+    size = (6.4, 5.8) if count == 1 else (9.0, 3.3 * ((count + 1) // 2))
+    return {"figsize": size, "layout": "constrained"}
+
+
+def axes_in(figure: Figure, count: int) -> Array:
+    """So many axes in a figure, two beside each other."""
+    grid = figure.subplots((count + 1) // 2, min(count, 2), squeeze=False).ravel()
+    for ax in grid[count:]:
+        ax.remove()
+    return np.asarray(grid[:count])
+
+
+def ending_of(path: str | os.PathLike[str], known: Sequence[str]) -> str:
+    """How a file's name ends, if it is one of those known."""
+    ending = Path(path).suffix.lower()
+    if ending not in known:
+        raise ValueError(f"{path} should end in {', '.join(known)}; its ending decides the format.")
+    return ending

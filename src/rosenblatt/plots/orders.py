@@ -1,0 +1,90 @@
+"""The same rows learnt in different orders."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from matplotlib.axes import Axes
+from numpy.typing import ArrayLike
+
+from ..classifiers.perceptron import Perceptron
+from ..rows import Array
+from .display import Display
+from .drawing import COLOURS, INK, tidy
+
+TITLES = {"reads": "reads of the data", "mistakes": "mistakes"}
+
+
+@dataclass(kw_only=True)
+class OrderDisplay(Display):
+    """How often the rows had to be read, and how many mistakes were made, in different orders.
+
+    Make one with ``from_data``.
+
+    Examples
+    --------
+    >>> display = OrderDisplay.from_data([[2.0, 1.0], [-1.0, 1.0]], [1, -1], seeds=range(3))
+    >>> display.reads["fixed"].tolist(), display.mistakes["fixed"].tolist()
+    ([2.0], [2])
+    """
+
+    n_axes = 2
+    reads: dict[str, Array]  # in each order, for each seed: rows gone through as a share of all
+    mistakes: dict[str, Array]
+    separated: dict[str, Array]  # whether the run ended with a pass without mistakes
+
+    @classmethod
+    def from_data(
+        cls,
+        X: Any,
+        y: ArrayLike,
+        *,
+        orders: Sequence[str] = ("fixed", "once", "each", "active"),
+        seeds: Sequence[int] = range(20),
+        **parameters: Any,
+    ) -> Self:
+        """Train in each order; in those that chance decides, once for each seed.
+
+        The parameters are those of ``Perceptron``; ``max_iter`` is 1000 unless given.
+        """
+        display = cls(reads={}, mistakes={}, separated={})
+        parameters = {"max_iter": 1000, **parameters}
+        for order in orders:
+            models = [
+                Perceptron(order=order, random_state=seed, **parameters).fit(X, y)
+                for seed in (seeds if order in ("each", "once") else [0])
+            ]
+            reads = [sum(epoch.rows for epoch in model.history_) for model in models]
+            display.reads[order] = np.array(reads) / np.shape(y)[0]
+            display.mistakes[order] = np.array([model.n_mistakes_ for model in models])
+            ends = [model.stop_reason_ == "separated" for model in models]
+            display.separated[order] = np.array(ends)
+        return display
+
+    def plot(self, ax: Any = None) -> Self:
+        """Draw a dot for each run, open if it did not separate the rows, and their means."""
+        everywhere = all(done.all() for done in self.separated.values())
+        until = " until separated" if everywhere else " (open: not separated)"
+        for axis, name in zip(self._all_axes(ax, 2), TITLES, strict=True):
+            for place, (order, values) in enumerate(getattr(self, name).items()):
+                draw_runs(axis, place, values, self.separated[order])
+            axis.set_yticks(range(len(self.reads)), list(self.reads))
+            axis.set_ylim(len(self.reads) - 0.5, -0.5)
+            axis.set_xlim(left=0)
+            axis.set_title(TITLES[name] + until, loc="left", fontsize="medium")
+            axis.tick_params(axis="y", length=0)
+            axis.grid(axis="x", color="0.9")
+            axis.set_axisbelow(True)
+            tidy(axis, ("", ""))
+        return self
+
+
+def draw_runs(ax: Axes, place: int, values: Array, separated: Array) -> None:
+    """The runs in one order, and their mean with twice its standard error."""
+    heights = place + 0.22 * np.sin(2.4 * np.arange(len(values)))  # apart, but the same each time
+    colours = np.where(separated, COLOURS[1], "white")
+    ax.scatter(values, heights, s=22, c=colours, edgecolors=COLOURS[1], alpha=0.7, zorder=2)
+    error = 2 * values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
+    ax.errorbar(values.mean(), place, xerr=error, fmt="D", color=INK, capsize=4, markersize=6,
+                zorder=3)  # fmt: skip

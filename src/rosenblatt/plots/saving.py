@@ -1,0 +1,83 @@
+"""One idea, or learning itself, drawn to a file."""
+
+import os
+from typing import Any
+
+from .animation import LearningAnimation
+from .boundary import BoundaryDisplay
+from .certificate import CertificateDisplay
+from .display import MOVING, STILL, Display, ending_of
+from .orders import OrderDisplay
+from .progress import ProgressDisplay
+from .projection import ProjectionDisplay
+from .runs import fitted
+
+IDEAS = ("boundary", "projection", "progress", "orders", "certificate")
+
+
+def save_plot(
+    path: str | os.PathLike[str],
+    X: Any = None,
+    y: Any = None,
+    *,
+    estimator: Any = None,
+    what: str | None = None,
+    every: str = "update",
+    dpi: int = 150,
+    **parameters: Any,
+) -> None:
+    """Draw one idea, or learning itself, to a file that appears when it is complete.
+
+    Parameters
+    ----------
+    path : str or path-like
+        Its ending decides: ``.png``, ``.svg``, ``.pdf``, ``.jpg`` or ``.webp`` for a picture,
+        ``.gif``, ``.mp4`` or ``.html`` for an animation of learning.
+    X, y : array-like, optional
+        Rows and labels. Without them there is only the progress of an estimator.
+    estimator : classifier, optional
+        Fitted; by default a Perceptron is trained on X and y.
+    what : {"boundary", "projection", "progress", "orders", "certificate"}, optional
+        The idea; by default the boundary, or without rows the progress.
+    every : {"update", "epoch"}, default="update"
+        What the steps of time are, in an animation and in the progress.
+    dpi : int, default=150
+        Dots per inch of a picture of dots.
+    **parameters
+        Of the Perceptron, where one is trained; ``random_state`` is 0 unless given.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_plot(f"{folder}/two.png", [[2.0, 1.0], [-1.0, 1.0]], [1, -1], order="fixed")
+    ...     Path(f"{folder}/two.png").read_bytes()[1:4]
+    b'PNG'
+    """
+    ending = ending_of(path, (*STILL, *MOVING))
+    what = what or ("progress" if X is None else "boundary")
+    if what not in IDEAS:
+        raise ValueError(f"what must be one of {', '.join(IDEAS)}; got {what!r}.")
+    if X is None and (what != "progress" or estimator is None or ending in MOVING):
+        raise ValueError(
+            "Without rows only the progress of an estimator can be drawn; give X and y."
+        )
+    if estimator is None and what not in ("orders", "certificate"):
+        estimator = fitted(X, y, parameters)
+    if ending in MOVING:
+        LearningAnimation.from_estimator(estimator, X, y, every=every).save(path)
+        return
+    display: Display
+    if what == "boundary":
+        display = BoundaryDisplay.from_estimator(estimator, X, y)
+    elif what == "projection":
+        display = ProjectionDisplay.from_estimator(estimator, X, y)
+    elif what == "progress":
+        over = "epochs" if X is None else f"{every}s"
+        display = ProgressDisplay.from_estimator(estimator, X, y, over=over)
+    elif what == "orders":
+        display = OrderDisplay.from_data(X, y, **parameters)
+    else:
+        display = CertificateDisplay.from_data(X, y)
+    display.save(path, dpi=dpi)

@@ -1,0 +1,108 @@
+"""Each frame shows the update that was made, in every format."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from matplotlib.animation import FFMpegWriter
+from sklearn.svm import SVC
+
+import rosenblatt
+from rosenblatt import steps
+from rosenblatt.plots import (
+    LearningAnimation,
+)
+
+from ..conftest import blobs
+from .conftest import IRIS, XOR, apart, axlines, new_ax
+
+
+@pytest.mark.parametrize("parameters", [{"order": "fixed"}, {"order": "each", "random_state": 5}])
+def test_the_frames_are_the_updates(parameters):
+    X, y = apart(60)
+    film = LearningAnimation.from_data(X, y, **parameters)
+    taken = list(steps(X, y, **parameters))
+    assert [frame.number for frame in film.frames] == list(range(len(taken) + 1))
+    assert film.frames[0].linear.weights.tolist() == [[0, 0]]
+    for frame, step in zip(film.frames[1:], taken, strict=True):
+        assert np.array_equal(frame.linear.weights, step.new_weights)
+        assert np.array_equal(frame.linear.bias, step.new_bias)
+        assert frame.step.row == step.row
+
+
+def test_a_frame_shows_the_old_boundary_the_new_one_and_the_row():
+    X, y = blobs(60, 2)
+    film = LearningAnimation.from_data(X, y, max_iter=2)
+    step = film.frames[7].step
+    ax = film.plot(new_ax(), frame=7).ax_
+    lines = axlines(ax)
+    assert np.allclose(lines[0] @ step.new_weights[0] + step.new_bias, 0)
+    assert np.allclose(lines[-1] @ step.weights[0] + step.bias, 0)
+    assert np.asarray(ax.collections[-1].get_offsets()).tolist() == [X[step.row].tolist()]
+    assert f"row {step.row}" in ax.get_title(loc="left")
+    wrong = rosenblatt.training_error(X, y, step.new_weights, step.new_bias[0]) * len(y)
+    assert f"{round(wrong)} of 60 rows" in ax.get_title(loc="left")
+
+
+def test_epochs_end_with_their_last_update():
+    X, y = blobs(60, 2)
+    film = LearningAnimation.from_data(X, y, every="epoch", max_iter=4)
+    *_, last = (step for step in steps(X, y, max_iter=4, random_state=0) if step.epoch == 2)
+    assert [frame.step.epoch for frame in film.frames] == [1, 2, 3, 4]
+    assert np.array_equal(film.frames[1].linear.weights, last.new_weights)
+
+
+def test_a_long_run_is_shown_in_few_frames_from_start_to_end():
+    film = LearningAnimation.from_data(*XOR, most_frames=5)
+    numbers = [frame.number for frame in film.frames]
+    assert len(numbers) == 6  # and the start
+    assert numbers[-1] == film.model.n_mistakes_
+    assert all(a < b for a, b in pairwise(numbers))
+
+
+def test_more_columns_and_classes_are_filmed_too():
+    film = LearningAnimation.from_data(*IRIS, max_iter=3)
+    assert "from" in film.plot(new_ax(), frame=5).ax_.get_title(loc="left")
+
+
+def test_a_notebook_shows_controls_that_need_no_network():
+    film = LearningAnimation.from_data(*apart(), most_frames=3)
+    page = film._repr_html_()
+    assert page.count('"data:image/png;base64') == len(film.frames)
+    assert 'title="Play"' in page
+    assert "http" not in page.replace("http://www.w3.org", "")
+    assert "fa-" not in page
+
+
+def test_a_run_without_mistakes_is_drawn_as_its_start():
+    film = LearningAnimation.from_data(*apart(), ties="correct").plot()
+    assert film.ax_.get_title(loc="left") == "Start: w = 0, b = 0\n0 of 40 rows misclassified"
+
+
+def test_a_gif_has_a_frame_for_each_update_and_holds_the_last(tmp_path):
+    from PIL import Image
+
+    film = LearningAnimation.from_data(*apart())
+    film.save(tmp_path / "learning.gif", fps=5)
+    with Image.open(tmp_path / "learning.gif") as gif:
+        # Pillow makes one long frame of equal ones
+        assert gif.n_frames == len(film.frames)
+        gif.seek(gif.n_frames - 1)
+        assert gif.info["duration"] == 200 * 11
+
+
+def test_mp4_needs_ffmpeg_and_says_so(tmp_path, monkeypatch):
+    film = LearningAnimation.from_data(*apart())
+    if FFMpegWriter.isAvailable():
+        film.save(tmp_path / "learning.mp4")
+        assert (tmp_path / "learning.mp4").read_bytes()[4:8] == b"ftyp"
+        (tmp_path / "learning.mp4").unlink()
+    monkeypatch.setattr(FFMpegWriter, "isAvailable", lambda: False)
+    with pytest.raises(ValueError, match="needs the program ffmpeg"):
+        film.save(tmp_path / "learning.mp4")
+    assert not list(tmp_path.iterdir())
+
+
+def test_only_a_perceptron_is_animated():
+    with pytest.raises(ValueError, match="a fitted Perceptron"):
+        LearningAnimation.from_estimator(SVC().fit(*XOR), *XOR)

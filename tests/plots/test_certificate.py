@@ -1,0 +1,62 @@
+"""The drawn proof is the proof."""
+
+import numpy as np
+import pytest
+from scipy.sparse import random_array
+
+from rosenblatt import Inseparable, max_margin, separability
+from rosenblatt.plots import (
+    CertificateDisplay,
+)
+
+from ..conftest import blobs
+from .conftest import IRIS, apart, new_ax, points
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 7])
+def test_the_hulls_meet_in_a_point_that_both_classes_make(d):
+    X, y = blobs(300, d)
+    display = CertificateDisplay.from_data(X, y)
+    proof = separability(X, y)
+    assert isinstance(display.verdict, Inseparable)
+    assert display.support_rows.tolist() == list(proof.support)
+    assert np.allclose(display.nearest[0], display.nearest[1], atol=1e-9)
+    for code in (0, 1):
+        of_class = display.support_codes == code
+        assert np.isclose(display.shares[of_class].sum(), 1)
+        made = display.shares[of_class] @ X[display.support_rows[of_class]]
+        assert np.allclose(display.plane.place(made), display.nearest[code])
+    drawn = points(display.plot(new_ax()).ax_)
+    assert np.array_equal(drawn[f"the {len(proof.support)} rows that prove it"], display.support)
+
+
+@pytest.mark.parametrize("d", [2, 5])
+def test_hulls_that_do_not_meet_are_twice_the_margin_apart(d):
+    X, y = apart(d=d)
+    display = CertificateDisplay.from_data(X, y).plot(new_ax())
+    distance = np.linalg.norm(np.subtract(*display.nearest))
+    assert np.isclose(distance, 2 * max_margin(X, y).upper)
+
+
+def test_equal_rows_of_two_classes_are_a_certificate():
+    display = CertificateDisplay.from_data([[1.0, 2.0], [1.0, 2.0], [0.0, 5.0]], [0, 1, 1])
+    assert display.nearest.tolist() == [[1.0, 2.0], [1.0, 2.0]]
+    display.plot(new_ax())
+
+
+def test_rows_too_wide_for_their_nearest_points_are_refused():
+    X = random_array((40, 100_000), density=1e-3, rng=np.random.default_rng(0), format="csr")
+    with pytest.raises(ValueError, match="100,000 columns"):
+        CertificateDisplay.from_data(X, np.arange(40) % 2)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: CertificateDisplay.from_data(*IRIS), "3 classes"),
+        (lambda: CertificateDisplay.from_data([[1.0]], [0]), "1 classes"),
+    ],
+)
+def test_other_than_two_classes_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

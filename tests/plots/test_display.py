@@ -1,0 +1,44 @@
+"""Figures and files appear whole, where they should."""
+
+import pytest
+from matplotlib import pyplot
+from matplotlib.figure import Figure
+
+from rosenblatt import Perceptron
+from rosenblatt.plots import (
+    BoundaryDisplay,
+    ProgressDisplay,
+    save_plot,
+)
+
+from .conftest import apart
+
+
+def test_a_new_figure_is_made_where_none_is_given():
+    X, y = apart()
+    display = BoundaryDisplay.from_estimator(Perceptron().fit(X, y), X, y).plot()
+    assert display.figure_ is pyplot.gcf()
+    assert display.ax_ in display.figure_.axes
+
+
+def test_a_display_saves_itself(tmp_path):
+    X, y = apart()
+    display = ProgressDisplay.from_data(X, y)
+    display.save(tmp_path / "figure.png")
+    assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
+    with pytest.raises(ValueError, match=r"figure.gif should end in .png"):
+        display.save(tmp_path / "figure.gif")
+
+
+def test_a_failed_figure_leaves_the_old_one(tmp_path, monkeypatch):
+    path = tmp_path / "figure.png"
+    path.write_text("old")
+
+    def full(*_, **__):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(Figure, "savefig", full)
+    with pytest.raises(OSError, match="No space"):
+        save_plot(path, *apart())
+    assert path.read_text() == "old"
+    assert len(list(tmp_path.iterdir())) == 1

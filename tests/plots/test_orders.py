@@ -1,0 +1,33 @@
+"""Orders are compared by the engine's own counts."""
+
+import numpy as np
+from matplotlib.figure import Figure
+
+from rosenblatt import Perceptron
+from rosenblatt.plots import (
+    OrderDisplay,
+)
+
+from .conftest import XOR, apart
+
+
+def test_each_order_has_the_engines_own_counts():
+    X, y = apart()
+    display = OrderDisplay.from_data(X, y, seeds=[3, 4]).plot(Figure().subplots(2))
+    models = [Perceptron(order="once", random_state=seed).fit(X, y) for seed in (3, 4)]
+    assert display.mistakes["once"].tolist() == [model.n_mistakes_ for model in models]
+    assert display.reads["once"].tolist() == [model.n_iter_ for model in models]
+    assert {order: len(reads) for order, reads in display.reads.items()} == {
+        "fixed": 1,
+        "once": 2,
+        "each": 2,
+        "active": 1,
+    }
+    dots = [np.asarray(drawn.get_offsets())[:, 0].tolist() for drawn in display.ax_[1].collections]
+    assert display.mistakes["once"].tolist() in dots
+
+
+def test_runs_that_did_not_separate_are_marked():
+    display = OrderDisplay.from_data(*XOR, max_iter=3, orders=["each"]).plot(Figure().subplots(2))
+    assert not display.separated["each"].any()
+    assert "not separated" in display.ax_[0].get_title(loc="left")

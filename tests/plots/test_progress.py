@@ -1,0 +1,122 @@
+"""The curves are what the engine measures, and the theorem holds."""
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+from scipy.sparse import random_array
+from sklearn.svm import SVC
+
+import rosenblatt
+from rosenblatt import Perceptron, report, steps
+from rosenblatt.plots import (
+    ProgressDisplay,
+)
+
+from ..conftest import blobs
+from .conftest import IRIS, XOR, apart, fitted, new_ax
+
+
+@pytest.mark.parametrize("parameters", [{}, {"fit_intercept": False}, {"intercept_step": "radius"}])
+def test_the_squeeze_holds_and_ends_as_the_report_says(parameters):
+    X, y = apart(60)
+    X = X + (y[:, None] * 2 - 1) if parameters.get("fit_intercept") is False else X
+    model = Perceptron(random_state=0, eta0=0.5, max_iter=500, **parameters).fit(X, y)
+    display = ProgressDisplay.from_estimator(model, X, y)
+    told, M = report(model, X, y), display.time
+    R, gamma = display.squeeze.radius, display.squeeze.margin
+    length = display.curves["length"]
+    assert M.tolist() == list(range(1, model.n_mistakes_ + 1))
+    assert np.all(gamma * M <= length * (1 + 1e-9))
+    assert np.all(length <= R * np.sqrt(M) * (1 + 1e-9))
+    assert np.isclose(display.squeeze.bound, told.bound)
+    assert np.isclose(display.curves["angle"][-1], told.angle)
+    assert np.allclose((gamma * M[-1], length[-1], R * np.sqrt(M[-1])), told.chain)
+
+
+@pytest.mark.parametrize("order", ["each", "fixed", "active", "worst"])
+def test_over_epochs_the_losses_are_those_that_the_engine_measures(order):
+    X, y = blobs(60, 3)
+    parameters = {"order": order, "random_state": 1, "max_iter": 8}
+    display = ProgressDisplay.from_data(X, y, over="epochs", **parameters)
+    measured = Perceptron(measure=True, **parameters).fit(X, y).history_
+    assert display.curves["mistakes"].tolist() == np.cumsum([e.mistakes for e in measured]).tolist()
+    assert display.curves["errors"].tolist() == [epoch.errors for epoch in measured]
+    assert np.allclose(display.curves["loss"], [epoch.loss for epoch in measured])
+
+
+def test_a_last_epoch_without_mistakes_changes_nothing():
+    X, y = apart()
+    model = Perceptron(random_state=0).fit(X, y)
+    display = ProgressDisplay.from_estimator(model, X, y, over="epochs")
+    assert display.time[-1] == model.n_iter_
+    assert display.curves["errors"][-1] == model.history_[-1].errors == 0
+
+
+def test_without_rows_there_is_what_the_history_has(tmp_path):
+    model = Perceptron(random_state=0, max_iter=7).fit(*IRIS)
+    model.save(tmp_path / "model.safetensors")
+    display = ProgressDisplay.from_estimator(rosenblatt.load(tmp_path / "model.safetensors"))
+    assert display.curves["errors"].tolist() == [epoch.errors for epoch in model.history_]
+    display.plot(Figure().subplots(3))
+    assert [ax.lines[0].get_ydata().tolist() for ax in display.ax_] == [
+        curve.tolist() for curve in display.curves.values()
+    ]
+
+
+def test_several_classes_have_no_bound_but_a_lead():
+    display = ProgressDisplay.from_data(*IRIS, max_iter=5)
+    *_, last = steps(*IRIS, max_iter=5, random_state=0)
+    scores = IRIS[0] @ last.new_weights.T + last.new_bias
+    rivals = np.where(np.eye(3, dtype=bool)[IRIS[1]], -np.inf, scores).max(axis=1)
+    assert display.curves["errors"][-1] == np.sum(scores[range(150), IRIS[1]] <= rivals)
+    assert display.squeeze is None
+    display.plot(Figure().subplots(3))
+
+
+def test_only_some_moments_of_a_long_run_are_measured():
+    display = ProgressDisplay.from_data(*XOR, most=10)
+    assert len(display.curves["errors"]) == 10
+    assert display.time[[0, -1]].tolist() == [
+        1,
+        Perceptron(random_state=0).fit(*XOR).n_mistakes_,
+    ]
+
+
+def test_the_bound_is_drawn_over_epochs():
+    X, y = apart()
+    display = ProgressDisplay.from_data(X, y, over="epochs", order="fixed")
+    ax = display.plot(new_ax(), quantities=["mistakes"]).ax_[0]
+    assert ax.lines[1].get_ydata()[0] == display.squeeze.bound
+    display.plot()
+
+
+def test_very_wide_rows_have_no_bound():
+    X = random_array((40, 100_000), density=1e-3, rng=np.random.default_rng(0), format="csr")
+    display = ProgressDisplay.from_data(X, np.arange(40) % 2)
+    assert display.squeeze is None
+    assert display.curves["errors"][-1] == 0
+
+
+@pytest.mark.parametrize("over", ["updates", "epochs"])
+def test_a_run_without_mistakes_has_empty_curves(over):
+    display = ProgressDisplay.from_data(*apart(), ties="correct", over=over).plot()
+    assert len(display.curves["errors"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: ProgressDisplay.from_data([[1.0], [2.0]], [1, 1]), "only one class"),
+        (lambda: ProgressDisplay.from_data(*XOR, over="time"), "over must be"),
+        (lambda: ProgressDisplay.from_estimator(fitted(), over="updates"), "needs the rows"),
+        (lambda: ProgressDisplay.from_estimator(SVC().fit(*XOR), *XOR), "a fitted Perceptron"),
+        (
+            lambda: ProgressDisplay.from_data(*XOR).plot(new_ax(), quantities=["angle"]),
+            "no curve of 'angle'",
+        ),
+        (lambda: ProgressDisplay.from_data(*XOR).plot(new_ax()), "ax has 1 axes"),
+    ],
+)
+def test_what_has_no_progress_is_refused_in_a_sentence(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

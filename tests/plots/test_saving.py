@@ -1,0 +1,133 @@
+"""Every idea is written in every format, from Python and from the shell."""
+
+import subprocess
+import sys
+
+import pytest
+
+from rosenblatt.plots import (
+    save_plot,
+)
+from rosenblatt.plots.saving import IDEAS
+
+from ..test_cli import run
+from .conftest import XOR, apart, fitted
+
+MAGIC = {
+    ".png": b"\x89PNG",
+    ".svg": b"<?xml",
+    ".pdf": b"%PDF",
+    ".jpg": b"\xff\xd8",
+    ".webp": b"RIFF",
+    ".gif": b"GIF8",
+    ".html": b"<!doctype html>",
+}
+
+
+@pytest.mark.parametrize("ending", MAGIC)
+def test_every_format_is_written(tmp_path, ending):
+    X, y = apart()
+    path = tmp_path / f"figure{ending.upper()}"
+    save_plot(path, X, y, order="fixed")
+    assert path.read_bytes().startswith(MAGIC[ending])
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("what", IDEAS)
+def test_every_idea_is_written(tmp_path, what):
+    save_plot(tmp_path / "figure.png", *apart(), what=what, max_iter=50)
+    assert (tmp_path / "figure.png").stat().st_size > 5_000
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: save_plot("figure.bmp", *XOR), r"figure.bmp should end in .png, .svg"),
+        (lambda: save_plot("figure", *XOR), "should end in"),
+        (lambda: save_plot("figure.png", *XOR, what="dream"), "what must be one of"),
+        (lambda: save_plot("figure.gif", estimator=fitted()), "give X and y"),
+        (lambda: save_plot("figure.png"), "give X and y"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_in_a_sentence(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_plot_draws_a_data_set(capsys, tmp_path):
+    status, out, _ = run(capsys, "plot", "iris", "-o", tmp_path / "iris.png")
+    assert (status, out) == (0, f"The figure is in {tmp_path / 'iris.png'}.\n")
+    assert (tmp_path / "iris.png").read_bytes().startswith(b"\x89PNG")
+
+
+@pytest.mark.parametrize("what", IDEAS)
+def test_plot_draws_every_idea(capsys, tmp_path, what):
+    options = ("--positive", "0", "--what", what, "-o", tmp_path / "iris.svg")
+    assert run(capsys, "plot", "iris", *options)[0] == 0
+    assert (tmp_path / "iris.svg").exists()
+
+
+def test_plot_films_a_file(capsys, tmp_path):
+    (tmp_path / "rows.csv").write_text("a,kind,b\n0,no,1\n1,no,0\n4,yes,4\n5,yes,3\n")
+    arguments = (tmp_path / "rows.csv", "--label", "kind", "-o", tmp_path / "rows.gif")
+    assert run(capsys, "plot", *arguments)[0] == 0
+    assert (tmp_path / "rows.gif").read_bytes().startswith(b"GIF")
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("rows.csv", "a,kind,b\n0,no,1\n1,no,0\n4,yes,4\n5,yes,3\n"),
+        ("rows.csv", "smell,kind,cap\nfoul,no,red\nfoul,no,green\nnut,yes,red\nnut,yes,blue\n"),
+        ("rows.svm", "1 1:3 2:4\n-1 1:0.5\n1 3:2\n-1 2:-1\n"),
+    ],
+)
+def test_plot_draws_a_model_with_and_without_rows(capsys, tmp_path, name, text):
+    data, model = tmp_path / name, tmp_path / "model.safetensors"
+    data.write_text(text)
+    label = ("--label", "kind") if name == "rows.csv" else ()
+    assert run(capsys, "train", data, *label, "-o", model)[0] == 0
+    for rows in ([], [data]):
+        status, _, err = run(capsys, "plot", model, *rows, "-o", tmp_path / f"{len(rows)}.png")
+        assert (status, err) == (0, "")
+        assert (tmp_path / f"{len(rows)}.png").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["xor", "-o", "figure.doc"], "figure.doc should end in .png"),
+        (["xor", "-o", "nowhere/figure.png"], "There is no folder nowhere"),
+        (["xor", "iris", "-o", "figure.png"], "xor is no model"),
+        (["nothing.csv", "-o", "figure.png"], "nothing.csv"),
+        (["iris", "--positive", "9", "-o", "figure.png"], "iris has no label 9; it has 0, 1, 2."),
+        (["iris", "--what", "projection", "-o", "figure.png"], "3 classes"),
+        (["empty.csv", "-o", "figure.png"], "empty.csv"),
+        (["lone.csv", "-o", "figure.png"], "only one class"),
+        (["broken.safetensors", "-o", "figure.png"], "not an intact model"),
+    ],
+)
+def test_plot_refuses_in_one_line(capsys, tmp_path, monkeypatch, arguments, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "lone.csv").write_text("a,y\n1,0\n2,0\n")
+    (tmp_path / "broken.safetensors").write_text("no model")
+    status, _, err = run(capsys, "plot", *arguments)
+    assert status == 2
+    assert err.startswith("rosenblatt: ")
+    assert message in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "figure.png").exists()
+
+
+def test_without_matplotlib_there_is_one_clear_sentence():
+    script = """
+import sys
+sys.modules["matplotlib"] = None
+sys.argv = ["rosenblatt", "plot", "xor", "-o", "figure.png"]
+from rosenblatt.cli import main
+main()
+"""
+    ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert ended.stderr == "rosenblatt: Plots need matplotlib: pip install 'rosenblatt[plots]'.\n"

@@ -1,5 +1,5 @@
 """The commands as ``python -m rosenblatt``."""
 
-from .cli import main
+from .cli.app import main
 
 main()

@@ -62,10 +62,10 @@ class ResultOptions:
         if self.checkpoint is not None and not self.checkpoint >= 0:
             raise ValueError(f"--checkpoint {self.checkpoint} must be 0 seconds or more.")
         if self.plot is not None:
-            from ..plots import check_figure
+            from ..plots import MOVING, STILL, ending_of
 
             check_places(None, self.plot)
-            check_figure(self.plot)
+            ending_of(self.plot, (*STILL, *MOVING))
 
 
 @dataclass

@@ -10,7 +10,6 @@ from scipy.sparse import csr_array, vstack
 
 import rosenblatt
 from rosenblatt import Perceptron, files, storage
-from rosenblatt.arrays import gathered
 from rosenblatt.files import (
     Lesson,
     Watch,
@@ -23,7 +22,7 @@ from rosenblatt.files import (
     train_in_memory,
 )
 from rosenblatt.kernels.algebra import shuffle
-from rosenblatt.readers import read
+from rosenblatt.reading.reader import read, read_whole
 from rosenblatt.training import SOLUTIONS
 
 FORMATS = ["svm", "csv", "vw"]
@@ -110,7 +109,7 @@ def streamed(path, lesson, batch_bytes=1 << 20, **options):
 def in_memory(path, lesson, batch_bytes=1 << 20, **options):
     reader = read(path, batch_bytes=batch_bytes, **options)
     lesson = lesson._replace(order=lesson.order or "each")
-    return train_in_memory(reader, gathered(reader, reader), lesson, Watch())
+    return train_in_memory(reader, read_whole(reader, reader), lesson, Watch())
 
 
 def predicted(model, reader):

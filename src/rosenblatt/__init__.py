@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .classifiers import Perceptron, Step, steps
     from .dual import KernelPerceptron, load
-    from .readers import Batch, Reader, read
+    from .reading.batches import Batch
+    from .reading.reader import Reader, read
     from .theory import (
         Inseparable,
         MaxMargin,
@@ -32,7 +33,8 @@ __version__ = "0.1.0"
 _ROOMS = {
     "classifiers": ["Perceptron", "Step", "steps"],
     "dual": ["KernelPerceptron", "load"],
-    "readers": ["Batch", "Reader", "read"],
+    "reading.batches": ["Batch"],
+    "reading.reader": ["Reader", "read"],
     "theory": [
         "Inseparable",
         "MaxMargin",

@@ -18,7 +18,7 @@ from . import __version__
 if TYPE_CHECKING:
     from .files import Lesson, Score
     from .progress import Quiet
-    from .readers import Reader
+    from .reading.reader import Reader
     from .storage import Model
     from .theory import Inseparable, Separable
 
@@ -294,7 +294,7 @@ def train(
         )
         return
     from .files import Lesson
-    from .readers import read
+    from .reading.reader import read
 
     reading: dict[str, Any] = {
         "format": kind,
@@ -412,7 +412,7 @@ def tell_result(
 ) -> None:
     """Test a model, if on a file, and print what came of the training."""
     from .files import score
-    from .readers import read
+    from .reading.reader import read
 
     tested = None
     if test is not None:
@@ -656,7 +656,7 @@ def model_and_reader(
     path: Path, data: str, kind: str | None, labels: bool
 ) -> "tuple[Model, Reader]":
     """A saved model, and a file read as the model's own was."""
-    from .readers import read
+    from .reading.reader import read
 
     saved = linear_model(path)
     recipe = saved.features.get("recipe")
@@ -669,10 +669,9 @@ def model_and_reader(
 
 def told_format(path: str, otherwise: str) -> str | None:
     """None when the name of a file tells its format, else the one of the training file."""
-    from .readers import FORMATS
+    from .reading.reader import format_told_by
 
-    endings = [ending[1:].lower() for ending in Path(path).suffixes]
-    return None if any(ending in FORMATS for ending in endings) else otherwise
+    return None if format_told_by(path) else otherwise
 
 
 def check_places(test: str | None, output: Path | None) -> None:
@@ -839,14 +838,15 @@ def whole_file(path: str, label: str | None, kind: str | None) -> tuple[Any, Any
     import numpy as np
 
     from .files import matrix_and_labels
-    from .readers import read
+    from .reading.notices import NoticeKind
+    from .reading.reader import read
 
     reader = read(path, label=column(label), format=kind, dtype=np.float64)
     if reader.hashed and reader.format != "vw":
         raise ValueError(f"{path} has columns of words; a proof needs numbers, so encode them.")
     found = matrix_and_labels(reader)
     for notice in reader.notices:
-        if "Missing" in notice:
+        if notice.kind is NoticeKind.MISSING:
             raise ValueError(f"{path} has missing numbers; a proof needs them all, so fill them.")
         print(f"Note: {notice}", file=sys.stderr)
     return found
@@ -1025,7 +1025,7 @@ def rows_to_draw(
         X, y = built_in(BuiltIn(data))
     else:
         from .files import matrix_and_labels
-        from .readers import read
+        from .reading.reader import read
 
         reader = read(data, label=column(label), format=kind)
         X, y = matrix_and_labels(reader)
@@ -1037,7 +1037,7 @@ def rows_to_draw(
 def rows_for_model(saved: "Model", data: str, kind: str | None) -> tuple[Any, Any]:
     """The rows of a file as a model sees them, and labels as it writes them."""
     from .files import as_words, matrix_and_labels
-    from .readers import read
+    from .reading.reader import read
     from .storage import is_dual
 
     recipe = saved.features.get("recipe")

@@ -8,17 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from .arrays import (
-    Whole,
-    cached,
-    gathered,
-    no_rows,
-    one_batch,
-    origin_of,
-    part_of,
-)
+from .cache import origin_of, read_cached
 from .kernels import algebra
-from .readers import Batch, Reader
+from .reading.batches import Batch, one_batch, part_of
+from .reading.reader import Reader, WholeFile, no_rows, read_whole
 from .rows import encode, matrix_of, n_rows
 from .storage import Model
 from .training import (
@@ -142,15 +135,15 @@ def train(
             model = train_as_stream(reader, lesson, watch, begun)
             notices, bad = reader.notices, reader.bad
         else:
-            whole = (cached if cache else gathered)(reader, told(reader, watch))
+            whole = (read_cached if cache else read_whole)(reader, told(reader, watch))
             model = train_in_memory(reader, whole, lesson, watch, begun)
             notices, bad = whole.notices, whole.bad
     except NotFiniteError:
         raise overflow() from None
-    if bad:
-        notices = [*notices, f"{bad:,} broken row{'' if bad == 1 else 's'} left out."]
     for notice in notices:
-        watch.note(notice)
+        watch.note(str(notice))
+    if bad:
+        watch.note(f"{bad:,} broken row{'' if bad == 1 else 's'} left out.")
     return model
 
 
@@ -216,7 +209,7 @@ def check_begun(begun: Model, reader: Reader, lesson: Lesson) -> None:
             )
     if as_json(begun.features.get("recipe")) != as_json(reader.features()):
         raise ValueError("The run began with other features; resume it with the same options.")
-    size = reader.form.options.batch_bytes
+    size = reader.options.batch_bytes
     if begun.facts.get("batch_bytes", size) != size:
         raise ValueError("The run began with another batch_bytes; resume it with the same.")
     if begun.facts.get("origin") not in (None, origin_of(reader)):
@@ -312,7 +305,7 @@ def planned(batches: Iterable[Batch], lesson: Lesson) -> Plan:
 
 
 def train_in_memory(
-    reader: Reader, whole: Whole, lesson: Lesson, watch: Watch, begun: Model | None = None
+    reader: Reader, whole: WholeFile, lesson: Lesson, watch: Watch, begun: Model | None = None
 ) -> Model:
     """Go through rows at hand in any order."""
     if begun is not None and begun.bookmark is not None and begun.bookmark.parts:
@@ -518,7 +511,7 @@ def model_of(run: Run, plan: Plan, reader: Reader, names: Mapping[int, str], row
     }
     bookmark = None if run.stop_reason else run.bookmark()
     if bookmark is not None:
-        facts["batch_bytes"] = reader.form.options.batch_bytes  # its parts are batches
+        facts["batch_bytes"] = reader.options.batch_bytes  # its parts are batches
     return Model(parameters, plan.classes, [solution], features, facts, run.history, bookmark)
 
 
@@ -668,6 +661,6 @@ def as_words(labels: Array, classes: Array) -> Array:
 
 def matrix_and_labels(reader: Reader) -> tuple[Any, Array]:
     """A whole file as an array or a CSR matrix, and its labels."""
-    batch = gathered(reader, reader).batch
+    batch = read_whole(reader, reader).batch
     labels = tidy(labels_of(batch))
     return matrix_of(batch.rows, len(labels), batch.width), labels

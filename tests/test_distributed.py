@@ -31,7 +31,7 @@ import rosenblatt
 from rosenblatt import Perceptron, cli, files, storage, theory
 from rosenblatt import distributed as cluster
 from rosenblatt.distributed import WorkersLostError, fit
-from rosenblatt.readers import read
+from rosenblatt.reading.reader import read
 
 from . import reference
 from .conftest import FORMS, blobs, examples, form_parameters

@@ -11,7 +11,7 @@ from rosenblatt import Perceptron, cli, storage
 from rosenblatt.classifiers import SIGN_OF_ZERO
 from rosenblatt.export import onnx_of, write_onnx
 from rosenblatt.files import Lesson, train
-from rosenblatt.readers import read
+from rosenblatt.reading.reader import read
 
 from .conftest import FORMS, blobs, form_parameters
 

@@ -7,7 +7,8 @@ if TYPE_CHECKING:
     from .classifiers.perceptron import Perceptron
     from .classifiers.steps import Step, steps
     from .dual.classifier import KernelPerceptron
-    from .readers import Batch, Reader, read
+    from .reading.batches import Batch
+    from .reading.reader import Reader, read
     from .storage.file import load
     from .theory import (
         Inseparable,
@@ -35,7 +36,8 @@ _ROOMS = {
     "classifiers.perceptron": ["Perceptron"],
     "classifiers.steps": ["Step", "steps"],
     "dual.classifier": ["KernelPerceptron"],
-    "readers": ["Batch", "Reader", "read"],
+    "reading.batches": ["Batch"],
+    "reading.reader": ["Reader", "read"],
     "theory": [
         "Inseparable",
         "MaxMargin",

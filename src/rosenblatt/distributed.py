@@ -38,13 +38,14 @@ except ImportError as missing:
     ) from missing
 
 from . import progress, storage, theory
-from .arrays import one_batch
 from .classifiers import Lesson, Perceptron, overflow, refuse_not_finite, seed_of
 from .files import LateLabelError, codes_of, labels_of, tidy
 from .files import Lesson as FileLesson
 from .kernels.algebra import Rows, largest_squared_norm
 from .kernels.linear import Settings
-from .readers import Source, read
+from .reading.batches import one_batch
+from .reading.reader import read
+from .reading.sources import Source
 from .rows import encode, matrix_of, read_only, rows_between, rows_of
 from .storage import Model
 from .training import (

@@ -166,7 +166,7 @@ class FileTraining:
                 )
         if as_json(self.begun.features.get("recipe")) != as_json(reader.features()):
             raise ValueError("The run began with other features; resume it with the same options.")
-        size = reader.form.options.batch_bytes
+        size = reader.options.batch_bytes
         if self.begun.facts.get("batch_bytes", size) != size:
             raise ValueError("The run began with another batch_bytes; resume it with the same.")
         if self.begun.facts.get("origin") not in (None, origin_of(reader)):
@@ -509,7 +509,7 @@ class Kept(NamedTuple):
             }
         checkpoint = None if run.history.stop_reason else run.checkpoint()
         if checkpoint is not None and reader is not None:
-            facts["batch_bytes"] = reader.form.options.batch_bytes  # its parts are batches
+            facts["batch_bytes"] = reader.options.batch_bytes  # its parts are batches
         weights, parameters = self.coder.of_class, self.training.parameters
         if weights is not None:
             pairs = zip(self.coder.classes.tolist(), weights.tolist(), strict=True)

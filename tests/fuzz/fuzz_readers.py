@@ -16,8 +16,8 @@ import numpy as np
 import rosenblatt.kernels.linear
 import rosenblatt.kernels.lines  # noqa: F401  compiled code cannot be instrumented
 
-with atheris.instrument_imports(include=["rosenblatt.readers"]):
-    from rosenblatt.readers import read
+with atheris.instrument_imports(include=["rosenblatt.reading"]):
+    from rosenblatt.reading.reader import read
 
 FORMATS = ["svmlight", "vw", "csv", "tsv", "parquet", "arrow"]
 OPTIONS = [

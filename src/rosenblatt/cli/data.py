@@ -117,10 +117,9 @@ def is_label(y: Any, positive: str, data: str) -> Any:
 
 def format_like(path: str, trained_on: str) -> str | None:
     """None when the name of a file tells its format, else the one of the training file."""
-    from ..reading.reader import FORMATS
+    from ..reading.reader import format_told_by
 
-    endings = [ending[1:].lower() for ending in Path(path).suffixes]
-    return None if any(ending in FORMATS for ending in endings) else trained_on
+    return None if format_told_by(path) else trained_on
 
 
 def check_places(test: str | None, output: Path | None) -> None:

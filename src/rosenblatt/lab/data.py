@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..files import matrix_and_labels
-from ..readers import read
+from ..reading.notices import NoticeKind
+from ..reading.reader import Reader, read
 from ..training import Array
 
 MOST_POINTS = 1_000  # so that any epoch of any order fits into a trace
@@ -184,15 +185,14 @@ def from_file(path: str) -> Points:
     return of_two_columns(read(path, dtype=np.float64), path)
 
 
-def of_two_columns(reader: object, name: str) -> Points:
+def of_two_columns(reader: Reader, name: str) -> Points:
     """The first two columns of a file and its labels, as the page can draw them."""
-    if getattr(reader, "hashed", False):
+    if reader.hashed:
         raise ValueError(f"{name} has columns of words; the lab draws two columns of numbers.")
-    X, labels = matrix_and_labels(reader)  # type: ignore[arg-type]
+    X, labels = matrix_and_labels(reader)
     X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, np.float64)
-    for notice in getattr(reader, "notices", []):
-        if "Missing" in notice:
-            raise ValueError(f"{name} has missing numbers; fill them or leave these rows out.")
+    if any(notice.kind is NoticeKind.MISSING for notice in reader.notices):
+        raise ValueError(f"{name} has missing numbers; fill them or leave these rows out.")
     if X.shape[1] < 2:
         raise ValueError(f"{name} has one column of numbers; the lab draws two and a label.")
     notes = []

@@ -9,9 +9,10 @@ import pyarrow
 import pytest
 from pyarrow import parquet
 
-from rosenblatt import arrays
-from rosenblatt.arrays import cached, gathered, part_of
-from rosenblatt.readers import CACHE, read
+from rosenblatt import cache
+from rosenblatt.cache import read_cached
+from rosenblatt.reading.reader import read, read_whole
+from rosenblatt.reading.sources import CACHE_ENDING
 
 SVM = "".join(f"{k % 3} {k % 5 + 1}:{k / 8} 9:1\n" for k in range(100))
 CSV = "a,b,y\n" + "".join(f"{k / 4},{k % 7},{k % 2}\n" for k in range(100))
@@ -45,7 +46,7 @@ class Counted:
 def again(path, **options):
     """The cached rows, and whether the file was parsed for them."""
     batches = Counted(reader_of(path, **options))
-    whole = cached(batches.reader, batches)
+    whole = read_cached(batches.reader, batches)
     return whole, batches.passes > 0
 
 
@@ -65,7 +66,7 @@ def test_a_cache_holds_what_the_reader_gives(tmp_path, name, text, options):
     path = tmp_path / name
     path.write_text(text)
     reader = reader_of(path, **options)
-    whole = gathered(reader, reader)
+    whole = read_whole(reader, reader)
     made, parsed = again(path, **options)
     assert parsed
     assert_equal(whole, made)
@@ -113,7 +114,7 @@ def test_another_way_of_reading_is_stale(rows):
 
 
 def test_another_release_is_stale(rows, monkeypatch):
-    monkeypatch.setattr(arrays, "__version__", "0.0.1")
+    monkeypatch.setattr(cache, "__version__", "0.0.1")
     assert again(rows)[1]
 
 
@@ -144,12 +145,12 @@ def spoil(name, change):
     ],
 )
 def test_a_damaged_cache_is_made_anew(rows, harm):
-    folder = rows.with_name(rows.name + CACHE)
+    folder = rows.with_name(rows.name + CACHE_ENDING)
     harm(folder)
     whole, parsed = again(rows)
     assert parsed
     reader = reader_of(rows)
-    assert_equal(gathered(reader, reader), whole)
+    assert_equal(read_whole(reader, reader), whole)
     assert not again(rows)[1]
 
 
@@ -161,7 +162,7 @@ def change_about(folder, **changes):
 def test_what_is_not_ours_is_left_alone(tmp_path):
     path = tmp_path / "rows.svm"
     path.write_text(SVM)
-    folder = path.with_name(path.name + CACHE)
+    folder = path.with_name(path.name + CACHE_ENDING)
     folder.mkdir()
     (folder / "diary.txt").write_text("mine")
     with pytest.raises(ValueError, match="is not a cache of rosenblatt; move it away"):
@@ -187,7 +188,7 @@ def test_a_source_that_changes_meanwhile(tmp_path):
         path.write_text(SVM + "1 1:1\n")
 
     with pytest.raises(ValueError, match="changed while it was read"):
-        cached(reader, meddled())
+        read_cached(reader, meddled())
     assert [file.name for file in tmp_path.iterdir()] == ["rows.svm"]
 
 
@@ -219,7 +220,7 @@ def test_a_pattern_of_folders(tmp_path):
     (tmp_path / "one" / "rows.svm").write_text(SVM)
     whole, parsed = again(tmp_path / "*" / "rows.svm")
     assert parsed
-    assert (tmp_path / f"__rows.svm{CACHE}" / "about.json").is_file()
+    assert (tmp_path / f"__rows.svm{CACHE_ENDING}" / "about.json").is_file()
     same, parsed = again(tmp_path / "*" / "rows.svm")
     assert not parsed
     assert_equal(whole, same)
@@ -229,30 +230,16 @@ def test_a_pattern_of_folders(tmp_path):
 def test_another_run_may_replace_the_cache_meanwhile(tmp_path, monkeypatch, made_before):
     path = tmp_path / "rows.vw"
     path.write_text(VW)
-    wanted = gathered(reader_of(path, bits=8), reader_of(path, bits=8))
+    wanted = read_whole(reader_of(path, bits=8), reader_of(path, bits=8))
     if made_before:
         again(path, bits=8)
-    checksums = arrays.checksums
+    checksums = cache.checksums
 
     def overtaken(reader):
-        monkeypatch.setattr(arrays, "checksums", checksums)
+        monkeypatch.setattr(cache, "checksums", checksums)
         again(path, bits=9)
         return checksums(reader)
 
-    monkeypatch.setattr(arrays, "checksums", overtaken)
+    monkeypatch.setattr(cache, "checksums", overtaken)
     assert_equal(wanted, again(path, bits=8)[0])
     assert [file.name for file in tmp_path.iterdir() if file.suffix == ".part"] == []
-
-
-def test_part_of_a_batch():
-    import io
-
-    for name, text in ("svm", SVM), ("csv", CSV):
-        reader = read(io.BytesIO(text.encode()), format=name)
-        batch = gathered(reader, reader).batch
-        dense = arrays.matrix_of(batch.rows, 100, batch.width)
-        part = part_of(batch, 20, 35)
-        some = arrays.matrix_of(part.rows, 15, batch.width)
-        difference = abs(dense[20:35] - some)
-        assert difference.max() == 0
-        np.testing.assert_array_equal(part.labels, batch.labels[20:35])

@@ -1,0 +1,283 @@
+"""Tables of numbers, categories and text, as Arrow holds them: dense rows or hashed ones."""
+
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..kernels import words
+from ..kernels.algebra import Rows
+from ..kernels.lines import REASONS, VALUE_TOO_LARGE
+from ..kernels.words import CSRBuffer, Grams
+from ..rows import read_only, rows_of
+from .batches import Batch
+from .notices import MISSING
+from .parser import LARGEST_LABEL, LONG_LABEL, Parser, empty_rows, filled_rows
+from .recipe import ColumnNames, FeatureRecipe, ReaderOptions, crossed_groups
+from .sources import Source
+
+
+class BrokenCellError(ValueError):
+    """A cell that cannot be used: its column, and why."""
+
+    def __init__(self, column: Any, sentence: str) -> None:
+        super().__init__(column, sentence)
+        self.column, self.sentence = column, sentence
+
+
+class DecodedColumns(NamedTuple):
+    """Columns as a kernel takes them: numbers, or the bytes of strings and where each begins."""
+
+    labels: np.ndarray | None
+    columns: list[Any]
+    rows: int
+
+
+class TableParser(Parser):
+    """Decodes the columns of Arrow tables that others find, and makes rows of them."""
+
+    def __init__(
+        self, source: Source, recipe: FeatureRecipe, options: ReaderOptions, names: ColumnNames
+    ) -> None:
+        self.hashed = recipe.bits is not None
+        super().__init__(source, recipe, options)
+        self.columns = [(name, kind) for name, kind in recipe.columns or ()]
+        features = ColumnNames([name for name, _ in self.columns], source.name)
+        self.width = 1 << recipe.bits if recipe.bits else len(features)
+        self.groups = group_numbers(recipe, features)
+        self.pairs = crossed_groups(recipe, lambda name: self.groups[features.number(name)])
+        self.salts = [np.uint64(salt(name)) for name in features.names]
+        self.label = names.label(recipe, options.label_needed)
+        self.wanted = [names.number(name) for name in features.names]  # and then the label
+        if self.label is not None:
+            self.wanted.append(self.label)
+        for number, (name, kind) in enumerate(self.columns):
+            if not self.hashed:
+                self.vocabulary.known[number] = (str, name)
+            elif kind == "number":
+                self.vocabulary.add(int(self.salts[number] & self.mask), name)
+
+    def decoded(self, table: Any) -> DecodedColumns:
+        """The columns of an Arrow table that has just those that are wanted."""
+        columns = [column.combine_chunks() for column in table.columns]
+        decoded = [
+            self.numbers(column, name) if kind == "number" else strings(column)
+            for column, (name, kind) in zip(columns, self.columns, strict=False)
+        ]
+        labels = None if self.label is None else self.labels(columns[-1])
+        return DecodedColumns(labels, decoded, len(table))
+
+    def numbers(self, column: Any, name: str) -> np.ndarray:
+        """A column of numbers; a missing one is NaN."""
+        try:
+            numbers = numbers_in(column.cast(arrow_type(self.options.dtype), safe=False))
+        except ValueError:
+            word = str(column[0])[:40]  # of one row, once the broken one is found
+            remedy = self.options.remedy(name)
+            raise BrokenCellError(name, f"{word!r} is not a number{remedy}") from None
+        if np.isinf(numbers).any():
+            raise BrokenCellError(name, REASONS[VALUE_TOO_LARGE])
+        return read_only(numbers)
+
+    def labels(self, column: Any) -> np.ndarray:
+        """The labels, as numbers or strings."""
+        labels: np.ndarray
+        if self.recipe.label_kind == "number":
+            labels = exact_numbers(column)
+            good = np.isfinite(labels).all()
+            if good and labels.dtype.kind == "f" and np.any(np.abs(labels) >= LARGEST_LABEL):
+                raise BrokenCellError(self.recipe.label, LONG_LABEL)
+        else:
+            coded = as_words(column).dictionary_encode()
+            classes = coded.dictionary.to_pylist()
+            good = not coded.null_count and "" not in classes
+            labels = np.array(classes, object)[numbers_in(coded.indices)] if good else np.empty(0)
+        if not good:
+            raise BrokenCellError(self.recipe.label, "the label is missing or not finite")
+        return labels
+
+    def batches_of(self, decoded: DecodedColumns, taken: int, lines: int) -> Iterator[Batch]:
+        """The rows of decoded columns."""
+        if not decoded.rows:
+            return
+        labels = decoded.labels
+        rows = self.hashed_rows(decoded) if self.hashed else self.dense_rows(decoded)
+        for some, part in rows:
+            some_labels = None if labels is None else labels[some]
+            yield Batch(part, some_labels, None, self.width, taken, lines)
+
+    def dense_rows(self, decoded: DecodedColumns) -> Iterator[tuple[slice, Rows]]:
+        """Numbers side by side."""
+        matrix = np.empty((decoded.rows, self.width), self.options.dtype)
+        for j, column in enumerate(decoded.columns):
+            matrix[:, j] = column
+        missing = np.isnan(matrix)
+        if missing.any():
+            matrix[missing] = 0
+            self.notices[MISSING] = None
+        yield slice(decoded.rows), rows_of(matrix)
+
+    def hashed_rows(self, decoded: DecodedColumns) -> Iterator[tuple[slice, Rows]]:
+        """The features of all columns one after the other, and their products."""
+        parts = [self.features(*column) for column in enumerate(decoded.columns)]
+        if self.pairs is None and len(parts) == 1:
+            yield slice(decoded.rows), filled_rows(parts[0], decoded.rows)
+            return
+        rows, groups = side_by_side(parts, self.groups, self.options.dtype)
+        if self.pairs is None:
+            yield slice(decoded.rows), filled_rows(rows, decoded.rows)
+            return
+        for some, part in self.crossed(rows, groups, self.pairs):
+            yield some, filled_rows(part, len(part.starts) - 1)
+
+    def features(self, number: int, column: Any) -> CSRBuffer:
+        """The features of one column."""
+        (name, kind), seed, dtype = self.columns[number], self.salts[number], self.options.dtype
+        met = self.vocabulary.met
+        if kind == "number":
+            out = empty_rows(len(column), len(column), dtype)
+            words.numbers(column, 0, 0, np.uint32(seed & self.mask), out)
+            return out
+        data, offsets = column
+        rows = len(offsets) - 1
+        if kind == "category":
+            out = empty_rows(rows, rows, dtype)
+            words.categories(data, offsets, 0, 0, seed, self.mask, out, met)
+        else:
+            shortest, longest = self.recipe.ngrams
+            grams = Grams(shortest, longest, self.recipe.characters, False, True, seed, self.mask)
+            size = int(offsets[-1] - offsets[0])
+            most = size if grams.characters else (size + rows) // 3  # words of two letters
+            out = empty_rows(rows, most * (longest - shortest + 1), dtype)
+            words.text(data, offsets, 0, 0, grams, out, met)
+        spell = joined_words if kind == "text" and not self.recipe.characters else as_it_is
+        view = memoryview(data)
+        self.vocabulary.collect(lambda begin, end: (cell_name, name, spell, bytes(view[begin:end])))
+        return out
+
+
+def group_numbers(recipe: FeatureRecipe, features: ColumnNames) -> list[int]:
+    """The group of each column: 0 for all that are in no cross, or in every pair."""
+    crossed = () if recipe.pairs else sorted({n for c in recipe.cross for n in c.split(",")})
+    numbers = {name: number for number, name in enumerate(crossed, 1)}
+    return [numbers.get(name, 0) for name in features.names]
+
+
+def salt(name: str) -> int:
+    """Where the hashes of a column begin."""
+    return int(words.salt(np.array([*name.encode()], np.uint8)))
+
+
+def side_by_side(
+    parts: list[CSRBuffer], numbers: list[int], dtype: np.dtype
+) -> tuple[CSRBuffer, np.ndarray]:
+    """The same rows of several columns as one, and the group of each value."""
+    starts = np.add.reduce([part.starts for part in parts])
+    values = int(starts[-1])
+    out = CSRBuffer(np.empty(values, dtype), np.empty(values, np.uint32), starts)
+    groups, ends = np.empty(values, np.uint16), starts[:-1].copy()
+    for part, number in zip(parts, numbers, strict=True):
+        words.append(part, number, ends, out, groups)
+    return out, groups
+
+
+def as_it_is(name: bytes) -> str:
+    """How a category or some characters are spelled."""
+    return name.decode(errors="replace")
+
+
+def joined_words(name: bytes) -> str:
+    """How words are spelled: without what is between them."""
+    return " ".join(re.findall(r"\w+", name.decode(errors="replace").lower()))
+
+
+def cell_name(column: str, spell: Callable[[bytes], str], cell: bytes) -> str:
+    """The name of what stands in a cell."""
+    return f"{column}={spell(cell)}"
+
+
+# Arrow's types and columns.
+
+
+def arrow_type(dtype: np.dtype | None) -> Any:
+    """Arrow's type for numbers, or for strings."""
+    import pyarrow
+
+    return pyarrow.string() if dtype is None else pyarrow.from_numpy_dtype(dtype)
+
+
+def kind_of(kind: Any) -> str:
+    """What a column of some Arrow type becomes, or nothing."""
+    from pyarrow import types
+
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    number = types.is_integer, types.is_floating, types.is_decimal, types.is_null
+    string = types.is_string, types.is_large_string, types.is_string_view
+    if types.is_boolean(kind):
+        return "boolean"
+    if any(is_kind(kind) for is_kind in number):
+        return "number"
+    return "category" if any(is_kind(kind) for is_kind in string) else ""
+
+
+def numbers_in(column: Any) -> np.ndarray:
+    """An Arrow array of numbers, where missing ones are NaN; ``to_numpy`` would import pandas."""
+    if column.null_count:
+        return np.asarray(column.to_numpy(zero_copy_only=False))
+    return np.from_dlpack(column)
+
+
+def exact_numbers(column: Any) -> np.ndarray:
+    """A column of numbers: integers as they are, others and missing ones as floats."""
+    from pyarrow import types
+
+    whole = types.is_integer(column.type) and not column.null_count
+    return numbers_in(
+        column if whole else column.cast(arrow_type(np.dtype(np.float64)), safe=False)
+    )
+
+
+def as_words(column: Any) -> Any:
+    """A column as strings; truth values are spelled as Python does, and as pandas writes CSV."""
+    from pyarrow import compute, types
+
+    if types.is_boolean(column.type):
+        return compute.if_else(column, "True", "False")
+    return column.cast(arrow_type(None))
+
+
+def strings(column: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The bytes of strings, and where each begins; a missing one is empty."""
+    column = as_words(column)
+    if column.null_count:
+        column = column.fill_null("")
+    _, offsets, data = column.buffers()
+    data = np.frombuffer(data, np.uint8) if data else np.empty(0, np.uint8)
+    offsets = np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1]
+    return read_only(data), read_only(offsets)
+
+
+def without_broken(
+    rows: int, decode: Callable[[int, int], DecodedColumns], skip: Callable[[int], None]
+) -> Iterator[DecodedColumns]:
+    """The rows 0 to rows decoded, in as few parts as the broken ones that are skipped allow."""
+    first = 0
+    while first < rows:
+        try:
+            yield decode(first, rows)
+            return
+        except ValueError:
+            bad, beyond = first, rows
+            while beyond - bad > 1:  # the first broken row is from bad on and before beyond
+                middle = (bad + beyond) // 2
+                try:
+                    decode(bad, middle)
+                    bad = middle
+                except ValueError:
+                    beyond = middle
+        if bad > first:
+            yield decode(first, bad)
+        skip(bad)
+        first = bad + 1

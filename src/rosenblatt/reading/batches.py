@@ -1,0 +1,56 @@
+"""What a reader yields: some rows with their labels and weights."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels.algebra import Rows
+from ..rows import joined, n_rows, rows_between
+
+
+class Batch(NamedTuple):
+    """Some rows, and how far the reader got with them.
+
+    ``labels`` are numbers or strings, or None if there are none; Vowpal Wabbit's rows without a
+    label have NaN. ``width`` is the number of columns known so far, ``bytes_read`` counts what was
+    taken from the source, before decompression, and ``lines`` what was read of it.
+    """
+
+    rows: Rows
+    labels: np.ndarray | None
+    weights: np.ndarray | None
+    width: int
+    bytes_read: int
+    lines: int
+
+
+def one_batch(parts: list[Batch]) -> Batch:
+    """Several batches as one."""
+    labels = None if parts[0].labels is None else np.concatenate([part.labels for part in parts])
+    return Batch(
+        joined([part.rows for part in parts]),
+        labels,
+        weights_of(parts),
+        max(part.width for part in parts),
+        parts[-1].bytes_read,
+        parts[-1].lines,
+    )
+
+
+def part_of(batch: Batch, first: int, stop: int) -> Batch:
+    """The rows first to stop of a batch, without copying their values."""
+    some = slice(first, stop)
+    labels = None if batch.labels is None else batch.labels[some]
+    weights = None if batch.weights is None else batch.weights[some]
+    rows = rows_between(batch.rows, first, stop)
+    return batch._replace(rows=rows, labels=labels, weights=weights)
+
+
+def weights_of(batches: list[Batch]) -> np.ndarray | None:
+    """The weights of rows, or None when all are 1."""
+    if all(batch.weights is None for batch in batches):
+        return None
+    parts = [
+        np.ones(n_rows(batch.rows)) if batch.weights is None else batch.weights for batch in batches
+    ]
+    return np.concatenate(parts)

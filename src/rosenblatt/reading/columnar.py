@@ -1,0 +1,140 @@
+"""Parquet and Arrow files, one or many, through Arrow's datasets."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Generator, Iterator
+from typing import Any
+
+from .arrow import BrokenCellError, DecodedColumns, TableParser, kind_of, without_broken
+from .batches import Batch
+from .notices import unused_column
+from .recipe import ColumnNames, FeatureRecipe, ReaderOptions, recipe_for, with_columns
+from .sources import Location, Source
+
+BATCH_ROWS = 1 << 14
+COPIED_AT_ONCE = 4 << 20  # bytes
+MAGIC = (b"PAR1", b"ARROW1", b"FEA1")
+ARROW_NAMES = {"arrow": "ipc"}  # of formats, where Arrow has another
+
+
+class ColumnarParser(TableParser):
+    """Rows of Parquet or Arrow files."""
+
+    unit = "row"
+
+    def __init__(
+        self,
+        source: Source,
+        format: str,  # noqa: A002
+        recipe: FeatureRecipe,
+        options: ReaderOptions,
+    ) -> None:
+        from pyarrow import dataset
+
+        self.copy: Any = None  # a file that Arrow can read, of one that it cannot
+        files = source.files if is_plain(source) else [self.copied(source)]
+        try:
+            self.dataset = dataset.dataset(files, format=ARROW_NAMES.get(format, format))
+            self.count = self.dataset.count_rows()
+        except (ValueError, OSError) as error:
+            raise unreadable(source, files, format) from error
+        schema = self.dataset.schema
+        names = ColumnNames(schema.names, source.name)
+        kinds = names.kinds([kind_of(kind) for kind in schema.types], options.category)
+        recipe = with_columns(recipe_for(recipe, "table", source.name), names, kinds)
+        super().__init__(source, recipe, options, names)
+        for number in self.wanted:
+            if not kinds[number]:
+                raise ValueError(
+                    f"{source.name}: the column {schema.names[number]!r} is neither numbers nor "
+                    f"strings, but {schema.types[number]}; cast it to one of them."
+                )
+        unused = (name for name, kind in zip(schema.names, kinds, strict=True) if not kind)
+        self.notices.update((unused_column(name), None) for name in unused)
+
+    def copied(self, source: Source) -> str:
+        """A decompressed copy that lives as long as this does."""
+        if not source.head(6).startswith(MAGIC):  # it may be endless
+            raise ValueError(f"{source.name} is neither Parquet nor Arrow.")
+        self.copy = tempfile.NamedTemporaryFile()  # noqa: SIM115
+        with source.open() as stream:
+            shutil.copyfileobj(stream, self.copy, COPIED_AT_ONCE)
+        self.copy.flush()
+        return str(self.copy.name)
+
+    def batches(self, location: Location) -> Generator[Batch]:
+        """All rows from the beginning."""
+        import pyarrow
+
+        names = self.dataset.schema.names
+        scanned = self.dataset.to_batches(
+            columns=[names[number] for number in self.wanted],
+            batch_size=BATCH_ROWS,
+            batch_readahead=2,
+            fragment_readahead=1,
+        )
+        for batch in intact(scanned, location):
+            table = pyarrow.Table.from_batches([batch])
+            step = max(1, len(table) * self.options.batch_bytes // max(1, table.nbytes))
+            for first in range(0, len(table), step):
+                part = table.slice(first, step)
+                for decoded in self.good(part, location):
+                    after = location.lines + len(part)
+                    taken = (self.source.size or 0) * after // max(1, self.count)
+                    yield from self.batches_of(decoded, taken, after)
+                location.lines += len(part)
+
+    def good(self, table: Any, location: Location) -> Iterator[DecodedColumns]:
+        """The rows that are not broken."""
+
+        def decode(first: int, stop: int) -> DecodedColumns:
+            return self.decoded(table.slice(first, stop - first))
+
+        def skip(row: int) -> None:
+            try:
+                decode(row, row + 1)
+            except BrokenCellError as broken:
+                location.skip(location.lines + row + 1, repr(broken.column), broken.sentence)
+
+        yield from without_broken(len(table), decode, skip)
+
+
+def intact(scanned: Iterator[Any], location: Location) -> Iterator[Any]:
+    """What Arrow reads, or a sentence where it cannot go on."""
+    while True:
+        try:
+            batch = next(scanned, None)
+        except (ValueError, OSError) as error:
+            raise ValueError(
+                f"{location.name}, after row {location.lines}: the file is damaged, or its columns "
+                "are of other types than those of the first file."
+            ) from error
+        if batch is None:
+            return
+        yield batch
+
+
+def unreadable(source: Source, files: list[str], format: str) -> ValueError:  # noqa: A002
+    """What to say of files that Arrow cannot read: which, and why as far as one can tell."""
+    from pyarrow import dataset
+
+    for file in files:
+        name = file if len(files) > 1 else source.name
+        if not os.path.getsize(file):
+            return ValueError(f"{name} is empty.")
+        try:
+            dataset.dataset([file], format=ARROW_NAMES.get(format, format)).count_rows()
+        except (ValueError, OSError):
+            return ValueError(
+                f"{name} cannot be read as {format}: it is damaged or something else."
+            )
+    return ValueError(f"The columns of the files of {source.name} do not go together.")
+
+
+def is_plain(source: Source) -> bool:
+    """Whether files can be read where they are: not a stream, and not compressed as a whole."""
+    if source.file is not None:
+        return False
+    with source.open() as stream:
+        return len(source.files) > 1 or stream.source is None

@@ -1,0 +1,209 @@
+"""What the beginning of a CSV or TSV file tells: its header, its columns and their kinds."""
+
+import csv
+import re
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..kernels import lines
+from ..kernels.addresses import MARKS, NEWLINE
+from ..kernels.lines import MISSING, VALUE_TOO_LARGE, Cursor
+from ..rows import read_only
+from .arrow import arrow_type, kind_of
+from .lines import after_line
+from .parser import BOM, LARGEST_LABEL, SAMPLE
+from .recipe import ColumnNames, FeatureRecipe, ReaderOptions
+from .sources import LONGEST_ROW, Source
+
+
+class TableLayout(NamedTuple):
+    """The columns of a CSV or TSV file, whose rows begin after ``skip`` bytes."""
+
+    delimiter: str
+    columns: ColumnNames
+    kinds: list[str]
+    skip: int
+
+
+def layout_of(
+    source: Source, delimiter: str, recipe: FeatureRecipe, options: ReaderOptions
+) -> tuple[TableLayout, bytes]:
+    """Find out the names and kinds of columns; the first rows, which tell them."""
+    begin, head, ends = sample(source, delimiter)
+    top, below = head[begin : ends[0]], head[ends[0] : ends[-1]]
+    refuse_odd_beginning(source.name, top, head[begin:], head[ends[-1] :], ends[0] - begin)
+    cells = cells_of(top.decode(errors="replace"), delimiter)
+    header = options.header
+    if header is None:
+        header = is_header(cells, (top, below), delimiter, recipe, options.dtype)
+    rows = below if header else top + below
+    if not rows.strip():
+        hint = " below its header (state header=False if that line is a row)" if header else ""
+        raise ValueError(f"{source.name} has no rows{hint}.")
+    names = cells if header else [str(number) for number in range(len(cells))]
+    kinds = ["number"] * len(names)
+    if not is_numeric(rows, delimiter, len(names), options.dtype):
+        columns = inferred_cells(rows, delimiter, len(names)).columns
+        kinds = [kind_of(column.type) or "category" for column in columns]
+    columns = ColumnNames(names, source.name)
+    kinds = columns.kinds(kinds, options.category)
+    return TableLayout(delimiter, columns, kinds, ends[0] if header else begin), rows
+
+
+def sample(source: Source, delimiter: str) -> tuple[int, bytes, list[int]]:
+    """Where rows begin, the first bytes, and where the rows in them end: two if there are two."""
+    size = SAMPLE
+    while True:
+        head = source.head(size)
+        over = len(head) < size or size > LONGEST_ROW
+        begin = len(head) - len(head.removeprefix(BOM).lstrip(b"\r\n"))
+        if over and not head.endswith(b"\n"):
+            head += b"\n"
+        ends = row_ends(head[begin:] or b"\n", delimiter) + begin
+        if over or len(ends) > 1:
+            return begin, head, ends.tolist() or [len(head)]
+        size *= 2
+
+
+def refuse_odd_beginning(name: str, top: bytes, head: bytes, rest: bytes, length: int) -> None:
+    """Refuse a file whose first row is no row, and say why."""
+    if length > LONGEST_ROW:
+        longest = LONGEST_ROW >> 20
+        raise ValueError(f"{name}, line 1, column 1: the row is longer than {longest} MB.")
+    if b"\0" in top:
+        where = top.index(b"\0") + 1
+        raise ValueError(
+            f"{name}, line 1, column {where}: there is a NUL byte (a table is to be UTF-8)."
+        )
+    if b"\r" in head and b"\n" not in head.rstrip(b"\n"):
+        raise ValueError(f"{name}: lines end in carriage returns only; write newlines instead.")
+    if not top.strip():
+        raise ValueError(f"{name} has no rows.")
+    if len(top) + len(rest) == len(head) and b'"' in rest:
+        raise ValueError(f"{name}: a quotation mark below the first row is never closed.")
+
+
+def row_ends(data: Any, delimiter: str) -> np.ndarray:
+    """Where each whole row ends."""
+    ends = np.empty(len(data), np.int64)
+    n = lines.row_ends(read_only(np.frombuffer(data, np.uint8)), ord(delimiter), ends)
+    return ends[:n]
+
+
+def cells_of(row: str, delimiter: str) -> list[str]:
+    """The cells of one row."""
+    usual = csv.field_size_limit(2**31 - 1)
+    try:
+        return next(csv.reader([row], delimiter=delimiter), [])
+    except csv.Error as error:
+        raise ValueError(f"A row cannot be divided into cells: {error}.") from error
+    finally:
+        csv.field_size_limit(usual)
+
+
+def is_header(
+    cells: list[str],
+    rows: tuple[bytes, bytes],
+    delimiter: str,
+    recipe: FeatureRecipe,
+    dtype: np.dtype,
+) -> bool:
+    """Whether the first row, of these cells, holds names for those below it.
+
+    It does if it has a name that was stated, or stands over numbers and is not of numbers, or if
+    no cell of it is a number or comes again in its column. Words alone are names, too.
+    """
+    top, below = rows
+    stated = {recipe.label, *recipe.text, *(name for name, _ in recipe.columns or ())}
+    if stated & set(cells):
+        return True
+    if not below:
+        return recipe.columns is None and not any(is_number(cell, dtype) for cell in cells)
+    if is_numeric(top, delimiter, len(cells), dtype):
+        return False
+    if is_numeric(below, delimiter, len(cells), dtype):
+        return True
+    columns = inferred_cells(below, delimiter, len(cells)).columns
+    return not any(
+        cell and (is_number(cell, dtype) or cell in column.to_pylist())
+        for cell, column in zip(cells, columns, strict=True)
+    )
+
+
+def is_numeric(rows: bytes, delimiter: str, width: int, dtype: np.dtype) -> bool:
+    """Whether all cells are numbers or missing; the type is that of the rows to come."""
+    data = np.frombuffer(bytearray(rows.rstrip(b"\n") + b"\n"), np.uint8)
+    count = int(np.count_nonzero(data == NEWLINE))
+    labels, values, places = np.empty(count), np.empty(count * width, dtype), np.arange(width)
+
+    def parse(cursor: Cursor) -> Any:
+        return lines.table(data, len(data), cursor, ord(delimiter), places, labels, values, width)
+
+    cursor = parse(Cursor())
+    while cursor.error == VALUE_TOO_LARGE:  # that is a number, too
+        cursor = parse(after_line(data, cursor))
+    return bool(cursor.error == 0)
+
+
+def is_number(cell: str, dtype: np.dtype) -> bool:
+    """Whether a cell is a number or missing."""
+    return is_numeric(cell.encode(), "\n", 1, dtype)
+
+
+def with_exact_labels(recipe: FeatureRecipe, layout: TableLayout, rows: bytes) -> FeatureRecipe:
+    """Take labels as words if one is an integer that a float cannot tell from its neighbours."""
+    if recipe.label_kind != "number" or not re.search(rb"\d{16}", rows):
+        return recipe
+    column = str(layout.columns.number(str(recipe.label)))
+    table = inferred_cells(
+        rows,
+        layout.delimiter,
+        len(layout.columns),
+        include_columns=[column],
+        column_types={column: arrow_type(None)},
+    )
+    whole = re.compile(r" *[+-]?\d+ *")
+    labels = (cell for cell in table[0].unique().to_pylist() if cell and whole.fullmatch(cell))
+    long = any(abs(int(label)) >= LARGEST_LABEL for label in labels)
+    return replace(recipe, label_kind="category") if long else recipe
+
+
+# Cells through Arrow.
+
+
+def parsed_cells(
+    data: Any, delimiter: str, width: int, lenient: bool = False, **conversion: Any
+) -> Any:
+    """The cells of whole rows as an Arrow table whose columns are called by number.
+
+    One block holds them all, however long a row is, and no thread of Arrow's outlives the call:
+    one that lets go of Python's memory while Python ends would abort the process.
+    """
+    import pyarrow
+    from pyarrow import csv as arrow
+
+    if bytes(data[: len(BOM)]) == BOM:
+        data = b"\n" + bytes(data)  # the file's own was passed over; Arrow would drop this one
+    return arrow.read_csv(
+        pyarrow.BufferReader(pyarrow.py_buffer(data)),
+        arrow.ReadOptions(
+            column_names=[str(number) for number in range(width)],
+            block_size=len(data) + 1,
+            use_threads=False,
+        ),
+        arrow.ParseOptions(
+            delimiter=delimiter,
+            newlines_in_values=bool(np.any(np.frombuffer(data, np.uint8) == MARKS)),
+            invalid_row_handler=(lambda row: "skip") if lenient else None,
+        ),
+        arrow.ConvertOptions(null_values=MISSING, **conversion),
+    )
+
+
+def inferred_cells(data: bytes, delimiter: str, width: int, **conversion: Any) -> Any:
+    """The cells of whole rows, of the types that suit them; rows of another width are left out."""
+    data = data.decode(errors="replace").encode()  # rows that are left out must be UTF-8 too
+    truths: dict[str, Any] = {"true_values": [], "false_values": []}
+    return parsed_cells(data, delimiter, width, lenient=True, **truths, **conversion)

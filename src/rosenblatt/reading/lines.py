@@ -1,0 +1,223 @@
+"""Rows of one line each: svmlight and Vowpal Wabbit text."""
+
+import re
+from collections.abc import Generator, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..kernels import lines
+from ..kernels.addresses import line_end
+from ..kernels.algebra import Rows
+from ..kernels.lines import FULL, INDEX_TOO_SMALL, REASONS, Cursor
+from ..kernels.words import CSRBuffer
+from .batches import Batch
+from .notices import BASES, QUERIES, Notice
+from .parser import (
+    BOM,
+    LARGEST_LABEL,
+    LONG_LABEL,
+    SAMPLE,
+    Parser,
+    empty_rows,
+    filled_rows,
+    some_rows,
+)
+from .recipe import OTHER_BITS, FeatureRecipe, ReaderOptions, crossed_groups, recipe_for
+from .sources import Location, Source, last_newline, pieces
+
+
+class LineBuffers(NamedTuple):
+    """What a kernel fills."""
+
+    labels: np.ndarray
+    weights: np.ndarray | None
+    rows: CSRBuffer
+    groups: np.ndarray | None
+
+
+class LineParser(Parser):
+    """Calls a kernel for whole lines, and leaves out those that it cannot read."""
+
+    ignored: Notice  # what is said of fields that were read and have no use
+    width = 0
+
+    def batches(self, location: Location) -> Generator[Batch]:
+        """All rows from the beginning."""
+        with self.opened(location) as stream:
+            for data in pieces(stream, self.options.batch_bytes, last_newline, location):
+                cursor = Cursor(lines=location.lines)
+                while cursor.at < len(data):
+                    out = self.buffers(len(data) - cursor.at)
+                    before = cursor
+                    cursor = self.parse_good(data, cursor, out, location)
+                    self.refuse_long_labels(data, before, cursor.rows, out, location)
+                    if cursor.ignored:
+                        self.notices[self.ignored] = None
+                    labels, weights = out.labels if self.labelled else None, out.weights
+                    for some, rows in self.finished(data, cursor, out):
+                        yield Batch(
+                            rows,
+                            None if labels is None else labels[some],
+                            None if weights is None else weights[some],
+                            self.width,
+                            stream.taken,
+                            cursor.lines,
+                        )
+                location.lines = cursor.lines
+
+    def parse_good(
+        self, data: np.ndarray, cursor: Cursor, out: LineBuffers, location: Location
+    ) -> Cursor:
+        """Parse from the cursor on until the buffers are full, leaving broken lines out."""
+        cursor = self.parse(data, cursor._replace(rows=0, values=0), out)
+        while cursor.error > FULL:
+            column, sentence = self.complaint(data, cursor)
+            location.skip(cursor.lines + 1, column, sentence)
+            cursor = self.parse(data, after_line(data, cursor), out)
+        return cursor
+
+    def refuse_long_labels(
+        self, data: np.ndarray, before: Cursor, rows: int, out: LineBuffers, location: Location
+    ) -> None:
+        """Refuse numbers so large that two labels could become one."""
+        long = np.abs(out.labels[:rows]) >= LARGEST_LABEL
+        if self.labelled and long.any():
+            until = out._replace(labels=out.labels[: long.argmax()])
+            again = self.parse_good(data, before, until, Location("", location.tolerated, ""))
+            raise location.error(again.lines + 1, self.label_column(), LONG_LABEL)
+
+    def label_column(self) -> Any:
+        """Where the label is."""
+        return 1
+
+    def complaint(self, data: np.ndarray, cursor: Cursor) -> tuple[Any, str]:
+        """The column where a line is broken, and why."""
+        return cursor.where - cursor.at + 1, REASONS[cursor.error]
+
+    def buffers(self, size: int) -> LineBuffers:
+        """Room for the rows of so many bytes, or for the first of them."""
+        raise NotImplementedError
+
+    def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
+        """Call the kernel."""
+        raise NotImplementedError
+
+    def finished(
+        self, data: np.ndarray, cursor: Cursor, out: LineBuffers
+    ) -> Iterator[tuple[slice, Rows]]:
+        """What the kernel has filled, as rows."""
+        if cursor.rows:
+            yield slice(cursor.rows), filled_rows(out.rows, cursor.rows)
+
+
+def after_line(data: np.ndarray, cursor: Cursor) -> Cursor:
+    """The cursor at the beginning of the next line."""
+    begin = data.ctypes.data
+    return cursor._replace(
+        at=line_end(begin + cursor.at) - begin + 1, lines=cursor.lines + 1, error=0
+    )
+
+
+class SvmlightParser(LineParser):
+    """``label index:value …``, where absent values are 0."""
+
+    ignored = QUERIES
+
+    def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
+        if recipe.text or recipe.cross or recipe.pairs:
+            raise ValueError("svmlight has numbered columns only: no text, cross or pairs.")
+        first, head = recipe.first, source.head(SAMPLE)
+        if first is None:
+            first = 0 if has_index_0(head) else 1
+        self.skip = len(BOM) * head.startswith(BOM)
+        recipe = recipe_for(recipe, "svmlight", source.name, first=first, bits=None)
+        super().__init__(source, recipe, options)
+
+    def buffers(self, size: int) -> LineBuffers:
+        """A value takes 4 bytes or more; there may be more rows than these."""
+        n = size // 8 + 1
+        rows = empty_rows(n, size // 4 + 1, self.options.dtype)
+        return LineBuffers(np.empty(n), None, rows, None)
+
+    def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
+        """Call the kernel."""
+        limit, increasing = 1 << 32, True
+        rules = self.recipe.first, limit, increasing, self.labelled
+        cursor = lines.svmlight(data, len(data), cursor, out.labels, out.rows, *rules)
+        if cursor.values:
+            self.width = max(self.width, int(out.rows.indices[: cursor.values].max()) + 1)
+        return cursor
+
+    def complaint(self, data: np.ndarray, cursor: Cursor) -> tuple[Any, str]:
+        """The column where a line is broken, and why."""
+        column, sentence = super().complaint(data, cursor)
+        if cursor.error == INDEX_TOO_SMALL and self.recipe.first == 1:
+            sentence += " (1; state first=0 if it is 0)"
+        return column, sentence
+
+
+def has_index_0(head: bytes) -> bool:
+    """Whether an index of svmlight is 0, comments aside."""
+    places = re.finditer(rb"\s0:", head)
+    return any(b"#" not in head[head.rfind(b"\n", 0, m.end()) + 1 : m.end()] for m in places)
+
+
+class VowpalWabbitParser(LineParser):
+    """``label importance 'tag |namespace name:value …``, hashed."""
+
+    ignored = BASES
+    hashed = True
+
+    def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
+        if recipe.text:
+            raise ValueError("Vowpal Wabbit's text has no columns: put words into a namespace.")
+        self.skip = len(BOM) * (source.head(len(BOM)) == BOM)
+        bits = recipe.bits or OTHER_BITS
+        super().__init__(source, recipe_for(recipe, "vw", source.name, bits=bits), options)
+        self.width = 1 << bits
+        self.pairs = crossed_groups(recipe, lambda name: ord((name or " ")[0]))
+
+    def buffers(self, size: int) -> LineBuffers:
+        """A value takes 2 bytes or more; there may be more rows than these."""
+        n, values = size // 8 + 1, size // 2 + 1
+        rows = empty_rows(n, values, self.options.dtype)
+        return LineBuffers(np.empty(n), np.empty(n), rows, np.empty(values, np.uint8))
+
+    def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
+        """Call the kernel."""
+        met = self.vocabulary.met
+        cursor = lines.vowpal_wabbit(data, len(data), cursor, *out, self.mask, met)
+        text = data.tobytes() if met is not None and met.count[0] else b""
+        self.vocabulary.collect(
+            lambda begin, end: (vw_name, namespace_of(text, begin), text[begin:end])
+        )
+        return cursor
+
+    def finished(
+        self, data: np.ndarray, cursor: Cursor, out: LineBuffers
+    ) -> Iterator[tuple[slice, Rows]]:
+        """What the kernel has filled, with products."""
+        if self.pairs is None or not cursor.rows:
+            yield from super().finished(data, cursor, out)
+            return
+        rows, span = some_rows(out.rows, 0, cursor.rows)
+        assert out.groups is not None
+        groups = out.groups[span].astype(np.uint16) * np.uint16(not self.recipe.pairs)
+        for some, part in self.crossed(rows, groups, self.pairs):
+            yield some, filled_rows(part, len(part.starts) - 1)
+
+
+NAMESPACE_END = re.compile(rb"[\s:]")
+
+
+def namespace_of(text: bytes, begin: int) -> bytes:
+    """The namespace of the feature at some place."""
+    bar = text.rfind(b"|", 0, begin) + 1
+    end = NAMESPACE_END.search(text, bar, begin)
+    return text[bar : end.start() if end else begin]
+
+
+def vw_name(namespace: bytes, name: bytes) -> str:
+    """The name of a feature with its namespace."""
+    return (namespace + b"^" + name if namespace else name).decode(errors="replace")

@@ -1,0 +1,97 @@
+"""What all parsers have in common: each turns the bytes of a source into batches."""
+
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+
+import numpy as np
+
+from ..kernels import words
+from ..kernels.algebra import Rows
+from ..kernels.words import CSRBuffer
+from ..rows import read_only
+from .batches import Batch
+from .notices import Notice
+from .recipe import FeatureRecipe, ReaderOptions
+from .sources import ByteStream, Location, Source
+from .vocabulary import Vocabulary
+
+SAMPLE = 1 << 20  # bytes from which columns and first indices are found out
+MOST_PRODUCTS = 1 << 22  # of one batch; a row on its own may have 16 times as many
+LARGEST_LABEL = 2**53  # from here on floats skip integers
+LONG_LABEL = "the label is too large a number to tell from the next; name classes by words"
+BOM = b"\xef\xbb\xbf"  # that some programs put before UTF-8
+
+
+class Parser:
+    """Makes batches of a source."""
+
+    unit = "line"
+    hashed = False
+    skip = 0  # bytes before the first row
+
+    def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
+        self.source, self.recipe, self.options = source, recipe, options
+        self.notices: dict[Notice, None] = {}  # each once, in order
+        self.labelled = recipe.label is not False
+        size = 1 << (recipe.bits or 0)
+        self.mask = np.uint64(size - 1)
+        self.vocabulary = Vocabulary(options.names if self.hashed else 0, size)
+
+    def batches(self, location: Location) -> Generator[Batch]:
+        """All rows from the beginning."""
+        raise NotImplementedError
+
+    @contextmanager
+    def opened(self, location: Location) -> Iterator[ByteStream]:
+        """The bytes from the first row on."""
+        with self.source.open() as stream:
+            head = stream.head(self.skip)
+            location.lines = head.count(b"\n")
+            stream.skip(self.skip)
+            yield stream
+
+    def crossed(
+        self, rows: CSRBuffer, groups: np.ndarray, pairs: np.ndarray
+    ) -> Iterator[tuple[slice, CSRBuffer]]:
+        """The rows with the products of pairs of groups, as many at a time as memory allows."""
+        starts = np.zeros(len(rows.starts), np.uint64)
+        words.count_crosses(rows.starts, groups, pairs, starts)
+        row, last = 0, len(starts) - 1
+        if last and np.diff(starts).max() > 16 * MOST_PRODUCTS:
+            raise ValueError(
+                f"A row has over {16 * MOST_PRODUCTS:,} products; cross fewer columns."
+            )
+        while row < last:
+            most = starts[row] + np.uint64(MOST_PRODUCTS)
+            stop = max(row + 1, int(np.searchsorted(starts, most, "right")) - 1)
+            out = empty_rows(stop - row, int(starts[stop] - starts[row]), self.options.dtype)
+            np.subtract(starts[row : stop + 1], starts[row], out=out.starts)
+            part, span = some_rows(rows, row, stop)
+            words.cross(part, groups[span], pairs, self.mask, out, self.vocabulary.met)
+            self.vocabulary.collect(lambda one, other: (self.vocabulary.product, one, other))
+            yield slice(row, stop), out
+            row = stop
+
+
+def empty_rows(rows: int, values: int, dtype: np.dtype) -> CSRBuffer:
+    """Room for so many rows and values; what stays untouched takes no memory."""
+    starts = np.empty(rows + 1, np.uint64)
+    starts[0] = 0
+    return CSRBuffer(np.empty(values, dtype), np.empty(values, np.uint32), starts)
+
+
+def some_rows(rows: CSRBuffer, first: int, stop: int) -> tuple[CSRBuffer, slice]:
+    """The rows first to stop, and where their values are."""
+    span = slice(int(rows.starts[first]), int(rows.starts[stop]))
+    starts = rows.starts[first : stop + 1] - rows.starts[first]
+    return CSRBuffer(rows.values[span], rows.indices[span], starts), span
+
+
+def filled_rows(buffer: CSRBuffer, rows: int) -> Rows:
+    """The first rows of a buffer, for a kernel."""
+    values = int(buffer.starts[rows])
+    return Rows(
+        read_only(buffer.values[:values]),
+        read_only(buffer.indices[:values]),
+        read_only(buffer.starts[: rows + 1]),
+    )

@@ -1,0 +1,246 @@
+"""The reader: goes through a source in batches, one or two ahead of whoever learns from them."""
+
+from collections import deque
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .batches import Batch, one_batch
+from .columnar import ColumnarParser
+from .delimited import delimited_parser
+from .lines import SvmlightParser, VowpalWabbitParser
+from .notices import BITS, Notice
+from .parser import Parser
+from .recipe import FeatureRecipe, ReaderOptions, check, recipe_of
+from .sources import Location, Source
+from .vocabulary import FeatureNames
+
+BATCH_BYTES = 4 << 20  # they and their rows stay near the processor
+AHEAD = 2  # batches
+
+FORMATS = {
+    "svmlight": "svmlight",
+    "libsvm": "svmlight",
+    "svm": "svmlight",
+    "vw": "vw",
+    "csv": "csv",
+    "tsv": "tsv",
+    "parquet": "parquet",
+    "arrow": "arrow",
+    "feather": "arrow",
+}
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+
+
+def read(
+    path: Any,
+    *,
+    format: str | None = None,  # noqa: A002
+    label: str | int | bool | None = None,
+    category: Sequence[str] = (),
+    text: Sequence[str] = (),
+    ngrams: tuple[int, int] = (1, 1),
+    characters: bool = False,
+    bits: int | None = None,
+    cross: Sequence[str] = (),
+    pairs: bool = False,
+    header: bool | None = None,
+    first: int | None = None,
+    features: dict[str, Any] | None = None,
+    skip_bad: int = 0,
+    batch_bytes: int = BATCH_BYTES,
+    dtype: Any = np.float32,
+    names: int = 0,
+) -> "Reader":
+    """Read a file, a folder, a pattern, ``"-"`` (standard input) or an open binary file in batches.
+
+    Parameters
+    ----------
+    path
+        svmlight, Vowpal Wabbit, CSV, TSV, Parquet or Arrow, also compressed with gzip or zstd.
+        Folders and patterns are for Parquet and Arrow.
+    format
+        Its format, where the name does not tell.
+    label
+        The label's column, by name or number (from 0; -1 is the last), or False for none. Without
+        it: the one called label, class, target or y, else the last.
+    category
+        Columns of words, the label's too, where the first rows look like numbers.
+    text, ngrams, characters
+        Columns that become hashed n-grams, each row's of length 1; the least and the most words in
+        an n-gram; whether to take characters instead of words.
+    bits
+        Hashed features get 2^bits columns: 18 unless stated, or 20 with text.
+    cross, pairs
+        ``"A,B"`` adds the products of the features of two columns, or namespaces by first letter;
+        whether to add those of every two features of a row.
+    header, first
+        Whether the first row of a CSV or TSV file holds names; the first index of svmlight, 0 or 1.
+        Both are found out unless stated.
+    features
+        What ``features()`` of another reader gave, to make features in the same way.
+    skip_bad
+        How many broken rows to leave out before one is an error.
+    batch_bytes, dtype
+        How many bytes become one batch, about; the type of the values, float32 or float64.
+    names
+        How many names of hashed features to keep.
+    """
+    text, category, cross = several(text), several(category), several(cross)
+    grams = int(ngrams[0]), int(ngrams[1])
+    asked = FeatureRecipe("", label, None, None, text, grams, characters, bits, cross, pairs, first)
+    recipe = asked if features is None else recipe_of(features, asked)
+    new = features is None
+    needed = new or label is not None
+    options = ReaderOptions(batch_bytes, np.dtype(dtype), names, needed, new, category, header)
+    check(recipe, options)
+    source = Source(path)
+    kind = format_of(source, format)
+    parser = parser_of(source, kind, recipe, options)
+    if bits is not None and not parser.hashed:
+        parser.notices[BITS] = None
+    return Reader(source, kind, parser, skip_bad)
+
+
+def several(names: Sequence[str]) -> tuple[str, ...]:
+    """Some names; a string is one of them."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def format_of(source: Source, stated: str | None) -> str:
+    """The format that is stated, or that the name of the source tells."""
+    known = ", ".join(dict.fromkeys(FORMATS.values()))
+    if stated is not None:
+        if stated not in FORMATS:
+            raise ValueError(f"The format {stated!r} is unknown; there are: {known}.")
+        return FORMATS[stated]
+    for path in source.files or [source.name]:
+        told = format_told_by(path)
+        if told is not None:
+            return told
+    if source.is_folder:
+        raise ValueError(f"{source.name} is a folder without Parquet or Arrow files.")
+    raise ValueError(f"The name of {source.name} does not tell its format; state one of: {known}.")
+
+
+def format_told_by(name: str) -> str | None:
+    """The format that the ending of a name tells, if it does."""
+    endings = [ending[1:].lower() for ending in Path(name).suffixes]
+    endings = [ending for ending in endings if ending not in ("gz", "zst")]
+    return FORMATS.get(endings[-1]) if endings else None
+
+
+def parser_of(source: Source, kind: str, recipe: FeatureRecipe, options: ReaderOptions) -> Parser:
+    """The parser for a format."""
+    refuse_options_of_others(kind, recipe, options)
+    if kind in ("parquet", "arrow"):
+        return ColumnarParser(source, kind, recipe, options)
+    if source.is_folder or len(source.files) > 1:
+        raise ValueError(f"{source.name} is several files; only Parquet and Arrow can be several.")
+    if kind == "svmlight":
+        return SvmlightParser(source, recipe, options)
+    if kind == "vw":
+        return VowpalWabbitParser(source, recipe, options)
+    return delimited_parser(source, DELIMITERS[kind], recipe, options)
+
+
+def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOptions) -> None:
+    """Refuse what has no meaning for a format, which would do nothing in silence."""
+    if recipe.rows not in ("", kind):
+        return  # another sentence is due
+    named = options.category or not (recipe.label is None or recipe.label is False)
+    if kind in ("svmlight", "vw") and named:
+        raise ValueError(f"A line of {kind} begins with its label: it has no columns to name.")
+    if options.header is not None and kind not in DELIMITERS:
+        raise ValueError("header is about CSV and TSV; other formats have no line of names.")
+    if recipe.first is not None and kind != "svmlight":
+        raise ValueError("first is about svmlight; other formats do not number their columns.")
+
+
+class Reader:
+    """Goes through a source as often as asked, in batches.
+
+    ``format``; ``size`` in bytes where known; ``hashed`` and ``bits`` say how features got their
+    columns; ``columns`` are the names and kinds of a table's features. While and after a pass:
+    ``bad`` counts the rows left out, ``notices`` say what was read otherwise than one might think,
+    ``names`` gives the names of features by column.
+    """
+
+    def __init__(self, source: Source, format: str, parser: Parser, skip_bad: int) -> None:  # noqa: A002
+        self.format, self.size, self.hashed = format, source.size, parser.hashed
+        self.source, self.parser, self.options = source, parser, parser.options
+        self.bits, self.columns = parser.recipe.bits, parser.recipe.columns
+        self.skip_bad = skip_bad
+        self.location = Location(source.name, skip_bad, parser.unit)
+
+    def __iter__(self) -> Iterator[Batch]:
+        self.location = Location(self.source.name, self.skip_bad, self.parser.unit)
+        return ahead(self.parser.batches(self.location))
+
+    @property
+    def rereadable(self) -> bool:
+        """Whether there can be another pass."""
+        return self.source.rereadable
+
+    @property
+    def bad(self) -> int:
+        """How many broken rows were left out in the last pass."""
+        return self.location.bad
+
+    @property
+    def notices(self) -> list[Notice]:
+        """What was read otherwise than one might think."""
+        return list(self.parser.notices)
+
+    @property
+    def names(self) -> Mapping[int, str]:
+        """The names of the features that are known, by column."""
+        return FeatureNames(dict(self.parser.vocabulary.known))
+
+    def features(self) -> dict[str, Any]:
+        """How the features were made, for ``read(path, features=…)``; it can be written as JSON."""
+        return asdict(self.parser.recipe)
+
+
+def ahead(batches: Generator[Batch]) -> Iterator[Batch]:
+    """The same batches, made in a second thread while those before are used."""
+    with ThreadPoolExecutor(1, "rosenblatt-reader") as second:
+        try:
+            coming: deque[Future[Batch | None]] = deque()
+            batch: Batch | None = None
+            while True:
+                while len(coming) < AHEAD:
+                    coming.append(second.submit(next, batches, None))
+                batch = coming.popleft().result()
+                if batch is None:
+                    return
+                yield batch
+        finally:
+            second.shutdown(cancel_futures=True)
+            batches.close()
+
+
+class WholeFile(NamedTuple):
+    """All rows of a file as one batch, and what the reader found out on the way."""
+
+    batch: Batch
+    names: Mapping[int, str]
+    notices: list[Notice]
+    bad: int
+
+
+def read_whole(reader: Reader, batches: Iterable[Batch]) -> WholeFile:
+    """All batches of a reader, in memory."""
+    parts = list(batches)
+    if not parts:
+        raise no_rows(reader)
+    return WholeFile(one_batch(parts), reader.names, reader.notices, reader.bad)
+
+
+def no_rows(reader: Reader) -> ValueError:
+    """What to say of a file without rows."""
+    return ValueError(f"There are no rows to learn from in {reader.source.name}.")

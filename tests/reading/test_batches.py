@@ -1,0 +1,32 @@
+"""Batches are joined and cut without changing a row."""
+
+import io
+
+import numpy as np
+
+from rosenblatt.reading.batches import one_batch, part_of
+from rosenblatt.reading.reader import read, read_whole
+from rosenblatt.rows import matrix_of
+
+from .samples import NUMBERS, SVMLIGHT, VW
+
+
+def test_part_of_a_batch():
+    for name, text in ("svm", SVMLIGHT), ("csv", NUMBERS.encode()):
+        reader = read(io.BytesIO(text), format=name)
+        batch = read_whole(reader, reader).batch
+        all_rows = matrix_of(batch.rows, 200, batch.width)
+        part = part_of(batch, 20, 35)
+        difference = abs(all_rows[20:35] - matrix_of(part.rows, 15, batch.width))
+        assert difference.max() == 0
+        np.testing.assert_array_equal(part.labels, batch.labels[20:35])
+
+
+def test_parts_make_one_batch():
+    for name, text in ("svm", SVMLIGHT), ("csv", NUMBERS.encode()), ("vw", VW):
+        (batch,) = read(io.BytesIO(text), format=name)
+        again = one_batch([part_of(batch, 0, 7), part_of(batch, 7, 7), part_of(batch, 7, 200)])
+        for one, other in zip([*batch.rows, *batch[1:]], [*again.rows, *again[1:]], strict=True):
+            np.testing.assert_array_equal(one, other)
+    ones = part_of(batch, 0, 2)._replace(weights=None)
+    assert one_batch([ones, part_of(batch, 2, 4)]).weights.tolist() == [1, 1, 2, 2]

@@ -1,0 +1,107 @@
+"""Parquet and Arrow files."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from rosenblatt.reading.notices import MISSING, unused_column
+from rosenblatt.reading.reader import read
+
+from .samples import NUMBERS, category, number, whole
+
+
+def test_a_broken_row_of_parquet_is_told_or_skipped(write):
+    frame = pd.DataFrame({"x": [1.0, np.inf, 3.0, np.nan], "y": [0, 1, 1, 0]})
+    path = write("data.parquet", frame)
+    with pytest.raises(ValueError, match=r"data.parquet, row 2, column 'x': a value is too large"):
+        list(read(path))
+    reader = read(path, skip_bad=1)
+    assert whole(reader) == ([0, 1, 0], [], [[1], [3], [0]])
+    assert reader.notices == [MISSING]
+
+
+def test_folders_and_patterns_of_parquet(write, tmp_path):
+    frame = pd.read_csv(io.StringIO(NUMBERS))
+    (tmp_path / "parts").mkdir()
+    for i in range(4):
+        write(f"parts/{i}.parquet", frame[50 * i : 50 * i + 50])
+    write("parts/_SUCCESS", b"")
+    expected = whole(read(io.BytesIO(NUMBERS.encode()), format="csv"))
+    assert whole(read(tmp_path / "parts")) == expected
+    assert whole(read(str(tmp_path / "parts" / "*.parquet"))) == expected
+    assert whole(read(tmp_path / "parts", batch_bytes=500)) == expected
+
+
+def test_columns_of_other_types(write):
+    frame = pd.DataFrame(
+        {
+            "flag": [True, False],
+            "kind": pd.Categorical(["a", "b"]),
+            "big": [2**40, 3],
+            "when": pd.to_datetime(["2020-01-01", "2020-01-02"]),
+            "y": ["p", "q"],
+        }
+    )
+    reader = read(write("data.parquet", frame))
+    labels, _, rows = whole(reader)
+    a, b = category("kind", "a"), category("kind", "b")
+    assert labels == ["p", "q"]
+    assert rows == [
+        [(number("flag"), 1), (a, 1), (number("big"), 2**40)],
+        [(b, 1), (number("big"), 3)],
+    ]
+    assert reader.notices == [unused_column("when")]
+    assert str(reader.notices[0]) == ("The column 'when' is neither numbers nor strings: not used.")
+
+
+def test_compressed_parquet_inside_is_read_too(write, tmp_path):
+    path = tmp_path / "data.parquet"
+    parquet.write_table(pa.table({"x": [1.0, 2.0], "y": [0, 1]}), path, compression="zstd")
+    assert whole(read(path)) == ([0, 1], [], [[1], [2]])
+
+
+def test_truth_values_are_words_as_labels_and_numbers_as_features(write):
+    frame = pd.DataFrame({"flag": [True, False, True], "x": [1.0, 2, 3], "y": [True, False, False]})
+    words = ["True", "False", "False"]
+    assert whole(read(write("flags.parquet", frame))) == (words, [], [[1, 1], [0, 2], [1, 3]])
+    reader = read(write("flags.csv", frame.to_csv(index=False)))
+    labels, _, rows = whole(reader)
+    assert labels == words
+    again = read(write("flags.parquet", frame), features=reader.features())
+    assert whole(again) == (labels, [], rows)
+
+
+def test_columns_of_parquet_that_cannot_be_used_are_told(tmp_path):
+    def written(**columns):
+        parquet.write_table(pa.table(columns), tmp_path / "data.parquet")
+        return tmp_path / "data.parquet"
+
+    with pytest.raises(ValueError, match=r"column 'y' is neither numbers nor strings, but list"):
+        read(written(a=[1.0, 2.0], y=[[0], [1]]))
+    features = read(written(a=[1.0, 2.0], y=[0, 1])).features()
+    with pytest.raises(ValueError, match=r"column 'a' is neither numbers nor strings, but struct"):
+        read(written(a=[{"b": 1}], y=[0]), features=features)
+    with pytest.raises(ValueError, match=r"row 2, column 'a': 'x' is not a number, which the mode"):
+        list(read(written(a=["1.5", "x"], y=[0, 1]), features=features))
+    assert whole(read(written(a=["1.5", "x"], y=[0, 1]), features=features, skip_bad=1))[0] == [0]
+
+
+def test_damage_inside_of_parquet_is_told(tmp_path):
+    path = tmp_path / "data.parquet"
+    parquet.write_table(pa.table({"a": np.arange(100.0), "y": [0, 1] * 50}), path)
+    data = path.read_bytes()
+    path.write_bytes(data[:40] + b"\xff" * 40 + data[80:])
+    with pytest.raises(ValueError, match=r"data.parquet, after row 0: the file is damaged"):
+        list(read(path))
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "1.parquet").write_bytes(data)
+    (tmp_path / "parts" / "2.parquet").write_bytes(b"junk")
+    with pytest.raises(ValueError, match=r"2.parquet cannot be read as parquet"):
+        read(tmp_path / "parts")
+    parquet.write_table(pa.table({"a": ["x"], "y": ["z"]}), tmp_path / "parts" / "2.parquet")
+    with pytest.raises(ValueError, match=r"parts, after row 100: .* other types than those of the"):
+        list(read(tmp_path / "parts"))

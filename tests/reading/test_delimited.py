@@ -1,0 +1,117 @@
+"""Cells of CSV and TSV files."""
+
+import io
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rosenblatt.reading.notices import MISSING
+from rosenblatt.reading.reader import read
+
+from .samples import NUMBERS, category, number, whole
+
+
+@settings(max_examples=30)
+@given(st.lists(st.text("a1,\n\"' ", max_size=8), min_size=2, max_size=9), st.integers(1, 40))
+def test_quoted_cells_are_cut_in_the_right_places(cells, size):
+    text = "".join('"' + cell.replace('"', '""') + '",1\n' for cell in ["word", *cells])
+    text = "text,y\n" + text
+    reader = read(io.BytesIO(text.encode()), format="csv", text=["text"], batch_bytes=size)
+    assert len(whole(reader)[2]) == len(cells) + 1
+
+
+def test_missing_numbers_and_blank_lines():
+    text = 'a,b,y\n1,,0\n\n?,NA,1\r\n "3" , 4,1\n nan,null,1\n'
+    reader = read(io.BytesIO(text.encode()), format="csv")
+    assert whole(reader) == ([0, 1, 1, 1], [], [[1, 0], [0, 0], [3, 4], [0, 0]])
+    assert reader.notices == [MISSING]
+    words = (
+        text.replace(' "3" ', '"3"')
+        .replace(" nan", "nan")
+        .replace(",y", ",c,y")
+        .replace(",0\n", ",red,A\n")
+        .replace(",1", ",,B")
+    )
+    _, _, rows = whole(read(io.BytesIO(words.encode()), format="csv"))
+    a, b, red = number("a"), number("b"), category("c", "red")
+    assert rows == [[(a, 1), (red, 1)], [], [(a, 3), (b, 4)], []]
+
+
+def test_large_integers_stay_different_labels(write):
+    big = [2**53, 2**53 + 1, 2**63 - 1, 7]
+    expected = list(map(str, big))
+    numbers = "x,y\n" + "".join(f"1,{label}\n" for label in big)
+    assert whole(read(io.BytesIO(numbers.encode()), format="csv"))[0] == expected
+    words = numbers.replace("x,", "c,x,").replace("1,", "red,1,")
+    assert whole(read(io.BytesIO(words.encode()), format="csv"))[0] == expected
+    path = write("big.parquet", pd.DataFrame({"x": 1.0, "y": big}))
+    assert whole(read(path))[0] == big
+    features = read(io.BytesIO(numbers.encode()), format="csv").features()
+    assert whole(read(path, features=features))[0] == expected
+
+
+@pytest.mark.parametrize("columns", ["{},1", "{},1,red"])
+def test_a_large_label_that_comes_late_is_told(monkeypatch, columns):
+    monkeypatch.setattr("rosenblatt.reading.layout.SAMPLE", 100)
+    row = columns.format
+    text = "y,x,c\n"[: 2 * len(columns.split(","))].strip(",\n") + "\n"
+    text += "".join(f"{row(i % 2)}\n" for i in range(100)) + "\n" + row(2**53 + 1) + "\n"
+    where = r"line 103, column 'y': the label is too large a number.*words\."
+    with pytest.raises(ValueError, match=where):
+        list(read(io.BytesIO(text.encode()), format="csv"))
+    labels, _, _ = whole(read(io.BytesIO(text.encode()), format="csv", category=["y"]))
+    assert labels[-1] == str(2**53 + 1)
+
+
+def test_words_below_a_megabyte_of_numbers_are_stated(write, monkeypatch):
+    monkeypatch.setattr("rosenblatt.reading.layout.SAMPLE", 100)
+    text = "code,x,y\n" + "".join(f"{i},1,{i % 2}\n" for i in range(100)) + "B7,1,0\n"
+    sentence = r"line 102, column 'code': 'B7' is not a number; .* state category=\['code'\]\."
+    with pytest.raises(ValueError, match=sentence):
+        list(read(write("codes.csv", text)))
+    reader = read(write("codes.csv", text), category=["code"])
+    _, _, rows = whole(reader)
+    assert rows[-1] == [(category("code", "B7"), 1), (number("x"), 1)]
+    assert whole(read(write("codes.csv", text), features=reader.features()))[2] == rows
+    frame = pd.DataFrame({"code": [1, 2], "y": [0, 1]})
+    _, _, rows = whole(read(write("codes.parquet", frame), category="code"))
+    assert rows == [[(category("code", "1"), 1)], [(category("code", "2"), 1)]]
+
+
+def test_a_word_that_a_model_cannot_use_is_told(write):
+    features = read(write("data.csv", NUMBERS)).features()
+    with pytest.raises(ValueError, match=r"column 'a': 'x' is not a number, which the model wants"):
+        list(read(write("words.csv", "a,b,label,c\nx,2,1,3\n"), features=features))
+
+
+@pytest.mark.parametrize("size", [1, 7, 1000])
+def test_a_mark_of_utf8_within_a_table_belongs_to_its_cell(size):
+    text = "c,y\nred,1\n\ufeffred,0\n"
+    _, _, rows = whole(read(io.BytesIO(text.encode()), format="csv", batch_bytes=size))
+    assert rows == [[(category("c", "red"), 1)], [(category("c", "\ufeffred"), 1)]]
+
+
+def test_cells_longer_than_a_block_of_arrow_are_read(write):
+    long = "word " * 600_000
+    path = write("long.csv", f"text,y\n{long},1\nshort one,0\n{long},1\n")
+    labels, _, rows = whole(read(path, text="text"))
+    assert labels == [1, 0, 1]
+    assert list(map(len, rows)) == [1, 2, 1]
+    _, _, (row,) = whole(read(write("wide.csv", f"{'a' * 200_000},y\n1,2\n")))
+    assert row == [1]
+
+
+def test_character_grams_and_names():
+    reader = read(
+        io.BytesIO(b"text,y\nAb a,1\n"),
+        format="csv",
+        text=["text"],
+        ngrams=(2, 3),
+        characters=True,
+        names=3,
+    )
+    _, _, (row,) = whole(reader)
+    assert len(row) == 5
+    assert list(reader.names.values()) == ["text=Ab", "text=Ab ", "text=b "]

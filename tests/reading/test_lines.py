@@ -1,0 +1,87 @@
+"""svmlight and Vowpal Wabbit lines."""
+
+import io
+import itertools
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_svmlight_file
+
+from rosenblatt.reading.notices import QUERIES
+from rosenblatt.reading.reader import read
+
+from ..reference import hash_bytes
+from .samples import SVMLIGHT, TINY, VW, compressed, whole
+
+
+@pytest.mark.parametrize("how", ["", ".gz", ".zst"])
+def test_svmlight_is_read_as_by_scikit_learn(write, how):
+    reader = read(write("data.svm" + how, compressed(SVMLIGHT, how)))
+    labels, weights, rows = whole(reader)
+    X, y = load_svmlight_file(io.BytesIO(SVMLIGHT), dtype=np.float32)
+    assert labels == y.tolist()
+    assert weights == []
+    pairs = list(zip(X.indices.tolist(), X.data.tolist(), strict=True))
+    assert rows == [pairs[i:j] for i, j in itertools.pairwise(X.indptr)]
+    assert reader.notices == [QUERIES]
+    assert (reader.format, reader.hashed, reader.bits, reader.bad) == ("svmlight", False, None, 0)
+    assert whole(reader) == (labels, weights, rows)
+
+
+@pytest.mark.parametrize("how", ["", ".gz", ".zst"])
+def test_vowpal_wabbit_is_read_as_naively(write, how):
+    reader = read(write("data.vw" + how, compressed(VW, how)), names=10)
+    space_a, space_b = hash_bytes(b"a"), hash_bytes(b"b")
+    mask = 2**18 - 1
+    assert whole(reader) == (
+        [i % 2 for i in range(200)],
+        [2] * 200,
+        [
+            [
+                (hash_bytes(b"x%d" % (i % 7), space_a) & mask, 0.5),
+                (hash_bytes(b"y", space_a) & mask, 1),
+                (space_b + i & mask, 1),
+            ]
+            for i in range(200)
+        ],
+    )
+    assert reader.names[hash_bytes(b"x0", space_a) & mask] == "a^x0"
+    assert reader.names[space_b & mask] == "b^0"
+    assert len(reader.names) == 10
+    assert reader.hashed
+
+
+def test_the_first_index_is_found_out_or_stated():
+    def columns(text, **options):
+        _, _, rows = whole(read(io.BytesIO(text), format="svm", **options))
+        return [[i for i, _ in row] for row in rows]
+
+    assert columns(b"1 1:1 2:1\n1\n") == [[0, 1], []]
+    assert columns(b"1 1:1 2:1\n1 0:1\n") == [[1, 2], [0]]
+    assert columns(b"1 1:1 # 0:1\n") == [[0]]
+    assert columns(b"1 1:1\n", first=0) == [[1]]
+
+
+def test_large_labels_of_lines_are_told():
+    for kind, line in ("svmlight", b" 1:1\n"), ("vw", b" |a b\n"):
+        text = b"# first\n" * (kind == "svmlight") + b"1" + line + b"-%d" % 2**60 + line
+        with pytest.raises(ValueError, match=rf"line {text.count(10)}, column 1: the label is too"):
+            list(read(io.BytesIO(text), format=kind))
+        assert len(whole(read(io.BytesIO(text), format=kind, label=False))[2]) == 2
+
+
+def test_svmlight_without_labels_is_read_when_none_is_wanted():
+    text = b"1:1 3:2\n5 2:1\nqid:4 1:3 # why\n0.5 qid:4 2:2\n1\n"
+    labels, _, rows = whole(read(io.BytesIO(text), format="svm", label=False))
+    assert labels == [None] * 5
+    assert rows == [[(0, 1), (2, 2)], [(1, 1)], [(0, 3)], [(1, 2)], []]
+    with pytest.raises(ValueError, match="line 1, column 2: the label is not a finite number"):
+        list(read(io.BytesIO(text), format="svm"))
+    with pytest.raises(ValueError, match="line 1, column 2: a feature is not written as index"):
+        list(read(io.BytesIO(b"1.5:1\n"), format="svm", label=False))
+
+
+@pytest.mark.parametrize("name", ["data.svm", "data.vw"])
+def test_a_mark_of_utf8_before_lines_is_passed_over(write, name):
+    expected = whole(read(write(name, TINY[name])))
+    assert whole(read(write("marked-" + name, b"\xef\xbb\xbf" + TINY[name]))) == expected

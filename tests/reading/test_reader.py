@@ -1,0 +1,195 @@
+"""What holds for every format: rows, batches, threads, broken input."""
+
+import contextlib
+import gzip
+import io
+import os
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rosenblatt.reading.notices import BITS
+from rosenblatt.reading.reader import read
+
+from .samples import NUMBERS, PEOPLE, SVMLIGHT, TINY, VW, category, compressed, number, whole
+
+
+@pytest.mark.parametrize("how", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "arrow"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_tables_of_numbers_are_dense(write, tmp_path, kind, how, dtype):
+    frame = pd.read_csv(io.StringIO(NUMBERS))
+    text = NUMBERS.replace(",", "\t") if kind == "tsv" else NUMBERS
+    path = write("data." + kind, text if kind in ("csv", "tsv") else frame)
+    if how:
+        path = write(f"data.{kind}{how}", compressed(path.read_bytes(), how))
+    reader = read(path, dtype=dtype)
+    labels, _, rows = whole(reader)
+    assert labels == frame["label"].tolist()
+    assert rows == frame[["a", "b", "c"]].to_numpy(dtype).tolist()
+    assert [list(c) for c in reader.columns] == [[c, "number"] for c in "abc"]
+    assert (reader.hashed, reader.names) == (False, {0: "a", 1: "b", 2: "c"})
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "parquet", "arrow"])
+def test_numbers_categories_and_text_mix_in_one_row(write, kind):
+    frame = pd.read_csv(io.StringIO(PEOPLE))
+    text = frame.to_csv(index=False, sep="\t") if kind == "tsv" else PEOPLE
+    reader = read(
+        write("data." + kind, text if kind in ("csv", "tsv") else frame), text=["text"], names=99
+    )
+    labels, _, rows = whole(reader)
+    assert labels == frame["y"].tolist()
+    assert (reader.hashed, reader.bits) == (True, 20)
+    assert [k for _, k in reader.columns] == ["number", "category", "text"]
+    for row, age, colour in zip(rows, frame["age"], frame["colour"].fillna(""), strict=True):
+        expected = [(number("age", 20), age)] if age else []
+        expected += [(category("colour", colour, 20), 1)] if colour else []
+        assert row[: len(expected)] == expected
+        words = [reader.names[i] for i, _ in row[len(expected) :]]
+        assert sorted(words) == ["text=" + w for w in ("he", "left", "no", "said", "then")]
+        assert np.isclose(sum(v * v for _, v in row[len(expected) :]), 1)
+
+
+@pytest.mark.parametrize("name", TINY)
+@pytest.mark.parametrize("size", [1, 100, 1001])
+def test_any_size_of_batches_gives_the_same_rows(write, name, size):
+    path = write(name, TINY[name].rstrip(b"\n"))
+    options = {"text": ["text"]} if name == "p.csv" else {}
+    assert whole(read(path, batch_bytes=size, **options)) == whole(read(path, **options))
+
+
+def test_batches_say_how_far_they_are(write):
+    path = write("data.svm.gz", gzip.compress(SVMLIGHT))
+    reader = read(path, batch_bytes=500)
+    *_, last = batches = list(reader)
+    assert len(batches) > 5
+    assert (last.lines, last.bytes_read, last.width) == (201, reader.size, 7)
+
+
+def readers_threads():
+    return [t for t in threading.enumerate() if t.name.startswith("rosenblatt")]
+
+
+@pytest.mark.parametrize("name", ["data.svm", "p.csv", "data.svm.gz"])
+def test_leaving_early_leaves_no_thread_and_no_open_file(write, name):
+    data = TINY[name.removesuffix(".gz")]
+    path = write(name, gzip.compress(data) if name.endswith(".gz") else data)
+
+    def is_open():
+        links = (f"/proc/self/fd/{n}" for n in os.listdir("/proc/self/fd"))
+        return str(path) in [os.readlink(link) for link in links if os.path.exists(link)]
+
+    reader = read(path, batch_bytes=100)
+    batches = iter(reader)
+    next(batches)
+    if sys.platform == "linux":
+        assert is_open()
+    del batches
+    assert not readers_threads()
+    for _ in reader:
+        break
+    if sys.platform == "linux":
+        assert not is_open()
+
+
+def test_an_error_ends_the_thread():
+    with pytest.raises(ValueError, match="line 2, column 3"):
+        list(read(io.BytesIO(b"1 1:1\n1 x\n"), format="svmlight"))
+    assert not readers_threads()
+
+
+def test_standard_input_needs_neither_pyarrow_nor_scikit_learn():
+    script = (
+        "import sys; from rosenblatt.reading.reader import read\n"
+        "print(sum(len(b.labels) for b in read('-', format='vw')))\n"
+        "print(not {'pyarrow', 'sklearn', 'pandas'} & set(sys.modules))"
+    )
+    run = subprocess.run([sys.executable, "-c", script], input=VW, capture_output=True, check=True)
+    assert run.stdout.split() == [b"200", b"True"]
+
+
+@pytest.mark.parametrize(
+    ("name", "line", "where", "why"),
+    [
+        ("data.svm", b"1 1:x", "column 5", "a value is not a finite number"),
+        ("data.svm", b"1 1099511627776:1", "column 3", "an index is beyond the last column"),
+        ("data.svm", b"1 0:1", "column 3", r"below the first column \(1; state first=0"),
+        ("data.svm", b"1 1:1\0", "column 6", "there is a NUL byte"),
+        ("data.vw", b"x |a b", "column 1", "the label is not a finite number"),
+        ("data.vw", b"1 |a \0", "column 6", "there is a NUL byte"),
+        ("data.csv", b"1,2,x,4", "column 'label'", r"'x' is not a number; .*category=\['label'\]"),
+        ("data.csv", b"1, 2x ,3,4", "column 'b'", r"'2x' is not a number; .*category=\['b'\]"),
+        ("data.csv", b"1,2,,4", "column 'label'", "the label is not a finite number"),
+        ("data.csv", b"1,2,3", "column 'label'", "too few or too many cells"),
+        ("data.csv", b"1,2,3,4,5", "column 'c'", "too few or too many cells"),
+        ("data.csv", b"1,1e99,3,4", "column 'b'", "a value is too large for its type"),
+        ("data.csv", b"1,2,3,\0", "column 'c'", "there is a NUL byte"),
+        ("p.csv", b"old,red,z,A", "column 'age'", r"'old' is not a number; .*category=\['age'\]"),
+        ("p.csv", b"1e99,red,z,A", "column 'age'", "a value is too large for its type"),
+        ("p.csv", b"1,red,z", "column 8", "the row has 3 cells instead of 4"),
+        ("p.csv", b"1,red,z,", "column 'y'", "the label is missing"),
+        ("p.csv", b"1,r\xffd,z,A", "column 4", "the bytes are not UTF-8"),
+        ("p.csv", b"1,r\0d,z,A", "column 4", "there is a NUL byte"),
+    ],
+)
+def test_a_broken_row_is_told_with_its_place_or_skipped(write, monkeypatch, name, line, where, why):
+    for module in "layout", "lines":
+        monkeypatch.setattr(f"rosenblatt.reading.{module}.SAMPLE", 300)
+    good = TINY[name]
+    lines = good.count(b"\n")
+    header = b"" if name == "data.vw" else good.split(b"\n")[0] + b"\n"
+    path = write(name, good + line + b"\n" + line + b"\n" + good.removeprefix(header))
+    options = {"text": ["text"]} if name == "p.csv" else {}
+    with pytest.raises(ValueError, match=rf"{name}, line {lines + 1}, {where}: .*{why}.*\.$"):
+        list(read(path, **options))
+    with pytest.raises(ValueError, match=rf"line {lines + 2}, .*; 1 rows before it were broken"):
+        list(read(path, skip_bad=1, batch_bytes=999, **options))
+    reader = read(path, skip_bad=2, **options)
+    clean = whole(read(write("clean-" + name, good), **options))
+    assert whole(reader) == tuple(part + part for part in clean)
+    assert reader.bad == 2
+
+
+letters = st.sampled_from([*b'0123456789.:-+e|\'# \t\r\n\0\xffab,,\n\n""'])
+
+
+@settings(max_examples=300)
+@given(st.lists(letters, max_size=60).map(bytes), st.integers(1, 70))
+@pytest.mark.parametrize("kind", ["svmlight", "vw", "csv", "tsv", "parquet", "arrow"])
+def test_any_bytes_are_rows_or_one_sentence(kind, data, size):
+    with contextlib.suppress(ValueError):
+        rows = repr(whole(read(io.BytesIO(data), format=kind)))
+        assert repr(whole(read(io.BytesIO(data), format=kind, batch_bytes=size))) == rows
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "sentence"),
+    [
+        ("data.csv", {"ngrams": (1, 2)}, "ngrams and characters are of text"),
+        ("data.csv", {"characters": True}, "ngrams and characters are of text"),
+        ("data.vw", {"ngrams": (2, 2)}, "ngrams and characters are of text"),
+        ("data.vw", {"label": "kind"}, "A line of vw begins with its label"),
+        ("data.svm", {"label": 0}, "A line of svmlight begins with its label"),
+        ("data.svm", {"category": ["a"]}, "A line of svmlight begins with its label"),
+        ("data.svm", {"header": True}, "header is about CSV and TSV"),
+        ("data.csv", {"first": 1}, "first is about svmlight"),
+        ("data.csv", {"label": True}, "label=True is no column"),
+        ("data.csv", {"category": ["z"]}, "no column 'z'"),
+    ],
+)
+def test_options_without_a_meaning_are_refused(write, data, options, sentence):
+    with pytest.raises(ValueError, match=rf"{sentence}.*\.$"):
+        read(write(data, TINY[data]), **options)
+
+
+def test_bits_without_a_hash_are_noticed(write):
+    assert BITS in read(write("data.csv", NUMBERS), bits=5).notices
+    assert BITS in read(write("data.svm", SVMLIGHT), bits=5).notices
+    assert BITS not in read(write("data.vw", VW), bits=5).notices

@@ -1,0 +1,140 @@
+"""Where bytes come from: files, streams and pipes, whole, cut short or refused."""
+
+import io
+import os
+import threading
+
+import pandas as pd
+import pytest
+
+from rosenblatt.reading.reader import read
+
+from .samples import NUMBERS, SVMLIGHT, TINY, compressed, whole
+
+
+@pytest.mark.parametrize("how", [".gz", ".zst"])
+def test_a_compressed_file_that_is_cut_short_is_told(write, how):
+    data = compressed(SVMLIGHT * 10, how)
+    with pytest.raises(ValueError, match="cut short"):
+        list(read(write("short.svm" + how, data[:-9])))
+    if how == ".zst":
+        return  # damage that keeps its form shows in the rows: not every writer adds a checksum
+    broken = data[: len(data) // 2] + b"\xff" * 9 + data[len(data) // 2 + 9 :]
+    with pytest.raises(ValueError, match="the compressed data are damaged"):
+        list(read(write("broken.svm" + how, broken)))
+
+
+def test_files_that_cannot_be_read_are_told_in_a_sentence(write, tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"^There is no file .*nowhere.csv\.$"):
+        read(tmp_path / "nowhere.csv")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FileNotFoundError, match="There is no file in"):
+        read(tmp_path / "empty")
+    with pytest.raises(ValueError, match=r"empty.svm is empty\.$"):
+        read(write("empty.svm", b""))
+    with pytest.raises(ValueError, match="has no rows below its header"):
+        read(write("header.csv", "a,b,label\n"), header=True)
+    with pytest.raises(ValueError, match=r"does not tell its format; state one of: svmlight, vw"):
+        read(write("data.txt", SVMLIGHT))
+    with pytest.raises(ValueError, match="'xls' is unknown; there are: svmlight"):
+        read(write("data.svm", SVMLIGHT), format="xls")
+    with pytest.raises(ValueError, match="only Parquet and Arrow can be several"):
+        read(tmp_path, format="csv")
+    with pytest.raises(ValueError, match="is a folder without Parquet"):
+        read(write("empty/data.txt", SVMLIGHT).parent)
+    with pytest.raises(ValueError, match="no column 'z'; there are: a, b, label, c"):
+        read(write("data.csv", NUMBERS), label="z")
+    with pytest.raises(ValueError, match="two columns that are called 'a'"):
+        read(write("twice.csv", "a,a,y\n1,2,3\n"))
+    with pytest.raises(ValueError, match="cannot be read as parquet"):
+        read(write("data.bin", SVMLIGHT), format="parquet")
+
+
+def test_an_open_file_is_read_from_where_it_stands_and_left_open():
+    file = io.BytesIO(b"junk" + SVMLIGHT)
+    file.seek(4)
+    reader = read(file, format="svm")
+    assert whole(reader) == whole(reader)
+    assert not file.closed
+    with pytest.raises(ValueError, match="binary"):
+        read(io.StringIO("1 1:1"), format="svm")
+
+
+@pytest.mark.parametrize("how", ["", ".gz", ".zst"])
+@pytest.mark.parametrize("kind", ["svmlight", "csv", "arrow"])
+def test_a_pipe_is_read_once(write, kind, how):
+    path = write("data.arrow", pd.read_csv(io.StringIO(NUMBERS)))
+    data = {"svmlight": SVMLIGHT, "csv": NUMBERS.encode(), "arrow": path.read_bytes()}[kind]
+    end, start = os.pipe()
+    writer = threading.Thread(
+        target=lambda: [os.write(start, compressed(data, how)), os.close(start)]
+    )
+    writer.start()
+    with open(end, "rb") as pipe:
+        reader = read(pipe, format=kind)
+        assert whole(reader) == whole(read(io.BytesIO(data), format=kind))
+        writer.join()
+        if kind != "arrow":  # which is copied
+            with pytest.raises(ValueError, match="read only once"):
+                list(reader)
+
+
+def test_a_row_may_be_long_but_not_endless(write, monkeypatch):
+    long = b"1 " + b" ".join(b"%d:1" % i for i in range(1, 200_000))
+    _, _, (row, *_) = whole(read(write("long.svm", long + b"\n1 1:1"), batch_bytes=9))
+    assert len(row) == 199_999
+    for module in "sources", "layout":
+        monkeypatch.setattr(f"rosenblatt.reading.{module}.LONGEST_ROW", 1 << 20)
+    with pytest.raises(
+        ValueError, match=r"endless.svm, line 2, column 1: the row is longer than 1 MB"
+    ):
+        list(read(write("endless.svm", b"1 1:1\n" + long * 2), batch_bytes=9))
+    with pytest.raises(ValueError, match="longer than 1 MB"):
+        list(read(write("open.csv", 'text,y\na,b\nc,d\n"never closed,' + "x\n" * 3_000_000)))
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="root may read every file")
+def test_a_file_that_may_not_be_read_is_told(write):
+    path = write("secret.svm", SVMLIGHT)
+    path.chmod(0)
+    with pytest.raises(
+        PermissionError, match=r"secret.svm could not be read: permission denied\.$"
+    ):
+        list(read(path))
+
+
+def test_what_the_system_refuses_is_told_in_a_sentence(write, monkeypatch):
+    path = write("data.svm", SVMLIGHT)
+
+    def refuse(*_, **__):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr("builtins.open", refuse)
+    with pytest.raises(
+        PermissionError, match=r"^.*data.svm could not be read: permission denied\.$"
+    ):
+        read(path)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("name", ["data.svm", "data.vw", "data.csv", "p.csv"])
+def test_a_named_pipe_is_read_once(tmp_path, name):
+    os.mkfifo(tmp_path / name)
+    writer = threading.Thread(target=(tmp_path / name).write_bytes, args=(TINY[name],))
+    writer.start()
+    reader = read(tmp_path / name)
+    assert reader.size is None
+    expected = whole(read(io.BytesIO(TINY[name]), format=name.split(".")[1]))
+    assert whole(reader) == expected
+    writer.join()
+    with pytest.raises(ValueError, match="can be read only once"):
+        list(reader)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="this system has no endless file")
+@pytest.mark.parametrize("kind", ["svmlight", "vw", "csv", "parquet"])
+def test_an_endless_file_is_refused(monkeypatch, kind):
+    for module in "sources", "layout":
+        monkeypatch.setattr(f"rosenblatt.reading.{module}.LONGEST_ROW", 1 << 20)
+    with pytest.raises(ValueError, match=r"longer than 1 MB|neither Parquet nor Arrow"):
+        list(read("/dev/zero", format=kind))

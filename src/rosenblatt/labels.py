@@ -172,7 +172,8 @@ def class_weights(class_weight: Any, classes: Array, codes: Array) -> Array | No
 def balanced(classes: Array, counts: Array) -> Array:
     """Weights by the rarity of each class, so that all weigh the same."""
     if not counts.all():
-        raise ValueError(f"No row has the label {classes[np.argmin(counts)]!r} to balance.")
+        missing = classes.tolist()[np.argmin(counts)]
+        raise ValueError(f"No row has the label {missing!r} to balance.")
     return np.asarray(counts.sum() / (len(classes) * counts))
 
 

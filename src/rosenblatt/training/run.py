@@ -149,7 +149,7 @@ class Run:
 
     def resume(self, left: Checkpoint) -> None:
         """Go on where another run was left."""
-        self.done = left.parts
+        self.epoch, self.done = left.epoch, left.parts
         self.count = Count(left.rows, left.mistakes, left.errors, left.loss)
         if left.best is not None:
             self.history.best = Best(left.best_score, left.best_epoch, left.best)

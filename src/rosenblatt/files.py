@@ -271,11 +271,13 @@ def coder_of(batches: Iterable[Batch], training: FileTraining) -> Coder:
     met, named = np.array(list(counts), labels.dtype), training.options.classes
     classes = met_classes(met) if named is None else known_classes(named, met.dtype)
     weight, of_class = training.parameters["class_weight"], None
-    codes = codes_of(tidy(met), classes)
     if weight == "balanced":
-        of_class = balanced(classes, np.bincount(codes, list(counts.values()), len(classes)))
+        known = np.isin(tidy(met), classes)  # others are named with their row when they come
+        codes = codes_of(tidy(met)[known], classes)
+        of_each = np.array(list(counts.values()))[known]
+        of_class = balanced(classes, np.bincount(codes, of_each, len(classes)))
     elif weight is not None:
-        of_class = class_weights(weight, classes, codes)
+        of_class = class_weights(weight, classes, np.zeros(0, np.intp))
     seed = training.parameters["random_state"]
     return Coder(classes, of_class, training.options.holdout, seed)
 

@@ -64,10 +64,10 @@ def plot(
     ] = Every.UPDATE,
     solution: Annotated[
         Solution, typer.Option(help="Which weights to keep.", **LEARNING)
-    ] = Solution.LAST,
+    ] = Solution("last"),
     order: Annotated[
         Order, typer.Option(help="How rows are gone through (each).", **LEARNING)
-    ] = Order.EACH,
+    ] = Order("each"),
     epochs: Annotated[int, typer.Option(min=1, help="The most passes (100).", **LEARNING)] = 100,
     margin: Annotated[float, typer.Option(min=0.0, help="Demand a margin.", **LEARNING)] = 0.0,
     seed: Annotated[

@@ -23,7 +23,7 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
     @wraps(command)
     def flat(**given: Any) -> None:
         packed = {
-            name: kind(**{field.name: given.pop(field.name) for field in fields(kind)})  # type: ignore[operator, arg-type]
+            name: kind(**{field.name: given.pop(field.name) for field in fields(kind)})  # type: ignore[operator]
             for name, kind in groups.items()
         }
         command(**given, **packed)

@@ -74,6 +74,12 @@ class EachClass:
         return np.where(wrong, step, 0.0), np.where(step > 0, a, -a)[wrong]
 
 
+    def margins(self, scores: Array, numbers: Array) -> Array:
+        """Every row's smallest margin among the problems."""
+        signs = np.where(self.codes[numbers] == self.positive[:, None], 1.0, -1.0)
+        return np.asarray((signs * scores).min(axis=0))
+
+
 @dataclass
 class AllClasses:
     """All classes at once: the right one against its best rival."""
@@ -95,10 +101,15 @@ class AllClasses:
 
     def excess(self, task: "DualTask", block: Block) -> Array:
         """By how much each row's lead is above what it needs to be right."""
-        a, labels = block.scores + task.state.bias[:, None], self.codes[block.numbers]
-        own = np.take_along_axis(a, labels[None], axis=0)[0]
-        np.put_along_axis(a, labels[None], -np.inf, axis=0)
-        return np.asarray(own - a.max(axis=0) - task.settings.above)
+        leads = self.margins(block.scores + task.state.bias[:, None], block.numbers)
+        return leads - task.settings.above
+
+    def margins(self, scores: Array, numbers: Array) -> Array:
+        """The lead of every row's class over its best rival."""
+        labels = self.codes[numbers][None]
+        own, others = np.take_along_axis(scores, labels, axis=0)[0], scores.copy()
+        np.put_along_axis(others, labels, -np.inf, axis=0)
+        return np.asarray(own - others.max(axis=0))
 
     def updates(self, task: "DualTask", block: Block, log: Array) -> Updates:
         """The logged updates, with the numbers of their rows."""

@@ -17,6 +17,11 @@ collect_ignore = ["fuzz"]  # programs of their own, which need the extra fuzz
 
 FORMS = ["two", "argmax", "ovr"]
 ORDERS = ["each", "once", "fixed", "active", "first", "worst"]
+VARIANTS = [  # what goes together of solutions and orders
+    *(("last", order) for order in ORDERS),
+    *((solution, order) for solution in ("average", "vote") for order in ORDERS[:4]),
+    *(("pocket", order) for order in ORDERS[:3]),
+]
 
 
 def csr(X, index_type=np.int32):

@@ -1,13 +1,53 @@
 """A naive twin of every algorithm: plain loops over rows in NumPy, with no thought of speed.
 
 Weights have one row per output: one for two classes, whose labels are then +1 and -1, else one per
-class. Everything is computed in float64, which is exact on small integers.
+class. Everything is computed in float64, which is exact on small integers. Nothing of the package
+is imported.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
-from rosenblatt import Epoch
-from rosenblatt.kernels.algebra import mix, shuffle
+BITS = 2**64 - 1
+
+
+class Epoch(NamedTuple):
+    """The record of one epoch."""
+
+    epoch: int
+    rows: int
+    mistakes: int
+    errors: int
+    loss: float
+    validation_score: float | None = None
+
+
+# Randomness: SplitMix64, on whole numbers of any size.
+
+
+def mix_bits(z):
+    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & BITS
+    z = (z ^ z >> 27) * 0x94D049BB133111EB & BITS
+    return z ^ z >> 31
+
+
+def shuffled(rows, seed, number):
+    """The permutation of a seed and a number: Fisher-Yates, each choice without bias."""
+    order, state = list(rows), mix_bits(seed) ^ mix_bits(~number & BITS)
+    for last in range(len(order) - 1, 0, -1):
+        choices = last + 1
+        while True:
+            state = state + 0x9E3779B97F4A7C15 & BITS
+            product = (mix_bits(state) >> 32) * choices
+            if product % 2**32 >= 2**32 % choices:
+                break
+        chosen = product >> 32
+        order[last], order[chosen] = order[chosen], order[last]
+    return order
+
+
+# The perceptron.
 
 
 def margin_of(weights, bias, x, label):
@@ -167,12 +207,6 @@ class Pocket:
 
 
 # Orders: each runs one epoch.
-
-
-def shuffled(rows, seed, number):
-    order = np.array(rows, np.uint32)
-    shuffle(order, seed, number)
-    return [int(i) for i in order]
 
 
 def each(run, seed, epoch):
@@ -458,8 +492,7 @@ class KernelPerceptron:
         return low * change
 
     def random(self, i, change):
-        number = int(mix(np.uint64(self.seed) + mix(np.uint64(self.n_mistakes_))))
-        place = number % self.budget
+        place = mix_bits(self.seed + mix_bits(self.n_mistakes_) & BITS) % self.budget
         self.coef[:, self.places[place]] = 0
         self.enter(i, place, change)
         return change
@@ -566,20 +599,12 @@ class MixedPerceptron(Perceptron):
         return run
 
 
-# The hash of features, on whole numbers of any size.
-
-BITS = 2**64 - 1
+# The hash of features.
 
 
 def spell(h, letters):
     h = (h ^ letters) * 0x9E3779B97F4A7C15 & BITS
     return h ^ h >> 32
-
-
-def mix_bits(z):
-    z = (z ^ z >> 30) * 0xBF58476D1CE4E5B9 & BITS
-    z = (z ^ z >> 27) * 0x94D049BB133111EB & BITS
-    return z ^ z >> 31
 
 
 def hash_bytes(data, h=0):

@@ -1,15 +1,12 @@
-"""The door: nothing is copied, nothing hostile comes in, labels are numbered."""
+"""The door: nothing is copied, nothing hostile comes in, what is not finite is named."""
 
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from hypothesis.extra.numpy import array_shapes, arrays, integer_dtypes
 from scipy.sparse import csr_array, csr_matrix
 
-from rosenblatt.rows import encode, first_not_finite, rows_of
+from rosenblatt.rows import first_not_finite, rows_of
 
 from .conftest import csr
 
@@ -79,26 +76,6 @@ def test_sparse_rows_with_too_few_values_are_refused():
 def test_more_rows_than_a_row_number_can_hold_are_refused():
     with pytest.raises(ValueError, match=r"4294967296 rows .* partial_fit"):
         rows_of(SimpleNamespace(shape=(2**32, 1)))
-
-
-labels = arrays(
-    integer_dtypes(endianness="=") | st.sampled_from([np.dtype("U3"), np.dtype(bool)]),
-    array_shapes(min_dims=1, max_dims=1, max_side=20),
-)
-
-
-@given(y=labels)
-def test_labels_are_numbered_as_numpy_does(y):
-    classes, codes = encode(y)
-    np.testing.assert_array_equal(classes, np.unique(y))
-    np.testing.assert_array_equal(classes[codes], y)
-    assert classes.dtype == y.dtype
-
-
-@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int64])
-def test_labels_far_apart_for_their_type_are_numbered(dtype):
-    classes, codes = encode(np.array([100, -100, 100], dtype))
-    assert (classes.tolist(), codes.tolist()) == ([-100, 100], [1, 0, 1])
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])

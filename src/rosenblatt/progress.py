@@ -202,7 +202,7 @@ class Bar(Printed):
             self.bar.stop()
 
 
-def new_bar() -> Any:
+def new_bar(stays: bool = False) -> Any:
     """A bar; what is printed meanwhile stands above it."""
     from rich.progress import (
         BarColumn,
@@ -215,7 +215,7 @@ def new_bar() -> Any:
     words = "{task.description}", "{task.fields[speed]}"
     what, speed = (TextColumn(word) for word in words)
     left = TextColumn("left"), TimeRemainingColumn()
-    return Progress(what, BarColumn(), TaskProgressColumn(), speed, *left, transient=True)
+    return Progress(what, BarColumn(), TaskProgressColumn(), speed, *left, transient=not stays)
 
 
 @contextmanager
@@ -224,7 +224,7 @@ def bar_of_epochs(wanted: Any) -> Iterator[Callable[[int, float, str], None] | N
     if not wanted:
         yield None
         return
-    with new_bar() as bar:
+    with new_bar(stays=True) as bar:
         line = bar.add_task("", total=1.0, speed="")
 
         def tell(epoch: int, share: float, words: str) -> None:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..classifiers.base import OnlineClassifier, canonical, seed_of
 from ..labels import refuse_one_class, rows_that_count
-from ..parameters import KERNEL, SIGN_OF_ZERO, check_ties, finite_number
+from ..parameters import KERNEL, SIGN_OF_ZERO, check, check_ties, finite_number
 from ..progress import bar_of_epochs
 from ..rows import Array, refuse_not_finite
 from ..storage.model import Model
@@ -406,6 +406,9 @@ class KernelPerceptron(OnlineClassifier):
         """The coefficients and biases to predict with, one line per output."""
         check_is_fitted(self)
         self._check_parameters()
+        if self._policy is not None:  # whatever is set now
+            begun = {"budget": 1, "budget_policy": self._policy, "normalize": False}
+            check(self.get_params(deep=False) | begun, KERNEL)
         if self.normalize:
             self._check_history()
             return self._state.normalised(self.solution == "average", self._together)

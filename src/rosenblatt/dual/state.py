@@ -17,6 +17,7 @@ from ..training.state import (
     counter,
     joined,
     require,
+    signed_number,
 )
 from ..training.tasks import Learnt, Task
 from .moves import groups_of, moves_of, summed
@@ -35,7 +36,7 @@ class DualState:
     """
 
     numbers: Array = array("support", dtype=np.int64)
-    support: Any = field(metadata={"declared": DeclaredRows(False)})
+    support: Any = field(metadata={"declared": DeclaredRows()})
     coef: Array = array("outputs", "support", dtype=np.float64)
     missing: Array = array("outputs", "support", dtype=np.float64)
     bias: Array = array("outputs", dtype=np.float64)
@@ -44,10 +45,10 @@ class DualState:
     ages: Array = array("kept", dtype=np.int64)
     matrix: Array = array("squared", "squared", dtype=np.float64)
     norms: Array = array("mistakes kept", dtype=np.float64)
-    updates: Updates = field(metadata={"declared": DeclaredUpdates(False)})
+    updates: Updates = field(metadata={"declared": DeclaredUpdates()})
     mistakes: int = counter(0)
     given: int = counter(0)
-    forgotten: float = counter(0.0)
+    forgotten: float = signed_number(0.0)
     full: bool = False
     """Whether a budget has ended the training."""
 

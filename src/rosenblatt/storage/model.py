@@ -10,6 +10,7 @@ from ..rows import Array
 from ..training import state as states
 from ..training.history import Checkpoint, Epoch
 from ..training.state import Sizes, require
+from .registry import state_class
 
 LABEL_TYPES = re.compile(r"[<>|]([biuf][1248]|U\d{1,9}|O)")
 LABEL_BYTES = 2**28
@@ -65,9 +66,10 @@ def check(model: Model) -> None:
         check_checkpoint(checkpoint)
         require(checkpoint.epoch == len(model.history), "its checkpoint is not in its history")
         kept += [] if checkpoint.best is None else [checkpoint.best]
+    kind = state_class(model.estimator, model.parameters["solution"])
     sizes, dtype = sizes_of(model) if model.is_linear else dual_sizes(model)
     for state in kept:
-        require(type(state) is type(kept[0]), "its states differ in kind")
+        require(type(state) is kind, "its states are not those of its solution")
         states.check(state, dict(sizes), dtype)
 
 
@@ -76,9 +78,7 @@ def sizes_of(model: Model) -> tuple[Sizes, Any]:
     count, first = len(model.classes), model.states[0]
     apart = first.rule.problems(count, str(model.parameters.get("multi_class"))) != [None]
     wanted = count if apart and count > 2 else 1
-    require(
-        len(model.states) == wanted, "its parameters solution or multi_class are not its weights'"
-    )
+    require(len(model.states) == wanted, "solution or multi_class are not those of its weights")
     outputs = () if apart else (count,)
     dtype = first.weights.dtype
     require(dtype in (np.float32, np.float64), "its weights are not floating-point numbers")

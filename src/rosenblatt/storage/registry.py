@@ -1,9 +1,10 @@
 """Which estimator a model file becomes, and which states it holds."""
 
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .model import Model
+if TYPE_CHECKING:
+    from .model import Model
 
 ESTIMATORS = {
     "Perceptron": ("classifiers.perceptron", "training.solutions:SOLUTIONS"),
@@ -12,7 +13,7 @@ ESTIMATORS = {
 """By name: the room of an estimator, imported when a file asks for it; its states by solution."""
 
 
-def estimator_of(model: Model, name: Any) -> Any:
+def estimator_of(model: "Model", name: Any) -> Any:
     """The fitted estimator that a model becomes; ``name`` is what an error calls it."""
     room, _ = ESTIMATORS[model.estimator]
     kind = getattr(import_module(f"..{room}", __package__), model.estimator)
@@ -26,6 +27,8 @@ def estimator_of(model: Model, name: Any) -> Any:
 
 def state_class(estimator: str, solution: str) -> type:
     """The class of the states that a model has."""
+    if estimator not in ESTIMATORS:
+        raise ValueError(f"it is a {estimator[:40]}, which is not known here")
     room, _, name = ESTIMATORS[estimator][1].partition(":")
     kinds: dict[str, type] = getattr(import_module(f"..{room}", __package__), name)
     return kinds[solution]

@@ -26,7 +26,9 @@ def require(condition: Any, otherwise: str) -> None:
 
 @dataclass(frozen=True)
 class Declared:
-    """What a field of a state holds; this is a counter."""
+    """What a field of a state holds; this is a number, which as a counter is never negative."""
+
+    signed: bool = False
 
     def pack(self, name: str, value: Any) -> tuple[dict[str, Array], dict[str, Any]]:
         """The arrays and numbers of a field, by name."""
@@ -40,14 +42,15 @@ class Declared:
         """Refuse what no training can reach."""
         kind = type(default)
         most = {int: np.iinfo(np.int64).max, float: np.inf, bool: True}[kind]
-        require(type(value) is kind and 0 <= value <= most, f"{name} is out of range")
+        fitting = np.isfinite(value) if self.signed else 0 <= value <= most
+        require(type(value) is kind and fitting, f"{name} is out of range")
 
 
 @dataclass(frozen=True)
 class DeclaredArray(Declared):
     """An array of a shape, in the type of the weights or another."""
 
-    shape: tuple[str, ...]
+    shape: tuple[str, ...] = ()
     dtype: Any = None
 
     def pack(self, name: str, value: Any) -> tuple[dict[str, Array], dict[str, Any]]:
@@ -71,7 +74,7 @@ class DeclaredArray(Declared):
 class DeclaredUpdates(Declared):
     """Updates, or a list of some that were made one after the other."""
 
-    listed: bool
+    listed: bool = False
 
     def pack(self, name: str, value: Any) -> tuple[dict[str, Array], dict[str, Any]]:
         updates = joined(value) if self.listed else value
@@ -94,7 +97,7 @@ class DeclaredUpdates(Declared):
 class DeclaredRows(Declared):
     """Rows of X, dense or CSR, or a list of such; of a precomputed kernel, numbers of columns."""
 
-    listed: bool
+    listed: bool = False
 
     def pack(self, name: str, value: Any) -> tuple[dict[str, Array], dict[str, Any]]:
         if not self.listed:
@@ -125,7 +128,7 @@ class DeclaredRows(Declared):
 
 def array(*shape: str, dtype: Any = None, init: bool = True) -> Any:
     """Declare an array."""
-    return field(init=init, metadata={"declared": DeclaredArray(shape, dtype)})
+    return field(init=init, metadata={"declared": DeclaredArray(shape=shape, dtype=dtype)})
 
 
 def counter(default: float) -> Any:
@@ -133,14 +136,19 @@ def counter(default: float) -> Any:
     return field(default=default, metadata={"declared": Declared()})
 
 
+def signed_number(default: float) -> Any:
+    """Declare a number that may be negative."""
+    return field(default=default, metadata={"declared": Declared(signed=True)})
+
+
 def updates_kept() -> Any:
     """Declare a list of updates."""
-    return field(default_factory=list, metadata={"declared": DeclaredUpdates(True)})
+    return field(default_factory=list, metadata={"declared": DeclaredUpdates(listed=True)})
 
 
 def rows_kept() -> Any:
     """Declare a list of parts of X."""
-    return field(default_factory=list, metadata={"declared": DeclaredRows(True)})
+    return field(default_factory=list, metadata={"declared": DeclaredRows(listed=True)})
 
 
 def declared(kind: type) -> Iterator[tuple[str, Any, Any]]:
@@ -216,6 +224,6 @@ def check(state: Any, sizes: Sizes, dtype: Any) -> None:
     for name, kind, default in declared(type(state)):
         kind.check(name, getattr(state, name), default, sizes, dtype)
     for one in state.rule.further if hasattr(state, "rule") else ():
-        declaration = DeclaredArray((one.like,), one.dtype)
+        declaration = DeclaredArray(shape=(one.like,), dtype=one.dtype)
         declaration.check(one.name, state.further[one.name], None, sizes, dtype)
     state.check()

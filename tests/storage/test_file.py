@@ -1,0 +1,475 @@
+"""The model file: what comes back is what was saved, and no failure does harm.
+
+``python -c "from tests.storage.test_file import make; make()"`` writes this release's
+``tests/models``.
+"""
+
+import os
+import pickle
+import resource
+import signal
+import stat
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from safetensors import SafetensorError
+from safetensors.numpy import save_file
+
+import rosenblatt
+from rosenblatt import Epoch, KernelPerceptron, Perceptron, __version__
+from rosenblatt.storage import file
+from rosenblatt.storage.file import load_model, save_model
+from rosenblatt.training.solutions import SOLUTIONS
+
+from ..conftest import FORMS, LAYOUTS, blobs, csr, examples, form_parameters
+from .models import (
+    assert_same,
+    assert_same_arrays,
+    assert_same_state,
+    attempt,
+    files_beside,
+    forge,
+    learn_on,
+    put,
+    refused,
+    trained,
+)
+
+MODELS = Path(__file__).parents[1] / "models"
+
+
+# What comes back
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("solution", SOLUTIONS)
+@settings(max_examples=15)
+@given(choices=st.data())
+def test_a_model_that_was_away_predicts_and_learns_on_bit_for_bit(solution, form, path, choices):
+    X, y = choices.draw(examples(form))
+    dtype = choices.draw(st.sampled_from([np.float32, np.float64]))
+    first, then = (
+        LAYOUTS[choices.draw(st.sampled_from(list(LAYOUTS)))](X.astype(dtype)) for _ in range(2)
+    )
+    chosen = choices.draw(
+        st.fixed_dictionaries(
+            {
+                "eta0": st.sampled_from([1.0, 0.3]),
+                "margin": st.sampled_from([0.0, 1.0]),
+                "max_iter": st.integers(1, 4),
+                "random_state": st.integers(0, 9),
+            }
+        )
+    )
+    here = Perceptron(solution=solution, **chosen, **form_parameters(form)).fit(first, y)
+    for _ in range(2):
+        save_model(path, here._model())
+        assert_same(load_model(path), here._model())
+        away = Perceptron._restored(load_model(path))
+        assert_same_arrays(away.decision_function(then), here.decision_function(then))
+        assert_same_arrays(away.predict(then), here.predict(then))
+        learn_on(here, then, y)
+        learn_on(away, then, y)
+        for states in zip(away._learner.states, here._learner.states, strict=True):
+            assert_same_state(*states)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("solution", ["last", "average", "vote"])
+def test_batches_with_a_break_equal_batches_without_on_real_numbers(solution, layout, tmp_path):
+    rows, y = blobs(60, 7, classes=3)
+    rows = LAYOUTS[layout](rows)
+    whole, broken = (Perceptron(solution=solution) for _ in range(2))
+    for begin in range(0, 60, 20):
+        batch = slice(begin, begin + 20)
+        whole.partial_fit(rows[batch], y[batch], classes=range(3))
+        broken.partial_fit(rows[batch], y[batch], classes=range(3))
+        save_model(tmp_path / "model", broken._model())
+        broken = Perceptron._restored(load_model(tmp_path / "model"))
+    assert_same_arrays(broken.decision_function(rows), whole.decision_function(rows))
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [
+        np.array([-3, 2], np.int8),
+        np.array([0, 2**64 - 1], np.uint64),
+        np.array([False, True]),
+        np.array([0.1, 0.5], np.float32),
+        np.array([0.1, 1e300]),
+        np.array(["", 'a "quoted" Ä\N{PILE OF POO}\n'], dtype="<U40"),
+        np.array(["ham", "spam"], object),
+        np.array([1, 2], ">i4"),
+    ],
+    ids=lambda classes: classes.dtype.str,
+)
+def test_labels_keep_their_type(classes, tmp_path):
+    model = trained()._model()._replace(classes=classes)
+    save_model(tmp_path / "model", model)
+    assert_same(load_model(tmp_path / "model"), model)
+
+
+@pytest.mark.parametrize(
+    "weights",
+    [None, "balanced", {0: 1.0, 1: 2.5}, {"a": 1, "b": 2}, {np.int64(0): 2.0}, {False: 1, 0.5: 2}],
+)
+def test_class_weights_keep_their_labels(weights, tmp_path):
+    model = trained()._model()
+    model.parameters["class_weight"] = weights
+    save_model(tmp_path / "model", model)
+    assert load_model(tmp_path / "model").parameters == model.parameters
+
+
+def test_what_is_said_of_features_facts_and_epochs_is_kept(tmp_path):
+    model = (
+        trained()
+        ._model()
+        ._replace(
+            features={"columns": ["a", "ü"], "bits": 18},
+            facts={"rows": np.int64(7), "loss": np.inf, "share": np.float32(0.5), "none": None},
+            history=[Epoch(1, 2**40, 3, 4, np.inf, None), Epoch(2, 2, 3, 4, 0.1, 0.3)],
+        )
+    )
+    save_model(tmp_path / "model", model)
+    back = load_model(tmp_path / "model")
+    assert_same(back, model)
+    assert [type(value) for value in back.history[0][:4]] == [int] * 4
+
+
+def test_the_same_model_gives_the_same_bytes(tmp_path):
+    model = trained("vote")._model()
+    for name in "ab":
+        save_model(tmp_path / name, model)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_a_model_may_have_many_features_and_no_row_seen(tmp_path):
+    perceptron = Perceptron(solution="vote").partial_fit(csr([[1.0, 0], [0, 1]]), [0, 1], [0, 1])
+    (vote,) = perceptron._learner.states
+    wide = SOLUTIONS["vote"](np.zeros(2**20, np.float32), vote.bias.astype(np.float32))
+    model = perceptron._model()._replace(states=[wide])
+    save_model(tmp_path / "model", model)
+    assert_same(load_model(tmp_path / "model"), model)
+
+
+# Models of earlier releases
+
+
+POINTS = np.array([[a, b, 1 - a] for a in (-2, 0, 2) for b in (-2, 0, 2)], float)
+
+
+KEPT = {
+    "last": {"labels": [-1, 1]},
+    "average": {"form": "argmax", "layout": "int32", "labels": ["ham", "spam", "Käse"]},
+    "vote": {"form": "ovr", "layout": "int64", "dtype": np.float32},
+    "pocket": {"order": "fixed", "labels": [False, True], "class_weight": {False: 1.0, True: 2.0}},
+}
+
+
+PINNED = {  # answers, mistakes after learning on, answers then
+    "0.1.0-average": ("211220200", 14, "211220200"),
+    "0.1.0-kernel": ("000101102", 31, "000102102"),
+    "0.1.0-last": ("100100110", 12, "110100100"),
+    "0.1.0-pocket": ("000100110", 28, "000100110"),
+    "0.1.0-vote": ("100102122", 31, "100102122"),
+}
+
+
+def make():
+    """Write one small model per solution with this release."""
+    for solution, chosen in KEPT.items():
+        perceptron = trained(solution, **chosen)
+        save_model(MODELS / f"{__version__}-{solution}.safetensors", perceptron._model())
+    rows, y = blobs(12, 3, classes=3)
+    kernel = KernelPerceptron("poly", degree=2, gamma=1, solution="vote", random_state=0)
+    kernel.fit(csr(np.round(4 * rows)), y).save(MODELS / f"{__version__}-kernel.safetensors")
+
+
+def answers(perceptron):
+    """The numbers of the classes of some points."""
+    codes = np.searchsorted(perceptron.classes_, perceptron.predict(POINTS))
+    return "".join(map(str, codes))
+
+
+def test_this_release_has_its_models():
+    assert {f"{__version__}-{name}.safetensors" for name in [*SOLUTIONS, "kernel"]} <= {
+        kept.name for kept in MODELS.iterdir()
+    }
+
+
+@pytest.mark.parametrize("kept", sorted(MODELS.iterdir()), ids=lambda kept: kept.stem)
+def test_a_model_of_any_release_answers_and_learns_as_it_did(kept):
+    perceptron = rosenblatt.load(kept)
+    labels = perceptron.classes_[np.arange(len(POINTS)) % len(perceptron.classes_)]
+    before = answers(perceptron)
+    dtype = np.float32 if kept.stem.endswith("vote") else np.float64
+    learn_on(perceptron, POINTS.astype(dtype), labels)
+    assert (before, perceptron.n_mistakes_, answers(perceptron)) == PINNED[kept.stem]
+
+
+# Damaged files
+
+
+@pytest.fixture(scope="module", params=SOLUTIONS)
+def small(request, path):
+    """A model, its file's bytes, and a place to write other bytes to."""
+    layout = "int32" if request.param == "vote" else "dense"
+    model = trained(request.param, layout=layout)._model()
+    save_model(path, model)
+    return model, path.read_bytes(), path.with_name("other")
+
+
+def test_every_changed_byte_is_found_or_changes_nothing(small):
+    model, content, other = small
+    found = 0
+    for place in range(len(content)):
+        changed = bytearray(content)
+        changed[place] ^= 1 << place % 8
+        other.write_bytes(changed)
+        outcome = attempt(other)
+        if isinstance(outcome, str):
+            assert str(other) in outcome
+            found += 1
+        else:
+            assert_same(outcome, model)
+    assert found > 0.98 * len(content)
+
+
+def test_every_cut_is_found(small):
+    _, content, other = small
+    for length in range(len(content)):
+        other.write_bytes(content[:length])
+        refused(other)
+    other.write_bytes(content + b"\0")
+    refused(other)
+
+
+HUGE = (2**63).to_bytes(8, "little")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"text\n" * 50,
+        b"\0" * 64,
+        HUGE + b"{}",
+        (99_999_999).to_bytes(8, "little") + b"{}",
+        pickle.dumps(trained()),
+        b"\2\0\0\0\0\0\0\0{}",
+        b"\2\0\0\0\0\0\0\0[]",
+        b"\4\0\0\0\0\0\0\0" + b"[" * 4,
+    ],
+)
+def test_other_files_are_refused(content, tmp_path):
+    (tmp_path / "other").write_bytes(content)
+    refused(tmp_path / "other")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "1",
+        "[]",
+        "{}",
+        "{",
+        "[" * 100_000,
+        '{"format": 1' + "0" * 5000 + "}",
+        '{"format": "1"}',
+        '{"format": null}',
+        '{"format": 1}',
+        '{"format": 1, "checksum": 1}',
+        '{"format": 1, "checksum": ""}',
+    ],
+)
+def test_other_safetensors_are_refused(text, tmp_path):
+    save_file({"0.weights": np.zeros(3)}, tmp_path / "other", {"rosenblatt": text})
+    refused(tmp_path / "other")
+    save_file({"0.weights": np.zeros(3)}, tmp_path / "other")
+    refused(tmp_path / "other")
+
+
+def test_a_newer_file_says_what_to_do(tmp_path):
+    forge(tmp_path / "new", trained()._model(), put(["format"], file.FORMAT + 1))
+    refused(tmp_path / "new", "was written by a newer rosenblatt; update rosenblatt to load it")
+
+
+def test_what_is_no_file_is_refused(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for what in ("pipe", ""):
+        refused(tmp_path / what, "is a (folder|device or pipe); give the name of a file")
+        with pytest.raises(ValueError, match="give the name of a file"):
+            save_model(tmp_path / what, trained()._model())
+    with pytest.raises(FileNotFoundError, match=r"missing could not be read: no such file .*\.$"):
+        load_model(tmp_path / "missing")
+    with pytest.raises(FileNotFoundError, match=r"nowhere/model could not be written: no such "):
+        save_model(tmp_path / "nowhere" / "model", trained()._model())
+
+
+LOAD_IN_LITTLE_MEMORY = """
+import resource, sys
+from rosenblatt.storage.file import load_model
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+try:
+    load_model(sys.argv[1])
+except ValueError as error:
+    print(error)
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+"""
+
+
+def test_a_header_that_would_take_all_memory_is_refused_before_it_is_read(tmp_path):
+    path = tmp_path / "huge"
+    text = '{"format": 1, "checksum": "", "facts": [' + '{"a":1},' * (file.HEADER_BYTES // 8)
+    save_file({"0.weights": np.zeros(3)}, path, {"rosenblatt": text})
+    command = [sys.executable, "-c", LOAD_IN_LITTLE_MEMORY, path]
+    refusal, memory = subprocess.check_output(command, text=True).splitlines()
+    assert "is not an intact model of rosenblatt (its header is longer than 32 MB)" in refusal
+    assert int(memory) < 10_000  # kB
+
+
+def test_a_large_table_of_names_is_kept_and_a_larger_one_refused(tmp_path, monkeypatch):
+    names = [f"feature number {k}" for k in range(10**6)]
+    model = trained()._model()._replace(features={"names": names})
+    save_model(tmp_path / "model", model)
+    assert load_model(tmp_path / "model").features["names"] == names
+    monkeypatch.setattr(file, "HEADER_BYTES", 1000)
+    with pytest.raises(ValueError, match="names and facts take over 0 MB; shorten the names"):
+        save_model(tmp_path / "other", model)
+    assert files_beside(tmp_path / "model") == ["model"]
+
+
+# Failures while writing
+
+
+FAILURES = [OSError(28, "No space left on device"), KeyboardInterrupt()]
+
+
+@pytest.mark.parametrize("failure", FAILURES, ids=lambda failure: type(failure).__name__)
+@pytest.mark.parametrize("step", ["fsync", "replace"])
+@pytest.mark.parametrize("old", [True, False])
+def test_a_failure_keeps_the_old_file_and_leaves_no_litter(
+    step, failure, old, tmp_path, monkeypatch
+):
+    model, path = trained()._model(), tmp_path / "model"
+    if old:
+        save_model(path, model)
+
+    def fail(*_):
+        raise failure
+
+    monkeypatch.setattr(os, step, fail)
+    with pytest.raises(type(failure)):
+        save_model(path, trained("vote")._model())
+    assert files_beside(path) == ["model"] * old
+    if old:
+        assert_same(load_model(path), model)
+
+
+@pytest.mark.parametrize("failure", [*FAILURES, SafetensorError("I/O error: No space left")])
+def test_a_failure_half_way_through_writing_keeps_the_old_file(failure, tmp_path, monkeypatch):
+    model, path = trained()._model(), tmp_path / "model"
+    save_model(path, model)
+
+    def fail(tensors, path, metadata):
+        Path(path).write_bytes(b"half")
+        raise failure
+
+    monkeypatch.setattr(file, "save_file", fail)
+    with pytest.raises((OSError, KeyboardInterrupt)):
+        save_model(path, model)
+    monkeypatch.undo()
+    assert files_beside(path) == ["model"]
+    assert_same(load_model(path), model)
+
+
+def test_a_file_that_may_not_grow_keeps_the_old_one(tmp_path):
+    model, path = trained()._model(), tmp_path / "model"
+    save_model(path, model)
+    most, limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limit))
+    try:
+        wide = SOLUTIONS["last"](np.zeros(10**5), np.zeros(1))
+        with pytest.raises(OSError, match=r"model could not be written: .*File too large"):
+            save_model(path, model._replace(states=[wide]))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (most, limit))
+    assert files_beside(path) == ["model"]
+    assert_same(load_model(path), model)
+
+
+SAVE_FOR_EVER = """
+import sys
+from rosenblatt.storage.file import load_model, save_model
+models = [load_model(path) for path in sys.argv[2:]]
+print("ready", flush=True)
+while True:
+    for model in models:
+        save_model(sys.argv[1], model)
+"""
+
+
+@pytest.mark.parametrize("kill_after", [0.0, 0.003, 0.011, 0.02])
+def test_a_killed_process_leaves_a_complete_file(kill_after, tmp_path):
+    path = tmp_path / "model"
+    models = [trained()._model(), trained("vote")._model()]
+    for name, model in zip("ab", models, strict=True):
+        save_model(tmp_path / name, model)
+    save_model(path, models[0])
+    command = [sys.executable, "-c", SAVE_FOR_EVER, path, tmp_path / "a", tmp_path / "b"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        process.stdout.readline()
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.05 + kill_after)
+        process.send_signal(signal.SIGKILL)
+    back = load_model(path)
+    assert_same(back, models[back.parameters["solution"] == "vote"])
+
+
+def test_saving_at_the_same_time_leaves_one_of_the_models(tmp_path):
+    path, models = tmp_path / "model", [trained(solution)._model() for solution in SOLUTIONS]
+    save_model(path, models[0])
+    kinds = list(SOLUTIONS)
+
+    def save_and_load(number):
+        save_model(path, models[number % 4])
+        back = load_model(path)
+        assert_same(back, models[kinds.index(back.parameters["solution"])])
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(save_and_load, range(100)))
+    assert files_beside(path) == ["model"]
+
+
+def test_a_new_file_has_the_usual_permissions_and_a_link_stays_a_link(tmp_path):
+    (tmp_path / "usual").touch()
+    (tmp_path / "link").symlink_to(tmp_path / "model")
+    save_model(tmp_path / "link", trained()._model())
+    assert (tmp_path / "link").is_symlink()
+    modes = {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("usual", "model")}
+    assert len(modes) == 1
+
+
+def test_a_name_may_be_as_long_as_the_system_allows(tmp_path):
+    path = tmp_path / ("m" * 255)
+    save_model(path, trained()._model())
+    assert_same(load_model(path), trained()._model())
+
+
+# Light
+
+
+def test_storage_imports_neither_scikit_learn_nor_pyarrow_nor_sparse_matrices():
+    kept = MODELS / f"{__version__}-average.safetensors"
+    script = (
+        f"import sys; from rosenblatt.storage.file import load_model; load_model({str(kept)!r})\n"
+        "assert not {'sklearn', 'pyarrow', 'scipy.sparse'} & set(sys.modules)"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)

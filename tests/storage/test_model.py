@@ -1,0 +1,199 @@
+"""What is in a model file is checked both ways: damaged, forged and unfit models are refused."""
+
+import copy
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rosenblatt.learner import Learner
+from rosenblatt.rows import rows_of
+from rosenblatt.storage.file import load, load_model, save_model
+from rosenblatt.training.history import Checkpoint
+from rosenblatt.training.solutions import SOLUTIONS
+
+from ..conftest import FORMS
+from .models import assert_same, attempt, files_beside, forge, put, refused, trained, voted
+
+
+@pytest.mark.parametrize("score", ["x", {"rows": 3}, {"rows": "a", "errors": None}])
+def test_held_out_rows_that_cannot_be_are_not_saved(path, score):
+    model = trained()._model()
+    with pytest.raises(ValueError, match="its held-out rows are out of range"):
+        save_model(path, model._replace(facts=model.facts | {"held_out": score}))
+
+
+def test_a_checkpoint_is_at_the_end_of_the_history(path):
+    model = trained()._model()
+    place = Checkpoint(epoch=len(model.history) + 1)
+    with pytest.raises(ValueError, match="its checkpoint is not in its history"):
+        save_model(path, model._replace(checkpoint=place))
+
+
+# Forged files
+
+
+FORGERIES = {
+    "labels missing": ("last", put(["classes", "values"], [0])),
+    "labels twice": ("last", put(["classes", "values"], [1, 1])),
+    "labels too many": ("last", put(["classes", "values"], [0, 1, 2])),
+    "labels of another type": ("last", put(["classes", "values"], [0.5, 1])),
+    "labels nested": ("last", put(["classes", "values"], [[0], [1]])),
+    "labels too large": ("last", put(["classes", "values"], [0, 2**70])),
+    "labels out of order": ("last", put(["classes"], {"dtype": "<U1", "values": ["b", "a"]})),
+    "labels that are objects": ("last", put(["classes"], {"dtype": "|O", "values": [[1], [1, 2]]})),
+    "label type huge": ("last", put(["classes"], {"dtype": "<U500000000", "values": ["a", "b"]})),
+    "label type unknown": ("last", put(["classes", "dtype"], "<M8[ns]")),
+    "label type compound": ("last", put(["classes", "dtype"], "(9999999,9999999)i8")),
+    "solution unknown": ("last", put(["parameters", "solution"], "best")),
+    "solution no name": ("last", put(["parameters", "solution"], [])),
+    "solution of another kind": ("last", put(["parameters", "solution"], "average")),
+    "solution of a lesser kind": ("average", put(["parameters", "solution"], "last")),
+    "solutions none": ("last", put(["states"], [])),
+    "solutions too many": ("last", put(["states"], [{"seen": 0, "mistakes": 0}] * 2)),
+    "class weights without names": ("last", put(["parameters", "class_weight"], [[[], 1]])),
+    "facts no dict": ("last", put(["facts"], [])),
+    "features no dict": ("last", put(["features"], "all")),
+    "history of another shape": ("last", put("history", np.zeros((2, 5)))),
+    "history of no numbers": ("last", put("history", np.full((1, 6), np.nan))),
+    "counter missing": ("last", put(["states", 0], {"seen": 1})),
+    "counter negative": ("last", put(["states", 0, "seen"], -1)),
+    "counter huge": ("last", put(["states", 0, "seen"], 2**63)),
+    "counter no integer": ("last", put(["states", 0, "mistakes"], 1.0)),
+    "counter no number": ("pocket", put(["states", 0, "errors"], float("nan"))),
+    "counter no truth": ("pocket", put(["states", 0, "measured"], 1)),
+    "weights of no shape": ("last", put("0.weights", np.array(1.0))),
+    "weights of two": ("last", put("0.weights", np.zeros((3, 2)))),
+    "weights whole": ("last", put("0.weights", np.zeros(3, np.int64))),
+    "weights half": ("last", put("0.weights", np.zeros(3, np.float16))),
+    "weights NaN": ("last", put("0.weights", np.array([1, np.nan, 0]))),
+    "weights infinite": ("last", put("0.weights", np.array([1, np.inf, 0]))),
+    "bias long": ("last", put("0.bias", np.zeros(2))),
+    "bias of another type": ("last", put("0.bias", np.zeros(1, np.float32))),
+    "missing short": ("average", put("0.missing", np.zeros(2))),
+    "missing bias long": ("average", put("0.missing_bias", np.zeros(3))),
+    "pocket short": ("pocket", put("0.best_weights", np.zeros(2))),
+    "first weights long": ("vote", put("0.first_weights", np.zeros(4))),
+    "tensor too many": ("last", put("1.weights", np.zeros(3))),
+    "tensor missing": ("last", lambda header, tensors: tensors.pop("0.bias")),
+    "supports missing": ("vote", put(["states", 0, "supports"], 10**15)),
+    "supports forgotten": ("vote", put(["states", 0, "supports"], 0)),
+    "supports no number": ("vote", put(["states", 0, "supports"], "1")),
+    "supports NaN": ("vote", put("0.supports.0.data", np.array([np.nan]))),
+    "supports outside": ("vote", put("0.supports.0.indices", np.full(1, 3, np.int32))),
+    "supports before": ("vote", put("0.supports.0.indices", np.full(1, -1, np.int32))),
+    "supports at fractions": ("vote", put("0.supports.0.indices", np.zeros(1))),
+    "supports back and forth": ("vote", put("0.supports.0.indptr", np.array([0, 9, 1], np.int32))),
+    "supports beyond": ("vote", put("0.supports.0.indptr", np.array([0, 9**9], np.int32))),
+    "supports without start": ("vote", put("0.supports.0.indptr", np.empty(0, np.int32))),
+    "supports dense, too wide": ("vote", put("0.supports.0", np.zeros((1, 4)))),
+    "updates outside": ("vote", put("0.updates.rows", np.array([1]))),
+    "updates before": ("vote", put("0.updates.rows", np.array([-1]))),
+    "updates too many": ("vote", put("0.updates.rows", np.array([0, 0]))),
+    "updates too late": ("vote", put("0.updates.times", np.array([9**9]))),
+    "updates of fractions": ("vote", put("0.updates.rows", np.array([0.0]))),
+    "updates nested": ("vote", put("0.updates.rows", np.array([[0]]))),
+    "updates infinite": ("vote", put("0.updates.steps", np.array([np.inf]))),
+}
+
+
+@pytest.mark.parametrize("what", FORGERIES)
+def test_a_forged_file_with_a_right_checksum_is_refused(what, tmp_path):
+    solution, change = FORGERIES[what]
+    model = (voted() if solution == "vote" else trained(solution))._model()
+    forge(tmp_path / "same", model, lambda header, tensors: None)
+    assert_same(load_model(tmp_path / "same"), model)
+    forge(tmp_path / "other", model, change)
+    refused(tmp_path / "other")
+
+
+@pytest.mark.parametrize("field", ["labels", "rivals"])
+@pytest.mark.parametrize("number", [-1, 3])
+def test_an_update_of_a_class_that_is_not_there_is_refused(field, number, tmp_path):
+    model = trained("vote", "argmax")._model()
+    (updates,) = model.states[0].updates
+    wrong = np.full(len(updates.rows), number)
+    forge(tmp_path / "other", model, put(f"0.updates.{field}", wrong))
+    refused(tmp_path / "other")
+
+
+def test_updates_out_of_order_are_refused(tmp_path):
+    model = trained("vote")._model()
+    (updates,) = model.states[0].updates
+    forge(tmp_path / "other", model, put("0.updates.times", updates.times[::-1].copy()))
+    refused(tmp_path / "other", "out of order")
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=4,
+)
+
+
+TENSORS = st.tuples(
+    st.sampled_from([np.float64, np.float32, np.int64, np.int32, np.uint8, np.bool_]),
+    st.lists(st.integers(0, 4), max_size=3),
+    st.integers(-2, 20),
+).map(
+    lambda drawn: np.full(drawn[1], abs(drawn[2]) if drawn[0] == np.uint8 else drawn[2], drawn[0])
+)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("solution", SOLUTIONS)
+@settings(max_examples=60)
+@given(choices=st.data())
+def test_whatever_a_forger_writes_is_refused_or_harmless(solution, form, path, choices):
+    model = trained(solution, form, layout="int32")._model()
+
+    def change(header, tensors):
+        if choices.draw(st.booleans()):
+            tensors[choices.draw(st.sampled_from(sorted(tensors)))] = choices.draw(TENSORS)
+            return
+        place = header
+        keys = ["parameters", "classes", "states", "features", "facts"]
+        key = choices.draw(st.sampled_from(keys))
+        while isinstance(place[key], dict | list) and place[key] and choices.draw(st.booleans()):
+            place = place[key]
+            key = choices.draw(
+                st.sampled_from(sorted(place) if isinstance(place, dict) else range(len(place)))
+            )
+        place[key] = choices.draw(JSON)
+
+    forge(path, copy.deepcopy(model), change)
+    outcome = attempt(path)
+    if isinstance(outcome, str):
+        assert str(path) in outcome
+    elif outcome.parameters.get("ties") in ("mistake", "correct"):
+        weights = outcome.states[0].weights
+        rows = np.ones((2, weights.shape[0]), weights.dtype)
+        assert len(Learner.of(outcome).scores(rows_of(rows), len(weights))) == 2
+        restored = attempt(path, load)
+        assert str(path) in restored if isinstance(restored, str) else len(restored.predict(rows))
+
+
+# What cannot be saved
+
+
+def test_a_model_that_would_not_load_is_not_saved(tmp_path):
+    changed = trained().set_params(solution="average")
+    apart = trained(form="argmax").set_params(multi_class="ovr")
+    infinite, text, dates = trained(), trained(), trained()._model()
+    infinite._learner.states[0].weights[0] = np.inf
+    dates = dates._replace(classes=np.array([1, 2], "M8[D]"))
+    half_way = voted()
+    half_way._learner.states[0].pending.append(half_way._learner.states[0].updates[0])
+    text.set_params(random_state=np.random.RandomState(0))
+    for model, match in [
+        (changed._model(), "its states are not those of its solution"),
+        (apart._model(), "solution or multi_class are not those of its weights"),
+        (infinite._model(), "weights does not fit or is not finite"),
+        (dates, "no place for labels of type '<M8"),
+        (half_way._model(), "not closed"),
+        (text._model(), "random_state give an int or None"),
+    ]:
+        with pytest.raises(ValueError, match=match):
+            save_model(tmp_path / "model", model)
+    assert files_beside(tmp_path / "model") == []

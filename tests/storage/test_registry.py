@@ -1,0 +1,50 @@
+"""Which estimator a model file becomes."""
+
+import numpy as np
+import pytest
+
+from rosenblatt import KernelPerceptron, Perceptron, load
+from rosenblatt.storage.file import load_model, save_model
+from rosenblatt.storage.registry import ESTIMATORS, estimator_of, state_class
+from rosenblatt.training.solutions import SOLUTIONS
+
+from ..conftest import blobs
+from .models import refused, trained
+
+KINDS = {"Perceptron": Perceptron, "KernelPerceptron": KernelPerceptron}
+
+
+def test_every_estimator_is_known():
+    assert KINDS.keys() == ESTIMATORS.keys()
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_file_becomes_the_estimator_that_wrote_it(name, tmp_path):
+    rows, y = blobs()
+    here = KINDS[name](random_state=0).fit(rows, y)
+    here.save(tmp_path / "model")
+    there = load(tmp_path / "model")
+    assert type(there) is KINDS[name]
+    assert there.get_params() == here.get_params()
+    np.testing.assert_array_equal(there.predict(rows), here.predict(rows))
+
+
+@pytest.mark.parametrize("solution", SOLUTIONS)
+def test_states_go_by_the_solution(solution):
+    (state,) = trained(solution)._learner.states
+    assert type(state) is state_class("Perceptron", solution)
+
+
+def test_an_unknown_estimator_is_neither_saved_nor_loaded(tmp_path):
+    model = trained()._model()._replace(estimator="Multilayer")
+    with pytest.raises(ValueError, match="cannot be saved: .*Multilayer"):
+        save_model(tmp_path / "model", model)
+
+
+def test_parameters_that_an_estimator_refuses_are_told_with_the_file(tmp_path):
+    model = trained()._model()
+    model.parameters["eta0"] = -1.0
+    save_model(tmp_path / "model", model)
+    refused(tmp_path / "model", r"model is no Perceptron of this rosenblatt \(eta0 must be", load)
+    with pytest.raises(ValueError, match="here is no Perceptron"):
+        estimator_of(load_model(tmp_path / "model"), "here")

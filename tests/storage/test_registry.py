@@ -37,7 +37,7 @@ def test_states_go_by_the_solution(solution):
 
 def test_an_unknown_estimator_is_neither_saved_nor_loaded(tmp_path):
     model = trained()._model()._replace(estimator="Multilayer")
-    with pytest.raises(ValueError, match="cannot be saved: .*Multilayer"):
+    with pytest.raises(ValueError, match=r"cannot be saved: .*Multilayer"):
         save_model(tmp_path / "model", model)
 
 

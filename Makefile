@@ -1,10 +1,13 @@
-.PHONY: help test lint types bench pictures check
+.PHONY: help test quick lint types bench pictures check
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
 
 test: ## Run the tests
 	pytest
+
+quick: ## Run what takes no cluster, browser or patience: under a minute
+	pytest -q -m "not (cluster or browser or slow)"
 
 lint: ## Check style, format and the order of imports between rooms
 	ruff check .

@@ -68,3 +68,58 @@ def test_the_tuples_that_kernels_take_keep_their_names():
     assert hasattr(dual, "KernelValues")
     assert hasattr(lines, "Cursor")
     assert all(hasattr(words, name) for name in ("CSRBuffer", "Grams", "Names"))
+
+
+# A stranger reads a file in one sitting, and a function at once.
+
+LONGEST_FILE = 600
+LONGEST_FUNCTION = 60
+MOST_PARAMETERS = 8
+FREE = {  # estimators and public functions, which say their parameters one by one
+    "Perceptron": ("__init__", "fit"),
+    "KernelPerceptron": ("__init__",),
+    "": ("read", "fit", "plot", "from_data", "from_estimator", "save_plot"),
+}
+FILES = sorted(SOURCE.rglob("*.py"))
+
+
+def functions_in(path):
+    """Every function of a file, with the class that it belongs to."""
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.ClassDef):
+            yield from ((node.name, each) for each in node.body if isinstance(each, ast.FunctionDef))
+    for node in ast.parse(path.read_text("utf-8")).body:
+        if isinstance(node, ast.FunctionDef):
+            yield "", node
+
+
+def is_free(owner, function):
+    return function.name in FREE.get(owner, ()) or function.name in FREE[""]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_files_and_functions_are_short(path):
+    assert len(path.read_text("utf-8").splitlines()) <= LONGEST_FILE
+    for owner, function in functions_in(path):
+        docstring = ast.get_docstring(function, clean=False) or ""
+        lines = function.end_lineno - function.lineno + 1 - len(docstring.splitlines())
+        assert lines <= LONGEST_FUNCTION or is_free(owner, function), function.name
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(SOURCE)))
+def test_functions_take_few_parameters(path):
+    if path.parent.name == "kernels":
+        return  # flat arguments are what compiled code is fast with
+    for owner, function in functions_in(path):
+        given = function.args
+        count = len(given.args) + len(given.kwonlyargs) - (owner != "")
+        assert count <= MOST_PARAMETERS or is_free(owner, function), function.name
+
+
+def test_the_library_does_not_speak_of_options():
+    """The shell translates; what others say must be true in Python, too."""
+    for path in FILES:
+        if "cli" not in path.relative_to(SOURCE).parts:
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                    assert not re.search(r"(^|[\s(])--[a-z]", node.value), (path.name, node.value)

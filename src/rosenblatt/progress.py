@@ -1,6 +1,7 @@
 """How a training is told: as a bar, as lines or as JSON."""
 
 import json
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -106,15 +107,15 @@ class Printed(Quiet):
     def tell(self, tally: Tally) -> None:
         """Print a line about a pass."""
         if not self.headed:
-            print(HEADING, flush=True)
+            tell(HEADING)
             self.headed = True
-        print(line_of(self.pace(tally), tally, self.size), flush=True)
+        tell(line_of(self.pace(tally), tally, self.size))
 
     def epoch(self, epoch: Epoch) -> None:
         """Say what happened in an epoch."""
         super().epoch(epoch)
         self.silence, self.said = 1.0, self.begun
-        print(line_of_epoch(epoch), flush=True)
+        tell(line_of_epoch(epoch))
 
 
 def line_of(pace: Pace, tally: Tally, size: int | None) -> str:
@@ -153,7 +154,15 @@ class AsJson(Printed):
 
 def say(event: str, **facts: Any) -> None:
     """Print an object."""
-    print(json.dumps({"event": event, **facts}), flush=True)
+    tell(json.dumps({"event": event, **facts}))
+
+
+def tell(line: str) -> None:
+    """Print a line; when nobody reads any more, be silent: the model is still wanted."""
+    try:
+        print(line, flush=True)
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115 - until the end
 
 
 class Bar(Printed):

@@ -1,5 +1,6 @@
 """What commands learn from: built-in sets, files, and two classes of either."""
 
+import os
 import sys
 from enum import StrEnum
 from glob import glob
@@ -122,11 +123,23 @@ def format_like(path: str, trained_on: str) -> str | None:
     return None if format_told_by(path) else trained_on
 
 
-def check_places(test: str | None, output: Path | None) -> None:
-    """Refuse before training what would fail after it."""
-    if test is not None and test != "-" and not (Path(test).exists() or glob(test)):
-        raise ValueError(f"There is no file {test}.")
-    if output is not None and not output.absolute().parent.is_dir():
+def check_output(output: Path | None, *inputs: Any) -> None:
+    """Refuse before the work a file that could not be written after it, or is an input."""
+    if output is None:
+        return
+    folder = output.absolute().parent
+    if not folder.is_dir():
         raise ValueError(f"There is no folder {output.parent} to write to.")
-    if output is not None and output.is_dir():
+    if output.is_dir():
         raise ValueError(f"{output} is a folder; name a file to write to.")
+    if not os.access(folder, os.W_OK):
+        raise ValueError(f"{output.parent} is a folder that cannot be written to.")
+    for given in filter(None, inputs):
+        if output.exists() and os.path.exists(given) and output.samefile(given):
+            raise ValueError(f"{output} is read, too; give what is written another name.")
+
+
+def check_input(path: str | None) -> None:
+    """Refuse before the work a file that will be read after it and is not there."""
+    if path is not None and path != "-" and not (Path(path).exists() or glob(path)):
+        raise ValueError(f"There is no file {path}.")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .data import Format, Label, Positive, check_places, format_like, is_label, rows_and_labels
+from .data import Format, Label, Positive, check_output, format_like, is_label, rows_and_labels
 from .options import LEARNING, Order, Solution
 
 if TYPE_CHECKING:
@@ -63,11 +63,11 @@ def plot(
         Every, typer.Option(help="The steps of a film and of progress.")
     ] = Every.UPDATE,
     solution: Annotated[
-        Solution, typer.Option(help="Which weights to keep.", **LEARNING)
-    ] = Solution("last"),
+        Solution | None, typer.Option(help="Which weights to keep (last).", **LEARNING)
+    ] = None,
     order: Annotated[
-        Order, typer.Option(help="How rows are gone through (each).", **LEARNING)
-    ] = Order("each"),
+        Order | None, typer.Option(help="How rows are gone through (each).", **LEARNING)
+    ] = None,
     epochs: Annotated[int, typer.Option(min=1, help="The most passes (100).", **LEARNING)] = 100,
     margin: Annotated[float, typer.Option(min=0.0, help="Demand a margin.", **LEARNING)] = 0.0,
     seed: Annotated[
@@ -87,7 +87,7 @@ def plot(
 
     rosenblatt plot model.safetensors unseen.csv -o boundary.pdf
     """
-    check_places(None, output)
+    check_output(output, source, rows)
     from ..plots import save_plot
 
     if is_model(source):
@@ -105,7 +105,8 @@ def plot(
         y = y if positive is None else is_label(y, positive, source).astype(int)
         parameters: dict[str, Any] = {"max_iter": epochs, "margin": margin}
         if what != Idea.ORDERS:
-            parameters |= {"order": order.value, "random_state": seed, "solution": solution.value}
+            parameters |= {"order": order or "each", "solution": solution or "last"}
+            parameters["random_state"] = seed
         save_plot(output, X, y, what=what, every=every.value, **parameters)
     print(f"The figure is in {output}.")
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ..parameters import ORDERS, SOLUTIONS
-from .data import FORMAT_HELP, READING, Label, check_places, column
+from .data import FORMAT_HELP, READING, Label, check_input, check_output, column
 
 RESULT: dict[str, Any] = {"rich_help_panel": "Result", "show_default": False}
 LEARNING: dict[str, Any] = {"rich_help_panel": "Learning", "show_default": False}
@@ -54,9 +54,10 @@ class ResultOptions:
         bool, typer.Option("--json", help="JSON, a line each.", metavar=" ", **RESULT)
     ] = False
 
-    def check(self) -> None:
+    def check(self, data: str) -> None:
         """Refuse before training what would fail after it."""
-        check_places(self.test, self.output)
+        check_input(self.test)
+        check_output(self.output, data, self.test)
         if self.output is None and (self.checkpoint is not None or self.resume):
             raise ValueError("--checkpoint and --resume need a model file: name it with -o.")
         if self.checkpoint is not None and not self.checkpoint >= 0:
@@ -64,7 +65,7 @@ class ResultOptions:
         if self.plot is not None:
             from ..plots import MOVING, STILL, ending_of
 
-            check_places(None, self.plot)
+            check_output(self.plot, data, self.test, self.output)
             ending_of(self.plot, (*STILL, *MOVING))
 
 

@@ -1,14 +1,14 @@
 """What a model says, how well, and what it is."""
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .data import FORMAT_HELP, check_places, format_like
+from .data import FORMAT_HELP, check_output, format_like
 from .saying import count, errors
 
 if TYPE_CHECKING:
@@ -36,9 +36,9 @@ def predict(
     """Predict the label of every row of a file, in its order, a line each."""
     from ..files import scored
 
-    check_places(None, output)
+    check_output(output, model, data)
     learner, reader = learner_and_reader(model, data, kind, labels=False)
-    names = [f"{name}\n" for name in learner.classes.tolist()]
+    names = [f"{in_one_line(name)}\n" for name in learner.classes.tolist()]
     with open_output(output) as out:
         for _, activations in scored(learner, reader):
             if show_scores:
@@ -46,6 +46,17 @@ def predict(
                 out.writelines(" ".join(f"{value:.9g}" for value in row) + "\n" for row in table)
             else:
                 out.write("".join([names[code] for code in learner.choose(activations).tolist()]))
+
+
+def in_one_line(name: Any) -> str:
+    """A label as a line of its own: what would break it is written as an escape."""
+    text = str(name)
+    return text if text.isprintable() else "".join(map(escaped, text))
+
+
+def escaped(letter: str) -> str:
+    """A letter, or the escape of one that is not printed."""
+    return letter if letter.isprintable() or letter == "\t" else repr(letter)[1:-1]
 
 
 def score(model: ModelFile, data: File, kind: Format = None) -> None:
@@ -68,12 +79,22 @@ def inspect(
     coef, bias = Learner.of(saved).coefficients()
     print("\n".join(about_model(saved, coef)))
     print("\n".join(about_scores(saved)))
-    names = dict(saved.features.get("largest", []))
+    names = column_names(saved)
     sizes = np.abs(coef).max(axis=0)
     largest = np.argsort(-sizes, kind="stable")[:top]
     for k in largest[sizes[largest] > 0].tolist():
-        print(f"  {names.get(k, f'column {k}')}: {signed(coef[:, k])}")
+        print(f"  {names(k)}: {signed(coef[:, k])}")
     print(f"  bias: {signed(bias)}")
+
+
+def column_names(model: "Model") -> Callable[[int], str]:
+    """What columns are called: by name, or as the file numbers them."""
+    known = dict(model.features.get("largest", []))
+    known |= dict(enumerate(model.features.get("names", [])))
+    first = (model.features.get("recipe") or {}).get("first")
+    if first is not None:
+        return lambda column: f"index {column + first}"
+    return lambda column: known.get(column, f"column {column}")
 
 
 def signed(numbers: Any) -> str:
@@ -138,10 +159,8 @@ def export(
     """Write a model of columns of numbers as an ONNX file."""
     from ..export import write_onnx
 
-    check_places(None, output)
+    check_output(output, model)
     saved = linear_model(model)
-    if output.exists() and output.samefile(model):
-        raise ValueError(f"{output} is the model itself; give the ONNX file another name.")
     write_onnx(output, saved)
     print(f"{output}: {saved.states[0].weights.shape[0]:,} columns in, labels and scores out.")
 
@@ -179,6 +198,8 @@ def learner_and_reader(
 def open_output(path: Path | None) -> Iterator[Any]:
     """Standard output, or a file that appears when it is complete."""
     if path is None:
+        if sys.stdout is None:
+            raise ValueError("Standard output is closed; name a file with -o.")
         yield sys.stdout
         return
     from ..disk import replacing

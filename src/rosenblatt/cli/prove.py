@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .data import Data, Format, Label, Positive, check_places, two_classes
+from .data import Data, Format, Label, Positive, check_output, two_classes
 
 if TYPE_CHECKING:
     from ..theory import Inseparable, Separable
@@ -30,7 +30,7 @@ def prove(
     """
     from ..theory import Inseparable, Separable, save_certificate, separability
 
-    check_places(None, certificate)
+    check_output(certificate, data)
     X, y = two_classes(data, label, positive, kind)
     found = separability(X, y, fit_intercept=not origin)
     print(f"{data}: {X.shape[0]} rows, {X.shape[1]} features")

@@ -30,7 +30,7 @@ def train(
 
     rosenblatt train huge.svm.gz --epochs 1 --holdout 0.1 --checkpoint 60 -o model
     """
-    result.check()
+    result.check(data)
     if is_built_in(data):
         make = train_built_in
     else:
@@ -187,19 +187,20 @@ def tell_words(
 ) -> None:
     """Print what came of a training."""
     from ..files import Score
+    from ..progress import tell as tell_line
 
     mistakes = sum(state.mistakes for state in model.states)
     rows, features = count(model.facts["rows"], "row"), len(model.states[0].weights)
-    print(f"{name}: {rows}, {features:,} features, {len(model.classes)} classes")
-    print(why(model.facts["stop_reason"], mistakes, len(model.history), seconds))
+    tell_line(f"{name}: {rows}, {features:,} features, {len(model.classes)} classes")
+    tell_line(why(model.facts["stop_reason"], mistakes, len(model.history), seconds))
     if is_built_in(name):
-        print(f"Training {errors(training_error(name, model))}.")
+        tell_line(f"Training {errors(training_error(name, model))}.")
     if output is not None:
-        print(f"The model is in {output}.")
+        tell_line(f"The model is in {output}.")
     if "held_out" in model.facts:
-        print(f"Held-out {errors(Score(**model.facts['held_out']))}.")
+        tell_line(f"Held-out {errors(Score(**model.facts['held_out']))}.")
     if tested is not None:
-        print(f"Test {errors(tested)}.")
+        tell_line(f"Test {errors(tested)}.")
 
 
 def training_error(name: str, model: "Model") -> "Score":

@@ -73,7 +73,6 @@ class EachClass:
         wrong = task.learning & ~np.where(step > 0, a > settings.above, a < settings.below)
         return np.where(wrong, step, 0.0), np.where(step > 0, a, -a)[wrong]
 
-
     def margins(self, scores: Array, numbers: Array) -> Array:
         """Every row's smallest margin among the problems."""
         signs = np.where(self.codes[numbers] == self.positive[:, None], 1.0, -1.0)

@@ -8,24 +8,18 @@ if TYPE_CHECKING:
     from .dual import KernelPerceptron, load
     from .reading.batches import Batch
     from .reading.reader import Reader, read
-    from .theory import (
+    from .theory.bounds import MistakeBounds, mistake_bounds
+    from .theory.certificates import (
         Inseparable,
-        MaxMargin,
-        MistakeBounds,
-        Report,
         Separable,
         Undecided,
         load_certificate,
-        margin,
-        margins,
-        max_margin,
-        mistake_bounds,
-        radius,
-        report,
         save_certificate,
-        separability,
-        training_error,
     )
+    from .theory.convergence import Report, report
+    from .theory.margins import margin, margins, radius, training_error
+    from .theory.separability import separability
+    from .theory.widest import MaxMargin, max_margin
     from .training import Epoch
 
 __version__ = "0.1.0"
@@ -35,24 +29,18 @@ _ROOMS = {
     "dual": ["KernelPerceptron", "load"],
     "reading.batches": ["Batch"],
     "reading.reader": ["Reader", "read"],
-    "theory": [
+    "theory.bounds": ["MistakeBounds", "mistake_bounds"],
+    "theory.certificates": [
         "Inseparable",
-        "MaxMargin",
-        "MistakeBounds",
-        "Report",
         "Separable",
         "Undecided",
         "load_certificate",
-        "margin",
-        "margins",
-        "max_margin",
-        "mistake_bounds",
-        "radius",
-        "report",
         "save_certificate",
-        "separability",
-        "training_error",
     ],
+    "theory.convergence": ["Report", "report"],
+    "theory.margins": ["margin", "margins", "radius", "training_error"],
+    "theory.separability": ["separability"],
+    "theory.widest": ["MaxMargin", "max_margin"],
     "training": ["Epoch"],
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}

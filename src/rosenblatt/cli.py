@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from .progress import Quiet
     from .reading.reader import Reader
     from .storage import Model
-    from .theory import Inseparable, Separable
+    from .theory.certificates import Inseparable, Separable
 
 app = typer.Typer(
     help="The perceptron, from the textbook page to files larger than memory.",
@@ -764,7 +764,8 @@ def prove(
 
     Exit status 0: separable. 1: not. 3: undecided.
     """
-    from .theory import Inseparable, Separable, save_certificate, separability
+    from .theory.certificates import Inseparable, Separable, save_certificate
+    from .theory.separability import separability
 
     check_places(None, certificate)
     X, y = two_classes(data, label, positive, kind)
@@ -798,7 +799,7 @@ def verify(
 
     Exit status 0: it holds. 1: it does not.
     """
-    from .theory import load_certificate
+    from .theory.certificates import load_certificate
 
     X, y = two_classes(data, label, positive, kind)
     proof = load_certificate(file)
@@ -854,7 +855,8 @@ def whole_file(path: str, label: str | None, kind: str | None) -> tuple[Any, Any
 
 def about_separable(X: Any, y: Any, found: "Separable") -> str:
     """What it means that a hyperplane was found."""
-    from .theory import max_margin, mistake_bounds
+    from .theory.bounds import mistake_bounds
+    from .theory.widest import max_margin
 
     lines = ["Separable: a hyperplane has every row strictly on its side (checked exactly)."]
     if len(set(y.tolist())) == 2:

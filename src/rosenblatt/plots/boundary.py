@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from ..classifiers import Perceptron
-from ..theory import margin
+from ..theory.margins import margin
 from ..training import Array, chosen
 from .data import MOST_POINTS, Data, drawable, drawable_for
 from .display import Display

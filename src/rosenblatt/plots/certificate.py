@@ -8,7 +8,9 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull, QhullError
 
-from ..theory import Inseparable, Separable, Undecided, max_margin, separability
+from ..theory.certificates import Inseparable, Separable, Undecided
+from ..theory.separability import separability
+from ..theory.widest import max_margin
 from ..training import Array
 from .data import MOST_POINTS, drawable
 from .display import Display

@@ -28,7 +28,7 @@ from pyarrow import parquet
 from typer.testing import CliRunner
 
 import rosenblatt
-from rosenblatt import Perceptron, cli, files, storage, theory
+from rosenblatt import Inseparable, Perceptron, Separable, cli, files, margin, radius, storage
 from rosenblatt import distributed as cluster
 from rosenblatt.distributed import WorkersLostError, fit
 from rosenblatt.reading.reader import read
@@ -197,7 +197,7 @@ def test_the_bound_holds_when_all_is_separated(client):
         weights, bias = model.coef_[0], model.intercept_
         widest = min(signs * (X @ weights + bias)) / np.hypot(np.linalg.norm(weights), bias[0])
         assert made.margin == pytest.approx(widest)
-        assert made.radius == pytest.approx(np.sqrt(theory.radius(X) ** 2 + 1))
+        assert made.radius == pytest.approx(np.sqrt(radius(X) ** 2 + 1))
 
 
 def test_measured_losses_are_of_the_mixed_weights(client):
@@ -671,14 +671,12 @@ def test_separability_of_all_partitions_is_proved(client, layout, monkeypatch):
     X = np.round(random.normal(size=(600, 3)) * 8)
     y = np.where(X @ [1, 2, -1] > 0.5, "a", "b")
     verdict = cluster.separability(*cut(layout(X), y, [100, 200, 300]), client=client)
-    assert isinstance(verdict, theory.Separable)
+    assert isinstance(verdict, Separable)
     assert verdict.verify(X, y)
-    assert verdict.margin == pytest.approx(
-        theory.margin(X, y, np.array(verdict.weights), verdict.bias)
-    )
+    assert verdict.margin == pytest.approx(margin(X, y, np.array(verdict.weights), verdict.bias))
     y[[5, 599]] = y[[599, 5]]
     clash = cluster.separability(*cut(layout(X), y, [100, 200, 300]), client=client)
-    assert isinstance(clash, theory.Inseparable)
+    assert isinstance(clash, Inseparable)
     assert clash.verify(X, y)
     with pytest.raises(ValueError, match="3 classes"):
         cluster.separability(*cut(X, np.arange(600) % 3, [300, 300]), client=client)

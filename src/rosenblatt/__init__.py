@@ -10,24 +10,18 @@ if TYPE_CHECKING:
     from .reading.batches import Batch
     from .reading.reader import Reader, read
     from .storage.file import load
-    from .theory import (
+    from .theory.bounds import MistakeBounds, mistake_bounds
+    from .theory.certificates import (
         Inseparable,
-        MaxMargin,
-        MistakeBounds,
-        Report,
         Separable,
         Undecided,
         load_certificate,
-        margin,
-        margins,
-        max_margin,
-        mistake_bounds,
-        radius,
-        report,
         save_certificate,
-        separability,
-        training_error,
     )
+    from .theory.convergence import Report, report
+    from .theory.margins import margin, margins, radius, training_error
+    from .theory.separability import separability
+    from .theory.widest import MaxMargin, max_margin
     from .training.history import Epoch
 
 __version__ = "0.1.0"
@@ -38,25 +32,19 @@ _ROOMS = {
     "dual.classifier": ["KernelPerceptron"],
     "reading.batches": ["Batch"],
     "reading.reader": ["Reader", "read"],
-    "theory": [
+    "theory.bounds": ["MistakeBounds", "mistake_bounds"],
+    "theory.certificates": [
         "Inseparable",
-        "MaxMargin",
-        "MistakeBounds",
-        "Report",
         "Separable",
         "Undecided",
         "load_certificate",
-        "margin",
-        "margins",
-        "max_margin",
-        "mistake_bounds",
-        "radius",
-        "report",
         "save_certificate",
-        "separability",
-        "training_error",
     ],
     "storage.file": ["load"],
+    "theory.convergence": ["Report", "report"],
+    "theory.margins": ["margin", "margins", "radius", "training_error"],
+    "theory.separability": ["separability"],
+    "theory.widest": ["MaxMargin", "max_margin"],
     "training.history": ["Epoch"],
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}

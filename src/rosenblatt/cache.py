@@ -7,7 +7,8 @@ import zlib
 from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 from numpy.lib import format as npy
@@ -210,15 +211,6 @@ def mapped(path: Path) -> np.ndarray:
     return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
 
 
-class CSRParts(NamedTuple):
-    """What scipy calls the parts of a CSR matrix."""
-
-    data: np.ndarray
-    indices: np.ndarray
-    indptr: np.ndarray
-    shape: tuple[int, int]
-
-
 def rows_in(arrays: dict[str, np.ndarray], width: int) -> Rows:
     """The rows of a cache, once it is clear that every number points inside."""
     values = arrays["values"]
@@ -227,5 +219,7 @@ def rows_in(arrays: dict[str, np.ndarray], width: int) -> Rows:
             raise ValueError("The cache ends within a row.")
         return Rows(values, None, read_only(np.array([width], np.uint64)))
     starts = np.concatenate([np.zeros(1, np.uint64), arrays["ends"]])
-    check_structure(CSRParts(values, arrays["indices"], starts, (len(starts) - 1, width)))
-    return Rows(values, arrays["indices"], read_only(starts))
+    indices = arrays["indices"]
+    shape = len(starts) - 1, width
+    check_structure(SimpleNamespace(data=values, indices=indices, indptr=starts, shape=shape))
+    return Rows(values, indices, read_only(starts))

@@ -37,7 +37,7 @@ except ImportError as missing:
         "rosenblatt.distributed needs Dask; install it with: pip install 'rosenblatt[dask]'"
     ) from missing
 
-from . import progress, storage, theory
+from . import progress, storage
 from .classifiers import Lesson, Perceptron, overflow, refuse_not_finite, seed_of
 from .files import LateLabelError, codes_of, labels_of, tidy
 from .files import Lesson as FileLesson
@@ -48,6 +48,9 @@ from .reading.reader import read
 from .reading.sources import Source
 from .rows import encode, matrix_of, read_only, rows_between, rows_of
 from .storage import Model
+from .theory.bounds import mistake_bound, radius_with_bias, weights_with_bias
+from .theory.certificates import Inseparable, Separable, Undecided
+from .theory.separability import separability as decided
 from .training import (
     SOLUTIONS,
     Array,
@@ -135,7 +138,7 @@ class Mixing(NamedTuple):
         """
         if self.radius is None or self.margin is None:
             return None
-        return (self.radius / self.margin) ** 2
+        return mistake_bound(self.radius, self.margin)
 
 
 class WorkersLostError(RuntimeError):
@@ -1420,9 +1423,9 @@ def proof_of(job: Job, found: list[Found], streams: bool) -> tuple[float, float]
     )
     weights, bias = track.solution.weights.astype(np.float64), float(track.solution.bias[0])
     step = job.plan.rule.intercept_step
-    size = np.sqrt(weights @ weights + (bias**2 / step if step else 0.0))
-    radius = np.sqrt(max(one.squared_radius for one in found) + step)
-    return float(radius), float(looks[0].least / size)
+    length = np.linalg.norm(weights_with_bias(weights, bias, step))
+    radius = radius_with_bias(np.sqrt(max(one.squared_radius for one in found)), step)
+    return radius, float(looks[0].least / length)
 
 
 # What is kept: on disk after each epoch, in the estimator at the end
@@ -1719,7 +1722,7 @@ def separability(
     fit_intercept: bool = True,
     client: Client | None = None,
     **reading: Any,
-) -> theory.Separable | theory.Inseparable | theory.Undecided:
+) -> Separable | Inseparable | Undecided:
     """Decide whether a hyperplane separates two classes on a cluster, with an exact proof.
 
     A few rows are judged here, as ``rosenblatt.separability`` judges all. Rows that clash among
@@ -1755,15 +1758,15 @@ def separability(
     while True:
         tasks = [ask(part, verdict, classes, width) for part in shards]
         judged = cluster.again_when_lost(partial(cluster.results, tasks))
-        if isinstance(verdict, theory.Separable) and all(one.clean for one in judged):
+        if isinstance(verdict, Separable) and all(one.clean for one in judged):
             return replace(verdict, margin=min(one.margin for one in judged))
         if not few.grow(judged, firsts):
-            return theory.Undecided(-np.inf, np.inf)
+            return Undecided(-np.inf, np.inf)
         verdict = few.verdict(fit_intercept)
-        if isinstance(verdict, theory.Inseparable):
+        if isinstance(verdict, Inseparable):
             support = tuple(list(few.rows)[number] for number in verdict.support)
             return replace(verdict, support=support)
-        if isinstance(verdict, theory.Undecided):
+        if isinstance(verdict, Undecided):
             return verdict
 
 
@@ -1777,7 +1780,7 @@ class Judged(NamedTuple):
     signs: Array
 
 
-def judge(shard: Shard, verdict: theory.Separable | None, classes: Array, width: int) -> Judged:
+def judge(shard: Shard, verdict: Separable | None, classes: Array, width: int) -> Judged:
     """Check a hyperplane exactly; without one, take some rows of each class."""
     X = shard_matrix(shard, width).astype(np.float64)
     signs = np.where(shard.labels == classes[1], 1.0, -1.0)
@@ -1821,7 +1824,7 @@ class Few(NamedTuple):
             if some_sparse
             else np.vstack(rows)
         )
-        return theory.separability(X, signs, fit_intercept=fit_intercept)
+        return decided(X, signs, fit_intercept=fit_intercept)
 
 
 # From the shell

@@ -9,7 +9,7 @@ import typer
 from .data import Data, Format, Label, Positive, check_output, two_classes
 
 if TYPE_CHECKING:
-    from ..theory import Inseparable, Separable
+    from ..theory.certificates import Inseparable, Separable
 
 
 def prove(
@@ -28,7 +28,8 @@ def prove(
 
     Exit status 0: separable. 1: not. 3: undecided.
     """
-    from ..theory import Inseparable, Separable, save_certificate, separability
+    from ..theory.certificates import Inseparable, Separable, save_certificate
+    from ..theory.separability import separability
 
     check_output(certificate, data)
     X, y = two_classes(data, label, positive, kind)
@@ -61,7 +62,7 @@ def verify(
 
     Exit status 0: it holds. 1: it does not.
     """
-    from ..theory import load_certificate
+    from ..theory.certificates import load_certificate
 
     X, y = two_classes(data, label, positive, kind)
     proof = load_certificate(file)
@@ -73,7 +74,8 @@ def verify(
 
 def about_separable(X: Any, y: Any, found: "Separable") -> str:
     """What it means that a hyperplane was found."""
-    from ..theory import max_margin, mistake_bounds
+    from ..theory.bounds import mistake_bounds
+    from ..theory.widest import max_margin
 
     lines = ["Separable: a hyperplane has every row strictly on its side (checked exactly)."]
     if len(set(y.tolist())) == 2:

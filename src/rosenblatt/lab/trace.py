@@ -9,7 +9,11 @@ from scipy.ndimage import zoom
 
 from ..classifiers import Perceptron, steps
 from ..rows import rows_of
-from ..theory import Inseparable, MaxMargin, Separable, max_margin, radius, report, separability
+from ..theory.certificates import Inseparable, Separable
+from ..theory.convergence import Convergence, convergence
+from ..theory.margins import radius
+from ..theory.separability import separability
+from ..theory.widest import MaxMargin, max_margin
 from ..training import Array, rule_of, task_of
 from .data import Points
 from .state import Settings
@@ -98,9 +102,9 @@ def linear_trace(points: Points, settings: Settings, view: View) -> Trace:
     columns |= losses(answer.margins, points.y, settings)
     columns |= lines("s", answer.W, answer.b, view) | lines("l", W, b, view)
     columns |= bands(answer, settings.margin, view)
-    theorem = theorem_of(model, points)
-    if theorem is not None:
-        columns |= squeeze(theorem, columns, settings.eta0, model.last_weights()[2])
+    said = said_of(model, points)
+    if said is not None:
+        columns |= squeeze(said, columns)
     return Trace(
         columns,
         packed(answer.margins, points.y, settings),
@@ -110,7 +114,7 @@ def linear_trace(points: Points, settings: Settings, view: View) -> Trace:
         model.stop_reason_,
         model.n_iter_,
         cut,
-        theorem,
+        theorem_of(said) if said is not None else None,
     )
 
 
@@ -248,27 +252,27 @@ def losses(margins: Array, y: Array, settings: Settings) -> dict[str, Array]:
     }
 
 
-def theorem_of(model: Any, points: Points) -> Theorem | None:
-    """The theorem's numbers, where it speaks of such a run."""
+def said_of(model: Any, points: Points) -> Convergence | None:
+    """What the theorem says of a run, where it speaks of such a one."""
     try:
-        said = report(model, points.X, points.y)
+        return convergence(model, points.X, points.y)
     except ValueError:
         return None
-    if said.attained <= 0:
+
+
+def theorem_of(said: Convergence) -> Theorem:
+    """The theorem's numbers."""
+    if said.margin <= 0:
         return Theorem(said.radius, 0.0, 0)
-    return Theorem(said.radius, said.attained, int(said.bound * (1 + 1e-9)))  # rounding aside
+    return Theorem(said.radius, said.margin, int(said.bound * (1 + 1e-9)))  # rounding aside
 
 
-def squeeze(
-    theorem: Theorem, columns: dict[str, Array], eta0: float, intercept_step: float
-) -> dict[str, Array]:
+def squeeze(said: Convergence, columns: dict[str, Array]) -> dict[str, Array]:
     """γM ≤ ‖(w, b)‖ ≤ R√M at each moment, with the bias as a coordinate of its step's size."""
-    mistakes, bias = columns["mistakes"], columns["b"]
-    return {
-        "low": eta0 * theorem.margin * mistakes,
-        "length": np.hypot(columns["norm"], bias / np.sqrt(intercept_step or 1.0)),
-        "high": eta0 * theorem.radius * np.sqrt(mistakes),
-    }
+    low, high = said.limits(columns["mistakes"])
+    length = said.length(*weights_in(columns))
+    named = {"low": low, "length": length, "high": high}
+    return {name: said.eta0 * values for name, values in named.items()}
 
 
 # Geometry: lines that reach beyond the view, so that drawing needs no arithmetic

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from ..classifiers.perceptron import Perceptron
 from ..rows import Array
-from ..theory import margin
+from ..theory.margins import margin
 from ..training.solutions import chosen
 from .data import MOST_POINTS, Data, drawable, drawable_for
 from .display import Display

@@ -9,7 +9,9 @@ from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull, QhullError
 
 from ..rows import Array
-from ..theory import Inseparable, Separable, Undecided, max_margin, separability
+from ..theory.certificates import Inseparable, Separable, Undecided
+from ..theory.separability import separability
+from ..theory.widest import max_margin
 from .data import MOST_POINTS, drawable
 from .display import Display
 from .drawing import COLOURS, INK, draw_points, legend_above, tidy

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..classifiers.perceptron import Perceptron
 from ..rows import Array
-from ..theory import largest_margin, radius, square, with_coordinate
+from ..theory.convergence import Convergence, convergence
 from .data import Data, drawable_for
 from .display import Display
 from .drawing import COLOURS, INK, tidy
@@ -29,37 +29,7 @@ TITLES = {
 }
 
 
-class Squeeze(NamedTuple):
-    """What the convergence theorem says of a run: γM ≤ ‖w‖/η ≤ R√M, so that M ≤ (R/γ)².
-
-    All with the bias as a coordinate of the rows, of the size that makes its steps.
-    """
-
-    radius: float
-    margin: float
-    """Of the best separator that was found."""
-    best: Array
-    """Its weights, of length one."""
-    coordinate: float
-    """What the bias is multiplied by in a row; 0 without a bias."""
-    eta0: float
-
-    @property
-    def bound(self) -> float:
-        """The most mistakes that there can be."""
-        return square(self.radius, self.margin)
-
-    def __str__(self) -> str:
-        return f"{self.bound:,.0f}" if 100 <= self.bound < 1e9 else f"{self.bound:.3g}"
-
-    def lifted(self, weights: Array, bias: Array) -> Array:
-        """The weights with the bias as a coordinate, in steps of 1."""
-        w = np.ravel(weights)
-        with_bias = np.append(w, bias / self.coordinate) if self.coordinate else w
-        return np.asarray(with_bias, np.float64) / self.eta0
-
-
-def squeeze_of(model: Perceptron, data: Data) -> Squeeze | None:
+def theorem_of(model: Perceptron, data: Data) -> Convergence | None:
     """The theorem's numbers for a run; None where it does not speak of such a run.
 
     Nor where the rows are so wide that the best separator is out of reach.
@@ -67,13 +37,9 @@ def squeeze_of(model: Perceptron, data: Data) -> Squeeze | None:
     if data.X.shape[1] > MOST_COLUMNS:
         return None
     try:
-        _, _, step = model.last_weights()
+        return convergence(model, data.X, data.signs)
     except ValueError:
         return None
-    coordinate = float(np.sqrt(step))
-    rows = with_coordinate(data.X, coordinate)
-    best = largest_margin(rows, data.signs, 1e-3, fit_intercept=False)
-    return Squeeze(radius(rows), best.attained, best.weights, coordinate, float(model.eta0))
 
 
 @dataclass(kw_only=True)
@@ -100,7 +66,7 @@ class ProgressDisplay(Display):
     curves: dict[str, Array]
     # Where the theorem speaks of such a run (two classes, no margin or weights), and the rows are
     # separable and have at most 2,000 columns.
-    squeeze: Squeeze | None = None
+    squeeze: Convergence | None = None
 
     def __post_init__(self) -> None:
         self.n_axes = len(self.quantities)
@@ -160,17 +126,20 @@ class ProgressDisplay(Display):
         """The run, repeated, with all rows measured after some of its updates."""
         data = drawable_for(model, X, y)
         kept = repeated(model, X, y, over.removesuffix("s"), most)
-        squeeze = squeeze_of(model, data)
+        squeeze = theorem_of(model, data)
         table: dict[str, list[float]] = {"errors": [], "loss": [], "length": [], "angle": []}
         for _, step in kept:
             linear = Linear(step.new_weights, step.new_bias)
             margins = own_leads(linear.scores(data.X), data.codes)
             wrong = margins[margins <= 0]
-            w = linear.weights.ravel() / model.eta0 if squeeze is None else squeeze.lifted(*linear)
             table["errors"].append(len(wrong))
             table["loss"].append(-float(wrong.sum()) + 0.0)
-            table["length"].append(float(np.linalg.norm(w)))
-            table["angle"].append(np.nan if squeeze is None else angle(w, squeeze.best))
+            if squeeze is None:
+                table["length"].append(float(np.linalg.norm(linear.weights)) / model.eta0)
+            else:
+                w, b = linear.weights.ravel(), float(linear.bias[0])
+                table["length"].append(float(squeeze.length(w, b)))
+                table["angle"].append(float(squeeze.angle(w, b)))
         if squeeze is None or squeeze.margin <= 0:
             squeeze = None
             del table["angle"]
@@ -224,29 +193,30 @@ class ProgressDisplay(Display):
         if name == "mistakes" and self.squeeze is not None:
             bound = self.squeeze.bound
             ax.axhline(bound, color=INK, linestyle="--", linewidth=1.2)
-            ax.annotate(f"(R/γ)² = {self.squeeze}", (0.98, bound), (0, -4), ha="right", va="top",
+            ax.annotate(f"(R/γ)² = {readable(bound)}", (0.98, bound), (0, -4), ha="right", va="top",
                         xycoords=("axes fraction", "data"), textcoords="offset points")  # fmt: skip
             if bound > 5 * curve.max(initial=0):
                 ax.set_yscale("log")
                 ax.set_ylim(max(0.5, curve.min(initial=bound) / 2), 2 * bound)
 
-    def _draw_squeeze(self, ax: Axes, squeeze: Squeeze) -> None:
+    def _draw_squeeze(self, ax: Axes, squeeze: Convergence) -> None:
         """The length of w, between the two curves of the theorem up to where they meet."""
-        bound, R, gamma = squeeze.bound, squeeze.radius, squeeze.margin
+        bound = squeeze.bound
         M = np.geomspace(1, max(bound, 2), 50)
-        ax.fill_between(M, gamma * M, R * np.sqrt(M), color="0.92", zorder=0, linewidth=0)
-        ax.plot(M, R * np.sqrt(M), "--", color=INK, linewidth=1.2, label="R√M")
-        ax.plot(M, gamma * M, ":", color=INK, linewidth=1.5, label="γM")
+        low, high = squeeze.limits(M)
+        ax.fill_between(M, low, high, color="0.92", zorder=0, linewidth=0)
+        ax.plot(M, high, "--", color=INK, linewidth=1.2, label="R√M")
+        ax.plot(M, low, ":", color=INK, linewidth=1.5, label="γM")
         ax.plot(self.time, self.curves["length"], color=COLOURS[1], linewidth=2, label="‖w‖/η")
-        ax.plot(bound, R * np.sqrt(bound), "o", color=INK)
-        ax.annotate(f"(R/γ)² = {squeeze}", (bound, R * np.sqrt(bound)), (-6, 4), ha="right",
+        end = bound, squeeze.limits(bound)[1]
+        ax.plot(*end, "o", color=INK)
+        ax.annotate(f"(R/γ)² = {readable(bound)}", end, (-6, 4), ha="right",
                     textcoords="offset points")  # fmt: skip
         ax.set_xscale("log")
         ax.set_yscale("log")
         ax.legend(frameon=False, loc="lower right")
 
 
-def angle(v: Array, w: Array) -> float:
-    """Between two vectors, in degrees; NaN when one is zero."""
-    lengths = float(np.linalg.norm(v)) * float(np.linalg.norm(w))
-    return float(np.degrees(np.arccos(np.clip(v @ w / lengths, -1, 1)))) if lengths else np.nan
+def readable(bound: float) -> str:
+    """A number of mistakes without digits that say nothing."""
+    return f"{bound:,.0f}" if 100 <= bound < 1e9 else f"{bound:.3g}"

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -207,6 +208,7 @@ def arrow_type(dtype: np.dtype | None) -> Any:
     return pyarrow.string() if dtype is None else pyarrow.from_numpy_dtype(dtype)
 
 
+@lru_cache
 def kind_of(kind: Any) -> str:
     """What a column of some Arrow type becomes, or nothing."""
     from pyarrow import types

@@ -3,12 +3,13 @@
 import csv
 import re
 from dataclasses import replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..kernels import lines
-from ..kernels.addresses import MARKS, NEWLINE
+from ..kernels.addresses import MARKS
 from ..kernels.lines import MISSING, VALUE_TOO_LARGE, Cursor
 from ..rows import read_only
 from .arrow import arrow_type, kind_of
@@ -34,21 +35,15 @@ def layout_of(
     begin, head, ends = sample(source, delimiter)
     top, below = head[begin : ends[0]], head[ends[0] : ends[-1]]
     refuse_odd_beginning(source.name, top, head[begin:], head[ends[-1] :], ends[0] - begin)
-    cells = cells_of(top.decode(errors="replace"), delimiter)
-    header = options.header
-    if header is None:
-        header = is_header(cells, (top, below), delimiter, recipe, options.dtype)
+    first = FirstRows(top, below, delimiter, options.dtype)
+    header = first.is_header(recipe) if options.header is None else options.header
     rows = below if header else top + below
     if not rows.strip():
         hint = " below its header (state header=False if that line is a row)" if header else ""
         raise ValueError(f"{source.name} has no rows{hint}.")
-    names = cells if header else [str(number) for number in range(len(cells))]
-    kinds = ["number"] * len(names)
-    if not is_numeric(rows, delimiter, len(names), options.dtype):
-        columns = inferred_cells(rows, delimiter, len(names)).columns
-        kinds = [kind_of(column.type) or "category" for column in columns]
+    names = first.cells if header else [str(number) for number in range(len(first.cells))]
     columns = ColumnNames(names, source.name)
-    kinds = columns.kinds(kinds, options.category)
+    kinds = columns.kinds(first.kinds(header), options.category)
     return TableLayout(delimiter, columns, kinds, ends[0] if header else begin), rows
 
 
@@ -103,40 +98,61 @@ def cells_of(row: str, delimiter: str) -> list[str]:
         csv.field_size_limit(usual)
 
 
-def is_header(
-    cells: list[str],
-    rows: tuple[bytes, bytes],
-    delimiter: str,
-    recipe: FeatureRecipe,
-    dtype: np.dtype,
-) -> bool:
-    """Whether the first row, of these cells, holds names for those below it.
+class FirstRows:
+    """The first row of a table and those below it, and what their cells hold."""
 
-    It does if it has a name that was stated, or stands over numbers and is not of numbers, or if
-    no cell of it is a number or comes again in its column. Words alone are names, too.
-    """
-    top, below = rows
-    stated = {recipe.label, *recipe.text, *(name for name, _ in recipe.columns or ())}
-    if stated & set(cells):
-        return True
-    if not below:
-        return recipe.columns is None and not any(is_number(cell, dtype) for cell in cells)
-    if is_numeric(top, delimiter, len(cells), dtype):
-        return False
-    if is_numeric(below, delimiter, len(cells), dtype):
-        return True
-    columns = inferred_cells(below, delimiter, len(cells)).columns
-    return not any(
-        cell and (is_number(cell, dtype) or cell in column.to_pylist())
-        for cell, column in zip(cells, columns, strict=True)
-    )
+    def __init__(self, top: bytes, below: bytes, delimiter: str, dtype: np.dtype) -> None:
+        self.top, self.below, self.delimiter, self.dtype = top, below, delimiter, dtype
+        self.cells = cells_of(top.decode(errors="replace"), delimiter)
+
+    @cached_property
+    def columns_below(self) -> list[Any]:
+        """The columns without the first row, of the types that suit them."""
+        return list(inferred_cells(self.below, self.delimiter, len(self.cells)).columns)
+
+    def is_numeric(self, rows: bytes) -> bool:
+        """Whether all cells of some rows are numbers or missing."""
+        return is_numeric(rows, self.delimiter, len(self.cells), self.dtype)
+
+    def is_header(self, recipe: FeatureRecipe) -> bool:
+        """Whether the first row holds names.
+
+        It does if it has a name that was stated, or stands over numbers and is not of numbers, or
+        if no cell of it is a number or comes again in its column. Words alone are names, too.
+        """
+        stated = {recipe.label, *recipe.text, *(name for name, _ in recipe.columns or ())}
+        if stated & set(self.cells):
+            return True
+        if not self.below:
+            numbers = any(is_number(cell, self.dtype) for cell in self.cells)
+            return recipe.columns is None and not numbers
+        if self.is_numeric(self.top):
+            return False
+        if self.is_numeric(self.below):
+            return True
+        return not any(
+            cell and (is_number(cell, self.dtype) or cell in column.to_pylist())
+            for cell, column in zip(self.cells, self.columns_below, strict=True)
+        )
+
+    def kinds(self, header: bool) -> list[str]:
+        """What each column holds, as far as these rows tell."""
+        rows = self.below if header else self.top + self.below
+        if self.is_numeric(rows):
+            return ["number"] * len(self.cells)
+        columns = (
+            self.columns_below
+            if header
+            else inferred_cells(rows, self.delimiter, len(self.cells)).columns
+        )
+        return [kind_of(column.type) or "category" for column in columns]
 
 
 def is_numeric(rows: bytes, delimiter: str, width: int, dtype: np.dtype) -> bool:
     """Whether all cells are numbers or missing; the type is that of the rows to come."""
     data = np.frombuffer(bytearray(rows.rstrip(b"\n") + b"\n"), np.uint8)
-    count = int(np.count_nonzero(data == NEWLINE))
-    labels, values, places = np.empty(count), np.empty(count * width, dtype), np.arange(width)
+    most = len(data) // width + 1  # rows; a cell and what ends it take a byte or more
+    labels, values, places = np.empty(most), np.empty(most * width, dtype), np.arange(width)
 
     def parse(cursor: Cursor) -> Any:
         return lines.table(data, len(data), cursor, ord(delimiter), places, labels, values, width)

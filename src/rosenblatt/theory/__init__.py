@@ -1,0 +1,1 @@
+"""What is proved about rows of two classes, and about a run: margins, bounds, certificates."""

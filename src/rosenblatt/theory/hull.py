@@ -1,0 +1,215 @@
+"""The point of a convex hull that is nearest to the origin, by Wolfe's method."""
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+from scipy.linalg import qr, solve_triangular
+
+from ..rows import Array
+from .problem import LARGE, Problem, exponent, exponents, times_powers
+
+WIDEST_MAP = 2000  # columns of a hull that can be stretched: its map is a dense matrix
+MOST_MOVES = 100_000  # of the nearest point, whatever rounding does
+ZERO = 1e-15  # a distance from the origin, in units of the rows, that rounding cannot tell from 0
+
+
+class Hull:
+    """The convex hull of the rows y[x, 1], or with ``distances`` the classes' hulls' difference.
+
+    Only the rows that were extreme so far are looked at until they are exhausted; then one pass
+    over all brings in the next. All are scaled by powers of two, which is exact. Where distances
+    do not matter every row and column has its own: that moves no row across a hyperplane.
+    """
+
+    def __init__(self, problem: Problem, *, distances: bool) -> None:
+        self.X, self.signs, _ = problem
+        everyone, d = np.arange(len(self.signs)), self.X.shape[1]
+        self.augmented = problem.fit_intercept and not distances
+        self.groups = [everyone]
+        if problem.fit_intercept and distances:
+            self.groups = [everyone[self.signs == sign] for sign in (1, -1)]
+        self.width = d + self.augmented
+        self.exponents = exponents(self.X, 0)
+        if distances:
+            self.exponents[:] = exponent(self.X)
+        powers = -self.exponents
+        if np.abs(powers).max(initial=0) > LARGE:  # too large for a factor of the weights
+            self.X, powers = times_powers(self.X, powers), np.zeros(d, int)
+        self.columns = np.ldexp(1.0, powers)
+        self.row_scale, self.map = np.ones(len(self.signs)), None
+        if not distances:
+            sizes = exponents(times_powers(self.X, powers), 1)
+            self.row_scale = np.ldexp(1.0, -np.maximum(sizes, 1) if self.augmented else -sizes)
+            self.map = np.eye(self.width) if self.width <= WIDEST_MAP else None
+        self.rows = [np.empty(0, np.intp) for _ in self.groups]
+        self.vectors = [np.empty((0, self.width)) for _ in self.groups]
+        self.at_once = int(np.clip(4_000_000 // (self.width + 1), 4, 200))
+
+    def plane(self, point: Array) -> tuple[Array, float]:
+        """Weights and bias in the units of the rows, the largest of them about 1."""
+        point = point if self.map is None else self.map @ point
+        mantissas, powers = np.frexp(point)
+        powers[: len(self.exponents)] -= self.exponents
+        powers -= powers[mantissas != 0].max(initial=-5000)
+        found = np.ldexp(mantissas, powers)
+        return (found[:-1], float(found[-1])) if self.augmented else (found, 0.0)
+
+    def stretch(self, normal: Array) -> None:
+        """Widen the hull along a normal, in which it is too flat for rounding to see its shape.
+
+        An invertible linear map takes separating hyperplanes to separating hyperplanes.
+        """
+        length = float(np.linalg.norm(normal))
+        if self.map is not None and 0 < length < np.inf:
+            along = normal / length
+            widen = np.eye(self.width) + (max(length, 1.0) - 1) * np.outer(along, along)
+            self.map = self.map @ widen
+            self.vectors = [vectors @ widen for vectors in self.vectors]
+
+    def products(self, point: Array) -> Array:
+        """The product of every row's vector with a point."""
+        point = point if self.map is None else self.map @ point
+        weights = point[: len(self.columns)] * self.columns
+        bias = point[-1] if self.augmented else 0.0
+        return np.asarray(self.signs * (self.X @ weights + bias) * self.row_scale)
+
+    def bring_in(self, point: Array) -> list[float]:
+        """Take in the lowest rows of all along a point; return how low each group goes."""
+        products = self.products(point)
+        lowest = []
+        for number, group in enumerate(self.groups):
+            values = products[group]
+            count = min(self.at_once, len(values))
+            fresh = group[np.argpartition(values, count - 1)[:count]]
+            fresh = np.setdiff1d(fresh, self.rows[number])
+            self.rows[number] = np.concatenate([self.rows[number], fresh])
+            self.vectors[number] = np.vstack([self.vectors[number], self.vectors_of(fresh)])
+            lowest.append(float(values.min()))
+        return lowest
+
+    def vectors_of(self, rows: Array) -> Array:
+        """Rows as scaled vectors."""
+        part = self.X[rows]
+        part = (part.toarray() if sparse.issparse(part) else part) * self.columns
+        if self.augmented:
+            part = np.hstack([part, np.ones((len(rows), 1))])
+        part = part * (self.signs[rows] * self.row_scale[rows])[:, None]
+        return np.asarray(part if self.map is None else part @ self.map)
+
+    def lowest(self, point: Array) -> tuple[tuple[int, ...], Array]:
+        """The vertex that goes lowest along a point, among the rows brought in."""
+        chosen = [int(np.argmin(vectors @ point)) for vectors in self.vectors]
+        rows = tuple(int(self.rows[g][k]) for g, k in enumerate(chosen))
+        return rows, np.sum([self.vectors[g][k] for g, k in enumerate(chosen)], axis=0)
+
+
+class Nearest(NamedTuple):
+    """The point of a hull nearest to the origin: p, kept as its normal p/‖p‖².
+
+    ``corral`` has the vertices that make it (a row of each group) and ``weights`` their shares;
+    ``lowest`` says how low each group's rows go along the normal, where the corral is at 1.
+    """
+
+    normal: Array
+    corral: list[tuple[int, ...]]
+    weights: Array
+    lowest: list[float]
+
+    def shares(self) -> tuple[Array, Array]:
+        """The rows that make the nearest point, and their shares."""
+        total: dict[int, float] = {}
+        for rows, weight in zip(self.corral, self.weights.tolist(), strict=True):
+            for row in rows:
+                total[row] = total.get(row, 0.0) + weight
+        support = np.array(sorted(total), np.intp)
+        return support, np.array([total[row] for row in support])
+
+
+def widest_gap(problem: Problem, support: Array, shares: Array) -> float:
+    """The margin that no hyperplane can exceed, by the points that the shares of rows make."""
+    point = (problem.signs[support] * shares) @ problem.X[support]
+    return float(np.linalg.norm(point)) / (2 if problem.fit_intercept else 1)
+
+
+def nearest_to_origin(hull: Hull, tolerance: float | None = None) -> Nearest:
+    """Find the nearest point of a hull to the origin (Wolfe 1976, Mathematical Programming 11).
+
+    Without a tolerance it ends as soon as the normal separates all rows from the origin; with one,
+    when no vertex is below 1 - tolerance along it.
+    """
+    normal, length = np.zeros(hull.width), 0.0
+    hull.bring_in(normal)
+    rows, vertex = hull.lowest(normal)
+    corral, vertices, weights = [rows], vertex[None], np.ones(1)
+    size = max(float(np.abs(vectors).max(initial=0.0)) for vectors in hull.vectors)
+    for _ in range(MOST_MOVES):
+        found = normal_of(vertices)
+        if found is None or not length < np.linalg.norm(found) < 1 / (ZERO * size):
+            break  # it is the origin, or rounding hides any progress
+        normal, length = found, float(np.linalg.norm(found))
+        rows, vertex = hull.lowest(normal)
+        if vertex @ normal >= 1 - (tolerance or 1e-3):
+            lowest = hull.bring_in(normal)
+            if tolerance is None and min(lowest) > 0:
+                break
+            rows, vertex = hull.lowest(normal)
+            if vertex @ normal >= 1 - (tolerance or 0):
+                break
+        if rows in corral:
+            break  # rounding hides any progress
+        corral, vertices, weights = reduced(
+            [*corral, rows], np.vstack([vertices, vertex]), np.append(weights, 0.0)
+        )
+    return Nearest(normal, corral, weights, hull.bring_in(normal))
+
+
+def normal_of(vertices: Array) -> Array | None:
+    """The least v with v·z = 1 for every vertex z; None if there is none.
+
+    Solved for itself, not summed from the vertices: near the origin the sum would cancel.
+    """
+    if len(vertices) > vertices.shape[1]:
+        return None
+    Q, R = qr(vertices.T, mode="economic", check_finite=False)
+    diagonal = np.abs(np.diag(R))
+    if diagonal.min(initial=np.inf) <= ZERO * diagonal.max(initial=0.0):
+        return None
+    return np.asarray(Q @ solve_triangular(R, np.ones(len(R)), trans="T", check_finite=False))
+
+
+def reduced(
+    corral: list[tuple[int, ...]], vertices: Array, weights: Array
+) -> tuple[list[tuple[int, ...]], Array, Array]:
+    """Go to the point of the corral's affine hull nearest to the origin, dropping vertices."""
+    while True:
+        target = affine_minimum(vertices)
+        if target is None:  # the newest vertex depends on the others: leave it out
+            return corral[:-1], vertices[:-1], weights[:-1] / weights[:-1].sum()
+        if np.all(target > 1e-14):
+            return corral, vertices, target
+        down = target <= 1e-14
+        step = np.min(weights[down] / np.maximum(weights[down] - target[down], 1e-300))
+        weights = np.maximum((1 - step) * weights + step * target, 0.0)
+        keep = weights > 1e-14
+        keep[np.argmax(weights)] = True
+        if keep.all():
+            keep[np.flatnonzero(down)[np.argmin(weights[down])]] = False
+        corral = [rows for rows, kept in zip(corral, keep, strict=True) if kept]
+        vertices, weights = vertices[keep], weights[keep] / weights[keep].sum()
+
+
+def affine_minimum(vertices: Array) -> Array | None:
+    """Weights of the point of an affine hull nearest to the origin, None if they are not unique."""
+    lifted = np.hstack([vertices, np.ones((len(vertices), 1))]).T
+    if len(vertices) > len(lifted):
+        return None
+    R = qr(lifted, mode="economic", check_finite=False)[1]
+    diagonal = np.abs(np.diag(R))
+    if diagonal.min() <= 1e-14 * diagonal.max():
+        return None
+    half = solve_triangular(R, np.ones(len(vertices)), trans="T", check_finite=False)
+    weights = solve_triangular(R, half, check_finite=False)
+    if not np.isfinite(weights).all():
+        return None
+    return np.asarray(weights / weights.sum())

@@ -1,0 +1,144 @@
+"""Rows of two classes as proofs take them: numbers that are not rounded, labels as signs."""
+
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import sparse
+from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
+
+from ..labels import encode
+from ..rows import Array, check_structure
+
+
+class Problem(NamedTuple):
+    """Checked rows, their signs, and whether a hyperplane may have a bias."""
+
+    X: Any
+    signs: Array
+    fit_intercept: bool = True
+
+    def margins(self, weights: Array, bias: float = 0.0) -> Array:
+        """The functional margin y(w·x + b) of every row; what overflows is infinite."""
+        with np.errstate(all="ignore"):
+            return np.asarray(self.signs * (self.X @ weights + bias))
+
+    def margin(self, weights: Array, bias: float = 0.0) -> float:
+        """The least distance of a row from a hyperplane, -∞ if one is not strictly right."""
+        least = float(self.margins(weights, bias).min(initial=np.inf))
+        if not least > 0:
+            return -np.inf
+        size = float(length(weights))
+        return least / size if size else np.inf
+
+    def entries(self, row: int) -> Iterator[tuple[int, Fraction]]:
+        """The columns of a row that are not zero, as exact numbers."""
+        if sparse.issparse(self.X):
+            part = slice(self.X.indptr[row], self.X.indptr[row + 1])
+            columns, values = self.X.indices[part].tolist(), self.X.data[part].tolist()
+        else:
+            columns, values = range(self.X.shape[1]), self.X[row].tolist()
+        return ((j, Fraction(value)) for j, value in zip(columns, values, strict=True) if value)
+
+    def of_ordinary_size(self) -> tuple["Problem", int]:
+        """The problem over a power of two if squares could overflow or vanish, and its exponent."""
+        X, power = of_ordinary_size(self.X)
+        return self._replace(X=X), power
+
+    def only(self, rows: Array) -> "Problem":
+        """The same about some of the rows."""
+        return Problem(self.X[rows], self.signs[rows], self.fit_intercept)
+
+
+def problem_of(X: Any, y: ArrayLike, fit_intercept: bool = True) -> Problem:
+    """Check rows and labels; the larger of two labels is +1, and so is a lone one but 0 and -1."""
+    X, labels = checked_rows(X), np.asarray(column_or_1d(y))
+    check_consistent_length(X, labels)
+    if any(label is None or label != label for label in set(labels.tolist())):
+        raise ValueError("Input y contains NaN or None; labels must be known.")
+    classes, codes = encode(labels)
+    if len(classes) > 2:
+        raise ValueError(
+            f"y has {len(classes)} classes, and this is about two; give y == label for one of them."
+        )
+    positive = len(classes) == 2 or classes[0] not in (-1, 0)
+    signs = np.where(codes == len(classes) - 1, 1.0, -1.0) if positive else -np.ones(len(codes))
+    return Problem(X, signs, fit_intercept)
+
+
+def checked_rows(X: Any) -> Any:
+    """X as a float64 array or CSR matrix, possibly without columns, and not rounded."""
+    given = X if sparse.issparse(X) else np.asarray(X)
+    X = check_array(given, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_features=0)
+    refuse_rounding(given)
+    if sparse.issparse(X):
+        check_structure(X)
+        X = X if X.has_canonical_format else X.copy()
+        X.sum_duplicates()
+    return X
+
+
+def refuse_rounding(given: Any) -> None:
+    """Raise when float64 could not take over every number: proofs are about exact ones."""
+    numbers = given.tocsr().data if sparse.issparse(given) else np.ravel(given)
+    if numbers.dtype.kind in "iu":
+        numbers = numbers[(numbers > 2**53) | (numbers < -(2**53))]
+    elif numbers.dtype.kind != "O" and numbers.dtype.itemsize <= 8:
+        return
+    if any(float(value) != value for value in numbers.tolist()):  # Python compares exactly
+        raise ValueError("X has numbers that float64 cannot hold exactly; scale or shift them.")
+
+
+def checked_weights(X: Any, weights: ArrayLike) -> Array:
+    """Weights as a vector, one for each column of X."""
+    w = np.ravel(np.asarray(weights, np.float64))
+    if len(w) != X.shape[1] or not np.isfinite(w).all():
+        raise ValueError(
+            f"weights must be {X.shape[1]} finite numbers, one per column of X; got {len(w)}."
+        )
+    return w
+
+
+def length(vectors: Array) -> Any:
+    """The Euclidean length of a vector or of each row, without overflow or underflow."""
+    return np.hypot.reduce(vectors, axis=-1)
+
+
+# Powers of two change no digit
+
+
+def exponents(X: Any, axis: int) -> Array:
+    """The exponent of the largest magnitude of each column (axis 0) or row (1), 0 for zeros."""
+    if not X.shape[1]:
+        return np.zeros(X.shape[1 - axis], int)
+    high, low = X.max(axis=axis), X.min(axis=axis)
+    if sparse.issparse(X):
+        high, low = high.toarray().ravel(), low.toarray().ravel()
+    return np.asarray(np.frexp(np.maximum(high, -low))[1])
+
+
+def times_powers(X: Any, powers: Array) -> Any:
+    """X with its columns multiplied by powers of two; what becomes too small vanishes."""
+    if not sparse.issparse(X):
+        return np.ldexp(X, powers)
+    X = X.copy()
+    X.data = np.ldexp(X.data, powers[X.indices])
+    return X
+
+
+LARGE = 300  # an exponent whose square is still far from overflow
+
+
+def exponent(X: Any) -> int:
+    """The exponent of the largest magnitude of all, 0 for zeros."""
+    return int(np.frexp(max(X.max(), -X.min()))[1]) if X.shape[1] else 0
+
+
+def of_ordinary_size(X: Any) -> tuple[Any, int]:
+    """X over a power of two if squares could overflow or vanish, and the exponent of that power."""
+    power = exponent(X)
+    if abs(power) <= LARGE:
+        return X, 0
+    return times_powers(X, np.full(X.shape[1], -power)), power

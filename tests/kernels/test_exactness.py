@@ -1,0 +1,104 @@
+"""What is surely positive is positive, and equal rows have equal fingerprints."""
+
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from rosenblatt.kernels import exactness
+from rosenblatt.kernels.linear import Examples
+from rosenblatt.rows import rows_of
+
+from ..conftest import LAYOUTS, csr, examples
+
+
+def exactly(X, signs, w, b):
+    """y(w·x + b) of every row in fractions."""
+    products = (
+        [Fraction(p) * Fraction(q) for p, q in zip(x, w.tolist(), strict=True)] for x in X.tolist()
+    )
+    return [int(s) * sum(terms, Fraction(b)) for s, terms in zip(signs, products, strict=True)]
+
+
+any_float = st.one_of(
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.floats(-1e-300, 1e-300),
+    st.floats(-2, 2),
+    st.integers(-3, 3).map(float),
+    st.sampled_from([5e-324, -5e-324, 0.1, -0.3, 1.7e308, -1.7e308]),
+)
+
+
+def surely(X, signs, w, b):
+    out = np.zeros(X.shape[0], bool)
+    exactness.surely_positive(Examples(rows_of(X), signs, None), w, b, out)
+    return out
+
+
+@settings(max_examples=300)
+@given(st.data(), st.integers(0, 6), st.sampled_from([np.float64, np.float32]))
+def test_what_is_surely_positive_is_positive(data, d, dtype):
+    width = 32 if dtype is np.float32 else 64
+    element = st.floats(width=width, allow_nan=False, allow_infinity=False)
+    element = element | any_float.filter(lambda v: abs(v) < 1e38).map(dtype).map(float)
+    X = data.draw(arrays(dtype, (4, d), elements=element if width == 32 else any_float))
+    w = data.draw(arrays(float, d, elements=any_float))
+    b = data.draw(any_float)
+    signs = data.draw(arrays(float, 4, elements=st.sampled_from([-1.0, 1.0])))
+    truth = exactly(X, signs, w, b)
+    for rows in (X, csr(X)):
+        for sure, value in zip(surely(rows, signs, w, b), truth, strict=True):
+            assert value > 0 or not sure
+
+
+@settings(max_examples=200)
+@given(st.data(), st.integers(2, 12), st.integers(-2, 2))
+def test_a_sum_that_cancels_is_not_surely_positive_unless_it_is(data, d, steps):
+    """Rows placed as near to the plane as floats allow."""
+    w = data.draw(arrays(float, d, elements=st.floats(-10, 10)))
+    X = data.draw(arrays(float, (3, d), elements=st.floats(-10, 10)))
+    b = -float(exactly(X, np.ones(3), w, 0.0)[0])
+    for _ in range(abs(steps)):
+        b = float(np.nextafter(b, np.inf if steps > 0 else -np.inf))
+    for signs in (np.ones(3), -np.ones(3)):
+        for sure, value in zip(surely(X, signs, w, b), exactly(X, signs, w, b), strict=True):
+            assert value > 0 or not sure
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("layout", ["dense", "int32", "int64"])
+def test_the_filter_settles_almost_every_row(layout, dtype):
+    rng = np.random.default_rng(0)
+    X, w = rng.normal(size=(10_000, 30)).astype(dtype), rng.normal(size=30)
+    signs = np.sign(X @ w + 0.1)
+    sure = surely(LAYOUTS[layout](X), signs, w, 0.1)
+    assert sure.mean() > 0.999
+    assert not surely(LAYOUTS[layout](X), -signs, w, 0.1).any()
+
+
+def prints(X):
+    out = np.empty(X.shape[0], np.uint64)
+    exactness.fingerprints(rows_of(X), out)
+    return out.tolist()
+
+
+@given(examples())
+def test_equal_rows_have_equal_fingerprints(data):
+    X, _ = data
+    found = prints(X)
+    assert found == prints(csr(X)) == prints(csr(X, np.int64)) == prints(X * 1.0 - 0.0)
+    assert found == prints(np.where(X == 0, -0.0, X))
+    assert found == prints(X.astype(np.float32))
+    for a, b in combinations(range(len(X)), 2):
+        assert (found[a] == found[b]) == np.array_equal(X[a], X[b])
+
+
+def test_stored_zeros_leave_no_fingerprint():
+    X = csr(np.array([[1.0, 2.0, 3.0], [1.0, 0.0, 3.0]]))
+    X.data[1] = 0.0
+    first, second = prints(X)
+    assert first == second

@@ -257,7 +257,9 @@ def test_what_a_stream_cannot_do_is_said(write, monkeypatch):
     path = write("rows.svm", made("svm"))
     with pytest.raises(ValueError, match='order="each" needs the rows in memory; use window'):
         train(read(path), How(order="each"))
-    with pytest.raises(ValueError, match='solution="pocket" needs the rows in memory; use solution="average"'):
+    with pytest.raises(
+        ValueError, match='solution="pocket" needs the rows in memory; use solution="average"'
+    ):
         train(read(path), How("pocket"))
 
 
@@ -321,7 +323,9 @@ def test_a_label_that_comes_late_makes_the_run_begin_again(write, text):
 
 
 def test_a_label_that_comes_late_in_a_pipe_is_named_with_its_row(write):
-    with pytest.raises(ValueError, match=r"^Row 101 has the label 2, which is not among the classes \[0, 1\]"):
+    with pytest.raises(
+        ValueError, match=r"^Row 101 has the label 2, which is not among the classes \[0, 1\]"
+    ):
         train(read(Pipe(LATE), format="svm", batch_bytes=60), How(epochs=1))
     named = How(epochs=1, classes=["0", "1", "2"])
     model = train(read(Pipe(LATE), format="svm", batch_bytes=60), named)

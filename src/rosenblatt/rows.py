@@ -96,18 +96,31 @@ def rows_between(rows: Rows, first: int, stop: int) -> Rows:
 
 
 def matrix_of(rows: Rows, count: int, width: int) -> Any:
-    """Rows as an array or a CSR matrix."""
+    """Rows as an array or a CSR matrix of some width, which may be more than they have."""
     if rows.indices is None:
-        return rows.values.reshape(count, width)
+        return with_columns(rows.values.reshape(count, int(rows.starts[0])), width)
     from scipy.sparse import csr_array
 
     parts = rows.values, rows.indices.astype(np.int64), rows.starts.astype(np.int64)
     return csr_array(parts, shape=(count, width))
 
 
+def with_columns(X: Any, width: int) -> Any:
+    """A matrix with as many further columns as there must be; they are zero."""
+    if X.shape[1] >= width:
+        return X
+    if hasattr(X, "indptr"):
+        return type(X)((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
+    return np.pad(X, ((0, 0), (0, width - X.shape[1])))
+
+
 def known_columns(rows: Rows, width: int, known: int) -> Rows:
     """The rows without values in columns from ``known`` on; ``width`` is what they may reach."""
-    if rows.indices is None or width <= known or not (rows.indices >= known).any():
+    if rows.indices is None:
+        length = int(rows.starts[0])
+        cut = rows.values.reshape(-1, max(length, 1))[:, :known]
+        return rows if length <= known else rows_of(np.ascontiguousarray(cut))
+    if width <= known or not (rows.indices >= known).any():
         return rows
     keep = rows.indices < known
     ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(keep, dtype=np.uint64)])

@@ -1,6 +1,7 @@
 """Perceptron: contracts, starting points, weights of rows, and what is refused."""
 
 import pickle
+from contextlib import suppress
 from itertools import product
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rosenblatt import Perceptron, steps
+from rosenblatt.training.solutions import SOLUTIONS
 
 from .. import reference
 from ..conftest import FORMS, LAYOUTS, ORDERS, blobs, csr, examples, form_parameters
@@ -305,6 +307,59 @@ def test_a_batch_that_is_not_finite_leaves_the_model_as_it_was(solution):
         assert pickle.dumps(model) == before
 
 
+@pytest.mark.parametrize("solution", ["last", "average", "vote"])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("form", FORMS)
+def test_a_later_batch_under_which_weights_overflow_leaves_the_model_as_it_was(
+    solution, layout, form
+):
+    y, rows = Y if form == "two" else THREE, X.astype(np.float32)
+    model = Perceptron(solution=solution, **form_parameters(form))
+    model.partial_fit(LAYOUTS[layout](rows), y, classes=np.unique(y))
+    before = pickle.dumps(model)
+    with pytest.raises(ValueError, match="beyond what float32 can hold"):
+        model.partial_fit(LAYOUTS[layout](np.float32(1e38) * np.vstack([rows] * 3)), [*y] * 3)
+    assert pickle.dumps(model) == before
+
+
+@pytest.mark.parametrize("solution", ["last", "average", "vote"])
+@pytest.mark.parametrize("form", FORMS)
+def test_an_interrupted_batch_leaves_the_model_as_it_was(solution, form, monkeypatch):
+    y = Y if form == "two" else THREE
+    model = Perceptron(solution=solution, **form_parameters(form))
+    model.partial_fit(X, y, classes=np.unique(y))
+    before, record = pickle.dumps(model), SOLUTIONS[solution].record
+
+    def interrupted(self, *what):
+        record(self, *what)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SOLUTIONS[solution], "record", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        model.partial_fit(-X, y)
+    assert pickle.dumps(model) == before
+
+
+def test_coefficients_can_be_read_whenever_a_batch_was_learnt():
+    rows, y = np.ones((60, 1)), np.arange(60) // 2 % 2
+    model, learnt = Perceptron(solution="average", eta0=1e307), 0
+    for row, label in zip(rows, y, strict=True):
+        with suppress(ValueError):
+            model.partial_fit([row], [label], classes=[0, 1])
+            learnt += 1
+        assert np.isfinite(model.coef_).all()
+        assert np.isfinite(model.intercept_).all()
+    assert 10 < learnt < 60
+
+
+@pytest.mark.parametrize("solution", ["last", "average", "vote"])
+def test_a_bias_beyond_the_type_is_refused(solution):
+    chosen = {"solution": solution, "order": "fixed", "max_iter": 1}
+    model = Perceptron(margin=1.75e308, intercept_step=1.7e308, **chosen)
+    with pytest.raises(ValueError, match="beyond what float64 can hold"):
+        model.fit(np.zeros((4, 1)), [0, 1, 1, 1])
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("form", FORMS)
 def test_weights_beyond_the_type_are_refused(layout, form):
@@ -328,6 +383,7 @@ def test_weights_beyond_the_type_are_refused(layout, form):
         ({"sample_weight": [1, 1]}, r"sample_weight has shape \(2,\); X has 4 rows"),
         ({"sample_weight": [[1]] * 4}, r"sample_weight has shape \(4, 1\)"),
         ({"coef_init": [1, 2, 3]}, r"coef_init has shape \(3,\); this data needs \(1, 2\)"),
+        ({"coef_init": [[1], [2]]}, r"coef_init has shape \(2, 1\); this data needs \(1, 2\)"),
         ({"coef_init": [[np.nan, 0]]}, "coef_init contains NaN"),
         ({"intercept_init": [1, 2]}, r"intercept_init has shape \(2,\); this data needs \(1,\)"),
         ({"intercept_init": np.inf}, "intercept_init contains NaN or infinity"),
@@ -373,6 +429,38 @@ def test_unusable_parameters_are_refused(parameters, sentence):
 def test_signs_of_a_tie_have_no_meaning_for_many_classes(ties):
     with pytest.raises(ValueError, match=f'ties="{ties}" has no meaning for 3 classes'):
         Perceptron(ties=ties).fit(X, THREE)
+
+
+@pytest.mark.parametrize("multi_class", ["argmax", "ovr"])
+def test_coefficients_of_the_transposed_shape_are_refused(multi_class):
+    rows, y = blobs(20, 5, classes=3)
+    with pytest.raises(ValueError, match=r"coef_init has shape \(5, 3\); .* needs \(3, 5\)"):
+        Perceptron(multi_class=multi_class).fit(rows, y, coef_init=np.zeros((5, 3)))
+
+
+@pytest.mark.parametrize("change", [{"solution": "average"}, {"multi_class": "ovr"}])
+@pytest.mark.parametrize("learn", ["partial_fit", "fit"])
+def test_a_model_goes_on_as_what_it_was_begun(change, learn):
+    model = Perceptron(warm_start=True).partial_fit(X, THREE, classes=[0, 1, 2])
+    before = model.coef_.copy()
+    model.set_params(**change)
+    with pytest.raises(ValueError, match="cannot go on with another solution or multi_class"):
+        getattr(model, learn)(X, THREE)
+    np.testing.assert_array_equal(model.coef_, before)
+    changed_back = model.set_params(**{name: Perceptron().get_params()[name] for name in change})
+    getattr(changed_back, learn)(X, THREE)
+
+
+@pytest.mark.parametrize("learn", ["partial_fit", "fit"])
+def test_a_tie_gets_no_sign_later_either(learn):
+    model = Perceptron(warm_start=True).partial_fit(X, THREE, classes=[0, 1, 2])
+    with pytest.raises(ValueError, match='ties="positive" has no meaning for 3 classes'):
+        getattr(model.set_params(ties="positive"), learn)(X, THREE)
+
+
+def test_two_classes_know_one_form():
+    model = Perceptron().partial_fit(X, Y, classes=[0, 1]).set_params(multi_class="ovr")
+    model.partial_fit(X, Y)
 
 
 def test_a_bias_to_start_from_needs_a_bias():

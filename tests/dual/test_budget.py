@@ -1,8 +1,10 @@
 """With a budget: what a mistake does to a full support, and what each policy promises."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
-from sklearn.datasets import make_moons
+from sklearn.datasets import load_iris, make_moons
 from sklearn.metrics.pairwise import pairwise_kernels
 
 from rosenblatt import KernelPerceptron
@@ -46,6 +48,19 @@ def test_an_endless_stream_never_exceeds_the_budget(policy, layout):
         assert len(model._state.updates.rows) == 0
     assert len(model.support_) == 10
     assert model.support_.max() < 1000
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_memory_is_for_the_rows_and_not_for_the_budget(policy):
+    X, y = load_iris(return_X_y=True)
+    tracemalloc.start()
+    model = KernelPerceptron(budget=100_000, budget_policy=policy, random_state=0).fit(X, y)
+    model.partial_fit(X, y)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 20 * 2**20
+    bound = KernelPerceptron(budget=150, budget_policy=policy, random_state=0).fit(X, y)
+    np.testing.assert_array_equal(bound.partial_fit(X, y).dual_coef_, model.dual_coef_)
 
 
 @pytest.mark.parametrize("policy", POLICIES)

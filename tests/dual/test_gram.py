@@ -70,6 +70,17 @@ def test_gamma_is_that_of_svc():
             assert model._gram.gamma == pytest.approx(number)
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_scale_of_numbers_far_from_zero_is_their_spread(layout, dtype):
+    rng = np.random.default_rng(0)
+    X = (1e4 + rng.normal(size=(200, 3))).astype(dtype)
+    wanted = 1 / (3 * X.astype(np.float64).var())
+    model = KernelPerceptron(gamma="scale", max_iter=1).fit(LAYOUTS[layout](X), np.arange(200) % 2)
+    assert model._gram.gamma == pytest.approx(wanted, rel=1e-9)
+    assert 0.2 < model._gram.gamma < 0.5
+
+
 def test_raw_pixels_to_the_sixth_power_are_within_range():
     X = np.random.default_rng(0).integers(0, 256, (30, 784)).astype(np.float32)
     model = KernelPerceptron("poly", degree=6, gamma=1, random_state=0).fit(X, np.arange(30) % 2)

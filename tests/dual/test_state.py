@@ -58,6 +58,31 @@ def test_a_precomputed_model_and_names_come_back(tmp_path):
     np.testing.assert_array_equal(back.predict(named), model.predict(named))
 
 
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("classes", [[0, 1], [0, 1, 2]])
+@pytest.mark.parametrize("policy", [None, *POLICIES])
+def test_a_model_without_mistakes_is_saved(policy, classes, layout, tmp_path):
+    rows, chosen = LAYOUTS[layout](XOR[0]), {"ties": "correct", "random_state": 0}
+    if policy is not None:
+        chosen |= {"budget": 3, "budget_policy": policy}
+    here = KernelPerceptron("poly", **chosen).partial_fit(rows, XOR[1], classes=classes)
+    assert here.n_mistakes_ == 0
+    there = saved_and_loaded(here, tmp_path / "model")
+    np.testing.assert_array_equal(here.predict(rows), there.predict(rows))
+    for model in (here, there):
+        model.set_params(ties="mistake").partial_fit(rows, XOR[1])
+    assert here.n_mistakes_ == there.n_mistakes_ > 0
+    np.testing.assert_array_equal(here.decision_function(rows), there.decision_function(rows))
+
+
+def test_a_precomputed_model_without_mistakes_is_saved(tmp_path):
+    gram = XOR[0] @ XOR[0].T + 1
+    here = KernelPerceptron("precomputed", ties="correct").fit(gram, XOR[1])
+    assert here.n_mistakes_ == 0
+    there = saved_and_loaded(here, tmp_path / "model")
+    np.testing.assert_array_equal(here.predict(gram), there.predict(gram))
+
+
 def test_a_kernel_function_is_not_saved(tmp_path):
     model = KernelPerceptron(square).fit(*XOR)
     with pytest.raises(ValueError, match="kernel function cannot be saved"):

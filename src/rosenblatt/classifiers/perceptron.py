@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..kernels.algebra import largest_squared_norm
 from ..labels import refuse_one_class, split
 from ..learner import Learner, TrainingRows
-from ..parameters import LINEAR
+from ..parameters import LINEAR, check_ties
 from ..rows import Array, overflow, refuse_not_finite, rows_of
 from ..storage.model import Model
 from ..training.history import Epoch, merged, stop_reason
@@ -198,6 +198,7 @@ class Perceptron(OnlineClassifier):
             self._keep(learner, given, runs)
         weighted = (sample_weight, coef_init, intercept_init, self.class_weight)
         plain = not going_on and self.margin == 0 and not self.early_stopping
+        plain = plain and self._rule is PERCEPTRON
         self._plain = plain and all(value is None for value in weighted)
         return self
 
@@ -362,6 +363,7 @@ class Perceptron(OnlineClassifier):
                 "A model cannot go on with another solution or multi_class than it was begun with; "
                 "set them back, or start anew (warm_start=False, or a new model)."
             )
+        check_ties(self.ties, len(classes), problems != [None])
 
     # Training
 
@@ -407,7 +409,7 @@ class Perceptron(OnlineClassifier):
         learner.states = [run.outcome for run in runs]
         learner.close(given.rows)
         self.classes_, self._learner, self._coefficients = learner.classes, learner, None
-        if not np.isfinite(self.coef_).all():
+        if not (np.isfinite(self.coef_).all() and np.isfinite(self.intercept_).all()):
             raise overflow(self.coef_.dtype)
         self.n_mistakes_ = learner.mistakes
         histories = [run.history for run in runs]

@@ -12,7 +12,7 @@ from ..rows import Array
 from ..training.state import joined
 from .forms import NOTHING, Block
 from .gram import ROWS_AT_ONCE, parts, scores_overflow
-from .moves import NO_MOVES, Moves, groups_of, moves_of, summed
+from .moves import NO_MOVES, Moves, added, groups_of, moves_of, summed
 from .state import DualState
 from .task import DualTask
 
@@ -176,7 +176,7 @@ class GrowingTask(DualTask):
             numbers=np.concatenate(self.numbers),
             coef=summed(moves_of(updates, updates.steps, self.together), *shape),
             missing=summed(moves_of(updates, late, self.together), *shape),
-            missing_bias=np.bincount(lack.outputs, lack.steps, shape[0]),
+            missing_bias=added(lack.outputs, lack.steps, shape[0]),
             updates=updates,
             norms=np.concatenate(self.norms),
         )

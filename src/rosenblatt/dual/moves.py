@@ -33,7 +33,12 @@ def moves_of(updates: Updates, steps: Array, together: bool) -> Moves:
 def summed(moves: Moves, outputs: int, support: int) -> Array:
     """The coefficients of moves: their steps, summed by output and support row."""
     cells = moves.outputs * support + moves.places
-    return np.bincount(cells, moves.steps, outputs * support).reshape(outputs, support)
+    return added(cells, moves.steps, outputs * support).reshape(outputs, support)
+
+
+def added(places: Array, numbers: Array, count: int) -> Array:
+    """The numbers, added up by place."""
+    return np.bincount(places, numbers, count).astype(np.float64)  # of nothing, it is whole numbers
 
 
 def groups_of(updates: Updates, together: bool, outputs: int) -> list[Array]:

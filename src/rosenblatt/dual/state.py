@@ -20,7 +20,7 @@ from ..training.state import (
     signed_number,
 )
 from ..training.tasks import Learnt, Task
-from .moves import groups_of, moves_of, summed
+from .moves import added, groups_of, moves_of, summed
 
 
 @dataclass
@@ -128,7 +128,7 @@ class DualState:
         lifts = moves_of(updates, updates.steps * shares * updates.intercept_steps, together)
         outputs = len(self.bias)
         coef = summed(moves, outputs, len(self.numbers))
-        return coef, np.bincount(lifts.outputs, lifts.steps, outputs)
+        return coef, added(lifts.outputs, lifts.steps, outputs)
 
     def votes(self, products: Array, together: bool, sign_of_zero: float) -> Array:
         """The share of the votes for each output, by kernel values of rows with the support."""

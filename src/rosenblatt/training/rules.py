@@ -45,8 +45,10 @@ class UpdateRule:
         The state that the rule keeps besides.
     additive : bool
         Whether an update only adds the logged step times the row (for two classes to the weights,
-        for more to the label's column and negated to the rival's), so that averages, votes and
-        single steps can be had from the log.
+        for more to the label's column and negated to the rival's) and the step times the settings'
+        ``intercept_step`` to the bias, so that averages and votes can be had from the log.
+    local : bool
+        Whether a row changes nothing in columns that it has no value in.
     """
 
     name: str
@@ -55,6 +57,7 @@ class UpdateRule:
     settings: Callable[[Mapping[str, Any], float], Any]
     further: tuple[Further, ...] = ()
     additive: bool = True
+    local: bool = True
 
     def problems(self, n_classes: int, multi_class: str) -> list[int | None]:
         """The class that counts as positive in each problem; None for all classes at once."""

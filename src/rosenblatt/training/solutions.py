@@ -14,7 +14,7 @@ import numpy as np
 from ..kernels import linear
 from ..kernels.algebra import Rows
 from ..kernels.linear import Updates
-from ..rows import Array, overflow, to_dense
+from ..rows import Array, overflow, to_dense, with_columns
 from .rules import PERCEPTRON, UpdateRule
 from .state import array, check_updates, counter, joined, require, rows_kept, updates_kept
 from .tasks import Learnt, LinearTask
@@ -85,16 +85,27 @@ class Last:
         """The weights and bias to predict with."""
         return self.weights, self.bias
 
+    def changed(self, rows: Rows) -> list[tuple[Array, Any]]:
+        """The arrays, each with the places that learning from some rows can change."""
+        wide = {id(each) for each in self.by_column().values()}
+        wide |= {id(self.further[one.name]) for one in self.rule.further if one.like == "weights"}
+        few = touched(rows, len(self.weights)) if self.rule.local else ...
+        return [
+            (each, few if id(each) in wide else ...)
+            for each in (*vars(self).values(), *self.further.values())
+            if isinstance(each, np.ndarray)
+        ]
+
     def snapshot(self, rows: Rows) -> Callable[[], None]:
         """A function that undoes whatever learning from some rows will change."""
-        arrays = [*self.by_column().values(), *self.further.values()]
-        places = touched(rows, len(self.weights))
-        before = [(each, each[places].copy()) for each in arrays if len(each) == len(self.weights)]
-        small = {name: value.copy() for name, value in vars(self).items() if "bias" in name}
-        attributes = vars(self) | small | {"further": dict(self.further)}
+        before = [(each, places, each[places].copy()) for each, places in self.changed(rows)]
+        attributes = {
+            name: value.copy() if isinstance(value, list | dict) else value
+            for name, value in vars(self).items()
+        }
 
         def restore() -> None:
-            for each, values in before:
+            for each, places, values in before:
                 each[places] = values
             vars(self).update(attributes)
 
@@ -102,16 +113,14 @@ class Last:
 
     def refuse_overflow(self, rows: Rows) -> None:
         """Raise when what was learnt from some rows is no longer finite."""
-        places = touched(rows, len(self.weights))
-        arrays = [*(each[places] for each in self.by_column().values()), self.bias]
-        if not all(np.isfinite(each).all() for each in arrays):
+        if not all(np.isfinite(each[places]).all() for each, places in self.changed(rows)):
             raise overflow(self.weights.dtype)
 
 
 def touched(rows: Rows, width: int) -> Any:
     """The columns that rows have values in: all, if they are not far fewer than there are."""
     few = rows.indices is not None and rows.indices.size < width
-    return rows.indices if few else slice(None)
+    return rows.indices if few else ...
 
 
 @dataclass
@@ -181,6 +190,13 @@ class Vote(Last):
             self.updates.append(updates._replace(rows=which))
             self.pending = []
 
+    def widen(self, width: int) -> None:
+        super().widen(width)
+        self.supports = [with_columns(rows, width) for rows in self.supports]
+
+    def by_column(self) -> dict[str, Array]:
+        return {"weights": self.weights, "first_weights": self.first_weights}
+
     def restored(self) -> None:
         self.pending = []
 
@@ -190,15 +206,6 @@ class Vote(Last):
         n_rows = sum(rows.shape[0] for rows in self.supports)
         check_updates(updates, n_rows, len(self.bias), self.seen)
         require(np.all(np.diff(updates.times) >= 0), "its updates are out of order")
-
-    def snapshot(self, rows: Rows) -> Callable[[], None]:
-        restore_weights, kept = super().snapshot(rows), (list(self.supports), list(self.updates))
-
-        def restore() -> None:
-            restore_weights()
-            (self.supports, self.updates), self.pending = kept, []
-
-        return restore
 
     def votes(self, X: Any, sign_of_zero: float = 0.0, rows_at_once: int = 1024) -> Array:
         """The share of the votes for each class; for two, from -1 (all against) to 1."""

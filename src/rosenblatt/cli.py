@@ -436,9 +436,10 @@ def draw_file(figure: Path, model: "Model", data: str, reader: "Reader") -> None
     from .plots import save_plot
 
     X = y = None
+    names: dict[str, Any] = {}
     if reader.size is not None and reader.size <= IN_MEMORY:
-        X, y = rows_for_model(model, data, reader.format)
-    save_plot(figure, X, y, estimator=restored(data, model))
+        X, y, names = rows_for_model(model, data, reader.format)
+    save_plot(figure, X, y, estimator=restored(data, model), **names)
 
 
 def train_on_cluster(
@@ -730,7 +731,7 @@ def train_built_in(
     if figure is not None:
         from .plots import save_plot
 
-        save_plot(figure, X, y, estimator=model)
+        save_plot(figure, X, y, estimator=model, **built_in_names(name))
         print(f"The figure is in {figure}.")
 
 
@@ -900,6 +901,16 @@ def built_in(name: BuiltIn) -> tuple[Any, Any]:
     return X, y
 
 
+def built_in_names(name: BuiltIn) -> dict[str, Any]:
+    """The names of a built-in data set's classes and columns, where it has some."""
+    if name is BuiltIn.XOR:
+        return {}
+    from sklearn import datasets
+
+    loaded = getattr(datasets, f"load_{name.value.replace('-', '_')}")()
+    return {"class_names": loaded.target_names, "feature_names": loaded.feature_names}
+
+
 @app.command()
 def export(
     model: Annotated[Path, typer.Argument(help="A model from train -o.", show_default=False)],
@@ -1001,16 +1012,16 @@ def plot(
         from .dual import load
 
         saved = storage.load(source)
-        X, y = rows_for_model(saved, rows, kind) if rows is not None else (None, None)
-        save_plot(output, X, y, estimator=load(source), what=what, every=every.value)
+        X, y, names = (None, None, {}) if rows is None else rows_for_model(saved, rows, kind)
+        save_plot(output, X, y, estimator=load(source), what=what, every=every.value, **names)
     elif rows is not None:
         raise ValueError(f"{source} is no model (.safetensors), so {rows} has no place beside it.")
     else:
-        X, y = rows_to_draw(source, label, positive, kind)
+        X, y, names = rows_to_draw(source, label, positive, kind)
         parameters: dict[str, Any] = {"max_iter": epochs, "margin": margin}
         if what != Idea.ORDERS:
             parameters |= {"order": order.value, "random_state": seed, "solution": solution.value}
-        save_plot(output, X, y, what=what, every=every.value, **parameters)
+        save_plot(output, X, y, what=what, every=every.value, **names, **parameters)
     print(f"The figure is in {output}.")
 
 
@@ -1021,10 +1032,11 @@ def is_model(path: str) -> bool:
 
 def rows_to_draw(
     data: str, label: str | None, positive: str | None, kind: str | None
-) -> tuple[Any, Any]:
-    """The rows of a data set and their labels, of two classes if one is set against the others."""
+) -> tuple[Any, Any, dict[str, Any]]:
+    """The rows, labels and names of a data set; two classes if one is set against the others."""
     if data in set(BuiltIn):
         X, y = built_in(BuiltIn(data))
+        names = built_in_names(BuiltIn(data))
     else:
         from .files import matrix_and_labels
         from .reading.reader import read
@@ -1033,11 +1045,23 @@ def rows_to_draw(
         X, y = matrix_and_labels(reader)
         for notice in reader.notices:
             print(f"Note: {notice}", file=sys.stderr)
-    return X, y if positive is None else is_label(y, positive, data).astype(int)
+        names = column_names(reader, X)
+    if positive is None:
+        return X, y, names
+    chosen = is_label(y, positive, data)
+    known = sorted(set(y.tolist()))
+    called = dict(zip(map(str, known), names.get("class_names", known), strict=True))[positive]
+    return X, chosen.astype(int), names | {"class_names": ("others", called)}
 
 
-def rows_for_model(saved: "Model", data: str, kind: str | None) -> tuple[Any, Any]:
-    """The rows of a file as a model sees them, and labels as it writes them."""
+def column_names(reader: "Reader", X: Any) -> dict[str, Any]:
+    """The names of a table's columns, where each of them is a feature."""
+    names = [name for name, kind in reader.columns or () if kind == "number"]
+    return {"feature_names": names} if len(names) == X.shape[1] else {}
+
+
+def rows_for_model(saved: "Model", data: str, kind: str | None) -> tuple[Any, Any, dict[str, Any]]:
+    """The rows and names of a file as a model sees them, and labels as it writes them."""
     from .files import as_words, matrix_and_labels
     from .reading.reader import read
     from .storage import is_dual
@@ -1045,9 +1069,11 @@ def rows_for_model(saved: "Model", data: str, kind: str | None) -> tuple[Any, An
     recipe = saved.features.get("recipe")
     if recipe is not None:
         told = kind or told_format(data, str(saved.features["format"]))
-        X, y = matrix_and_labels(read(data, features=recipe, format=told))
+        reader = read(data, features=recipe, format=told)
+        X, y = matrix_and_labels(reader)
+        names = column_names(reader, X)
     else:
-        X, y = rows_to_draw(data, None, None, kind)
+        X, y, names = rows_to_draw(data, None, None, kind)
     dual = is_dual(saved)
     width = saved.facts["width"] if dual else saved.solutions[0].weights.shape[0]
     if hasattr(X, "indptr") and X.shape[1] != width:
@@ -1059,7 +1085,9 @@ def rows_for_model(saved: "Model", data: str, kind: str | None) -> tuple[Any, An
         raise ValueError(f"{data} has the label {strange[0]}, which the model does not know.")
     import numpy as np
 
-    return X, np.array([words[value] for value in labels], saved.classes.dtype)
+    if len(names.get("class_names", ())) != len(words):
+        names.pop("class_names", None)
+    return X, np.array([words[value] for value in labels], saved.classes.dtype), names
 
 
 @app.command()

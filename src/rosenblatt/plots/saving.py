@@ -1,11 +1,13 @@
 """One idea, or learning itself, drawn to a file."""
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from .animation import LearningAnimation
 from .boundary import BoundaryDisplay
 from .certificate import CertificateDisplay
+from .data import Names
 from .display import MOVING, STILL, Display, ending_of
 from .orders import OrderDisplay
 from .progress import ProgressDisplay
@@ -23,7 +25,8 @@ def save_plot(
     estimator: Any = None,
     what: str | None = None,
     every: str = "update",
-    dpi: int = 150,
+    class_names: Sequence[str] | None = None,
+    feature_names: Sequence[str] | None = None,
     **parameters: Any,
 ) -> None:
     """Draw one idea, or learning itself, to a file that appears when it is complete.
@@ -41,8 +44,8 @@ def save_plot(
         The idea; by default the boundary, or without rows the progress.
     every : {"update", "epoch"}, default="update"
         What the steps of time are, in an animation and in the progress.
-    dpi : int, default=150
-        Dots per inch of a picture of dots.
+    class_names, feature_names : sequence of str, optional
+        What to call the classes, in sorted order, and the columns.
     **parameters
         Of the Perceptron, where one is trained; ``random_state`` is 0 unless given.
 
@@ -65,19 +68,20 @@ def save_plot(
         )
     if estimator is None and what not in ("orders", "certificate"):
         estimator = fitted(X, y, parameters)
+    names: Names = {"class_names": class_names, "feature_names": feature_names}
     if ending in MOVING:
-        LearningAnimation.from_estimator(estimator, X, y, every=every).save(path)
+        LearningAnimation.from_estimator(estimator, X, y, every=every, **names).save(path)
         return
     display: Display
     if what == "boundary":
-        display = BoundaryDisplay.from_estimator(estimator, X, y)
+        display = BoundaryDisplay.from_estimator(estimator, X, y, **names)
     elif what == "projection":
-        display = ProjectionDisplay.from_estimator(estimator, X, y)
+        display = ProjectionDisplay.from_estimator(estimator, X, y, **names)
     elif what == "progress":
         over = "epochs" if X is None else f"{every}s"
         display = ProgressDisplay.from_estimator(estimator, X, y, over=over)
     elif what == "orders":
         display = OrderDisplay.from_data(X, y, **parameters)
     else:
-        display = CertificateDisplay.from_data(X, y)
-    display.save(path, dpi=dpi)
+        display = CertificateDisplay.from_data(X, y, **names)
+    display.save(path)

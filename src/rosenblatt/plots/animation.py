@@ -23,10 +23,10 @@ from ..classifiers import Perceptron, Step
 from ..disk import replacing
 from .boundary import BoundaryDisplay
 from .data import Data, Names, drawable_for
-from .display import MOVING, Display, ending_of, shape_of
+from .display import MOVING, ending_of, shape_of
 from .drawing import FAINT, legend_above, ring, rounded
 from .planes import Plane, plane_of
-from .runs import fitted, repeated
+from .runs import TrainedDisplay, repeated
 from .scores import Linear
 
 BEFORE, USED = "boundary before", "row of this update"
@@ -42,7 +42,7 @@ class Frame(NamedTuple):
 
 
 @dataclass(kw_only=True, repr=False)
-class LearningAnimation(Display):
+class LearningAnimation(TrainedDisplay):
     """Learning, seen: the boundary after each update, or after each epoch.
 
     In Jupyter it shows itself, with controls. Make one with ``from_estimator`` or ``from_data``.
@@ -58,20 +58,6 @@ class LearningAnimation(Display):
     frames: list[Frame]  # what to show, in turn
     model: Perceptron  # whose run it is
     plane: Plane  # the same in all frames
-
-    @classmethod
-    def from_data(
-        cls,
-        X: Any,
-        y: ArrayLike,
-        *,
-        every: str = "update",
-        most_frames: int = 150,
-        **parameters: Any,
-    ) -> Self:
-        """Train a Perceptron (random_state is 0 unless given) and animate it."""
-        model = fitted(X, y, parameters)
-        return cls.from_estimator(model, X, y, every=every, most_frames=most_frames)
 
     @classmethod
     def from_estimator(

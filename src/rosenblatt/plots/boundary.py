@@ -13,19 +13,19 @@ from ..classifiers import Perceptron
 from ..theory.margins import margin
 from ..training import Array, chosen
 from .data import MOST_POINTS, Data, Names, drawable, drawable_for
-from .display import Display
 from .drawing import COLOURS, arrow, draw_points, ink, legend_above, note, rounded, tidy
 from .planes import Limits, Plane, limits_of, plane_of
+from .runs import TrainedDisplay
 from .scores import Linear, leads, linear_part, own_leads, scores_of
 
 
 @dataclass(kw_only=True)
-class BoundaryDisplay(Display):
+class BoundaryDisplay(TrainedDisplay):
     """The boundary of a classifier, the half-planes on its sides, and the rows.
 
     Two columns are drawn as they are. More are projected on the plane spanned by w and the first
     principal direction orthogonal to it: the boundary is still a line there, and distances to it
-    are true. Make one with ``from_estimator`` or ``from_weights``.
+    are true. Make one with ``from_estimator``, ``from_data`` or ``from_weights``.
 
     Examples
     --------

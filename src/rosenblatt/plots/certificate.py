@@ -13,11 +13,10 @@ from ..theory.certificates import Inseparable, Separable, Undecided
 from ..theory.separability import separability
 from ..theory.widest import max_margin
 from ..training import Array
-from .data import MOST_POINTS, Names, drawable
+from .data import MOST_COLUMNS, MOST_POINTS, Names, drawable
 from .display import Display
 from .drawing import COLOURS, draw_points, ink, legend_above, rounded, tidy
 from .planes import Plane, limits_of, plane_of, plane_through
-from .progress import MOST_COLUMNS
 from .scores import Linear
 
 

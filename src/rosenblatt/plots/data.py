@@ -14,6 +14,7 @@ from ..rows import encode
 from ..training import Array
 
 MOST_POINTS = 5_000
+MOST_COLUMNS = 2_000  # with which the best separator is sought
 LARGEST = 1e100  # a number whose square is still finite
 
 
@@ -46,9 +47,15 @@ class Data(NamedTuple):
         return np.sort(np.random.default_rng(0).choice(count, most, replace=False))
 
 
-def drawable(X: Any, y: ArrayLike, classes: Array | None = None, **names: Unpack[Names]) -> Data:
+def drawable(
+    X: Any,
+    y: ArrayLike,
+    classes: Array | None = None,
+    *,
+    class_names: Sequence[str] | None = None,
+    feature_names: Sequence[str] | None = None,
+) -> Data:
     """Check rows and labels; the labels must be among the classes, where these are known."""
-    class_names, feature_names = names.get("class_names"), names.get("feature_names")
     if feature_names is None:
         feature_names = getattr(X, "columns", None)
     X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
@@ -84,6 +91,6 @@ def drawable_for(estimator: Any, X: Any, y: ArrayLike, **names: Unpack[Names]) -
     check_is_fitted(estimator)
     if not hasattr(estimator, "classes_"):
         raise ValueError(f"{type(estimator).__name__} is no fitted classifier; fit one first.")
-    if not hasattr(X, "columns") and hasattr(estimator, "feature_names_in_"):
-        names = {"feature_names": estimator.feature_names_in_.tolist(), **names}
+    if names.get("feature_names") is None and not hasattr(X, "columns"):
+        names["feature_names"] = getattr(estimator, "feature_names_in_", None)
     return drawable(X, y, np.asarray(estimator.classes_), **names)

@@ -14,13 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from ..classifiers import Perceptron
 from ..theory.convergence import Convergence, convergence
 from ..training import Array
-from .data import Data, drawable_for
-from .display import Display
+from .data import MOST_COLUMNS, Data, drawable_for
 from .drawing import COLOURS, ink, tidy
-from .runs import fitted, repeated
+from .runs import TrainedDisplay, repeated
 from .scores import Linear, own_leads
 
-MOST_COLUMNS = 2_000  # with which the best separator is sought
 TITLES = {
     "mistakes": "mistakes so far, M",
     "errors": "misclassified rows, J₁",
@@ -31,7 +29,7 @@ TITLES = {
 
 
 @dataclass(kw_only=True)
-class ProgressDisplay(Display):
+class ProgressDisplay(TrainedDisplay):
     """How a run went: mistakes, both losses, the length of w and its angle to the best separator.
 
     The convergence theorem (Novikoff 1962) holds the length between γM and R√M after M mistakes;
@@ -58,13 +56,6 @@ class ProgressDisplay(Display):
 
     def __post_init__(self) -> None:
         self.n_axes = len(self.quantities)
-
-    @classmethod
-    def from_data(
-        cls, X: Any, y: ArrayLike, *, over: str = "updates", most: int = 1_000, **parameters: Any
-    ) -> Self:
-        """Train a Perceptron (random_state is 0 unless given) and see how it went."""
-        return cls.from_estimator(fitted(X, y, parameters), X, y, over=over, most=most)
 
     @classmethod
     def from_estimator(

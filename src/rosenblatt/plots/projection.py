@@ -10,18 +10,18 @@ from numpy.typing import ArrayLike
 
 from ..training import Array
 from .data import Names, drawable_for
-from .display import Display
 from .drawing import COLOURS, FAINT, arrow, draw_points, ink, legend_above, rounded, tidy
+from .runs import TrainedDisplay
 from .scores import linear_part, scores_of
 
 
 @dataclass(kw_only=True)
-class ProjectionDisplay(Display):
+class ProjectionDisplay(TrainedDisplay):
     """Every row as a point on the line along w, with the threshold between the classes.
 
     A linear classifier of two classes sees no more of a row than its projection on w; the bias
     moves the threshold away from zero. For other classifiers the line is that of their scores.
-    Make one with ``from_estimator``.
+    Make one with ``from_estimator`` or ``from_data``.
 
     Examples
     --------

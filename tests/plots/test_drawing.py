@@ -32,7 +32,8 @@ def test_the_legend_names_points_before_lines():
 @pytest.mark.parametrize(
     ("value", "size", "text"),
     [
-        (-0.0, 1, "0"),
+        (-0.0, 0, "0"),
+        (-1e-17, 0, "−1e−17"),
         (-1e-17, 1, "0"),
         (-0.25, 1, "−0.25"),
         (1e-12, 1e-4, "1e−12"),

@@ -23,9 +23,9 @@ def ink() -> Any:
     return rcParams["text.color"]
 
 
-def rounded(value: float, size: float = 1.0) -> str:
+def rounded(value: float, size: float = 0.0) -> str:
     """A number to read: never minus zero, nor a rounding error in a picture of some size."""
-    return f"{0.0 if abs(value) < 1e-9 * size else value:.3g}".replace("-", "−")
+    return f"{0.0 if abs(value) <= 1e-9 * size else value:.3g}".replace("-", "−")
 
 
 def draw_points(

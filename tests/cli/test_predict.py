@@ -89,7 +89,7 @@ def test_score_counts_the_wrong_rows(capsys, folder):
     [
         ("flowers.csv", (), ["petal: ", "sepal: "]),
         ("flowers.vw", (), ["size^petal: ", "size^sepal: "]),
-        ("flowers.svm", (), ["column 0: ", "column 1: "]),
+        ("flowers.svm", (), ["index 1: ", "index 2: "]),
         ("reviews.csv", TEXT, ["review=dull: ", "review=superb: "]),
         ("reviews.csv", (*TEXT, "--ngrams", "2"), ["review=awful film: "]),
     ],

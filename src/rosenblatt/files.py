@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .cache import origin_of, read_cached
+from .evaluation import Score
 from .labels import (
     UnknownLabelError,
-    as_words,
     balanced,
     class_weights,
     codes_of,
@@ -27,7 +27,7 @@ from .labels import (
 from .learner import Learner, TrainingRows
 from .parameters import FILES, FOR_FILES, LINEAR, ParameterError, check
 from .progress import Listener, Tally
-from .reading.batches import Batch, one_batch, part_of
+from .reading.batches import Batch, labels_of, one_batch, part_of
 from .reading.reader import Reader, WholeFile, no_rows, read_whole
 from .rows import Array, matrix_of, n_rows, overflow
 from .storage.file import save_model
@@ -242,7 +242,7 @@ class Coder(NamedTuple):
         """The numbers of the labels of a batch."""
         return codes_of(tidy(labels_of(batch, first_row)), self.classes, first_row + 1)
 
-    def score(self, learner: Learner, batches: Iterable[Batch]) -> "Score":
+    def score(self, learner: Learner, batches: Iterable[Batch]) -> Score:
         """How many of the rows held out a model gets wrong."""
         result, row = Score(), 0
         for batch in batches:
@@ -280,17 +280,6 @@ def coder_of(batches: Iterable[Batch], training: FileTraining) -> Coder:
         of_class = class_weights(weight, classes, np.zeros(0, np.intp))
     seed = training.parameters["random_state"]
     return Coder(classes, of_class, training.options.holdout, seed)
-
-
-def labels_of(batch: Batch, first_row: int = 0) -> Array:
-    """The labels of a batch after so many rows; all must be known."""
-    if batch.labels is None:
-        raise ValueError("The file has no labels.")
-    if batch.labels.dtype.kind == "f":
-        unknown = np.flatnonzero(np.isnan(batch.labels))
-        if len(unknown):
-            raise ValueError(f"Row {first_row + unknown[0] + 1} has no label.")
-    return batch.labels
 
 
 # Learning
@@ -488,7 +477,7 @@ class Kept(NamedTuple):
         self.learner.states = [self.run.state]
         return self.model(None)
 
-    def model(self, tested: "Score | None") -> Model:
+    def model(self, tested: Score | None) -> Model:
         """What to keep in a file: the state, how it was trained, and how features are made."""
         run, learner, reader = self.run, self.learner, self.reader
         coef, _ = learner.coefficients()
@@ -537,41 +526,7 @@ def named(coef: Array, names: Mapping[int, str], most: int = 1000) -> list[Any]:
     return [[int(column), names[int(column)]] for column in chosen]
 
 
-# Predicting
-
-
-@dataclass
-class Score:
-    """How many rows of a file a model gets wrong."""
-
-    rows: int = 0
-    errors: int = 0
-
-    @property
-    def error(self) -> float:
-        """The share of wrong rows."""
-        return self.errors / self.rows if self.rows else float("nan")
-
-    def add(self, rows: int, errors: int) -> None:
-        """Count more rows."""
-        self.rows += rows
-        self.errors += errors
-
-
-def score(learner: Learner, reader: Reader) -> Score:
-    """Compare predictions with the labels of a file."""
-    result = Score()
-    for batch, activations in scored(learner, reader):
-        predicted = learner.classes[learner.choose(activations)].astype(str)
-        right = predicted == as_words(labels_of(batch, result.rows), learner.classes)
-        result.add(len(right), int(np.count_nonzero(~right)))
-    return result
-
-
-def scored(learner: Learner, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Array]]:
-    """The scores of every row, batch by batch."""
-    for batch in batches:
-        yield batch, learner.scores(batch.rows, batch.width)
+# Whole files
 
 
 def matrix_and_labels(reader: Reader) -> tuple[Any, Array]:

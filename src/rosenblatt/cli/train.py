@@ -13,7 +13,8 @@ from .options import LearningOptions, ReadingOptions, ResultOptions
 from .saying import count, errors, why
 
 if TYPE_CHECKING:
-    from ..files import FileTraining, Score
+    from ..evaluation import Score
+    from ..files import FileTraining
     from ..progress import Listener
     from ..storage.model import Model
 
@@ -170,7 +171,7 @@ def train_built_in(
 
 def tell(name: str, model: "Model", seconds: float, result: ResultOptions) -> None:
     """Test a model, if on a file, and print what came of the training."""
-    from ..files import score
+    from ..evaluation import evaluate
     from ..learner import Learner
     from ..reading.reader import read
 
@@ -178,7 +179,7 @@ def tell(name: str, model: "Model", seconds: float, result: ResultOptions) -> No
     if result.test is not None:
         kind = format_like(result.test, str(model.features["format"]))
         reader = read(result.test, features=model.features["recipe"], format=kind)
-        tested = score(Learner.of(model), reader)
+        tested = evaluate(Learner.of(model), reader).score
     (tell_json if result.json else tell_words)(name, model, seconds, tested, result.output)
 
 
@@ -186,7 +187,7 @@ def tell_words(
     name: str, model: "Model", seconds: float, tested: "Score | None", output: Path | None
 ) -> None:
     """Print what came of a training."""
-    from ..files import Score
+    from ..evaluation import Score
     from ..progress import tell as tell_line
 
     mistakes = sum(state.mistakes for state in model.states)
@@ -205,7 +206,7 @@ def tell_words(
 
 def training_error(name: str, model: "Model") -> "Score":
     """How many rows of a built-in set a model gets wrong."""
-    from ..files import Score
+    from ..evaluation import Score
     from ..learner import Learner
     from ..rows import rows_of
 

@@ -31,7 +31,9 @@ class ParameterError(ValueError):
     """
 
     def __init__(self, template: str, **values: Any) -> None:
-        self.template, self.values = template, values
+        spoken_of = {token[1] for token in TOKEN.finditer(template)}
+        self.template = template
+        self.values = {name: values[name] for name in values if name in spoken_of}
         super().__init__(self.told(in_python))
 
     def told(self, spell: Callable[[str, Any], str]) -> str:
@@ -46,12 +48,12 @@ class ParameterError(ValueError):
         return TOKEN.sub(spelt, self.template)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt, (self.template, self.values)
+        return rebuilt, (type(self), self.template, self.values)
 
 
-def rebuilt(template: str, values: dict[str, Any]) -> ParameterError:
+def rebuilt(kind: type[ParameterError], template: str, values: dict[str, Any]) -> ParameterError:
     """A refusal that came from another process."""
-    return ParameterError(template, **values)
+    return kind(template, **values)
 
 
 NAME_ONLY = object()

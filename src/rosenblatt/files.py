@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from os import PathLike
 from typing import Any, NamedTuple
@@ -100,6 +100,8 @@ class FileTraining:
         Writes checkpoints.
     begun
         The unfinished model of such a run, to go on from.
+    initial
+        A model to start from instead of zero, with its classes, features and solution.
     """
 
     parameters: dict[str, Any]
@@ -107,6 +109,7 @@ class FileTraining:
     listener: Listener = field(default_factory=Listener)
     keeper: Keeper | None = None
     begun: Model | None = None
+    initial: Model | None = None
 
     def settle_in_memory(self) -> None:
         """Leave no question open about rows that are at hand."""
@@ -258,6 +261,12 @@ class Coder(NamedTuple):
         return result
 
 
+def classes_of(training: FileTraining) -> Array | None:
+    """The classes of the model to go on with, if there is one."""
+    before = training.begun or training.initial
+    return None if before is None else before.classes
+
+
 def coder_of(batches: Iterable[Batch], training: FileTraining) -> Coder:
     """What labels mean, from those of batches: of all there are if classes are to be balanced."""
     counts: dict[Any, int] = {}
@@ -268,8 +277,10 @@ def coder_of(batches: Iterable[Batch], training: FileTraining) -> Coder:
         for label, count in zip(kinds.tolist(), np.bincount(codes).tolist(), strict=True):
             counts[label] = counts.get(label, 0) + count
         row += len(labels)
-    met, named = np.array(list(counts), labels.dtype), training.options.classes
-    classes = met_classes(met) if named is None else known_classes(named, met.dtype)
+    met, classes = np.array(list(counts), labels.dtype), classes_of(training)
+    if classes is None:
+        named = training.options.classes
+        classes = met_classes(met) if named is None else known_classes(named, met.dtype)
     weight, of_class = training.parameters["class_weight"], None
     if weight == "balanced":
         known = np.isin(tidy(met), classes)  # others are named with their row when they come
@@ -327,7 +338,8 @@ def train_as_stream(reader: Reader, training: FileTraining) -> Model:
             coder = coder_of(reader if weighs_all else [batches.first], training)
         return learn_stream(reader, batches, coder, training)
     except UnknownLabelError as late:
-        if training.options.classes is not None or not reader.rereadable:
+        known = training.options.classes is not None or training.initial is not None
+        if known or not reader.rereadable:
             raise
         training.listener.note(f"{late} All labels are looked up first, and the run begins again.")
     training.begun = None
@@ -383,10 +395,24 @@ def learner_of(coder: Coder, first: Batch, training: FileTraining) -> Learner:
     """A model that has seen nothing, or the one to go on with."""
     if training.begun is not None:
         return Learner.of(training.begun)
+    if training.initial is not None:
+        return going_on(training.initial, training.parameters)
     shape = first.width, first.rows.values.dtype
     given = training.parameters
     step = float(given["intercept_step"]) if given["fit_intercept"] else 0.0
     return Learner.begin(given, coder.classes, shape, step)
+
+
+def going_on(initial: Model, parameters: dict[str, Any]) -> Learner:
+    """A model that goes on from another, which stays as it is."""
+    learner, before = Learner.of(initial), initial.parameters
+    for name in ("solution", "multi_class"):
+        if parameters[name] != before.get(name, parameters[name]):
+            raise ParameterError(
+                f"The initial model was begun with {{{name}?}} {before[name]}; go on with the same."
+            )
+    states = [state.renewed() for state in learner.states]
+    return replace(learner, parameters=parameters, states=states)
 
 
 def run_of(learner: Learner, parts: Callable[[], Iterable[Any]], training: FileTraining) -> Run:

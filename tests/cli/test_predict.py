@@ -1,6 +1,7 @@
 """Predicting, scoring, inspecting and exporting from the shell."""
 
 import io
+import json
 import re
 import subprocess
 import sys
@@ -82,7 +83,12 @@ def test_predict_needs_no_labels_and_score_does(capsys, folder):
 def test_score_counts_the_wrong_rows(capsys, folder):
     model = trained(capsys)
     (folder / "new.csv").write_text("petal,sepal,kind\n1.4,1,setosa\n1.4,1,rose\n")
-    assert run(capsys, "score", model, "new.csv")[1] == "new.csv: error 50.00%: 1 of 2 rows.\n"
+    out = run(capsys, "score", model, "new.csv")[1]
+    assert out.startswith("new.csv: error 50.00%: 1 of 2 rows.\n")
+    assert "not known" in out
+    found = json.loads(run(capsys, "score", model, "new.csv", "--json")[1])
+    assert (found["rows"], found["errors"]) == (2, 1)
+    assert found["classes"][0]["recall"] == 1.0
 
 
 @pytest.mark.parametrize(

@@ -348,3 +348,20 @@ def test_a_test_file_whose_name_looks_like_a_pattern(capsys, folder):
     status, out, _ = run(capsys, "train", "flowers.csv", "-q", "--test", "test[1].csv")
     assert status == 0
     assert "Test error" in out
+
+
+def test_going_on_with_a_model(capsys, folder):
+    text = (folder / "flowers.csv").read_text().splitlines(keepends=True)
+    (folder / "one.csv").write_text("".join(text[:46]))
+    (folder / "two.csv").write_text("".join([text[0], *text[46:]]))
+    once = ("--epochs", 1, "-q", "-o")
+    classes = ("--classes", ",".join(sorted(set(labels_of("flowers.csv")))))
+    assert run(capsys, "train", "one.csv", *classes, *once, "half")[0] == 0
+    assert run(capsys, "train", "two.csv", "--initial", "half", *once, "whole")[0] == 0
+    assert run(capsys, "train", "flowers.csv", *classes, *once, "at-once")[0] == 0
+    whole, at_once = (load_model(name).states[0] for name in ("whole", "at-once"))
+    np.testing.assert_array_equal(whole.coefficients()[0], at_once.coefficients()[0])
+    status, _, err = run(capsys, "train", "two.csv", "--initial", "half", "--solution", "last")
+    assert status == 2
+    assert "begun with --solution average; go on with the same" in err
+    assert run(capsys, "train", "two.csv", "--initial", "half", "--label", "kind")[0] == 2

@@ -3,13 +3,13 @@
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import astuple, fields
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .data import Data, built_in, format_like, is_built_in, rows_and_labels
 from .groups import grouped
-from .options import LearningOptions, ReadingOptions, ResultOptions
+from .options import LearningOptions, ReadingOptions, ResultOptions, Solution
 from .saying import count, errors, why
 
 if TYPE_CHECKING:
@@ -78,8 +78,11 @@ def train_on_file(
     from ..files import train as train_file
     from ..reading.reader import read
 
-    reader = read(data, **reading.options(), names=100_000)
+    initial = None if learning.initial is None else initial_model(learning, reading)
+    options = reading.options() if initial is None else {"features": initial.features["recipe"]}
+    reader = read(data, **options, names=100_000)
     training = training_of(result, learning, reading.cache, not reader.rereadable)
+    training.initial = initial
     if result.resume:
         training.begun = begun_model(result.output)
     try:
@@ -88,6 +91,21 @@ def train_on_file(
         training.listener.close()
     keep(model, None if model is training.begun else result.output)
     return model
+
+
+def initial_model(learning: LearningOptions, reading: ReadingOptions) -> "Model":
+    """The model to go on with, whose features and solution are kept."""
+    from .predict import linear_model
+
+    assert learning.initial is not None
+    initial = linear_model(learning.initial)
+    if "recipe" not in initial.features:
+        raise ValueError(f"{learning.initial} was not trained from a file; go on in Python.")
+    if replace(reading, cache=False, skip_bad=0) != ReadingOptions():
+        raise ValueError("--initial has its way of reading; leave out what says another.")
+    if learning.solution is None:
+        learning.solution = Solution(initial.parameters["solution"])
+    return initial
 
 
 def begun_model(path: Path | None) -> "Model | None":
@@ -119,7 +137,8 @@ def train_on_cluster(
     from ..files import FileOptions
     from ..progress import say
 
-    for option, wanted in {"--cache": reading.cache, "--plot": result.plot is not None}.items():
+    alone = {"--cache": reading.cache, "--plot": result.plot, "--initial": learning.initial}
+    for option, wanted in alone.items():
         if wanted:
             raise ValueError(f"{option} does not go with --cluster; leave one out.")
 
@@ -153,9 +172,15 @@ def train_built_in(
     from ..reading.reader import WholeFile
     from ..rows import rows_of
 
-    changed = astuple(reading) != tuple(field.default for field in fields(reading))
-    of_files = learning.classes, learning.window, learning.cluster, result.checkpoint, result.test
-    if changed or result.resume or any(of_files):
+    changed = reading != ReadingOptions()
+    of_files = (
+        learning.classes,
+        learning.window,
+        learning.cluster,
+        learning.initial,
+        result.checkpoint,
+    )
+    if changed or result.resume or result.test or any(of_files):
         raise ValueError(f"{data} is a built-in set; options for files do not apply to it.")
     X, y = built_in(data)
     batch = Batch(rows_of(np.ascontiguousarray(X)), y, None, X.shape[1], X.nbytes, len(y))

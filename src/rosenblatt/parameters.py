@@ -77,6 +77,7 @@ class Parameter(NamedTuple):
     default: Any
     wanted: str
     accepts: Callable[[Any], bool]
+    words: tuple[str, ...] = ()
 
 
 def positive_number(value: Any) -> bool:
@@ -96,9 +97,9 @@ def whole_number(value: Any) -> bool:
 
 def choice(default: str, *words: str) -> Parameter:
     """One of some words."""
-    listed = ", ".join(map(repr, words))
+    wanted = f"one of {', '.join(map(repr, words))}"
     return Parameter(
-        default, f"one of {listed}", lambda value: isinstance(value, str) and value in words
+        default, wanted, lambda value: isinstance(value, str) and value in words, words
     )
 
 
@@ -153,14 +154,9 @@ LINEAR: Mapping[str, Parameter] = SHARED | {
     "warm_start": anything(False),
     "n_jobs": anything(None),
 }
+KERNELS = choice("rbf", "linear", "poly", "rbf", "sigmoid", "precomputed")
 KERNEL: Mapping[str, Parameter] = SHARED | {
-    "kernel": Parameter(
-        "rbf",
-        "one of 'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'",
-        lambda value: (
-            callable(value) or value in ("linear", "poly", "rbf", "sigmoid", "precomputed")
-        ),
-    ),
+    "kernel": KERNELS._replace(accepts=lambda value: callable(value) or KERNELS.accepts(value)),
     "degree": above_0(3),
     "gamma": Parameter(
         None,
@@ -344,12 +340,17 @@ def check(values: Values, table: Mapping[str, Parameter], *where: str) -> None:
     *where
         What they are for besides training: "batch", "stream", "cache", "cluster" or "steps".
     """
-    for name, parameter in table.items():
-        if not parameter.accepts(values[name]):
-            raise ParameterError(f"{{{name}?}} must be {parameter.wanted}; got {values[name]!r}.")
+    check_ranges(values, table)
     for conflict in CONFLICTS:
         if conflict.where in ("fit", *where) and conflict.when(values):
             raise ParameterError(conflict.why, **values)
+
+
+def check_ranges(values: Values, table: Mapping[str, Parameter]) -> None:
+    """Refuse parameters that are out of range."""
+    for name, parameter in table.items():
+        if not parameter.accepts(values[name]):
+            raise ParameterError(f"{{{name}?}} must be {parameter.wanted}; got {values[name]!r}.")
 
 
 def check_ties(ties: str, n_classes: int, one_vs_rest: bool) -> None:

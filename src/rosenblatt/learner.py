@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,6 +44,12 @@ class Predictors(NamedTuple):
     states: list[Any]
     seen: list[int]
     pairs: list[tuple[Array, Array]]
+
+    def are_of(self, states: list[Any]) -> bool:
+        """Whether these states have seen nothing since."""
+        now = zip(states, self.states, self.seen, strict=False)
+        alike = all(state is before and state.seen == seen for state, before, seen in now)
+        return alike and len(states) == len(self.states)
 
 
 @dataclass
@@ -171,7 +178,7 @@ class Learner:
             with np.errstate(over="ignore", invalid="ignore"):
                 for problem, state in enumerate(self.states):
                     task = self.task(given, problem)
-                    run = self.run(lambda task=task: [task], problem, 1).train()
+                    run = self.run(partial(list, [task]), problem, 1).train()
                     count.add(run.history.epochs[0])
                     state.refuse_overflow(given.rows)
             self.close(given)
@@ -203,13 +210,11 @@ class Learner:
 
     def predictors(self) -> list[tuple[Array, Array]]:
         """The weights and bias of each state to predict with, until more rows are seen."""
-        seen = [state.seen for state in self.states]
-        kept = self.kept
-        same = kept is not None and kept.seen == seen
-        if not same or any(a is not b for a, b in zip(kept.states, self.states, strict=True)):
+        if self.kept is None or not self.kept.are_of(self.states):
             pairs = [state.coefficients() for state in self.states]
-            self.kept = kept = Predictors(list(self.states), seen, pairs)
-        return kept.pairs
+            seen = [state.seen for state in self.states]
+            self.kept = Predictors(list(self.states), seen, pairs)
+        return self.kept.pairs
 
     def scores(self, rows: Rows, width: int) -> Array:
         """The activation, or share of votes, of each row, with a column per class if over two.

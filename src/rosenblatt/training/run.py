@@ -56,7 +56,7 @@ class Run:
     after_epoch: Callable[[Epoch], None] | None = None
 
     def __post_init__(self) -> None:
-        self.task: Task | None = None
+        self.task: Task = None  # type: ignore[assignment]  # until the first part is begun
         self.epoch, self.part, self.done = len(self.history.epochs), 0, 0
         self.count, self.mistaken = Count(), np.zeros(0, bool)
         self.permuted: tuple[Any, Array] | None = None
@@ -77,7 +77,6 @@ class Run:
 
     def learn_part(self) -> Iterator[tuple[Array, Learnt]]:
         """Learn from the task at hand."""
-        assert self.task is not None
         self.state.widen(self.task.width)
         if self.order == "active" and not len(self.mistaken):
             self.mistaken = np.zeros(1 + int(self.task.everything.max(initial=0)), bool)
@@ -100,7 +99,6 @@ class Run:
 
     def permutation(self, number: int) -> Array:
         """The rows at hand in a random order, the same whenever it is asked for."""
-        assert self.task is not None
         key = self.first_part + self.part, number
         if self.permuted is None or self.permuted[0] != key:
             order = self.task.everything.copy()
@@ -129,7 +127,6 @@ class Run:
 
     def measure_losses(self) -> bool:
         """Take both losses of the weights as they are; say whether every row is right."""
-        assert self.task is not None
         self.count.errors, self.count.loss, clean = losses(self.task, self.state)
         return clean
 

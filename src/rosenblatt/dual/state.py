@@ -16,6 +16,7 @@ from ..training.state import (
     counter,
     joined,
     require,
+    signed_number,
     support_rows,
 )
 from ..training.tasks import Learnt, Task

@@ -2,17 +2,17 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .kernels.algebra import Rows
-from .kernels.linear import Examples
+from .kernels.linear import UPDATE, Examples
 from .labels import rows_that_count
 from .parameters import SIGN_OF_ZERO, ParameterError, check_ties
-from .rows import Array, known_columns, matrix_of, n_rows
+from .rows import Array, known_columns, matrix_of, n_rows, read_only
 from .storage.model import Model
 from .training.history import Checkpoint, Count, Epoch, History
 from .training.rules import PERCEPTRON, UpdateRule
@@ -21,6 +21,7 @@ from .training.solutions import SOLUTIONS, Last, Vote, chosen, zeros
 from .training.tasks import LinearTask, Task, scores, steps_of
 
 MOST_WEIGHTS = 2**28  # 3 GB with their average
+FIRST_ROW = np.zeros(1, np.uint32)
 
 
 class TrainingRows(NamedTuple):
@@ -134,6 +135,16 @@ class Learner:
         """The number of columns."""
         return len(self.states[0].weights)
 
+    @cached_property
+    def codes(self) -> dict[Any, int]:
+        """The number of each label."""
+        return {label: code for code, label in enumerate(self.classes.tolist())}
+
+    @cached_property
+    def row_length(self) -> Array:
+        """What kernels need to know of dense rows."""
+        return read_only(np.array([self.width], np.uint64))
+
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the weights."""
@@ -187,6 +198,38 @@ class Learner:
                 restore()
             raise
         return count
+
+    def learn_one(self, rows: Rows, code: int) -> None:
+        """Learn from one row with the number of its class, without what a batch costs.
+
+        After an error the model is what it was.
+        """
+        undo = [state.snapshot(rows) for state in self.states]
+        try:
+            for state, positive in zip(self.states, self.problems, strict=True):
+                eta0 = self.parameters.get("eta0", 1.0)
+                step = eta0 if positive is None or code == positive else -eta0
+                labels = np.array([code], np.uint32) if positive is None else None
+                examples = Examples(rows, np.array([step], rows.values.dtype), labels)
+                settings = self.rule.settings(self.parameters, self.intercept_step)
+                log = np.zeros(1, UPDATE)
+                task = LinearTask(examples, FIRST_ROW, self.rule, settings, self.width, log)
+                for learnt in state.sweep(task, FIRST_ROW, None):
+                    if len(learnt.updates):
+                        state.refuse_overflow(rows)
+            if self.votes:
+                self.close(TrainingRows(rows, FIRST_ROW, None, self.width, FIRST_ROW))
+        except BaseException:
+            for restore in undo:
+                restore()
+            raise
+
+    def score_one(self, rows: Rows) -> Array:
+        """The activation of one row, without making coefficients of all columns anew."""
+        if self.votes:
+            return self.scores(rows, self.width)
+        parts = [state.score_one(rows) for state in self.states]
+        return parts[0] if len(parts) == 1 else np.column_stack(parts)
 
     def close(self, given: TrainingRows) -> None:
         """Keep what votes need of rows before they are gone."""

@@ -10,11 +10,11 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from ..kernels.algebra import largest_squared_norm
+from ..kernels.algebra import Rows, largest_squared_norm
 from ..labels import refuse_one_class, split
 from ..learner import Learner, TrainingRows
 from ..parameters import LINEAR, check_ties
-from ..rows import Array, overflow, refuse_not_finite, rows_of
+from ..rows import Array, overflow, read_only, refuse_not_finite, rows_of
 from ..storage.model import Model
 from ..training.history import Epoch, merged, stop_reason
 from ..training.rules import PERCEPTRON
@@ -241,6 +241,56 @@ class Perceptron(OnlineClassifier):
             epoch = Epoch(1, count.n_rows, count.mistakes, count.errors, count.loss)
             self._set_history([epoch], "max_iter")  # a clean batch proves nothing about the others
         return self
+
+    def learn_one(self, x: ArrayLike, y: Any) -> Self:
+        """Learn from one row, as ``partial_fit`` does but without what a batch costs.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,)
+            The row.
+        y : object
+            Its label, one of those that the first call of ``partial_fit`` or ``fit`` knew.
+
+        Examples
+        --------
+        >>> model = Perceptron().partial_fit([[2.0, 1.0], [-1.0, 1.0]], [1, -1], classes=[-1, 1])
+        >>> model.learn_one([-3.0, 2.0], 1).predict_one([-3.0, 2.0])
+        1
+        """
+        row = self._one_row(x)
+        code = self._learner.codes.get(y)
+        if code is None:
+            raise ValueError(f"The label {y!r} is not among {self.classes_.tolist()}.")
+        self._learner.learn_one(row, code)
+        self._coefficients, self._plain = None, False
+        self.n_mistakes_ = self._learner.mistakes
+        return self
+
+    def predict_one(self, x: ArrayLike) -> Any:
+        """The label of one row, without what a batch costs.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,)
+            The row.
+        """
+        scores = self._learner.score_one(self._one_row(x))
+        return self.classes_.item(self._learner.choose(scores)[0])
+
+    def _one_row(self, x: ArrayLike) -> Rows:
+        """A row as kernels see it; scikit-learn's own checks would take longer than learning."""
+        if not hasattr(self, "_learner"):
+            check_is_fitted(self)
+        values = np.ascontiguousarray(x, self._learner.dtype)
+        if values.shape != (self._learner.width,):
+            raise ValueError(
+                f"x has shape {values.shape}, and the model was begun with rows of "
+                f"{self._learner.width} numbers."
+            )
+        if not np.isfinite(values).all():
+            refuse_not_finite(values[None])
+        return Rows(read_only(values), None, self._learner.row_length)
 
     def decision_function(self, X: Any) -> Array:
         """Score rows: the signed activation, or with ``solution="vote"`` the share of votes.

@@ -17,7 +17,7 @@ from ..kernels.linear import Updates
 from ..rows import Array, overflow, to_dense, with_columns
 from .rules import PERCEPTRON, UpdateRule
 from .state import array, check_updates, counter, joined, require, rows_kept, updates_kept
-from .tasks import Learnt, LinearTask
+from .tasks import Learnt, LinearTask, scores
 
 
 @dataclass
@@ -85,6 +85,10 @@ class Last:
         """The weights and bias to predict with."""
         return self.weights, self.bias
 
+    def score_one(self, rows: Rows) -> Array:
+        """The activation of one row by what ``coefficients`` gives."""
+        return scores(rows, 1, *self.coefficients())
+
     def changed(self, rows: Rows) -> list[tuple[Array, Any]]:
         """The arrays, each with the places that learning from some rows can change."""
         wide = {id(each) for each in self.by_column().values()}
@@ -150,6 +154,11 @@ class Average(Last):
         linear.mean(self.weights.ravel(), self.missing.ravel(), self.seen, weights.ravel())
         linear.mean(self.bias, self.missing_bias, self.seen, bias)
         return weights, bias
+
+    def score_one(self, rows: Rows) -> Array:
+        last = scores(rows, 1, self.weights, self.bias)
+        lacking = scores(rows, 1, self.missing, self.missing_bias)
+        return np.asarray(last - lacking / max(self.seen, 1))
 
 
 @dataclass

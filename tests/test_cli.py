@@ -487,7 +487,7 @@ def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
             "x.dat",
             "a,y\n1,p\n2,n\n",
             (),
-            "The name of x.dat does not tell its format; state one of",
+            "The name of x.dat does not tell its format; state format: svmlight, vw",
         ),
         ("x.csv", "a,y\n1,p\n2,p\n", (), "Only the label p was met; a model needs two"),
         ("x.svm", "1 1:1\n2 1:2\n", ("--classes", "1"), "label"),

@@ -124,7 +124,7 @@ def format_of(source: Source, stated: str | None) -> str:
             return told
     if source.is_folder:
         raise ValueError(f"{source.name} is a folder without Parquet or Arrow files.")
-    raise ValueError(f"The name of {source.name} does not tell its format; state one of: {known}.")
+    raise ValueError(f"The name of {source.name} does not tell its format; state format: {known}.")
 
 
 def format_told_by(name: str) -> str | None:

@@ -62,9 +62,8 @@ def read(
     ----------
     path
         svmlight, Vowpal Wabbit, CSV, TSV, Parquet or Arrow, also compressed with gzip or zstd.
-        Folders and patterns are for Parquet and Arrow.
     format
-        Its format, where the name does not tell.
+        Its format, where the name does not tell. Folders and patterns are of Parquet or Arrow.
     label
         The label's column, by name or number (from 0; -1 is the last), or False for none. Without
         it: the one called label, class, target or y, else the last.
@@ -83,12 +82,10 @@ def read(
         Both are found out unless stated.
     features
         What ``features()`` of another reader gave, to make features in the same way.
-    skip_bad
-        How many broken rows to leave out before one is an error.
+    skip_bad, names
+        How many broken rows to leave out, and how many names of hashed features to keep.
     batch_bytes, dtype
         How many bytes become one batch, about; the type of the values, float32 or float64.
-    names
-        How many names of hashed features to keep.
     """
     text, category, cross = several(text), several(category), several(cross)
     grams = int(ngrams[0]), int(ngrams[1])
@@ -98,17 +95,27 @@ def read(
     needed = new or label is not None
     options = ReaderOptions(batch_bytes, np.dtype(dtype), names, needed, new, category, header)
     check(recipe, options)
-    source = Source(path)
-    kind = format_of(source, format)
-    parser = parser_of(source, kind, recipe, options)
-    if bits is not None and not parser.hashed:
-        parser.notices[BITS] = None
-    return Reader(source, kind, parser, skip_bad)
+    return reader_of(Source(path), format, recipe, options, skip_bad)
 
 
 def several(names: Sequence[str]) -> tuple[str, ...]:
     """Some names; a string is one of them."""
     return (names,) if isinstance(names, str) else tuple(names)
+
+
+def reader_of(
+    source: Source,
+    format: str | None,  # noqa: A002
+    recipe: FeatureRecipe,
+    options: ReaderOptions,
+    skip_bad: int,
+) -> "Reader":
+    """The reader of a source."""
+    kind = format_of(source, format)
+    parser = parser_of(source, kind, recipe, options)
+    if options.new and recipe.bits is not None and not parser.hashed:
+        parser.notices[BITS] = None
+    return Reader(source, kind, parser, skip_bad)
 
 
 def format_of(source: Source, stated: str | None) -> str:
@@ -124,7 +131,7 @@ def format_of(source: Source, stated: str | None) -> str:
             return told
     if source.is_folder:
         raise ValueError(f"{source.name} is a folder without Parquet or Arrow files.")
-    raise ValueError(f"The name of {source.name} does not tell its format; state one of: {known}.")
+    raise ValueError(f"The name of {source.name} does not tell its format; state format: {known}.")
 
 
 def format_told_by(name: str) -> str | None:

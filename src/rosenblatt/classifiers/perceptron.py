@@ -16,7 +16,7 @@ from ..learner import Learner, TrainingRows
 from ..parameters import LINEAR, check_ties
 from ..rows import Array, overflow, read_only, refuse_not_finite, rows_of
 from ..storage.model import Model
-from ..training.history import Epoch, merged, stop_reason
+from ..training.history import Epoch, History, merged, stop_reason
 from ..training.rules import PERCEPTRON
 from ..training.run import Run
 from ..training.solutions import SOLUTIONS
@@ -195,7 +195,9 @@ class Perceptron(OnlineClassifier):
             else:
                 learner = self._begin(given, start)
             runs = self._train(learner, given)
-            self._keep(learner, given, runs)
+            learner.states = [run.outcome for run in runs]
+            learner.close(given.rows)
+            self._keep(learner, [run.history for run in runs])
         weighted = (sample_weight, coef_init, intercept_init, self.class_weight)
         plain = not going_on and self.margin == 0 and not self.early_stopping
         plain = plain and self._rule is PERCEPTRON
@@ -454,15 +456,12 @@ class Perceptron(OnlineClassifier):
             run.validate = learner.validator(given.rows, given.held_out, problem)
         return run
 
-    def _keep(self, learner: Learner, given: Prepared, runs: list[Run]) -> None:
-        """Take over what the runs found."""
-        learner.states = [run.outcome for run in runs]
-        learner.close(given.rows)
+    def _keep(self, learner: Learner, histories: list[History]) -> None:
+        """Take over what was learnt."""
         self.classes_, self._learner, self._coefficients = learner.classes, learner, None
         if not (np.isfinite(self.coef_).all() and np.isfinite(self.intercept_).all()):
             raise overflow(self.coef_.dtype)
         self.n_mistakes_ = learner.mistakes
-        histories = [run.history for run in runs]
         self._set_history(merged([one.epochs for one in histories]), stop_reason(histories))
 
     # In a file

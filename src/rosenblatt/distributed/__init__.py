@@ -5,8 +5,7 @@ same compiled kernel; how far it moved them comes back and is mixed in a tree.
 """
 
 try:
-    import dask.array
-    import dask.dataframe
+    import dask.array  # noqa: F401
     import distributed  # noqa: F401
 except ImportError as missing:
     raise ImportError(

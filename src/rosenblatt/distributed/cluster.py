@@ -22,17 +22,6 @@ class WorkersLostError(RuntimeError):
     """There is nobody left to learn."""
 
 
-def current_client() -> Client:
-    """The client made last."""
-    try:
-        return get_client()
-    except ValueError:
-        raise ValueError(
-            "There is no Dask client; make one first, such as distributed.Client(), or give "
-            "client=."
-        ) from None
-
-
 def connected(address: str) -> Client:
     """A client for ``local:N``, an address such as ``tcp://…``, or a scheduler's file.
 
@@ -63,11 +52,17 @@ def connected(address: str) -> Client:
 
 
 class Cluster:
-    """A client that names its tasks, and notices when nobody is left."""
+    """A client, by default the one made last, that names its tasks and notices who is left."""
 
-    def __init__(self, client: Any = None, patience: float = 30.0) -> None:
-        self.client, self.patience = client or current_client(), patience
-        self.token, self.count = token_hex(6), 0
+    def __init__(self, client: Client | None = None, patience: float = 30.0) -> None:
+        try:
+            self.client = client or get_client()
+        except ValueError:
+            raise ValueError(
+                "There is no Dask client; make one first, such as distributed.Client(), or give "
+                "client=."
+            ) from None
+        self.patience, self.token, self.count = patience, token_hex(6), 0
 
     def submit(
         self, what: str, function: Callable[..., Any], *arguments: Any, where: Any = None

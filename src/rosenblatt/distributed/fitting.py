@@ -21,7 +21,7 @@ from .cluster import Cluster, WorkersLostError
 from .job import Job, without_weights
 from .partitions import FilePartition, Partitions, partitions_of
 from .rounds import Round, printing
-from .survey import classes_of, coder_for, learner_for, prepare, surveyed
+from .survey import classes_of, coder_for, learner_for, prepare, refuse_weightless, surveyed
 
 
 def fit(
@@ -82,6 +82,8 @@ def fit(
     Perceptron
         The estimator, with ``mixing_`` besides its usual attributes.
     """
+    if not isinstance(estimator, Perceptron):
+        raise TypeError(f"{type(estimator).__name__} cannot be trained on a cluster.")
     parameters, rule = estimator.get_params(deep=False), estimator._rule
     check_supported(parameters | {"mode": mode, "mix": mix}, LINEAR, rule)
     cluster = Cluster(client, patience)
@@ -95,7 +97,9 @@ def fit(
     return estimator
 
 
-def check_supported(values: dict[str, Any], table: Mapping[str, Parameter], rule: UpdateRule) -> None:
+def check_supported(
+    values: dict[str, Any], table: Mapping[str, Parameter], rule: UpdateRule
+) -> None:
     """Refuse what is out of range or cannot be mixed."""
     check(values, {**table, **CLUSTER}, "cluster")
     if values["mode"] == "mixing" and rule.further:
@@ -111,11 +115,11 @@ def take_over(estimator: Perceptron, job: Job) -> None:
     learner.states, learner.parameters = job.outcomes(), estimator.get_params(deep=False)
     estimator._keep(learner, job.histories)
     estimator.n_features_in_ = learner.width
-    vars(estimator).pop("feature_names_in_", None)
+    estimator.__dict__.pop("feature_names_in_", None)
     if "names" in learner.features:
         estimator.feature_names_in_ = np.array(learner.features["names"], object)
     estimator._plain = job.plain and job.relays  # mixed weights are no sum of mistakes
-    estimator.mixing_ = mixing  # type: ignore[attr-defined]
+    estimator.mixing_ = mixing
 
 
 class Kept(NamedTuple):
@@ -193,6 +197,7 @@ class Training(NamedTuple):
         if streams:
             parts = [part._replace(coder=coder) for part in parts]
         else:
+            refuse_weightless(found, coder)
             settings = coder, without_weights(learner), learner.width
             parts = cluster.on_each("prepare", prepare, parts, *settings)
             cluster.again_when_lost(partial(cluster.wait, parts))  # to know where they are

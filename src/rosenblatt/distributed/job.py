@@ -13,7 +13,7 @@ from ..training import state as states
 from ..training.history import Count, Epoch, History, merged
 from ..training.solutions import Last
 from .cluster import Cluster
-from .mixing import add_up, mix_into, packed
+from .mixing import Sparse, add_up, mix_into
 from .partitions import FilePartition
 from .rounds import Mixing, Round, weighted_mistakes
 from .survey import Found
@@ -26,19 +26,7 @@ Counted = dict[int, tuple[Epoch, ...]]
 
 
 class Job:
-    """Partitions on a cluster, and what was learnt from them so far.
-
-    Parameters
-    ----------
-    cluster, parts
-        Where the rows are: files, or loaded partitions on the workers.
-    found
-        What is known of them.
-    learner
-        The model; its states are changed.
-    mode, mix
-        As for ``fit``.
-    """
+    """Partitions on a cluster, what was found in them, and a model that learns from them."""
 
     def __init__(
         self,
@@ -57,11 +45,6 @@ class Job:
         self.histories = [History(*settings) for _ in learner.states]
         self.rounds, self.rows = list[Round](), tuple[int, ...]()
 
-    @property
-    def epoch(self) -> int:
-        """The number of the epoch at hand."""
-        return len(self.rounds) + 1
-
     def unfinished(self) -> list[int]:
         """The problems that go on."""
         return [k for k, history in enumerate(self.histories) if not history.stop_reason]
@@ -78,10 +61,10 @@ class Job:
             started, measured, scores = time.perf_counter(), dict[int, Losses](), dict[int, float]()
             counted, moved = again(self.relay_once if self.relays else self.mix_once)
             if settings["measure"]:
-                measured, more = again(lambda: self.losses(problems))  # noqa: B023
+                measured, more = again(lambda: self.losses(problems))
                 moved += more
             if settings["early_stopping"]:
-                scores, more = again(lambda: self.scores(problems))  # noqa: B023
+                scores, more = again(lambda: self.scores(problems))
                 moved += more
             for problem in problems:
                 self.close(problem, counted[problem], measured.get(problem), scores.get(problem))
@@ -114,8 +97,8 @@ class Job:
 
     def mix_once(self) -> tuple[Counted, int]:
         """One epoch on all partitions at once, added up in a tree that depends on their number."""
-        weights, moved = self.send(self.unfinished(), last_weights)
-        settings = weights, self.empty, self.epoch, self.mix
+        weights, moved = self.send(self.unfinished())
+        settings = weights, self.empty, len(self.rounds) + 1, self.mix
         reports = self.cluster.on_each("learn", learn, self.parts, *settings)
         while len(reports) > 1:
             groups = range(0, len(reports), MIXED_AT_ONCE)
@@ -135,7 +118,7 @@ class Job:
         baton = self.cluster.share(Baton(start, dict.fromkeys(problems, ())), everywhere=False)
         places, moved = self.cluster.holders(self.parts), 0
         for i, part in enumerate(self.parts):
-            lap = part, i, baton, self.empty, self.epoch
+            lap = part, i, baton, self.empty, len(self.rounds) + 1
             baton = self.cluster.submit("relay", relay, *lap, where=places[i])
         (last,) = self.cluster.results([baton])
         for problem, state in last.states.items():
@@ -148,26 +131,29 @@ class Job:
 
     def losses(self, problems: list[int]) -> tuple[dict[int, Losses], int]:
         """What the last weights are worth on all rows."""
-        found, moved = self.ask(measure, problems, last_weights)
+        weights, moved = self.send(problems)
+        found = self.ask(measure, weights)
         return {k: Losses.together([losses[k] for losses in found]) for k in problems}, moved
 
     def scores(self, problems: list[int]) -> tuple[dict[int, float], int]:
         """The accuracy of the model so far on the rows held out."""
-        found, moved = self.ask(count_right, problems, lambda state: state.coefficients())
+        weights, moved = self.send(problems, to_predict=True)
+        found = self.ask(count_right, weights)
         counts = {k: np.sum([counts[k] for counts in found], axis=0).tolist() for k in problems}
         return {problem: right / n_rows for problem, (right, n_rows) in counts.items()}, moved
 
-    def ask(
-        self, function: Callable[..., Any], problems: list[int], weights_of: Callable[[Last], Any]
-    ) -> tuple[list[Any], int]:
-        """What a function finds in each partition for weights of the states."""
-        weights, moved = self.send(problems, weights_of)
+    def ask(self, function: Callable[..., Any], weights: Any) -> list[Any]:
+        """What a function finds in each partition."""
         tasks = self.cluster.on_each("evaluate", function, self.parts, weights, self.empty)
-        return self.cluster.results(tasks), moved
+        return self.cluster.results(tasks)
 
-    def send(self, problems: list[int], weights_of: Callable[[Last], Any]) -> tuple[Any, int]:
-        """Weights of some problems, on their way to all workers."""
-        weights = {k: packed(*weights_of(self.learner.states[k])) for k in problems}
+    def send(self, problems: list[int], to_predict: bool = False) -> tuple[Any, int]:
+        """The weights that problems go on from, or predict with, on their way to all workers."""
+        weights = {}
+        for problem in problems:
+            state = self.learner.states[problem]
+            pair = state.coefficients() if to_predict else (state.weights, state.bias)
+            weights[problem] = Sparse.of(*pair)
         size = sum(sparse.nbytes for sparse in weights.values())
         return self.cluster.share(weights), size * self.cluster.workers()
 
@@ -195,11 +181,6 @@ class Job:
         radius = float(np.sqrt(max(one.squared_radius for one in self.found)))
         margin = float(losses[0].least_margin / size)
         return made._replace(radius=radius_with_bias(radius, step), margin=margin)
-
-
-def last_weights(state: Last) -> tuple[Any, Any]:
-    """The weights and bias that learning goes on from."""
-    return state.weights, state.bias
 
 
 def without_weights(learner: Learner) -> Learner:

@@ -1,7 +1,4 @@
-"""How partitions are mixed: the weights that go out, and the sums that come back.
-
-Biases and weights are one vector, the biases first, since columns may be added at its end.
-"""
+"""How partitions are mixed: the weights that go out, and the sums that come back."""
 
 from typing import NamedTuple
 
@@ -9,56 +6,53 @@ import numpy as np
 
 from ..rows import Array
 from ..training.history import Epoch
-from ..training.solutions import Average, Last
+from ..training.solutions import Average, Last, widened
 
 
 class Sparse(NamedTuple):
-    """Vectors of a size as they travel: their values at some places, and 0 elsewhere."""
+    """Weights, or what is to be added to them, as they travel: at some places, and 0 elsewhere.
+
+    ``values`` begin with the biases; ``size`` is that of all weights.
+    """
 
     size: int
     places: Array
     values: Array
 
     @classmethod
-    def of(cls, values: Array, size: int, places: Array) -> "Sparse":
+    def at(cls, places: Array, size: int, values: Array) -> "Sparse":
         """Values at places, whose numbers are kept as small as they can be."""
         return cls(size, places.astype(np.min_scalar_type(size), copy=False), values)
+
+    @classmethod
+    def of(cls, weights: Array, bias: Array) -> "Sparse":
+        """All weights that are not zero."""
+        places = np.flatnonzero(weights)
+        return cls.at(places, weights.size, taken(places, weights, bias))
 
     @property
     def nbytes(self) -> int:
         """What it takes to send them."""
         return self.places.nbytes + self.values.nbytes
 
-    def vector(self) -> Array:
-        """The whole of a vector that is alone."""
-        whole = np.zeros(self.size, self.values.dtype)
-        whole[self.places] = self.values
-        return whole
+    def state(self, like: Last, kind: type[Last]) -> Last:
+        """A state of a kind that starts from here, for the problem of another state."""
+        outputs = len(like.bias)
+        weights = np.zeros(self.size, self.values.dtype)
+        weights[self.places] = self.values[outputs:]
+        shape = -1, *like.weights.shape[1:]
+        return kind(weights.reshape(shape), self.values[:outputs].copy(), rule=like.rule)
 
 
-def flattened(weights: Array, bias: Array) -> Array:
-    """Biases and weights as one vector."""
-    return np.concatenate([bias, weights.reshape(-1)])
+def taken(places: Array, weights: Array, bias: Array) -> Array:
+    """The biases, and the weights at some places."""
+    return np.concatenate([bias, weights.reshape(-1)[places]])
 
 
-def packed(weights: Array, bias: Array) -> Sparse:
-    """Biases and weights, those that are not zero."""
-    vector = flattened(weights, bias)
-    places = np.flatnonzero(vector)
-    return Sparse.of(vector[places], len(vector), places)
-
-
-def state_at(vector: Array, like: Last, kind: type[Last]) -> Last:
-    """A state of a kind that starts from a vector, for the problem of another state."""
-    outputs = len(like.bias)
-    weights = vector[outputs:].reshape(-1, *like.weights.shape[1:])
-    return kind(weights.copy(), vector[:outputs].copy(), rule=like.rule)
-
-
-def write_back(vector: Array, weights: Array, bias: Array) -> None:
-    """Set biases and weights to those of a vector."""
-    bias[...] = vector[: len(bias)]
-    weights.reshape(-1)[...] = vector[len(bias) :]
+def put(values: Array, places: Array, weights: Array, bias: Array) -> None:
+    """Set the biases, and the weights at some places."""
+    bias[...] = values[: len(bias)]
+    weights.reshape(-1)[places] = values[len(bias) :]
 
 
 class Sums(NamedTuple):
@@ -76,22 +70,22 @@ class Sums(NamedTuple):
     sent: int
 
 
-def sums_of(state: Last, start: Array, epoch: Epoch, mix: str) -> Sums:
-    """How a state differs from the vector that it started from."""
+def sums_of(state: Last, start: Last, epoch: Epoch, mix: str) -> Sums:
+    """How far a state is from the one that it started from."""
     share = float(epoch.mistakes if mix == "mistakes" else epoch.rows > 0)
-    after = flattened(state.weights, state.bias)
-    before = np.zeros_like(after)
-    before[: len(start)] = start
-    touched, missing = after != before, None
+    before = widened(start.weights, len(state.weights))
+    touched = state.weights != before
     if isinstance(state, Average):
-        missing = flattened(state.missing, state.missing_bias)
-        touched |= missing != 0
+        touched |= state.missing != 0
     places = np.flatnonzero(touched)
-    moves = after[places].astype(np.float64) - before[places]
+    moves = taken(places, state.weights, state.bias).astype(np.float64)
+    moves -= taken(places, before, start.bias)
     values = [share * moves]
-    if missing is not None:
-        values.append(state.seen * moves - missing[places])
-    vectors = Sparse.of(np.array(values, after.dtype), len(after), places)
+    if isinstance(state, Average):
+        missing = taken(places, state.missing, state.missing_bias)
+        values.append(state.seen * moves - missing)
+    told = np.array(values, state.weights.dtype)
+    vectors = Sparse.at(places, state.weights.size, told)
     return Sums(share, vectors, (epoch,), vectors.nbytes)
 
 
@@ -103,15 +97,20 @@ def add_up(*reports: dict[int, Sums]) -> dict[int, Sums]:
 @np.errstate(over="ignore", invalid="ignore")  # the next epoch will tell
 def total(parts: list[Sums]) -> Sums:
     """The sums of several, of which some may know fewer columns."""
-    shares, sparse, epochs, sent = zip(*parts, strict=True)
-    size, first = max(one.size for one in sparse), sparse[0].values
-    values, touched = np.zeros((len(first), size)), np.zeros(size, bool)
-    for one in sparse:
+    shares, vectors, epochs, sent = zip(*parts, strict=True)
+    size, first = max(one.size for one in vectors), vectors[0]
+    outputs, dtype = first.values.shape[1] - len(first.places), first.values.dtype
+    biases, touched = np.zeros((len(first.values), outputs)), np.zeros(size, bool)
+    weights = np.zeros((len(biases), size))
+    for one in vectors:
         touched[one.places] = True
-        values[:, one.places] += one.values
+        biases += one.values[:, :outputs]
+        for row, more in zip(weights, one.values[:, outputs:], strict=True):
+            row[one.places] += more
     places = np.flatnonzero(touched)
-    vectors = Sparse.of(values[:, places].astype(first.dtype, copy=False), size, places)
-    return Sums(sum(shares), vectors, sum(epochs, ()), sum(sent) + vectors.nbytes)
+    values = np.hstack([biases, weights[:, places]]).astype(dtype, copy=False)
+    result = Sparse.at(places, size, values)
+    return Sums(sum(shares), result, sum(epochs, ()), sum(sent) + result.nbytes)
 
 
 @np.errstate(over="ignore", invalid="ignore")
@@ -123,16 +122,13 @@ def mix_into(state: Last, sums: Sums) -> None:
     grow by m·w + Σ Q. Hence u becomes u + (c + m)·D - Σ Q.
     """
     size, places, (moves, *excess) = sums.vectors
-    outputs = len(state.bias)
-    state.widen((size - outputs) // (outputs if state.weights.ndim > 1 else 1))
+    state.widen(size // int(np.prod(state.weights.shape[1:])))
     state.seen += sum(epoch.rows for epoch in sums.epochs)
     state.mistakes += sum(epoch.mistakes for epoch in sums.epochs)
-    vector = flattened(state.weights, state.bias)
-    before = vector[places].astype(np.float64)
-    vector[places] = before + moves / (sums.share or 1.0)
-    write_back(vector, state.weights, state.bias)
+    before = taken(places, state.weights, state.bias).astype(np.float64)
+    put(before + moves / (sums.share or 1.0), places, state.weights, state.bias)
     if isinstance(state, Average):
-        missing = flattened(state.missing, state.missing_bias)
-        moved = vector[places] - before  # in the precision of the weights
-        missing[places] += state.seen * moved - excess[0]
-        write_back(missing, state.missing, state.missing_bias)
+        moved = taken(places, state.weights, state.bias) - before  # in the weights' precision
+        missing = taken(places, state.missing, state.missing_bias)
+        missing += state.seen * moved - excess[0]
+        put(missing, places, state.missing, state.missing_bias)

@@ -75,7 +75,8 @@ Partition = LoadedPartition | FilePartition
 
 def seen_read_only(rows: Rows) -> Rows:
     """Rows as kernels want them, which is not how they arrive from another worker."""
-    return Rows(*(None if part is None else read_only(part) for part in rows))
+    indices = None if rows.indices is None else read_only(rows.indices)
+    return Rows(read_only(rows.values), indices, read_only(rows.starts))
 
 
 class Partitions(NamedTuple):

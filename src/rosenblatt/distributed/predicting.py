@@ -10,7 +10,6 @@ from dask.base import compute
 from dask.delayed import delayed
 
 from ..classifiers.perceptron import Perceptron
-from ..learner import Learner
 from ..reading.batches import Batch
 from ..rows import Array
 from ..training.solutions import Last
@@ -85,7 +84,8 @@ def without_training(model: Perceptron) -> Perceptron:
     light, learner = copy.copy(model), model._learner
     light._coefficients = model._predictors()
     if not learner.votes:
-        states = [Last(*state.coefficients(), rule=state.rule) for state in learner.states]
+        pairs = [state.coefficients() for state in learner.states]
+        states = [Last(weights, bias, rule=learner.rule) for weights, bias in pairs]
         light._learner = replace(learner, states=states)
     return light
 
@@ -111,10 +111,9 @@ def labels_of_frame(frame: Any, model: Perceptron) -> Any:
 
 
 def labels_of_batch(batch: Batch, model: Perceptron) -> Array:
-    """The predicted labels of a batch."""
-    learner: Learner = model._learner
-    chosen = learner.choose(learner.scores(seen_read_only(batch.rows), batch.width))
-    return np.asarray(learner.classes[chosen])
+    """The predicted labels of a batch; columns that the model has not met are passed over."""
+    scores = model._learner.scores(seen_read_only(batch.rows), batch.width)
+    return np.asarray(model.classes_[model._learner.choose(scores)])
 
 
 def right_and_all(batch: Batch, model: Perceptron) -> tuple[int, int]:

@@ -108,21 +108,29 @@ def classes_of(found: list[Found], named: Iterable[Any] | None, from_files: bool
 
 
 def coder_for(found: list[Found], classes: Array, parameters: Mapping[str, Any]) -> Coder:
-    """What labels mean and weigh; rows of two classes must weigh something."""
-    counts, counting = np.zeros(len(classes), int), np.zeros(len(classes), int)
-    for one in found:
-        codes = np.searchsorted(classes, one.classes)
-        counts[codes] += one.counts
-        counting[codes] += one.counting
+    """What labels mean and weigh."""
     weight = parameters["class_weight"]
     if isinstance(weight, str) and weight == "balanced":
-        of_class: Array | None = balanced(classes, counts)
+        of_class: Array | None = balanced(classes, by_class(found, classes, "counts"))
     else:
         of_class = class_weights(weight, classes, np.arange(len(classes)))
-    if of_class is not None or any(one.weighted for one in found):
-        weighed = counting if of_class is None else counting * of_class
-        refuse_one_class(np.arange(len(classes)), np.flatnonzero(weighed))
     return Coder(classes, of_class, 0.0, parameters["random_state"])
+
+
+def refuse_weightless(found: list[Found], coder: Coder) -> None:
+    """Refuse rows of which all weigh nothing, or all but those of one class."""
+    if coder.of_class is not None or any(one.weighted for one in found):
+        counting = by_class(found, coder.classes, "counting")
+        weighed = counting if coder.of_class is None else counting * coder.of_class
+        refuse_one_class(np.arange(len(counting)), np.flatnonzero(weighed))
+
+
+def by_class(found: list[Found], classes: Array, name: str) -> Array:
+    """The rows of each class in all partitions."""
+    counts = np.zeros(len(classes), int)
+    for one in found:
+        counts[np.searchsorted(classes, one.classes)] += getattr(one, name)
+    return counts
 
 
 def learner_for(

@@ -11,7 +11,7 @@ from ..learner import Learner
 from ..training.history import Epoch, History
 from ..training.run import Run, losses
 from ..training.solutions import Last
-from .mixing import Sparse, Sums, state_at, sums_of
+from .mixing import Sparse, Sums, sums_of
 from .partitions import LoadedPartition, Partition, in_partition
 
 Weights = dict[int, Sparse]
@@ -41,8 +41,8 @@ def learn(
     """Go through a partition once, from the mixed weights, and tell how far they moved."""
     sums = {}
     for problem, sparse in weights.items():
-        start, like = sparse.vector(), learner.states[problem]
-        state = state_at(start, like, type(like))
+        like = learner.states[problem]
+        start, state = sparse.state(like, Last), sparse.state(like, type(like))
         record = learn_epoch(part, number, learner, problem, state, epoch)
         sums[problem] = sums_of(state, start, record, mix)
     return sums
@@ -86,7 +86,7 @@ def measure(
     """The losses of weights on a partition."""
     found = {}
     for problem, sparse in weights.items():
-        state = state_at(sparse.vector(), learner.states[problem], Last)
+        state = sparse.state(learner.states[problem], Last)
         (task,) = part.tasks(learner, problem)
         with in_partition(number), np.errstate(over="ignore", invalid="ignore"):
             least = float(task.margins(state).min(initial=np.inf))
@@ -100,7 +100,7 @@ def count_right(
     """How many of the rows held out come out right, of how many."""
     counts, (given, held) = {}, part
     for problem, sparse in weights.items():
-        state = state_at(sparse.vector(), learner.states[problem], Last)
+        state = sparse.state(learner.states[problem], Last)
         accuracy = learner.validator(given, held, problem)(state)
         counts[problem] = round(accuracy * len(held)), len(held)
     return counts

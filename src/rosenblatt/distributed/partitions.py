@@ -14,12 +14,12 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d
 
 from ..classifiers.base import canonical
-from ..files import Coder, labels_of
+from ..files import Coder
 from ..kernels.algebra import Rows
 from ..labels import row_weights, tidy
 from ..learner import Learner, TrainingRows
 from ..parameters import ParameterError
-from ..reading.batches import Batch, one_batch
+from ..reading.batches import Batch, labels_of, one_batch
 from ..reading.reader import read
 from ..reading.sources import Source
 from ..rows import n_rows, read_only, rows_of

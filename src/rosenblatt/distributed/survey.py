@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..files import Coder, labels_of
+from ..files import Coder
 from ..kernels.algebra import largest_squared_norm
 from ..labels import (
     UnknownLabelError,
@@ -19,7 +19,7 @@ from ..labels import (
     split,
 )
 from ..learner import Learner
-from ..reading.batches import Batch
+from ..reading.batches import Batch, labels_of
 from ..rows import Array, matrix_of, refuse_not_finite
 from ..training.rules import UpdateRule
 from .cluster import Cluster, WorkersLostError

@@ -439,7 +439,7 @@ def test_a_model_survives_its_file(write, tmp_path, kind, classes, solution):
     if solution != "pocket":
         fitted = Perceptron(solution=solution, max_iter=3, random_state=0).fit(*matrix(path))
         np.testing.assert_array_equal(
-            loaded.partial_fit(X, y).coef_, fitted.partial_fit(X, y).coef_
+            loaded[-1].partial_fit(X, y).coef_, fitted.partial_fit(X, y).coef_
         )
 
 
@@ -447,7 +447,7 @@ def test_a_loaded_model_says_how_it_was_trained(write, tmp_path):
     path = write("rows.csv", made("csv"))
     how = How("average", margin=0.5, epochs=3, seed=4)
     save_model(tmp_path / "m.safetensors", train(read(path), how))
-    loaded = rosenblatt.load(tmp_path / "m.safetensors")
+    loaded = rosenblatt.load(tmp_path / "m.safetensors")[-1]
     assert (loaded.margin, loaded.max_iter, loaded.random_state) == (0.5, 3, 4)
     again = Perceptron(**loaded.get_params()).fit(*matrix(path)[:2])
     np.testing.assert_array_equal(again.coef_, loaded.coef_)

@@ -7,9 +7,10 @@ if TYPE_CHECKING:
     from .classifiers.perceptron import Perceptron
     from .classifiers.steps import Step, steps
     from .dual.classifier import KernelPerceptron
+    from .features import Features
+    from .pipeline import load, save, train
     from .reading.batches import Batch
     from .reading.reader import Reader, read
-    from .storage.file import load
     from .theory.bounds import MistakeBounds, mistake_bounds
     from .theory.certificates import (
         Inseparable,
@@ -30,6 +31,8 @@ _ROOMS = {
     "classifiers.perceptron": ["Perceptron"],
     "classifiers.steps": ["Step", "steps"],
     "dual.classifier": ["KernelPerceptron"],
+    "features": ["Features"],
+    "pipeline": ["load", "save", "train"],
     "reading.batches": ["Batch"],
     "reading.reader": ["Reader", "read"],
     "theory.bounds": ["MistakeBounds", "mistake_bounds"],
@@ -40,7 +43,6 @@ _ROOMS = {
         "load_certificate",
         "save_certificate",
     ],
-    "storage.file": ["load"],
     "theory.convergence": ["Report", "report"],
     "theory.margins": ["margin", "margins", "radius", "training_error"],
     "theory.separability": ["separability"],
@@ -52,6 +54,7 @@ _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 __all__ = [
     "Batch",
     "Epoch",
+    "Features",
     "Inseparable",
     "KernelPerceptron",
     "MaxMargin",
@@ -72,9 +75,11 @@ __all__ = [
     "radius",
     "read",
     "report",
+    "save",
     "save_certificate",
     "separability",
     "steps",
+    "train",
     "training_error",
 ]
 

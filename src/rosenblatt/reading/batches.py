@@ -1,11 +1,11 @@
 """What a reader yields: some rows with their labels and weights."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..kernels.algebra import Rows
-from ..rows import joined, n_rows, rows_between
+from ..rows import joined, matrix_of, n_rows, rows_between
 
 
 class Batch(NamedTuple):
@@ -22,6 +22,16 @@ class Batch(NamedTuple):
     width: int
     bytes_read: int
     lines: int
+
+    @property
+    def X(self) -> Any:  # noqa: N802
+        """The rows as an array or a CSR matrix, for any classifier's ``partial_fit``."""
+        return matrix_of(self.rows, n_rows(self.rows), self.width)
+
+    @property
+    def y(self) -> np.ndarray | None:
+        """The labels."""
+        return self.labels
 
 
 def one_batch(parts: list[Batch]) -> Batch:

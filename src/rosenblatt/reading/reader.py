@@ -17,6 +17,7 @@ from .notices import BITS, Notice
 from .parser import Parser
 from .recipe import FeatureRecipe, ReaderOptions, check, recipe_of
 from .sources import Location, Source
+from .tables import TableSource, source_of
 from .vocabulary import FeatureNames
 
 BATCH_BYTES = 4 << 20  # they and their rows stay near the processor
@@ -56,12 +57,13 @@ def read(
     dtype: Any = np.float32,
     names: int = 0,
 ) -> "Reader":
-    """Read a file, a folder, a pattern, ``"-"`` (standard input) or an open binary file in batches.
+    """Read a file, a folder, a pattern, ``"-"`` (standard input) or a table in batches.
 
     Parameters
     ----------
     path
-        svmlight, Vowpal Wabbit, CSV, TSV, Parquet or Arrow, also compressed with gzip or zstd.
+        svmlight, Vowpal Wabbit, CSV, TSV, Parquet or Arrow, also compressed with gzip or zstd; an
+        open binary file; or a data frame, an Arrow table, a list of dicts, an array.
     format
         Its format, where the name does not tell. Folders and patterns are of Parquet or Arrow.
     label
@@ -95,7 +97,7 @@ def read(
     needed = new or label is not None
     options = ReaderOptions(batch_bytes, np.dtype(dtype), names, needed, new, category, header)
     check(recipe, options)
-    return reader_of(Source(path), format, recipe, options, skip_bad)
+    return reader_of(source_of(path), format, recipe, options, skip_bad)
 
 
 def several(names: Sequence[str]) -> tuple[str, ...]:
@@ -120,6 +122,8 @@ def reader_of(
 
 def format_of(source: Source, stated: str | None) -> str:
     """The format that is stated, or that the name of the source tells."""
+    if isinstance(source, TableSource):
+        return "arrow"
     known = ", ".join(dict.fromkeys(FORMATS.values()))
     if stated is not None:
         if stated not in FORMATS:

@@ -276,7 +276,8 @@ class Perceptron(OnlineClassifier):
         x : array-like of shape (n_features,)
             The row.
         """
-        scores = self._learner.score_one(self._one_row(x))
+        row = self._one_row(x)
+        scores = self._learner.score_one(row)
         return self.classes_.item(self._learner.choose(scores)[0])
 
     def _one_row(self, x: ArrayLike) -> Rows:

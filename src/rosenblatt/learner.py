@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .kernels.algebra import Rows
-from .kernels.linear import UPDATE, Examples
+from .kernels.linear import Examples
 from .labels import rows_that_count
 from .parameters import SIGN_OF_ZERO, ParameterError, check_ties
 from .rows import Array, known_columns, matrix_of, n_rows, read_only
@@ -39,18 +39,24 @@ class TrainingRows(NamedTuple):
         return cls(rows, codes, weights, width, rows_that_count(codes, weights))
 
 
-class Predictors(NamedTuple):
-    """The weights and biases of states that had seen so many rows."""
+class Coefficients(NamedTuple):
+    """Weights and biases to predict with, and the states that they are of.
+
+    ``before`` says which weights these had, and how many rows they had seen.
+    """
 
     states: list[Any]
-    seen: list[int]
-    pairs: list[tuple[Array, Array]]
+    before: list[tuple[Array, int]]
+    coef: Array
+    bias: Array
 
     def are_of(self, states: list[Any]) -> bool:
         """Whether these states have seen nothing since."""
-        now = zip(states, self.states, self.seen, strict=False)
-        alike = all(state is before and state.seen == seen for state, before, seen in now)
-        return alike and len(states) == len(self.states)
+        pairs = zip(states, self.states, self.before, strict=False)
+        return len(states) == len(self.states) and all(
+            state is known and state.weights is weights and state.seen == seen
+            for state, known, (weights, seen) in pairs
+        )
 
 
 @dataclass
@@ -76,7 +82,7 @@ class Learner:
     states: list[Any]
     intercept_step: float = 1.0
     features: dict[str, Any] = field(default_factory=dict)
-    kept: "Predictors | None" = field(default=None, init=False, repr=False)
+    kept: Coefficients | None = field(default=None, init=False, repr=False)
 
     @classmethod
     def begin(
@@ -212,8 +218,7 @@ class Learner:
                 labels = np.array([code], np.uint32) if positive is None else None
                 examples = Examples(rows, np.array([step], rows.values.dtype), labels)
                 settings = self.rule.settings(self.parameters, self.intercept_step)
-                log = np.zeros(1, UPDATE)
-                task = LinearTask(examples, FIRST_ROW, self.rule, settings, self.width, log)
+                task = LinearTask(examples, FIRST_ROW, self.rule, settings, self.width)
                 for learnt in state.sweep(task, FIRST_ROW, None):
                     if len(learnt.updates):
                         state.refuse_overflow(rows)
@@ -246,18 +251,21 @@ class Learner:
         return isinstance(self.states[0], Vote)
 
     def coefficients(self) -> tuple[Array, Array]:
-        """The weights and biases to predict with, one row per class or one for two classes."""
-        weights, biases = zip(*(state.coefficients() for state in self.states), strict=True)
-        one = len(weights) == 1
-        return np.atleast_2d(weights[0].T) if one else np.vstack(weights), np.concatenate(biases)
+        """The weights and biases to predict with, one row per class or one for two classes.
 
-    def predictors(self) -> list[tuple[Array, Array]]:
-        """The weights and bias of each state to predict with, until more rows are seen."""
-        if self.kept is None or not self.kept.are_of(self.states):
-            pairs = [state.coefficients() for state in self.states]
-            seen = [state.seen for state in self.states]
-            self.kept = Predictors(list(self.states), seen, pairs)
-        return self.kept.pairs
+        They are made anew when more rows have been seen.
+        """
+        kept = self.kept
+        if kept is None or not kept.are_of(self.states):
+            weights, biases = zip(*(state.coefficients() for state in self.states), strict=True)
+            coef = np.atleast_2d(weights[0].T) if len(weights) == 1 else np.vstack(weights)
+            pairs = [(state.weights, state.seen) for state in self.states]
+            kept = Coefficients(list(self.states), pairs, coef, np.concatenate(biases))
+            self.kept = kept
+        return kept.coef, kept.bias
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"kept": None}
 
     def scores(self, rows: Rows, width: int) -> Array:
         """The activation, or share of votes, of each row, with a column per class if over two.
@@ -269,8 +277,12 @@ class Learner:
         if self.votes:
             by_state = self.shares(matrix_of(rows, count, self.width))
         else:
-            parts = [scores(rows, count, *pair) for pair in self.predictors()]
-            by_state = parts[0] if len(parts) == 1 else np.column_stack(parts)
+            coef, bias = self.coefficients()
+            if self.problems == [None]:
+                by_state = scores(rows, count, coef.T, bias)
+            else:
+                pairs = ((coef[k], bias[k : k + 1]) for k in range(len(coef)))
+                by_state = np.column_stack([scores(rows, count, *pair) for pair in pairs])
         return by_state.ravel() if len(self.classes) == 2 else by_state
 
     def shares(self, X: Any) -> Array:

@@ -117,7 +117,6 @@ class Perceptron(OnlineClassifier):
     _parameters = LINEAR
     _rule = PERCEPTRON
     _learner: Learner
-    _coefficients: tuple[Array, Array] | None
     _plain: bool
 
     def __init__(
@@ -238,7 +237,7 @@ class Perceptron(OnlineClassifier):
                 self._check_going_on(known)
                 learner = replace(self._learner, **self._settings(rows))
             count = learner.learn(rows)
-            self._learner, self._coefficients, self.classes_ = learner, None, known
+            self._learner, self.classes_ = learner, known
             self.n_mistakes_, self._plain = learner.mistakes, False
             epoch = Epoch(1, count.n_rows, count.mistakes, count.errors, count.loss)
             self._set_history([epoch], "max_iter")  # a clean batch proves nothing about the others
@@ -265,7 +264,7 @@ class Perceptron(OnlineClassifier):
         if code is None:
             raise ValueError(f"The label {y!r} is not among {self.classes_.tolist()}.")
         self._learner.learn_one(row, code)
-        self._coefficients, self._plain = None, False
+        self._plain = False
         self.n_mistakes_ = self._learner.mistakes
         return self
 
@@ -277,7 +276,8 @@ class Perceptron(OnlineClassifier):
         x : array-like of shape (n_features,)
             The row.
         """
-        scores = self._learner.score_one(self._one_row(x))
+        row = self._one_row(x)
+        scores = self._learner.score_one(row)
         return self.classes_.item(self._learner.choose(scores)[0])
 
     def _one_row(self, x: ArrayLike) -> Rows:
@@ -328,19 +328,14 @@ class Perceptron(OnlineClassifier):
     @property
     def coef_(self) -> Array:
         """The weights, one row per class or one row for two classes."""
-        return self._predictors()[0]
+        check_is_fitted(self)
+        return self._learner.coefficients()[0]
 
     @property
     def intercept_(self) -> Array:
         """The biases."""
-        return self._predictors()[1]
-
-    def _predictors(self) -> tuple[Array, Array]:
-        """The weights and biases to predict with, one row per class; made when first asked for."""
         check_is_fitted(self)
-        if self._coefficients is None:
-            self._coefficients = self._learner.coefficients()
-        return self._coefficients
+        return self._learner.coefficients()[1]
 
     def last_weights(self) -> tuple[Array, float, float]:
         """The weights and bias after the last update, and how far a mistake moved the bias.
@@ -399,7 +394,7 @@ class Perceptron(OnlineClassifier):
         if step == "radius":
             step = largest_squared_norm(given.rows, given.everything)
         step = float(step) if self.fit_intercept else 0.0
-        return {"parameters": self.get_params(deep=False), "intercept_step": step}
+        return {"parameters": self._values(), "intercept_step": step}
 
     def _check_going_on(self, classes: Array) -> None:
         """Refuse to go on from another kind of model."""
@@ -458,7 +453,7 @@ class Perceptron(OnlineClassifier):
 
     def _keep(self, learner: Learner, histories: list[History]) -> None:
         """Take over what was learnt."""
-        self.classes_, self._learner, self._coefficients = learner.classes, learner, None
+        self.classes_, self._learner = learner.classes, learner
         if not (np.isfinite(self.coef_).all() and np.isfinite(self.intercept_).all()):
             raise overflow(self.coef_.dtype)
         self.n_mistakes_ = learner.mistakes
@@ -468,7 +463,7 @@ class Perceptron(OnlineClassifier):
 
     def _model(self) -> Model:
         self._learner.features = self._feature_names() or self._learner.features
-        self._learner.parameters = self.get_params(deep=False)
+        self._learner.parameters = self._values()
         facts = {"stop_reason": self.stop_reason_, "plain": self._plain}
         return self._learner.model(type(self).__name__, facts, self.history_)
 
@@ -476,7 +471,7 @@ class Perceptron(OnlineClassifier):
     def _restored(cls, model: Model) -> Self:
         """The estimator that a model file holds."""
         restored = cls(**model.parameters)
-        restored._learner, restored._coefficients = Learner.of(model), None
+        restored._learner = Learner.of(model)
         restored._restore(model, restored._learner.width)
         restored._plain = model.facts.get("plain") is True
         restored.n_mistakes_ = restored._learner.mistakes

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from ..parameters import ORDERS, SOLUTIONS
-from .data import FORMAT_HELP, READING, Label, check_input, check_output, column
+from .data import FORMAT_HELP, READING, First, Header, Label, check_input, check_output
 
 RESULT: dict[str, Any] = {"rich_help_panel": "Result", "show_default": False}
 LEARNING: dict[str, Any] = {"rich_help_panel": "Learning", "show_default": False}
@@ -166,7 +166,20 @@ class ReadingOptions:
         bool,
         typer.Option("--pairs", help="Products of every two features.", metavar=" ", **READING),
     ] = False
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option(help="A column to leave out (repeatable).", metavar="COLUMN", **READING),
+    ] = None
+    id: Annotated[
+        str | None,
+        typer.Option(help="Names the rows, beside predictions.", metavar="COLUMN", **READING),
+    ] = None
     format: Annotated[str | None, typer.Option(help=FORMAT_HELP, metavar="NAME", **READING)] = None
+    header: Header = None
+    encoding: Annotated[
+        str | None, typer.Option(help="Of text, as latin-1 (UTF-8).", metavar="NAME", **READING)
+    ] = None
+    first: First = None
     skip_bad: Annotated[
         int, typer.Option(help="Leave out broken rows.", metavar="N", **READING)
     ] = 0
@@ -181,7 +194,7 @@ class ReadingOptions:
         """The options of ``read``."""
         return {
             "format": self.format,
-            "label": column(self.label),
+            "label": self.label,
             "text": tuple(self.text or ()),
             "category": tuple(self.category or ()),
             "ngrams": lengths(self.ngrams),
@@ -189,6 +202,11 @@ class ReadingOptions:
             "bits": self.bits,
             "cross": tuple(self.cross or ()),
             "pairs": self.pairs,
+            "ignore": tuple(self.ignore or ()),
+            "id": self.id,
+            "header": self.header,
+            "encoding": self.encoding,
+            "first": self.first,
             "skip_bad": self.skip_bad,
         }
 

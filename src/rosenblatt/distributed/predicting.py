@@ -82,7 +82,6 @@ def score(model: Perceptron, X: Any, y: Any = None, **reading: Any) -> float:
 def without_training(model: Perceptron) -> Perceptron:
     """The model without what only training needs."""
     light, learner = copy.copy(model), model._learner
-    light._coefficients = model._predictors()
     if not learner.votes:
         pairs = [state.coefficients() for state in learner.states]
         states = [Last(weights, bias, rule=learner.rule) for weights, bias in pairs]

@@ -23,7 +23,7 @@ from ..training.tasks import Learnt, Task
 from .moves import added, groups_of, moves_of, summed
 
 
-@dataclass
+@dataclass(kw_only=True)
 class DualState:
     """The support rows and their coefficients.
 

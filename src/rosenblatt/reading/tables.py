@@ -18,14 +18,14 @@ class TableSource(Source):
     def __init__(self, table: Any) -> None:
         self.table = table
         self.name, self.size = "the table", table.nbytes
-        self.files, self.is_folder = [], False
+        self.files, self.is_folder, self.encoding, self.blanks = [], False, None, False
         self.file = self.start = self.stream = None
 
 
-def source_of(data: Any) -> Source:
+def source_of(data: Any, encoding: str | None = None) -> Source:
     """What to read: a path, an open file, or a table."""
     table = table_of(data)
-    return Source(data) if table is None else TableSource(table)
+    return Source(data, encoding) if table is None else TableSource(table)
 
 
 def table_of(data: Any) -> Any:

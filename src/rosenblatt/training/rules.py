@@ -41,6 +41,7 @@ class UpdateRule:
     settings : callable
         Makes of the parameters what the kernels take; ``above`` and ``below`` say what an
         activation must exceed in a positive row, and stay under in a negative one, to be right.
+        Rows that are right change nothing.
     further : tuple of Further
         The state that the rule keeps besides.
     additive : bool

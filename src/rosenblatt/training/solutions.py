@@ -57,6 +57,8 @@ class Last:
 
     def widen(self, width: int) -> None:
         """Make room for more columns, with zero weights."""
+        if width <= len(self.weights):
+            return
         for name, narrow in self.by_column().items():
             setattr(self, name, widened(narrow, width))
         for one in self.rule.further:
@@ -185,7 +187,8 @@ class Vote(Last):
             return
         positions, rivals = updates["position"].copy(), updates["rival"].copy()
         rows = order[positions]
-        labels = task.examples.labels[rows].astype(np.intp) if task.many else rivals
+        codes = task.examples.labels
+        labels = rivals if codes is None else codes[rows].astype(np.intp)
         intercept_steps = np.full(len(rows), task.settings.intercept_step)
         made = rows, self.seen + positions, updates["step"].copy(), intercept_steps, labels, rivals
         self.pending.append(Updates(*made))

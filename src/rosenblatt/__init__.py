@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from .pipeline import load, save, train
     from .reading.batches import Batch
     from .reading.reader import Reader, read
-    from .theory.bounds import MistakeBounds, mistake_bounds
+    from .theory.bounds import MistakeBounds, Report, mistake_bounds, report
     from .theory.certificates import (
         Inseparable,
         Separable,
@@ -19,10 +19,8 @@ if TYPE_CHECKING:
         load_certificate,
         save_certificate,
     )
-    from .theory.convergence import Report, report
-    from .theory.margins import margin, margins, radius, training_error
+    from .theory.margins import MaxMargin, margin, margins, max_margin, radius, training_error
     from .theory.separability import separability
-    from .theory.widest import MaxMargin, max_margin
     from .training.history import Epoch
 
 __version__ = "0.1.0"
@@ -35,7 +33,7 @@ _ROOMS = {
     "pipeline": ["load", "save", "train"],
     "reading.batches": ["Batch"],
     "reading.reader": ["Reader", "read"],
-    "theory.bounds": ["MistakeBounds", "mistake_bounds"],
+    "theory.bounds": ["MistakeBounds", "Report", "mistake_bounds", "report"],
     "theory.certificates": [
         "Inseparable",
         "Separable",
@@ -43,10 +41,15 @@ _ROOMS = {
         "load_certificate",
         "save_certificate",
     ],
-    "theory.convergence": ["Report", "report"],
-    "theory.margins": ["margin", "margins", "radius", "training_error"],
+    "theory.margins": [
+        "MaxMargin",
+        "margin",
+        "margins",
+        "max_margin",
+        "radius",
+        "training_error",
+    ],
     "theory.separability": ["separability"],
-    "theory.widest": ["MaxMargin", "max_margin"],
     "training.history": ["Epoch"],
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}

@@ -35,16 +35,6 @@ class Batch(NamedTuple):
         """The labels."""
         return self.labels
 
-    @property
-    def X(self) -> Any:  # noqa: N802
-        """The rows as an array or a CSR matrix, for any classifier's ``partial_fit``."""
-        return matrix_of(self.rows, n_rows(self.rows), self.width)
-
-    @property
-    def y(self) -> np.ndarray | None:
-        """The labels."""
-        return self.labels
-
 
 def one_batch(parts: list[Batch]) -> Batch:
     """Several batches as one."""

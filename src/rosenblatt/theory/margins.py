@@ -9,6 +9,7 @@ from sklearn.utils.extmath import row_norms
 
 from ..rows import Array
 from .certificates import Separable
+from .exact import MOST_WORK, Effort
 from .hull import Hull, nearest_to_origin, widest_gap
 from .problem import Problem, checked_rows, checked_weights, length, problem_of
 from .separability import decide
@@ -160,7 +161,7 @@ def widest(problem: Problem, tolerance: float) -> MaxMargin:
 
 def proved_separator(problem: Problem) -> tuple[Array, float, float]:
     """Some hyperplane of unit length that separates, and its margin: -∞ if there is none."""
-    verdict = decide(problem)
+    verdict = decide(problem, Effort(MOST_WORK / 10))  # no certificate is asked for
     if not isinstance(verdict, Separable):
         return np.zeros(problem.X.shape[1]), 0.0, -np.inf
     weights = np.array(verdict.weights, np.float64)

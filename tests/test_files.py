@@ -760,3 +760,25 @@ def test_a_cache_changes_nothing_but_the_time(write, monkeypatch, kind, solution
         np.testing.assert_equal(vars(model.states[0]), vars(plain.states[0]))
         assert model.features == plain.features
     assert heard.tallies == []  # the second time the file was not parsed
+
+
+# Small files that become large.
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_rows_that_outgrow_memory_are_learnt_as_a_stream(write, monkeypatch, kind):
+    path, heard = write(f"rows.{kind}", made(kind)), Heard()
+    monkeypatch.setattr(files, "MOST_IN_MEMORY", 1000)
+    model = train(read(path, batch_bytes=700), How(epochs=3), heard)
+    assert_same(model, averaged(path, 3))
+    assert any("learnt as a stream" in note for note in heard.notes)
+    with pytest.raises(ValueError, match='order="each" needs the rows in memory'):
+        train(read(path, batch_bytes=700), How(order="each", epochs=3))
+
+
+@pytest.mark.parametrize("importance", ["1e-60", "1e308"])
+@pytest.mark.parametrize("epochs", [1, 3])
+def test_an_importance_beyond_the_type_is_refused(write, importance, epochs):
+    path = write("rows.vw", f"1 {importance} |a x\n-1 |a y\n" * 9)
+    with pytest.raises(ValueError, match="too small or too large for float32"):
+        train(read(path), How(epochs=epochs))

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .kernels.algebra import Rows
 from .kernels.linear import Examples
 from .labels import rows_that_count
-from .parameters import SIGN_OF_ZERO, ParameterError, check_ties
+from .parameters import LINEAR, SIGN_OF_ZERO, ParameterError, check_ties
 from .rows import Array, known_columns, matrix_of, n_rows, read_only
 from .storage.model import Model
 from .training.history import Checkpoint, Count, Epoch, History
@@ -121,9 +121,10 @@ class Learner:
 
     @classmethod
     def of(cls, model: Model) -> "Learner":
-        """The learner that a model file holds."""
+        """The learner that a model file holds; parameters that it does not know are as usual."""
+        usual = {name: parameter.default for name, parameter in LINEAR.items()}
         step = model.facts.get("intercept_step", 1.0)
-        return cls(model.parameters, model.classes, model.states, step, model.features)
+        return cls(usual | model.parameters, model.classes, model.states, step, model.features)
 
     @property
     def rule(self) -> UpdateRule:

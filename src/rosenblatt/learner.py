@@ -107,6 +107,7 @@ class Learner:
         rule
             How rows change weights.
         """
+        refuse_too_many(shape[0], len(classes))
         problems = rule.problems(len(classes), parameters["multi_class"])
         check_ties(parameters["ties"], len(classes), problems != [None])
         rule.check(parameters["solution"])
@@ -167,12 +168,7 @@ class Learner:
 
     def task(self, given: TrainingRows, problem: int = 0) -> LinearTask:
         """What one problem has to learn from rows."""
-        if given.width * len(self.classes) > MOST_WEIGHTS:
-            raise ParameterError(
-                f"{given.width:,} columns and {len(self.classes)} classes need more weights than "
-                f"{MOST_WEIGHTS:,}; number the columns without gaps, or let them be hashed into "
-                "fewer ({bits?})."
-            )
+        refuse_too_many(given.width, len(self.classes))
         positive = self.problems[problem]
         eta0, dtype = self.parameters.get("eta0", 1.0), given.rows.values.dtype
         steps = steps_of(given.codes, positive, eta0, given.weights, dtype)
@@ -327,6 +323,15 @@ class Learner:
         facts = {"intercept_step": self.intercept_step, **facts}
         kept = dict(self.parameters), self.classes, self.states, self.features, facts
         return Model(estimator, *kept, history, checkpoint)
+
+
+def refuse_too_many(width: int, n_classes: int) -> None:
+    """Refuse more weights than there is memory for."""
+    if width * n_classes > MOST_WEIGHTS:
+        raise ParameterError(
+            f"{width:,} columns and {n_classes} classes need more weights than {MOST_WEIGHTS:,}; "
+            "number the columns without gaps, or let them be hashed into fewer ({bits?})."
+        )
 
 
 def starting_weights(

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .kernels.algebra import Rows
 from .kernels.linear import Examples
 from .labels import rows_that_count
-from .parameters import SIGN_OF_ZERO, ParameterError, check_ties
+from .parameters import LINEAR, SIGN_OF_ZERO, ParameterError, check_ties
 from .rows import Array, known_columns, matrix_of, n_rows, read_only
 from .storage.model import Model
 from .training.history import Checkpoint, Count, Epoch, History
@@ -107,6 +107,7 @@ class Learner:
         rule
             How rows change weights.
         """
+        refuse_too_many(shape[0], len(classes))
         problems = rule.problems(len(classes), parameters["multi_class"])
         check_ties(parameters["ties"], len(classes), problems != [None])
         rule.check(parameters["solution"])
@@ -121,9 +122,10 @@ class Learner:
 
     @classmethod
     def of(cls, model: Model) -> "Learner":
-        """The learner that a model file holds."""
+        """The learner that a model file holds; parameters that it does not know are as usual."""
+        usual = {name: parameter.default for name, parameter in LINEAR.items()}
         step = model.facts.get("intercept_step", 1.0)
-        return cls(model.parameters, model.classes, model.states, step, model.features)
+        return cls(usual | model.parameters, model.classes, model.states, step, model.features)
 
     @property
     def rule(self) -> UpdateRule:
@@ -166,12 +168,7 @@ class Learner:
 
     def task(self, given: TrainingRows, problem: int = 0) -> LinearTask:
         """What one problem has to learn from rows."""
-        if given.width * len(self.classes) > MOST_WEIGHTS:
-            raise ParameterError(
-                f"{given.width:,} columns and {len(self.classes)} classes need more weights than "
-                f"{MOST_WEIGHTS:,}; number the columns without gaps, or let them be hashed into "
-                "fewer ({bits?})."
-            )
+        refuse_too_many(given.width, len(self.classes))
         positive = self.problems[problem]
         eta0, dtype = self.parameters.get("eta0", 1.0), given.rows.values.dtype
         steps = steps_of(given.codes, positive, eta0, given.weights, dtype)
@@ -326,6 +323,15 @@ class Learner:
         facts = {"intercept_step": self.intercept_step, **facts}
         kept = dict(self.parameters), self.classes, self.states, self.features, facts
         return Model(estimator, *kept, history, checkpoint)
+
+
+def refuse_too_many(width: int, n_classes: int) -> None:
+    """Refuse more weights than there is memory for."""
+    if width * n_classes > MOST_WEIGHTS:
+        raise ParameterError(
+            f"{width:,} columns and {n_classes} classes need more weights than {MOST_WEIGHTS:,}; "
+            "number the columns without gaps, or let them be hashed into fewer ({bits?})."
+        )
 
 
 def starting_weights(

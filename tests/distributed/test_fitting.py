@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import dask.array as da
 import numpy as np
@@ -10,8 +11,11 @@ from scipy.sparse import csr_matrix
 
 from rosenblatt import KernelPerceptron, Perceptron
 from rosenblatt.distributed import fit
+from rosenblatt.distributed.fitting import check_supported
 from rosenblatt.learner import Learner
+from rosenblatt.parameters import LINEAR, ParameterError
 from rosenblatt.storage.file import load_model
+from rosenblatt.training.rules import PERCEPTRON, Further
 
 from ..conftest import FORMS, blobs, form_parameters
 from .conftest import cut, same
@@ -164,3 +168,13 @@ def test_only_plain_runs_are_for_the_theory(client):
 def test_only_perceptrons_are_mixed(client):
     with pytest.raises(TypeError, match="KernelPerceptron cannot be trained on a cluster"):
         fit(KernelPerceptron(), *cut(*blobs(20, 3), [20]), client=client)
+
+
+def test_a_rule_that_keeps_more_than_weights_goes_from_partition_to_partition():
+    keeps_more = replace(
+        PERCEPTRON, name="wary", further=(Further("variance", "weights", None, 1),)
+    )
+    values = Perceptron(order="fixed").get_params() | {"mix": "uniform"}
+    check_supported(values | {"mode": "sequential"}, LINEAR, keeps_more)
+    with pytest.raises(ParameterError, match=r'wary keeps more; use mode="sequential"'):
+        check_supported(values | {"mode": "mixing"}, LINEAR, keeps_more)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rosenblatt import Perceptron, radius
 from rosenblatt.distributed import fit
 from rosenblatt.distributed.job import without_weights
-from rosenblatt.distributed.mixing import Sparse, add_up, mix_into
+from rosenblatt.distributed.mixing import SparseWeights, add_up, mix_into
 from rosenblatt.distributed.partitions import batch_of
 from rosenblatt.distributed.survey import classes_of, coder_for, learner_for, prepare, survey
 from rosenblatt.distributed.work import learn
@@ -45,7 +45,7 @@ def mixed_here(X, y, lengths, mix, settings):
     parts = [prepare(batch, i, coder, empty, X.shape[1]) for i, batch in enumerate(batches)]
     (state,) = learner.states
     for epoch in range(1, settings["max_iter"] + 1):
-        weights = {0: Sparse.of(state.weights, state.bias)}
+        weights = {0: SparseWeights.of(state.weights, state.bias)}
         reports = [learn(part, i, weights, empty, epoch, mix) for i, part in enumerate(parts)]
         sums = add_up(*reports)[0]
         mix_into(state, sums)

@@ -36,7 +36,7 @@ def refuse_several_best(job: Job) -> None:
     if len(job.histories) > 1 and given["early_stopping"]:
         raise ParameterError(
             "A run with {multi_class} and {early_stopping} cannot be left and resumed; leave "
-            "{checkpoint?}= out.",
+            "{checkpoint?} out.",
             **given,
         )
 

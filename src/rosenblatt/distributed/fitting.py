@@ -111,7 +111,7 @@ def check_supported(
 
 def take_over(estimator: Perceptron, job: Job) -> None:
     """Give an estimator what was learnt."""
-    learner, mixing = job.learner, job.mixing()
+    learner = job.learner
     learner.states, learner.parameters = job.outcomes(), estimator.get_params(deep=False)
     estimator._keep(learner, job.histories)
     estimator.n_features_in_ = learner.width
@@ -119,7 +119,7 @@ def take_over(estimator: Perceptron, job: Job) -> None:
     if "names" in learner.features:
         estimator.feature_names_in_ = np.array(learner.features["names"], object)
     estimator._plain = job.plain and job.relays  # mixed weights are no sum of mistakes
-    estimator.mixing_ = mixing
+    estimator.mixing_ = job.mixing
 
 
 class Kept(NamedTuple):

@@ -13,7 +13,7 @@ from ..training import state as states
 from ..training.history import Count, Epoch, History, merged
 from ..training.solutions import Last
 from .cluster import Cluster
-from .mixing import Sparse, add_up, mix_into
+from .mixing import SparseWeights, add_up, mix_into
 from .partitions import FilePartition
 from .rounds import Mixing, Round, weighted_mistakes
 from .survey import Found
@@ -44,6 +44,7 @@ class Job:
         settings = learner.parameters["max_iter"], learner.parameters["n_iter_no_change"]
         self.histories = [History(*settings) for _ in learner.states]
         self.rounds, self.rows = list[Round](), tuple[int, ...]()
+        self.mixing: Mixing | None = None
 
     def unfinished(self) -> list[int]:
         """The problems that go on."""
@@ -55,7 +56,7 @@ class Job:
         return [history.chosen(state) for history, state in pairs]
 
     def train(self, after: Callable[["Job"], None]) -> None:
-        """Go through epochs until all problems have stopped."""
+        """Go through epochs until all problems have stopped; then say how the model was made."""
         settings, again = self.learner.parameters, self.cluster.again_when_lost
         while problems := self.unfinished():
             started, measured, scores = time.perf_counter(), dict[int, Losses](), dict[int, float]()
@@ -70,6 +71,7 @@ class Job:
                 self.close(problem, counted[problem], measured.get(problem), scores.get(problem))
             self.keep_round(counted, moved, time.perf_counter() - started)
             after(self)
+        self.mixing = self.summary()
 
     def close(
         self, problem: int, parts: tuple[Epoch, ...], measured: Losses | None, score: float | None
@@ -153,7 +155,7 @@ class Job:
         for problem in problems:
             state = self.learner.states[problem]
             pair = state.coefficients() if to_predict else (state.weights, state.bias)
-            weights[problem] = Sparse.of(*pair)
+            weights[problem] = SparseWeights.of(*pair)
         size = sum(sparse.nbytes for sparse in weights.values())
         return self.cluster.share(weights), size * self.cluster.workers()
 
@@ -167,7 +169,7 @@ class Job:
         known = not isinstance(self.parts[0], FilePartition)  # nobody has seen all weights of rows
         return given["margin"] == 0 and not given["early_stopping"] and known and not weighted
 
-    def mixing(self) -> Mixing:
+    def summary(self) -> Mixing:
         """How the model was made, with the margin that it attains if two classes are separated."""
         weighted = sum(one.weighted_mistakes for one in self.rounds)
         made = Mixing(self.mode, self.mix, self.rows, tuple(self.rounds), weighted)

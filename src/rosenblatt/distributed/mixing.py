@@ -9,7 +9,7 @@ from ..training.history import Epoch
 from ..training.solutions import Average, Last, widened
 
 
-class Sparse(NamedTuple):
+class SparseWeights(NamedTuple):
     """Weights, or what is to be added to them, as they travel: at some places, and 0 elsewhere.
 
     ``values`` begin with the biases; ``size`` is that of all weights.
@@ -20,12 +20,12 @@ class Sparse(NamedTuple):
     values: Array
 
     @classmethod
-    def at(cls, places: Array, size: int, values: Array) -> "Sparse":
+    def at(cls, places: Array, size: int, values: Array) -> "SparseWeights":
         """Values at places, whose numbers are kept as small as they can be."""
         return cls(size, places.astype(np.min_scalar_type(size), copy=False), values)
 
     @classmethod
-    def of(cls, weights: Array, bias: Array) -> "Sparse":
+    def of(cls, weights: Array, bias: Array) -> "SparseWeights":
         """All weights that are not zero."""
         places = np.flatnonzero(weights)
         return cls.at(places, weights.size, taken(places, weights, bias))
@@ -65,7 +65,7 @@ class Sums(NamedTuple):
     """
 
     share: float
-    vectors: Sparse
+    vectors: SparseWeights
     epochs: tuple[Epoch, ...]
     sent: int
 
@@ -85,7 +85,7 @@ def sums_of(state: Last, start: Last, epoch: Epoch, mix: str) -> Sums:
         missing = taken(places, state.missing, state.missing_bias)
         values.append(state.seen * moves - missing)
     told = np.array(values, state.weights.dtype)
-    vectors = Sparse.at(places, state.weights.size, told)
+    vectors = SparseWeights.at(places, state.weights.size, told)
     return Sums(share, vectors, (epoch,), vectors.nbytes)
 
 
@@ -109,7 +109,7 @@ def total(parts: list[Sums]) -> Sums:
             row[one.places] += more
     places = np.flatnonzero(touched)
     values = np.hstack([biases, weights[:, places]]).astype(dtype, copy=False)
-    result = Sparse.at(places, size, values)
+    result = SparseWeights.at(places, size, values)
     return Sums(sum(shares), result, sum(epochs, ()), sum(sent) + result.nbytes)
 
 

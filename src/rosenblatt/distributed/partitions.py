@@ -92,11 +92,11 @@ class Partitions(NamedTuple):
 
     def can_stream(self, parameters: Mapping[str, Any]) -> bool:
         """Whether one pass over files will do, so that the rows need not be kept."""
-        plain = parameters["max_iter"] == 1 and parameters["order"] == "fixed"
-        plain = plain and parameters["class_weight"] != "balanced"
-        needs = (parameters["measure"], parameters["early_stopping"])
-        radius = parameters["intercept_step"] == "radius"
-        return self.from_files and plain and not any(needs) and not radius
+        one_pass = parameters["max_iter"] == 1 and parameters["order"] == "fixed"
+        looks_again = parameters["measure"] or parameters["early_stopping"]
+        looks_again = looks_again or parameters["class_weight"] == "balanced"
+        looks_again = looks_again or parameters["intercept_step"] == "radius"
+        return self.from_files and one_pass and not looks_again
 
     def loaded(self, cluster: Cluster) -> list[Any]:
         """Batches in the memory of the workers."""
@@ -177,7 +177,7 @@ def files_of(X: Any, reading: dict[str, Any]) -> Partitions:
     if not groups:
         raise ValueError("There are no files to learn from.")
     reader = read(groups[0][0], **reading)
-    kept = "skip_bad", "dtype", "batch_bytes", "header"
+    kept = "skip_bad", "dtype", "batch_bytes"
     same: dict[str, Any] = {name: reading[name] for name in kept if name in reading}
     recipe = reader.features()
     alike = {"features": recipe, "label": recipe["label"], "format": reader.format, **same}

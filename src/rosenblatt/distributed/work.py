@@ -11,10 +11,10 @@ from ..learner import Learner
 from ..training.history import Epoch, History
 from ..training.run import Run, losses
 from ..training.solutions import Last
-from .mixing import Sparse, Sums, sums_of
+from .mixing import SparseWeights, Sums, sums_of
 from .partitions import LoadedPartition, Partition, in_partition
 
-Weights = dict[int, Sparse]
+Weights = dict[int, SparseWeights]
 
 
 def learn_epoch(

@@ -129,7 +129,7 @@ def interpreted():
         if isinstance(value, np.ndarray):
             setattr(module, name, guarded(value))
     module.np = WatchedNumpy("numpy")
-    module.math = SimpleNamespace(ldexp=ldexp, frexp=math.frexp, sqrt=np.sqrt)
+    module.math = SimpleNamespace(ldexp=ldexp, sqrt=np.sqrt, isnan=math.isnan, isinf=math.isinf)
     module.low_zeros, module.forget = low_zeros, memory.arrays.clear
     for name in ("address", "byte", "eight_bytes"):
         setattr(module, name, getattr(memory, name))

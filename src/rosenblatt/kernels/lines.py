@@ -182,7 +182,7 @@ def svmlight_features(i, k, values, indices, first, limit, increasing):
         x, i = number(end + 1, single)
         if i == end + 1 or not ends_item(byte(i)):
             return i, k, VALUE
-        if math.isinf(x):
+        if not math.isfinite(x):
             return end + 1, k, VALUE_TOO_LARGE
         values[np.uint64(k)], indices[np.uint64(k)] = x, index - first
         k += 1
@@ -303,7 +303,7 @@ def vw_value(i, scale, single):
     if end == i + 1 or not (ends_field(byte(end)) or byte(end) == BAR):
         return x, end, VALUE
     x = np.float64(np.float32(x * scale)) if single else x * scale
-    if math.isinf(x):
+    if not math.isfinite(x):
         return x, i + 1, VALUE_TOO_LARGE
     return x, end, 0
 
@@ -405,7 +405,8 @@ def cell(i, delimiter, single):
     while surrounds(byte(i), delimiter):
         i += 1
     x, after = number(i, single)
-    if after == i:
+    found = after > i
+    if not found:
         x, after = np.nan, missing_end(i, delimiter)
         if after < i:
             return x, i, VALUE
@@ -414,7 +415,7 @@ def cell(i, delimiter, single):
         end += 1
     if not ends_cell(byte(end), delimiter):
         return x, after, VALUE
-    return (x, i, VALUE_TOO_LARGE) if math.isinf(x) else (x, end, 0)
+    return (x, i, VALUE_TOO_LARGE) if found and not math.isfinite(x) else (x, end, 0)
 
 
 @helper

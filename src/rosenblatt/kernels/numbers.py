@@ -184,8 +184,11 @@ def nearest_float(text, single):
 
 @ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 def rounded(first, end, single):
-    """The float nearest to the decimal between two addresses."""
-    return nearest_float(ctypes.string_at(first, end - first).decode("ascii"), single)
+    """The float nearest to the decimal between two addresses; not a number if interrupted."""
+    try:
+        return nearest_float(ctypes.string_at(first, end - first).decode("ascii"), single)
+    except KeyboardInterrupt:  # which cannot pass through compiled code
+        return math.nan
 
 
 # Compiled code finds it by its name, as what comes from the disk cache must.

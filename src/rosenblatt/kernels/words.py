@@ -329,7 +329,15 @@ def write_counts(keys, n, k, grams, rows, ordered, counts):
     return k
 
 
-def text(data, offsets, row, k, grams, rows, names):
+def text(
+    data: np.ndarray,
+    offsets: np.ndarray,
+    row: int,
+    k: int,
+    grams: Grams,
+    rows: CSRBuffer,
+    names: Names,
+) -> tuple[int, int]:
     """The n-grams of each string, once each, sorted by column."""
     kernel = character_grams if grams.characters else word_grams
     return kernel(data, offsets, row, k, grams, rows, names)

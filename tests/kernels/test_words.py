@@ -152,8 +152,9 @@ def test_categories_numbers_and_text_make_one_row():
     names = room_for_names()
     a, b, c = block(3, 3), block(3, 3), block(3, 3)
     data, offsets = column(strings)
-    assert words.categories(data, offsets, 0, 0, np.uint64(salt), MASK, False, a, NO_NAMES) == (3, 2)
-    assert words.categories(data, offsets, 0, 0, np.uint64(salt), MASK, False, a, names) == (3, 2)
+    arguments = data, offsets, 0, 0, np.uint64(salt), MASK, False, a
+    assert words.categories(*arguments, NO_NAMES) == (3, 2)
+    assert words.categories(*arguments, names) == (3, 2)
     assert set(names_in(names, b"".join(strings)).values()) == {b"red", b"dark blue"}
     assert words.numbers(np.array([np.nan, 0, 2.5]), 0, 0, 7, b) == (3, 1)
     assert words.numbers(np.array([1, 0, 2]), 0, 0, 8, c) == (3, 2)

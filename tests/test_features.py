@@ -80,7 +80,9 @@ def test_strings_are_text():
     [
         (17, "These are no rows"),
         ([], "These are no rows"),
-        ([{"a": 1}, {"a": "x"}], "do not agree on the types"),
+        ([{"a": 1}, {"a": "x"}], "neither numbers nor strings throughout"),
+        (pandas.DataFrame({"a": [1, "x", 2.5]}), "neither numbers nor strings throughout"),
+        (pandas.DataFrame({"a": [10**30, 1]}), "neither numbers nor strings throughout"),
         (np.zeros((2, 2, 2)), "two dimensions"),
     ],
 )
@@ -96,3 +98,11 @@ def test_it_is_an_estimator():
         features.transform(ROWS)
     again = features.fit(ROWS).transform(features.transform(ROWS))
     np.testing.assert_array_equal(dense(again), dense(features.transform(ROWS)))
+
+
+def test_lists_series_and_nothing_are_tables_too():
+    np.testing.assert_array_equal(Features().fit_transform([[1, 2], [2, 1]]), [[1, 2], [2, 1]])
+    texts = Features(bits=8).fit(pandas.Series(["good film", "bad film"]))
+    assert texts.transform(["good"]).shape == (1, 256)
+    features = Features(bits=9).fit(ROWS)
+    assert features.transform(pandas.DataFrame(ROWS).iloc[:0]).shape == (0, 512)

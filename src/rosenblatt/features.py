@@ -111,7 +111,10 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             X = self._named(np.asarray(X))
             if hasattr(X, "indptr"):
                 return X
-        reader = read(X, features=self.recipe_, label=False)
+        table = table_of(X)
+        if table is not None and not len(table):
+            return csr_array((0, self.n_features_out_), dtype=np.float32)
+        reader = read(X if table is None else table, features=self.recipe_, label=False)
         batch = read_whole(reader, reader).batch
         known = self.n_features_out_ if reader.format == "svmlight" else batch.width
         matrix = matrix_of(batch.rows, n_rows(batch.rows), max(batch.width, known))
@@ -164,7 +167,8 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def _restored(cls, features: dict[str, Any], width: int) -> Self:
         """The features that a model file holds."""
         recipe = features["recipe"]
-        own = {name: recipe[name] for name in cls._get_param_names() if name in recipe}
+        names = [name for name in cls._get_param_names() if name in recipe and name != "label"]
+        own = {name: recipe[name] for name in names}
         restored = cls(**own)
         restored.recipe_ = recipe
         restored._keep_names(dict(map(tuple, features.get("largest", []))), width)
@@ -183,5 +187,7 @@ NAMES = 100_000  # of hashed features that are kept
 
 def only_texts(X: Any) -> bool:
     """Whether rows are strings alone."""
+    if hasattr(X, "columns"):
+        return False
     table = table_of(X)
-    return table is not None and table.column_names == [TEXT] and not hasattr(X, "columns")
+    return table is not None and table.column_names == [TEXT]

@@ -34,23 +34,45 @@ def table_of(data: Any) -> Any:
         return None
     import pyarrow
 
+    try:
+        table = converted(data)
+    except (pyarrow.ArrowException, OverflowError, UnicodeError) as error:
+        said = str(error.args[0] if error.args else error).splitlines()[0]
+        raise ValueError(
+            f"The table has a column that is neither numbers nor strings throughout: {said}; "
+            "convert or drop it."
+        ) from None
+    if table is None:
+        raise ValueError(
+            "These are no rows: give a path, a data frame, an Arrow table, an array, a list of "
+            f"dicts or a list of strings, not {type(data).__name__}."
+        )
+    return table
+
+
+def converted(data: Any) -> Any:
+    """The table, or None if there is no way to one."""
+    import pyarrow
+
     if isinstance(data, pyarrow.Table):
         return data
     if hasattr(data, "iloc"):  # pandas, whose index is no column
-        return pyarrow.Table.from_pandas(data, preserve_index=False)
+        frame = data if hasattr(data, "columns") else data.to_frame(TEXT)
+        return pyarrow.Table.from_pandas(frame, preserve_index=False)
     if hasattr(data, "__arrow_c_stream__"):
         return pyarrow.table(data)
     if isinstance(data, np.ndarray):
         return table_of_array(data)
     rows = [data] if isinstance(data, Mapping) else data
-    if isinstance(rows, Sequence) and rows and all(isinstance(row, Mapping) for row in rows):
+    if not isinstance(rows, Sequence) or not rows:
+        return None
+    if all(isinstance(row, Mapping) for row in rows):
         return table_of_dicts(rows)
-    if isinstance(rows, Sequence) and rows and all(isinstance(row, str) for row in rows):
+    if all(isinstance(row, str) for row in rows):
         return pyarrow.table({TEXT: list(rows)})
-    raise ValueError(
-        "These are no rows: give a path, a data frame, an Arrow table, an array, a list of dicts "
-        f"or a list of strings, not {type(data).__name__}."
-    )
+    if all(isinstance(row, list | tuple) for row in rows):
+        return table_of_array(np.asarray(rows))
+    return None
 
 
 def table_of_dicts(rows: Sequence[Mapping[str, Any]]) -> Any:
@@ -58,14 +80,7 @@ def table_of_dicts(rows: Sequence[Mapping[str, Any]]) -> Any:
     import pyarrow
 
     names = dict.fromkeys(str(name) for row in rows for name in row)
-    columns = {name: [row.get(name) for row in rows] for name in names}
-    try:
-        return pyarrow.table(columns)
-    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError) as error:
-        raise ValueError(
-            f"The dicts do not agree on the types of their values: {error}; give numbers or "
-            "strings, the same kind in each row."
-        ) from None
+    return pyarrow.table({name: [row.get(name) for row in rows] for name in names})
 
 
 def table_of_array(array: np.ndarray) -> Any:

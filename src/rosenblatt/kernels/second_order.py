@@ -18,7 +18,7 @@ from .first_order import note
 class ConfidenceSettings(NamedTuple):
     """When a row is surely right, the bias, and the parameters of a rule.
 
-    ``r`` is AROW's; ``phi`` and ``C`` are SCW's, ``squared`` tells SCW-II from SCW-I.
+    ``r`` is AROW's, or a of the second-order perceptron; ``phi`` and ``C`` are SCW's, ``squared`` tells SCW-II from SCW-I.
     """
 
     above: float
@@ -54,7 +54,7 @@ def variance_of_class(S, c, i, values, indices, starts):
 
 @inlined
 def learn(w, S, u, move, shrink, time, i, values, indices, starts):
-    """w += move·Σx, u += time·move·Σx, and Σ -= shrink·(Σx)², where the row has values."""
+    """W += move·Σx, u += time·move·Σx, and Σ -= shrink·(Σx)², where the row has values."""
     first, last = span(i, indices, starts)
     for k in range(first, last):
         j = column(k, first, indices)
@@ -222,8 +222,8 @@ def scw_many(examples, order, start, W, b, S, Sb, u, ub, clock, settings, log):
 
 
 # The second-order perceptron predicts with w = A⁻¹v, A = aI + Σ xxᵀ and v = Σ yx over its mistakes.
-# By Sherman & Morrison that is w += β(y - w·x)A⁻¹x with β = 1/(1 + xᵀA⁻¹x), and A⁻¹ shrinks by β as
-# Σ does above. The sign is that of the paper's, which counts the row itself in A.
+# With S = aA⁻¹ that is, by Sherman & Morrison, w += β(y - w·x)Sx and S -= βSxxᵀS, β = 1/(a + xᵀSx):
+# the steps of AROW, on mistakes only. The sign is the paper's, which counts the row itself in A.
 
 
 @compiled
@@ -240,7 +240,7 @@ def second_order(examples, order, start, w, b, S, Sb, u, ub, clock, settings, lo
             if updates == len(log) or not np.isfinite(a):
                 return t, updates, loss
             v = variance(S, i, *rows) + bias * Sb[0]
-            beta = 1.0 / (v + 1.0)
+            beta = 1.0 / (v + settings.r)
             move, time = beta * (1.0 - margin) * np.float64(steps[i]), clock[0] + t
             learn(w, S, u, move, beta, time, i, *rows)
             learn_bias(b, Sb, ub, 0, move, beta, time, bias)
@@ -267,7 +267,7 @@ def second_order_many(examples, order, start, W, b, S, Sb, u, ub, clock, setting
             if updates == len(log) or not np.isfinite(lead):
                 return t, updates, loss
             v = variance_of_class(S, y, i, *rows) + variance_of_class(S, rival, i, *rows)
-            beta = 1.0 / (v + bias * (Sb[y] + Sb[rival]) + 1.0)
+            beta = 1.0 / (v + bias * (Sb[y] + Sb[rival]) + settings.r)
             move, time = beta * (1.0 - lead) * np.float64(steps[i]), clock[0] + t
             learn_class(W, S, u, y, move, beta, time, i, *rows)
             learn_class(W, S, u, rival, -move, beta, time, i, *rows)
@@ -309,7 +309,7 @@ def second_order_whole(examples, order, start, w, b, A, u, ub, clock, settings, 
         if not margin > settings.above or np.isinf(a):
             if updates == len(log) or not np.isfinite(a):
                 return t, updates, loss
-            beta = 1.0 / (whole_product(A, i, bias, ax, *rows) + 1.0)
+            beta = 1.0 / (whole_product(A, i, bias, ax, *rows) + settings.r)
             move, time = beta * (1.0 - margin) * np.float64(steps[i]), clock[0] + t
             for j in range(len(w)):
                 w[j] += move * ax[j]

@@ -1,13 +1,24 @@
 """Update rules: what a row does to the weights, as kernels with their state and settings."""
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels import linear
+from ..kernels import first_order, linear, second_order
+from ..kernels.first_order import (
+    HARD,
+    HINGE,
+    SQUARED_HINGE,
+    AggressiveSettings,
+    AlmaSettings,
+    RommaSettings,
+)
 from ..kernels.linear import Settings
+from ..kernels.second_order import ConfidenceSettings
 from ..parameters import ParameterError
 from ..rows import Array
 
@@ -15,13 +26,39 @@ from ..rows import Array
 class Further(NamedTuple):
     """An array that a rule keeps beside weights and bias.
 
-    ``like`` is "weights" or "bias", whose shape it has; ``start`` is what it is filled with.
+    ``like`` is "weights" or "bias", whose shape it has, or "square" for a matrix over all columns
+    and the bias; ``start`` is what it is filled with, or a tuple of all that it begins as.
     """
 
     name: str
     like: str
     dtype: Any
-    start: float
+    start: float | tuple[float, ...]
+
+    def shape(self, weights: Array, bias: Array) -> tuple[int, ...]:
+        """The shape that it must have."""
+        if isinstance(self.start, tuple):
+            return (len(self.start),)
+        if self.like == "square":
+            return (len(weights) + 1, len(weights) + 1)
+        return weights.shape if self.like == "weights" else bias.shape
+
+    def begin(self, weights: Array, bias: Array) -> Array:
+        """The array before the first row."""
+        dtype = self.dtype or weights.dtype
+        if isinstance(self.start, tuple):
+            return np.array(self.start, dtype)
+        if self.like == "square":
+            return np.eye(len(weights) + 1, dtype=dtype) * self.start
+        return np.full(self.shape(weights, bias), self.start, dtype)
+
+
+SUMS = (
+    Further("missing", "weights", np.float64, 0.0),
+    Further("missing_bias", "bias", np.float64, 0.0),
+    Further("clock", "", np.float64, (0.0,)),
+)
+"""What a kernel needs to sum for the average what the log does not tell; the clock counts rows."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +102,14 @@ class UpdateRule:
             return [1]
         return list(range(n_classes)) if multi_class == "ovr" or self.many is None else [None]
 
+    @property
+    def sums(self) -> bool:
+        """Whether the kernels sum for the average what the log does not tell."""
+        return any(one.name == "missing" for one in self.further)
+
     def check(self, solution: str) -> None:
         """Refuse a solution that reads the log of a rule whose updates are not in it."""
-        if solution in ("average", "vote") and not self.additive:
+        if not self.additive and (solution == "vote" or (solution == "average" and not self.sums)):
             raise ParameterError(
                 f"{{solution}} adds up updates, which those of {self.name} do not allow; use "
                 '{solution="last"}.',
@@ -79,11 +121,7 @@ class UpdateRule:
 
     def start(self, weights: Array, bias: Array) -> dict[str, Array]:
         """What the rule keeps besides weights and bias, before the first row."""
-        shapes = {"weights": weights.shape, "bias": bias.shape}
-        return {
-            one.name: np.full(shapes[one.like], one.start, one.dtype or weights.dtype)
-            for one in self.further
-        }
+        return {one.name: one.begin(weights, bias) for one in self.further}
 
 
 def perceptron_settings(parameters: Mapping[str, Any], intercept_step: float) -> Settings:
@@ -97,12 +135,117 @@ def perceptron_settings(parameters: Mapping[str, Any], intercept_step: float) ->
     return Settings(above, below, float(intercept_step))
 
 
+def aggressive_settings(parameters: Mapping[str, Any], intercept_step: float) -> Any:
+    """Of the passive-aggressive rule: margin 1, C, and which of the three losses."""
+    losses = {"hard": HARD, "hinge": HINGE, "squared_hinge": SQUARED_HINGE}
+    loss, C = losses[parameters["loss"]], float(parameters["C"])
+    return AggressiveSettings(JUST_1, -JUST_1, float(intercept_step), C, loss)
+
+
+def alma_settings(parameters: Mapping[str, Any], intercept_step: float) -> Any:
+    """Of ALMA: α, and B and C as the paper's theorem has them unless they are given."""
+    alpha = float(parameters["alpha"])
+    B, C = parameters["B"], parameters["C"]
+    B = math.sqrt(8.0) / alpha if B is None else float(B)
+    C = math.sqrt(2.0) if C is None else float(C)
+    return AlmaSettings(0.0, 0.0, float(intercept_step), alpha, B, C)
+
+
+def romma_settings(parameters: Mapping[str, Any], intercept_step: float) -> Any:
+    """Of ROMMA: right is above 0, or if aggressive from 1 on."""
+    above = JUST_1 if parameters["aggressive"] else 0.0
+    return RommaSettings(above, -above, float(intercept_step))
+
+
+def second_order_settings(parameters: Mapping[str, Any], intercept_step: float) -> Any:
+    """Of the second-order perceptron: a."""
+    a = float(parameters["a"])
+    return ConfidenceSettings(0.0, 0.0, float(intercept_step), a, 0.0, 1.0, False)
+
+
+def arow_settings(parameters: Mapping[str, Any], intercept_step: float) -> Any:
+    """Of AROW: r."""
+    r = float(parameters["r"])
+    return ConfidenceSettings(JUST_1, -JUST_1, float(intercept_step), r, 0.0, 1.0, False)
+
+
+def scw_settings(parameters: Mapping[str, Any], intercept_step: float) -> Any:
+    """Of SCW: φ, the quantile of the confidence, C, and whether the loss is squared."""
+    phi, C = NormalDist().inv_cdf(float(parameters["confidence"])), float(parameters["C"])
+    squared = parameters["variant"] == "II"
+    return ConfidenceSettings(0.0, 0.0, float(intercept_step), 1.0, phi, C, squared)
+
+
+JUST_1 = float(np.nextafter(1.0, 0.0))  # what a margin of 1 exceeds
+VARIANCES = (
+    Further("variances", "weights", np.float64, 1.0),
+    Further("variance_of_bias", "bias", np.float64, 1.0),
+    *SUMS,
+)
 PERCEPTRON = UpdateRule("perceptron", linear.perceptron, linear.multiclass, perceptron_settings)
+RULES = {
+    rule.name: rule
+    for rule in (
+        PERCEPTRON,
+        UpdateRule(
+            "pa",
+            first_order.passive_aggressive,
+            first_order.passive_aggressive_many,
+            aggressive_settings,
+        ),
+        UpdateRule(
+            "alma",
+            first_order.alma,
+            first_order.alma_many,
+            alma_settings,
+            (Further("ball", "", np.float64, (1.0, 0.0, 1.0)),),
+        ),
+        UpdateRule(
+            "romma",
+            first_order.romma,
+            first_order.romma_many,
+            romma_settings,
+            (Further("scale", "", np.float64, (1.0, 0.0)), *SUMS),
+            additive=False,
+            local=False,
+        ),
+        UpdateRule(
+            "second-order",
+            second_order.second_order,
+            second_order.second_order_many,
+            second_order_settings,
+            VARIANCES,
+            additive=False,
+        ),
+        UpdateRule(
+            "second-order-full",
+            second_order.second_order_whole,
+            None,
+            second_order_settings,
+            (Further("inverse", "square", np.float64, 1.0), *SUMS),
+            additive=False,
+            local=False,
+        ),
+        UpdateRule(
+            "arow",
+            second_order.arow,
+            second_order.arow_many,
+            arow_settings,
+            VARIANCES,
+            additive=False,
+        ),
+        UpdateRule(
+            "scw",
+            second_order.scw,
+            second_order.scw_many,
+            scw_settings,
+            VARIANCES,
+            additive=False,
+        ),
+    )
+}
 
 
 def rule_named(name: str) -> UpdateRule:
     """The rule of a name."""
     return RULES[name]
-
-
-RULES = {rule.name: rule for rule in (PERCEPTRON,)}

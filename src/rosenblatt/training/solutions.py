@@ -60,7 +60,9 @@ class Last:
         for name, narrow in self.by_column().items():
             setattr(self, name, widened(narrow, width))
         for one in self.rule.further:
-            if one.like == "weights":
+            if one.name in self.by_column():
+                self.further[one.name] = self.by_column()[one.name]
+            elif one.like == "weights":
                 self.further[one.name] = widened(self.further[one.name], width, one.start)
 
     def by_column(self) -> dict[str, Array]:
@@ -135,12 +137,18 @@ class Average(Last):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.missing = np.zeros(self.weights.shape)
-        self.missing_bias = np.zeros(self.bias.shape)
+        if self.rule.sums:  # by the kernels, in the very same arrays
+            self.missing, self.missing_bias = self.further["missing"], self.further["missing_bias"]
+        else:
+            self.missing, self.missing_bias = (
+                np.zeros(self.weights.shape),
+                np.zeros(self.bias.shape),
+            )
 
     def record(self, task: LinearTask, order: Array, updates: Array) -> None:
         super().record(task, order, updates)
-        task.add_missing(order, updates, self.seen, self.missing, self.missing_bias)
+        if not self.rule.sums:
+            task.add_missing(order, updates, self.seen, self.missing, self.missing_bias)
 
     def by_column(self) -> dict[str, Array]:
         return {"weights": self.weights, "missing": self.missing}

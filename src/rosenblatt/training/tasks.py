@@ -75,6 +75,8 @@ class LinearTask:
     def learn(self, state: Any, order: Array, start: int = 0, most: int | None = None) -> Learnt:
         """Change a state by the rows of an order from a place on, until there are most updates."""
         log = self.log[:most]
+        if self.rule.sums:
+            state.further["clock"][0] = state.seen
         kernel = self.rule.many if self.many else self.rule.two
         assert kernel is not None
         given = state.weights, state.bias, *state.further.values(), self.settings, log

@@ -94,7 +94,7 @@ class Learner:
             How rows change weights.
         """
         problems = rule.problems(len(classes), parameters["multi_class"])
-        check_ties(parameters["ties"], len(classes), problems != [None])
+        check_ties(parameters.get("ties", "mistake"), len(classes), problems != [None])
         rule.check(parameters["solution"])
         new = SOLUTIONS[parameters["solution"]]
         together = len(classes) if problems == [None] else None
@@ -121,6 +121,11 @@ class Learner:
     def problems(self) -> list[int | None]:
         """The class that counts as positive in each problem; None for all classes at once."""
         return self.rule.problems(len(self.classes), self.parameters["multi_class"])
+
+    @property
+    def ties(self) -> str:
+        """What an activation of exactly 0 counts as."""
+        return str(self.parameters.get("ties", "mistake"))
 
     @property
     def width(self) -> int:
@@ -227,19 +232,19 @@ class Learner:
 
     def shares(self, X: Any) -> Array:
         """The share of votes of each row of a matrix, one column per output."""
-        sign = SIGN_OF_ZERO[self.parameters["ties"]]
+        sign = SIGN_OF_ZERO[self.ties]
         return np.hstack([state.votes(X, sign) for state in self.states])
 
     def choose(self, activations: Array) -> Array:
         """The number of the class that scores choose."""
-        return chosen(activations, self.parameters["ties"])
+        return chosen(activations, self.ties)
 
     def validator(self, given: TrainingRows, held: Array, problem: int) -> Callable[[Last], float]:
         """A function that tells the accuracy of a problem's state on the rows held out."""
         X = matrix_of(given.rows, len(given.codes), given.width)
         rows, codes, positive = X[held], given.codes[held], self.problems[problem]
         wanted = codes if positive is None else (codes == positive).astype(np.intp)
-        sign = SIGN_OF_ZERO[self.parameters["ties"]]
+        sign = SIGN_OF_ZERO[self.ties]
 
         def accuracy(state: Last) -> float:
             state.close(X)

@@ -105,6 +105,13 @@ def above_0(default: float) -> Parameter:
     return Parameter(default, "a number above 0", positive_number)
 
 
+def above_0_or_none() -> Parameter:
+    """A number above 0, or None."""
+    return Parameter(
+        None, "a number above 0 or None", lambda value: value is None or positive_number(value)
+    )
+
+
 def from_0(default: float) -> Parameter:
     """A number that is not negative."""
     return Parameter(
@@ -123,9 +130,8 @@ def anything(default: Any) -> Parameter:
     return Parameter(default, "", lambda value: True)
 
 
+THRESHOLD = {"margin": from_0(0.0), "ties": choice("mistake", *SIGN_OF_ZERO)}
 SHARED = {
-    "margin": from_0(0.0),
-    "ties": choice("mistake", *SIGN_OF_ZERO),
     "fit_intercept": anything(True),
     "intercept_step": Parameter(
         1.0,
@@ -137,10 +143,9 @@ SHARED = {
     "random_state": anything(None),
     "verbose": anything(0),
 }
-LINEAR: Mapping[str, Parameter] = SHARED | {
+ANY_RULE = SHARED | {
     "solution": choice("last", *SOLUTIONS),
     "order": choice("each", *ORDERS),
-    "eta0": above_0(1.0),
     "multi_class": choice("argmax", "argmax", "ovr"),
     "measure": anything(False),
     "early_stopping": anything(False),
@@ -151,29 +156,59 @@ LINEAR: Mapping[str, Parameter] = SHARED | {
     "warm_start": anything(False),
     "n_jobs": anything(None),
 }
-KERNEL: Mapping[str, Parameter] = SHARED | {
-    "kernel": Parameter(
-        "rbf",
-        "one of 'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'",
-        lambda value: (
-            callable(value) or value in ("linear", "poly", "rbf", "sigmoid", "precomputed")
-        ),
-    ),
-    "degree": above_0(3),
-    "gamma": Parameter(
-        None,
-        'a number above 0, "scale", "auto" or None',
-        lambda value: value in (None, "scale", "auto") or positive_number(value),
-    ),
-    "coef0": Parameter(1.0, "a finite number", finite_number),
-    "solution": choice("last", "last", "average", "vote"),
-    "normalize": anything(False),
-    "order": choice("each", "each", "once", "fixed"),
-    "multi_class": choice("ovr", "ovr", "argmax"),
-    "budget": count(None, None),
-    "budget_policy": choice("projectron", "projectron", "forgetron", "random", "stop"),
-    "cache_size": Parameter(200, "a number of megabytes above 0", positive_number),
+LINEAR: Mapping[str, Parameter] = ANY_RULE | THRESHOLD | {"eta0": above_0(1.0)}
+FAMILY = ANY_RULE | {"max_iter": count(10)}
+PASSIVE_AGGRESSIVE: Mapping[str, Parameter] = FAMILY | {
+    "C": above_0(1.0),
+    "loss": choice("hinge", "hinge", "squared_hinge", "hard"),
 }
+ALMA: Mapping[str, Parameter] = FAMILY | {
+    "alpha": Parameter(
+        0.9, "above 0 and at most 1", lambda value: positive_number(value) and value <= 1
+    ),
+    "B": above_0_or_none(),
+    "C": above_0_or_none(),
+}
+ROMMA: Mapping[str, Parameter] = FAMILY | {"aggressive": anything(True)}
+SECOND_ORDER: Mapping[str, Parameter] = FAMILY | {
+    "a": above_0(1.0),
+    "matrix": choice("auto", "auto", "full", "diagonal"),
+}
+AROW: Mapping[str, Parameter] = FAMILY | {"r": above_0(1.0)}
+SCW: Mapping[str, Parameter] = FAMILY | {
+    "C": above_0(1.0),
+    "confidence": Parameter(
+        0.75, "between 0.5 and 1", lambda value: positive_number(value) and 0.5 < value < 1
+    ),
+    "variant": choice("I", "I", "II"),
+}
+KERNEL: Mapping[str, Parameter] = (
+    SHARED
+    | THRESHOLD
+    | {
+        "kernel": Parameter(
+            "rbf",
+            "one of 'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'",
+            lambda value: (
+                callable(value) or value in ("linear", "poly", "rbf", "sigmoid", "precomputed")
+            ),
+        ),
+        "degree": above_0(3),
+        "gamma": Parameter(
+            None,
+            'a number above 0, "scale", "auto" or None',
+            lambda value: value in (None, "scale", "auto") or positive_number(value),
+        ),
+        "coef0": Parameter(1.0, "a finite number", finite_number),
+        "solution": choice("last", "last", "average", "vote"),
+        "normalize": anything(False),
+        "order": choice("each", "each", "once", "fixed"),
+        "multi_class": choice("ovr", "ovr", "argmax"),
+        "budget": count(None, None),
+        "budget_policy": choice("projectron", "projectron", "forgetron", "random", "stop"),
+        "cache_size": Parameter(200, "a number of megabytes above 0", positive_number),
+    }
+)
 FOR_FILES: dict[str, Any] = {"solution": "average", "max_iter": 10, "random_state": 0}
 """Where the shell, which trains once on whatever it is given, differs from the textbook."""
 

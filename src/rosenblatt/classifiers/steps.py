@@ -8,7 +8,8 @@ from numpy.typing import ArrayLike
 
 from ..rows import Array, to_dense
 from ..training.run import Run
-from .perceptron import Perceptron, Prepared
+from .linear import Prepared
+from .perceptron import Perceptron
 
 
 class Step(NamedTuple):

@@ -192,8 +192,8 @@ def alma_many(examples, order, start, W, b, ball, settings, log):
 
 
 # ROMMA: the shortest weights that meet the last row's constraint and a half-space that holds all
-# those before. w = Zv: an update multiplies Z and adds to v. ``scale`` holds Z and ‖w‖². The sums for
-# the average (see linear.py) are kept here, because the weights may begin anew.
+# those before. w = Zv: an update multiplies Z and adds to v. ``scale`` holds Z and ‖w‖². The sums
+# for the average (see linear.py) are kept here, because the weights may begin anew.
 
 
 @inlined
@@ -226,7 +226,7 @@ def forget(w, b, u, ub, time):
 
 @compiled
 def romma(examples, order, start, w, b, scale, u, ub, clock, settings, log):
-    """On a mistake, or below margin 1 if aggressive, the relaxed maximum margin (Li & Long 2002)."""
+    """On a mistake, or below margin 1, the relaxed maximum margin (Li & Long 2002)."""
     rows, steps = examples.rows[:], examples.steps
     updates, loss = 0, 0.0
     for t in range(start, len(order)):

@@ -18,7 +18,8 @@ from .first_order import note
 class ConfidenceSettings(NamedTuple):
     """When a row is surely right, the bias, and the parameters of a rule.
 
-    ``r`` is AROW's, or a of the second-order perceptron; ``phi`` and ``C`` are SCW's, ``squared`` tells SCW-II from SCW-I.
+    ``r`` is AROW's, or a of the second-order perceptron; ``phi`` and ``C`` are SCW's, and
+    ``squared`` tells SCW-II from SCW-I.
     """
 
     above: float

@@ -56,7 +56,7 @@ class Further(NamedTuple):
 SUMS = (
     Further("missing", "weights", np.float64, 0.0),
     Further("missing_bias", "bias", np.float64, 0.0),
-    Further("clock", "", np.float64, (0.0,)),
+    Further("clock", "rows", np.float64, (0.0,)),
 )
 """What a kernel needs to sum for the average what the log does not tell; the clock counts rows."""
 
@@ -106,6 +106,11 @@ class UpdateRule:
     def sums(self) -> bool:
         """Whether the kernels sum for the average what the log does not tell."""
         return any(one.name == "missing" for one in self.further)
+
+    @property
+    def from_anywhere(self) -> bool:
+        """Whether weights are all that it needs to begin with."""
+        return not any(isinstance(one.start, tuple) and one.like != "rows" for one in self.further)
 
     def check(self, solution: str) -> None:
         """Refuse a solution that reads the log of a rule whose updates are not in it."""

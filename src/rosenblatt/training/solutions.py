@@ -140,10 +140,8 @@ class Average(Last):
         if self.rule.sums:  # by the kernels, in the very same arrays
             self.missing, self.missing_bias = self.further["missing"], self.further["missing_bias"]
         else:
-            self.missing, self.missing_bias = (
-                np.zeros(self.weights.shape),
-                np.zeros(self.bias.shape),
-            )
+            self.missing = np.zeros(self.weights.shape)
+            self.missing_bias = np.zeros(self.bias.shape)
 
     def record(self, task: LinearTask, order: Array, updates: Array) -> None:
         super().record(task, order, updates)

@@ -47,13 +47,17 @@ keep(
     plots.BoundaryDisplay.from_estimator(stopped.fit(*overlapping), *overlapping),
 )
 
-iris = load_iris(return_X_y=True)
+flowers = load_iris()
+iris = flowers.data, flowers.target
 circles = make_circles(80, noise=0.08, factor=0.45, random_state=0)
 curved = make_pipeline(PolynomialFeatures(2), Perceptron(random_state=0, max_iter=1000))
 keep(
     "plots-classes.png",
     plots.BoundaryDisplay.from_estimator(
-        Perceptron(solution="pocket", random_state=0).fit(*iris), *iris
+        Perceptron(solution="pocket", random_state=0).fit(*iris),
+        *iris,
+        class_names=flowers.target_names,
+        feature_names=flowers.feature_names,
     ),
     plots.BoundaryDisplay.from_estimator(curved.fit(*circles), *circles),
 )
@@ -73,11 +77,11 @@ keep(
     plots.CertificateDisplay.from_data(*separable),
 )
 
-hard = narrow(200, 0.02)
-for name, what, data in [
-    ("plots-progress.png", "progress", hard),
-    ("plots-orders.png", "orders", hard),
-    ("plots-learning.gif", None, narrow(40, 0.1)),
+hard, easy = narrow(200, 0.02), narrow(40, 0.1)
+for name, display in [
+    ("plots-progress.png", plots.ProgressDisplay.from_data(*hard, max_iter=1000)),
+    ("plots-orders.png", plots.OrderDisplay.from_data(*hard)),
+    ("plots-learning.gif", plots.LearningAnimation.from_data(*easy)),
 ]:
-    plots.save_plot(folder / name, *data, what=what, max_iter=1000, dpi=80)
+    display.save(folder / name, dpi=80)
     print(name)

@@ -102,6 +102,11 @@ class Run:
         """Whether a row needs no update."""
         return self.margin_at(i) > self.margin if self.margin > 0 else self.on_right_side(i)
 
+    def updated(self, i):
+        """New weights and bias after a mistake."""
+        given = self.X[i], self.labels[i], self.steps[i]
+        return updated(self.weights, self.bias, *given, self.intercept_step)
+
     def see(self, i):
         """Learn from one row; say whether to go on."""
         if self.is_right(i):
@@ -115,14 +120,7 @@ class Run:
                 self.loss -= self.margin_at(i)
             self.mistakes += 1
             self.mistaken.add(i)
-            self.weights, self.bias = updated(
-                self.weights,
-                self.bias,
-                self.X[i],
-                self.labels[i],
-                self.steps[i],
-                self.intercept_step,
-            )
+            self.weights, self.bias = self.updated(i)
             if self.pocket:
                 self.pocket.run, self.pocket.measured = 0, False
         self.tried.append((self.weights, self.bias))
@@ -255,6 +253,8 @@ ORDERS = {
 class Perceptron:
     """The twin of ``rosenblatt.Perceptron``: the same parameters and attributes."""
 
+    run = Run
+
     def __init__(
         self,
         *,
@@ -289,11 +289,11 @@ class Perceptron:
             "pocket": self.solution == "pocket",
         }
         if outputs > 1 and self.multi_class == "argmax":
-            self.runs = [Run(X, codes, steps, weights, bias, **rule)]
+            self.runs = [self.run(X, codes, steps, weights, bias, **rule)]
         else:  # one two-class problem per output; of two classes, the second is the positive one
             positives = [1] if outputs == 1 else range(outputs)
             self.runs = [
-                Run(X, np.where(codes == k, 1, -1), steps, weights[[o]], bias[[o]], **rule)
+                self.run(X, np.where(codes == k, 1, -1), steps, weights[[o]], bias[[o]], **rule)
                 for o, k in enumerate(positives)
             ]
         reasons = [

@@ -1,5 +1,9 @@
 """Each frame shows the update that was made, in every format."""
 
+import json
+import re
+import shutil
+import subprocess
 from itertools import pairwise
 
 import numpy as np
@@ -8,13 +12,14 @@ from matplotlib.animation import FFMpegWriter
 from sklearn.svm import SVC
 
 import rosenblatt
-from rosenblatt import steps
+from rosenblatt import Perceptron, steps
 from rosenblatt.plots import (
+    BoundaryDisplay,
     LearningAnimation,
 )
 
 from ..conftest import blobs
-from .conftest import IRIS, XOR, apart, axlines, new_ax
+from .conftest import IRIS, XOR, apart, axlines, new_ax, points
 
 
 @pytest.mark.parametrize("parameters", [{"order": "fixed"}, {"order": "each", "random_state": 5}])
@@ -106,3 +111,72 @@ def test_mp4_needs_ffmpeg_and_says_so(tmp_path, monkeypatch):
 def test_only_a_perceptron_is_animated():
     with pytest.raises(ValueError, match="a fitted Perceptron"):
         LearningAnimation.from_estimator(SVC().fit(*XOR), *XOR)
+
+
+def test_axes_and_legend_are_the_same_in_all_frames():
+    X, y = IRIS
+    names = ["others", "versicolor"]
+    film = LearningAnimation.from_estimator(
+        Perceptron(random_state=0, max_iter=3).fit(X, y == 1), X, y == 1, class_names=names
+    )
+    seen = set()
+    for frame in range(len(film.frames)):
+        ax = film.plot(new_ax(), frame=frame).ax_
+        entries = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert entries[:2] == names
+        assert set(entries[2:]) <= {"row of this update", "boundary before"}
+        seen.add((ax.get_xlim(), ax.get_ylim(), ax.get_xlabel(), points(ax)["others"].tobytes()))
+    assert len(seen) == 1
+
+
+def test_the_last_frame_is_the_boundary_of_the_model():
+    X, y = IRIS[0], IRIS[1] == 1
+    model = Perceptron(random_state=0, max_iter=3).fit(X, y)
+    film = LearningAnimation.from_estimator(model, X, y).plot(new_ax())
+    display = BoundaryDisplay.from_estimator(model, X, y).plot(new_ax())
+    assert np.allclose(axlines(film.ax_)[0], axlines(display.ax_)[0])
+
+
+def test_epochs_without_updates_are_the_start():
+    film = LearningAnimation.from_data(*apart(), ties="correct", every="epoch")
+    assert [frame.step for frame in film.frames] == [None]
+
+
+def test_the_player_runs(tmp_path):
+    """In node, with as much of a page as it touches."""
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("node is not installed")
+    page = LearningAnimation.from_data(*XOR, most_frames=3).to_html()
+    script = page.split("<script>")[1].split("</script>")[0]
+    titles = re.findall(r'<button title="([^"]+)"', page)
+    (tmp_path / "player.js").write_text(
+        f"""
+const buttons = {json.dumps(titles)}.map(title => ({{ title }}));
+const elements = {{ img: {{}}, inputs: [{{}}, {{}}], buttons }};
+const root = {{
+  querySelector: () => elements.img,
+  querySelectorAll: what => what === "input" ? elements.inputs : elements.buttons,
+}};
+globalThis.document = {{ getElementById: () => root }};
+let tick = null;
+globalThis.setInterval = action => (tick = action);
+globalThis.clearInterval = () => (tick = null);
+{script}
+const press = title => elements.buttons.find(button => button.title === title).onclick();
+const at = [];
+const look = () => at.push(elements.inputs[0].value);
+look(); press("Next frame"); look(); press("Last frame"); look(); press("Previous frame"); look();
+press("Play"); while (tick) tick(); look(); press("Play backwards"); while (tick) tick(); look();
+elements.inputs[1].checked = true; press("Play backwards"); tick(); look(); tick(); look();
+elements.inputs[0].value = "1"; elements.inputs[0].oninput(); look();
+console.log(JSON.stringify([elements.inputs[0].max, at]));
+""",
+        encoding="utf-8",
+    )
+    told = subprocess.run(
+        [node, tmp_path / "player.js"], capture_output=True, text=True, check=True
+    )
+    last, at = json.loads(told.stdout)
+    assert last == 3
+    assert at == [0, 1, 3, 2, 3, 0, 2, 1, 1]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.datasets import make_circles
+from sklearn.datasets import load_iris, make_circles
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
@@ -16,7 +16,7 @@ from rosenblatt.plots import (
 )
 
 from ..conftest import blobs
-from .conftest import XOR, apart, axlines, new_ax, points
+from .conftest import IRIS, XOR, apart, axlines, fitted, new_ax, points
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -115,3 +115,25 @@ def test_any_classifier_is_drawn_as_it_predicts(estimator):
 def test_ties_decide_what_is_wrong_on_the_boundary(ties, errors):
     display = BoundaryDisplay.from_weights([[0.0, 0.0]], [0.0], *XOR, ties=ties)
     assert display.errors == errors
+
+
+def test_the_weights_are_drawn_above_the_points():
+    ax = BoundaryDisplay.from_estimator(fitted(), *apart()).plot(new_ax()).ax_
+    points_at = max(drawn.get_zorder() for drawn in ax.collections)
+    assert all(text.get_zorder() > points_at for text in ax.texts)
+
+
+def test_without_a_bias_the_shift_is_zero():
+    X, y = np.array([[1.0, 0.2], [-1.0, -0.4]]), [1, 0]
+    model = Perceptron(fit_intercept=False, random_state=0).fit(X, y)
+    ax = BoundaryDisplay.from_estimator(model, X, y).plot(new_ax()).ax_
+    assert "shift −b/‖w‖ = 0" in [line.get_label() for line in ax.lines]
+
+
+def test_classes_and_columns_have_their_names():
+    flowers = load_iris()
+    names = {"class_names": flowers.target_names, "feature_names": flowers.feature_names}
+    model = Perceptron(random_state=0).fit(*IRIS)
+    ax = BoundaryDisplay.from_estimator(model, *IRIS, **names).plot(new_ax()).ax_
+    assert list(points(ax))[:3] == ["setosa", "versicolor", "virginica"]
+    assert "mostly petal width (cm)" in ax.get_ylabel()

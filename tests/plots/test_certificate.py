@@ -10,7 +10,7 @@ from rosenblatt.plots import (
 )
 
 from ..conftest import blobs
-from .conftest import IRIS, apart, new_ax, points
+from .conftest import IRIS, XOR, apart, new_ax, points
 
 
 @pytest.mark.parametrize("d", [1, 2, 3, 7])
@@ -60,3 +60,8 @@ def test_rows_too_wide_for_their_nearest_points_are_refused():
 def test_other_than_two_classes_are_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_classes_have_their_names():
+    display = CertificateDisplay.from_data(*XOR, class_names=["no", "yes"])
+    assert set(points(display.plot(new_ax()).ax_)) >= {"no", "yes"}

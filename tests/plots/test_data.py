@@ -10,7 +10,7 @@ from rosenblatt.plots import (
     BoundaryDisplay,
     ProjectionDisplay,
 )
-from rosenblatt.plots.data import MOST_POINTS
+from rosenblatt.plots.data import MOST_POINTS, drawable, drawable_for
 
 from .conftest import apart, fitted, new_ax
 
@@ -51,3 +51,25 @@ def test_columns_keep_their_names():
     model = SVC().fit(X, y)
     ax = BoundaryDisplay.from_estimator(model, X, y).plot(new_ax()).ax_
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("width", "height")
+
+
+def test_names_are_given_or_known():
+    X, y = apart()
+    given = drawable(X, y, class_names=np.array(["left", "right"]), feature_names=["a", "b"])
+    assert (given.class_names, given.feature_names) == (("left", "right"), ("a", "b"))
+    known = drawable(pd.DataFrame(X, columns=["width", "height"]), y)
+    assert (known.class_names, known.feature_names) == (("0", "1"), ("width", "height"))
+    model = Perceptron().fit(pd.DataFrame(X, columns=["width", "height"]), y)
+    assert drawable_for(model, X, y).feature_names == ("width", "height")
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ({"class_names": ["one"]}, "There are 2 classes, and 1 class_names."),
+        ({"feature_names": ["a", "b", "c"]}, "X has 2 columns, and 3 feature_names."),
+    ],
+)
+def test_names_must_be_as_many_as_what_they_name(names, message):
+    with pytest.raises(ValueError, match=message):
+        drawable(*apart(), **names)

@@ -10,6 +10,7 @@ from rosenblatt.plots import (
     ProgressDisplay,
     save_plot,
 )
+from rosenblatt.plots.display import axes_in
 
 from .conftest import apart
 
@@ -42,3 +43,14 @@ def test_a_failed_figure_leaves_the_old_one(tmp_path, monkeypatch):
         save_plot(path, *apart())
     assert path.read_text() == "old"
     assert len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
+def test_axes_leave_no_place_empty(count):
+    figure = Figure()
+    axes = axes_in(figure, count)
+    covered = sum(
+        ax.get_subplotspec().colspan.stop - ax.get_subplotspec().colspan.start for ax in axes
+    )
+    assert len(axes) == count
+    assert covered == 2 * ((count + 1) // 2)

@@ -1,10 +1,14 @@
 """Points of different classes look different."""
 
 import numpy as np
+import pytest
+from matplotlib import rc_context
+from matplotlib.colors import to_hex
 
-from rosenblatt.plots.drawing import draw_points, legend_above
+from rosenblatt.plots import BoundaryDisplay, CertificateDisplay
+from rosenblatt.plots.drawing import COLOURS, draw_points, legend_above, rounded
 
-from .conftest import new_ax
+from .conftest import XOR, apart, fitted, new_ax
 
 
 def test_classes_differ_in_colour_and_marker():
@@ -23,3 +27,32 @@ def test_the_legend_names_points_before_lines():
     draw_points(ax, places, np.zeros(1), np.array(["a"]), places, "why")
     legend_above(ax)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "why", "line"]
+
+
+@pytest.mark.parametrize(
+    ("value", "size", "text"),
+    [
+        (-0.0, 0, "0"),
+        (-1e-17, 0, "−1e−17"),
+        (-1e-17, 1, "0"),
+        (-0.25, 1, "−0.25"),
+        (1e-12, 1e-4, "1e−12"),
+        (0.1, 1e9, "0"),
+    ],
+)
+def test_numbers_are_never_minus_zero(value, size, text):
+    assert rounded(value, size) == text
+
+
+def test_what_is_drawn_has_the_colour_of_text():
+    with rc_context({"text.color": "#ddeeff", "axes.facecolor": "black"}):
+        display = BoundaryDisplay.from_estimator(fitted(), *apart()).plot(new_ax())
+        certificate = CertificateDisplay.from_data(*XOR).plot(new_ax())
+    for ax in display.ax_, certificate.ax_:
+        drawn = {to_hex(line.get_color()) for line in ax.lines} - set(map(str.lower, COLOURS))
+        assert drawn == {"#ddeeff"}
+        assert all(
+            to_hex(edge) == "#ddeeff"
+            for points in ax.collections
+            for edge in points.get_edgecolor()
+        )

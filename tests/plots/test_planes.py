@@ -7,7 +7,7 @@ from rosenblatt import Perceptron
 from rosenblatt.plots import (
     BoundaryDisplay,
 )
-from rosenblatt.plots.planes import Limits, limits_of
+from rosenblatt.plots.planes import Limits, Plane, limits_of
 from rosenblatt.plots.scores import Linear
 
 from ..conftest import blobs, csr
@@ -57,3 +57,10 @@ def test_a_chord_is_the_part_of_a_line_that_is_seen():
     assert sorted(limits.chord(line).tolist()) == [[-1.0, 0.5], [1.0, 0.5]]
     assert sorted(limits.chord(line, level=-2.0).tolist()) == [[-1.0, -0.5], [1.0, -0.5]]
     assert limits.chord(line, level=5.0) is None
+
+
+def test_a_boundary_across_the_plane_is_no_line():
+    plane = Plane(np.eye(3)[:2], np.array([0.0, 0.0, 2.0]), ("x", "y"))
+    seen = plane.seen(Linear(np.array([[1e-17, 0.0, 3.0]]), np.array([1.0])))
+    assert seen.length == 0
+    assert seen.bias.tolist() == [7.0]

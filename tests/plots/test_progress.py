@@ -23,12 +23,12 @@ def test_the_squeeze_holds_and_ends_as_the_report_says(parameters):
     model = Perceptron(random_state=0, eta0=0.5, max_iter=500, **parameters).fit(X, y)
     display = ProgressDisplay.from_estimator(model, X, y)
     told, M = report(model, X, y), display.time
-    R, gamma = display.squeeze.radius, display.squeeze.margin
+    R, gamma = display.convergence.radius, display.convergence.margin
     length = display.curves["length"]
     assert M.tolist() == list(range(1, model.n_mistakes_ + 1))
     assert np.all(gamma * M <= length * (1 + 1e-9))
     assert np.all(length <= R * np.sqrt(M) * (1 + 1e-9))
-    assert np.isclose(display.squeeze.bound, told.bound)
+    assert np.isclose(display.convergence.bound, told.bound)
     assert np.isclose(display.curves["angle"][-1], told.angle)
     assert np.allclose((gamma * M[-1], length[-1], R * np.sqrt(M[-1])), told.chain)
 
@@ -69,7 +69,7 @@ def test_several_classes_have_no_bound_but_a_lead():
     scores = IRIS[0] @ last.new_weights.T + last.new_bias
     rivals = np.where(np.eye(3, dtype=bool)[IRIS[1]], -np.inf, scores).max(axis=1)
     assert display.curves["errors"][-1] == np.sum(scores[range(150), IRIS[1]] <= rivals)
-    assert display.squeeze is None
+    assert display.convergence is None
     display.plot(Figure().subplots(3))
 
 
@@ -86,14 +86,14 @@ def test_the_bound_is_drawn_over_epochs():
     X, y = apart()
     display = ProgressDisplay.from_data(X, y, over="epochs", order="fixed")
     ax = display.plot(new_ax(), quantities=["mistakes"]).ax_[0]
-    assert ax.lines[1].get_ydata()[0] == display.squeeze.bound
+    assert ax.lines[1].get_ydata()[0] == display.convergence.bound
     display.plot()
 
 
 def test_very_wide_rows_have_no_bound():
     X = random_array((40, 100_000), density=1e-3, rng=np.random.default_rng(0), format="csr")
     display = ProgressDisplay.from_data(X, np.arange(40) % 2)
-    assert display.squeeze is None
+    assert display.convergence is None
     assert display.curves["errors"][-1] == 0
 
 

@@ -51,3 +51,9 @@ def test_a_score_is_projected_where_there_is_no_w():
 def test_more_classes_are_refused():
     with pytest.raises(ValueError, match="3 classes"):
         ProjectionDisplay.from_estimator(Perceptron().fit(*IRIS), *IRIS)
+
+
+def test_classes_have_their_names():
+    X, y = blobs(60, 2)
+    display = ProjectionDisplay.from_estimator(SVC().fit(X, y), X, y, class_names=["no", "yes"])
+    assert set(points(display.plot(new_ax()).ax_)) >= {"no", "yes"}

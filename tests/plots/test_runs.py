@@ -1,10 +1,16 @@
 """A repeated run is the same run, or refused."""
 
+import numpy as np
+import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
 
+from rosenblatt import Perceptron
 from rosenblatt.plots import (
+    BoundaryDisplay,
     LearningAnimation,
     runs,
+    save_plot,
 )
 from rosenblatt.plots.runs import spread_over
 
@@ -36,3 +42,20 @@ def test_moments_are_spread_from_the_first_to_the_last():
     assert spread_over(100, 3) == {1, 50, 100}
     assert spread_over(2, 9) == {1, 2}
     assert spread_over(0, 9) == set()
+
+
+def test_a_display_trains_its_own_model():
+    X, y = pd.DataFrame(apart()[0], columns=["width", "height"]), apart()[1]
+    own = BoundaryDisplay.from_data(X, y, order="fixed", class_names=["no", "yes"])
+    given = BoundaryDisplay.from_estimator(Perceptron(order="fixed").fit(X, y), X, y)
+    assert np.array_equal(own.linear.weights, given.linear.weights)
+    assert own.class_names == ("no", "yes")
+    with pytest.raises(TypeError, match="eta"):
+        BoundaryDisplay.from_data(X, y, eta=2)
+
+
+@pytest.mark.filterwarnings("ignore:X does not have valid feature names")
+def test_a_model_knows_the_columns_that_it_was_fitted_on(tmp_path):
+    X, y = pd.DataFrame(apart()[0], columns=["width", "height"]), apart()[1]
+    save_plot(tmp_path / "figure.svg", X.to_numpy(), y, estimator=LogisticRegression().fit(X, y))
+    assert "<!-- width -->" in (tmp_path / "figure.svg").read_text("utf-8")

@@ -1,5 +1,6 @@
 """Every idea is written in every format, from Python and from the shell."""
 
+import re
 import subprocess
 import sys
 
@@ -131,3 +132,26 @@ main()
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     assert ended.returncode == 2
     assert ended.stderr == "rosenblatt: Plots need matplotlib: pip install 'rosenblatt[plots]'.\n"
+
+
+def words(path):
+    """The texts of a picture, which an SVG file holds as comments."""
+    return re.findall("<!-- (.*) -->", path.read_text("utf-8"))
+
+
+def test_plot_names_classes_and_columns(capsys, tmp_path):
+    figure = tmp_path / "figure.svg"
+    assert run(capsys, "plot", "iris", "--positive", "0", "-o", figure)[0] == 0
+    assert {"others", "setosa"} <= set(words(figure))
+    (tmp_path / "rows.csv").write_text("width,kind,height\n0,no,1\n1,no,0\n4,yes,4\n5,yes,3\n")
+    rows, model = (tmp_path / "rows.csv", "--label", "kind"), tmp_path / "model.safetensors"
+    assert run(capsys, "plot", *rows, "--positive", "no", "-o", figure)[0] == 0
+    assert {"others", "no", "width", "height"} <= set(words(figure))
+    assert run(capsys, "train", *rows, "-o", model, "--plot", figure)[0] == 0
+    assert {"no", "yes", "width", "height"} <= set(words(figure))
+    assert run(capsys, "plot", model, tmp_path / "rows.csv", "-o", figure)[0] == 0
+    assert {"no", "yes", "width", "height"} <= set(words(figure))
+    assert run(capsys, "train", "iris", "-o", model, "--plot", figure)[0] == 0
+    assert {"setosa", "versicolor", "virginica"} <= set(words(figure))
+    assert run(capsys, "plot", model, "iris", "-o", figure)[0] == 0
+    assert {"setosa", "versicolor", "virginica"} <= set(words(figure))

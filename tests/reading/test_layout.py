@@ -1,12 +1,18 @@
 """Header, label and kinds of columns are found out or stated."""
 
 import io
+import subprocess
+import sys
 
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 from pyarrow import parquet
 
+from rosenblatt.kernels.lines import MISSING, VALUE_TOO_LARGE, Cursor, table
+from rosenblatt.reading.layout import is_number, is_numeric
 from rosenblatt.reading.reader import read
 
 from .samples import NUMBERS, category, whole
@@ -105,3 +111,25 @@ def test_many_empty_lines_in_a_wide_table_take_no_memory():
     names = ",".join(f"c{j}" for j in range(20_000))
     text = f"{names}\n".encode() + b"\n" * 800_000 + b",".join([b"1"] * 20_000) + b"\n"
     assert whole(read(io.BytesIO(text), format="csv")) == ([1], [], [[1] * 19_999])
+
+
+@settings(max_examples=500)
+@given(st.text('019+-.eE \t\r"naN,x', max_size=9) | st.sampled_from(MISSING))
+@example("1e999")
+@example(' "-.5e-7" ')
+def test_a_number_is_what_the_kernel_takes_for_one(cell):
+    data = np.frombuffer(bytearray(cell.encode() + b"\n"), np.uint8)
+    values = np.empty(1, np.float32)
+    cursor = table(data, len(data), Cursor(), 0, np.zeros(1, int), np.empty(1), values, 1)
+    assert is_number(cell) == (cursor.error in (0, VALUE_TOO_LARGE))
+    assert is_numeric(cell.encode(), "|", 1, np.dtype(np.float32)) == is_number(cell)
+
+
+def test_words_are_found_without_compiling_the_parser_of_numbers():
+    script = (
+        "import io; from rosenblatt import read; from rosenblatt.kernels import lines\n"
+        "next(iter(read(io.BytesIO(b'39,red,yes\\n40,blue,no\\n'), format='csv')))\n"
+        "print(len(lines.table.signatures))"
+    )
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
+    assert run.stdout == "0\n"

@@ -9,7 +9,7 @@ import pytest
 
 from rosenblatt.reading.reader import read
 
-from .samples import NUMBERS, SVMLIGHT, TINY, compressed, whole
+from .samples import NUMBERS, SVMLIGHT, TINY, VW, compressed, whole
 
 
 @pytest.mark.parametrize("how", [".gz", ".zst"])
@@ -138,3 +138,18 @@ def test_an_endless_file_is_refused(monkeypatch, kind):
         monkeypatch.setattr(f"rosenblatt.reading.{module}.LONGEST_ROW", 1 << 20)
     with pytest.raises(ValueError, match=r"longer than 1 MB|neither Parquet nor Arrow"):
         list(read("/dev/zero", format=kind))
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+@pytest.mark.parametrize("buffering", [-1, 0])
+def test_a_pipe_that_nobody_writes_to_can_be_left(buffering):
+    end, start = os.pipe()
+    with open(end, "rb", buffering=buffering) as pipe, open(start, "wb", buffering=0) as writer:
+        writer.write(VW)
+        batches = iter(read(pipe, format="vw", batch_bytes=100))
+        next(batches)
+        leaving = threading.Thread(target=batches.close, daemon=True)
+        leaving.start()
+        leaving.join(30)
+        assert not leaving.is_alive()
+        assert not [t for t in threading.enumerate() if t.name.startswith("rosenblatt")]

@@ -72,10 +72,20 @@ def steps(
     >>> [step.new_weights.tolist() for step in steps(X, y, order="fixed")]
     [[[2.0, 1.0]], [[3.0, 0.0]]]
     """
-    model = Perceptron(**parameters)
+    return follow(Perceptron(**parameters), X, y, sample_weight, (coef_init, intercept_init))
+
+
+def follow(
+    model: Perceptron,
+    X: Any,
+    y: ArrayLike,
+    sample_weight: ArrayLike | None = None,
+    start: tuple[ArrayLike | None, ArrayLike | None] = (None, None),
+) -> Iterator[Step]:
+    """Train as a model would, and yield a record of every update."""
     model._check_parameters("steps")
     given = model._prepare(X, y, sample_weight, reset=True)
-    learner = model._begin(given, (coef_init, intercept_init))
+    learner = model._begin(given, start)
     if len(learner.states) > 1:
         raise ValueError('steps follows one problem; give y == label instead of multi_class="ovr".')
     (state,), run = learner.states, model._run(learner, given, 0, updates_at_once=1)

@@ -5,7 +5,7 @@ import sys
 from enum import StrEnum
 from glob import glob
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -61,12 +61,45 @@ def column(text: str | None) -> str | int | None:
     return int(text) if text is not None and text.removeprefix("-").isdecimal() else text
 
 
+class Drawable(NamedTuple):
+    """Rows and labels, and the names of classes and columns where they are known."""
+
+    X: Any
+    y: Any
+    names: dict[str, Any]
+
+    def against_others(self, positive: str | None, data: str) -> "Drawable":
+        """One label set against all others, if one is named."""
+        if positive is None:
+            return self
+        chosen, known = is_label(self.y, positive, data), sorted(set(self.y.tolist()))
+        called = dict(zip(map(str, known), self.names.get("class_names", known), strict=True))
+        names = self.names | {"class_names": ("others", called[positive])}
+        return Drawable(self.X, chosen.astype(int), names)
+
+
+def built_in_names(name: str) -> dict[str, Any]:
+    """The names of a built-in data set's classes and columns, where it has some."""
+    if name == BuiltIn.XOR:
+        return {}
+    from sklearn import datasets
+
+    loaded = getattr(datasets, f"load_{name.replace('-', '_')}")()
+    return {"class_names": loaded.target_names, "feature_names": loaded.feature_names}
+
+
+def column_names(reader: "Reader", width: int) -> dict[str, Any]:
+    """The names of a table's columns, where each of them is a feature."""
+    names = [name for name, kind in reader.columns or () if kind == "number"]
+    return {"feature_names": names} if len(names) == width else {}
+
+
 def rows_and_labels(
     data: str, label: str | None, kind: str | None, exact: bool = False
-) -> tuple[Any, Any]:
+) -> Drawable:
     """All rows of a set or a file and their labels; for a proof, numbers only and as they are."""
     if is_built_in(data):
-        return built_in(data)
+        return Drawable(*built_in(data), built_in_names(data))
     import numpy as np
 
     from ..files import matrix_and_labels
@@ -76,9 +109,9 @@ def rows_and_labels(
     reader = read(data, label=column(label), format=kind, dtype=dtype)
     if exact and reader.hashed and reader.format != "vw":
         raise ValueError(f"{data} has columns of words; a proof needs numbers, so encode them.")
-    found = matrix_and_labels(reader)
+    X, y = matrix_and_labels(reader)
     tell_notices(data, reader, exact)
-    return found
+    return Drawable(X, y, column_names(reader, X.shape[1]))
 
 
 def tell_notices(data: str, reader: "Reader", exact: bool) -> None:
@@ -95,7 +128,7 @@ def two_classes(
     data: str, label: str | None, positive: str | None, kind: str | None
 ) -> tuple[Any, Any]:
     """The rows of a data set, and labels of two classes."""
-    X, y = rows_and_labels(data, label, kind, exact=True)
+    X, y, _ = rows_and_labels(data, label, kind, exact=True)
     if positive is not None:
         return X, is_label(y, positive, data)
     labels = sorted(set(y.tolist()))

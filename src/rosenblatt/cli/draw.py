@@ -6,7 +6,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .data import Format, Label, Positive, check_output, format_like, is_label, rows_and_labels
+from .data import (
+    Drawable,
+    Format,
+    Label,
+    Positive,
+    check_output,
+    column_names,
+    format_like,
+    rows_and_labels,
+)
 from .options import LEARNING, Order, Solution
 
 if TYPE_CHECKING:
@@ -60,7 +69,7 @@ def plot(
         ),
     ] = None,
     every: Annotated[
-        Every, typer.Option(help="The steps of a film and of progress.")
+        Every, typer.Option(help="The steps of an animation and of progress.")
     ] = Every.UPDATE,
     solution: Annotated[
         Solution | None, typer.Option(help="Which weights to keep (last).", **LEARNING)
@@ -95,19 +104,18 @@ def plot(
         from ..storage.registry import estimator_of
 
         saved = load_model(source)
-        X, y = rows_for_model(saved, rows, kind) if rows is not None else (None, None)
+        X, y, names = rows_for_model(saved, rows, kind) if rows is not None else (None, None, {})
         estimator = estimator_of(saved, source)
-        save_plot(output, X, y, estimator=estimator, what=what, every=every.value)
+        save_plot(output, X, y, estimator=estimator, what=what, every=every.value, **names)
     elif rows is not None:
         raise ValueError(f"{source} is no model (.safetensors), so {rows} has no place beside it.")
     else:
-        X, y = rows_and_labels(source, label, kind)
-        y = y if positive is None else is_label(y, positive, source).astype(int)
+        X, y, names = rows_and_labels(source, label, kind).against_others(positive, source)
         parameters: dict[str, Any] = {"max_iter": epochs, "margin": margin}
         if what != Idea.ORDERS:
             parameters |= {"order": order or "each", "solution": solution or "last"}
             parameters["random_state"] = seed
-        save_plot(output, X, y, what=what, every=every.value, **parameters)
+        save_plot(output, X, y, what=what, every=every.value, **names, **parameters)
     print(f"The figure is in {output}.")
 
 
@@ -116,8 +124,8 @@ def is_model(path: str) -> bool:
     return path.endswith(".safetensors")
 
 
-def rows_for_model(saved: "Model", data: str, kind: str | None) -> tuple[Any, Any]:
-    """The rows of a file as a model sees them, and labels as it writes them."""
+def rows_for_model(saved: "Model", data: str, kind: str | None) -> Drawable:
+    """The rows and names of a file as a model sees them, and labels as it writes them."""
     import numpy as np
 
     from ..files import matrix_and_labels
@@ -127,9 +135,11 @@ def rows_for_model(saved: "Model", data: str, kind: str | None) -> tuple[Any, An
     recipe = saved.features.get("recipe")
     if recipe is not None:
         kind = kind or format_like(data, str(saved.features["format"]))
-        X, y = matrix_and_labels(read(data, features=recipe, format=kind))
+        reader = read(data, features=recipe, format=kind)
+        X, y = matrix_and_labels(reader)
+        names = column_names(reader, X.shape[1])
     else:
-        X, y = rows_and_labels(data, None, kind)
+        X, y, names = rows_and_labels(data, None, kind)
     width = saved.states[0].weights.shape[0] if saved.is_linear else saved.facts["width"]
     if hasattr(X, "indptr") and X.shape[1] != width:
         X.resize(X.shape[0], width)  # columns that only one of the two knows say nothing
@@ -138,7 +148,9 @@ def rows_for_model(saved: "Model", data: str, kind: str | None) -> tuple[Any, An
     strange = sorted(set(labels) - set(words))
     if strange:
         raise ValueError(f"{data} has the label {strange[0]}, which the model does not know.")
-    return X, np.array([words[value] for value in labels], saved.classes.dtype)
+    if len(names.get("class_names", ())) != len(words):
+        names.pop("class_names", None)
+    return Drawable(X, np.array([words[value] for value in labels], saved.classes.dtype), names)
 
 
 def lab(

@@ -244,9 +244,9 @@ def draw(figure: Path, model: "Model", data: str) -> None:
     from ..storage.registry import estimator_of
     from .draw import rows_for_model
 
-    X = y = None
+    X, y, names = None, None, dict[str, Any]()
     if is_built_in(data):
-        X, y = rows_and_labels(data, None, None)
+        X, y, names = rows_and_labels(data, None, None)
     elif Path(data).is_file() and Path(data).stat().st_size <= IN_MEMORY:
-        X, y = rows_for_model(model, data, None)
-    save_plot(figure, X, y, estimator=estimator_of(model, data))
+        X, y, names = rows_for_model(model, data, None)
+    save_plot(figure, X, y, estimator=estimator_of(model, data), **names)

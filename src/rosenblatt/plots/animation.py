@@ -4,13 +4,13 @@ import base64
 import json
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from io import BytesIO
 from pathlib import Path
 from string import Template
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, Unpack
 from uuid import uuid4
 
 from matplotlib.animation import FFMpegWriter, PillowWriter
@@ -23,12 +23,14 @@ from ..classifiers.perceptron import Perceptron
 from ..classifiers.steps import Step
 from ..disk import replacing
 from .boundary import BoundaryDisplay
-from .data import Data, drawable_for
-from .display import MOVING, Display, ending_of, shape_of
-from .drawing import FAINT, ring
-from .runs import fitted, repeated
+from .data import Data, Names, drawable_for
+from .display import MOVING, ending_of, shape_of
+from .drawing import FAINT, legend_above, ring, rounded
+from .planes import Plane, plane_of
+from .runs import TrainedDisplay, repeated
 from .scores import Linear
 
+BEFORE, USED = "boundary before", "row of this update"
 HEAD = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Learning</title>\n'
 
 
@@ -41,35 +43,22 @@ class Frame(NamedTuple):
 
 
 @dataclass(kw_only=True, repr=False)
-class LearningAnimation(Display):
+class LearningAnimation(TrainedDisplay):
     """Learning, seen: the boundary after each update, or after each epoch.
 
     In Jupyter it shows itself, with controls. Make one with ``from_estimator`` or ``from_data``.
 
     Examples
     --------
-    >>> film = LearningAnimation.from_data([[2.0, 1.0], [-1.0, 1.0]], [1, -1], order="fixed")
-    >>> [frame.linear.weights.tolist() for frame in film.frames]
+    >>> learning = LearningAnimation.from_data([[2.0, 1.0], [-1.0, 1.0]], [1, -1], order="fixed")
+    >>> [frame.linear.weights.tolist() for frame in learning.frames]
     [[[0.0, 0.0]], [[2.0, 1.0]], [[3.0, 0.0]]]
     """
 
     data: Data
     frames: list[Frame]  # what to show, in turn
     model: Perceptron  # whose run it is
-
-    @classmethod
-    def from_data(
-        cls,
-        X: Any,
-        y: ArrayLike,
-        *,
-        every: str = "update",
-        most_frames: int = 150,
-        **parameters: Any,
-    ) -> Self:
-        """Train a Perceptron (random_state is 0 unless given) and animate it."""
-        model = fitted(X, y, parameters)
-        return cls.from_estimator(model, X, y, every=every, most_frames=most_frames)
+    plane: Plane  # the same in all frames
 
     @classmethod
     def from_estimator(
@@ -80,6 +69,7 @@ class LearningAnimation(Display):
         *,
         every: str = "update",
         most_frames: int = 150,
+        **names: Unpack[Names],
     ) -> Self:
         """Repeat the run of a fitted Perceptron and animate it.
 
@@ -94,6 +84,8 @@ class LearningAnimation(Display):
         most_frames : int, default=150
             Of longer runs so many moments are shown, spread evenly; fewer, but at least 20, of
             many rows.
+        class_names, feature_names : sequence of str, optional
+            What to call the classes, in the order of ``classes_``, and the columns.
         """
         check_is_fitted(estimator)
         if not isinstance(estimator, Perceptron):
@@ -102,21 +94,35 @@ class LearningAnimation(Display):
             Frame(number, Linear(step.new_weights, step.new_bias), step)
             for number, step in repeated(estimator, X, y, every, most_frames)
         ]
-        if every == "update":
+        if every == "update" or not frames:
             zero = Linear(0.0 * estimator.coef_, 0.0 * estimator.intercept_)
             frames.insert(0, Frame(0, zero, None))
-        return cls(data=drawable_for(estimator, X, y), frames=frames, model=estimator)
+        data = drawable_for(estimator, X, y, **names)
+        plane = plane_of(data, frames[-1].linear)
+        if data.X.shape[1] > 2:  # the plane of the last boundary; others are where they cut it
+            first, second = plane.labels
+            plane = replace(plane, labels=(f"{first}, at the end", f"{second}, at the end"))
+        return cls(data=data, frames=frames, model=estimator, plane=plane)
 
-    def plot(self, ax: Axes | None = None, *, frame: int = -1) -> Self:
+    def plot(self, ax: Axes | None = None, *, frame: int = -1, legend: bool = True) -> Self:
         """Draw one frame: the new boundary, the old one, and the row that was used."""
         ax = self._one_axes(ax)
         moment = self.frames[frame]
-        display = BoundaryDisplay.from_linear(self.data, moment.linear, self.model.ties)
+        display = BoundaryDisplay.from_linear(self.data, moment.linear, self.model.ties, self.plane)
         display.plot(ax, legend=False)
         if moment.step is not None:
             self._draw_update(ax, display, moment.step)
-        ax.set_title(self._title(moment, display.errors), loc="left", fontsize="medium")
+        if legend:
+            named = *self.data.class_names, BEFORE, USED  # others would come and go
+            drawn = ax.get_legend_handles_labels()[0]
+            legend_above(ax, [one for one in drawn if one.get_label() in named], len(named))
+        title, pad = self._title(moment, display.errors), 6 + 15 * self._legend_rows() * legend
+        ax.set_title(title, loc="left", fontsize="medium", pad=pad)
         return self
+
+    def _legend_rows(self) -> int:
+        """How much room the legend is given, in all frames."""
+        return max(2, -(-(len(self.data.class_names) + 2) // 5))
 
     def _draw_update(self, ax: Axes, display: BoundaryDisplay, step: Step) -> None:
         """Mark the row that was used, and the boundary before it was."""
@@ -124,10 +130,11 @@ class LearningAnimation(Display):
         if display.linear is not None and before.length > 0:
             ends = display.limits.chord(before)
             if ends is not None:
-                ax.axline(*ends, color=FAINT, linestyle=(0, (5, 3)), linewidth=1.2, zorder=2)
+                ax.axline(*ends, color=FAINT, linestyle=(0, (5, 3)), linewidth=1.2, zorder=2,
+                          label=BEFORE)  # fmt: skip
         x, y = display.plane.place(self.data.X[[step.row]]).T
-        ring(ax, x, y, s=320, linewidths=2.2, zorder=5)
-        ring(ax, x, y, "white", s=300, linewidths=0.8, zorder=6)
+        ring(ax, x, y, s=320, linewidths=2.2, zorder=5, label=USED)
+        ring(ax, x, y, edgecolors=ax.get_facecolor(), s=300, linewidths=0.8, zorder=6)
 
     def _title(self, moment: Frame, errors: int) -> str:
         """What happened, in two lines."""
@@ -135,13 +142,14 @@ class LearningAnimation(Display):
         if moment.step is None:
             return f"Start: w = 0, b = 0\n{wrong}"
         step, eta = moment.step, "" if self.model.eta0 == 1 else "η"
+        names = dict(zip(self.data.classes.tolist(), self.data.class_names, strict=True))
         if step.rival is None:
             rule = f"w ← w {'+' if step.label == self.data.classes[-1] else '−'} {eta}x"
         else:
-            rule = f"from {step.rival} to {step.label}"
+            rule = f"from {names[step.rival]} to {names[step.label]}"
         return (
             f"Update {moment.number:,} of {self.model.n_mistakes_:,}, epoch {step.epoch}: "
-            f"row {step.row}, activation {step.activation:.3g}, {rule}\n{wrong}"
+            f"row {step.row}, activation {rounded(step.activation)}, {rule}\n{wrong}"
         )
 
     def save(self, path: str | os.PathLike[str], *, dpi: int = 90, fps: int = 4) -> None:
@@ -182,7 +190,8 @@ class LearningAnimation(Display):
     def _drawn(self) -> tuple[Figure, Iterator[int]]:
         """A figure, and an iterator that draws the next frame in it."""
         figure = Figure(figsize=shape_of(1)["figsize"])
-        ax = figure.add_axes((0.13, 0.1, 0.84, 0.8))  # a layout would move from frame to frame
+        height = 0.8 - 0.036 * self._legend_rows()
+        ax = figure.add_axes((0.13, 0.1, 0.84, height))  # a layout would move from frame to frame
 
         def draw() -> Iterator[int]:
             for number in range(len(self.frames)):

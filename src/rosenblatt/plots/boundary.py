@@ -1,8 +1,9 @@
 """The boundary of a classifier in the plane."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from functools import partial
+from typing import Any, Self, Unpack
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,20 +13,20 @@ from ..classifiers.perceptron import Perceptron
 from ..rows import Array
 from ..theory.margins import margin
 from ..training.solutions import chosen
-from .data import MOST_POINTS, Data, drawable, drawable_for
-from .display import Display
-from .drawing import COLOURS, INK, arrow, draw_points, legend_above, note, tidy
+from .data import MOST_POINTS, Data, Names, drawable, drawable_for
+from .drawing import COLOURS, arrow, draw_points, ink, legend_above, note, rounded, tidy
 from .planes import Limits, Plane, limits_of, plane_of
+from .runs import TrainedDisplay
 from .scores import Linear, leads, linear_part, own_leads, scores_of
 
 
 @dataclass(kw_only=True)
-class BoundaryDisplay(Display):
+class BoundaryDisplay(TrainedDisplay):
     """The boundary of a classifier, the half-planes on its sides, and the rows.
 
     Two columns are drawn as they are. More are projected on the plane spanned by w and the first
     principal direction orthogonal to it: the boundary is still a line there, and distances to it
-    are true. Make one with ``from_estimator`` or ``from_weights``.
+    are true. Make one with ``from_estimator``, ``from_data`` or ``from_weights``.
 
     Examples
     --------
@@ -38,7 +39,7 @@ class BoundaryDisplay(Display):
 
     places: Array  # where the drawn rows are
     codes: Array  # their numbers among the classes
-    classes: Array
+    class_names: Sequence[str]
     wrong: Array  # which of the drawn rows are misclassified
     errors: int  # of all rows
     n_rows: int
@@ -57,6 +58,7 @@ class BoundaryDisplay(Display):
         *,
         most_points: int = MOST_POINTS,
         resolution: int = 200,
+        **names: Unpack[Names],
     ) -> Self:
         """See how a fitted classifier, linear or not, divides the plane.
 
@@ -70,16 +72,17 @@ class BoundaryDisplay(Display):
             Of more rows so many are drawn, chosen by chance; the picture says so.
         resolution : int, default=200
             How fine the grid is on which a boundary that is no line is sought.
+        class_names, feature_names : sequence of str, optional
+            What to call the classes, in the order of ``classes_``, and the columns.
         """
-        data = drawable_for(estimator, X, y)
+        data = drawable_for(estimator, X, y, **names)
         linear = linear_part(estimator, data.X)
         wrong = np.asarray(estimator.predict(X)) != data.classes[data.codes]
-        demanded = estimator.margin if isinstance(estimator, Perceptron) else 0.0
-
-        def scores(rows: Array) -> Array:
-            return scores_of(estimator, rows)
-
-        return cls._of(data, linear, scores, wrong, demanded, most_points, resolution)
+        scores = partial(scores_of, estimator)
+        display = cls._of(data, linear, scores, wrong, None, most_points, resolution)
+        if isinstance(estimator, Perceptron) and display.linear is not None and not display.band:
+            display.band = estimator.margin / display.linear.length
+        return display
 
     @classmethod
     def from_weights(
@@ -90,27 +93,25 @@ class BoundaryDisplay(Display):
         y: ArrayLike,
         *,
         ties: str = "mistake",
-        most_points: int = MOST_POINTS,
+        **names: Unpack[Names],
     ) -> Self:
         """See how weights in the shapes of ``coef_`` and ``intercept_`` divide the plane.
 
         ``ties`` says what an activation of exactly 0 counts as, as for ``Perceptron``.
         """
         linear = Linear(np.atleast_2d(np.asarray(weights, np.float64)), np.ravel(bias))
-        return cls.from_linear(drawable(X, y), linear, ties, most_points)
+        return cls.from_linear(drawable(X, y, **names), linear, ties)
 
     @classmethod
-    def from_linear(
-        cls, data: Data, linear: Linear, ties: str, most_points: int = MOST_POINTS
-    ) -> Self:
-        """The same for rows that have been checked."""
+    def from_linear(cls, data: Data, linear: Linear, ties: str, plane: Plane | None = None) -> Self:
+        """The same for rows that have been checked, in a plane of one's choice."""
         scores = linear.scores(data.X)
         ahead = own_leads(scores, data.codes)
         tie_is_wrong = (ties == "mistake") | (
             (ties != "correct") & (chosen(scores, ties) != data.codes)
         )
         wrong = np.where(ahead == 0, tie_is_wrong, ahead < 0)
-        return cls._of(data, linear, linear.scores, wrong, 0.0, most_points, 200)
+        return cls._of(data, linear, linear.scores, wrong, plane)
 
     @classmethod
     def _of(
@@ -119,12 +120,12 @@ class BoundaryDisplay(Display):
         linear: Linear | None,
         scores: Callable[[Array], Array],
         wrong: Array,
-        demanded: float,
-        most_points: int,
-        resolution: int,
+        plane: Plane | None = None,
+        most_points: int = MOST_POINTS,
+        resolution: int = 200,
     ) -> Self:
         """The display of a scoring function and the rows that it gets wrong."""
-        plane = plane_of(data, linear)
+        plane = plane or plane_of(data, linear)
         drawn = data.sample(most_points)
         places = plane.place(data.X[drawn])
         limits = limits_of(places)
@@ -137,13 +138,13 @@ class BoundaryDisplay(Display):
         if seen is not None and (len(seen.weights) != 1 or seen.length == 0):
             seen = None
         band = 0.0
-        if linear is not None and seen is not None:
-            least = margin(data.X, data.signs, linear.weights, float(linear.bias[0]))
-            band = least if least > 0 else demanded / linear.length
+        if linear is not None and seen is not None and np.isclose(seen.length, linear.length):
+            nearest = margin(data.X, data.signs, linear.weights, float(linear.bias[0]))
+            band = max(nearest, 0.0)  # elsewhere in space distances on the plane are not true
         return cls(
             places=places,
             codes=data.codes[drawn],
-            classes=data.classes,
+            class_names=data.class_names,
             wrong=wrong[drawn],
             errors=int(np.count_nonzero(wrong)),
             n_rows=len(wrong),
@@ -161,7 +162,7 @@ class BoundaryDisplay(Display):
         if self.linear is not None:
             self._draw_line(ax, self.linear, weights)
         circled, why = self.places[self.wrong], f"misclassified ({self.errors:,})"
-        draw_points(ax, self.places, self.codes, self.classes, circled, why)
+        draw_points(ax, self.places, self.codes, self.class_names, circled, why)
         self.limits.set(ax)
         tidy(ax, self.plane.labels)
         if not self.plane.labels[1]:
@@ -182,16 +183,16 @@ class BoundaryDisplay(Display):
                 levels = [0, 2 * float(ahead.max())]
                 ax.contourf(xs, ys, ahead, levels, colors=[colour], alpha=0.16, zorder=0)
             if self.linear is None and ahead.min() < 0 < ahead.max():
-                ax.contour(xs, ys, ahead, [0], colors=INK, linewidths=1.2, zorder=2)
+                ax.contour(xs, ys, ahead, [0], colors=ink(), linewidths=1.2, zorder=2)
 
     def _draw_line(self, ax: Axes, linear: Linear, weights: bool) -> None:
         """Draw the boundary, the margin's band, the weight vector and the bias's shift."""
         self._draw_level(ax, linear, 0.0, linewidth=1.8)
         size = float(np.max(self.limits.high - self.limits.low))
         if self.band > 0.008 * size:  # else the three lines would be one
-            look = {"linestyle": "--", "linewidth": 0.9}
-            self._draw_level(ax, linear, -self.band, **look)
-            self._draw_level(ax, linear, self.band, label=f"margin γ = {self.band:.3g}", **look)
+            for side, label in (-1, None), (1, f"margin γ = {rounded(self.band)}"):
+                look = {"linestyle": "--", "linewidth": 0.9, "label": label}
+                self._draw_level(ax, linear, side * self.band, **look)
         ends = self.limits.chord(linear)
         if ends is None or not weights:
             return
@@ -200,9 +201,9 @@ class BoundaryDisplay(Display):
         if self.limits.hold(np.zeros(2)) and self.limits.hold(shift * unit):
             from_shift = np.linalg.norm(ends - shift * unit, axis=1)
             ends = ends if from_shift[0] > from_shift[1] else ends[::-1]
-            ax.plot(0, 0, "+", color=INK, markersize=9, zorder=4)
-            path, label = np.outer([0, shift], unit).T, f"shift −b/‖w‖ = {shift:.3g}"
-            ax.plot(*path, ":", color=INK, linewidth=1.6, zorder=2, label=label)
+            ax.plot(0, 0, "+", color=ink(), markersize=9, zorder=4)
+            path, label = np.outer([0, shift], unit).T, f"shift −b/‖w‖ = {rounded(shift, size)}"
+            ax.plot(*path, ":", color=ink(), linewidth=1.6, zorder=2, label=label)
         foot = 0.75 * ends[0] + 0.25 * ends[1]
         tip = foot + unit * size * 0.15
         arrow(ax, foot, tip, mutation_scale=16)
@@ -213,4 +214,4 @@ class BoundaryDisplay(Display):
         """Draw the line at a distance from the boundary, if it can be seen."""
         ends = self.limits.chord(linear, distance * linear.length)
         if ends is not None:
-            ax.axline(*ends, color=INK, zorder=2, **look)
+            ax.axline(*ends, color=ink(), zorder=2, **look)

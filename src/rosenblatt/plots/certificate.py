@@ -1,7 +1,8 @@
 """The proof that two classes cannot be separated, or how far apart they are."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,11 +13,10 @@ from ..rows import Array
 from ..theory.certificates import Inseparable, Separable, Undecided
 from ..theory.separability import separability
 from ..theory.widest import max_margin
-from .data import MOST_POINTS, drawable
+from .data import MOST_COLUMNS, MOST_POINTS, Names, drawable
 from .display import Display
-from .drawing import COLOURS, INK, draw_points, legend_above, tidy
+from .drawing import COLOURS, draw_points, ink, legend_above, rounded, tidy
 from .planes import Plane, limits_of, plane_of, plane_through
-from .progress import MOST_COLUMNS
 from .scores import Linear
 
 
@@ -36,7 +36,7 @@ class CertificateDisplay(Display):
 
     places: Array  # where the drawn rows are
     codes: Array  # their numbers among the classes
-    classes: Array
+    class_names: Sequence[str]
     support: Array  # where the rows of the certificate are
     support_rows: Array  # their numbers in X
     support_codes: Array
@@ -46,16 +46,18 @@ class CertificateDisplay(Display):
     plane: Plane  # what the axes mean
 
     @classmethod
-    def from_data(cls, X: Any, y: ArrayLike, *, most_points: int = MOST_POINTS) -> Self:
+    def from_data(
+        cls, X: Any, y: ArrayLike, *, most_points: int = MOST_POINTS, **names: Unpack[Names]
+    ) -> Self:
         """Decide whether a hyperplane separates two classes, and keep the proof.
 
         Of more rows ``most_points`` are drawn, besides those of the certificate.
         """
-        data = drawable(X, y)
+        data = drawable(X, y, **names)
         if len(data.classes) != 2:
             raise ValueError(
-                f"y has {len(data.classes)} classes, and a certificate is about two; give "
-                "y == label for one of them."
+                f"y has {len(data.classes)} classes, and a certificate is about two; set one label "
+                "against all others."
             )
         verdict = separability(data.X, data.signs)
         if isinstance(verdict, Undecided):
@@ -77,7 +79,7 @@ class CertificateDisplay(Display):
         return cls(
             places=plane.place(data.X[drawn]),
             codes=data.codes[drawn],
-            classes=data.classes,
+            class_names=data.class_names,
             support=places,
             support_rows=rows,
             support_codes=codes,
@@ -96,9 +98,9 @@ class CertificateDisplay(Display):
             ax.fill(*around.T, color=colour, alpha=0.14, linewidth=0, zorder=0)
             ax.plot(*closed(around).T, color=colour, linewidth=0.8, zorder=1)
             made = outline(self.support[self.support_codes == code])
-            ax.plot(*closed(made).T, style, color=INK, linewidth=1.6, zorder=2)
+            ax.plot(*closed(made).T, style, color=ink(), linewidth=1.6, zorder=2)
         why = f"the {len(self.support)} rows that prove it"
-        draw_points(ax, self.places, self.codes, self.classes, self.support, why)
+        draw_points(ax, self.places, self.codes, self.class_names, self.support, why)
         self._draw_nearest(ax)
         limits_of(self.places).set(ax)
         tidy(ax, self.plane.labels)
@@ -110,15 +112,15 @@ class CertificateDisplay(Display):
         """The point where the hulls meet, or the two that are nearest."""
         meet = isinstance(self.verdict, Inseparable)
         apart = np.diff(self.nearest, axis=0)[0]
-        label = "the hulls meet" if meet else f"2γ = {np.linalg.norm(apart):.3g} apart"
+        label = "the hulls meet" if meet else f"2γ = {rounded(float(np.linalg.norm(apart)))} apart"
         stars = self.nearest[: 1 if meet else 2].T
-        ax.plot(*stars, "*", color="black", markeredgecolor="white", markersize=17, zorder=5,
-                label=label)  # fmt: skip
+        ax.plot(*stars, "*", color=ink(), markeredgecolor=ax.get_facecolor(), markersize=17,
+                zorder=5, label=label)  # fmt: skip
         if not meet:
-            ax.plot(*self.nearest.T, ":", color=INK, zorder=2)
+            ax.plot(*self.nearest.T, ":", color=ink(), zorder=2)
             middle = self.nearest.mean(axis=0)
             across = np.array([-apart[1], apart[0]])
-            ax.axline(tuple(middle), tuple(middle + across), color=INK, linewidth=1.8, zorder=2)
+            ax.axline(tuple(middle), tuple(middle + across), color=ink(), linewidth=1.8, zorder=2)
 
 
 def outline(places: Array) -> Array:

@@ -60,11 +60,11 @@ def shape_of(count: int) -> dict[str, Any]:
 
 
 def axes_in(figure: Figure, count: int) -> Array:
-    """So many axes in a figure, two beside each other."""
-    grid = figure.subplots((count + 1) // 2, min(count, 2), squeeze=False).ravel()
-    for ax in grid[count:]:
-        ax.remove()
-    return np.asarray(grid[:count])
+    """So many axes in a figure, two beside each other; an odd one has a row for itself."""
+    grid = figure.add_gridspec((count + 1) // 2, 2)
+    alone = [grid[-1, :]] if count % 2 else []
+    places = [grid[number // 2, number % 2] for number in range(count - len(alone))]
+    return np.array([figure.add_subplot(place) for place in (*places, *alone)], object)
 
 
 def ending_of(path: str | os.PathLike[str], known: Sequence[str]) -> str:

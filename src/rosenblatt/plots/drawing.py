@@ -1,10 +1,13 @@
 """Colours, points, arrows, words and legends of all pictures."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from matplotlib import rcParams
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.patheffects import withStroke
 
 from ..rows import Array
 
@@ -12,16 +15,25 @@ from ..rows import Array
 # first two differ in lightness as well.
 COLOURS = ("#E69F00", "#0072B2", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#999999")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
-INK = "0.15"
-FAINT = "0.45"
+FAINT = "0.5"  # seen on light and on dark ground
+
+
+def ink() -> Any:
+    """The colour of lines: that of text, so that they are seen where text is."""
+    return rcParams["text.color"]
+
+
+def rounded(value: float, size: float = 0.0) -> str:
+    """A number to read: never minus zero, nor a rounding error in a picture of some size."""
+    return f"{0.0 if abs(value) <= 1e-9 * size else value:.3g}".replace("-", "−")
 
 
 def draw_points(
-    ax: Axes, places: Array, codes: Array, classes: Array, circled: Array, why: str
+    ax: Axes, places: Array, codes: Array, names: Sequence[str], circled: Array, why: str
 ) -> None:
     """Points with a colour and a marker for each class, and circles around some places."""
     area = float(np.clip(12_000 / max(len(places), 1), 6, 42))
-    for code, label in enumerate(classes.tolist()):
+    for code, label in enumerate(names):
         x, y = places[codes == code].T
         if len(x):
             ax.scatter(
@@ -30,9 +42,9 @@ def draw_points(
                 s=area,
                 color=COLOURS[code % len(COLOURS)],
                 marker=MARKERS[code % len(MARKERS)],
-                edgecolors=INK,
+                edgecolors=ink(),
                 linewidths=0.6 if area > 12 else 0.2,
-                label=str(label),
+                label=label,
                 zorder=3,
                 rasterized=len(places) > 2_000,
             )
@@ -43,21 +55,23 @@ def draw_points(
         ring(ax, x, y, s=area * 3 + 20, linewidths=width, **look)
 
 
-def ring(ax: Axes, x: Array, y: Array, edgecolors: str = "black", **look: Any) -> None:
+def ring(ax: Axes, x: Array, y: Array, **look: Any) -> None:
     """Circles that are not filled."""
-    ax.scatter(x, y, facecolors="none", edgecolors=edgecolors, **look)
+    ax.scatter(x, y, facecolors="none", **{"edgecolors": ink(), **look})
 
 
 def arrow(ax: Axes, start: Array, end: Array, **options: Any) -> None:
-    """An arrow between two places."""
-    look = {"arrowstyle": "-|>", "color": INK, "shrinkA": 0, "shrinkB": 0, "linewidth": 2}
-    ax.annotate("", tuple(end), tuple(start), arrowprops=look | options, annotation_clip=True)
+    """An arrow between two places, above the points."""
+    edge = withStroke(linewidth=5, foreground=ax.get_facecolor())
+    look = {"arrowstyle": "-|>", "color": ink(), "shrinkA": 0, "shrinkB": 0, "linewidth": 2}
+    look |= {"path_effects": [edge], **options}
+    ax.annotate("", tuple(end), tuple(start), arrowprops=look, annotation_clip=True, zorder=5)
 
 
 def note(ax: Axes, text: str, place: Any, **options: Any) -> None:
     """A word in the picture, readable on any ground."""
-    ground = {"facecolor": "white", "alpha": 0.75, "edgecolor": "none", "pad": 1.0}
-    ax.annotate(text, place, bbox=ground, color=INK, annotation_clip=True, **options)
+    ground = {"facecolor": ax.get_facecolor(), "alpha": 0.75, "edgecolor": "none", "pad": 1.0}
+    ax.annotate(text, place, bbox=ground, color=ink(), annotation_clip=True, zorder=6, **options)
 
 
 def tidy(ax: Axes, labels: tuple[str, str]) -> None:
@@ -67,13 +81,12 @@ def tidy(ax: Axes, labels: tuple[str, str]) -> None:
     ax.set_ylabel(labels[1])
 
 
-def legend_above(ax: Axes) -> None:
-    """A legend that covers nothing, with the points first."""
-    named = zip(*ax.get_legend_handles_labels(), strict=True)
-    points_first = sorted(named, key=lambda pair: isinstance(pair[0], Line2D))
-    handles, labels = zip(*points_first, strict=True)
-    columns = {4: 2, 3: 3, 5: 3, 6: 3}.get(len(handles), 5)
+def legend_above(ax: Axes, handles: Sequence[Any] | None = None, most: int = 0) -> None:
+    """A legend that covers nothing, with points before lines, and room for the most entries."""
+    handles = ax.get_legend_handles_labels()[0] if handles is None else handles
+    handles = sorted(handles, key=lambda handle: isinstance(handle, Line2D))
+    columns = {4: 2, 3: 3, 5: 3, 6: 3}.get(most or len(handles), 5)
     ax.legend(
-        handles, labels, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, fontsize="small",
-        frameon=False, borderaxespad=0.2, handletextpad=0.4, columnspacing=1.2,
+        handles=handles, loc="lower left", bbox_to_anchor=(0, 1), ncols=columns, fontsize="small",
+        frameon=False, borderaxespad=0.2, handletextpad=0.6, columnspacing=1.2,
     )  # fmt: skip

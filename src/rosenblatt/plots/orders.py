@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from ..classifiers.perceptron import Perceptron
 from ..rows import Array
 from .display import Display
-from .drawing import COLOURS, INK, tidy
+from .drawing import COLOURS, ink, tidy
 
 TITLES = {"reads": "reads of the data", "mistakes": "mistakes"}
 
@@ -74,7 +74,7 @@ class OrderDisplay(Display):
             axis.set_xlim(left=0)
             axis.set_title(TITLES[name] + until, loc="left", fontsize="medium")
             axis.tick_params(axis="y", length=0)
-            axis.grid(axis="x", color="0.9")
+            axis.grid(axis="x", alpha=0.3)
             axis.set_axisbelow(True)
             tidy(axis, ("", ""))
         return self
@@ -83,8 +83,8 @@ class OrderDisplay(Display):
 def draw_runs(ax: Axes, place: int, values: Array, separated: Array) -> None:
     """The runs in one order, and their mean with twice its standard error."""
     heights = place + 0.22 * np.sin(2.4 * np.arange(len(values)))  # apart, but the same each time
-    colours = np.where(separated, COLOURS[1], "white")
+    colours = np.where(separated, COLOURS[1], "none")
     ax.scatter(values, heights, s=22, c=colours, edgecolors=COLOURS[1], alpha=0.7, zorder=2)
     error = 2 * values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
-    ax.errorbar(values.mean(), place, xerr=error, fmt="D", color=INK, capsize=4, markersize=6,
+    ax.errorbar(values.mean(), place, xerr=error, fmt="D", color=ink(), capsize=4, markersize=6,
                 zorder=3)  # fmt: skip

@@ -32,9 +32,10 @@ class Plane:
         return np.asarray(places @ self.directions + self.through)
 
     def seen(self, linear: Linear) -> Linear:
-        """The same scores, as a function of the place."""
-        weights, bias = linear
-        return Linear(weights @ self.directions.T, bias + weights @ self.through)
+        """The same scores on the plane, as a function of the place."""
+        weights = linear.weights @ self.directions.T
+        weights[np.abs(weights) < 1e-12 * linear.length] = 0.0  # what is left is rounding
+        return Linear(weights, linear.bias + linear.weights @ self.through)
 
 
 def plane_of(data: Data, linear: Linear | None) -> Plane:
@@ -46,36 +47,45 @@ def plane_of(data: Data, linear: Linear | None) -> Plane:
     """
     width = data.X.shape[1]
     if width <= 2:
-        names = data.names or ("x₁", "x₂")
+        names = data.feature_names or ("x₁", "x₂")
         return Plane(np.eye(2)[:, :width], np.zeros(width), (names[0], (*names, "")[1]))
-    if linear is not None and len(linear.weights) == 1 and linear.length > 0:
-        along = linear.weights / linear.length
-        across = principal_direction(data.X, along)
+    weights = np.zeros((1, width)) if linear is None else linear.weights
+    spread = weights - weights.mean(axis=0)
+    if len(weights) == 1 and weights.any():
+        along = weights / np.linalg.norm(weights)
+        directions = np.vstack([along, principal_direction(data.X, along)])
         labels = "w·x / ‖w‖ (distances to the boundary are true)", "first principal direction ⊥ w"
-        return Plane(np.vstack([along, across]), np.zeros(width), labels)
-    mean = np.asarray(data.X.mean(axis=0)).ravel()
-    spread = None if linear is None else linear.weights - linear.weights.mean(axis=0)
-    if spread is not None and np.linalg.matrix_rank(spread) >= 2:
+        return plane_along(data, directions, labels)
+    if np.linalg.matrix_rank(spread) >= 2:
         directions = np.linalg.svd(spread, full_matrices=False)[2][:2]
-        slice_ = "" if len(spread) == 3 else " (a slice through the mean)"
-        what = f"main direction of the {len(spread)} weight vectors{slice_}"
+        what = f"main direction of the {len(weights)} weight vectors"
+        what += "" if len(weights) == 3 else " (a slice through the mean)"
     else:
         first = principal_direction(data.X, np.empty((0, width)))
         directions = np.vstack([first, principal_direction(data.X, first[None])])
         what = "principal direction (a slice through the mean)"
-    through = mean - (directions @ mean) @ directions
-    return Plane(directions, through, (f"first {what}", f"second {what}"))
+    return plane_along(data, directions, (f"first {what}", f"second {what}"))
 
 
 def plane_through(data: Data, rows: Array) -> Plane:
     """The plane in which some rows differ most; what is between rows is between their places."""
-    width = data.X.shape[1]
-    if width <= 2 or len(rows) < 3:
+    if data.X.shape[1] <= 2 or len(rows) < 3:
         return plane_of(data, None)
     some = data.X[rows].toarray() if issparse(data.X) else data.X[rows]
     directions = np.linalg.svd(some - some.mean(axis=0), full_matrices=False)[2][:2]
     what = "principal direction of the rows that prove it"
-    return Plane(directions, np.zeros(width), (f"first {what}", f"second {what}"))
+    return plane_along(data, directions, (f"first {what}", f"second {what}"))
+
+
+def plane_along(data: Data, directions: Array, labels: tuple[str, str]) -> Plane:
+    """The plane of two directions through the mean; its labels tell columns that stand out."""
+    mean, names = np.asarray(data.X.mean(axis=0)).ravel(), data.feature_names
+    largest = np.argmax(directions**2, axis=1).tolist()
+    first, second = (
+        f"{label}, mostly {names[column]}" if names and along[column] ** 2 > 0.5 else label
+        for along, label, column in zip(directions, labels, largest, strict=True)
+    )
+    return Plane(directions, mean - (directions @ mean) @ directions, (first, second))
 
 
 def principal_direction(X: Any, away: Array) -> Array:

@@ -1,6 +1,7 @@
 """How a run went, and the bounds that the convergence theorem sets to it."""
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Self
 
@@ -13,13 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 from ..classifiers.perceptron import Perceptron
 from ..rows import Array
 from ..theory.convergence import Convergence, convergence
-from .data import Data, drawable_for
-from .display import Display
-from .drawing import COLOURS, INK, tidy
-from .runs import fitted, repeated
+from .data import MOST_COLUMNS, Data, drawable_for
+from .drawing import COLOURS, ink, tidy
+from .runs import TrainedDisplay, repeated
 from .scores import Linear, own_leads
 
-MOST_COLUMNS = 2_000  # with which the best separator is sought
 TITLES = {
     "mistakes": "mistakes so far, M",
     "errors": "misclassified rows, J₁",
@@ -29,21 +28,8 @@ TITLES = {
 }
 
 
-def theorem_of(model: Perceptron, data: Data) -> Convergence | None:
-    """The theorem's numbers for a run; None where it does not speak of such a run.
-
-    Nor where the rows are so wide that the best separator is out of reach.
-    """
-    if data.X.shape[1] > MOST_COLUMNS:
-        return None
-    try:
-        return convergence(model, data.X, data.signs)
-    except ValueError:
-        return None
-
-
 @dataclass(kw_only=True)
-class ProgressDisplay(Display):
+class ProgressDisplay(TrainedDisplay):
     """How a run went: mistakes, both losses, the length of w and its angle to the best separator.
 
     The convergence theorem (Novikoff 1962) holds the length between γM and R√M after M mistakes;
@@ -54,7 +40,7 @@ class ProgressDisplay(Display):
     --------
     >>> X, y = [[2.0, 1.0], [-1.0, 1.0]], [1, -1]
     >>> display = ProgressDisplay.from_data(X, y, order="fixed")
-    >>> display.curves["errors"].tolist(), round(display.squeeze.bound, 6)
+    >>> display.curves["errors"].tolist(), round(display.convergence.bound, 6)
     ([1, 0], 3.0)
     """
 
@@ -66,17 +52,10 @@ class ProgressDisplay(Display):
     curves: dict[str, Array]
     # Where the theorem speaks of such a run (two classes, no margin or weights), and the rows are
     # separable and have at most 2,000 columns.
-    squeeze: Convergence | None = None
+    convergence: Convergence | None = None
 
     def __post_init__(self) -> None:
         self.n_axes = len(self.quantities)
-
-    @classmethod
-    def from_data(
-        cls, X: Any, y: ArrayLike, *, over: str = "updates", most: int = 1_000, **parameters: Any
-    ) -> Self:
-        """Train a Perceptron (random_state is 0 unless given) and see how it went."""
-        return cls.from_estimator(fitted(X, y, parameters), X, y, over=over, most=most)
 
     @classmethod
     def from_estimator(
@@ -126,24 +105,25 @@ class ProgressDisplay(Display):
         """The run, repeated, with all rows measured after some of its updates."""
         data = drawable_for(model, X, y)
         kept = repeated(model, X, y, over.removesuffix("s"), most)
-        squeeze = theorem_of(model, data)
-        table: dict[str, list[float]] = {"errors": [], "loss": [], "length": [], "angle": []}
-        for _, step in kept:
-            linear = Linear(step.new_weights, step.new_bias)
-            margins = own_leads(linear.scores(data.X), data.codes)
-            wrong = margins[margins <= 0]
-            table["errors"].append(len(wrong))
-            table["loss"].append(-float(wrong.sum()) + 0.0)
-            if squeeze is None:
-                table["length"].append(float(np.linalg.norm(linear.weights)) / model.eta0)
-            else:
-                w, b = linear.weights.ravel(), float(linear.bias[0])
-                table["length"].append(float(squeeze.length(w, b)))
-                table["angle"].append(float(squeeze.angle(w, b)))
-        if squeeze is None or squeeze.margin <= 0:
-            squeeze = None
-            del table["angle"]
-        curves = {name: np.array(values) for name, values in table.items()}
+        moments = [Linear(step.new_weights, step.new_bias) for _, step in kept]
+        losses = [losses_of(linear, data) for linear in moments]
+        curves = {
+            "errors": np.array([errors for errors, _ in losses]),
+            "loss": np.array([loss for _, loss in losses]),
+            "length": np.array([linear.length for linear in moments]) / model.eta0,
+        }
+        theorem = None
+        if data.X.shape[1] <= MOST_COLUMNS:
+            with suppress(ValueError):  # which says that the theorem is not about such a run
+                theorem = convergence(model, data.X, data.signs)
+        if theorem is not None and moments:
+            weights = np.vstack([linear.weights for linear in moments])
+            bias = np.concatenate([linear.bias for linear in moments])
+            curves["length"] = theorem.length(weights, bias)
+            curves["angle"] = theorem.angle(weights, bias)
+        if theorem is None or theorem.margin <= 0:
+            theorem = None
+            curves.pop("angle", None)
         time = np.array([number if over == "updates" else step.epoch for number, step in kept])
         if over == "epochs":
             if len(time) and time[-1] < model.n_iter_:  # the last epoch changed nothing
@@ -151,7 +131,7 @@ class ProgressDisplay(Display):
                 curves = {name: np.append(curve, curve[-1]) for name, curve in curves.items()}
             mistakes = np.cumsum([epoch.mistakes for epoch in model.history_])
             curves["mistakes"] = mistakes[time.astype(int) - 1]
-        return cls(over=over, time=time, curves=curves, squeeze=squeeze)
+        return cls(over=over, time=time, curves=curves, convergence=theorem)
 
     @property
     def quantities(self) -> list[str]:
@@ -176,45 +156,55 @@ class ProgressDisplay(Display):
         for axis, name in zip(axes, shown, strict=True):
             axis.xaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
             axis.set_title(TITLES[name], loc="left", fontsize="medium")
-            if name == "length" and self.over == "updates" and self.squeeze is not None:
-                self._draw_squeeze(axis, self.squeeze)
+            if name == "length" and self.over == "updates" and self.convergence is not None:
+                self._draw_length(axis, self.convergence)
             else:
                 self._draw_curve(axis, name)
             tidy(axis, ("updates M" if self.over == "updates" else "epoch", ""))
         return self
 
+    def _draw_values(self, ax: Axes, name: str, **look: Any) -> None:
+        """A line, with a marker at each moment if they are few."""
+        marker = "o" if len(self.time) <= 60 else ""
+        ax.plot(self.time, self.curves[name], COLOURS[1], marker=marker, markersize=4, **look)
+
     def _draw_curve(self, ax: Axes, name: str) -> None:
         """A quantity as it went; the mistakes below the most that there can be."""
-        curve, marker = self.curves[name], "o" if len(self.time) <= 60 else ""
-        ax.plot(self.time, curve, color=COLOURS[1], marker=marker, markersize=4, clip_on=False)
+        curve = self.curves[name]
+        self._draw_values(ax, name, clip_on=False)
         ax.set_ylim(0, None if np.any(curve) else 1)
         if name == "errors":
             ax.yaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
-        if name == "mistakes" and self.squeeze is not None:
-            bound = self.squeeze.bound
-            ax.axhline(bound, color=INK, linestyle="--", linewidth=1.2)
+        if name == "mistakes" and self.convergence is not None:
+            bound = self.convergence.bound
+            ax.axhline(bound, color=ink(), linestyle="--", linewidth=1.2)
             ax.annotate(f"(R/γ)² = {readable(bound)}", (0.98, bound), (0, -4), ha="right", va="top",
                         xycoords=("axes fraction", "data"), textcoords="offset points")  # fmt: skip
             if bound > 5 * curve.max(initial=0):
                 ax.set_yscale("log")
                 ax.set_ylim(max(0.5, curve.min(initial=bound) / 2), 2 * bound)
 
-    def _draw_squeeze(self, ax: Axes, squeeze: Convergence) -> None:
+    def _draw_length(self, ax: Axes, theorem: Convergence) -> None:
         """The length of w, between the two curves of the theorem up to where they meet."""
-        bound = squeeze.bound
-        M = np.geomspace(1, max(bound, 2), 50)
-        low, high = squeeze.limits(M)
-        ax.fill_between(M, low, high, color="0.92", zorder=0, linewidth=0)
-        ax.plot(M, high, "--", color=INK, linewidth=1.2, label="R√M")
-        ax.plot(M, low, ":", color=INK, linewidth=1.5, label="γM")
-        ax.plot(self.time, self.curves["length"], color=COLOURS[1], linewidth=2, label="‖w‖/η")
-        end = bound, squeeze.limits(bound)[1]
-        ax.plot(*end, "o", color=INK)
-        ax.annotate(f"(R/γ)² = {readable(bound)}", end, (-6, 4), ha="right",
+        M = np.geomspace(1, max(theorem.bound, 2), 50)
+        low, high = theorem.limits(M)
+        ax.fill_between(M, low, high, color=ink(), alpha=0.08, zorder=0, linewidth=0)
+        ax.plot(M, high, "--", color=ink(), linewidth=1.2, label="R√M")
+        ax.plot(M, low, ":", color=ink(), linewidth=1.5, label="γM")
+        self._draw_values(ax, "length", linewidth=2, label="‖w‖/η")
+        end = theorem.bound, theorem.limits(theorem.bound)[1]
+        ax.plot(*end, "o", color=ink())
+        ax.annotate(f"(R/γ)² = {readable(theorem.bound)}", end, (-6, 4), ha="right",
                     textcoords="offset points")  # fmt: skip
         ax.set_xscale("log")
         ax.set_yscale("log")
         ax.legend(frameon=False, loc="lower right")
+
+
+def losses_of(linear: Linear, data: Data) -> tuple[int, float]:
+    """J₁ and J of some weights."""
+    margins = own_leads(linear.scores(data.X), data.codes)
+    return int(np.sum(margins <= 0)), float(np.maximum(0.0, -margins).sum())
 
 
 def readable(bound: float) -> str:

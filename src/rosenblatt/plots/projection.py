@@ -1,26 +1,27 @@
 """Every row on the line along w."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Self, Unpack
 
 import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from ..rows import Array
-from .data import drawable_for
-from .display import Display
-from .drawing import COLOURS, FAINT, INK, arrow, draw_points, legend_above, tidy
+from .data import Names, drawable_for
+from .drawing import COLOURS, FAINT, arrow, draw_points, ink, legend_above, rounded, tidy
+from .runs import TrainedDisplay
 from .scores import linear_part, scores_of
 
 
 @dataclass(kw_only=True)
-class ProjectionDisplay(Display):
+class ProjectionDisplay(TrainedDisplay):
     """Every row as a point on the line along w, with the threshold between the classes.
 
     A linear classifier of two classes sees no more of a row than its projection on w; the bias
     moves the threshold away from zero. For other classifiers the line is that of their scores.
-    Make one with ``from_estimator``.
+    Make one with ``from_estimator`` or ``from_data``.
 
     Examples
     --------
@@ -34,18 +35,18 @@ class ProjectionDisplay(Display):
     positions: Array  # w·x/‖w‖ of every row, or its score where there is no w
     threshold: float  # where the boundary is: -b/‖w‖, or 0
     codes: Array  # each row's number among the classes
-    classes: Array
+    class_names: Sequence[str]
     wrong: Array  # which rows are misclassified
     label: str  # of the axis
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike) -> Self:
+    def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **names: Unpack[Names]) -> Self:
         """Project rows as a fitted classifier of two classes does."""
-        data = drawable_for(estimator, X, y)
+        data = drawable_for(estimator, X, y, **names)
         if len(data.classes) != 2:
             raise ValueError(
-                f"The estimator knows {len(data.classes)} classes, and a projection shows two; fit "
-                "it on y == label for one of them."
+                f"The estimator knows {len(data.classes)} classes, and a projection shows two; set "
+                "one label against all others."
             )
         linear = linear_part(estimator, data.X)
         if linear is not None and linear.length > 0:
@@ -57,7 +58,7 @@ class ProjectionDisplay(Display):
             positions=positions if positions.ndim == 1 else positions[:, 1] - 0.5,
             threshold=threshold,
             codes=data.codes,
-            classes=data.classes,
+            class_names=data.class_names,
             wrong=np.asarray(estimator.predict(X)) != data.classes[data.codes],
             label=label,
         )
@@ -72,7 +73,7 @@ class ProjectionDisplay(Display):
         places, why = self._stacked(bins), f"misclassified ({self.wrong.sum():,})"
         height = max(float(np.abs(places[:, 1]).max()), 5.0)
         if height <= 20:
-            draw_points(ax, places, self.codes, self.classes, places[self.wrong], why)
+            draw_points(ax, places, self.codes, self.class_names, places[self.wrong], why)
         else:
             height = self._draw_bars(ax, bins, why)
         self._draw_threshold(ax)
@@ -105,16 +106,16 @@ class ProjectionDisplay(Display):
     def _draw_bars(self, ax: Axes, bins: int, why: str) -> float:
         """Bars in place of piles, hatched where rows are misclassified; return the highest."""
         edges, highest = self._edges(bins), 0.0
-        look: dict[str, Any] = {"edgecolor": INK, "linewidth": 0.4}
-        for code, label in enumerate(self.classes.tolist()):
-            of_class, named = self.codes == code, {"label": str(label)}
+        look: dict[str, Any] = {"edgecolor": ink(), "linewidth": 0.4}
+        for code, name in enumerate(self.class_names):
+            of_class, named = self.codes == code, {"label": name}
             for rows, more in (of_class, named), (of_class & self.wrong, {"hatch": "xxxx"}):
                 counts = np.histogram(self.positions[rows], edges)[0] * (1 if code else -1)
                 if counts.any():
                     ax.stairs(counts, edges, fill=True, facecolor=COLOURS[code], **look | more)
                 highest = max(highest, float(np.abs(counts).max()))
         if self.wrong.any():
-            ax.fill([], [], facecolor="white", edgecolor=INK, hatch="xxxx", label=why)
+            ax.fill([], [], facecolor="none", edgecolor=ink(), hatch="xxxx", label=why)
         return highest
 
     def _draw_threshold(self, ax: Axes) -> None:
@@ -128,9 +129,9 @@ class ProjectionDisplay(Display):
         ax.set_xlim(low, high)
         for code, sides in enumerate([(low, self.threshold), (self.threshold, high)]):
             ax.axvspan(*sides, color=COLOURS[code], alpha=0.16, zorder=0, linewidth=0)
-        ax.axhline(0, color=INK, linewidth=0.8, zorder=2)
-        label = f"threshold −b/‖w‖ = {self.threshold:.3g}" if self.label[0] == "w" else "threshold"
-        ax.axvline(self.threshold, color=INK, linewidth=1.8, zorder=2, label=label)
+        ax.axhline(0, color=ink(), linewidth=0.8, zorder=2)
+        value = f" −b/‖w‖ = {rounded(self.threshold, high - low)}" if self.label[0] == "w" else ""
+        ax.axvline(self.threshold, color=ink(), linewidth=1.8, zorder=2, label="threshold" + value)
         if low < 0 < high and abs(self.threshold) > 0.02 * (high - low):
             ax.axvline(0, color=FAINT, linestyle=":", linewidth=1.2, zorder=2)
             arrow(ax, np.zeros(2), np.array([self.threshold, 0.0]), mutation_scale=12)

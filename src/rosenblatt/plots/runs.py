@@ -1,6 +1,6 @@
 """Runs of a Perceptron that are repeated to be drawn."""
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -8,14 +8,27 @@ from scipy.sparse import issparse
 
 from ..classifiers.perceptron import Perceptron
 from ..classifiers.steps import Step, steps
+from .display import Display
 
 MOST_UPDATES = 100_000
 WORK = 200_000_000  # numbers to read while a run is measured or filmed: seconds
 
 
-def fitted(X: Any, y: ArrayLike, parameters: dict[str, Any]) -> Perceptron:
-    """A Perceptron whose run can be repeated."""
-    return Perceptron(**{"random_state": 0, **parameters}).fit(X, y)
+class TrainedDisplay(Display):
+    """A display of a fitted classifier, which can be trained for it."""
+
+    from_estimator: Any
+
+    @classmethod
+    def from_data(cls, X: Any, y: ArrayLike, **options: Any) -> Self:
+        """Train a Perceptron (``random_state`` is 0 unless given) and make its display.
+
+        The options are parameters of ``Perceptron`` and options of ``from_estimator``.
+        """
+        names = Perceptron().get_params().keys() & options.keys()
+        parameters = {"random_state": 0} | {name: options.pop(name) for name in names}
+        display: Self = cls.from_estimator(Perceptron(**parameters).fit(X, y), X, y, **options)
+        return display
 
 
 def repeated(

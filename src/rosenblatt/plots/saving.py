@@ -1,18 +1,26 @@
 """One idea, or learning itself, drawn to a file."""
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 from .animation import LearningAnimation
 from .boundary import BoundaryDisplay
 from .certificate import CertificateDisplay
-from .display import MOVING, STILL, Display, ending_of
+from .display import MOVING, STILL, ending_of
 from .orders import OrderDisplay
 from .progress import ProgressDisplay
 from .projection import ProjectionDisplay
-from .runs import fitted
 
-IDEAS = ("boundary", "projection", "progress", "orders", "certificate")
+DISPLAYS: dict[str, Any] = {
+    "boundary": BoundaryDisplay,
+    "projection": ProjectionDisplay,
+    "progress": ProgressDisplay,
+    "orders": OrderDisplay,
+    "certificate": CertificateDisplay,
+    "learning": LearningAnimation,
+}
+IDEAS = tuple(DISPLAYS)[:-1]  # learning is chosen by the file's ending
 
 
 def save_plot(
@@ -23,7 +31,8 @@ def save_plot(
     estimator: Any = None,
     what: str | None = None,
     every: str = "update",
-    dpi: int = 150,
+    class_names: Sequence[str] | None = None,
+    feature_names: Sequence[str] | None = None,
     **parameters: Any,
 ) -> None:
     """Draw one idea, or learning itself, to a file that appears when it is complete.
@@ -41,19 +50,10 @@ def save_plot(
         The idea; by default the boundary, or without rows the progress.
     every : {"update", "epoch"}, default="update"
         What the steps of time are, in an animation and in the progress.
-    dpi : int, default=150
-        Dots per inch of a picture of dots.
+    class_names, feature_names : sequence of str, optional
+        What to call the classes, in sorted order, and the columns.
     **parameters
         Of the Perceptron, where one is trained; ``random_state`` is 0 unless given.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from pathlib import Path
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     save_plot(f"{folder}/two.png", [[2.0, 1.0], [-1.0, 1.0]], [1, -1], order="fixed")
-    ...     Path(f"{folder}/two.png").read_bytes()[1:4]
-    b'PNG'
     """
     ending = ending_of(path, (*STILL, *MOVING))
     what = what or ("progress" if X is None else "boundary")
@@ -63,21 +63,16 @@ def save_plot(
         raise ValueError(
             "Without rows only the progress of an estimator can be drawn; give X and y."
         )
-    if estimator is None and what not in ("orders", "certificate"):
-        estimator = fitted(X, y, parameters)
+    options: dict[str, Any] = {"class_names": class_names, "feature_names": feature_names}
     if ending in MOVING:
-        LearningAnimation.from_estimator(estimator, X, y, every=every).save(path)
-        return
-    display: Display
-    if what == "boundary":
-        display = BoundaryDisplay.from_estimator(estimator, X, y)
-    elif what == "projection":
-        display = ProjectionDisplay.from_estimator(estimator, X, y)
+        what, options = "learning", {"every": every, **options}
     elif what == "progress":
-        over = "epochs" if X is None else f"{every}s"
-        display = ProgressDisplay.from_estimator(estimator, X, y, over=over)
+        options = {"over": "epochs" if X is None else f"{every}s"}
     elif what == "orders":
-        display = OrderDisplay.from_data(X, y, **parameters)
+        options = {}
+    if estimator is not None and hasattr(DISPLAYS[what], "from_estimator"):
+        display = DISPLAYS[what].from_estimator(estimator, X, y, **options)
     else:
-        display = CertificateDisplay.from_data(X, y)
-    display.save(path, dpi=dpi)
+        parameters = {} if what == "certificate" else parameters
+        display = DISPLAYS[what].from_data(X, y, **options, **parameters)
+    display.save(path)

@@ -196,7 +196,7 @@ class CellParser(TableParser):
             return str(len(row)), f"the row has {len(cells)} cells instead of {len(names)}"
         for number, kind in zip(self.wanted, self.types, strict=True):
             cell = cells[number]
-            if kind != arrow_type(None) and not is_number(cell, self.options.dtype):
+            if kind != arrow_type(None) and not is_number(cell):
                 remedy = self.options.remedy(names[number])
                 return repr(names[number]), f"{cell[:40]!r} is not a number{remedy}"
         return "1", problem

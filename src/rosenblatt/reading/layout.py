@@ -18,6 +18,10 @@ from .parser import BOM, LARGEST_LABEL, SAMPLE
 from .recipe import ColumnNames, FeatureRecipe, ReaderOptions
 from .sources import LONGEST_ROW, Source
 
+BLANKS = ' "\t\v\f\r'  # that may stand around a number
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+IN_NUMBERS = "".join(["+-.0123456789eE\n", BLANKS, *MISSING]).encode()
+
 
 class TableLayout(NamedTuple):
     """The columns of a CSV or TSV file, whose rows begin after ``skip`` bytes."""
@@ -124,14 +128,14 @@ class FirstRows:
         if stated & set(self.cells):
             return True
         if not self.below:
-            numbers = any(is_number(cell, self.dtype) for cell in self.cells)
+            numbers = any(is_number(cell) for cell in self.cells)
             return recipe.columns is None and not numbers
         if self.is_numeric(self.top):
             return False
         if self.is_numeric(self.below):
             return True
         return not any(
-            cell and (is_number(cell, self.dtype) or cell in column.to_pylist())
+            cell and (is_number(cell) or cell in column.to_pylist())
             for cell, column in zip(self.cells, self.columns_below, strict=True)
         )
 
@@ -150,6 +154,8 @@ class FirstRows:
 
 def is_numeric(rows: bytes, delimiter: str, width: int, dtype: np.dtype) -> bool:
     """Whether all cells are numbers or missing; the type is that of the rows to come."""
+    if rows.translate(None, IN_NUMBERS + delimiter.encode()):
+        return False  # without a kernel, which takes seconds to compile
     data = np.frombuffer(bytearray(rows.rstrip(b"\n") + b"\n"), np.uint8)
     most = len(data) // width + 1  # rows; a cell and what ends it take a byte or more
     labels, values, places = np.empty(most), np.empty(most * width, dtype), np.arange(width)
@@ -163,9 +169,10 @@ def is_numeric(rows: bytes, delimiter: str, width: int, dtype: np.dtype) -> bool
     return bool(cursor.error == 0)
 
 
-def is_number(cell: str, dtype: np.dtype) -> bool:
+def is_number(cell: str) -> bool:
     """Whether a cell is a number or missing."""
-    return is_numeric(cell.encode(), "\n", 1, dtype)
+    cell = cell.strip(BLANKS)
+    return cell in MISSING or NUMBER.fullmatch(cell) is not None
 
 
 def with_exact_labels(recipe: FeatureRecipe, layout: TableLayout, rows: bytes) -> FeatureRecipe:

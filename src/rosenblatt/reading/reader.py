@@ -1,7 +1,7 @@
 """The reader: goes through a source in batches, one or two ahead of whoever learns from them."""
 
 from collections import deque
-from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
@@ -179,7 +179,7 @@ class Reader:
 
     def __iter__(self) -> Iterator[Batch]:
         self.location = Location(self.source.name, self.skip_bad, self.parser.unit)
-        return ahead(self.parser.batches(self.location))
+        return ahead(self.parser.batches(self.location), self.source.leave)
 
     @property
     def rereadable(self) -> bool:
@@ -206,8 +206,11 @@ class Reader:
         return asdict(self.parser.recipe)
 
 
-def ahead(batches: Generator[Batch]) -> Iterator[Batch]:
-    """The same batches, made in a second thread while those before are used."""
+def ahead(batches: Generator[Batch], leave: Callable[[], None]) -> Iterator[Batch]:
+    """The same batches, made in a second thread while those before are used.
+
+    The thread is over when this is, whatever ends it: ``leave`` is called lest it waits for bytes.
+    """
     with ThreadPoolExecutor(1, "rosenblatt-reader") as second:
         try:
             coming: deque[Future[Batch | None]] = deque()
@@ -220,6 +223,7 @@ def ahead(batches: Generator[Batch]) -> Iterator[Batch]:
                     return
                 yield batch
         finally:
+            leave()
             second.shutdown(cancel_futures=True)
             batches.close()
 

@@ -5,6 +5,7 @@ import gzip
 import io
 import os
 import re
+import select
 import sys
 import weakref
 import zlib
@@ -17,6 +18,7 @@ import numpy as np
 from ..disk import plain_errors
 
 LONGEST_ROW = 64 << 20
+WAIT = 0.1  # seconds, after which a pipe may be left
 CACHE_ENDING = ".rosenblatt-cache"  # of the folders with parsed rows beside a file
 NEWLINE = ord("\n")
 
@@ -44,6 +46,8 @@ class Source:
                 self.find_files()
         if self.file is not None and self.file.seekable():
             self.start = self.file.tell()
+        elif os.name == "posix" and isinstance(getattr(self.file, "raw", self.file), io.FileIO):
+            self.file = Pipe(self.file)
 
     def find_files(self) -> None:
         """The files that the name stands for, in order, or a pipe or device, which is opened."""
@@ -70,6 +74,11 @@ class Source:
         """Whether there can be another pass."""
         return self.file is None or self.start is not None
 
+    def leave(self) -> None:
+        """Wait for no more bytes of what can be read only once."""
+        if isinstance(self.file, Pipe):
+            self.file.left = True
+
     @contextmanager
     def open(self) -> Iterator["ByteStream"]:
         """The bytes from the beginning; what is opened here is closed afterwards."""
@@ -94,6 +103,29 @@ class Source:
         if not head:
             raise ValueError(f"{self.name} is empty.")
         return head
+
+
+class Pipe(io.RawIOBase):
+    """A pipe that can be left while nobody writes to it."""
+
+    def __init__(self, file: Any) -> None:
+        self.file = getattr(file, "raw", file)
+        self.first = b"" if file is self.file else file.read1()  # what was buffered
+        self.left = False
+
+    def readable(self) -> bool:
+        """Whether it can be read: always."""
+        return True
+
+    def readinto(self, view: Any) -> int:
+        """Fill the beginning of a view with the next bytes; how many, 0 at the end or if left."""
+        if self.first:
+            count = min(len(self.first), len(view))
+            view[:count], self.first = self.first[:count], self.first[count:]
+            return count
+        while not self.left and not select.select([self.file], [], [], WAIT)[0]:
+            pass
+        return 0 if self.left else self.file.readinto(view) or 0
 
 
 class ByteStream(io.RawIOBase):

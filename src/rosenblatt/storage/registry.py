@@ -7,14 +7,14 @@ if TYPE_CHECKING:
     from .model import Model
 
 ESTIMATORS = {
-    "Perceptron": ("classifiers.perceptron", "training.solutions:SOLUTIONS"),
-    "PassiveAggressive": ("classifiers.family", "training.solutions:SOLUTIONS"),
-    "ALMA": ("classifiers.family", "training.solutions:SOLUTIONS"),
-    "ROMMA": ("classifiers.family", "training.solutions:SOLUTIONS"),
-    "SecondOrderPerceptron": ("classifiers.family", "training.solutions:SOLUTIONS"),
-    "AROW": ("classifiers.family", "training.solutions:SOLUTIONS"),
-    "SCW": ("classifiers.family", "training.solutions:SOLUTIONS"),
-    "KernelPerceptron": ("dual.classifier", "dual.state:STATES"),
+    "Perceptron": ("..classifiers.perceptron", "..training.solutions:SOLUTIONS"),
+    "PassiveAggressive": ("..classifiers.family", "..training.solutions:SOLUTIONS"),
+    "ALMA": ("..classifiers.family", "..training.solutions:SOLUTIONS"),
+    "ROMMA": ("..classifiers.family", "..training.solutions:SOLUTIONS"),
+    "SecondOrderPerceptron": ("..classifiers.family", "..training.solutions:SOLUTIONS"),
+    "AROW": ("..classifiers.family", "..training.solutions:SOLUTIONS"),
+    "SCW": ("..classifiers.family", "..training.solutions:SOLUTIONS"),
+    "KernelPerceptron": ("..dual.classifier", "..dual.state:STATES"),
 }
 """By name: the room of an estimator, imported when a file asks for it; its states by solution."""
 
@@ -22,7 +22,7 @@ ESTIMATORS = {
 def estimator_of(model: "Model", name: Any) -> Any:
     """The fitted estimator that a model becomes; ``name`` is what an error calls it."""
     room, _ = ESTIMATORS[model.estimator]
-    kind = getattr(import_module(f"..{room}", __package__), model.estimator)
+    kind = getattr(import_module(room, __package__), model.estimator)
     try:
         return kind._restored(model)
     except (TypeError, ValueError) as reason:
@@ -36,5 +36,5 @@ def state_class(estimator: str, solution: str) -> type:
     if estimator not in ESTIMATORS:
         raise ValueError(f"it is a {estimator[:40]}, which is not known here")
     room, _, name = ESTIMATORS[estimator][1].partition(":")
-    kinds: dict[str, type] = getattr(import_module(f"..{room}", __package__), name)
+    kinds: dict[str, type] = getattr(import_module(room, __package__), name)
     return kinds[solution]

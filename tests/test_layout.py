@@ -87,7 +87,9 @@ def functions_in(path):
     """Every function of a file, with the class that it belongs to."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if isinstance(node, ast.ClassDef):
-            yield from ((node.name, each) for each in node.body if isinstance(each, ast.FunctionDef))
+            yield from (
+                (node.name, each) for each in node.body if isinstance(each, ast.FunctionDef)
+            )
     for node in ast.parse(path.read_text("utf-8")).body:
         if isinstance(node, ast.FunctionDef):
             yield "", node

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 
 from ..rows import Array, to_dense
 from ..training.run import Run
-from .linear import Prepared
+from .linear import LinearClassifier, Prepared
 from .perceptron import Perceptron
 
 
@@ -76,7 +76,7 @@ def steps(
 
 
 def follow(
-    model: Perceptron,
+    model: LinearClassifier,
     X: Any,
     y: ArrayLike,
     sample_weight: ArrayLike | None = None,
@@ -89,11 +89,17 @@ def follow(
     if len(learner.states) > 1:
         raise ValueError('steps follows one problem; give y == label instead of multi_class="ovr".')
     (state,), run = learner.states, model._run(learner, given, 0, updates_at_once=1)
-    before = state.weights.copy(), state.bias.copy()
+    before = copied(state)
     with np.errstate(over="ignore", invalid="ignore"):
         for order, learnt in run.updates():
             yield step_record(given, run, order, learnt.updates[0], *before)
-            before = state.weights.copy(), state.bias.copy()
+            before = copied(state)
+
+
+def copied(state: Any) -> tuple[Array, Array]:
+    """The weights and bias of a state as they are now."""
+    weights, bias = state.present()
+    return weights.copy(), bias.copy()
 
 
 def step_record(
@@ -102,7 +108,7 @@ def step_record(
     """Write down the update that a run has just made."""
     row, margin = int(order[update["position"]]), float(update["margin"])
     code, two = given.rows.codes[row], run.state.weights.ndim == 1
-    new_weights, new_bias = run.state.weights.copy(), run.state.bias.copy()
+    new_weights, new_bias = copied(run.state)
     x = to_dense(given.X[[row]]).ravel()
     of_label = ... if two else (slice(None), code)
     return Step(

@@ -2,7 +2,8 @@
 
 With several classes the row to learn is the difference of two: x for its class, -x for the best
 rival, of twice the squared size (Crammer & Singer 2003). The bias is a weight of one more
-coordinate, whose square is the settings' ``intercept_step``.
+coordinate, whose square is the settings' ``intercept_step``. The weight of a row multiplies C, or
+where nothing but a length is chosen, that length; a constraint that must hold has no use for it.
 """
 
 from typing import NamedTuple
@@ -59,13 +60,12 @@ def note(log, updates, t, rival, margin, step):
 
 
 @inlined
-def aggressive_step(margin, size, settings):
+def aggressive_step(margin, size, C, loss):
     """τ of PA, PA-I and PA-II for a row of a squared size (Crammer et al. 2006)."""
-    loss = 1.0 - margin
-    if settings.loss == SQUARED_HINGE:
-        return loss / (size + 0.5 / settings.C)
-    step = loss / size if size > 0.0 else 0.0
-    return min(settings.C, step) if settings.loss == HINGE else step
+    if loss == SQUARED_HINGE:
+        return (1.0 - margin) / (size + 0.5 / C)
+    step = (1.0 - margin) / size if size > 0.0 else 0.0
+    return min(C, step) if loss == HINGE else step
 
 
 @compiled
@@ -82,7 +82,8 @@ def passive_aggressive(examples, order, start, w, b, settings, log):
             if updates == len(log) or not np.isfinite(a):
                 return t, updates, loss
             size = squared_norm(i, *rows) + settings.intercept_step
-            step = steps[i] * steps.dtype.type(aggressive_step(margin, size, settings))
+            tau = aggressive_step(margin, size, settings.C * abs(steps[i]), settings.loss)
+            step = steps.dtype.type(np.copysign(tau, steps[i]))
             add(w, step, i, *rows)
             b[0] += step * settings.intercept_step
             loss += note(log, updates, t, 0, margin, step)
@@ -108,7 +109,8 @@ def passive_aggressive_many(examples, order, start, W, b, settings, log):
             if updates == len(log) or not np.isfinite(lead):
                 return t, updates, loss
             size = 2.0 * (squared_norm(i, *rows) + settings.intercept_step)
-            step = steps[i] * steps.dtype.type(aggressive_step(lead, size, settings))
+            tau = aggressive_step(lead, size, settings.C * steps[i], settings.loss)
+            step = steps.dtype.type(tau)
             move(W, step, y, rival, i, *rows)
             b[y] += step * settings.intercept_step
             b[rival] -= step * settings.intercept_step
@@ -117,54 +119,83 @@ def passive_aggressive_many(examples, order, start, W, b, settings, log):
     return len(order), updates, loss
 
 
-# ALMA keeps weights in the unit ball. Here w = v/Z with the weights v, so that every correction
-# only adds to them: v += Z·(C/√k)·y·x/‖x‖. ``ball`` holds Z, ‖w‖² and k.
+# ALMA and ROMMA multiply all weights, too: w = Zv, and an update changes Z and adds to v. ``scale``
+# holds Z; T, the sum of Z over the rows seen up to the last update, and how many these were; ‖w‖²;
+# and ALMA's k. As in linear.py, what is added to v is missing from all weights before, so T times
+# it is summed in u (if there is an average to keep), and Tv - u is the sum of the weights after
+# each row.
+
+Z, T, SEEN, SQUARE, K = range(5)
 
 
 @inlined
-def alma_is_right(margin, size, ball, settings):
+def count_rows(scale, seen):
+    """Let T count the rows since the last update."""
+    scale[T] += scale[Z] * (seen - scale[SEEN])
+    scale[SEEN] = seen
+
+
+@inlined
+def fold(w, b, scale):
+    """Multiply Z out before it leaves what numbers can hold."""
+    if not 1e-9 < scale[Z] < 1e9:
+        w *= w.dtype.type(scale[Z])
+        b *= b.dtype.type(scale[Z])
+        scale[T] /= scale[Z]
+        scale[Z] = 1.0
+
+
+@inlined
+def alma_is_right(margin, size, scale, settings):
     """Whether y·w·x/‖x‖ > (1 - α)B/√k."""
-    return margin / ball[0] > (1.0 - settings.alpha) * settings.B * np.sqrt(size / ball[2])
+    return margin > (1.0 - settings.alpha) * settings.B * np.sqrt(size / scale[K])
 
 
 @inlined
-def alma_step(margin, size, ball, settings):
+def alma_step(margin, size, weight, scale, settings):
     """What to add of the row to v; Z, ‖w‖² and k go on (Gentile 2001, p = 2)."""
-    Z, square, k = ball[0], ball[1], ball[2]
-    rate = settings.C / np.sqrt(k)
-    step = Z * rate / np.sqrt(size)
-    square += 2.0 * rate * margin / (Z * np.sqrt(size)) + rate * rate
+    if size == 0.0:
+        return 0.0  # an empty row without a bias teaches nothing
+    rate = weight * settings.C / np.sqrt(scale[K])
+    step = rate / (np.sqrt(size) * scale[Z])
+    square = scale[SQUARE] + 2.0 * rate * margin / np.sqrt(size) + rate * rate
     length = max(1.0, np.sqrt(square))
-    ball[0], ball[1], ball[2] = Z * length, square / (length * length), k + 1.0
+    scale[Z] /= length
+    scale[SQUARE] = square / (length * length)
+    scale[K] += 1.0
     return step
 
 
 @compiled
-def alma(examples, order, start, w, b, ball, settings, log):
-    """Correct what is not right by (1 - α) of a margin that shrinks with √k (Gentile 2001)."""
+def alma(examples, order, start, w, b, scale, u, ub, clock, settings, log):
+    """If y·w·x/‖x‖ <= (1 - α)B/√k, w += (C/√k)·y·x/‖x‖, back into the unit ball (Gentile 2001)."""
     rows, steps = examples.rows[:], examples.steps
     updates, loss = 0, 0.0
     for t in range(start, len(order)):
         i = order[t]
         fetch_row(t, order, *rows)
-        a = dot(w, i, *rows) + b[0]
+        a = (dot(w, i, *rows) + b[0]) * scale[Z]
         margin = a if steps[i] > 0 else -a
         size = squared_norm(i, *rows) + settings.intercept_step
-        if not alma_is_right(margin, size, ball, settings) or np.isinf(a):
+        if not alma_is_right(margin, size, scale, settings) or np.isinf(a):
             if updates == len(log) or not np.isfinite(a):
                 return t, updates, loss
-            if size == 0.0:
-                continue  # an empty row without a bias teaches nothing
-            step = steps[i] * steps.dtype.type(alma_step(margin, size, ball, settings))
+            count_rows(scale, clock[0] + t)
+            step = alma_step(margin, size, abs(np.float64(steps[i])), scale, settings)
+            step = steps.dtype.type(np.copysign(step, steps[i]))
             add(w, step, i, *rows)
             b[0] += step * settings.intercept_step
+            if len(u):
+                add(u, scale[T] * step, i, *rows)
+                ub[0] += scale[T] * step * settings.intercept_step
+            fold(w, b, scale)
             loss += note(log, updates, t, 0, margin, step)
             updates += 1
     return len(order), updates, loss
 
 
 @compiled
-def alma_many(examples, order, start, W, b, ball, settings, log):
+def alma_many(examples, order, start, W, b, scale, u, ub, clock, settings, log):
     """The same for the lead of the right class over its best rival."""
     rows, steps, labels = examples.rows[:], examples.steps, examples.labels
     s = np.empty_like(b)
@@ -172,84 +203,98 @@ def alma_many(examples, order, start, W, b, ball, settings, log):
     for t in range(start, len(order)):
         i = order[t]
         fetch_row(t, order, *rows)
+        fetch_weights(W, order[min(t + 1, len(order) - 1)], *rows)
         score(W, b, s, i, *rows)
         y = labels[i]
         rival = best_other(s, y)
-        lead = s[y] - s[rival]
+        lead = (s[y] - s[rival]) * scale[Z]
         size = 2.0 * (squared_norm(i, *rows) + settings.intercept_step)
-        if not alma_is_right(lead, size, ball, settings) or np.isinf(lead):
+        if not alma_is_right(lead, size, scale, settings) or np.isinf(lead):
             if updates == len(log) or not np.isfinite(lead):
                 return t, updates, loss
-            if size == 0.0:
-                continue
-            step = steps[i] * steps.dtype.type(alma_step(lead, size, ball, settings))
-            move(W, step, y, rival, i, *rows)
-            b[y] += step * settings.intercept_step
-            b[rival] -= step * settings.intercept_step
+            count_rows(scale, clock[0] + t)
+            step = alma_step(lead, size, np.float64(steps[i]), scale, settings)
+            step = steps.dtype.type(step)
+            move_all(W, b, u, ub, step, scale[T], y, rival, settings.intercept_step, i, *rows)
+            fold(W, b, scale)
             loss += note(log, updates, t, rival, lead, step)
             updates += 1
     return len(order), updates, loss
 
 
-# ROMMA: the shortest weights that meet the last row's constraint and a half-space that holds all
-# those before. w = Zv: an update multiplies Z and adds to v. ``scale`` holds Z and ‖w‖². The sums
-# for the average (see linear.py) are kept here, because the weights may begin anew.
+@inlined
+def move_all(W, b, u, ub, step, time, y, rival, bias, i, values, indices, starts):
+    """Move a class and its rival, and what the average lacks of them."""
+    move(W, step, y, rival, i, values, indices, starts)
+    b[y] += step * bias
+    b[rival] -= step * bias
+    if len(u):
+        move(u, time * step, y, rival, i, values, indices, starts)
+        ub[y] += time * step * bias
+        ub[rival] -= time * step * bias
+
+
+# ROMMA: the shortest weights that meet the last row's constraint, and keep to a half-space that
+# holds all weights which meet those before.
 
 
 @inlined
-def romma_step(margin, size, scale):
+def romma_step(margin, size, scale, tiny):
     """What to add of the row to v; Z and ‖w‖² go on (Li & Long 2002).
 
-    When the row's own constraint implies the half-space, the weights are y·x/‖x‖² alone: then Z is
-    negative, which says so.
+    Where the row's constraint implies the half-space, or contradicts it, the weights are y·x/‖x‖²
+    alone: then Z is 0, which says so.
     """
-    square = scale[1]
+    if size == 0.0:
+        return 0.0  # an empty row without a bias teaches nothing
+    square = scale[SQUARE]
     product = square * size
-    if square == 0.0 or product <= margin:
-        scale[0], scale[1] = -1.0, 1.0 / size
-        return 1.0 / size
     rest = product - margin * margin
+    if product <= margin or rest <= tiny * product:
+        scale[Z], scale[SQUARE] = 0.0, 1.0 / size
+        return 1.0 / size
     keep, more = (product - margin) / rest, square * (1.0 - margin) / rest
-    scale[0] *= keep
-    scale[1] = keep * keep * square + 2.0 * keep * more * margin + more * more * size
-    return more / scale[0]
+    scale[Z] *= keep
+    scale[SQUARE] = keep * square + more
+    return more / scale[Z]
 
 
 @inlined
-def forget(w, b, u, ub, time):
-    """Set the weights to zero; the sums take note."""
-    u -= time * w
-    ub -= time * b
+def forget(w, b, u, ub, scale):
+    """Begin anew with weights of zero; the sums take note."""
+    if len(u):
+        u -= scale[T] * w
+        ub -= scale[T] * b
     w[...] = 0
     b[...] = 0
+    scale[Z] = 1.0
 
 
 @compiled
 def romma(examples, order, start, w, b, scale, u, ub, clock, settings, log):
     """On a mistake, or below margin 1, the relaxed maximum margin (Li & Long 2002)."""
     rows, steps = examples.rows[:], examples.steps
-    updates, loss = 0, 0.0
+    updates, loss, tiny = 0, 0.0, 1e-5 if w.itemsize == 4 else 1e-12
     for t in range(start, len(order)):
         i = order[t]
         fetch_row(t, order, *rows)
-        a = (dot(w, i, *rows) + b[0]) * scale[0]
+        a = (dot(w, i, *rows) + b[0]) * scale[Z]
         margin = a if steps[i] > 0 else -a
         if not margin > settings.above or np.isinf(a):
             if updates == len(log) or not np.isfinite(a):
                 return t, updates, loss
             size = squared_norm(i, *rows) + settings.intercept_step
-            if size == 0.0:
-                continue  # an empty row without a bias teaches nothing
-            step = romma_step(margin, size, scale)
-            time = clock[0] + t
-            if scale[0] < 0.0:
-                forget(w, b, u, ub, time)
-                scale[0] = 1.0
-            step = np.sign(steps[i]) * steps.dtype.type(step)
+            count_rows(scale, clock[0] + t)
+            step = romma_step(margin, size, scale, tiny)
+            if scale[Z] == 0.0:
+                forget(w, b, u, ub, scale)
+            step = steps.dtype.type(np.copysign(step, steps[i]))
             add(w, step, i, *rows)
-            add(u, time * step, i, *rows)
             b[0] += step * settings.intercept_step
-            ub[0] += time * step * settings.intercept_step
+            if len(u):
+                add(u, scale[T] * step, i, *rows)
+                ub[0] += scale[T] * step * settings.intercept_step
+            fold(w, b, scale)
             loss += note(log, updates, t, 0, margin, step)
             updates += 1
     return len(order), updates, loss
@@ -259,33 +304,27 @@ def romma(examples, order, start, w, b, scale, u, ub, clock, settings, log):
 def romma_many(examples, order, start, W, b, scale, u, ub, clock, settings, log):
     """The same for the lead of the right class over its best rival."""
     rows, steps, labels = examples.rows[:], examples.steps, examples.labels
-    s = np.empty_like(b)
+    s, tiny = np.empty_like(b), 1e-5 if W.itemsize == 4 else 1e-12
     updates, loss = 0, 0.0
     for t in range(start, len(order)):
         i = order[t]
         fetch_row(t, order, *rows)
+        fetch_weights(W, order[min(t + 1, len(order) - 1)], *rows)
         score(W, b, s, i, *rows)
         y = labels[i]
         rival = best_other(s, y)
-        lead = (s[y] - s[rival]) * scale[0]
+        lead = (s[y] - s[rival]) * scale[Z]
         if not lead > settings.above or np.isinf(lead):
             if updates == len(log) or not np.isfinite(lead):
                 return t, updates, loss
             size = 2.0 * (squared_norm(i, *rows) + settings.intercept_step)
-            if size == 0.0:
-                continue
-            step = romma_step(lead, size, scale)
-            time = clock[0] + t
-            if scale[0] < 0.0:
-                forget(W, b, u, ub, time)
-                scale[0] = 1.0
+            count_rows(scale, clock[0] + t)
+            step = romma_step(lead, size, scale, tiny)
+            if scale[Z] == 0.0:
+                forget(W, b, u, ub, scale)
             step = steps.dtype.type(step)
-            move(W, step, y, rival, i, *rows)
-            move(u, time * step, y, rival, i, *rows)
-            b[y] += step * settings.intercept_step
-            b[rival] -= step * settings.intercept_step
-            ub[y] += time * step * settings.intercept_step
-            ub[rival] -= time * step * settings.intercept_step
+            move_all(W, b, u, ub, step, scale[T], y, rival, settings.intercept_step, i, *rows)
+            fold(W, b, scale)
             loss += note(log, updates, t, rival, lead, step)
             updates += 1
     return len(order), updates, loss

@@ -3,7 +3,8 @@
 ``S`` holds the variance of every weight, and ``Sb`` that of the biases: the diagonal of the papers'
 Σ; the second-order perceptron also comes with the whole matrix. The weights that a row touches move
 by its value times their variance, so the kernels keep the sums for the average themselves
-(linear.py: an update made when c rows had been seen is summed c times).
+(linear.py: an update made when c rows had been seen is summed c times), if there is one to keep. A
+row that weighs more divides r or a by its weight, and multiplies C.
 """
 
 from typing import NamedTuple
@@ -11,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .algebra import best_other, column, dot, fetch_row, fetch_weights, score, span
-from .compiling import compiled, inlined
+from .compiling import compiled, compiled_sum, inlined
 from .first_order import note
 
 
@@ -31,7 +32,7 @@ class ConfidenceSettings(NamedTuple):
     squared: bool
 
 
-@inlined
+@compiled_sum
 def variance(S, i, values, indices, starts):
     """xᵀΣx of a row."""
     first, last = span(i, indices, starts)
@@ -42,63 +43,84 @@ def variance(S, i, values, indices, starts):
     return total
 
 
-@inlined
-def variance_of_class(S, c, i, values, indices, starts):
-    """The same for the weights of one class."""
+@compiled_sum
+def variance_of_two(S, y, rival, i, values, indices, starts):
+    """The same for the weights of two classes together."""
     first, last = span(i, indices, starts)
     total = 0.0
     for k in range(first, last):
-        x = np.float64(values[k])
-        total += x * x * S[column(k, first, indices), c]
+        x, j = np.float64(values[k]), column(k, first, indices)
+        total += x * x * (S[j, y] + S[j, rival])
     return total
 
 
+# What a row does to Σ: Σ - βΣxxᵀΣ has Σⱼ(1 - βΣⱼxⱼ²) on its diagonal. No factor is below 1 - βxᵀΣx,
+# which the rules know to the last digit, so that Σ stays positive however large x is.
+
+
+class ConfidentStep(NamedTuple):
+    """How far to move along Σx, β, and 1 - βxᵀΣx."""
+
+    alpha: float
+    beta: float
+    least: float
+
+
 @inlined
-def learn(w, S, u, move, shrink, time, i, values, indices, starts):
-    """W += move·Σx, u += time·move·Σx, and Σ -= shrink·(Σx)², where the row has values."""
+def learn(w, S, u, alpha, step, time, i, values, indices, starts):
+    """Move w by αΣx and shrink Σ, where the row has values."""
     first, last = span(i, indices, starts)
     for k in range(first, last):
-        j = column(k, first, indices)
-        sx = S[j] * values[k]
-        w[j] += move * sx
-        u[j] += time * (move * sx)
-        S[j] -= shrink * sx * sx
+        j, x = column(k, first, indices), np.float64(values[k])
+        sx = S[j] * x
+        w[j] += alpha * sx
+        if len(u):
+            u[j] += time * (alpha * sx)
+        S[j] *= max(1.0 - step.beta * sx * x, step.least)
 
 
 @inlined
-def learn_class(W, S, u, c, move, shrink, time, i, values, indices, starts):
+def learn_class(W, S, u, c, alpha, step, time, i, values, indices, starts):
     """The same for the weights of one class."""
     first, last = span(i, indices, starts)
     for k in range(first, last):
-        j = column(k, first, indices)
-        sx = S[j, c] * values[k]
-        W[j, c] += move * sx
-        u[j, c] += time * (move * sx)
-        S[j, c] -= shrink * sx * sx
+        j, x = column(k, first, indices), np.float64(values[k])
+        sx = S[j, c] * x
+        W[j, c] += alpha * sx
+        if len(u):
+            u[j, c] += time * (alpha * sx)
+        S[j, c] *= max(1.0 - step.beta * sx * x, step.least)
 
 
 @inlined
-def learn_bias(b, Sb, ub, c, move, shrink, time, step):
-    """The same for a bias, the weight of a coordinate of the size √step."""
-    b[c] += move * Sb[c] * step
-    ub[c] += time * (move * Sb[c] * step)
-    Sb[c] -= shrink * Sb[c] * Sb[c] * step
-
-
-# Each rule in two numbers: how far to move along Σx, and how much to shrink Σ.
+def learn_bias(b, Sb, ub, c, alpha, step, time, size):
+    """The same for a bias, the weight of a coordinate of the squared size."""
+    b[c] += alpha * Sb[c] * size
+    if len(ub):
+        ub[c] += time * (alpha * Sb[c] * size)
+    Sb[c] *= max(1.0 - step.beta * Sb[c] * size, step.least)
 
 
 @inlined
-def arow_step(margin, v, settings):
+def learn_two(W, b, S, Sb, u, ub, y, rival, step, time, size, i, values, indices, starts):
+    """The same for a class, and the other way for its rival."""
+    learn_class(W, S, u, y, step.alpha, step, time, i, values, indices, starts)
+    learn_class(W, S, u, rival, -step.alpha, step, time, i, values, indices, starts)
+    learn_bias(b, Sb, ub, y, step.alpha, step, time, size)
+    learn_bias(b, Sb, ub, rival, -step.alpha, step, time, size)
+
+
+@inlined
+def arow_step(margin, v, weight, settings):
     """α and β of AROW (Crammer, Kulesza & Dredze 2009)."""
-    beta = 1.0 / (v + settings.r)
-    return max(0.0, 1.0 - margin) * beta, beta
+    r = settings.r / weight
+    return ConfidentStep((1.0 - margin) / (v + r), 1.0 / (v + r), r / (v + r))
 
 
 @inlined
-def scw_step(margin, v, settings):
+def scw_step(margin, v, weight, settings):
     """α and β of SCW-I and SCW-II (Wang, Zhao & Hoi 2012)."""
-    phi, C = settings.phi, settings.C
+    phi, C = settings.phi, settings.C * weight
     p = phi * phi
     if settings.squared:
         n = v + 0.5 / C
@@ -109,8 +131,9 @@ def scw_step(margin, v, settings):
         root = np.sqrt(margin * margin * p * p / 4.0 + v * p * zeta)
         alpha = min(C, (root - margin * psi) / (v * zeta))
     alpha = max(0.0, alpha)
-    root = np.sqrt(alpha * alpha * v * v * p + 4.0 * v) - alpha * v * phi
-    return alpha, alpha * phi / (0.5 * root + v * alpha * phi)
+    deviation = 0.5 * (np.sqrt(alpha * alpha * v * v * p + 4.0 * v) - alpha * v * phi)
+    total = deviation + v * alpha * phi
+    return ConfidentStep(alpha, alpha * phi / total, deviation / total)
 
 
 @compiled
@@ -127,11 +150,11 @@ def arow(examples, order, start, w, b, S, Sb, u, ub, clock, settings, log):
             if updates == len(log) or not np.isfinite(a):
                 return t, updates, loss
             v = variance(S, i, *rows) + bias * Sb[0]
-            alpha, beta = arow_step(margin, v, settings)
-            move, time = alpha * np.float64(steps[i]), clock[0] + t
-            learn(w, S, u, move, beta, time, i, *rows)
-            learn_bias(b, Sb, ub, 0, move, beta, time, bias)
-            loss += note(log, updates, t, 0, margin, move)
+            step = arow_step(margin, v, abs(np.float64(steps[i])), settings)
+            alpha, time = np.copysign(step.alpha, steps[i]), clock[0] + t
+            learn(w, S, u, alpha, step, time, i, *rows)
+            learn_bias(b, Sb, ub, 0, alpha, step, time, bias)
+            loss += note(log, updates, t, 0, margin, alpha)
             updates += 1
     return len(order), updates, loss
 
@@ -153,14 +176,10 @@ def arow_many(examples, order, start, W, b, S, Sb, u, ub, clock, settings, log):
         if not lead >= 1.0 or np.isinf(lead):
             if updates == len(log) or not np.isfinite(lead):
                 return t, updates, loss
-            v = variance_of_class(S, y, i, *rows) + variance_of_class(S, rival, i, *rows)
-            alpha, beta = arow_step(lead, v + bias * (Sb[y] + Sb[rival]), settings)
-            move, time = alpha * np.float64(steps[i]), clock[0] + t
-            learn_class(W, S, u, y, move, beta, time, i, *rows)
-            learn_class(W, S, u, rival, -move, beta, time, i, *rows)
-            learn_bias(b, Sb, ub, y, move, beta, time, bias)
-            learn_bias(b, Sb, ub, rival, -move, beta, time, bias)
-            loss += note(log, updates, t, rival, lead, move)
+            v = variance_of_two(S, y, rival, i, *rows) + bias * (Sb[y] + Sb[rival])
+            step = arow_step(lead, v, np.float64(steps[i]), settings)
+            learn_two(W, b, S, Sb, u, ub, y, rival, step, clock[0] + t, bias, i, *rows)
+            loss += note(log, updates, t, rival, lead, step.alpha)
             updates += 1
     return len(order), updates, loss
 
@@ -179,13 +198,11 @@ def scw(examples, order, start, w, b, S, Sb, u, ub, clock, settings, log):
         if not margin >= settings.phi * np.sqrt(v) or np.isinf(a):
             if updates == len(log) or not np.isfinite(a):
                 return t, updates, loss
-            if v <= 0.0:
-                continue  # an empty row without a bias teaches nothing
-            alpha, beta = scw_step(margin, v, settings)
-            move, time = alpha * np.float64(steps[i]), clock[0] + t
-            learn(w, S, u, move, beta, time, i, *rows)
-            learn_bias(b, Sb, ub, 0, move, beta, time, bias)
-            loss += note(log, updates, t, 0, margin, move)
+            step = scw_step(margin, v, abs(np.float64(steps[i])), settings)
+            alpha, time = np.copysign(step.alpha, steps[i]), clock[0] + t
+            learn(w, S, u, alpha, step, time, i, *rows)
+            learn_bias(b, Sb, ub, 0, alpha, step, time, bias)
+            loss += note(log, updates, t, 0, margin, alpha)
             updates += 1
     return len(order), updates, loss
 
@@ -204,32 +221,68 @@ def scw_many(examples, order, start, W, b, S, Sb, u, ub, clock, settings, log):
         y = labels[i]
         rival = best_other(s, y)
         lead = s[y] - s[rival]
-        v = variance_of_class(S, y, i, *rows) + variance_of_class(S, rival, i, *rows)
-        v += bias * (Sb[y] + Sb[rival])
+        v = variance_of_two(S, y, rival, i, *rows) + bias * (Sb[y] + Sb[rival])
         if not lead >= settings.phi * np.sqrt(v) or np.isinf(lead):
             if updates == len(log) or not np.isfinite(lead):
                 return t, updates, loss
-            if v <= 0.0:
-                continue
-            alpha, beta = scw_step(lead, v, settings)
-            move, time = alpha * np.float64(steps[i]), clock[0] + t
-            learn_class(W, S, u, y, move, beta, time, i, *rows)
-            learn_class(W, S, u, rival, -move, beta, time, i, *rows)
-            learn_bias(b, Sb, ub, y, move, beta, time, bias)
-            learn_bias(b, Sb, ub, rival, -move, beta, time, bias)
-            loss += note(log, updates, t, rival, lead, move)
+            step = scw_step(lead, v, np.float64(steps[i]), settings)
+            learn_two(W, b, S, Sb, u, ub, y, rival, step, clock[0] + t, bias, i, *rows)
+            loss += note(log, updates, t, rival, lead, step.alpha)
             updates += 1
     return len(order), updates, loss
 
 
 # The second-order perceptron predicts with w = A⁻¹v, A = aI + Σ xxᵀ and v = Σ yx over its mistakes.
-# With S = aA⁻¹ that is, by Sherman & Morrison, w += β(y - w·x)Sx and S -= βSxxᵀS, β = 1/(a + xᵀSx):
-# the steps of AROW, on mistakes only. The sign is the paper's, which counts the row itself in A.
+# With S = aA⁻¹ that is, by Sherman & Morrison, w += (y - w·x)Sx/(a + xᵀSx), S -= Sxxᵀ S/(a + xᵀSx).
+# The sign is the paper's, which counts the row itself in A. Where only the diagonal of A is kept,
+# that is true of each weight alone.
+
+
+@inlined
+def second_order_weight(w, S, x, r):
+    """What one weight gains, and its variance, when it is alone with a row's value."""
+    rest = r + S * x * x
+    return S * x * (1.0 - w * x) / rest, S * r / rest
+
+
+@inlined
+def learn_apart(w, S, u, y, r, time, i, values, indices, starts):
+    """Let every weight that a row touches learn alone."""
+    first, last = span(i, indices, starts)
+    for k in range(first, last):
+        j = column(k, first, indices)
+        gain, S[j] = second_order_weight(w[j], S[j], y * values[k], r)
+        w[j] += gain
+        if len(u):
+            u[j] += time * gain
+
+
+@inlined
+def learn_class_apart(W, S, u, c, y, r, time, i, values, indices, starts):
+    """The same for the weights of one class."""
+    first, last = span(i, indices, starts)
+    for k in range(first, last):
+        j = column(k, first, indices)
+        gain, S[j, c] = second_order_weight(W[j, c], S[j, c], y * values[k], r)
+        W[j, c] += gain
+        if len(u):
+            u[j, c] += time * gain
+
+
+@inlined
+def learn_bias_apart(b, Sb, ub, c, y, r, time, size):
+    """The same for a bias, the weight of a coordinate of the squared size."""
+    root = np.sqrt(size)
+    if root > 0.0:
+        gain, Sb[c] = second_order_weight(b[c] / root, Sb[c], y * root, r)
+        b[c] += gain * root
+        if len(ub):
+            ub[c] += time * gain * root
 
 
 @compiled
 def second_order(examples, order, start, w, b, S, Sb, u, ub, clock, settings, log):
-    """On a mistake, w += β(y - w·x)A⁻¹x, by the diagonal of A (Cesa-Bianchi et al. 2005)."""
+    """On a mistake, v += yx and A += xxᵀ, of which the diagonal is kept (Cesa-Bianchi et al. 2005)."""
     rows, steps, bias = examples.rows[:], examples.steps, settings.intercept_step
     updates, loss = 0, 0.0
     for t in range(start, len(order)):
@@ -240,19 +293,17 @@ def second_order(examples, order, start, w, b, S, Sb, u, ub, clock, settings, lo
         if not margin > settings.above or np.isinf(a):
             if updates == len(log) or not np.isfinite(a):
                 return t, updates, loss
-            v = variance(S, i, *rows) + bias * Sb[0]
-            beta = 1.0 / (v + settings.r)
-            move, time = beta * (1.0 - margin) * np.float64(steps[i]), clock[0] + t
-            learn(w, S, u, move, beta, time, i, *rows)
-            learn_bias(b, Sb, ub, 0, move, beta, time, bias)
-            loss += note(log, updates, t, 0, margin, move)
+            r, y = settings.r / abs(np.float64(steps[i])), np.copysign(1.0, steps[i])
+            learn_apart(w, S, u, y, r, clock[0] + t, i, *rows)
+            learn_bias_apart(b, Sb, ub, 0, y, r, clock[0] + t, bias)
+            loss += note(log, updates, t, 0, margin, y)
             updates += 1
     return len(order), updates, loss
 
 
 @compiled
 def second_order_many(examples, order, start, W, b, S, Sb, u, ub, clock, settings, log):
-    """The same for the lead of the right class over its best rival."""
+    """The same for the right class and its best rival."""
     rows, steps, labels = examples.rows[:], examples.steps, examples.labels
     s, bias = np.empty_like(b), settings.intercept_step
     updates, loss = 0, 0.0
@@ -267,28 +318,26 @@ def second_order_many(examples, order, start, W, b, S, Sb, u, ub, clock, setting
         if not lead > settings.above or np.isinf(lead):
             if updates == len(log) or not np.isfinite(lead):
                 return t, updates, loss
-            v = variance_of_class(S, y, i, *rows) + variance_of_class(S, rival, i, *rows)
-            beta = 1.0 / (v + bias * (Sb[y] + Sb[rival]) + settings.r)
-            move, time = beta * (1.0 - lead) * np.float64(steps[i]), clock[0] + t
-            learn_class(W, S, u, y, move, beta, time, i, *rows)
-            learn_class(W, S, u, rival, -move, beta, time, i, *rows)
-            learn_bias(b, Sb, ub, y, move, beta, time, bias)
-            learn_bias(b, Sb, ub, rival, -move, beta, time, bias)
-            loss += note(log, updates, t, rival, lead, move)
+            r, time = settings.r / np.float64(steps[i]), clock[0] + t
+            learn_class_apart(W, S, u, y, 1.0, r, time, i, *rows)
+            learn_class_apart(W, S, u, rival, -1.0, r, time, i, *rows)
+            learn_bias_apart(b, Sb, ub, y, 1.0, r, time, bias)
+            learn_bias_apart(b, Sb, ub, rival, -1.0, r, time, bias)
+            loss += note(log, updates, t, rival, lead, 1.0)
             updates += 1
     return len(order), updates, loss
 
 
 @inlined
-def whole_product(A, i, bias, out, values, indices, starts):
-    """Set out = A·(x, √bias) and return (x, √bias)ᵀ·out: the bias is the last coordinate."""
+def whole_product(S, i, bias, out, values, indices, starts):
+    """Set out = S·(x, √bias) and return (x, √bias)ᵀ·out: the bias is the last coordinate."""
     first, last = span(i, indices, starts)
     root, end = np.sqrt(bias), len(out) - 1
     for j in range(len(out)):
-        out[j] = root * A[end, j]
+        out[j] = root * S[end, j]
     for k in range(first, last):
         x = np.float64(values[k])
-        line = A[column(k, first, indices)]
+        line = S[column(k, first, indices)]
         for j in range(len(out)):
             out[j] += x * line[j]
     total = root * out[end]
@@ -298,10 +347,10 @@ def whole_product(A, i, bias, out, values, indices, starts):
 
 
 @compiled
-def second_order_whole(examples, order, start, w, b, A, u, ub, clock, settings, log):
-    """On a mistake, w += β(y - w·x)A⁻¹x, by the whole of A⁻¹ (Cesa-Bianchi et al. 2005)."""
+def second_order_whole(examples, order, start, w, b, S, u, ub, clock, settings, log):
+    """On a mistake, v += yx and A += xxᵀ, the whole of it (Cesa-Bianchi et al. 2005)."""
     rows, steps, bias = examples.rows[:], examples.steps, settings.intercept_step
-    ax, root = np.empty(len(w) + 1), np.sqrt(settings.intercept_step)
+    sx, root = np.empty(len(w) + 1), np.sqrt(settings.intercept_step)
     updates, loss = 0, 0.0
     for t in range(start, len(order)):
         i = order[t]
@@ -310,16 +359,19 @@ def second_order_whole(examples, order, start, w, b, A, u, ub, clock, settings, 
         if not margin > settings.above or np.isinf(a):
             if updates == len(log) or not np.isfinite(a):
                 return t, updates, loss
-            beta = 1.0 / (whole_product(A, i, bias, ax, *rows) + settings.r)
-            move, time = beta * (1.0 - margin) * np.float64(steps[i]), clock[0] + t
+            r, time = settings.r / abs(np.float64(steps[i])), clock[0] + t
+            beta = 1.0 / (r + max(0.0, whole_product(S, i, bias, sx, *rows)))
+            alpha = np.copysign(beta * (1.0 - margin), steps[i])
             for j in range(len(w)):
-                w[j] += move * ax[j]
-                u[j] += time * (move * ax[j])
-            b[0] += move * root * ax[len(w)]
-            ub[0] += time * (move * root * ax[len(w)])
-            for j in range(len(ax)):
-                for k in range(len(ax)):
-                    A[j, k] -= beta * ax[j] * ax[k]
-            loss += note(log, updates, t, 0, margin, move)
+                w[j] += alpha * sx[j]
+            b[0] += alpha * root * sx[len(w)]
+            if len(u):
+                for j in range(len(w)):
+                    u[j] += time * (alpha * sx[j])
+                ub[0] += time * (alpha * root * sx[len(w)])
+            for j in range(len(sx)):
+                for k in range(len(sx)):
+                    S[j, k] -= beta * sx[j] * sx[k]
+            loss += note(log, updates, t, 0, margin, alpha)
             updates += 1
     return len(order), updates, loss

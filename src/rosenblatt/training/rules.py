@@ -26,37 +26,48 @@ from ..rows import Array
 class Further(NamedTuple):
     """An array that a rule keeps beside weights and bias.
 
-    ``like`` is "weights" or "bias", whose shape it has, or "square" for a matrix over all columns
-    and the bias; ``start`` is what it is filled with, or a tuple of all that it begins as.
+    ``like`` is "weights" or "bias", whose shape it has; "square" for a matrix over all columns and
+    the bias; or "numbers" for as many as there are in ``start``. Else ``start`` is what the array
+    is filled with, or the diagonal of the matrix. Sums are needed for an average only.
     """
 
     name: str
     like: str
     dtype: Any
     start: float | tuple[float, ...]
+    is_sum: bool = False
 
-    def shape(self, weights: Array, bias: Array) -> tuple[int, ...]:
-        """The shape that it must have."""
+    def shape(self, weights: Array, bias: Array, sums: bool) -> tuple[int, ...]:
+        """The shape that it must have; without sums to keep, theirs have no rows."""
         if isinstance(self.start, tuple):
             return (len(self.start),)
         if self.like == "square":
             return (len(weights) + 1, len(weights) + 1)
-        return weights.shape if self.like == "weights" else bias.shape
+        whole: tuple[int, ...] = weights.shape if self.like == "weights" else bias.shape
+        return (0, *whole[1:]) if self.is_sum and not sums else whole
 
-    def begin(self, weights: Array, bias: Array) -> Array:
+    def begin(self, weights: Array, bias: Array, sums: bool) -> Array:
         """The array before the first row."""
-        dtype = self.dtype or weights.dtype
-        if isinstance(self.start, tuple):
-            return np.array(self.start, dtype)
+        shape, dtype = self.shape(weights, bias, sums), self.dtype or weights.dtype
         if self.like == "square":
-            return np.eye(len(weights) + 1, dtype=dtype) * self.start
-        return np.full(self.shape(weights, bias), self.start, dtype)
+            return np.eye(shape[0], dtype=dtype) * self.start
+        return np.full(shape, self.start, dtype)
+
+    def widened(self, array: Array, weights: Array, bias: Array, sums: bool) -> Array:
+        """The array with places for the columns that weights have by now."""
+        wider = self.begin(weights, bias, sums)
+        if self.like == "square":
+            old = np.r_[: len(array) - 1, len(wider) - 1]  # the bias stays last
+            wider[np.ix_(old, old)] = array
+        else:
+            wider[: len(array)] = array
+        return wider
 
 
 SUMS = (
-    Further("missing", "weights", np.float64, 0.0),
-    Further("missing_bias", "bias", np.float64, 0.0),
-    Further("clock", "rows", np.float64, (0.0,)),
+    Further("missing", "weights", np.float64, 0.0, is_sum=True),
+    Further("missing_bias", "bias", np.float64, 0.0, is_sum=True),
+    Further("clock", "numbers", np.float64, (0.0,)),
 )
 """What a kernel needs to sum for the average what the log does not tell; the clock counts rows."""
 
@@ -86,6 +97,9 @@ class UpdateRule:
         ``intercept_step`` to the bias, so that averages and votes can be had from the log.
     local : bool
         Whether a row changes nothing in columns that it has no value in.
+    scaled : bool
+        Whether all weights and biases are to be multiplied by the first number of the array
+        ``scale``; the two after it are T and n in kernels/first_order.py.
     """
 
     name: str
@@ -95,6 +109,7 @@ class UpdateRule:
     further: tuple[Further, ...] = ()
     additive: bool = True
     local: bool = True
+    scaled: bool = False
 
     def problems(self, n_classes: int, multi_class: str) -> list[int | None]:
         """The class that counts as positive in each problem; None for all classes at once."""
@@ -110,7 +125,11 @@ class UpdateRule:
     @property
     def from_anywhere(self) -> bool:
         """Whether weights are all that it needs to begin with."""
-        return not any(isinstance(one.start, tuple) and one.like != "rows" for one in self.further)
+        return not self.scaled
+
+    def scale(self, further: Mapping[str, Array]) -> float:
+        """What the weights and biases are to be multiplied by."""
+        return float(further["scale"][0]) if self.scaled else 1.0
 
     def check(self, solution: str) -> None:
         """Refuse a solution that reads the log of a rule whose updates are not in it."""
@@ -124,9 +143,9 @@ class UpdateRule:
     def __reduce__(self) -> tuple[Any, ...]:
         return rule_named, (self.name,)  # kernels do not travel: other processes have them
 
-    def start(self, weights: Array, bias: Array) -> dict[str, Array]:
+    def start(self, weights: Array, bias: Array, sums: bool) -> dict[str, Array]:
         """What the rule keeps besides weights and bias, before the first row."""
-        return {one.name: one.begin(weights, bias) for one in self.further}
+        return {one.name: one.begin(weights, bias, sums) for one in self.further}
 
 
 def perceptron_settings(parameters: Mapping[str, Any], intercept_step: float) -> Settings:
@@ -187,6 +206,7 @@ VARIANCES = (
     Further("variance_of_bias", "bias", np.float64, 1.0),
     *SUMS,
 )
+SCALED = (Further("scale", "numbers", np.float64, (1.0, 0.0, 0.0, 0.0, 1.0)), *SUMS)
 PERCEPTRON = UpdateRule("perceptron", linear.perceptron, linear.multiclass, perceptron_settings)
 RULES = {
     rule.name: rule
@@ -203,16 +223,20 @@ RULES = {
             first_order.alma,
             first_order.alma_many,
             alma_settings,
-            (Further("ball", "", np.float64, (1.0, 0.0, 1.0)),),
+            SCALED,
+            additive=False,
+            local=False,
+            scaled=True,
         ),
         UpdateRule(
             "romma",
             first_order.romma,
             first_order.romma_many,
             romma_settings,
-            (Further("scale", "", np.float64, (1.0, 0.0)), *SUMS),
+            SCALED,
             additive=False,
             local=False,
+            scaled=True,
         ),
         UpdateRule(
             "second-order",

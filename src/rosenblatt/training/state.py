@@ -230,7 +230,8 @@ def check(state: Any, sizes: Sizes, dtype: Any) -> None:
         kind.check(name, getattr(state, name), default, sizes, dtype)
     for one in state.rule.further if hasattr(state, "rule") else ():
         kept = state.further[one.name]
-        fitting = kept.shape == one.shape(state.weights, state.bias)
+        fitting = kept.shape == one.shape(state.weights, state.bias, state.sums)
         fitting &= kept.dtype == np.dtype(one.dtype or dtype) and bool(np.isfinite(kept).all())
+        fitting = fitting and (kept.dtype.kind != "i" or bool(np.all(kept >= 0)))
         require(fitting, f"{one.name} does not fit or is not finite")
     state.check()

@@ -91,7 +91,7 @@ class LinearTask:
         """Every row's label times activation, or the lead of its class over the best rival."""
         out = np.empty(len(self.everything))
         kernel = linear.multiclass_margins if self.many else linear.perceptron_margins
-        kernel(self.examples, self.everything, state.weights, state.bias, out)
+        kernel(self.examples, self.everything, *state.present(), out)
         if not np.isfinite(out).all():
             row = int(self.everything[np.argmin(np.isfinite(out))])
             raise not_finite(self.examples.rows, row)

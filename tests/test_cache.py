@@ -159,6 +159,19 @@ def change_about(folder, **changes):
     (folder / "about.json").write_text(json.dumps(about | changes))
 
 
+@pytest.mark.parametrize("name", ["labels", "values", "indices", "ends"])
+def test_a_flipped_byte_is_noticed(rows, name):
+    read_cached(reader_of(rows), reader_of(rows))
+    path = next(rows.parent.glob(f"*{CACHE_ENDING}")) / f"{name}.npy"
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    counted = Counted(reader_of(rows))
+    whole = read_cached(reader_of(rows), counted)
+    assert counted.passes == 1
+    np.testing.assert_array_equal(whole.batch.labels[:3], [0, 1, 2])
+
+
 def test_what_is_not_ours_is_left_alone(tmp_path):
     path = tmp_path / "rows.svm"
     path.write_text(SVM)

@@ -7,11 +7,13 @@ import numpy as np
 import pytest
 
 import rosenblatt
-from rosenblatt import Perceptron, cli, storage
-from rosenblatt.classifiers import SIGN_OF_ZERO
+from rosenblatt import KernelPerceptron, Perceptron
+from rosenblatt.cli.app import main
 from rosenblatt.export import onnx_of, write_onnx
-from rosenblatt.files import Lesson, train
+from rosenblatt.files import FileTraining, parameters_for_files, train
+from rosenblatt.parameters import SIGN_OF_ZERO
 from rosenblatt.reading.reader import read
+from rosenblatt.storage.file import load_model, save_model
 
 from .conftest import FORMS, blobs, form_parameters
 
@@ -37,7 +39,11 @@ def answers(graph, X):
 
 def saved(perceptron, path):
     perceptron.save(path)
-    return storage.load(path)
+    return load_model(path)
+
+
+def trained(path, **parameters):
+    return train(read(path), FileTraining(parameters_for_files(**parameters)))
 
 
 def small_numbers(form, dtype, seed=0):
@@ -78,9 +84,9 @@ def test_ties_go_to_the_same_class(form, ties, tmp_path):
     X, y = small_numbers(form, np.float64)
     perceptron = Perceptron(ties=ties, max_iter=1, **form_parameters(form)).fit(X, y)
     zero = np.zeros((1, 3))
-    for solution in perceptron._solutions:
-        solution.bias[:] = 0  # a row of zeros ties
-    perceptron._answered = None
+    for state in perceptron._learner.states:
+        state.bias[:] = 0  # a row of zeros ties
+    perceptron._coefficients = None
     assert not perceptron.decision_function(zero).any()
     labels, _ = answers(onnx_of(saved(perceptron, tmp_path / "model.safetensors")), zero)
     assert labels.tolist() == perceptron.predict(zero).tolist()
@@ -107,8 +113,8 @@ def test_models_of_files_are_exported_too(kind, tmp_path):
     else:
         rows = [f"{k} 0:{a:g} 1:{b:g} 2:{c:g}\n" for (a, b, c), k in zip(X, y, strict=True)]
         path.write_text("".join(rows))
-    model = train(read(path), Lesson("last", epochs=3))
-    storage.save(tmp_path / "model.safetensors", model)
+    model = trained(path, solution="last", max_iter=3)
+    save_model(tmp_path / "model.safetensors", model)
     write_onnx(tmp_path / "model.onnx", model)
     content = (tmp_path / "model.onnx").read_bytes()
     perceptron = rosenblatt.load(tmp_path / "model.safetensors")
@@ -126,10 +132,16 @@ def test_a_vote_or_a_hash_is_refused_in_a_sentence(tmp_path):
     with pytest.raises(ValueError, match=r'^A vote .* solution "average".*\.$'):
         onnx_of(vote)
     (tmp_path / "words.csv").write_text("colour,y\nred,1\nblue,0\n")
-    words = train(read(tmp_path / "words.csv"), Lesson())
+    words = trained(tmp_path / "words.csv")
     with pytest.raises(ValueError, match=r"^The model hashes words .*\.$"):
         write_onnx(tmp_path / "model.onnx", words)
     assert not (tmp_path / "model.onnx").exists()
+
+
+def test_a_model_in_dual_form_is_refused_in_a_sentence(tmp_path):
+    model = saved(KernelPerceptron().fit(*blobs()), tmp_path / "model.safetensors")
+    with pytest.raises(ValueError, match=r"^A KernelPerceptron has no weights .*\.$"):
+        onnx_of(model)
 
 
 def test_weights_beyond_two_gigabytes_are_refused(tmp_path, monkeypatch):
@@ -142,7 +154,7 @@ def command(capsys, *arguments):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", ["rosenblatt", "export", *map(str, arguments)])
         with pytest.raises(SystemExit) as stop:
-            cli.main()
+            main()
     return stop.value.code, *capsys.readouterr()
 
 
@@ -166,7 +178,7 @@ def test_the_command_refuses_in_one_sentence(capsys, tmp_path, monkeypatch):
         assert (status, out, err.count("\n")) == (2, "", 1)
         return err
 
-    assert "is the model itself" in refused(model, model)
+    assert "is read, too; give what is written another name" in refused(model, model)
     assert "There is no folder" in refused(model, tmp_path / "nowhere" / "model.onnx")
     assert "is a folder" in refused(model, tmp_path)
     assert "is not an intact model" in refused(__file__, tmp_path / "model.onnx")

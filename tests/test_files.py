@@ -11,7 +11,8 @@ from scipy.sparse import csr_array, vstack
 
 import rosenblatt
 from rosenblatt import Perceptron, files
-from rosenblatt.files import FileOptions, FileTraining, parameters_for_files, scored
+from rosenblatt.evaluation import Score, evaluate, scored
+from rosenblatt.files import FileOptions, FileTraining, parameters_for_files
 from rosenblatt.kernels.algebra import shuffle
 from rosenblatt.labels import held_out
 from rosenblatt.learner import Learner
@@ -78,7 +79,7 @@ def train(reader, how, heard=None, begun=None, cache=False):
 
 
 def score(model, reader):
-    return files.score(Learner.of(model), reader)
+    return evaluate(Learner.of(model), reader).score
 
 
 def made(kind, classes=2, rows=200, seed=0, width=9, label=str):
@@ -539,7 +540,7 @@ def test_a_stream_that_cannot_be_read_twice():
 
 
 def test_no_rows_have_no_error():
-    assert np.isnan(files.Score().error)
+    assert np.isnan(Score().error)
 
 
 def test_the_last_update_may_overflow(write):

@@ -4,10 +4,9 @@ import json
 
 import pytest
 
-from rosenblatt import progress
-from rosenblatt.files import Tally
-from rosenblatt.progress import Bar, Json, Lines, Quiet
-from rosenblatt.training import Epoch
+from rosenblatt import Epoch, files, progress
+from rosenblatt.files import Keeper
+from rosenblatt.progress import AsJson, Bar, Listener, Printed, Quiet, Tally, bar_of_epochs
 
 
 @pytest.fixture
@@ -22,7 +21,13 @@ def clock(monkeypatch):
 
     clock = Clock()
     monkeypatch.setattr(progress, "time", clock)
+    monkeypatch.setattr(files, "time", clock)
     return clock
+
+
+def begun(listener, size=None, max_iter=1):
+    listener.begin(size, max_iter)
+    return listener
 
 
 def a_long_pass(watch, clock, seconds):
@@ -36,7 +41,7 @@ def a_long_pass(watch, clock, seconds):
 
 
 def test_lines_come_at_growing_distances(clock, capsys):
-    watch = Lines(10**9, 3)
+    watch = begun(Printed(), 10**9, 3)
     a_long_pass(watch, clock, 200)
     heading, *lines = capsys.readouterr().out.splitlines()
     assert heading.split()[:3] == ["read", "rows", "rows/s"]
@@ -46,7 +51,7 @@ def test_lines_come_at_growing_distances(clock, capsys):
 
 
 def test_every_pass_is_timed_anew(clock, capsys):
-    watch = Lines(10**9, 3)
+    watch = begun(Printed(), 10**9, 3)
     a_long_pass(watch, clock, 4)
     watch.epoch(Epoch(1, 400, 60, 60, 0.0))
     a_long_pass(watch, clock, 4)
@@ -62,24 +67,24 @@ def test_every_pass_is_timed_anew(clock, capsys):
 
 
 def test_held_out_rows_are_told_with_the_epoch(capsys):
-    Lines().epoch(Epoch(2, 10, 1, 1, 0.5, 0.75))
+    Printed().epoch(Epoch(2, 10, 1, 1, 0.5, 0.75))
     assert capsys.readouterr().out.endswith("10.00%   25.00% of the held-out rows wrong\n")
 
 
 def test_an_epoch_without_rows(capsys):
-    Lines().epoch(Epoch(1, 0, 0, 0, 0.0))
+    Printed().epoch(Epoch(1, 0, 0, 0, 0.0))
     assert "0.00%" in capsys.readouterr().out
 
 
 def test_reading_has_no_errors_yet(clock, capsys):
-    watch = Lines(None, 1)
+    watch = begun(Printed())
     clock.now += 2
     watch.batch(Tally(10, 2_000_000, None))
     assert capsys.readouterr().out.splitlines()[1].split() == ["10", "5", "1"]
 
 
 def test_json_tells_the_same(clock, capsys):
-    watch = Json(10**9, 3)
+    watch = begun(AsJson(), 10**9, 3)
     watch.note("A sentence.")
     mistakes = a_long_pass(watch, clock, 3)
     watch.epoch(Epoch(1, 300, mistakes, mistakes, 1.5, None))
@@ -97,19 +102,19 @@ def test_json_tells_the_same(clock, capsys):
 
 @pytest.mark.parametrize("size", [None, 10**9])
 def test_the_bar_goes_over_the_reading_and_then_over_epochs(clock, size):
-    watch = Bar(size, 4)
+    watch = begun(Bar(), size, 4)
     clock.now += 1
     watch.batch(Tally(10, 500_000_000, None))
     task = watch.bar.tasks[0]
     assert (task.description, task.completed, task.total) == ("reading", 500_000_000, size)
     watch.epoch(Epoch(1, 10, 1, 1, 0.0))
     assert (task.description, task.completed, task.total) == ("epoch 1 of 4", 1, 4)
-    watch.done()
+    watch.close()
 
 
 @pytest.mark.parametrize("size", [None, 10**9])
 def test_the_bar_of_a_stream_goes_over_all_passes(clock, size):
-    watch = Bar(size, 4)
+    watch = begun(Bar(), size, 4)
     watch.epoch(Epoch(1, 10, 1, 1, 0.0))
     clock.now += 1
     watch.batch(Tally(10, 250_000_000, 3))
@@ -117,22 +122,41 @@ def test_the_bar_of_a_stream_goes_over_all_passes(clock, size):
     assert task.description == "epoch 2 of 4"
     assert task.completed == (size or 0) + 250_000_000
     assert task.total == (size and 4 * size)
-    watch.done()
+    watch.close()
 
 
 def test_a_short_run_has_no_bar(clock):
-    watch = Bar(10, 1)
+    watch = begun(Bar(), 10)
     watch.batch(Tally(10, 10, 1))
     assert watch.bar is None
-    watch.done()
+    watch.close()
 
 
 def test_checkpoints_are_written_when_they_are_due(clock, monkeypatch):
     saved = []
-    monkeypatch.setattr(progress.storage, "save", lambda path, model: saved.append((path, model)))
-    watch = Quiet(None, 1, "model", 10)
+    monkeypatch.setattr(files, "save_model", lambda path, model: saved.append((path, model)))
+    keeper = Keeper("model", 10, clock.now)
     for second in range(35):
         clock.now = 100.0 + second
-        watch.checkpoint(lambda second=second: second)
+        keeper.offer(lambda second=second: second)
     assert saved == [("model", 10), ("model", 20), ("model", 30)]
-    Quiet().checkpoint(lambda: pytest.fail("no checkpoint was asked for"))
+
+
+def test_the_quiet_say_nothing_but_notes(clock, capsys):
+    for listener, said in ((Listener(), ""), (Quiet(), "Note: A sentence.\n")):
+        a_long_pass(begun(listener), clock, 10)
+        listener.epoch(Epoch(1, 10, 1, 1, 0.0))
+        listener.note("A sentence.")
+        listener.close()
+        assert capsys.readouterr() == ("", said)
+
+
+def test_a_bar_over_epochs_stays_with_its_last_words(capsys):
+    with bar_of_epochs(1) as tell:
+        tell(1, 0.5, "3 mistakes")
+        tell(2, 1.0, "5 mistakes")
+    words = capsys.readouterr().out.split()
+    assert words[:2] == ["epoch", "2"]
+    assert "5 mistakes" in " ".join(words)
+    with bar_of_epochs(0) as tell:
+        assert tell is None

@@ -1,14 +1,29 @@
 """The door: nothing is copied, nothing hostile comes in, what is not finite is named."""
 
+import itertools
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy.sparse import csr_array, csr_matrix
 
-from rosenblatt.rows import first_not_finite, rows_of
+from rosenblatt.rows import (
+    first_not_finite,
+    joined,
+    known_columns,
+    matrix_of,
+    n_rows,
+    not_finite,
+    overflow,
+    refuse_not_finite,
+    rows_between,
+    rows_of,
+    with_columns,
+)
 
-from .conftest import csr
+from .conftest import LAYOUTS, csr
 
 X = np.array([[1.0, 0, 2], [0, 0, 3]])
 
@@ -91,3 +106,53 @@ def test_the_first_value_that_is_not_finite_is_found(bad, layout, place):
 @pytest.mark.parametrize("layout", [np.array, csr])
 def test_finite_rows_have_no_such_value(layout):
     assert first_not_finite(layout(X)) is None
+
+
+@pytest.mark.parametrize("layout", [np.array, csr])
+def test_what_is_not_finite_is_named_by_row_and_column(layout):
+    holed = X.copy()
+    holed[1, 2] = np.nan
+    sentence = "Input X contains NaN in row 8, column 2; remove or impute such values first."
+    with pytest.raises(ValueError, match=sentence):
+        refuse_not_finite(layout(holed), first_row=7)
+    refuse_not_finite(layout(X))
+    assert str(not_finite(rows_of(layout(holed)), 1)) == sentence.replace("8", "1")
+    holed[1, 2] = -np.inf
+    assert "infinity (inf) in row 1, column 2" in str(not_finite(rows_of(layout(holed)), 1))
+    weights = not_finite(rows_of(layout(X.astype(np.float32))), 1)
+    assert str(weights) == str(overflow(np.dtype(np.float32)))
+    assert "use float64" in str(weights)
+
+
+# Rows are cut, joined and seen as matrices
+
+
+def dense(X):
+    return X.toarray() if hasattr(X, "indptr") else X
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@given(cuts=st.sets(st.integers(0, 9)))
+def test_rows_are_cut_and_joined_again(layout, cuts):
+    whole = np.arange(40.0).reshape(10, 4) * (np.arange(40).reshape(10, 4) % 3 > 0)
+    rows = rows_of(LAYOUTS[layout](whole))
+    ends = [0, *sorted(cuts), 10]
+    parts = [rows_between(rows, *pair) for pair in itertools.pairwise(ends)]
+    assert [n_rows(part) for part in parts] == np.diff(ends).tolist()
+    for part, (first, stop) in zip(parts, itertools.pairwise(ends), strict=True):
+        np.testing.assert_array_equal(dense(matrix_of(part, stop - first, 4)), whole[first:stop])
+    np.testing.assert_array_equal(dense(matrix_of(joined(parts), 10, 4)), whole)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_columns_are_added_or_left_out(layout):
+    matrix = LAYOUTS[layout](X)
+    wider = np.hstack([X, np.zeros((2, 2))])
+    np.testing.assert_array_equal(dense(with_columns(matrix, 5)), wider)
+    assert with_columns(matrix, 3) is matrix
+    rows = rows_of(matrix)
+    np.testing.assert_array_equal(dense(matrix_of(rows, 2, 5)), wider)
+    assert known_columns(rows, 3, 3) is rows
+    cut = known_columns(rows, 3, 2)
+    assert n_rows(cut) == 2
+    np.testing.assert_array_equal(dense(matrix_of(cut, 2, 2)), X[:, :2])

@@ -22,7 +22,7 @@ from .reading.reader import Reader, WholeFile, no_rows
 from .reading.sources import CACHE_ENDING
 from .rows import check_structure, n_rows, read_only
 
-FORMAT = 2
+FORMAT = 3
 HASHED_AT_ONCE = 16 << 20  # bytes
 WILD = re.compile(r"[*?\[\]]")  # in a pattern
 
@@ -141,6 +141,7 @@ def written(folder: Path, reader: Reader, batches: Iterable[Batch]) -> dict[str,
         "names": list(reader.names.items()),
         "notices": reader.notices,
         "bad": reader.bad,
+        "arrays": arrays.checksums,
     }
 
 
@@ -152,13 +153,17 @@ def numbers_of(labels: np.ndarray, words: dict[str, int]) -> np.ndarray:
 
 
 class GrowingArrays:
-    """Arrays on disk that grow; the length of each is written into its header at the end."""
+    """Arrays on disk that grow; the length of each is written into its header at the end.
+
+    ``checksums`` are the CRC-32 of what they hold.
+    """
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.files: dict[str, Any] = {}
         self.lengths: dict[str, int] = {}
         self.types: dict[str, np.dtype[Any]] = {}
+        self.checksums: dict[str, int] = {}
 
     def append(self, name: str, array: np.ndarray) -> None:
         """Write more numbers at the end of an array."""
@@ -166,7 +171,9 @@ class GrowingArrays:
             self.files[name] = (self.folder / f"{name}.npy").open("wb")
             self.lengths[name], self.types[name] = 0, array.dtype
             self.write_header(name)
-        self.files[name].write(np.ascontiguousarray(array, self.types[name]).data)
+        data = np.ascontiguousarray(array, self.types[name]).data
+        self.files[name].write(data)
+        self.checksums[name] = zlib.crc32(data, self.checksums.get(name, 0))
         self.lengths[name] += len(array)
 
     def write_header(self, name: str) -> None:
@@ -191,6 +198,8 @@ def opened(path: Path) -> WholeFile:
     """A cache as it lies on disk; what kernels trust is checked."""
     about = json.loads((path / "about.json").read_text())
     arrays = {file.stem: mapped(file) for file in path.glob("*.npy")}
+    if {name: zlib.crc32(array.data) for name, array in arrays.items()} != about["arrays"]:
+        raise ValueError("The arrays of the cache are damaged.")
     rows, width = rows_in(arrays, about["width"]), int(about["width"])
     count, labels = n_rows(rows), arrays.get("labels")
     if labels is not None and about["words"]:

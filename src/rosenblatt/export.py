@@ -12,9 +12,9 @@ import numpy as np
 
 from . import __version__
 from .disk import replacing
+from .learner import Learner
 from .rows import Array
 from .storage.model import Model
-from .training.solutions import Vote
 
 OPSET, IR_VERSION = 17, 8  # old enough for every onnxruntime since 2022
 MOST_BYTES = 2**31 - 2**20  # a protocol buffer ends at 2 GB
@@ -29,7 +29,7 @@ def write_onnx(path: str | os.PathLike[str], model: Model) -> None:
     path : str or path-like
         Where to.
     model : Model
-        What ``storage.load`` gave, of rows of numbers.
+        What ``storage.file.load_model`` gave, of rows of numbers.
     """
     content = onnx_of(model).SerializeToString()
     with replacing(path) as temporary:
@@ -45,11 +45,11 @@ def onnx_of(model: Model) -> Any:
     Parameters
     ----------
     model : Model
-        What ``storage.load`` gave, of rows of numbers.
+        What ``storage.file.load_model`` gave, of rows of numbers.
     """
     refuse_what_is_more_than_weights(model)
     onnx = imported_onnx()
-    weights, biases = answer(model)
+    weights, biases = coefficients(model)
     classes = label_tensor(model.classes)
     constants = {"weights": weights, "bias": biases, "zero": biases[:1] * 0, "classes": classes}
     made = onnx.helper.make_model(
@@ -99,7 +99,9 @@ def value(name: str, dtype: "np.dtype[Any]", *shape: str | int) -> Any:
 
 def refuse_what_is_more_than_weights(model: Model) -> None:
     """Refuse a model that is not one product of a row of numbers with weights."""
-    if isinstance(model.solutions[0], Vote):
+    if not model.is_linear:
+        raise ValueError(f"A {model.estimator} has no weights of columns, and cannot be exported.")
+    if Learner.of(model).votes:
         raise ValueError(
             'A vote of many weights cannot be exported; train with the solution "average", which '
             "predicts nearly the same."
@@ -124,15 +126,15 @@ def column_names(features: dict[str, Any]) -> list[str] | None:
     return None if names is None else list(map(str, names))
 
 
-def answer(model: Model) -> tuple[Array, Array]:
+def coefficients(model: Model) -> tuple[Array, Array]:
     """The weights, with a column per class if there are over two, and the biases."""
-    weights, biases = zip(*(solution.answer() for solution in model.solutions), strict=True)
-    W = weights[0] if len(weights) == 1 else np.column_stack(weights)
+    weights, biases = Learner.of(model).coefficients()
+    W = weights[0] if len(weights) == 1 else weights.T
     if W.nbytes > MOST_BYTES:
         raise ValueError(f"The weights take {W.nbytes >> 20:,} MB, and an ONNX file at most 2 GB.")
     if not np.isfinite(W).all():
         raise ValueError("The weights are no longer finite; train again on numbers scaled down.")
-    return np.ascontiguousarray(W), np.concatenate(biases)
+    return np.ascontiguousarray(W), biases
 
 
 def label_tensor(classes: Array) -> Array:

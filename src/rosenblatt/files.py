@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import chain
 from os import PathLike
 from typing import Any, NamedTuple
@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .cache import origin_of, read_cached
+from .evaluation import Score
 from .labels import (
     UnknownLabelError,
-    as_words,
     balanced,
     class_weights,
     codes_of,
@@ -27,7 +27,7 @@ from .labels import (
 from .learner import Learner, TrainingRows
 from .parameters import FILES, FOR_FILES, LINEAR, ParameterError, check
 from .progress import Listener, Tally
-from .reading.batches import Batch, one_batch, part_of
+from .reading.batches import Batch, labels_of, one_batch, part_of
 from .reading.reader import Reader, WholeFile, no_rows, read_whole
 from .rows import Array, matrix_of, n_rows, overflow
 from .storage.file import save_model
@@ -100,6 +100,8 @@ class FileTraining:
         Writes checkpoints.
     begun
         The unfinished model of such a run, to go on from.
+    initial
+        A model to start from instead of zero, with its classes, features and solution.
     """
 
     parameters: dict[str, Any]
@@ -107,6 +109,7 @@ class FileTraining:
     listener: Listener = field(default_factory=Listener)
     keeper: Keeper | None = None
     begun: Model | None = None
+    initial: Model | None = None
 
     def settle_in_memory(self) -> None:
         """Leave no question open about rows that are at hand."""
@@ -242,7 +245,7 @@ class Coder(NamedTuple):
         """The numbers of the labels of a batch."""
         return codes_of(tidy(labels_of(batch, first_row)), self.classes, first_row + 1)
 
-    def score(self, learner: Learner, batches: Iterable[Batch]) -> "Score":
+    def score(self, learner: Learner, batches: Iterable[Batch]) -> Score:
         """How many of the rows held out a model gets wrong."""
         result, row = Score(), 0
         for batch in batches:
@@ -258,6 +261,12 @@ class Coder(NamedTuple):
         return result
 
 
+def classes_of(training: FileTraining) -> Array | None:
+    """The classes of the model to go on with, if there is one."""
+    before = training.begun or training.initial
+    return None if before is None else before.classes
+
+
 def coder_of(batches: Iterable[Batch], training: FileTraining) -> Coder:
     """What labels mean, from those of batches: of all there are if classes are to be balanced."""
     counts: dict[Any, int] = {}
@@ -268,8 +277,10 @@ def coder_of(batches: Iterable[Batch], training: FileTraining) -> Coder:
         for label, count in zip(kinds.tolist(), np.bincount(codes).tolist(), strict=True):
             counts[label] = counts.get(label, 0) + count
         row += len(labels)
-    met, named = np.array(list(counts), labels.dtype), training.options.classes
-    classes = met_classes(met) if named is None else known_classes(named, met.dtype)
+    met, classes = np.array(list(counts), labels.dtype), classes_of(training)
+    if classes is None:
+        named = training.options.classes
+        classes = met_classes(met) if named is None else known_classes(named, met.dtype)
     weight, of_class = training.parameters["class_weight"], None
     if weight == "balanced":
         known = np.isin(tidy(met), classes)  # others are named with their row when they come
@@ -280,17 +291,6 @@ def coder_of(batches: Iterable[Batch], training: FileTraining) -> Coder:
         of_class = class_weights(weight, classes, np.zeros(0, np.intp))
     seed = training.parameters["random_state"]
     return Coder(classes, of_class, training.options.holdout, seed)
-
-
-def labels_of(batch: Batch, first_row: int = 0) -> Array:
-    """The labels of a batch after so many rows; all must be known."""
-    if batch.labels is None:
-        raise ValueError("The file has no labels.")
-    if batch.labels.dtype.kind == "f":
-        unknown = np.flatnonzero(np.isnan(batch.labels))
-        if len(unknown):
-            raise ValueError(f"Row {first_row + unknown[0] + 1} has no label.")
-    return batch.labels
 
 
 # Learning
@@ -338,7 +338,8 @@ def train_as_stream(reader: Reader, training: FileTraining) -> Model:
             coder = coder_of(reader if weighs_all else [batches.first], training)
         return learn_stream(reader, batches, coder, training)
     except UnknownLabelError as late:
-        if training.options.classes is not None or not reader.rereadable:
+        known = training.options.classes is not None or training.initial is not None
+        if known or not reader.rereadable:
             raise
         training.listener.note(f"{late} All labels are looked up first, and the run begins again.")
     training.begun = None
@@ -394,10 +395,24 @@ def learner_of(coder: Coder, first: Batch, training: FileTraining) -> Learner:
     """A model that has seen nothing, or the one to go on with."""
     if training.begun is not None:
         return Learner.of(training.begun)
+    if training.initial is not None:
+        return going_on(training.initial, training.parameters)
     shape = first.width, first.rows.values.dtype
     given = training.parameters
     step = float(given["intercept_step"]) if given["fit_intercept"] else 0.0
     return Learner.begin(given, coder.classes, shape, step)
+
+
+def going_on(initial: Model, parameters: dict[str, Any]) -> Learner:
+    """A model that goes on from another, which stays as it is."""
+    learner, before = Learner.of(initial), initial.parameters
+    for name in ("solution", "multi_class"):
+        if parameters[name] != before.get(name, parameters[name]):
+            raise ParameterError(
+                f"The initial model was begun with {{{name}?}} {before[name]}; go on with the same."
+            )
+    states = [state.renewed() for state in learner.states]
+    return replace(learner, parameters=parameters, states=states)
 
 
 def run_of(learner: Learner, parts: Callable[[], Iterable[Any]], training: FileTraining) -> Run:
@@ -488,7 +503,7 @@ class Kept(NamedTuple):
         self.learner.states = [self.run.state]
         return self.model(None)
 
-    def model(self, tested: "Score | None") -> Model:
+    def model(self, tested: Score | None) -> Model:
         """What to keep in a file: the state, how it was trained, and how features are made."""
         run, learner, reader = self.run, self.learner, self.reader
         coef, _ = learner.coefficients()
@@ -537,41 +552,7 @@ def named(coef: Array, names: Mapping[int, str], most: int = 1000) -> list[Any]:
     return [[int(column), names[int(column)]] for column in chosen]
 
 
-# Predicting
-
-
-@dataclass
-class Score:
-    """How many rows of a file a model gets wrong."""
-
-    rows: int = 0
-    errors: int = 0
-
-    @property
-    def error(self) -> float:
-        """The share of wrong rows."""
-        return self.errors / self.rows if self.rows else float("nan")
-
-    def add(self, rows: int, errors: int) -> None:
-        """Count more rows."""
-        self.rows += rows
-        self.errors += errors
-
-
-def score(learner: Learner, reader: Reader) -> Score:
-    """Compare predictions with the labels of a file."""
-    result = Score()
-    for batch, activations in scored(learner, reader):
-        predicted = learner.classes[learner.choose(activations)].astype(str)
-        right = predicted == as_words(labels_of(batch, result.rows), learner.classes)
-        result.add(len(right), int(np.count_nonzero(~right)))
-    return result
-
-
-def scored(learner: Learner, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Array]]:
-    """The scores of every row, batch by batch."""
-    for batch in batches:
-        yield batch, learner.scores(batch.rows, batch.width)
+# Whole files
 
 
 def matrix_and_labels(reader: Reader) -> tuple[Any, Array]:

@@ -31,7 +31,9 @@ class ParameterError(ValueError):
     """
 
     def __init__(self, template: str, **values: Any) -> None:
-        self.template, self.values = template, values
+        spoken_of = {token[1] for token in TOKEN.finditer(template)}
+        self.template = template
+        self.values = {name: values[name] for name in values if name in spoken_of}
         super().__init__(self.told(in_python))
 
     def told(self, spell: Callable[[str, Any], str]) -> str:
@@ -46,12 +48,12 @@ class ParameterError(ValueError):
         return TOKEN.sub(spelt, self.template)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuilt, (self.template, self.values)
+        return rebuilt, (type(self), self.template, self.values)
 
 
-def rebuilt(template: str, values: dict[str, Any]) -> ParameterError:
+def rebuilt(kind: type[ParameterError], template: str, values: dict[str, Any]) -> ParameterError:
     """A refusal that came from another process."""
-    return ParameterError(template, **values)
+    return kind(template, **values)
 
 
 NAME_ONLY = object()
@@ -75,6 +77,7 @@ class Parameter(NamedTuple):
     default: Any
     wanted: str
     accepts: Callable[[Any], bool]
+    words: tuple[str, ...] = ()
 
 
 def positive_number(value: Any) -> bool:
@@ -94,9 +97,9 @@ def whole_number(value: Any) -> bool:
 
 def choice(default: str, *words: str) -> Parameter:
     """One of some words."""
-    listed = ", ".join(map(repr, words))
+    wanted = f"one of {', '.join(map(repr, words))}"
     return Parameter(
-        default, f"one of {listed}", lambda value: isinstance(value, str) and value in words
+        default, wanted, lambda value: isinstance(value, str) and value in words, words
     )
 
 
@@ -182,17 +185,12 @@ SCW: Mapping[str, Parameter] = FAMILY | {
     ),
     "variant": choice("I", "I", "II"),
 }
+KERNELS = choice("rbf", "linear", "poly", "rbf", "sigmoid", "precomputed")
 KERNEL: Mapping[str, Parameter] = (
     SHARED
     | THRESHOLD
     | {
-        "kernel": Parameter(
-            "rbf",
-            "one of 'linear', 'poly', 'rbf', 'sigmoid', 'precomputed'",
-            lambda value: (
-                callable(value) or value in ("linear", "poly", "rbf", "sigmoid", "precomputed")
-            ),
-        ),
+        "kernel": KERNELS._replace(accepts=lambda value: callable(value) or KERNELS.accepts(value)),
         "degree": above_0(3),
         "gamma": Parameter(
             None,
@@ -377,12 +375,17 @@ def check(values: Values, table: Mapping[str, Parameter], *where: str) -> None:
     *where
         What they are for besides training: "batch", "stream", "cache", "cluster" or "steps".
     """
-    for name, parameter in table.items():
-        if not parameter.accepts(values[name]):
-            raise ParameterError(f"{{{name}?}} must be {parameter.wanted}; got {values[name]!r}.")
+    check_ranges(values, table)
     for conflict in CONFLICTS:
         if conflict.where in ("fit", *where) and conflict.when(values):
             raise ParameterError(conflict.why, **values)
+
+
+def check_ranges(values: Values, table: Mapping[str, Parameter]) -> None:
+    """Refuse parameters that are out of range."""
+    for name, parameter in table.items():
+        if not parameter.accepts(values[name]):
+            raise ParameterError(f"{{{name}?}} must be {parameter.wanted}; got {values[name]!r}.")
 
 
 def check_ties(ties: str, n_classes: int, one_vs_rest: bool) -> None:

@@ -11,7 +11,7 @@ from rosenblatt.plots import (
 )
 from rosenblatt.plots.saving import IDEAS
 
-from ..test_cli import run
+from ..cli.conftest import run
 from .conftest import XOR, apart, fitted
 
 MAGIC = {

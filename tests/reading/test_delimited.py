@@ -115,3 +115,12 @@ def test_character_grams_and_names():
     _, _, (row,) = whole(reader)
     assert len(row) == 5
     assert list(reader.names.values()) == ["text=Ab", "text=Ab ", "text=b "]
+
+
+@pytest.mark.parametrize("size", [1, 40, 1000])
+def test_a_carriage_return_on_its_own_ends_a_row(size):
+    text = b'text,y\n\r"one,\ntwo",yes\nthree,no\rfour,yes\n'
+    options = {"format": "csv", "text": "text", "batch_bytes": size}
+    assert whole(read(io.BytesIO(text), **options))[0] == ["yes", "no", "yes"]
+    with pytest.raises(ValueError, match=r"line 5, column 1: the row cannot be divided into cells"):
+        list(read(io.BytesIO(text + b"five\rsix\n"), **options))

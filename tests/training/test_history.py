@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from rosenblatt import Perceptron
+from rosenblatt import Epoch, Perceptron
+from rosenblatt.training.history import Count, History, merged, stop_reason
 
 from ..conftest import FORMS, blobs
 
@@ -43,3 +44,74 @@ def test_validation_scores_are_the_accuracy_on_rows_that_were_held_out():
     model.fit(X, y)
     assert all(epoch.rows == 30 for epoch in model.history_)
     assert all((epoch.validation_score * 10).is_integer() for epoch in model.history_)
+
+
+# The record by itself
+
+
+class Nothing:
+    """A state that has no reason of its own to stop."""
+
+    reason = ""
+
+    def stop_reason(self):
+        return self.reason
+
+
+def closed(history, scores, mistakes=1, separated=False):
+    for score in scores:
+        history.close(Count(10, mistakes, 0, 0.5), Nothing(), separated, score)
+    return history
+
+
+def test_epochs_are_numbered_and_counted():
+    history = closed(History(max_iter=3), [None, None])
+    assert history.epochs == [Epoch(1, 10, 1, 0, 0.5), Epoch(2, 10, 1, 0, 0.5)]
+    assert history.stop_reason == ""
+    assert closed(history, [None]).stop_reason == "max_iter"
+
+
+def test_patience_counts_from_the_best_score():
+    history = closed(History(max_iter=50, patience=3), [0.5, 0.7, 0.6, 0.7])
+    assert history.stop_reason == ""
+    assert (history.best.score, history.best.epoch) == (0.7, 2)
+    assert closed(history, [0.1]).stop_reason == "no_improvement"
+
+
+def test_what_ends_a_run_besides():
+    assert closed(History(9), [None], 0, True).stop_reason == "separated"
+    history, state = History(9), Nothing()
+    state.reason = "budget"
+    history.close(Count(), state, True, None)
+    assert history.stop_reason == "budget"
+
+
+def test_the_best_state_is_a_copy():
+    history, state = History(9), Nothing()
+    state.weights = [1]
+    history.close(Count(), state, False, 0.5)
+    state.weights[0] = 2
+    history.close(Count(), state, False, 0.4)
+    assert history.chosen(state).weights == [1]
+    assert History().chosen(state) is state
+
+
+@pytest.mark.parametrize(
+    ("reasons", "wanted"),
+    [
+        (["separated", "separated"], "separated"),
+        (["separated", "max_iter"], "max_iter"),
+        (["separated", "no_improvement"], "no_improvement"),
+        (["separated", "budget"], "budget"),
+        (["separated", ""], ""),
+    ],
+)
+def test_several_problems_end_for_the_least_that_holds_for_all(reasons, wanted):
+    assert stop_reason([History(stop_reason=reason) for reason in reasons]) == wanted
+
+
+def test_epochs_of_several_problems_are_summed():
+    one = [Epoch(1, 10, 3, 2, 1.0, 0.5), Epoch(2, 10, 1, 1, 0.5, 0.75)]
+    other = [Epoch(1, 10, 4, 4, 2.0, 1.0)]
+    assert merged([one]) is one
+    assert merged([one, other]) == [Epoch(1, 20, 7, 6, 3.0, 0.75), Epoch(2, 10, 1, 1, 0.5, 0.75)]

@@ -1,11 +1,13 @@
 """Training one update at a time, with a record of each."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..learner import Learner
 from ..rows import Array, to_dense
 from ..training.run import Run
 from .linear import LinearClassifier, Prepared
@@ -72,7 +74,25 @@ def steps(
     >>> [step.new_weights.tolist() for step in steps(X, y, order="fixed")]
     [[[2.0, 1.0]], [[3.0, 0.0]]]
     """
-    return follow(Perceptron(**parameters), X, y, sample_weight, (coef_init, intercept_init))
+    start = coef_init, intercept_init
+    return iter(follow(Perceptron(**parameters), X, y, sample_weight, start))
+
+
+@dataclass
+class Followed:
+    """A run that stops at every update; going through it trains, and gives a record of each."""
+
+    given: Prepared
+    learner: Learner
+    run: Run
+
+    def __iter__(self) -> Iterator[Step]:
+        state = self.run.state
+        before = copied(state)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for order, learnt in self.run.updates():
+                yield step_record(self.given, self.run, order, learnt.updates[0], *before)
+                before = copied(state)
 
 
 def follow(
@@ -81,19 +101,14 @@ def follow(
     y: ArrayLike,
     sample_weight: ArrayLike | None = None,
     start: tuple[ArrayLike | None, ArrayLike | None] = (None, None),
-) -> Iterator[Step]:
-    """Train as a model would, and yield a record of every update."""
+) -> Followed:
+    """The run that ``fit`` of a model would make, ready to be gone through update by update."""
     model._check_parameters("steps")
     given = model._prepare(X, y, sample_weight, reset=True)
     learner = model._begin(given, start)
     if len(learner.states) > 1:
         raise ValueError('steps follows one problem; give y == label instead of multi_class="ovr".')
-    (state,), run = learner.states, model._run(learner, given, 0, updates_at_once=1)
-    before = copied(state)
-    with np.errstate(over="ignore", invalid="ignore"):
-        for order, learnt in run.updates():
-            yield step_record(given, run, order, learnt.updates[0], *before)
-            before = copied(state)
+    return Followed(given, learner, model._run(learner, given, 0, updates_at_once=1))
 
 
 def copied(state: Any) -> tuple[Array, Array]:

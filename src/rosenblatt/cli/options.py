@@ -107,6 +107,9 @@ class LearningOptions:
         str | None,
         typer.Option(help="All labels, if the first rows lack some.", metavar="A,B,…", **LEARNING),
     ] = None
+    initial: Annotated[
+        Path | None, typer.Option(help="Go on with this model.", metavar="FILE", **LEARNING)
+    ] = None
     cluster: Annotated[
         str | None,
         typer.Option(help="Dask: local:N, tcp://… or a file.", metavar="WHERE", **LEARNING),

@@ -1,5 +1,6 @@
 """What a model says, how well, and what it is."""
 
+import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .data import FORMAT_HELP, check_output, format_like
-from .saying import count, errors
+from .saying import count, errors, table
 
 if TYPE_CHECKING:
     from ..learner import Learner
@@ -34,7 +35,7 @@ def predict(
     kind: Format = None,
 ) -> None:
     """Predict the label of every row of a file, in its order, a line each."""
-    from ..files import scored
+    from ..evaluation import scored
 
     check_output(output, model, data)
     learner, reader = learner_and_reader(model, data, kind, labels=False)
@@ -59,11 +60,21 @@ def escaped(letter: str) -> str:
     return letter if letter.isprintable() or letter == "\t" else repr(letter)[1:-1]
 
 
-def score(model: ModelFile, data: File, kind: Format = None) -> None:
-    """Tell the share of rows that a model gets wrong."""
-    from ..files import score as score_file
+def score(
+    model: ModelFile,
+    data: File,
+    kind: Format = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+) -> None:
+    """Tell the share of rows that a model gets wrong, and how well it finds each class."""
+    from ..evaluation import evaluate
 
-    print(f"{data}: {errors(score_file(*learner_and_reader(model, data, kind, labels=True)))}.")
+    found = evaluate(*learner_and_reader(model, data, kind, labels=True))
+    if as_json:
+        print(json.dumps({"data": data, **found.as_dict()}))
+        return
+    print(f"{data}: {errors(found.score)}.")
+    print("\n".join(table(found)))
 
 
 def inspect(
@@ -104,7 +115,7 @@ def signed(numbers: Any) -> str:
 
 def about_model(model: "Model", coef: Any) -> list[str]:
     """What a model is and how it was trained."""
-    from ..files import Score
+    from ..evaluation import Score
 
     facts, parameters = model.facts, model.parameters
     shown = ", ".join(map(str, model.classes[:10].tolist()))

@@ -3,17 +3,18 @@
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import astuple, fields
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .data import Data, built_in, format_like, is_built_in, rows_and_labels
 from .groups import grouped
-from .options import LearningOptions, ReadingOptions, ResultOptions
+from .options import LearningOptions, ReadingOptions, ResultOptions, Solution
 from .saying import count, errors, why
 
 if TYPE_CHECKING:
-    from ..files import FileTraining, Score
+    from ..evaluation import Score
+    from ..files import FileTraining
     from ..progress import Listener
     from ..storage.model import Model
 
@@ -77,8 +78,11 @@ def train_on_file(
     from ..files import train as train_file
     from ..reading.reader import read
 
-    reader = read(data, **reading.options(), names=100_000)
+    initial = None if learning.initial is None else initial_model(learning, reading)
+    options = reading.options() if initial is None else {"features": initial.features["recipe"]}
+    reader = read(data, **options, names=100_000)
     training = training_of(result, learning, reading.cache, not reader.rereadable)
+    training.initial = initial
     if result.resume:
         training.begun = begun_model(result.output)
     try:
@@ -87,6 +91,21 @@ def train_on_file(
         training.listener.close()
     keep(model, None if model is training.begun else result.output)
     return model
+
+
+def initial_model(learning: LearningOptions, reading: ReadingOptions) -> "Model":
+    """The model to go on with, whose features and solution are kept."""
+    from .predict import linear_model
+
+    assert learning.initial is not None
+    initial = linear_model(learning.initial)
+    if "recipe" not in initial.features:
+        raise ValueError(f"{learning.initial} was not trained from a file; go on in Python.")
+    if replace(reading, cache=False, skip_bad=0) != ReadingOptions():
+        raise ValueError("--initial has its way of reading; leave out what says another.")
+    if learning.solution is None:
+        learning.solution = Solution(initial.parameters["solution"])
+    return initial
 
 
 def begun_model(path: Path | None) -> "Model | None":
@@ -118,7 +137,8 @@ def train_on_cluster(
     from ..files import FileOptions
     from ..progress import say
 
-    for option, wanted in {"--cache": reading.cache, "--plot": result.plot is not None}.items():
+    alone = {"--cache": reading.cache, "--plot": result.plot, "--initial": learning.initial}
+    for option, wanted in alone.items():
         if wanted:
             raise ValueError(f"{option} does not go with --cluster; leave one out.")
 
@@ -152,9 +172,15 @@ def train_built_in(
     from ..reading.reader import WholeFile
     from ..rows import rows_of
 
-    changed = astuple(reading) != tuple(field.default for field in fields(reading))
-    of_files = learning.classes, learning.window, learning.cluster, result.checkpoint, result.test
-    if changed or result.resume or any(of_files):
+    changed = reading != ReadingOptions()
+    of_files = (
+        learning.classes,
+        learning.window,
+        learning.cluster,
+        learning.initial,
+        result.checkpoint,
+    )
+    if changed or result.resume or result.test or any(of_files):
         raise ValueError(f"{data} is a built-in set; options for files do not apply to it.")
     X, y = built_in(data)
     batch = Batch(rows_of(np.ascontiguousarray(X)), y, None, X.shape[1], X.nbytes, len(y))
@@ -170,7 +196,7 @@ def train_built_in(
 
 def tell(name: str, model: "Model", seconds: float, result: ResultOptions) -> None:
     """Test a model, if on a file, and print what came of the training."""
-    from ..files import score
+    from ..evaluation import evaluate
     from ..learner import Learner
     from ..reading.reader import read
 
@@ -178,7 +204,7 @@ def tell(name: str, model: "Model", seconds: float, result: ResultOptions) -> No
     if result.test is not None:
         kind = format_like(result.test, str(model.features["format"]))
         reader = read(result.test, features=model.features["recipe"], format=kind)
-        tested = score(Learner.of(model), reader)
+        tested = evaluate(Learner.of(model), reader).score
     (tell_json if result.json else tell_words)(name, model, seconds, tested, result.output)
 
 
@@ -186,7 +212,7 @@ def tell_words(
     name: str, model: "Model", seconds: float, tested: "Score | None", output: Path | None
 ) -> None:
     """Print what came of a training."""
-    from ..files import Score
+    from ..evaluation import Score
     from ..progress import tell as tell_line
 
     mistakes = sum(state.mistakes for state in model.states)
@@ -205,7 +231,7 @@ def tell_words(
 
 def training_error(name: str, model: "Model") -> "Score":
     """How many rows of a built-in set a model gets wrong."""
-    from ..files import Score
+    from ..evaluation import Score
     from ..learner import Learner
     from ..rows import rows_of
 

@@ -177,17 +177,7 @@ class KernelPerceptron(OnlineClassifier):
         """
         self._check_parameters()
         with self._unchanged_by_errors():
-            X, y = self._checked(X, y, reset=True)
-            if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
-                raise ValueError(
-                    f"A precomputed Gram matrix has as many columns as rows; X has shape {X.shape}."
-                )
-            classes, codes = self._encode(y)
-            weights = self._weigh(classes, codes, sample_weight)
-            counting = rows_that_count(codes, weights)
-            refuse_one_class(codes, counting)
-            self._start(X, classes, counting)
-            self._train(X, codes, weights, self.order, self.max_iter)
+            self._train(*self._prepare(X, y, sample_weight), self.order, self.max_iter)
         return self
 
     def partial_fit(
@@ -310,6 +300,22 @@ class KernelPerceptron(OnlineClassifier):
         X = canonical(X)
         refuse_not_finite(X)
         return X, y
+
+    def _prepare(
+        self, X: Any, y: Any, sample_weight: ArrayLike | None
+    ) -> tuple[Any, Array, Array | None]:
+        """Begin a model; X, the number of each row's class and the weights of the rows."""
+        X, y = self._checked(X, y, reset=True)
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"A precomputed Gram matrix has as many columns as rows; X has shape {X.shape}."
+            )
+        classes, codes = self._encode(y)
+        weights = self._weigh(classes, codes, sample_weight)
+        counting = rows_that_count(codes, weights)
+        refuse_one_class(codes, counting)
+        self._start(X, classes, counting)
+        return X, codes, weights
 
     def _check_going_on(self) -> None:
         """Refuse to learn on in another form than the model was begun in."""
@@ -478,6 +484,13 @@ class KernelPerceptron(OnlineClassifier):
         if (restored.kernel == "precomputed") != (restored._state.support.ndim == 1):
             raise ValueError("its kernel is not that of its support")
         return restored
+
+
+def follow(model: KernelPerceptron, X: Any, y: ArrayLike) -> tuple[DualTask, Run]:
+    """The run that ``fit`` would make, ready to be gone through epoch by epoch, and its task."""
+    model._check_parameters()
+    task = model._task(*model._prepare(X, y, None))
+    return task, model._run(task, model.order, model.max_iter)
 
 
 def like(support: Any, X: Any) -> Any:

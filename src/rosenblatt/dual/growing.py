@@ -12,7 +12,7 @@ from ..rows import Array
 from ..training.state import joined
 from .forms import NOTHING, Block
 from .gram import ROWS_AT_ONCE, parts, scores_overflow
-from .moves import NO_MOVES, Moves, added, groups_of, moves_of, summed
+from .moves import NO_MOVES, Moves, groups_of, moves_of, summed
 from .state import DualState
 from .task import DualTask
 
@@ -166,20 +166,13 @@ class GrowingTask(DualTask):
         self.put_away(block)
 
     def finish(self) -> DualState:
-        state, updates = self.state, joined(self.updates)
-        shape = len(state.bias), self.support.count
-        late = updates.steps * updates.times
-        lack = moves_of(updates, late * updates.intercept_steps, self.together)
-        return replace(
-            state,
+        kept = replace(
+            self.state,
             support=self.support.room[: self.support.count].copy(),
             numbers=np.concatenate(self.numbers),
-            coef=summed(moves_of(updates, updates.steps, self.together), *shape),
-            missing=summed(moves_of(updates, late, self.together), *shape),
-            missing_bias=added(lack.outputs, lack.steps, shape[0]),
-            updates=updates,
             norms=np.concatenate(self.norms),
         )
+        return kept.with_updates(joined(self.updates), self.together)
 
 
 def last_norms(state: DualState, together: bool) -> Array:

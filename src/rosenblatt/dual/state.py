@@ -1,7 +1,7 @@
 """The state of the dual form: the rows once mistaken, and how far each moved which output."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -104,6 +104,19 @@ class DualState:
         forward = (np.diff(times) >= 0) | (np.diff(labels) != 0)
         timely = self.updates.times <= self.seen[self.updates.labels]
         require(forward.all() and timely.all(), "its updates are out of order")
+
+    def with_updates(self, updates: Updates, together: bool) -> "DualState":
+        """The same support with other updates, and the coefficients that they give it."""
+        shape, late = (len(self.bias), len(self.numbers)), updates.steps * updates.times
+        lack = moves_of(updates, late * updates.intercept_steps, together)
+        return replace(
+            self,
+            updates=updates,
+            mistakes=len(updates.rows),
+            coef=summed(moves_of(updates, updates.steps, together), *shape),
+            missing=summed(moves_of(updates, late, together), *shape),
+            missing_bias=added(lack.outputs, lack.steps, shape[0]),
+        )
 
     # What it predicts with
 

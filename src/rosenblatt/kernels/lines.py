@@ -18,6 +18,7 @@ from .addresses import (
     MINUS,
     NEWLINE,
     QUOTE,
+    RETURN,
     SPACE,
     address,
     after_blanks,
@@ -337,7 +338,7 @@ def row_ends(data, delimiter, ends):
             may_open = True  # a mark that follows is one within the cell
         else:
             quoted = may_open and c == MARKS
-            may_open = c in (delimiter, NEWLINE)
+            may_open = c in (delimiter, NEWLINE, RETURN)
             if c == NEWLINE:
                 ends[n] = i - base
                 n += 1

@@ -282,7 +282,7 @@ def learn_bias_apart(b, Sb, ub, c, y, r, time, size):
 
 @compiled
 def second_order(examples, order, start, w, b, S, Sb, u, ub, clock, settings, log):
-    """On a mistake, v += yx and A += xxᵀ, of which the diagonal is kept (Cesa-Bianchi et al. 2005)."""
+    """On a mistake, v += yx and A += xxᵀ, its diagonal only (Cesa-Bianchi et al. 2005)."""
     rows, steps, bias = examples.rows[:], examples.steps, settings.intercept_step
     updates, loss = 0, 0.0
     for t in range(start, len(order)):

@@ -10,10 +10,11 @@ import numpy as np
 from ..files import matrix_and_labels
 from ..reading.notices import NoticeKind
 from ..reading.reader import Reader, read
-from ..training import Array
+from ..rows import Array, to_dense
 
 MOST_POINTS = 1_000  # so that any epoch of any order fits into a trace
 MOST_BYTES = 2_000_000
+MOST_COLUMNS = 10_000  # of which two are drawn
 LARGEST = 1e6  # a page draws no larger numbers well
 DIGITS = 3  # of generated points: short enough to read, and to share in an address
 
@@ -26,7 +27,7 @@ class Points(NamedTuple):
     note: str = ""
 
 
-class Recipe(NamedTuple):
+class SetOptions(NamedTuple):
     """How a generator makes points."""
 
     size: int = 40
@@ -34,74 +35,74 @@ class Recipe(NamedTuple):
     seed: int = 0
 
 
-def blobs(recipe: Recipe) -> Points:
+def blobs(options: SetOptions) -> Points:
     """Two clouds whose largest margin is exactly the gap; below 0 they overlap so far."""
-    rng = np.random.default_rng(recipe.seed)
-    y = np.where(np.arange(recipe.size) % 2, 1, -1)
+    rng = np.random.default_rng(options.seed)
+    y = np.where(np.arange(options.size) % 2, 1, -1)
     along, across = np.array([0.8, 0.6]), np.array([-0.6, 0.8])
-    beyond, aside = np.abs(rng.normal(0, 0.9, recipe.size)), rng.normal(0, 1.1, recipe.size)
+    beyond, aside = np.abs(rng.normal(0, 0.9, options.size)), rng.normal(0, 1.1, options.size)
     beyond[:2] = aside[:2] = 0  # the two nearest face each other
-    X = (y * (recipe.gap + beyond))[:, None] * along + aside[:, None] * across
+    X = (y * (options.gap + beyond))[:, None] * along + aside[:, None] * across
     return Points(X + np.array([0.6, 0.4]), y)
 
 
-def circles(recipe: Recipe) -> Points:
+def circles(options: SetOptions) -> Points:
     """A disc inside a ring: no line separates them, a circle does."""
-    rng = np.random.default_rng(recipe.seed)
-    y = np.where(np.arange(recipe.size) % 2, 1, -1)
-    turn = rng.uniform(0, 2 * np.pi, recipe.size)
-    distance = np.where(y > 0, rng.uniform(0, 1, recipe.size), rng.uniform(1.6, 2.2, recipe.size))
+    rng = np.random.default_rng(options.seed)
+    y = np.where(np.arange(options.size) % 2, 1, -1)
+    turn = rng.uniform(0, 2 * np.pi, options.size)
+    distance = np.where(y > 0, rng.uniform(0, 1, options.size), rng.uniform(1.6, 2.2, options.size))
     return Points(distance[:, None] * np.column_stack([np.cos(turn), np.sin(turn)]), y)
 
 
-def moons(recipe: Recipe) -> Points:
+def moons(options: SetOptions) -> Points:
     """Two crescents that reach into each other."""
-    rng = np.random.default_rng(recipe.seed)
-    y = np.where(np.arange(recipe.size) % 2, 1, -1)
-    turn = rng.uniform(0, np.pi, recipe.size)
+    rng = np.random.default_rng(options.seed)
+    y = np.where(np.arange(options.size) % 2, 1, -1)
+    turn = rng.uniform(0, np.pi, options.size)
     X = np.column_stack([np.cos(turn) - 0.5, np.sin(turn) - 0.25]) * y[:, None]
     return Points(X + rng.normal(0, 0.08, X.shape), y)
 
 
-def xor(recipe: Recipe) -> Points:
+def xor(options: SetOptions) -> Points:
     """The four corners of a square, labelled by the sign of their product."""
     X = np.array([[-1.0, -1.0], [-1.0, 1.0], [1.0, -1.0], [1.0, 1.0]])
     return Points(X, np.array([-1, 1, 1, -1]))
 
 
-def one_then_other(recipe: Recipe) -> Points:
+def one_then_other(options: SetOptions) -> Points:
     """500 positive rows, then 500 negative ones (document 004): a bad order to learn in."""
-    made = blobs(recipe._replace(size=1000))
+    made = blobs(options._replace(size=1000))
     order = np.argsort(-made.y, kind="stable")
     return Points(made.X[order], made.y[order])
 
 
-def nothing(recipe: Recipe) -> Points:
+def nothing(options: SetOptions) -> Points:
     """No points, to place some."""
     return Points(np.empty((0, 2)), np.empty(0, int))
 
 
-def iris(recipe: Recipe) -> Points:
+def iris(options: SetOptions) -> Points:
     """Petals of setosa (+1) and of the other two kinds of iris."""
     X, y = scikit_learn_set("iris")
     return Points(X[:, 2:], np.where(y == 0, 1, -1), "Petal length and width; setosa is +1.")
 
 
-def virginica(recipe: Recipe) -> Points:
+def virginica(options: SetOptions) -> Points:
     """Petals of virginica (+1) and versicolor, which overlap."""
     X, y = scikit_learn_set("iris")
     note = "Petal length and width; virginica is +1, versicolor −1."
     return Points(X[50:, 2:], np.where(y[50:] == 2, 1, -1), note)
 
 
-def breast_cancer(recipe: Recipe) -> Points:
+def breast_cancer(options: SetOptions) -> Points:
     """Two measures of 569 tumours; benign is +1."""
     X, y = scikit_learn_set("breast_cancer")
     note = "Mean radius and mean texture; benign is +1, malignant −1."
     return Points(X[:, :2], np.where(y == 1, 1, -1), note)
 
 
-def wine(recipe: Recipe) -> Points:
+def wine(options: SetOptions) -> Points:
     """Alcohol and flavanoids of the first kind of wine (+1) and the other two."""
     X, y = scikit_learn_set("wine")
     note = "Alcohol and flavanoids; the first kind is +1."
@@ -116,33 +117,43 @@ def scikit_learn_set(name: str) -> tuple[Array, Array]:
     return X, y
 
 
-SETS: dict[str, Callable[[Recipe], Points]] = {
-    "blobs": blobs,
-    "circles": circles,
-    "moons": moons,
-    "xor": xor,
-    "500-then-500": one_then_other,
-    "iris": iris,
-    "virginica": virginica,
-    "breast-cancer": breast_cancer,
-    "wine": wine,
-    "empty": nothing,
+class Set(NamedTuple):
+    """Points to choose: what the page calls them and where, how they are made, by which options."""
+
+    words: str
+    group: str
+    make: Callable[[SetOptions], Points]
+    options: tuple[str, ...] = ()
+
+
+SETS: dict[str, Set] = {
+    "blobs": Set("blobs", "Generators", blobs, ("size", "gap", "seed")),
+    "circles": Set("circles", "Generators", circles, ("size", "seed")),
+    "moons": Set("moons", "Generators", moons, ("size", "seed")),
+    "xor": Set("XOR", "Generators", xor),
+    "500-then-500": Set("500, then 500", "Generators", one_then_other, ("gap", "seed")),
+    "iris": Set("iris: setosa", "Built-in", iris),
+    "virginica": Set("iris: virginica", "Built-in", virginica),
+    "breast-cancer": Set("breast cancer", "Built-in", breast_cancer),
+    "wine": Set("wine", "Built-in", wine),
+    "empty": Set("no points", "", nothing),
 }
-GENERATED = ("blobs", "circles", "moons", "500-then-500")
+RANGES = {
+    "size": ("The number of points", 2, MOST_POINTS),
+    "gap": ("The margin between blobs", -2, 5),
+    "seed": ("A seed", 0, 2**32 - 1),
+}
 
 
-def made(name: str, recipe: Recipe) -> Points:
+def made(name: str, options: SetOptions) -> Points:
     """The points of a set or generator."""
     if name not in SETS:
         raise ValueError(f"There is no set {name!r}; there are {', '.join(SETS)}.")
-    if not 2 <= recipe.size <= MOST_POINTS:
-        raise ValueError(f"A set has 2 to {MOST_POINTS:,} points; got {recipe.size:,}.")
-    if not -2 <= recipe.gap <= 5:
-        raise ValueError(f"The margin between blobs must be from -2 to 5; got {recipe.gap:g}.")
-    if not 0 <= recipe.seed < 2**32:
-        raise ValueError(f"A seed is from 0 to 2³² − 1; got {recipe.seed}.")
-    points = SETS[name](recipe)
-    if name in GENERATED:
+    for value, (what, low, high) in zip(options, RANGES.values(), strict=True):
+        if not low <= value <= high:
+            raise ValueError(f"{what} must be from {low:,} to {high:,}; got {value:,}.")
+    points = SETS[name].make(options)
+    if SETS[name].options:
         return points._replace(X=points.X.round(DIGITS))
     return points
 
@@ -153,7 +164,8 @@ def from_text(text: bytes, name: str) -> Points:
     if not text.strip():
         raise ValueError(f"{name} is empty; a CSV file with two columns and a label is needed.")
     try:
-        reader = read(io.BytesIO(text), format="csv", label=label_column(text), dtype=np.float64)
+        label = label_column(text, name)
+        reader = read(io.BytesIO(text), format="csv", label=label, dtype=np.float64)
         return of_two_columns(reader, name)
     except ValueError as error:
         raise ValueError(str(error).replace("the stream", name)) from None
@@ -168,10 +180,15 @@ def refuse_large(size: int, name: str) -> None:
         )
 
 
-def label_column(text: bytes) -> str | int:
+def label_column(text: bytes, name: str) -> str | int:
     """The column of labels: by its name, else the last one. In a plane, y is a coordinate."""
     header = text.split(b"\n", 1)[0].decode("utf-8", "replace")
     names = [part.strip().strip('"') for part in header.split(",")]
+    if len(names) > MOST_COLUMNS:
+        raise ValueError(
+            f"{name} has {len(names):,} columns; the lab takes up to {MOST_COLUMNS:,} and draws "
+            "two. Take those and the label."
+        )
     return next((name for name in names if name.lower() in ("label", "class", "target")), -1)
 
 
@@ -190,7 +207,7 @@ def of_two_columns(reader: Reader, name: str) -> Points:
     if reader.hashed:
         raise ValueError(f"{name} has columns of words; the lab draws two columns of numbers.")
     X, labels = matrix_and_labels(reader)
-    X = np.asarray(X.toarray() if hasattr(X, "toarray") else X, np.float64)
+    X = to_dense(X).astype(np.float64)
     if any(notice.kind is NoticeKind.MISSING for notice in reader.notices):
         raise ValueError(f"{name} has missing numbers; fill them or leave these rows out.")
     if X.shape[1] < 2:

@@ -21,7 +21,8 @@ try:
 except ImportError as missing:
     raise ImportError("The lab needs bokeh: pip install 'rosenblatt[lab]'.") from missing
 
-from .trace import GRID_REACH, Trace, View
+from .geometry import GRID_REACH, View
+from .trace import Trace
 
 # Okabe & Ito's palette, as in the plots; the classes differ in marker and lightness as well.
 NEGATIVE, POSITIVE, NEGATIVE_SIDE, POSITIVE_SIDE = "#E69F00", "#0072B2", "#fbe6bd", "#cfe3f2"
@@ -54,7 +55,7 @@ class Pane:
         self.regions = ColumnDataSource({"image": [], "x": [], "y": [], "size": []})
         self.curves = ColumnDataSource({"xs": [], "ys": []})
         self.scratch = {part: scratch(f"{part}_{side}") for part in SCRATCH}
-        self.look = IndexFilter([])
+        self.region = IndexFilter([])
         self.figure = figure(
             name=f"pane_{side}",
             x_range=Range1d(-3, 3, name=f"x_{side}"),
@@ -88,7 +89,7 @@ class Pane:
             dw="size",
             dh="size",
             source=self.regions,
-            view=CDSView(filter=self.look),
+            view=CDSView(filter=self.region),
             color_mapper=colours,
         )
         plot.patches("xs", "ys", fill_color="colour", line_color=None, source=at["shade"])
@@ -125,7 +126,7 @@ class Pane:
         self.rings = plot.scatter(
             "x", "y", fill_color=None, line_color="#c2410c", line_width=1.6, source=at["wrong"]
         )
-        look: dict[str, Any] = {
+        style: dict[str, Any] = {
             "marker": factor_mark("label", ["circle", "square"], ["-1", "+1"]),
             "color": factor_cmap("label", [NEGATIVE, POSITIVE], ["-1", "+1"]),
             "line_color": INK,
@@ -133,8 +134,8 @@ class Pane:
             "selection_line_width": 3.5,
             "selection_line_color": HOT,
         }
-        self.points = plot.scatter("x", "y", source=points, **look)
-        self.points.nonselection_glyph = None
+        self.points = plot.scatter("x", "y", source=points, **style)
+        self.points.nonselection_glyph = self.points.glyph
         plot.scatter(
             "x", "y", size=26, fill_color=None, line_color=HOT, line_width=3, source=at["now"]
         )
@@ -158,7 +159,7 @@ class Pane:
 
     def show(self, trace: Trace | None, view: View) -> None:
         """Send a run to the browser, or that there is none."""
-        self.look.indices = []
+        self.region.indices = []
         if trace is None:
             self.trace.data = {"mistakes": np.zeros(0)}
             self.wrong.data = {"bits": np.empty(0, np.uint8)}
@@ -190,10 +191,10 @@ def scratch(name: str) -> ColumnDataSource:
     return ColumnDataSource(columns, name=name, syncable=False)
 
 
-def progress() -> Any:
+def chart() -> Any:
     """The curves over time, of one run or both, and where both stand."""
     plot = figure(
-        name="progress",
+        name="chart",
         sizing_mode="stretch_both",
         tools="",
         toolbar_location=None,

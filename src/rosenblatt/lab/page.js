@@ -6,8 +6,8 @@ const form = $("choices");
 const doc = exchange.document;
 const model = (name) => doc.get_model_by_name(name);
 const sides = [
-  { name: "a", prefix: "", trace: trace_a, wrong: wrong_a, curves: curves_a, look: look_a },
-  { name: "b", prefix: "b.", trace: trace_b, wrong: wrong_b, curves: curves_b, look: look_b },
+  { name: "a", prefix: "", trace: trace_a, wrong: wrong_a, curves: curves_a, region: region_a },
+  { name: "b", prefix: "b.", trace: trace_b, wrong: wrong_b, curves: curves_b, region: region_b },
 ];
 const lab = {
   moment: 0, last: 0, runs: [null, null], // what is shown
@@ -22,7 +22,7 @@ let editing = null;
 
 function ask(request) {
   if (lab.asked !== lab.answered) {
-    lab.waiting = request; // the latest wish counts
+    lab.waiting = request; // the latest one counts
     return;
   }
   lab.asked += 1;
@@ -54,13 +54,24 @@ function written_points() {
 function answered() {
   const told = JSON.parse(exchange.answer);
   lab.answered = told.number ?? lab.asked;
-  const wish = lab.waiting;
+  const next = lab.waiting;
   lab.waiting = null;
   say(told.message, told.failed);
+  if (told.failed && !lab.opening && !next) take_back();
   if (told.file) save(told.name, "image/gif", Uint8Array.from(atob(told.file), (c) => c.charCodeAt(0)));
-  if (told.runs && !wish && !(told.edited && editing)) receive(told); // else a newer one will come
-  document.body.setAttribute("aria-busy", String(Boolean(wish)));
-  if (wish) ask(wish);
+  if (told.runs && !next && !(told.edited && editing)) receive(told); // else a newer one will come
+  document.body.setAttribute("aria-busy", String(Boolean(next)));
+  if (next) ask(next);
+}
+
+// Points that the engine refused go again, and those before come back.
+function take_back() {
+  if (!lab.accepted) return;
+  points.data = lab.accepted;
+  lab.accepted = copied_points();
+  lab.written = written_points();
+  fill_form(lab.address);
+  show(lab.moment);
 }
 
 function receive(told) {
@@ -71,6 +82,7 @@ function receive(told) {
   lab.view = told.view;
   lab.address = told.address;
   lab.written = written_points();
+  lab.accepted = copied_points();
   const wanted = Number(new URLSearchParams(told.address).get("t") ?? 0);
   fill_form(told.address);
   lab.last = Math.max(...told.runs.map((run) => run?.last ?? 0));
@@ -79,6 +91,7 @@ function receive(told) {
   told.runs.forEach((run, i) => run && draw_proof(sides[i], run));
   draw_verdict();
   draw_curve();
+  if (!$("lines").hidden) show_python();
   fit_all();
   show(Math.min(wanted, lab.last));
   lab.ready = told.number;
@@ -105,11 +118,8 @@ function fill_form(address) {
 }
 
 function show_fitting_fields() {
-  const data = form.elements.data.value;
-  const made = ["blobs", "circles", "moons", "500-then-500"].includes(data);
-  for (const span of form.querySelectorAll(".made")) span.hidden = !made;
-  if (data === "500-then-500") form.elements.size.closest("span").hidden = true;
-  form.querySelector(".gap").hidden = !["blobs", "500-then-500"].includes(data);
+  const options = facts.options[form.elements.data.value] ?? [];
+  for (const span of form.querySelectorAll(".of-set")) span.hidden = !options.includes(span.querySelector("input").name);
   for (const set of form.querySelectorAll(".settings")) {
     const kind = set.querySelector("[name$=form]").value;
     const kernel = set.querySelector("[name$=kernel]").value;
@@ -160,7 +170,7 @@ function draw(side, run) {
   if (at("row") >= points.data.x.length) return; // removed; a newer trace will come
   const ends = (name) => [[at(`${name}_x0`), at(`${name}_x1`)], [at(`${name}_y0`), at(`${name}_y1`)]];
   const [x, y] = ends("s");
-  const curve = side.curves.data.xs.length ? at("look") : -1;
+  const curve = side.curves.data.xs.length ? at("snapshot") : -1;
   const side_of = (sign) => {
     const fx = sign * at("s_fx"), fy = sign * at("s_fy");
     return [[...x, x[1] + fx, x[0] + fx], [...y, y[1] + fy, y[0] + fy]];
@@ -169,7 +179,7 @@ function draw(side, run) {
   const colour = [facts.colours.positive, facts.colours.negative];
   set("shade", side, straight ? { ...line(side_of(1), side_of(-1)), colour } : NOTHING);
   set("edge", side, curve >= 0 ? { xs: side.curves.data.xs[curve], ys: side.curves.data.ys[curve] } : straight ? line([x, y]) : line());
-  if (curve >= 0) side.look.indices = [curve];
+  if (curve >= 0) side.region.indices = [curve];
   const mx = at("m_x"), my = at("m_y");
   const shifted = (sign) => [x.map((v) => v + sign * mx), y.map((v) => v + sign * my)];
   set("band", side, straight && isFinite(mx) ? line(shifted(1), shifted(-1)) : line());
@@ -182,13 +192,13 @@ function draw(side, run) {
 
 function clear(side, run) {
   for (const part of ["shade", "edge", "last", "band", "ray", "arc", "angle", "now", "wrong", "w"]) set(part, side, NOTHING);
-  $(`now_${side.name}`).innerHTML = "<p>Place points of both classes: click on the plane.</p>";
+  $(`now_${side.name}`).textContent = run.trouble;
   $(`title_${side.name}`).textContent = title_of(run);
 }
 
 // The boundary before this update; where another solution is shown, the one of the last weights.
 function draw_before(side, run, k, at) {
-  const other = run.settings.solution !== "last" && run.every === "update";
+  const other = run.choices.solution !== "last" && run.every === "update";
   const j = other ? k : k - 1;
   const there = j >= 0 && isFinite(at("l_x0", j));
   set("last", side, there ? line([[at("l_x0", j), at("l_x1", j)], [at("l_y0", j), at("l_y1", j)]]) : line());
@@ -238,7 +248,7 @@ function draw_wrong(side, k) {
 
 function draw_proof(side, run) {
   const { x, y } = points.data;
-  const straight = run.meeting && run.settings.form !== "kernel";
+  const straight = run.meeting && run.choices.form !== "kernel";
   set("proof", side, straight ? line(...run.support.map((i) => [[x[i], run.meeting[0]], [y[i], run.meeting[1]]])) : line());
   set("meet", side, straight ? { x: [run.meeting[0]], y: [run.meeting[1]] } : { x: [], y: [] });
 }
@@ -250,12 +260,13 @@ const short = (value) => {
   const text = Math.abs(value) >= 1e5 || (value !== 0 && Math.abs(value) < 1e-3) ? value.toPrecision(3) : String(Number(value.toFixed(3)));
   return text.replace("-", "−");
 };
+const precise = (value) => String(Number(value.toPrecision(7))); // enough to compute with
 const grouped = (number) => number.toLocaleString("en");
 const pair = (a, b) => `(${short(a)}, ${short(b)})`;
 const signed = (value) => (value < 0 ? "− " : "+ ") + short(Math.abs(value));
 
 function title_of(run) {
-  const chosen = run.settings;
+  const chosen = run.choices;
   const form_words = { bias: "w·x + b", origin: "w·x", kernel: `${chosen.kernel} kernel` }[chosen.form];
   const more = [`order ${chosen.order}`, chosen.solution];
   if (chosen.margin > 0) more.push(`margin ${chosen.margin}`);
@@ -277,24 +288,24 @@ function words_of(run, k, at) {
     const apart = "The kernel form is shown epoch by epoch.";
     return `${words}<p class="facts">${rule} ${apart}</p><p>${state}</p>${done}`;
   }
-  if (k === 0) return `<p><b>Start</b>: w = (0, 0)${run.settings.form === "bias" ? ", b = 0" : ""}</p><p>${state}</p>${done}`;
+  if (k === 0) return `<p><b>Start</b>: w = (0, 0)${run.choices.form === "bias" ? ", b = 0" : ""}</p><p>${state}</p>${done}`;
   return rule_of(run, k, at) + `<p>${state}${shown_answer(run, at)}</p>${done}`;
 }
 
 function shown_answer(run, at) {
-  if (run.settings.solution === "last") return "";
-  const when = at("look_epoch") ? `after epoch ${at("look_epoch")}` : "begins with epoch 1";
-  return ` · bold: the ${run.settings.solution} ${when}, dashed: the last weights`;
+  if (run.choices.solution === "last") return "";
+  const when = at("snapshot_epoch") ? `after epoch ${at("snapshot_epoch")}` : "begins with epoch 1";
+  return ` · bold: the ${run.choices.solution} ${when}, dashed: the last weights`;
 }
 
 function rule_of(run, k, at) {
-  const row = at("row"), sign = points.data.label[row], eta = run.settings.eta0;
+  const row = at("row"), sign = points.data.label[row], eta = run.choices.eta0;
   const x = [points.data.x[row], points.data.y[row]];
-  const biased = run.settings.form === "bias";
+  const biased = run.choices.form === "bias";
   const y = sign === "+1" ? 1 : -1;
   const rate = eta === 1 ? "" : `${short(eta)}·`;
   const op = y > 0 ? "+" : "−";
-  const before = `y·(w·x${biased ? " + b" : ""}) = ${short(y * at("activation"))} ≤ ${short(run.settings.margin)}`;
+  const before = `y·(w·x${biased ? " + b" : ""}) = ${short(y * at("activation"))} ≤ ${short(run.choices.margin)}`;
   const old = pair(at("w1", k - 1), at("w2", k - 1)), left = pair(at("w1"), at("w2"));
   const added = `${op} ${rate}${pair(...x)}`;
   const weights = `w ← w ${op} ${rate ? "η·" : ""}x = ${old} ${added} = <b class="hot">${left}</b>`;
@@ -320,9 +331,10 @@ function draw_verdict() {
   both.forEach((run, i) => {
     const name = lab.runs[1] ? ["Left: ", "Right: "][i] : "";
     if (run.theorem && !(i && bounds.size === 1)) {
-      const coordinate = run.settings.form === "bias" ? ", the bias counted as a coordinate" : "";
+      const coordinate = run.choices.form === "bias" ? ", the bias counted as a coordinate" : "";
       const { radius, margin, bound } = run.theorem;
-      const square = `(R/γ)² = (${short(radius)}/${short(margin)})² = ${grouped(bound)}`;
+      const symbols = coordinate ? "(R̃/γ̃)²" : "(R/γ)²"; // of longer rows, and not those of the verdict
+      const square = `${symbols} = (${precise(radius)}/${precise(margin)})² = ${grouped(bound)}`;
       const whose = bounds.size > 1 ? name : "";
       add(`${whose}At most ${square} mistakes in any order${coordinate}.`);
     }
@@ -461,8 +473,14 @@ function edited() {
   }, 90);
 }
 
+// Bokeh's tool changes the arrays themselves.
+function copied_points() {
+  const { x, y, label } = points.data;
+  return { x: Array.from(x), y: Array.from(y), label: Array.from(label) };
+}
+
 function change_points(change) {
-  const data = { x: Array.from(points.data.x), y: Array.from(points.data.y), label: Array.from(points.data.label) };
+  const data = copied_points();
   change(data);
   points.selected.indices = [];
   points.data = data;
@@ -510,7 +528,7 @@ const clicks = {
   "place": place_by_numbers,
   "save-python": show_python, "save-csv": () => save("points.csv", "text/csv", lab.csv),
   "save-png": () => save_figure("png"), "save-svg": () => save_figure("svg"),
-  "save-film": () => { say("The film is being made; this takes some seconds."); ask({ do: "film", side: 0 }); },
+  "save-animation": () => { say("The animation is being made; this takes some seconds."); ask({ do: "animate", side: 0 }); },
   "copy-link": () => copy(location.href, $("copy-link")), "copy-python": () => copy($("python").value, $("copy-python")),
   "tour-start": () => visit(0), "tour-back": () => visit(lab.stop - 1), "tour-next": () => visit(lab.stop + 1), "tour-end": () => visit(-1),
 };
@@ -519,7 +537,8 @@ for (const [id, action] of Object.entries(clicks)) $(id).addEventListener("click
 document.addEventListener("keydown", (event) => {
   const within = (kinds) => event.target.closest?.(kinds);
   const text = "input:not([type=range]):not([type=radio]):not([type=checkbox]), select, textarea";
-  if (within(text) || (event.key === " " && within("button, input, summary"))) return;
+  if (within(text) || (event.key === " " && within("button, input:not([type=range]), summary"))) return;
+  if (event.key.startsWith("Arrow") && within("[type=radio]")) return; // they choose there
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const keys = {
     " ": toggle, ArrowLeft: () => step(-1), ArrowRight: () => step(1),

@@ -3,7 +3,7 @@
 import asyncio
 import base64
 import json
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -19,12 +19,31 @@ try:
 except ImportError as missing:
     raise ImportError("The lab needs bokeh: pip install 'rosenblatt[lab]'.") from missing
 
-from .data import MOST_BYTES, Points, as_csv, from_text
-from .figures import NEGATIVE_SIDE, POSITIVE_SIDE, SIDES, Pane, progress
-from .state import DOCUMENTS, FORMS, USUAL, Settings, State, from_address, python_lines
+from ..theory.convergence import Convergence
+from .choices import DEFAULTS, DOCUMENTS, FORMS, TABLE, Choices
+from .data import MOST_BYTES, RANGES, SETS, Points, as_csv, from_text
+from .figures import NEGATIVE_SIDE, POSITIVE_SIDE, SIDES, Pane, chart
+from .geometry import View, view_of
+from .proofs import Verdict, verdict_of
+from .state import USUAL, State, from_address, python_lines
 from .tour import TOUR
-from .trace import MOST_UPDATES, Trace, Verdict, View, trace_of, verdict_of, view_of
+from .trace import MOST_UPDATES, Trace, trace_of
 
+WORDS = {  # what the page calls some of the choices; the others go by their names
+    "form": FORMS,
+    "order": {
+        "each": "each: permuted",
+        "once": "once: permuted",
+        "fixed": "fixed: as given",
+        "active": "active: mistaken",
+        "first": "first mistake",
+        "worst": "worst mistake",
+    },
+    "solution": {"last": "last weights"},
+    "ties": {"mistake": "a mistake", "positive": "+1", "negative": "−1", "correct": "right"},
+    "intercept_step": {"1": "y", "radius": "y·R²"},
+    "kernel": {"rbf": "Gaussian", "poly": "polynomial"},
+}
 CURVES = {
     "errors": "J₁, misclassified points",
     "loss": "J, the loss −Σ y·activation over them",
@@ -46,6 +65,7 @@ class Lab:
     def __init__(self, doc: Document, start: State) -> None:
         self.doc, self.state, self.start = doc, start, start
         self.view = View()
+        self.shown: list[Shown | None] = [None, None]
         self.exchange = Exchange(name="exchange")
         self.points = ColumnDataSource({"x": [], "y": [], "label": []}, name="points")
         self.panes = [Pane(side, self.points) for side in SIDES]
@@ -60,25 +80,27 @@ class Lab:
         doc.template = get_env().from_string(folder.joinpath("page.html").read_text("utf-8"))
         doc.template_variables.update(
             style=folder.joinpath("page.css").read_text("utf-8"),
-            forms=FORMS,
+            options={name: options_of(name) for name in WORDS},
             sides=SIDES,
             curves=CURVES,
-            default=vars(Settings()),
-            recipe=USUAL,
+            default={**DEFAULTS, **USUAL._asdict(), "data": State().data},
+            ranges=RANGES,
+            sets=SETS,
             documents=DOCUMENTS,
         )
-        chart = progress()
-        chart.tags = [self.exchange]  # belongs to the page, though no figure draws it
-        for root in (*(pane.figure for pane in self.panes), chart):
+        over_time = chart()
+        over_time.tags = [self.exchange]  # belongs to the page, though no figure draws it
+        for root in (*(pane.figure for pane in self.panes), over_time):
             doc.add_root(root)
         args: dict[str, Any] = {"exchange": self.exchange, "points": self.points}
         for side, pane in zip(SIDES, self.panes, strict=True):
             args |= {f"trace_{side}": pane.trace, f"wrong_{side}": pane.wrong}
-            args |= {f"curves_{side}": pane.curves, f"look_{side}": pane.look}
+            args |= {f"curves_{side}": pane.curves, f"region_{side}": pane.region}
         args["facts"] = {
             "start": self.start.address(),
             "tour": [stop._asdict() for stop in TOUR],
             "documents": DOCUMENTS,
+            "options": {name: each.options for name, each in SETS.items()},
             "most_bytes": MOST_BYTES,
             "colours": {"negative": NEGATIVE_SIDE, "positive": POSITIVE_SIDE},
         }
@@ -107,10 +129,11 @@ class Lab:
         return {"number": number, **told}
 
     async def _do(self, request: dict[str, Any]) -> dict[str, Any]:
-        """Open an address, take over points that were edited, read a file, or make a film."""
-        if request["do"] == "film":
-            film = await asyncio.to_thread(film_of, self.state, int(request["side"]))
-            return {"file": base64.b64encode(film).decode(), "name": "learning.gif"}
+        """Open an address, take over points that were edited, read a file, or animate a run."""
+        if request["do"] == "animate":
+            points, run = self.state.points(), self.shown[int(request["side"])]
+            animation = await asyncio.to_thread(animation_of, points, run)
+            return {"file": base64.b64encode(animation).decode(), "name": "learning.gif"}
         note = ""
         if request["do"] == "file":
             text = base64.b64decode(request["text"])
@@ -130,14 +153,14 @@ class Lab:
         points = state.points()
         if not edited:
             self.view = view_of(points.X)
-        seen = await asyncio.to_thread(both_runs, state, points, self.view)
-        self.state = state
+        shown = await asyncio.to_thread(both_runs, state, points, self.view)
+        self.state, self.shown = state, shown
         if not edited:
             self.points.data = as_columns(points)
-        for pane, run in zip(self.panes, seen, strict=True):
+        for pane, run in zip(self.panes, shown, strict=True):
             pane.size(len(points.y))
             pane.show(run and run.trace, self.view)
-        troubles = [run.trouble for run in seen if run]
+        troubles = [run.trouble for run in shown if run]
         notes = dict.fromkeys([note or points.note, *troubles])
         return {
             "edited": edited,
@@ -145,41 +168,47 @@ class Lab:
             "view": asdict(self.view),
             "message": " ".join(filter(None, notes)),
             "csv": as_csv(points),
-            "runs": [run and told(points, run) for run in seen],
+            "runs": [run and told(points, run) for run in shown],
         }
 
 
-class Seen(NamedTuple):
+def options_of(name: str) -> list[tuple[str, str]]:
+    """The words that a choice is made from, and what the page calls them."""
+    return [(word, WORDS[name].get(word, word)) for word in TABLE[name].words]
+
+
+class Shown(NamedTuple):
     """A run, or what stood in its way, and the verdict on its points."""
 
-    settings: Settings
+    choices: Choices
     verdict: Verdict
     trace: Trace | None
     trouble: str = ""
 
 
-def both_runs(state: State, points: Points, view: View) -> list[Seen | None]:
+def both_runs(state: State, points: Points, view: View) -> list[Shown | None]:
     """The run of each pane; None for one that is not shown."""
     return [
-        None if settings is None else seen_run(points, settings, view)
-        for settings in (state.first, state.second)
+        None if choices is None else shown_run(points, choices, view)
+        for choices in (state.first, state.second)
     ]
 
 
-def seen_run(points: Points, settings: Settings, view: View) -> Seen:
+def shown_run(points: Points, choices: Choices, view: View) -> Shown:
     """Run the engine; what it refuses becomes a sentence on the page."""
-    verdict = verdict_of(points, settings.form != "origin")
+    verdict = verdict_of(points, choices["form"] != "origin")
     try:
-        return Seen(settings, verdict, trace_of(points, settings, view))
+        return Shown(choices, verdict, trace_of(points, choices, view))
     except ValueError as trouble:
-        return Seen(settings, verdict, None, str(trouble))
+        return Shown(choices, verdict, None, str(trouble))
 
 
-def told(points: Points, run: Seen) -> dict[str, Any]:
+def told(points: Points, run: Shown) -> dict[str, Any]:
     """What the page says about a run."""
-    settings, verdict, trace, _ = run
+    choices, verdict, trace, trouble = run
     facts: dict[str, Any] = {
-        "settings": vars(settings),
+        "choices": choices.values,
+        "trouble": trouble,
         "verdict": [verdict.sentence, verdict.detail, verdict.separable],
         "support": verdict.support,
         "meeting": verdict.meeting,
@@ -187,26 +216,34 @@ def told(points: Points, run: Seen) -> dict[str, Any]:
     }
     if trace is None:
         return facts
-    theorem = trace.theorem
     return facts | {
         "last": trace.last,
         "every": trace.every,
-        "ending": ending(trace, verdict),
-        "theorem": asdict(theorem) if theorem and theorem.margin > 0 else None,
-        "python": python_lines(points, settings, trace.epochs if trace.cut else None),
+        "ending": ending(trace, verdict, choices.straight),
+        "theorem": numbers_of(trace.theorem),
+        "python": python_lines(points, choices, trace.epochs if trace.cut else None),
     }
 
 
-def ending(trace: Trace, verdict: Verdict) -> str:
-    """Why the run ended, in a sentence."""
+def numbers_of(theorem: Convergence | None) -> dict[str, float] | None:
+    """What bounds the mistakes, if anything does."""
+    if theorem is None or theorem.margin <= 0:
+        return None
+    bound = int(theorem.bound * (1 + 1e-9))  # rounding aside
+    return {"radius": theorem.radius, "margin": theorem.margin, "bound": bound}
+
+
+def ending(trace: Trace, verdict: Verdict, straight: bool) -> str:
+    """Why the run ended, in a sentence; the verdict is about straight boundaries only."""
     count = int(trace.columns["mistakes"][-1])
     done = f"{count:,} mistake{'' if count == 1 else 's'} in {trace.epochs:,} epochs"
     if trace.stop_reason == "separated":
         return f"Separated after {done}."
     if trace.cut:
         return f"Cut after {done}: the lab shows at most {MOST_UPDATES:,} updates."
-    if verdict.separable is False and trace.every == "update":
-        return f"Stopped after {done}. It would go on for ever: no line separates these points."
+    if verdict.separable is False and straight:
+        never = f"no {verdict.line} separates these points"
+        return f"Stopped after {done}. It would go on for ever: {never}."
     return f"Stopped after {done}, before it had separated the points; allow more epochs."
 
 
@@ -216,18 +253,15 @@ def as_columns(points: Points) -> dict[str, Any]:
     return {"x": points.X[:, 0].tolist(), "y": points.X[:, 1].tolist(), "label": labels}
 
 
-def film_of(state: State, side: int) -> bytes:
-    """The animation of one pane's run, as the plots make it."""
-    settings = (state.first, state.second)[side]
-    if settings is None or settings.form == "kernel":
-        raise ValueError("Only the linear forms are filmed; the kernel's curves can be saved.")
-    from ..plots import LearningAnimation
+def animation_of(points: Points, run: Shown | None) -> bytes:
+    """A run as a GIF, as plots make it."""
+    if run is None or run.trace is None or run.choices["form"] == "kernel":
+        raise ValueError("Only runs of the linear forms are animated; save the figure instead.")
+    from ..plots.animation import LearningAnimation
 
-    points = state.points()
-    shorter = trace_of(points, settings, view_of(points.X))
-    model = replace(settings, max_iter=shorter.epochs).estimator().fit(points.X, points.y)
+    model = run.choices.estimator(max_iter=run.trace.epochs).fit(points.X, points.y)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "learning.gif"
-        film = LearningAnimation.from_estimator(model, points.X, points.y, most_frames=60)
-        film.save(path)
+        drawn = LearningAnimation.from_estimator(model, points.X, points.y, most_frames=60)
+        drawn.save(path)
         return path.read_bytes()

@@ -54,3 +54,14 @@ def weights_of(batches: list[Batch]) -> np.ndarray | None:
         np.ones(n_rows(batch.rows)) if batch.weights is None else batch.weights for batch in batches
     ]
     return np.concatenate(parts)
+
+
+def labels_of(batch: Batch, first_row: int = 0) -> np.ndarray:
+    """The labels of a batch after so many rows; all must be known."""
+    if batch.labels is None:
+        raise ValueError("The file has no labels.")
+    if batch.labels.dtype.kind == "f":
+        unknown = np.flatnonzero(np.isnan(batch.labels))
+        if len(unknown):
+            raise ValueError(f"Row {first_row + unknown[0] + 1} has no label.")
+    return batch.labels

@@ -191,7 +191,10 @@ class CellParser(TableParser):
             text = bytes(row).decode()
         except UnicodeDecodeError as error:
             return str(error.start + 1), "the bytes are not UTF-8"
-        cells, names = cells_of(text, self.layout.delimiter), self.layout.columns.names
+        try:
+            cells, names = cells_of(text, self.layout.delimiter), self.layout.columns.names
+        except ValueError:
+            return "1", "the row cannot be divided into cells"
         if len(cells) != len(names):
             return str(len(row)), f"the row has {len(cells)} cells instead of {len(names)}"
         for number, kind in zip(self.wanted, self.types, strict=True):

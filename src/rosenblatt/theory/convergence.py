@@ -62,15 +62,21 @@ class Convergence(NamedTuple):
         return weights_with_bias(weights, bias, self.intercept_step) / self.eta0
 
 
-@np.errstate(all="ignore")  # what overflows is infinite
 def convergence(
     model: FittedPerceptron, X: Any, y: ArrayLike, tolerance: float = 1e-3
 ) -> Convergence:
     """The theorem's numbers for a run, with γ found up to a tolerance."""
-    step = model.last_weights()[2]
+    return convergence_of(X, y, model.last_weights()[2], float(model.eta0), tolerance)
+
+
+@np.errstate(all="ignore")  # what overflows is infinite
+def convergence_of(
+    X: Any, y: ArrayLike, intercept_step: float, eta0: float, tolerance: float = 1e-3
+) -> Convergence:
+    """The theorem's numbers for all runs from zero with steps of these sizes."""
     problem = problem_of(X, y, fit_intercept=False)
-    problem = problem._replace(X=rows_with_bias(problem.X, step))
-    return Convergence(radius(problem.X), widest(problem, tolerance), step, float(model.eta0))
+    problem = problem._replace(X=rows_with_bias(problem.X, intercept_step))
+    return Convergence(radius(problem.X), widest(problem, tolerance), intercept_step, eta0)
 
 
 class Report(NamedTuple):

@@ -1,6 +1,6 @@
 """Any bytes as a file of every format: rows that do not depend on the batches, or one sentence.
 
-``python tests/fuzz/fuzz_readers.py -max_total_time=60`` (needs the extra ``fuzz``).
+``python tests/fuzz/fuzz_reading.py -max_total_time=60`` (needs the extra ``fuzz``).
 """
 
 import io

@@ -1,0 +1,73 @@
+"""One run's choices: a form, and the parameters of the estimator that makes it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..classifiers.perceptron import Perceptron
+from ..dual.classifier import KernelPerceptron
+from ..parameters import KERNEL, LINEAR, Parameter, check_ranges, choice, whole_number
+
+MOST_EPOCHS = 1_000
+FORMS = {"bias": "with a bias", "origin": "through the origin", "kernel": "dual, with a kernel"}
+DOCUMENTS: dict[str, dict[str, str]] = {  # docs/textbook.md has the whole table
+    "000": {"form": "bias", "order": "each", "ties": "positive", "intercept_step": "1"},
+    "001": {"form": "origin", "order": "first", "ties": "negative"},
+    "002": {"form": "bias", "order": "fixed", "ties": "mistake", "intercept_step": "radius"},
+    "003": {"form": "origin", "order": "fixed", "ties": "mistake"},
+    "004": {"form": "bias", "order": "each", "ties": "mistake", "intercept_step": "1"},
+}
+KERNELS = KERNEL["kernel"]
+TABLE: Mapping[str, Parameter] = {  # the estimators' own, but for what a page needs
+    "form": choice("bias", *FORMS),
+    **{name: LINEAR[name] for name in ("order", "solution", "ties", "eta0", "margin")},
+    "intercept_step": choice("1", "1", "radius"),
+    "kernel": choice(KERNELS.default, *(word for word in KERNELS.words if word != "precomputed")),
+    "gamma": KERNEL["gamma"]._replace(default=1.0),
+    "degree": KERNEL["degree"]._replace(default=2),
+    "max_iter": LINEAR["max_iter"]._replace(
+        wanted=f"1 to {MOST_EPOCHS:,} epochs",
+        accepts=lambda value: whole_number(value) and value <= MOST_EPOCHS,
+    ),
+    "random_state": Parameter(0, "a seed from 0 to 2³² − 1", lambda value: 0 <= value < 2**32),
+}
+DEFAULTS = {name: parameter.default for name, parameter in TABLE.items()}
+
+
+@dataclass(frozen=True)
+class Choices:
+    """A value for every name in the table, in range; the estimator says what goes together."""
+
+    values: Mapping[str, Any] = field(default_factory=lambda: DEFAULTS)
+
+    def __post_init__(self) -> None:
+        check_ranges(self.values, TABLE)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+    @property
+    def straight(self) -> bool:
+        """Whether the boundary is a line, in the dual form too."""
+        return bool(self["form"] != "kernel" or self["kernel"] == "linear")
+
+    def parameters(self) -> dict[str, Any]:
+        """Of the estimator, those that differ from its defaults."""
+        table = KERNEL if self["form"] == "kernel" else LINEAR
+        unused = {"degree"} if self["kernel"] != "poly" else set()
+        if self["form"] == "origin" or self["intercept_step"] == "1":
+            unused.add("intercept_step")
+        chosen = {"fit_intercept": self["form"] != "origin", **self.values}
+        return {
+            name: value
+            for name, value in chosen.items()
+            if name in table and name not in unused and value != table[name].default
+        }
+
+    def estimator_class(self) -> Any:
+        """Perceptron, or its dual form."""
+        return KernelPerceptron if self["form"] == "kernel" else Perceptron
+
+    def estimator(self, **changed: Any) -> Any:
+        """What makes this run when it is fitted."""
+        return self.estimator_class()(**{**self.parameters(), **changed})

@@ -1,0 +1,83 @@
+"""What is proved about the points, whatever order they are learnt in."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..rows import Array
+from ..theory.certificates import Inseparable, Separable
+from ..theory.convergence import Convergence, convergence_of
+from ..theory.margins import radius
+from ..theory.separability import separability
+from ..theory.widest import max_margin
+from .choices import Choices
+from .data import Points
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a line separates the points, or the rows that forbid any."""
+
+    sentence: str
+    detail: str
+    separable: bool | None
+    line: str = "line"
+    support: tuple[int, ...] = ()
+    meeting: tuple[float, float] | None = None
+    """Where the classes' convex hulls meet."""
+
+
+def verdict_of(points: Points, fit_intercept: bool) -> Verdict:
+    """Decide by ``separability``, which checks its proof in exact arithmetic."""
+    X, y = points.X, points.y
+    if len(set(y.tolist())) < 2:
+        return Verdict("Nothing to decide yet.", "Points of both classes are needed.", None)
+    found = separability(X, y, fit_intercept=fit_intercept)
+    line = "line" if fit_intercept else "line through the origin"
+    if isinstance(found, Separable):
+        gamma, R = max_margin(X, y, fit_intercept=fit_intercept).attained, radius(X)
+        detail = f"The widest {line} keeps γ = {gamma:.4g} from every point; R = {R:.4g}."
+        return Verdict("Linearly separable.", detail, True, line)
+    if isinstance(found, Inseparable):
+        proof = "The convex hulls of the classes meet" if fit_intercept else "Rows cancel out"
+        return Verdict(
+            f"Not separable: no {line} can do it.",
+            f"{proof}: with {shares_of(found)} both sides balance (checked exactly).",
+            False,
+            line,
+            found.support,
+            meeting_of(points, found) if fit_intercept else None,
+        )
+    return Verdict("Undecided.", f"No margin can exceed {found.upper:.3g}.", None, line)
+
+
+def shares_of(found: Inseparable) -> str:
+    """The rows of a certificate and their weights, rounded where fractions are long."""
+    shares = [
+        f"{weight if len(str(weight)) <= 9 else f'about {float(weight):.3g}'} of row {row + 1}"
+        for row, weight in zip(found.support, found.weights, strict=True)
+    ]
+    return ", ".join(shares)
+
+
+def meeting_of(points: Points, found: Inseparable) -> tuple[float, float]:
+    """The point that both classes' rows make with the weights of a certificate."""
+    rows = np.array(found.support)
+    weights = np.array([float(weight) for weight in found.weights])
+    positive = points.y[rows] > 0
+    x, y = weights[positive] @ points.X[rows[positive]] / weights[positive].sum()
+    return float(x), float(y)
+
+
+def theorem_of(points: Points, choices: Choices, intercept_step: float) -> Convergence | None:
+    """The theorem's numbers, unless a margin was demanded, of which it does not speak."""
+    if choices["margin"] > 0:
+        return None
+    return convergence_of(points.X, points.y, intercept_step, choices["eta0"])
+
+
+def squeeze(theorem: Convergence, weights: Array, bias: Array, mistakes: Array) -> dict[str, Array]:
+    """ηγM ≤ ‖(w, b)‖ ≤ ηR√M at each moment, with the bias as a coordinate of its step's size."""
+    low, high = theorem.limits(mistakes)
+    named = {"low": low, "length": theorem.length(weights, bias), "high": high}
+    return {name: theorem.eta0 * values for name, values in named.items()}

@@ -1,0 +1,237 @@
+"""Predicting, scoring, inspecting and exporting from the shell."""
+
+import io
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rosenblatt
+from rosenblatt.cli.options import Solution
+
+from .conftest import TEXT, TRAINED, labels_of, run, trained
+
+
+@pytest.mark.parametrize(("data", "options"), TRAINED)
+def test_predict_and_score(capsys, folder, data, options):
+    model = trained(capsys, data, *options)
+    status, out, err = run(capsys, "predict", model, data)
+    assert (status, err) == (0, "")
+    assert out.splitlines() == labels_of(data)
+    assert run(capsys, "predict", model, data, "-o", "out.txt")[:2] == (0, "")
+    assert (folder / "out.txt").read_text() == out
+    status, said, _ = run(capsys, "score", model, data)
+    assert status == 0
+    assert said.startswith(f"{data}: error 0.00%: 0 of {len(labels_of(data))} rows.\n")
+    assert "Macro F1 1.0000" in said
+
+
+@pytest.mark.parametrize(("data", "options"), TRAINED)
+def test_predict_from_standard_input(capsys, folder, monkeypatch, data, options):
+    model = trained(capsys, data, *options)
+
+    class Pipe:
+        buffer = io.BytesIO((folder / data).read_bytes())
+
+    Pipe.buffer.seekable = lambda: False
+    monkeypatch.setattr(sys, "stdin", Pipe)
+    status, out, err = run(capsys, "predict", model, "-")
+    assert (status, err) == (0, "")
+    assert out.splitlines() == labels_of(data)
+
+
+def test_scores_decide_the_labels(capsys, folder):
+    model = trained(capsys)
+    out = run(capsys, "predict", model, "flowers.csv", "--scores")[1]
+    scores = np.array([[float(cell) for cell in line.split()] for line in out.splitlines()])
+    assert scores.shape == (90, 3)
+    names = np.array(["setosa", "versicolor", "virginica"])
+    assert names[scores.argmax(axis=1)].tolist() == labels_of("flowers.csv")
+    loaded = rosenblatt.load(model)
+    X = np.loadtxt("flowers.csv", np.float32, delimiter=",", skiprows=1, usecols=(0, 1))
+    np.testing.assert_allclose(scores, loaded.decision_function(X), rtol=1e-4, atol=1e-4)
+
+
+def test_two_classes_have_one_score(capsys, folder):
+    model = trained(capsys, "reviews.csv", *TEXT)
+    out = run(capsys, "predict", model, "reviews.csv", "--scores")[1]
+    signs = ["pos" if float(line) > 0 else "neg" for line in out.splitlines()]
+    assert signs == labels_of("reviews.csv")
+
+
+@pytest.mark.parametrize("solution", list(Solution))
+def test_what_predict_says_is_what_python_says(capsys, folder, solution):
+    model = trained(capsys, "flowers.csv", "--solution", solution, "--epochs", 2, "--order", "each")
+    out = run(capsys, "predict", model, "flowers.csv")[1]
+    X = np.loadtxt("flowers.csv", np.float32, delimiter=",", skiprows=1, usecols=(0, 1))
+    assert out.splitlines() == rosenblatt.load(model).predict(X).tolist()
+
+
+def test_predict_needs_no_labels_and_score_does(capsys, folder):
+    model = trained(capsys)
+    (folder / "new.csv").write_text("sepal,petal\n1,1.4\n7.6,1\n")
+    assert run(capsys, "predict", model, "new.csv")[1] == "setosa\nvirginica\n"
+    status, out, err = run(capsys, "score", model, "new.csv")
+    assert (status, out) == (2, "")
+    assert "has no labels" in err
+
+
+def test_score_counts_the_wrong_rows(capsys, folder):
+    model = trained(capsys)
+    (folder / "new.csv").write_text("petal,sepal,kind\n1.4,1,setosa\n1.4,1,rose\n")
+    out = run(capsys, "score", model, "new.csv")[1]
+    assert out.startswith("new.csv: error 50.00%: 1 of 2 rows.\n")
+    assert "not known" in out
+    found = json.loads(run(capsys, "score", model, "new.csv", "--json")[1])
+    assert (found["rows"], found["errors"]) == (2, 1)
+    assert found["classes"][0]["recall"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("data", "options", "names"),
+    [
+        ("flowers.csv", (), ["petal: ", "sepal: "]),
+        ("flowers.vw", (), ["size^petal: ", "size^sepal: "]),
+        ("flowers.svm", (), ["index 1: ", "index 2: "]),
+        ("reviews.csv", TEXT, ["review=dull: ", "review=superb: "]),
+        ("reviews.csv", (*TEXT, "--ngrams", "2"), ["review=awful film: "]),
+    ],
+)
+def test_inspect_names_the_largest_weights(capsys, folder, data, options, names):
+    model = trained(capsys, data, *options)
+    status, out, _ = run(capsys, "inspect", model, "--top", 20)
+    assert status == 0
+    assert out.startswith(f"A perceptron for {2 if options else 3} classes (")
+    assert "solution average" in out
+    assert "stopped: separated" in out
+    assert all(f"  {name}" in out for name in names)
+    assert "  bias: " in out
+    few = run(capsys, "inspect", model, "--top", 1)[1]
+    assert len([line for line in few.splitlines() if line.startswith("  ")]) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "sentences"),
+    [
+        (
+            [],
+            [
+                "one for each class (setosa, versicolor, …), and the largest wins",
+                " epochs; mistakes in the first",
+            ],
+        ),
+        (["--holdout", 0.2], ["Held-out error "]),
+        (["--solution", "vote"], ["the share of votes"]),
+        (["--class-weight", "balanced", "--margin", 2], ["class weights {'setosa'", "margin 2.0"]),
+    ],
+)
+def test_inspect_tells_how_it_was_trained_and_what_scores_mean(capsys, folder, options, sentences):
+    out = run(capsys, "inspect", trained(capsys, "flowers.csv", *options))[1]
+    for sentence in sentences:
+        assert sentence in out
+
+
+def test_inspect_shows_every_problem_of_one_against_the_rest(capsys, folder):
+    X, y = np.eye(3), ["a", "b", "c"]
+    rosenblatt.Perceptron(multi_class="ovr").fit(X, y).save("ovr")
+    out = run(capsys, "inspect", "ovr")[1]
+    assert len(re.search(r"^  bias: (.*)$", out, re.MULTILINE)[1].split()) == 3
+
+
+def test_inspect_leaves_out_weights_of_zero(capsys, folder):
+    model = trained(capsys, "flowers.vw")
+    assert ": +0 +0 +0\n" not in run(capsys, "inspect", model)[1]
+
+
+@pytest.mark.parametrize("command", [("predict", "x"), ("score", "x"), ("inspect",)])
+@pytest.mark.parametrize("text", [None, "", "not a model", "1 1:2\n"])
+def test_a_model_that_is_none(capsys, folder, command, text):
+    if text is not None:
+        (folder / "x").write_text(text)
+    name, *rest = command
+    status, out, err = run(capsys, name, "x", *(["flowers.csv"] * len(rest)))
+    assert (status, out) == (2, "")
+    assert err.startswith("rosenblatt: ")
+    assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["predict", "score"])
+def test_a_model_of_a_built_in_set_has_no_file_to_read_alike(capsys, folder, command):
+    assert run(capsys, "train", "iris", "-q", "-o", "iris.safetensors")[0] == 0
+    status, out, err = run(capsys, command, "iris.safetensors", "flowers.csv")
+    assert (status, out) == (2, "")
+    assert err.count("\n") == 1
+    assert "was not trained from a file; use rosenblatt.load in Python." in err
+    assert run(capsys, "inspect", "iris.safetensors")[0] == 0
+
+
+@pytest.mark.parametrize("command", ["predict", "score"])
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        ("none.csv", "There is no file none.csv."),
+        ("flowers.svm", "holds svmlight rows, not table rows as before"),
+        ("reviews.csv", "has no column 'petal'"),
+    ],
+)
+def test_a_file_that_does_not_suit_the_model(capsys, folder, command, data, sentence):
+    model = trained(capsys)
+    status, out, err = run(capsys, command, model, data)
+    assert (status, out) == (2, "")
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is full")
+def test_a_full_disk_behind_standard_output_is_said_in_a_sentence(folder):
+    command = [sys.executable, "-m", "rosenblatt", "train", "flowers.csv"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.endswith("rosenblatt: No space left on device.\n")
+
+
+def test_a_kernel_model_is_drawn_but_not_exported(capsys, folder):
+    Path("two.csv").write_text("a,b,y\n0,0,0\n0,1,1\n1,0,1\n1,1,0\n")
+    model = rosenblatt.KernelPerceptron(random_state=0)
+    model.fit([[0.0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]).save("model.safetensors")
+    status, _, err = run(capsys, "export", "model.safetensors", "model.onnx")
+    assert (status, err.count("is a KernelPerceptron")) == (2, 1)
+    status, out, _ = run(capsys, "plot", "model.safetensors", "two.csv", "-o", "two.png")
+    assert (status, out) == (0, "The figure is in two.png.\n")
+
+
+def test_a_label_of_two_lines_is_printed_in_one(capsys, folder):
+    rows = "".join(f'{k},"{label}"\n' for k in range(9) for label in ("a\nb",)) + "-5,c\n" * 9
+    (folder / "lines.csv").write_text("x,y\n" + rows)
+    assert run(capsys, "train", "lines.csv", "-q", "-o", "m")[0] == 0
+    _, out, _ = run(capsys, "predict", "m", "lines.csv")
+    assert len(out.splitlines()) == 18
+    assert set(out.splitlines()) == {r"a\nb", "c"}
+
+
+def test_predictions_do_not_replace_their_rows(capsys, folder):
+    model = trained(capsys)
+    status, out, err = run(capsys, "predict", model, "flowers.csv", "-o", "flowers.csv")
+    assert (status, out) == (2, "")
+    assert "is read, too" in err
+
+
+def test_a_closed_standard_output_is_said_in_a_sentence(capsys, folder):
+    model = trained(capsys)
+    command = f"{sys.executable} -m rosenblatt predict {model} flowers.csv >&-"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.returncode == 2
+    assert done.stderr == "rosenblatt: Standard output is closed; name a file with -o.\n"
+
+
+def test_an_index_that_the_model_has_not_met_says_nothing(capsys, folder):
+    (folder / "a.svm").write_text("1 3:1\n0 5:2\n")
+    (folder / "b.svm").write_text("1 3:1 4000000000:7\n0 5:2\n")
+    assert run(capsys, "train", "a.svm", "-q", "-o", "m")[0] == 0
+    assert run(capsys, "predict", "m", "b.svm")[1] == run(capsys, "predict", "m", "a.svm")[1]
+    assert "  index 5: " in run(capsys, "inspect", "m")[1]

@@ -1,0 +1,107 @@
+"""Proofs from the shell."""
+
+import pytest
+
+from .conftest import run
+
+
+def test_prove_and_verify_a_separable_file(capsys, numbers, tmp_path):
+    proof = tmp_path / "proof.json"
+    status, out, _ = run(capsys, "prove", numbers, "--label", "kind", "--certificate", proof)
+    assert status == 0
+    assert "Separable" in out
+    assert "The margin is between" in out
+    assert run(capsys, "verify", numbers, proof, "--label", "kind")[0] == 0
+    status, out, _ = run(capsys, "verify", "xor", proof)
+    assert status == 1
+    assert "does not prove" in out
+
+
+def test_prove_and_verify_an_inseparable_set(capsys, tmp_path):
+    proof = tmp_path / "proof.json"
+    status, out, _ = run(capsys, "prove", "xor", "--certificate", proof)
+    assert status == 1
+    assert "  row 1, class 0: 1/4" in out
+    assert run(capsys, "verify", "xor", proof)[0] == 0
+
+
+def test_prove_sets_one_class_against_the_others(capsys):
+    assert run(capsys, "prove", "iris", "--positive", 0)[0] == 0
+    assert run(capsys, "prove", "iris", "--positive", 1)[0] == 1
+    status, _, err = run(capsys, "prove", "iris")
+    assert status == 2
+    assert "3 classes (0, 1, 2)" in err
+    status, _, err = run(capsys, "prove", "iris", "--positive", "rose")
+    assert status == 2
+    assert "no label rose" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (None, "There is no file "),
+        ("", "bad.csv is empty."),
+        ("a,b\n1,2\n3\n", "bad.csv, line 3, column 'a': the row has too few or too many cells."),
+        ("a,b\nx,1\ny,2\n", "columns of words; a proof needs numbers, so encode them."),
+    ],
+)
+def test_bad_files_get_one_sentence(capsys, tmp_path, text, sentence):
+    path = tmp_path / "bad.csv"
+    if text is not None:
+        path.write_text(text)
+    status, out, err = run(capsys, "prove", path)
+    assert (status, out) == (2, "")
+    assert sentence in err
+    assert err.count("\n") == 1
+
+
+def test_a_label_that_does_not_exist(capsys, numbers):
+    status, _, err = run(capsys, "prove", numbers, "--label", "colour")
+    assert status == 2
+    assert "has no column 'colour'; there are: a, kind, b." in err
+
+
+def test_prove_refuses_missing_numbers(capsys, tmp_path):
+    path = tmp_path / "missing.csv"
+    path.write_text("a,b\n,1\n2,2\n")
+    status, out, err = run(capsys, "prove", path)
+    assert (status, out) == (2, "")
+    assert "missing numbers" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("x.svm", "1 1:1\n1 2:1\n0\n0 1:1 2:1\n"),
+        ("x.tsv", "a\tb\ty\n1\t0\tp\n0\t1\tp\n0\t0\tn\n1\t1\tn\n"),
+    ],
+)
+def test_prove_and_verify_read_other_formats(capsys, tmp_path, name, text):
+    path, proof = tmp_path / name, tmp_path / "proof.json"
+    path.write_text(text)
+    assert run(capsys, "prove", path, "--certificate", proof)[0] == 1
+    assert run(capsys, "verify", path, proof)[0] == 0
+    path.write_text("".join(text.splitlines(keepends=True)[:-1]))
+    assert run(capsys, "prove", path)[0] == 0
+    assert run(capsys, "verify", path, proof)[0] in (1, 2)
+
+
+def test_prove_reads_vowpal_wabbit(capsys, tmp_path):
+    path, proof = tmp_path / "x.vw", tmp_path / "proof.json"
+    path.write_text("1 |a x\n1 |a y\n-1 |\n")
+    assert run(capsys, "prove", path, "--certificate", proof)[0] == 0
+    assert run(capsys, "verify", path, proof)[0] == 0
+
+
+def test_a_damaged_certificate(capsys, tmp_path):
+    proof = tmp_path / "proof.json"
+    proof.write_text("{")
+    status, _, err = run(capsys, "verify", "xor", proof)
+    assert status == 2
+    assert "is not JSON" in err
+
+
+def test_a_missing_certificate(capsys, tmp_path):
+    status, _, err = run(capsys, "verify", "xor", tmp_path / "none.json")
+    assert status == 2
+    assert "none.json" in err

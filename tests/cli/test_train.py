@@ -1,0 +1,367 @@
+"""Training from the shell, as a user meets it: what is printed and how it exits."""
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import rosenblatt
+from rosenblatt.cli.data import BuiltIn
+from rosenblatt.cli.options import Order, Solution
+from rosenblatt.storage.file import load_model
+
+from .conftest import TRAINED, flowers, labels_of, run, trained
+
+
+def lines_of(text):
+    return [json.loads(line) for line in text.splitlines()]
+
+
+SLOW_READER = """
+import signal, sys, time
+from rosenblatt import progress
+from rosenblatt.cli.app import main
+
+class Slow(progress.Quiet):
+    batches = 0
+    def batch(self, tally):
+        Slow.batches += 1
+        if Slow.batches == 5:
+            print("now", flush=True)
+            time.sleep(60)
+
+progress.Quiet = Slow
+main()
+"""
+
+
+@pytest.mark.parametrize("name", list(BuiltIn))
+def test_train_shows_every_epoch_and_a_verdict(capsys, name):
+    status, out, _ = run(capsys, "train", name, "--epochs", 3)
+    lines = out.splitlines()
+    assert status == 0
+    assert [line.split()[:2] for line in lines[:3]] == [["epoch", str(k)] for k in (1, 2, 3)]
+    assert lines[3].startswith(f"{name}: ")
+    assert "mistakes in 3 epochs" in lines[4]
+    assert lines[5].startswith("Training error ")
+    assert "\x1b" not in out
+
+
+def test_train_says_when_the_classes_are_separated(capsys):
+    status, out, _ = run(capsys, "train", "digits", "--quiet", "--epochs", 100)
+    assert status == 0
+    assert "Separated after" in out
+    assert "Training error 0." in out
+    assert "epoch " not in out
+
+
+def test_train_says_when_they_are_not(capsys):
+    _, out, _ = run(capsys, "train", "xor", "--quiet")
+    assert "Not separated after" in out
+    assert "mistakes in 10 epochs" in out
+    assert "10 epochs are over" in out
+
+
+@pytest.mark.parametrize("solution", list(Solution))
+@pytest.mark.parametrize("order", ["once", "fixed"])
+def test_train_takes_every_solution(capsys, solution, order):
+    options = ("--solution", solution, "--order", order, "--seed", 1, "-q")
+    status, out, _ = run(capsys, "train", "iris", *options)
+    assert status == 0
+    assert "Training error " in out
+
+
+@pytest.mark.parametrize(("data", "options"), TRAINED)
+def test_train_on_a_file_keeps_and_tests_a_model(capsys, folder, data, options):
+    arguments = ("train", data, *options, "-o", "m.safetensors", "--test", data, "--epochs", 200)
+    status, out, err = run(capsys, *arguments)
+    assert (status, err) == (0, "")
+    lines = out.splitlines()
+    rows = len(labels_of(data))
+    epochs = [line.split()[:2] for line in lines if line.startswith("epoch")]
+    assert epochs[0] == ["epoch", "1"]
+    assert lines[-4].startswith(f"{data}: {rows} rows, ")
+    assert lines[-4].endswith(" 2 classes" if options else " 3 classes")
+    assert lines[-3].startswith("Separated after ")
+    assert lines[-2] == "The model is in m.safetensors."
+    assert lines[-1] == f"Test error 0.00%: 0 of {rows} rows."
+    assert (folder / "m.safetensors").stat().st_size > 0
+
+
+def test_a_test_file_may_have_another_format(capsys, folder):
+    status, out, _ = run(capsys, "train", "flowers.csv", "--test", "flowers.tsv", "-q")
+    assert status == 0
+    assert "of 90 rows." in out
+
+
+def test_classes_that_are_named_look_like_those_that_are_met(capsys, folder):
+    model = trained(capsys, "flowers.svm", "--classes", "3,1,2,4")
+    assert run(capsys, "predict", model, "flowers.svm")[1].splitlines() == labels_of("flowers.svm")
+    model = trained(capsys, "flowers.csv", "--classes", "virginica,versicolor,setosa")
+    assert run(capsys, "predict", model, "flowers.csv")[1].splitlines() == labels_of("flowers.csv")
+
+
+def test_one_pass_over_standard_input(capsys, folder):
+    command = [sys.executable, "-c", "from rosenblatt.cli.app import main; main()"]
+    options = ["train", "-", "--format", "csv", "--epochs", "1", "-o", "m.safetensors"]
+    done = subprocess.run([*command, *options], input=flowers("csv").encode(), capture_output=True)
+    assert done.returncode == 0
+    assert b"90 rows, 2 features, 3 classes" in done.stdout
+    assert b"1 epoch is over" in done.stdout
+    done = subprocess.run(
+        [*command, "predict", "m.safetensors", "-"],
+        input=flowers("csv").encode(),
+        capture_output=True,
+    )
+    assert done.returncode == 0
+    assert len(done.stdout.splitlines()) == 90
+
+
+@pytest.mark.parametrize("order", list(Order))
+def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
+    status, out, _ = run(
+        capsys, "train", "flowers.csv", "-q", "--solution", "last", "--order", order
+    )
+    assert status == 0
+    assert out.startswith("flowers.csv: 90 rows, 2 features, 3 classes\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options", "sentence"),
+    [
+        ("none.csv", None, (), "There is no file none.csv."),
+        ("moon", None, (), "There is no file moon."),
+        (".", None, (), "only Parquet and Arrow can be several."),
+        ("empty.csv", "", (), "empty.csv is empty."),
+        ("empty.svm", "", (), "empty.svm is empty."),
+        ("x.csv", "a,y\n1,p\n2,n\n3\n", (), "x.csv, line 4, column "),
+        ("x.svm", "1 1:2\n0 1:1\n1 1;2\n", (), "x.svm, line 3, column "),
+        ("x.vw", "1 |a b\n0 |a b:x\n", (), "x.vw, line 2, column "),
+        ("x.csv", "a,y\n1,p\n2,n\n", ("--label", "z"), "x.csv has no column 'z'; there are: a, y."),
+        ("x.csv", "a,y\n1,p\n2,n\n", ("--label", "7"), "x.csv has no column 7; there are: a, y."),
+        ("x.csv", "a,y\n1,p\n2,n\n", ("--text", "z"), "x.csv has no column 'z'"),
+        (
+            "x.csv",
+            "a,y\n1,p\n2,n\n",
+            ("--format", "xls"),
+            "The format 'xls' is unknown; there are: ",
+        ),
+        (
+            "x.dat",
+            "a,y\n1,p\n2,n\n",
+            (),
+            "The name of x.dat does not tell its format; state one of",
+        ),
+        ("x.csv", "a,y\n1,p\n2,p\n", (), "Only the label p was met; a model needs two"),
+        ("x.svm", "1 1:1\n2 1:2\n", ("--classes", "1"), "label"),
+        ("x.svm", "1 1:1\n2 1:2\n", ("--classes", "a,b"), "--classes"),
+        ("x.svm", "1 1:1\n2 1:2\n", ("--pairs",), "svmlight has numbered columns only"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--bits", "99"), "bits=99 must be 1 to 31."),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--cross", "a"), "cross='a' must be two names"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "two"), "--ngrams two must be a number or two"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "1-x"), "--ngrams 1-x must be a number or two"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "²"), "--ngrams ² must be a number or two"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "3-2"), "ngrams=(3, 2) must be 1 or more"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "0"), "ngrams=(0, 0) must be 1 or more"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--test", "none.vw"), "There is no file none.vw."),
+    ],
+)
+def test_bad_input_makes_no_model(capsys, folder, name, text, options, sentence):
+    if text is not None:
+        (folder / name).write_text(text)
+    status, _, err = run(capsys, "train", name, "-o", "m.safetensors", "-q", *options)
+    assert status == 2
+    assert err.startswith("rosenblatt: ")
+    assert sentence in err
+    assert err.count("\n") == 1
+    assert not (folder / "m.safetensors").exists()
+    assert not list(folder.glob(".*.part"))
+
+
+def test_a_bad_file_leaves_the_old_model_alone(capsys, folder):
+    model = folder / trained(capsys)
+    before = model.read_bytes()
+    (folder / "x.csv").write_text("petal,sepal,kind\n1,2,a\n3\n")
+    assert run(capsys, "train", "x.csv", "-o", model)[0] == 2
+    assert model.read_bytes() == before
+
+
+def test_a_model_cannot_go_to_a_folder_that_is_not_there(capsys, folder):
+    status, _, err = run(capsys, "train", "flowers.csv", "-o", "no/m.safetensors", "-q")
+    assert status == 2
+    assert err.count("\n") == 1
+    assert ".part" not in err
+
+
+def test_skip_bad_leaves_broken_rows_out(capsys, folder):
+    lines = flowers("csv").splitlines(keepends=True)
+    (folder / "x.csv").write_text("".join([*lines[:5], "1,2\n", *lines[5:], "1,2\n"]))
+    status, out, err = run(capsys, "train", "x.csv", "-q", "--skip-bad", 2)
+    assert status == 0
+    assert "x.csv: 90 rows" in out
+    assert err == "Note: 2 broken rows left out.\n"
+    status, _, err = run(capsys, "train", "x.csv", "-q", "--skip-bad", 1)
+    assert status == 2
+    assert "line 93" in err
+
+
+def test_json_is_one_object_per_line(capsys, folder):
+    (folder / "new.csv").write_text(flowers("csv"))
+    options = ["--json", "--test", "new.csv", "--holdout", 0.2, "-o", "model"]
+    status, out, err = run(capsys, "train", "flowers.csv", *options)
+    assert (status, err) == (0, "")
+    *told, done = lines_of(out)
+    epochs = [said for said in told if said["event"] == "epoch"]
+    assert {said["event"] for said in told} <= {"epoch", "progress"}  # of a slow machine
+    assert [epoch["epoch"] for epoch in epochs] == list(range(1, len(epochs) + 1))
+    assert done["event"] == "done"
+    assert done["rows"] == done["test"]["rows"] == 90
+    assert 0 < done["held_out"]["rows"] < 40
+    assert done["classes"] == ["setosa", "versicolor", "virginica"]
+    assert done["mistakes"] == sum(epoch["mistakes"] for epoch in epochs)
+
+
+def test_held_out_rows_are_told(capsys, folder):
+    status, out, _ = run(capsys, "train", "flowers.csv", "--holdout", 0.2)
+    assert status == 0
+    assert re.search(r"^Held-out error \d+\.\d\d%: \d+ of \d+ rows\.$", out, re.MULTILINE)
+
+
+def test_early_stopping_tells_the_held_out_error_of_every_epoch(capsys, folder):
+    status, out, _ = run(capsys, "train", "flowers.csv", "--early-stopping", "--epochs", 50)
+    assert status == 0
+    assert re.search(r"^epoch    1 .* of the held-out rows wrong$", out, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--holdout", 1], "--holdout must be from 0 up and below 1; got 1.0."),
+        (["--holdout", "nan"], "--holdout must be from 0 up and below 1; got nan."),
+        (["--checkpoint", 1], "--checkpoint and --resume need a model file: name it with -o."),
+        (["--resume"], "--checkpoint and --resume need a model file: name it with -o."),
+        (["--checkpoint", -1, "-o", "m"], "--checkpoint -1.0 must be 0 seconds or more."),
+        (["--seed", -1], "--seed must be a whole number from 0 up and below 2^32; got -1."),
+        (["--window", 3, "--order", "fixed"], "--window 3 shuffles, which --order fixed does not"),
+    ],
+)
+def test_bad_numbers_get_one_sentence(capsys, folder, options, sentence):
+    status, out, err = run(capsys, "train", "flowers.csv", *options)
+    assert (status, out) == (2, "")
+    assert err.startswith(f"rosenblatt: {sentence}")
+    assert err.count("\n") == 1
+
+
+def test_files_options_do_not_apply_to_built_in_sets(capsys):
+    status, _, err = run(capsys, "train", "iris", "--cache")
+    assert (status, err) == (
+        2,
+        "rosenblatt: iris is a built-in set; options for files do not apply to it.\n",
+    )
+
+
+def test_built_in_sets_take_early_stopping_and_balanced_classes(capsys):
+    options = ["--early-stopping", "--class-weight", "balanced", "--seed", 1]
+    assert run(capsys, "train", "wine", *options)[0] == 0
+
+
+@pytest.mark.parametrize("kind", ["Perceptron", "KernelPerceptron"])
+def test_only_what_was_trained_from_a_file_is_resumed(capsys, folder, kind):
+    getattr(rosenblatt, kind)().fit([[2.0], [-1.0]], [1, 0]).save("model")
+    before = Path("model").read_bytes()
+    status, out, err = run(capsys, "train", "flowers.csv", "-o", "model", "--resume")
+    sentence = "rosenblatt: model was not trained from a file; there is nothing to resume.\n"
+    assert (status, out, err) == (2, "", sentence)
+    assert Path("model").read_bytes() == before
+
+
+def test_resume_with_nothing_to_resume_begins_anew(capsys, folder):
+    options = ["-q", "-o", "model", "--resume"]
+    status, _, err = run(capsys, "train", "flowers.csv", *options)
+    assert (status, err) == (0, "Note: There is no model to resume; the run begins anew.\n")
+    before = (folder / "model").read_bytes()
+    status, out, err = run(capsys, "train", "flowers.csv", *options, "--test", "flowers.csv")
+    assert (status, err) == (0, "Note: The run is complete.\n")
+    assert "Test error" in out
+    assert (folder / "model").read_bytes() == before
+    status, _, err = run(capsys, "train", "flowers.csv", *options, "--margin", 2)
+    assert status == 2
+    assert "The run began with --margin = 0.0, not 2.0" in err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_a_run_that_is_killed_is_resumed_to_the_same_model(capsys, folder, number):
+    data = folder / "long.svm"
+    random = np.random.default_rng(0)
+    rows = random.integers(1, 9, (200_000, 3)).cumsum(axis=1)
+    labels = random.integers(2, size=len(rows))
+    data.write_text(
+        "".join(f"{y} {a}:1 {b}:2 {c}:1\n" for y, (a, b, c) in zip(labels, rows, strict=True)) * 8
+    )
+    options = ["train", "long.svm", "--epochs", "1", "-q", "--checkpoint", "0", "-o"]
+    assert run(capsys, *options, "whole")[0] == 0
+    command = [sys.executable, "-c", SLOW_READER, *options, "left"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout.readline() == "now\n"
+        process.send_signal(number)
+        status = process.wait()
+    assert status in (128 + number, -number)
+    begun = load_model("left")
+    assert begun.facts["stop_reason"] == "unfinished"
+    assert begun.checkpoint.parts == 4
+    assert not list(folder.glob(".*.part"))
+    assert run(capsys, *options, "left", "--resume")[0] == 0
+    assert Path("left").read_bytes() == Path("whole").read_bytes()
+
+
+def test_a_column_of_words_that_look_like_numbers(capsys, folder):
+    (folder / "x.csv").write_text("zip,y\n" + "".join(f"{k % 2},{k % 2}\n" for k in range(99)))
+    assert (
+        run(capsys, "train", "x.csv", "--category", "zip", "-q", "-o", "m", "--label", "y")[0] == 0
+    )
+    assert "zip=1" in run(capsys, "inspect", "m")[1]
+
+
+def test_what_is_written_is_not_what_is_read(capsys, folder):
+    before = Path("flowers.csv").read_bytes()
+    for options in (["-o", "flowers.csv"], ["--test", "flowers.svm", "-o", "flowers.svm"]):
+        status, out, err = run(capsys, "train", "flowers.csv", *options)
+        assert (status, out) == (2, "")
+        assert "is read, too; give what is written another name." in err
+    assert Path("flowers.csv").read_bytes() == before
+
+
+def test_a_reader_that_leaves_does_not_end_the_training(folder):
+    command = f"{sys.executable} -m rosenblatt train flowers.csv -o left | head -1"
+    done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert len(load_model("left").history) > 1
+
+
+def test_a_test_file_whose_name_looks_like_a_pattern(capsys, folder):
+    (folder / "test[1].csv").write_text((folder / "flowers.csv").read_text())
+    status, out, _ = run(capsys, "train", "flowers.csv", "-q", "--test", "test[1].csv")
+    assert status == 0
+    assert "Test error" in out
+
+
+def test_going_on_with_a_model(capsys, folder):
+    text = (folder / "flowers.csv").read_text().splitlines(keepends=True)
+    (folder / "one.csv").write_text("".join(text[:46]))
+    (folder / "two.csv").write_text("".join([text[0], *text[46:]]))
+    once = ("--epochs", 1, "-q", "-o")
+    classes = ("--classes", ",".join(sorted(set(labels_of("flowers.csv")))))
+    assert run(capsys, "train", "one.csv", *classes, *once, "half")[0] == 0
+    assert run(capsys, "train", "two.csv", "--initial", "half", *once, "whole")[0] == 0
+    assert run(capsys, "train", "flowers.csv", *classes, *once, "at-once")[0] == 0
+    whole, at_once = (load_model(name).states[0] for name in ("whole", "at-once"))
+    np.testing.assert_array_equal(whole.coefficients()[0], at_once.coefficients()[0])
+    status, _, err = run(capsys, "train", "two.csv", "--initial", "half", "--solution", "last")
+    assert status == 2
+    assert "begun with --solution average; go on with the same" in err
+    assert run(capsys, "train", "two.csv", "--initial", "half", "--label", "kind")[0] == 2

@@ -1,0 +1,255 @@
+"""The page in a real browser, as a visitor uses it."""
+
+import re
+
+import pytest
+
+from rosenblatt.lab import data
+
+from .conftest import HOSTILE, SMALL, executed
+
+pytestmark = pytest.mark.browser
+
+
+def test_the_page_starts_with_the_file_that_was_named(page):
+    page.driver.get("about:blank")
+    page.driver.get(page.address)
+    page.answered()
+    assert page.points() == [[1, 2, "+1"], [-1, -2, "-1"]]
+
+
+def test_points_are_placed_dragged_and_removed(page):
+    page.open("data=empty")
+    assert "no points" in page.message
+    page.mouse(1, 1)
+    page.click("start")
+    page.driver.find_element("css selector", "[name=brush][value='-1']").click()
+    page.mouse(-1, -1)
+    page.until("lab.runs[0].last > 0")
+    (x, y, label), (_, _, other) = page.points()
+    assert (x, y) == pytest.approx((1, 1), abs=0.03)
+    assert (label, other) == ("+1", "-1")
+    assert "data=points" in page.until("location.hash.includes('points=') && location.hash")
+    page.mouse(1, 1, drag_to=(1, -1.5))
+    page.until("lab.asked === lab.answered && lab.written?.includes(',-1.')")
+    assert page.points()[0][:2] == pytest.approx((1, -1.5), abs=0.05)
+    page.mouse(1, -1.5)
+    page.until("!document.getElementById('remove').disabled")
+    page.click("remove")
+    page.until("lab.runs[0].last === 0 && lab.asked === lab.answered")
+    assert len(page.points()) == 1
+    assert "one class only" in page.message
+
+
+def test_points_are_placed_by_the_keyboard_alone(page):
+    from selenium.webdriver import ActionChains
+
+    page.open("data=empty")
+    ActionChains(page.driver).send_keys("2").perform()
+    page.js(
+        "document.querySelector('details').open = true;"
+        "document.getElementById('place_x').value = '-1.5';"
+        "document.getElementById('place').focus()"
+    )
+    ActionChains(page.driver).send_keys(" ").perform()
+    page.until("lab.address.includes('points=-1.5,0.0,-')")
+    assert page.points() == [[-1.5, 0, "-1"]]
+
+
+def test_a_document_sets_its_form(page):
+    page.open(SMALL)
+    page.js(
+        "const field = document.querySelector('select.document'); field.value = '002';"
+        "field.dispatchEvent(new Event('change', {bubbles: true}))"
+    )
+    page.answered()
+    assert "bias step R²" in page.driver.find_element("id", "title_a").text
+
+
+def test_time_goes_on_and_back(page):
+    from selenium.webdriver import ActionChains, Keys
+
+    page.open(SMALL)
+    end = page.js("return lab.last")
+    page.js("document.getElementById('speed').value = '100'")
+    page.click("play")
+    page.until(f"lab.moment === {end} && !lab.timer")
+    page.click("back")
+    assert page.moment == end - 1
+    rule = page.driver.find_element("id", "now_a").text
+    assert f"Update {end - 1}" in rule
+    assert "w ← w" in rule
+    page.js(
+        "const scrub = document.getElementById('scrub'); scrub.value = 2;"
+        "scrub.dispatchEvent(new Event('input'))"
+    )
+    assert page.moment == 2
+    page.js("document.activeElement.blur()")
+    ActionChains(page.driver).send_keys(Keys.ARROW_RIGHT).perform()
+    assert page.moment == 3
+    ActionChains(page.driver).send_keys(Keys.HOME).perform()
+    assert page.moment == 0
+    assert "Start" in page.driver.find_element("id", "now_a").text
+    page.click("forward")
+    page.until("location.hash.includes('t=1')")
+
+
+def test_xor_is_bounded_and_a_kernel_separates_it(page):
+    page.open(SMALL)
+    page.change("data", "xor")
+    page.click("end")
+    assert "would go on for ever" in page.driver.find_element("id", "now_a").text
+    verdict = page.driver.find_element("id", "verdict").text
+    assert "Not separable" in verdict
+    assert "1/4 of row 1" in verdict
+    page.change("form", "kernel")
+    page.change("kernel", "poly")
+    page.click("end")
+    assert "Separated after" in page.driver.find_element("id", "now_a").text
+    assert page.js("return lab.sides[0].curves.data.xs.at(-1).length") >= 1
+
+
+def test_the_bound_follows_from_the_numbers_beside_it(page):
+    page.open("data=iris&order=fixed")
+    said = page.driver.find_element("id", "verdict").text
+    R, gamma, bound = re.search(r"\((\S+)/(\S+)\)² = ([\d,]+) mistakes", said).groups()
+    assert (float(R) / float(gamma)) ** 2 == pytest.approx(int(bound.replace(",", "")), rel=1e-3)
+
+
+def test_a_refused_point_is_taken_back(page):
+    page.open("data=500-then-500")
+    before = page.points()
+    page.mouse(0.5, 0.5)
+    page.until("document.getElementById('message').textContent.includes('1,001 points')")
+    page.answered()
+    assert page.points() == before
+    assert "of 1000 points" in page.driver.find_element("id", "now_a").text
+    assert page.js("return document.forms[0].elements.data.value") == "500-then-500"
+    page.change("order", "fixed")
+    assert "order fixed" in page.driver.find_element("id", "title_a").text
+
+
+def test_a_selected_point_leaves_the_others_as_large_as_they_are(page):
+    page.open(SMALL)
+    sizes = page.js(
+        "const pane = Bokeh.documents[0].get_model_by_name('pane_a');"
+        "const drawn = pane.renderers.find((one) => one.data_source?.name === 'points');"
+        "return [drawn.glyph, drawn.selection_glyph, drawn.nonselection_glyph]"
+        ".map((glyph) => glyph.size.value ?? glyph.size)"
+    )
+    assert sizes == [10, 10, 10]
+
+
+def test_refused_settings_say_why_in_the_pane(page):
+    page.open(SMALL)
+    page.change("order", "worst")
+    page.change("solution", "average")
+    assert "use order=" in page.driver.find_element("id", "now_a").text
+    page.change("order", "each")
+    assert "Start" in page.driver.find_element("id", "now_a").text
+
+
+def test_shown_python_lines_follow_the_settings(page):
+    page.open(SMALL)
+    page.click("save-python")
+    page.change("order", "once")
+    assert "order='once'" in page.js("return document.getElementById('python').value")
+
+
+def test_keys_do_what_the_field_in_focus_means(page):
+    from selenium.webdriver import ActionChains, Keys
+
+    page.open(SMALL)
+    page.js("document.getElementById('scrub').focus()")
+    ActionChains(page.driver).send_keys(" ").perform()
+    assert page.until("lab.timer !== null")
+    ActionChains(page.driver).send_keys(" ").perform()
+    page.until("lab.timer === null")
+    page.click("start")
+    page.js("document.querySelector('[name=brush]').focus()")
+    ActionChains(page.driver).send_keys(Keys.ARROW_RIGHT).perform()
+    assert page.js("return lab.brush") == "-1"
+    assert page.moment == 0
+
+
+def test_two_settings_stand_side_by_side(page):
+    page.open(SMALL)
+    page.change("compare", True)
+    page.change("b.solution", "average")
+    titles = [page.driver.find_element("id", f"title_{side}").text for side in "ab"]
+    assert titles == ["w·x + b · order fixed · last", "w·x + b · order each · average"]
+    page.change("compare", False)
+    assert page.js("return document.getElementById('side_b').hidden")
+
+
+def test_the_lines_on_the_page_make_the_run_on_the_page(page):
+    page.open("data=blobs&size=50&gap=0.02&seed=7&eta0=0.5")
+    page.click("save-python")
+    model = executed(page.js("return document.getElementById('python').value"))
+    assert [*model.coef_[0], *model.intercept_] == page.weights()
+    assert model.n_mistakes_ == page.js("return lab.last")
+
+
+def test_data_figures_and_the_animation_are_saved(page):
+    pytest.importorskip("matplotlib", reason="the animation is drawn by matplotlib")
+    page.open("data=xor&max_iter=1&order=fixed")
+    page.click("save-csv")
+    assert data.from_text(page.downloaded("points.csv"), "saved").y.tolist() == [-1, 1, 1, -1]
+    page.click("save-png")
+    assert page.downloaded("rosenblatt-a.png").startswith(b"\x89PNG")
+    page.click("save-svg")
+    assert b"<svg" in page.downloaded("rosenblatt-a.svg")[:200]
+    page.click("save-animation")
+    assert page.downloaded("learning.gif").startswith(b"GIF8")
+
+
+def test_the_tour_visits_seven_stops(page):
+    page.open(SMALL)
+    page.click("tour-start")
+    for number in range(7):
+        page.answered()
+        assert page.driver.find_element("id", "tour-title").text.startswith(f"{number + 1} of 7")
+        page.click("tour-next")
+    assert not page.driver.find_element("id", "tour").is_displayed()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_page_is_no_wider_than_the_screen(page, width):
+    size = {"width": width, "height": 844, "deviceScaleFactor": 1, "mobile": width < 500}
+    page.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    page.open(SMALL + "&compare=on")
+    assert page.js("return document.documentElement.scrollWidth") <= width
+    page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_hostile_files_get_a_message_and_other_tabs_go_on(page, tmp_path):
+    page.open(SMALL)
+    other = page.driver.current_window_handle
+    page.driver.switch_to.new_window("tab")
+    page.open(SMALL)
+    for name in ("large", "many", "nan", "text", "one class", "binary"):
+        text, said = HOSTILE[name]
+        path = tmp_path / f"{name.replace(' ', '-')}.csv"
+        path.write_bytes(text)
+        page.js("document.getElementById('message').textContent = ''")
+        page.driver.find_element("id", "file").send_keys(str(path))
+        page.until("document.getElementById('message').textContent !== ''")
+        page.answered()
+        assert page.js("return document.getElementById('message').className") == "failed", name
+        assert said.split("|")[0] in page.message or said.split("|")[-1] in page.message
+        assert len(page.points()) == 30
+    ask = "lab.ask({do: 'file', name: 'sly', text: btoa('1,2,3\\n'.repeat(1.2e6))})"
+    page.js(ask)  # a page that does not look at the size first
+    page.until("document.getElementById('message').textContent.startsWith('sly has 7.2 MB')")
+    page.js("lab.ask({do: 'nonsense'})")
+    page.until("document.getElementById('message').textContent.includes('makes no sense')")
+    page.driver.close()
+    page.driver.switch_to.window(other)
+    page.change("order", "each")
+    assert "order each" in page.driver.find_element("id", "title_a").text
+
+
+def test_500_points_and_thousands_of_updates_can_be_scrubbed(page):
+    page.open("data=breast-cancer")
+    assert page.js("return lab.last") > 4000
+    assert page.js("for (let k = 0; k <= 4000; k += 100) lab.show(k); return lab.moment") == 4000

@@ -1,0 +1,81 @@
+"""Points: sets, generators and files."""
+
+import numpy as np
+import pytest
+
+from rosenblatt import max_margin
+from rosenblatt.lab import data, state
+
+from .conftest import HOSTILE
+
+
+@pytest.mark.parametrize("name", [name for name in data.SETS if name != "empty"])
+def test_every_set_can_be_learnt_from(name):
+    X, y, _ = data.made(name, data.SetOptions())
+    assert X.shape == (len(y), 2)
+    assert set(y.tolist()) == {-1, 1}
+    assert len(y) <= data.MOST_POINTS
+
+
+@pytest.mark.parametrize("gap", [0.05, 0.5, 2.0])
+def test_blobs_have_the_margin_that_was_chosen(gap):
+    X, y, _ = data.made("blobs", data.SetOptions(gap=gap, seed=4))
+    assert max_margin(X, y).attained == pytest.approx(gap, rel=0.02)  # points have three digits
+
+
+def test_500_then_500_are_in_that_order():
+    assert data.made("500-then-500", data.SetOptions()).y.tolist() == [1] * 500 + [-1] * 500
+
+
+def test_a_csv_comes_back_to_the_last_bit():
+    points = data.Points(np.array([[0.1, 1 / 3], [2e-7, -5.0]]), np.array([1, -1]))
+    again = data.from_text(data.as_csv(points).encode(), "points.csv")
+    assert again.X.tolist() == points.X.tolist()
+    assert again.y.tolist() == points.y.tolist()
+
+
+def test_a_csv_with_more_columns_and_classes_says_what_is_drawn():
+    text = b"a,b,c,kind\n1,2,3,x\n2,1,0,y\n0,0,0,z\n"
+    points = data.from_text(text, "three.csv")
+    assert points.X.tolist() == [[1, 2], [2, 1], [0, 0]]
+    assert points.y.tolist() == [-1, -1, 1]
+    assert "first two of 3 columns" in points.note
+    assert "z is +1, all others are −1" in points.note
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_what_cannot_be_drawn_gets_a_sentence(name):
+    text, expected = HOSTILE[name]
+    with pytest.raises(ValueError, match=expected):
+        data.from_text(text, "file.csv")
+
+
+def test_a_file_of_very_many_columns_is_refused_at_once():
+    text = b",".join(b"%d" % number for number in range(250_000)) + b"\n" + b"1,2,3\n"
+    with pytest.raises(ValueError, match=r"wide\.csv has 250,000 columns; the lab takes up to"):
+        data.from_text(text, "wide.csv")
+
+
+@pytest.mark.parametrize("name", [name for name, each in data.SETS.items() if each.options])
+def test_a_set_is_made_by_the_options_that_it_names(name):
+    usual, others = data.SetOptions(), data.SetOptions(size=12, gap=1.0, seed=5)
+    for option in data.RANGES:
+        changed = usual._replace(**{option: getattr(others, option)})
+        same = np.array_equal(data.made(name, changed).X, data.made(name, usual).X)
+        assert same != (option in data.SETS[name].options)
+
+
+def test_a_file_that_cannot_be_drawn_is_refused(tmp_path):
+    path = tmp_path / "many.csv"
+    path.write_text("x,y,label\n" + "1,2,1\n3,4,0\n" * 600)
+    with pytest.raises(ValueError, match="1,200 points"):
+        state.of_data(str(path))
+    with pytest.raises((ValueError, OSError), match=r"nowhere\.csv"):
+        state.of_data("nowhere.csv")
+
+
+def test_a_large_file_is_not_read_as_a_whole_before_it_is_refused(tmp_path):
+    path = tmp_path / "large.csv"
+    path.write_bytes(HOSTILE["large"][0])
+    with pytest.raises(ValueError, match=r"10\.5 MB"):
+        state.of_data(str(path))

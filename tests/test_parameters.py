@@ -1,0 +1,173 @@
+"""Parameters: one table for all faces, and each refusal a sentence in the caller's words."""
+
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+
+from rosenblatt import KernelPerceptron, Perceptron
+from rosenblatt.dual.budget import POLICIES
+from rosenblatt.labels import UnknownLabelError
+from rosenblatt.parameters import (
+    CLUSTER,
+    CONFLICTS,
+    FILES,
+    FOR_FILES,
+    KERNEL,
+    LINEAR,
+    NAME_ONLY,
+    SIGN_OF_ZERO,
+    ParameterError,
+    check,
+    check_ties,
+    in_python,
+)
+from rosenblatt.training.orders import ORDERS
+from rosenblatt.training.solutions import SOLUTIONS
+
+TABLES = {"linear": LINEAR, "kernel": KERNEL, "cluster": CLUSTER, "files": FILES}
+
+
+def defaults(*tables):
+    return {name: one.default for table in tables for name, one in table.items()}
+
+
+def in_a_shell(name, value):
+    """As a command line would spell it."""
+    option = "--" + name.replace("_", "-")
+    return option if value is NAME_ONLY else f"{option} {value}"
+
+
+@pytest.mark.parametrize(
+    ("kind", "table"), [(Perceptron, LINEAR), (KernelPerceptron, KERNEL)], ids=["linear", "kernel"]
+)
+def test_the_estimators_have_the_names_and_defaults_of_the_table(kind, table):
+    signature = inspect.signature(kind).parameters
+    assert {name: one.default for name, one in signature.items()} == defaults(table)
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_default_is_accepted(table):
+    assert all(one.accepts(one.default) for one in TABLES[table].values())
+    assert all(LINEAR[name].accepts(value) for name, value in FOR_FILES.items())
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "known"),
+    [
+        ("solution", LINEAR, SOLUTIONS),
+        ("order", LINEAR, ORDERS),
+        ("ties", LINEAR, SIGN_OF_ZERO),
+        ("budget_policy", KERNEL, POLICIES),
+    ],
+)
+def test_the_words_are_those_that_there_is_code_for(name, table, known):
+    assert table[name].wanted == "one of " + ", ".join(map(repr, known))
+    assert all(table[name].accepts(word) for word in known)
+    assert not table[name].accepts("another")
+    assert not table[name].accepts(None)
+    assert not table[name].accepts([*known])
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("eta0", [1, 0.5, np.float32(2), np.int64(3)], [0, -1, np.nan, np.inf, "1", None, True]),
+        ("margin", [0, 0.0, 2.5], [-1, np.nan, np.inf, "0"]),
+        ("max_iter", [1, np.int32(7)], [0, -1, 1.5, 2.0, None, True]),
+        ("intercept_step", [0, 1.5, "radius"], [-1, "R", None, np.inf]),
+        ("validation_fraction", [0.1, 0.99], [0, 1, 1.0, -0.1]),
+    ],
+)
+def test_numbers_are_in_their_range(name, good, bad):
+    for value in good:
+        check(defaults(LINEAR) | {name: value}, LINEAR)
+    for value in bad:
+        with pytest.raises(ParameterError, match=f"^{name} must be .*; got .*\\.$"):
+            check(defaults(LINEAR) | {name: value}, LINEAR)
+
+
+WHERE = {"fit": (), **{name: (name,) for name in ("batch", "stream", "cache", "cluster", "steps")}}
+VALUES = {
+    "solution": ["last", "average", "vote", "pocket"],
+    "order": list(ORDERS),
+    "window": [0, 5],
+    "holdout": [0.0, 0.5],
+    "intercept_step": [1.0, "radius"],
+    "class_weight": [None, "balanced"],
+    "early_stopping": [False, True],
+    "warm_start": [False, True],
+    "kernel": ["rbf", "precomputed"],
+    "gamma": [None, "scale"],
+    "normalize": [False, True],
+    "budget": [None, 3],
+    "budget_policy": list(POLICIES),
+    "mode": ["mixing", "sequential"],
+}
+
+
+def occasions(conflict):
+    """Parameters, two of them changed at most, that a conflict is about."""
+    plain = defaults(KERNEL, LINEAR, FILES, CLUSTER) | {"order": "fixed"}
+    for one in VALUES:
+        for other in VALUES:
+            for first in VALUES[one]:
+                for second in VALUES[other]:
+                    values = plain | {one: first, other: second}
+                    if one == "budget_policy" and other == "solution":
+                        values["budget"] = 3
+                    if conflict.when(values):
+                        yield values
+
+
+@pytest.mark.parametrize("conflict", CONFLICTS, ids=lambda conflict: conflict.why[:40])
+def test_every_conflict_is_a_sentence_in_python_and_in_a_shell(conflict):
+    assert conflict.where in WHERE
+    values = next(occasions(conflict))
+    refusal = ParameterError(conflict.why, **values)
+    for sentence in (str(refusal), refusal.told(in_a_shell)):
+        assert sentence.endswith(".")
+        assert not set("{}?") & set(sentence)
+    assert "--" not in str(refusal)
+
+
+def test_parameters_are_refused_where_they_do_not_go_together():
+    values = defaults(LINEAR) | {"early_stopping": True}
+    check(values, LINEAR)
+    with pytest.raises(ParameterError, match=r"^early_stopping=True needs all the data, and "):
+        check(values, LINEAR, "batch")
+    with pytest.raises(ParameterError, match="steps goes through all rows"):
+        check(values, LINEAR, "steps")
+
+
+def test_a_refusal_is_spelt_by_whoever_tells_it():
+    template = '{order} and {order="each"}, {cache?}, {early_stopping=True} and {unknown}.'
+    refusal = ParameterError(template, order="fixed", other=1)
+    assert (
+        str(refusal) == 'order="fixed" and order="each", cache, early_stopping=True and {unknown}.'
+    )
+    assert refusal.told(in_a_shell) == (
+        "--order fixed and --order each, --cache, --early-stopping True and {unknown}."
+    )
+    assert in_python("margin", 0.5) == "margin=0.5"
+
+
+@pytest.mark.parametrize("kind", [ParameterError, UnknownLabelError])
+def test_a_refusal_comes_back_from_another_process(kind):
+    refusal = kind("{order} is no {cache?}.", order="each", kernel=lambda A, B: A @ B.T)
+    back = pickle.loads(pickle.dumps(refusal))
+    assert type(back) is kind
+    assert str(back) == str(refusal) == 'order="each" is no cache.'
+    assert back.told(in_a_shell) == "--order each is no --cache."
+
+
+@pytest.mark.parametrize("ties", SIGN_OF_ZERO)
+def test_a_sign_of_a_tie_needs_two_sides(ties):
+    check_ties(ties, 2, False)
+    check_ties(ties, 3, True)
+    if ties in ("positive", "negative"):
+        with pytest.raises(ParameterError, match=f'ties="{ties}" has no meaning for 3 classes'):
+            check_ties(ties, 3, False)
+    else:
+        check_ties(ties, 3, False)

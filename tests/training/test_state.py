@@ -1,0 +1,92 @@
+"""States are declared: they are packed, unpacked and checked by what their fields say."""
+
+import copy
+
+import numpy as np
+import pytest
+
+from rosenblatt import Perceptron
+from rosenblatt.training.rules import PERCEPTRON
+from rosenblatt.training.solutions import SOLUTIONS
+from rosenblatt.training.state import check, check_updates, declared, joined, packed, unpacked
+
+from ..conftest import LAYOUTS, blobs
+
+
+def state_of(solution, layout="dense"):
+    X, y = blobs(30, 4)
+    model = Perceptron(solution=solution, random_state=0, max_iter=3)
+    return model.fit(LAYOUTS[layout](np.round(4 * X)), y)._learner.states[0]
+
+
+SIZES = {"weights": (4,), "bias": (1,), "width": (4,)}
+
+
+def checked(state):
+    check(state, dict(SIZES), np.float64)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("solution", SOLUTIONS)
+def test_what_was_packed_is_unpacked(solution, layout):
+    state = state_of(solution, layout)
+    checked(state)
+    arrays, numbers = packed(state)
+    back = unpacked(type(state), PERCEPTRON, dict(arrays), numbers, 4)
+    checked(back)
+    again, counters = packed(back)
+    assert counters == numbers
+    assert again.keys() == arrays.keys()
+    for name, array in arrays.items():
+        np.testing.assert_array_equal(again[name], array)
+    assert back.rule is PERCEPTRON
+    np.testing.assert_array_equal(back.coefficients()[0], state.coefficients()[0])
+
+
+@pytest.mark.parametrize("solution", SOLUTIONS)
+def test_every_array_and_counter_of_a_solution_is_declared(solution):
+    state = state_of(solution)
+    names = {name for name, _, _ in declared(type(state))}
+    assert set(vars(state)) - names <= {"rule", "further", "pending"}
+
+
+@pytest.mark.parametrize("solution", SOLUTIONS)
+@pytest.mark.parametrize("kind", ["shape", "dtype", "NaN"])
+def test_every_array_is_checked(solution, kind):
+    for name, value in vars(state_of(solution)).items():
+        if isinstance(value, np.ndarray):
+            wrong = {
+                "shape": np.zeros(len(value) + 1, value.dtype),
+                "dtype": value.astype(np.float32),
+                "NaN": np.full_like(value, np.nan),
+            }
+            state = state_of(solution)
+            setattr(state, name, wrong[kind])
+            with pytest.raises(ValueError, match=f"{name} does not fit or is not finite"):
+                checked(state)
+
+
+@pytest.mark.parametrize("solution", SOLUTIONS)
+@pytest.mark.parametrize("value", [-1, 1.5, "3", None, 2**63])
+def test_every_counter_is_checked(solution, value):
+    for name in ("seen", "mistakes"):
+        state = state_of(solution)
+        setattr(state, name, value)
+        with pytest.raises((ValueError, TypeError)):
+            checked(state)
+
+
+@pytest.mark.parametrize(
+    ("name", "number"), [("rows", 5), ("rows", -1), ("times", 12), ("labels", 2), ("rivals", -1)]
+)
+def test_updates_point_to_what_there_is(name, number):
+    (updates,) = copy.deepcopy(state_of("vote").updates[:1])
+    few = joined([type(updates)(*(part[:3] for part in updates))])
+    few = few._replace(rows=np.arange(3), times=np.arange(3))
+    check_updates(few, n_rows=5, outputs=2, seen=11)
+    with pytest.raises(ValueError, match=f"the {name} of its updates do not exist"):
+        check_updates(few._replace(**{name: np.array([0, number, 0])}), 5, 2, 11)
+
+
+def test_no_updates_are_joined_to_none():
+    assert [len(part) for part in joined([])] == [0] * 6

@@ -1,0 +1,116 @@
+"""Tasks: what is learnt from an order, what margins are and must be, and steps that fit a type."""
+
+import numpy as np
+import pytest
+
+from rosenblatt.kernels.linear import Examples
+from rosenblatt.rows import rows_of
+from rosenblatt.training.rules import PERCEPTRON, perceptron_settings
+from rosenblatt.training.solutions import Last, zeros
+from rosenblatt.training.tasks import LinearTask, scores, steps_of
+
+from ..conftest import LAYOUTS, blobs
+
+FORMS = {"two": 1, "argmax": None}
+
+
+def task_of(X, codes, positive=1, weights=None, **parameters):
+    steps = steps_of(codes, positive, 1.0, weights, X.dtype)
+    labels = None if positive is not None else codes.astype(np.uint32)
+    given = Examples(rows_of(X), steps, labels)
+    settings = perceptron_settings({"margin": 0.0, "ties": "mistake"} | parameters, 1.0)
+    everything = np.arange(len(codes), dtype=np.uint32)
+    return LinearTask(given, everything, PERCEPTRON, settings, X.shape[1])
+
+
+def data(form):
+    X, y = blobs(50, 4, classes=2 if form == "two" else 3)
+    state = Last(*zeros(None if form == "two" else 3, 4, np.float64))
+    return np.round(4 * X), y, state
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("most", [0, 1, 3, 1000])
+def test_learning_stops_after_so_many_updates_and_goes_on(form, most):
+    X, y, whole = data(form)
+    task = task_of(X, y, FORMS[form])
+    everything = task.learn(whole, task.everything, 0)
+    assert everything.position == everything.n_rows == 50
+    cut, position, positions, loss = data(form)[2], 0, [], 0.0
+    while position < 50:
+        learnt = task.learn(cut, task.everything, position, most)
+        assert len(learnt.updates) <= most
+        assert learnt.n_rows == learnt.position - position
+        positions += learnt.updates["position"].tolist()
+        loss += learnt.loss
+        position = learnt.position
+        if most == 0:
+            break
+    if most == 0:
+        assert position == everything.updates["position"][0]
+        assert not cut.weights.any()
+    else:
+        assert loss == everything.loss
+        np.testing.assert_array_equal(cut.weights, whole.weights)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_a_row_is_right_when_its_margin_is_more_than_required(form, layout):
+    X, y, state = data(form)
+    task = task_of(LAYOUTS[layout](X), y, FORMS[form], margin=2.0)
+    task.learn(state, task.everything, 0)
+    margins, required = task.margins(state), task.required()
+    outputs = X @ state.weights + state.bias
+    if form == "two":
+        np.testing.assert_array_equal(margins, np.where(y == 1, outputs, -outputs))
+    else:
+        own = outputs[np.arange(50), y].copy()
+        outputs[np.arange(50), y] = -np.inf
+        np.testing.assert_array_equal(margins, own - outputs.max(axis=1))
+    np.testing.assert_array_equal(required, 2.0)
+    first = task.learn(state, task.everything, 0, 0).position
+    wrong = np.flatnonzero(~(margins > required))
+    assert first == (wrong[0] if len(wrong) else 50)
+
+
+@pytest.mark.parametrize("ties", ["mistake", "positive", "negative", "correct"])
+def test_what_is_required_says_what_zero_is(ties):
+    task = task_of(np.zeros((2, 1)), np.array([0, 1]), ties=ties)
+    right = np.zeros(2) > task.required()
+    assert right.tolist() == [ties in ("negative", "correct"), ties in ("positive", "correct")]
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_margins_and_learning_name_what_is_not_finite(form, bad):
+    X, y, state = data(form)
+    X[7, 2] = bad
+    task = task_of(X, y, FORMS[form])
+    for use in (lambda: task.learn(state, task.everything, 0), lambda: task.margins(state)):
+        with pytest.raises(ValueError, match="in row 7, column 2"):
+            use()
+
+
+def test_steps_are_the_rate_times_the_weight_times_the_label():
+    codes = np.array([0, 1, 2])
+    assert steps_of(codes, 1, 0.5, None, np.float32).tolist() == [-0.5, 0.5, -0.5]
+    assert steps_of(codes, None, 0.5, np.array([1.0, 2, 0]), np.float64).tolist() == [0.5, 1, 0]
+    assert steps_of(codes, None, 0.5, None, np.float32).dtype == np.float32
+
+
+@pytest.mark.parametrize(("eta0", "weights"), [(1e-60, None), (1.0, [1, 1e60]), (1e39, None)])
+def test_steps_beyond_the_type_are_refused(eta0, weights):
+    weights = None if weights is None else np.array(weights)
+    sentence = "eta0 times a weight is too small or too large for float32"
+    with np.errstate(over="ignore"), pytest.raises(ValueError, match=sentence):
+        steps_of(np.array([0, 1]), 1, eta0, weights, np.float32)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_scores_are_products_with_weights(layout):
+    X = np.round(4 * blobs(20, 6)[0])
+    W, b = np.arange(18.0).reshape(6, 3), np.arange(3.0)
+    rows = rows_of(LAYOUTS[layout](X))
+    np.testing.assert_array_equal(scores(rows, 20, W, b), X @ W + b)
+    np.testing.assert_array_equal(scores(rows, 20, W[:, 0].copy(), b[:1]), X @ W[:, 0] + b[0])

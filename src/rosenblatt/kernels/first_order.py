@@ -129,20 +129,34 @@ Z, T, SEEN, SQUARE, K = range(5)
 
 
 @inlined
-def count_rows(scale, seen):
+def count_rows(scale, now):
     """Let T count the rows since the last update."""
-    scale[T] += scale[Z] * (seen - scale[SEEN])
-    scale[SEEN] = seen
+    scale[T] += scale[Z] * (now - scale[SEEN])
+    scale[SEEN] = now
 
 
 @inlined
-def fold(w, b, scale):
-    """Multiply Z out before it leaves what numbers can hold."""
-    if not 1e-9 < scale[Z] < 1e9:
+def settle(w, b, u, ub, scale):
+    """Put the sum of all weights so far into u, so that what w and T become counts from now on."""
+    if len(u):
+        u -= scale[T] * w
+        ub -= scale[T] * b
+    scale[T] = 0.0
+
+
+@inlined
+def fold(w, b, u, ub, scale, bias):
+    """Multiply Z out before too many digits are lost, and measure ‖w‖²."""
+    far = 1e3 if w.itemsize == 4 else 1e6
+    if not 1.0 < scale[Z] * far < far * far:
+        settle(w, b, u, ub, scale)
         w *= w.dtype.type(scale[Z])
         b *= b.dtype.type(scale[Z])
-        scale[T] /= scale[Z]
-        scale[Z] = 1.0
+        scale[Z], scale[SQUARE] = 1.0, 0.0
+        for each in w.flat:
+            scale[SQUARE] += np.float64(each) * each
+        for each in b:
+            scale[SQUARE] += np.float64(each) * each / bias if bias > 0.0 else 0.0
 
 
 @inlined
@@ -167,7 +181,7 @@ def alma_step(margin, size, weight, scale, settings):
 
 
 @compiled
-def alma(examples, order, start, w, b, scale, u, ub, clock, settings, log):
+def alma(examples, order, start, w, b, scale, u, ub, seen, settings, log):
     """If y·w·x/‖x‖ <= (1 - α)B/√k, w += (C/√k)·y·x/‖x‖, back into the unit ball (Gentile 2001)."""
     rows, steps = examples.rows[:], examples.steps
     updates, loss = 0, 0.0
@@ -180,7 +194,7 @@ def alma(examples, order, start, w, b, scale, u, ub, clock, settings, log):
         if not alma_is_right(margin, size, scale, settings) or np.isinf(a):
             if updates == len(log) or not np.isfinite(a):
                 return t, updates, loss
-            count_rows(scale, clock[0] + t)
+            count_rows(scale, seen + t)
             step = alma_step(margin, size, abs(np.float64(steps[i])), scale, settings)
             step = steps.dtype.type(np.copysign(step, steps[i]))
             add(w, step, i, *rows)
@@ -188,14 +202,14 @@ def alma(examples, order, start, w, b, scale, u, ub, clock, settings, log):
             if len(u):
                 add(u, scale[T] * step, i, *rows)
                 ub[0] += scale[T] * step * settings.intercept_step
-            fold(w, b, scale)
+            fold(w, b, u, ub, scale, settings.intercept_step)
             loss += note(log, updates, t, 0, margin, step)
             updates += 1
     return len(order), updates, loss
 
 
 @compiled
-def alma_many(examples, order, start, W, b, scale, u, ub, clock, settings, log):
+def alma_many(examples, order, start, W, b, scale, u, ub, seen, settings, log):
     """The same for the lead of the right class over its best rival."""
     rows, steps, labels = examples.rows[:], examples.steps, examples.labels
     s = np.empty_like(b)
@@ -212,11 +226,11 @@ def alma_many(examples, order, start, W, b, scale, u, ub, clock, settings, log):
         if not alma_is_right(lead, size, scale, settings) or np.isinf(lead):
             if updates == len(log) or not np.isfinite(lead):
                 return t, updates, loss
-            count_rows(scale, clock[0] + t)
+            count_rows(scale, seen + t)
             step = alma_step(lead, size, np.float64(steps[i]), scale, settings)
             step = steps.dtype.type(step)
             move_all(W, b, u, ub, step, scale[T], y, rival, settings.intercept_step, i, *rows)
-            fold(W, b, scale)
+            fold(W, b, u, ub, scale, settings.intercept_step)
             loss += note(log, updates, t, rival, lead, step)
             updates += 1
     return len(order), updates, loss
@@ -261,17 +275,15 @@ def romma_step(margin, size, scale, tiny):
 
 @inlined
 def forget(w, b, u, ub, scale):
-    """Begin anew with weights of zero; the sums take note."""
-    if len(u):
-        u -= scale[T] * w
-        ub -= scale[T] * b
+    """Begin anew with weights of zero."""
+    settle(w, b, u, ub, scale)
     w[...] = 0
     b[...] = 0
     scale[Z] = 1.0
 
 
 @compiled
-def romma(examples, order, start, w, b, scale, u, ub, clock, settings, log):
+def romma(examples, order, start, w, b, scale, u, ub, seen, settings, log):
     """On a mistake, or below margin 1, the relaxed maximum margin (Li & Long 2002)."""
     rows, steps = examples.rows[:], examples.steps
     updates, loss, tiny = 0, 0.0, 1e-5 if w.itemsize == 4 else 1e-12
@@ -284,7 +296,7 @@ def romma(examples, order, start, w, b, scale, u, ub, clock, settings, log):
             if updates == len(log) or not np.isfinite(a):
                 return t, updates, loss
             size = squared_norm(i, *rows) + settings.intercept_step
-            count_rows(scale, clock[0] + t)
+            count_rows(scale, seen + t)
             step = romma_step(margin, size, scale, tiny)
             if scale[Z] == 0.0:
                 forget(w, b, u, ub, scale)
@@ -294,14 +306,14 @@ def romma(examples, order, start, w, b, scale, u, ub, clock, settings, log):
             if len(u):
                 add(u, scale[T] * step, i, *rows)
                 ub[0] += scale[T] * step * settings.intercept_step
-            fold(w, b, scale)
+            fold(w, b, u, ub, scale, settings.intercept_step)
             loss += note(log, updates, t, 0, margin, step)
             updates += 1
     return len(order), updates, loss
 
 
 @compiled
-def romma_many(examples, order, start, W, b, scale, u, ub, clock, settings, log):
+def romma_many(examples, order, start, W, b, scale, u, ub, seen, settings, log):
     """The same for the lead of the right class over its best rival."""
     rows, steps, labels = examples.rows[:], examples.steps, examples.labels
     s, tiny = np.empty_like(b), 1e-5 if W.itemsize == 4 else 1e-12
@@ -318,13 +330,13 @@ def romma_many(examples, order, start, W, b, scale, u, ub, clock, settings, log)
             if updates == len(log) or not np.isfinite(lead):
                 return t, updates, loss
             size = 2.0 * (squared_norm(i, *rows) + settings.intercept_step)
-            count_rows(scale, clock[0] + t)
+            count_rows(scale, seen + t)
             step = romma_step(lead, size, scale, tiny)
             if scale[Z] == 0.0:
                 forget(W, b, u, ub, scale)
             step = steps.dtype.type(step)
             move_all(W, b, u, ub, step, scale[T], y, rival, settings.intercept_step, i, *rows)
-            fold(W, b, scale)
+            fold(W, b, u, ub, scale, settings.intercept_step)
             loss += note(log, updates, t, rival, lead, step)
             updates += 1
     return len(order), updates, loss

@@ -137,7 +137,7 @@ def scw_step(margin, v, weight, settings):
 
 
 @compiled
-def arow(examples, order, start, w, b, S, Sb, u, ub, clock, settings, log):
+def arow(examples, order, start, w, b, S, Sb, u, ub, seen, settings, log):
     """If 1 - y(w·x + b) > 0, w += αyΣx and Σ -= βΣxxᵀΣ (Crammer, Kulesza & Dredze 2009)."""
     rows, steps, bias = examples.rows[:], examples.steps, settings.intercept_step
     updates, loss = 0, 0.0
@@ -151,7 +151,7 @@ def arow(examples, order, start, w, b, S, Sb, u, ub, clock, settings, log):
                 return t, updates, loss
             v = variance(S, i, *rows) + bias * Sb[0]
             step = arow_step(margin, v, abs(np.float64(steps[i])), settings)
-            alpha, time = np.copysign(step.alpha, steps[i]), clock[0] + t
+            alpha, time = np.copysign(step.alpha, steps[i]), seen + t
             learn(w, S, u, alpha, step, time, i, *rows)
             learn_bias(b, Sb, ub, 0, alpha, step, time, bias)
             loss += note(log, updates, t, 0, margin, alpha)
@@ -160,7 +160,7 @@ def arow(examples, order, start, w, b, S, Sb, u, ub, clock, settings, log):
 
 
 @compiled
-def arow_many(examples, order, start, W, b, S, Sb, u, ub, clock, settings, log):
+def arow_many(examples, order, start, W, b, S, Sb, u, ub, seen, settings, log):
     """The same for the lead of the right class over its best rival."""
     rows, steps, labels = examples.rows[:], examples.steps, examples.labels
     s, bias = np.empty_like(b), settings.intercept_step
@@ -178,14 +178,14 @@ def arow_many(examples, order, start, W, b, S, Sb, u, ub, clock, settings, log):
                 return t, updates, loss
             v = variance_of_two(S, y, rival, i, *rows) + bias * (Sb[y] + Sb[rival])
             step = arow_step(lead, v, np.float64(steps[i]), settings)
-            learn_two(W, b, S, Sb, u, ub, y, rival, step, clock[0] + t, bias, i, *rows)
+            learn_two(W, b, S, Sb, u, ub, y, rival, step, seen + t, bias, i, *rows)
             loss += note(log, updates, t, rival, lead, step.alpha)
             updates += 1
     return len(order), updates, loss
 
 
 @compiled
-def scw(examples, order, start, w, b, S, Sb, u, ub, clock, settings, log):
+def scw(examples, order, start, w, b, S, Sb, u, ub, seen, settings, log):
     """If φ√(xᵀΣx) > y(w·x + b), the soft confidence-weighted step (Wang, Zhao & Hoi 2012)."""
     rows, steps, bias = examples.rows[:], examples.steps, settings.intercept_step
     updates, loss = 0, 0.0
@@ -199,7 +199,7 @@ def scw(examples, order, start, w, b, S, Sb, u, ub, clock, settings, log):
             if updates == len(log) or not np.isfinite(a):
                 return t, updates, loss
             step = scw_step(margin, v, abs(np.float64(steps[i])), settings)
-            alpha, time = np.copysign(step.alpha, steps[i]), clock[0] + t
+            alpha, time = np.copysign(step.alpha, steps[i]), seen + t
             learn(w, S, u, alpha, step, time, i, *rows)
             learn_bias(b, Sb, ub, 0, alpha, step, time, bias)
             loss += note(log, updates, t, 0, margin, alpha)
@@ -208,7 +208,7 @@ def scw(examples, order, start, w, b, S, Sb, u, ub, clock, settings, log):
 
 
 @compiled
-def scw_many(examples, order, start, W, b, S, Sb, u, ub, clock, settings, log):
+def scw_many(examples, order, start, W, b, S, Sb, u, ub, seen, settings, log):
     """The same for the lead of the right class over its best rival."""
     rows, steps, labels = examples.rows[:], examples.steps, examples.labels
     s, bias = np.empty_like(b), settings.intercept_step
@@ -226,7 +226,7 @@ def scw_many(examples, order, start, W, b, S, Sb, u, ub, clock, settings, log):
             if updates == len(log) or not np.isfinite(lead):
                 return t, updates, loss
             step = scw_step(lead, v, np.float64(steps[i]), settings)
-            learn_two(W, b, S, Sb, u, ub, y, rival, step, clock[0] + t, bias, i, *rows)
+            learn_two(W, b, S, Sb, u, ub, y, rival, step, seen + t, bias, i, *rows)
             loss += note(log, updates, t, rival, lead, step.alpha)
             updates += 1
     return len(order), updates, loss
@@ -281,7 +281,7 @@ def learn_bias_apart(b, Sb, ub, c, y, r, time, size):
 
 
 @compiled
-def second_order(examples, order, start, w, b, S, Sb, u, ub, clock, settings, log):
+def second_order(examples, order, start, w, b, S, Sb, u, ub, seen, settings, log):
     """On a mistake, v += yx and A += xxᵀ, its diagonal only (Cesa-Bianchi et al. 2005)."""
     rows, steps, bias = examples.rows[:], examples.steps, settings.intercept_step
     updates, loss = 0, 0.0
@@ -294,15 +294,15 @@ def second_order(examples, order, start, w, b, S, Sb, u, ub, clock, settings, lo
             if updates == len(log) or not np.isfinite(a):
                 return t, updates, loss
             r, y = settings.r / abs(np.float64(steps[i])), np.copysign(1.0, steps[i])
-            learn_apart(w, S, u, y, r, clock[0] + t, i, *rows)
-            learn_bias_apart(b, Sb, ub, 0, y, r, clock[0] + t, bias)
+            learn_apart(w, S, u, y, r, seen + t, i, *rows)
+            learn_bias_apart(b, Sb, ub, 0, y, r, seen + t, bias)
             loss += note(log, updates, t, 0, margin, y)
             updates += 1
     return len(order), updates, loss
 
 
 @compiled
-def second_order_many(examples, order, start, W, b, S, Sb, u, ub, clock, settings, log):
+def second_order_many(examples, order, start, W, b, S, Sb, u, ub, seen, settings, log):
     """The same for the right class and its best rival."""
     rows, steps, labels = examples.rows[:], examples.steps, examples.labels
     s, bias = np.empty_like(b), settings.intercept_step
@@ -318,7 +318,7 @@ def second_order_many(examples, order, start, W, b, S, Sb, u, ub, clock, setting
         if not lead > settings.above or np.isinf(lead):
             if updates == len(log) or not np.isfinite(lead):
                 return t, updates, loss
-            r, time = settings.r / np.float64(steps[i]), clock[0] + t
+            r, time = settings.r / np.float64(steps[i]), seen + t
             learn_class_apart(W, S, u, y, 1.0, r, time, i, *rows)
             learn_class_apart(W, S, u, rival, -1.0, r, time, i, *rows)
             learn_bias_apart(b, Sb, ub, y, 1.0, r, time, bias)
@@ -347,7 +347,7 @@ def whole_product(S, i, bias, out, values, indices, starts):
 
 
 @compiled
-def second_order_whole(examples, order, start, w, b, S, u, ub, clock, settings, log):
+def second_order_whole(examples, order, start, w, b, S, u, ub, seen, settings, log):
     """On a mistake, v += yx and A += xxᵀ, the whole of it (Cesa-Bianchi et al. 2005)."""
     rows, steps, bias = examples.rows[:], examples.steps, settings.intercept_step
     sx, root = np.empty(len(w) + 1), np.sqrt(settings.intercept_step)
@@ -359,7 +359,7 @@ def second_order_whole(examples, order, start, w, b, S, u, ub, clock, settings, 
         if not margin > settings.above or np.isinf(a):
             if updates == len(log) or not np.isfinite(a):
                 return t, updates, loss
-            r, time = settings.r / abs(np.float64(steps[i])), clock[0] + t
+            r, time = settings.r / abs(np.float64(steps[i])), seen + t
             beta = 1.0 / (r + max(0.0, whole_product(S, i, bias, sx, *rows)))
             alpha = np.copysign(beta * (1.0 - margin), steps[i])
             for j in range(len(w)):

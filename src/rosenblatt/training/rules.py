@@ -67,9 +67,8 @@ class Further(NamedTuple):
 SUMS = (
     Further("missing", "weights", np.float64, 0.0, is_sum=True),
     Further("missing_bias", "bias", np.float64, 0.0, is_sum=True),
-    Further("clock", "numbers", np.float64, (0.0,)),
 )
-"""What a kernel needs to sum for the average what the log does not tell; the clock counts rows."""
+"""Where a kernel sums for the average what the log does not tell."""
 
 
 @dataclass(frozen=True)
@@ -85,7 +84,8 @@ class UpdateRule:
         own: ``kernel(examples, order, start, weights, bias, *further, settings, log)`` changes the
         state in place, writes every update with its step into the log, and returns how far it got,
         how many updates it made and their loss. It stops when the log is full, or at a row whose
-        activation is not finite.
+        activation is not finite. One that keeps sums is told before the settings how many rows
+        had been seen before the order.
     settings : callable
         Makes of the parameters what the kernels take; ``above`` and ``below`` say what an
         activation must exceed in a positive row, and stay under in a negative one, to be right.

@@ -75,12 +75,12 @@ class LinearTask:
     def learn(self, state: Any, order: Array, start: int = 0, most: int | None = None) -> Learnt:
         """Change a state by the rows of an order from a place on, until there are most updates."""
         log = self.log[:most]
-        if self.rule.sums:
-            state.further["clock"][0] = state.seen
         kernel = self.rule.many if self.many else self.rule.two
         assert kernel is not None
-        given = state.weights, state.bias, *state.further.values(), self.settings, log
-        position, n_updates, loss = kernel(self.examples, order, start, *given)
+        kept = state.weights, state.bias, *state.further.values()
+        seen = (float(state.seen),) if self.rule.sums else ()
+        done = kernel(self.examples, order, start, *kept, *seen, self.settings, log)
+        position, n_updates, loss = done
         if n_updates < len(log) and position < len(order):
             raise not_finite(self.examples.rows, int(order[position]))
         updates = log[:n_updates]

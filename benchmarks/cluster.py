@@ -69,14 +69,14 @@ def against_a_stream(size: float) -> tuple[str, ...]:
     """One worker from file to file, and one machine over the same files."""
     with tempfile.TemporaryDirectory() as name, workers(1) as client:
         paths = made_parquet(Path(name), size)
-        lesson = files.Lesson("average", "fixed", 1)
+        given = files.parameters_for_files(order="fixed", max_iter=1)
         model = Perceptron(solution="average", order="fixed", max_iter=1)
 
         def on_cluster() -> None:
             fit(model, paths, mode="sequential", client=client, label="y")
 
         def here() -> None:
-            files.train(read(f"{name}/*.parquet", label="y"), lesson)
+            files.train(read(f"{name}/*.parquet", label="y"), files.FileTraining(given))
 
         here(), on_cluster()  # the files are in memory by now, for both
         turns = [(seconds(on_cluster), seconds(here)) for _ in range(3)]  # the same load for both

@@ -86,7 +86,7 @@ def test_ties_go_to_the_same_class(form, ties, tmp_path):
     zero = np.zeros((1, 3))
     for state in perceptron._learner.states:
         state.bias[:] = 0  # a row of zeros ties
-    perceptron._coefficients = None
+    perceptron._learner.kept = None
     assert not perceptron.decision_function(zero).any()
     labels, _ = answers(onnx_of(saved(perceptron, tmp_path / "model.safetensors")), zero)
     assert labels.tolist() == perceptron.predict(zero).tolist()

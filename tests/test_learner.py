@@ -259,6 +259,15 @@ def test_columns_that_the_model_has_not_met_say_nothing(solution):
         np.testing.assert_allclose(learner.scores(rows_of(layout(X[:, :3].copy())), 3), wanted)
 
 
+def test_parameters_that_an_older_file_does_not_know_are_as_usual():
+    X, y = blobs(30, 4)
+    model = Perceptron(solution="vote", ties="positive").fit(X, y)._model()
+    del model.parameters["margin"], model.parameters["eta0"]
+    learner = Learner.of(model)
+    learner.learn(rows(X, y, learner.classes))
+    assert (learner.parameters["ties"], learner.parameters["margin"]) == ("positive", 0.0)
+
+
 def test_a_learner_goes_into_a_file_and_back(tmp_path):
     X, y = blobs(60, 4, classes=3)
     learner = begun(y, 4, solution="average")

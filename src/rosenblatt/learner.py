@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +11,8 @@ from numpy.typing import ArrayLike
 from .kernels.algebra import Rows
 from .kernels.linear import Examples
 from .labels import rows_that_count
-from .parameters import SIGN_OF_ZERO, ParameterError, check_ties
-from .rows import Array, known_columns, matrix_of, n_rows
+from .parameters import FAMILY, LINEAR, SIGN_OF_ZERO, ParameterError, check_ties, defaults
+from .rows import Array, known_columns, matrix_of, n_rows, read_only
 from .storage.model import Model
 from .training.history import Checkpoint, Count, Epoch, History
 from .training.rules import PERCEPTRON, UpdateRule
@@ -20,6 +21,7 @@ from .training.solutions import SOLUTIONS, Last, Vote, chosen, zeros
 from .training.tasks import LinearTask, Task, scores, steps_of
 
 MOST_WEIGHTS = 2**28  # 3 GB with their average
+FIRST_ROW = np.zeros(1, np.uint32)
 
 
 class TrainingRows(NamedTuple):
@@ -37,12 +39,24 @@ class TrainingRows(NamedTuple):
         return cls(rows, codes, weights, width, rows_that_count(codes, weights))
 
 
-class Predictors(NamedTuple):
-    """The weights and biases of states that had seen so many rows."""
+class Coefficients(NamedTuple):
+    """Weights and biases to predict with, and the states that they are of.
+
+    ``before`` says which weights these had, and how many rows they had seen.
+    """
 
     states: list[Any]
-    seen: list[int]
-    pairs: list[tuple[Array, Array]]
+    before: list[tuple[Array, int]]
+    coef: Array
+    bias: Array
+
+    def are_of(self, states: list[Any]) -> bool:
+        """Whether these states have seen nothing since."""
+        pairs = zip(states, self.states, self.before, strict=False)
+        return len(states) == len(self.states) and all(
+            state is known and state.weights is weights and state.seen == seen
+            for state, known, (weights, seen) in pairs
+        )
 
 
 @dataclass
@@ -68,7 +82,7 @@ class Learner:
     states: list[Any]
     intercept_step: float = 1.0
     features: dict[str, Any] = field(default_factory=dict)
-    kept: "Predictors | None" = field(default=None, init=False, repr=False)
+    kept: Coefficients | None = field(default=None, init=False, repr=False)
 
     @classmethod
     def begin(
@@ -93,6 +107,7 @@ class Learner:
         rule
             How rows change weights.
         """
+        refuse_too_many(shape[0], len(classes))
         problems = rule.problems(len(classes), parameters["multi_class"])
         check_ties(parameters.get("ties", "mistake"), len(classes), problems != [None])
         rule.check(parameters["solution"])
@@ -107,9 +122,10 @@ class Learner:
 
     @classmethod
     def of(cls, model: Model) -> "Learner":
-        """The learner that a model file holds."""
+        """The learner that a model file holds; parameters that it does not know are as usual."""
+        usual = defaults(dict(FAMILY.values()).get(model.estimator, LINEAR))
         step = model.facts.get("intercept_step", 1.0)
-        return cls(model.parameters, model.classes, model.states, step, model.features)
+        return cls(usual | model.parameters, model.classes, model.states, step, model.features)
 
     @property
     def rule(self) -> UpdateRule:
@@ -132,6 +148,16 @@ class Learner:
         """The number of columns."""
         return len(self.states[0].weights)
 
+    @cached_property
+    def codes(self) -> dict[Any, int]:
+        """The number of each label."""
+        return {label: code for code, label in enumerate(self.classes.tolist())}
+
+    @cached_property
+    def row_length(self) -> Array:
+        """What kernels need to know of dense rows."""
+        return read_only(np.array([self.width], np.uint64))
+
     @property
     def dtype(self) -> np.dtype[Any]:
         """The type of the weights."""
@@ -147,12 +173,7 @@ class Learner:
 
     def task(self, given: TrainingRows, problem: int = 0) -> LinearTask:
         """What one problem has to learn from rows."""
-        if given.width * len(self.classes) > MOST_WEIGHTS:
-            raise ParameterError(
-                f"{given.width:,} columns and {len(self.classes)} classes need more weights than "
-                f"{MOST_WEIGHTS:,}; number the columns without gaps, or let them be hashed into "
-                "fewer ({bits?})."
-            )
+        refuse_too_many(given.width, len(self.classes))
         positive = self.problems[problem]
         eta0, dtype = self.parameters.get("eta0", 1.0), given.rows.values.dtype
         steps = steps_of(given.codes, positive, eta0, given.weights, dtype)
@@ -176,7 +197,7 @@ class Learner:
             with np.errstate(over="ignore", invalid="ignore"):
                 for problem, state in enumerate(self.states):
                     task = self.task(given, problem)
-                    run = self.run(lambda task=task: [task], problem, 1).train()
+                    run = self.run(partial(list, [task]), problem, 1).train()
                     count.add(run.history.epochs[0])
                     state.refuse_overflow(given.rows)
             self.close(given)
@@ -185,6 +206,37 @@ class Learner:
                 restore()
             raise
         return count
+
+    def learn_one(self, rows: Rows, code: int) -> None:
+        """Learn from one row with the number of its class, without what a batch costs.
+
+        After an error the model is what it was.
+        """
+        undo = [state.snapshot(rows) for state in self.states]
+        try:
+            for state, positive in zip(self.states, self.problems, strict=True):
+                eta0 = self.parameters.get("eta0", 1.0)
+                step = eta0 if positive is None or code == positive else -eta0
+                labels = np.array([code], np.uint32) if positive is None else None
+                examples = Examples(rows, np.array([step], rows.values.dtype), labels)
+                settings = self.rule.settings(self.parameters, self.intercept_step)
+                task = LinearTask(examples, FIRST_ROW, self.rule, settings, self.width)
+                for learnt in state.sweep(task, FIRST_ROW, None):
+                    if len(learnt.updates):
+                        state.refuse_overflow(rows)
+            if self.votes:
+                self.close(TrainingRows(rows, FIRST_ROW, None, self.width, FIRST_ROW))
+        except BaseException:
+            for restore in undo:
+                restore()
+            raise
+
+    def score_one(self, rows: Rows) -> Array:
+        """The activation of one row, without making coefficients of all columns anew."""
+        if self.votes:
+            return self.scores(rows, self.width)
+        parts = [state.score_one(rows) for state in self.states]
+        return parts[0] if len(parts) == 1 else np.column_stack(parts)
 
     def close(self, given: TrainingRows) -> None:
         """Keep what votes need of rows before they are gone."""
@@ -201,20 +253,21 @@ class Learner:
         return isinstance(self.states[0], Vote)
 
     def coefficients(self) -> tuple[Array, Array]:
-        """The weights and biases to predict with, one row per class or one for two classes."""
-        weights, biases = zip(*(state.coefficients() for state in self.states), strict=True)
-        one = len(weights) == 1
-        return np.atleast_2d(weights[0].T) if one else np.vstack(weights), np.concatenate(biases)
+        """The weights and biases to predict with, one row per class or one for two classes.
 
-    def predictors(self) -> list[tuple[Array, Array]]:
-        """The weights and bias of each state to predict with, until more rows are seen."""
-        seen = [state.seen for state in self.states]
+        They are made anew when more rows have been seen.
+        """
         kept = self.kept
-        same = kept is not None and kept.seen == seen
-        if not same or any(a is not b for a, b in zip(kept.states, self.states, strict=True)):
-            pairs = [state.coefficients() for state in self.states]
-            self.kept = kept = Predictors(list(self.states), seen, pairs)
-        return kept.pairs
+        if kept is None or not kept.are_of(self.states):
+            weights, biases = zip(*(state.coefficients() for state in self.states), strict=True)
+            coef = np.atleast_2d(weights[0].T) if len(weights) == 1 else np.vstack(weights)
+            pairs = [(state.weights, state.seen) for state in self.states]
+            kept = Coefficients(list(self.states), pairs, coef, np.concatenate(biases))
+            self.kept = kept
+        return kept.coef, kept.bias
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"kept": None}
 
     def scores(self, rows: Rows, width: int) -> Array:
         """The activation, or share of votes, of each row, with a column per class if over two.
@@ -226,8 +279,12 @@ class Learner:
         if self.votes:
             by_state = self.shares(matrix_of(rows, count, self.width))
         else:
-            parts = [scores(rows, count, *pair) for pair in self.predictors()]
-            by_state = parts[0] if len(parts) == 1 else np.column_stack(parts)
+            coef, bias = self.coefficients()
+            if self.problems == [None]:
+                by_state = scores(rows, count, coef.T, bias)
+            else:
+                pairs = ((coef[k], bias[k : k + 1]) for k in range(len(coef)))
+                by_state = np.column_stack([scores(rows, count, *pair) for pair in pairs])
         return by_state.ravel() if len(self.classes) == 2 else by_state
 
     def shares(self, X: Any) -> Array:
@@ -271,6 +328,15 @@ class Learner:
         facts = {"intercept_step": self.intercept_step, **facts}
         kept = dict(self.parameters), self.classes, self.states, self.features, facts
         return Model(estimator, *kept, history, checkpoint)
+
+
+def refuse_too_many(width: int, n_classes: int) -> None:
+    """Refuse more weights than there is memory for."""
+    if width * n_classes > MOST_WEIGHTS:
+        raise ParameterError(
+            f"{width:,} columns and {n_classes} classes need more weights than {MOST_WEIGHTS:,}; "
+            "number the columns without gaps, or let them be hashed into fewer ({bits?})."
+        )
 
 
 def starting_weights(

@@ -133,7 +133,6 @@ def anything(default: Any) -> Parameter:
     return Parameter(default, "", lambda value: True)
 
 
-THRESHOLD = {"margin": from_0(0.0), "ties": choice("mistake", *SIGN_OF_ZERO)}
 SHARED = {
     "fit_intercept": anything(True),
     "intercept_step": Parameter(
@@ -146,6 +145,8 @@ SHARED = {
     "random_state": anything(None),
     "verbose": anything(0),
 }
+THRESHOLD = {"margin": from_0(0.0), "ties": choice("mistake", *SIGN_OF_ZERO)}
+BY_THRESHOLD = SHARED | THRESHOLD
 ANY_RULE = SHARED | {
     "solution": choice("last", *SOLUTIONS),
     "order": choice("each", *ORDERS),
@@ -160,53 +161,59 @@ ANY_RULE = SHARED | {
     "n_jobs": anything(None),
 }
 LINEAR: Mapping[str, Parameter] = ANY_RULE | THRESHOLD | {"eta0": above_0(1.0)}
-FAMILY = ANY_RULE | {"max_iter": count(10)}
-PASSIVE_AGGRESSIVE: Mapping[str, Parameter] = FAMILY | {
+LATER = ANY_RULE | {"max_iter": count(10)}
+PASSIVE_AGGRESSIVE: Mapping[str, Parameter] = LATER | {
     "C": above_0(1.0),
     "loss": choice("hinge", "hinge", "squared_hinge", "hard"),
 }
-ALMA: Mapping[str, Parameter] = FAMILY | {
+ALMA: Mapping[str, Parameter] = LATER | {
     "alpha": Parameter(
         0.9, "above 0 and at most 1", lambda value: positive_number(value) and value <= 1
     ),
     "B": above_0_or_none(),
     "C": above_0_or_none(),
 }
-ROMMA: Mapping[str, Parameter] = FAMILY | {"aggressive": anything(True)}
-SECOND_ORDER: Mapping[str, Parameter] = FAMILY | {
+ROMMA: Mapping[str, Parameter] = LATER | {"aggressive": anything(True)}
+SECOND_ORDER: Mapping[str, Parameter] = LATER | {
     "a": above_0(1.0),
     "matrix": choice("auto", "auto", "full", "diagonal"),
 }
-AROW: Mapping[str, Parameter] = FAMILY | {"r": above_0(1.0)}
-SCW: Mapping[str, Parameter] = FAMILY | {
+AROW: Mapping[str, Parameter] = LATER | {"r": above_0(1.0)}
+SCW: Mapping[str, Parameter] = LATER | {
     "C": above_0(1.0),
     "confidence": Parameter(
         0.75, "between 0.5 and 1", lambda value: positive_number(value) and 0.5 < value < 1
     ),
     "variant": choice("I", "I", "II"),
 }
+FAMILY: Mapping[str, tuple[str, Mapping[str, Parameter]]] = {
+    "perceptron": ("Perceptron", LINEAR),
+    "pa": ("PassiveAggressive", PASSIVE_AGGRESSIVE),
+    "alma": ("ALMA", ALMA),
+    "romma": ("ROMMA", ROMMA),
+    "second-order": ("SecondOrderPerceptron", SECOND_ORDER),
+    "arow": ("AROW", AROW),
+    "scw": ("SCW", SCW),
+}
+"""By the name of an update rule: the linear estimator that learns by it, and its parameters."""
 KERNELS = choice("rbf", "linear", "poly", "rbf", "sigmoid", "precomputed")
-KERNEL: Mapping[str, Parameter] = (
-    SHARED
-    | THRESHOLD
-    | {
-        "kernel": KERNELS._replace(accepts=lambda value: callable(value) or KERNELS.accepts(value)),
-        "degree": above_0(3),
-        "gamma": Parameter(
-            None,
-            'a number above 0, "scale", "auto" or None',
-            lambda value: value in (None, "scale", "auto") or positive_number(value),
-        ),
-        "coef0": Parameter(1.0, "a finite number", finite_number),
-        "solution": choice("last", "last", "average", "vote"),
-        "normalize": anything(False),
-        "order": choice("each", "each", "once", "fixed"),
-        "multi_class": choice("ovr", "ovr", "argmax"),
-        "budget": count(None, None),
-        "budget_policy": choice("projectron", "projectron", "forgetron", "random", "stop"),
-        "cache_size": Parameter(200, "a number of megabytes above 0", positive_number),
-    }
-)
+KERNEL: Mapping[str, Parameter] = BY_THRESHOLD | {
+    "kernel": KERNELS._replace(accepts=lambda value: callable(value) or KERNELS.accepts(value)),
+    "degree": above_0(3),
+    "gamma": Parameter(
+        None,
+        'a number above 0, "scale", "auto" or None',
+        lambda value: value in (None, "scale", "auto") or positive_number(value),
+    ),
+    "coef0": Parameter(1.0, "a finite number", finite_number),
+    "solution": choice("last", "last", "average", "vote"),
+    "normalize": anything(False),
+    "order": choice("each", "each", "once", "fixed"),
+    "multi_class": choice("ovr", "ovr", "argmax"),
+    "budget": count(None, None),
+    "budget_policy": choice("projectron", "projectron", "forgetron", "random", "stop"),
+    "cache_size": Parameter(200, "a number of megabytes above 0", positive_number),
+}
 FOR_FILES: dict[str, Any] = {"solution": "average", "max_iter": 10, "random_state": 0}
 """Where the shell, which trains once on whatever it is given, differs from the textbook."""
 
@@ -232,6 +239,23 @@ FILES: Mapping[str, Parameter] = {
 """Of training from a file, where a seed is a number."""
 
 Values = Mapping[str, Any]
+
+
+def parameters_of(rule: str, **given: Any) -> dict[str, Any]:
+    """All parameters of the estimator of a rule: as given, else as usual; others are refused."""
+    estimator, table = FAMILY[rule]
+    own = [name for name in table if name not in ANY_RULE]
+    for name in given:
+        if name not in table:
+            raise ParameterError(
+                f"{estimator} has no {{{name}?}}; its own parameters are {', '.join(own)}."
+            )
+    return defaults(table) | given
+
+
+def defaults(table: Mapping[str, Parameter]) -> dict[str, Any]:
+    """All parameters as they are unless given."""
+    return {name: parameter.default for name, parameter in table.items()}
 
 
 class Conflict(NamedTuple):

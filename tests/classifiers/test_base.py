@@ -4,12 +4,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from scipy.sparse import coo_array, csc_array, csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 from rosenblatt import Perceptron
+from rosenblatt.classifiers import base
 
-from ..conftest import csr
+from ..conftest import LAYOUTS, csr
 
 X = np.array([[1.0, 0.0], [-1.0, 0.0], [3.0, 1.0], [2.0, -1.0]])
 Y = np.array([1, 0, 1, 1])
@@ -48,6 +50,59 @@ def test_labels_may_be_words_and_the_larger_is_positive():
     model = Perceptron().fit(X, np.array(["no", "yes"])[Y])
     assert model.classes_.tolist() == ["no", "yes"]
     assert model.predict([[9.0, 0.0]]) == ["yes"]
+
+
+PLAIN = {
+    "array": X,
+    "single": X.astype(np.float32),
+    "csr_array": csr_array(X),
+    "csr_matrix": csr_matrix(X),
+}
+OTHERS = {
+    "list": X.tolist(),
+    "whole": X.astype(int),
+    "columns": np.asfortranarray(X),
+    "strided": np.repeat(X, 2, axis=0)[::2],
+    "mapped": X.view(np.memmap),
+    "swapped": X.astype(">f8"),
+    "csc": csc_array(X),
+    "coo": coo_array(X),
+    "frame": pd.DataFrame(X),
+}
+
+
+@pytest.mark.parametrize("kind", [*PLAIN, *OTHERS])
+def test_rows_that_need_no_look_are_not_looked_at(kind, monkeypatch):
+    rows, looks = (PLAIN | OTHERS)[kind], []
+    validate = base.validate_data
+    monkeypatch.setattr(base, "validate_data", lambda *a, **k: looks.append(1) or validate(*a, **k))
+    model = Perceptron(random_state=0).fit(rows, Y)
+    np.testing.assert_array_equal(
+        model.predict(rows), Perceptron(random_state=0).fit(X, Y).predict(X)
+    )
+    model.partial_fit(rows, Y)
+    assert model.n_features_in_ == 2
+    assert len(looks) == (0 if kind in PLAIN else 3)
+
+
+def test_names_are_forgotten_with_data_that_have_none():
+    named = pd.DataFrame({"height": X[:, 0], "weight": X[:, 1]})
+    model = Perceptron(random_state=0).fit(named, Y)
+    with pytest.warns(UserWarning, match="does not have valid feature names"):
+        model.predict(X)
+    assert not hasattr(model.fit(X, Y), "feature_names_in_")
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_what_is_not_finite_is_not_predicted(bad, layout):
+    model, holed = Perceptron(random_state=0).fit(X, Y), X.copy()
+    holed[1, 0] = bad
+    with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
+        model.predict(LAYOUTS[layout](holed))
+    huge = np.full((2, 2), 1.7e308)  # their sum is not finite, and they are
+    with np.errstate(over="ignore"):
+        assert len(model.predict(LAYOUTS[layout](huge * [[1, 0], [1, 0]]))) == 2
 
 
 # What is refused, each in a clear sentence

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.calibration import CalibratedClassifierCV
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
@@ -503,3 +504,42 @@ def test_a_report_is_refused_for_what_fit_did_and_not_for_what_is_set_now():
     model = Perceptron(early_stopping=True, random_state=0).fit(rows, y)
     with pytest.raises(ValueError, match="The theory is about"):
         model.set_params(early_stopping=False).last_weights()
+
+
+# One row at a time
+
+
+@pytest.mark.parametrize("solution", ["last", "average", "vote"])
+@pytest.mark.parametrize("form", ["two", "argmax", "ovr"])
+def test_row_by_row_is_partial_fit(solution, form):
+    random = np.random.default_rng(0)
+    X = random.integers(-3, 4, (60, 4)).astype(float)
+    y = random.integers(2 if form == "two" else 3, size=60)
+    parameters = {"solution": solution, "multi_class": "ovr" if form == "ovr" else "argmax"}
+    classes = np.unique(y)
+    batch = Perceptron(**parameters).partial_fit(X, y, classes)
+    one = Perceptron(**parameters).partial_fit(X[:1], y[:1], classes)
+    for x, label in zip(X[1:], y[1:].tolist(), strict=True):
+        one.learn_one(x, label)
+    np.testing.assert_array_equal(one.coef_, batch.coef_)
+    np.testing.assert_array_equal(one.intercept_, batch.intercept_)
+    assert one.n_mistakes_ == batch.n_mistakes_
+    assert [one.predict_one(x) for x in X] == batch.predict(X).tolist()
+
+
+def test_one_row_is_refused_as_many_are():
+    model = Perceptron().partial_fit([[1.0, 2.0], [0.0, -1.0]], ["a", "b"], ["a", "b"])
+    before = model.coef_.copy()
+    with pytest.raises(ValueError, match=r"x has shape \(3,\)"):
+        model.learn_one([1, 2, 3], "a")
+    with pytest.raises(ValueError, match="'c' is not among"):
+        model.learn_one([1, 2], "c")
+    with pytest.raises(ValueError, match="contains NaN"):
+        model.learn_one([1, np.nan], "a")
+    with pytest.raises(ValueError, match="grew beyond"):
+        model.learn_one([1.7e308, 1.7e308], model.predict_one([-1e308, -1e308]))
+        model.learn_one([-1.7e308, -1.7e308], model.predict_one([1e308, 1e308]))
+    with pytest.raises(NotFittedError):
+        Perceptron().predict_one([1, 2])
+    np.testing.assert_array_equal(np.isfinite(model.coef_), True)
+    assert before.shape == model.coef_.shape

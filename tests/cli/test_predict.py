@@ -13,7 +13,7 @@ import pytest
 import rosenblatt
 from rosenblatt.cli.options import Solution
 
-from .conftest import TEXT, TRAINED, labels_of, run, trained
+from .conftest import TEXT, TRAINED, flowers, labels_of, run, trained
 
 
 @pytest.mark.parametrize(("data", "options"), TRAINED)
@@ -235,3 +235,34 @@ def test_an_index_that_the_model_has_not_met_says_nothing(capsys, folder):
     assert run(capsys, "train", "a.svm", "-q", "-o", "m")[0] == 0
     assert run(capsys, "predict", "m", "b.svm")[1] == run(capsys, "predict", "m", "a.svm")[1]
     assert "  index 5: " in run(capsys, "inspect", "m")[1]
+
+
+def test_predictions_stand_beside_the_names_of_rows(capsys, folder):
+    lines = flowers("csv").splitlines()
+    named = [f"row {k},{line}" for k, line in enumerate(lines)]
+    (folder / "named.csv").write_text("who" + "\n".join(named).removeprefix("row 0") + "\n")
+    assert run(capsys, "train", "named.csv", "-q", "--id", "who", "-o", "m")[0] == 0
+    _, alone, _ = run(capsys, "predict", trained(capsys), "flowers.csv")
+    _, out, _ = run(capsys, "predict", "m", "named.csv")
+    assert out.splitlines() == [f"row {k}\t{line}" for k, line in enumerate(alone.splitlines(), 1)]
+    assert run(capsys, "predict", "m", "flowers.csv")[1] == alone
+
+
+def test_a_model_remembers_that_its_file_had_no_header(capsys, folder):
+    (folder / "bare.csv").write_text("5,1,a\n1,2,b\n5,2,a\n2,3,b\n")
+    assert run(capsys, "train", "bare.csv", "-q", "-o", "m")[0] == 0
+    (folder / "new.csv").write_text("1,0\n9,1\n3,0\n")
+    assert len(run(capsys, "predict", "m", "new.csv")[1].splitlines()) == 3
+    assert run(capsys, "predict", "m", "bare.csv")[1] == "a\nb\na\nb\n"
+    (folder / "headed.csv").write_text("0,1,2\n5,1,a\n")
+    assert run(capsys, "predict", "m", "headed.csv", "--header")[1] == "a\n"
+    _, _, err = run(capsys, "score", "m", "headed.csv", "--no-header")
+    assert not err
+
+
+def test_columns_may_be_left_out(capsys, folder):
+    options = "--ignore", "petal", "--header"
+    _, out, _ = run(capsys, "train", "flowers.csv", "-q", *options, "-o", "m")
+    assert out.startswith("flowers.csv: 90 rows, 1 features, 3 classes")
+    (folder / "few.csv").write_text("sepal\n1\n7\n")
+    assert len(run(capsys, "predict", "m", "few.csv")[1].splitlines()) == 2

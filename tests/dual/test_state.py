@@ -93,7 +93,7 @@ def test_a_kernel_function_is_not_saved(tmp_path):
 def test_the_commands_say_that_they_work_with_linear_models(tmp_path):
     from typer.testing import CliRunner
 
-    from rosenblatt.cli import app
+    from rosenblatt.cli.app import app
 
     KernelPerceptron().fit(*XOR).save(tmp_path / "model")
     result = CliRunner().invoke(app, ["inspect", str(tmp_path / "model")])

@@ -16,8 +16,11 @@ from safetensors.numpy import save_file
 
 import rosenblatt.kernels.linear  # noqa: F401  compiled code cannot be instrumented
 
-with atheris.instrument_imports(include=["rosenblatt.storage"]):
-    from rosenblatt import storage
+with atheris.instrument_imports(include=["rosenblatt.storage", "rosenblatt.training.state"]):
+    from rosenblatt.storage import file
+
+from rosenblatt.learner import Learner
+from rosenblatt.rows import rows_of
 
 MODELS = sorted(Path(__file__).parents[1].glob("models/*.safetensors"))
 VALUES = [
@@ -42,7 +45,8 @@ TYPES = [np.float32, np.float64, np.int32, np.int64, np.uint8, np.bool_]
 
 def forge(choose, path):
     """Write a model of which some entries and tensors are changed."""
-    tensors, text = storage.packed(storage.load(MODELS[choose.ConsumeIntInRange(0, 3)]))
+    model = file.load_model(MODELS[choose.ConsumeIntInRange(0, len(MODELS) - 1)])
+    tensors, text = file.packed(model)
     header = json.loads(text)
     for _ in range(choose.ConsumeIntInRange(1, 3)):
         if choose.ConsumeBool():
@@ -50,7 +54,7 @@ def forge(choose, path):
         else:
             change_tensor(choose, tensors)
     text = json.dumps(header)
-    text = text.replace('""', f'"{storage.checksum(text, tensors)}"', 1)
+    text = text.replace('""', f'"{file.checksum(text, tensors)}"', 1)
     save_file(tensors, path, {"rosenblatt": text})
 
 
@@ -104,16 +108,20 @@ def test_one_input(data):
     else:
         forge(choose, PATH)
     try:
-        model = storage.load(PATH)
+        model = file.load_model(PATH)
     except ValueError as error:
         assert str(error).endswith("."), error
         return
-    storage.save(PATH, model)
-    for solution in model.solutions:
-        solution.answer()
-        if isinstance(solution, storage.Vote):
-            with np.errstate(all="ignore"):
-                solution.votes(np.ones((1, len(solution.weights)), solution.weights.dtype))
+    file.save_model(PATH, model)
+    with np.errstate(all="ignore"):
+        wide = model.is_linear and len(model.states[0].weights) > 0
+        if wide and model.parameters.get("ties") in ("mistake", "correct"):
+            learner = Learner.of(model)
+            learner.scores(rows_of(np.ones((1, learner.width), learner.dtype)), learner.width)
+        try:
+            file.load(PATH).predict(np.ones((1, 3)))
+        except ValueError as error:
+            assert str(error).endswith("."), error
 
 
 if __name__ == "__main__":

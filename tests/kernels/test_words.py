@@ -152,8 +152,8 @@ def test_categories_numbers_and_text_make_one_row():
     names = room_for_names()
     a, b, c = block(3, 3), block(3, 3), block(3, 3)
     data, offsets = column(strings)
-    assert words.categories(data, offsets, 0, 0, np.uint64(salt), MASK, a, None) == (3, 2)
-    assert words.categories(data, offsets, 0, 0, np.uint64(salt), MASK, a, names) == (3, 2)
+    assert words.categories(data, offsets, 0, 0, np.uint64(salt), MASK, False, a, None) == (3, 2)
+    assert words.categories(data, offsets, 0, 0, np.uint64(salt), MASK, False, a, names) == (3, 2)
     assert set(names_in(names, b"".join(strings)).values()) == {b"red", b"dark blue"}
     assert words.numbers(np.array([np.nan, 0, 2.5]), 0, 0, 7, b) == (3, 1)
     assert words.numbers(np.array([1, 0, 2]), 0, 0, 8, c) == (3, 2)
@@ -174,7 +174,7 @@ def test_columns_without_room_stop_and_go_on():
     out = block(3, 1)
     assert words.numbers(np.array([1.0, 2, 3]), 0, 0, 7, out) == (1, 1)
     data, offsets = column([b"a", b"b"])
-    assert words.categories(data, offsets, 1, 0, np.uint64(1), MASK, out, None) == (2, 1)
+    assert words.categories(data, offsets, 1, 0, np.uint64(1), MASK, False, out, None) == (2, 1)
 
 
 # Crosses.

@@ -1,12 +1,16 @@
 """Cells of CSV and TSV files."""
 
+import contextlib
 import io
+import weakref
 
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rosenblatt.reading.layout import parsed_cells
 from rosenblatt.reading.notices import MISSING
 from rosenblatt.reading.reader import read
 
@@ -124,3 +128,16 @@ def test_a_carriage_return_on_its_own_ends_a_row(size):
     assert whole(read(io.BytesIO(text), **options))[0] == ["yes", "no", "yes"]
     with pytest.raises(ValueError, match=r"line 5, column 1: the row cannot be divided into cells"):
         list(read(io.BytesIO(text + b"five\rsix\n"), **options))
+
+
+def test_arrow_keeps_no_bytes_of_ours_after_a_call():
+    """Its threads did, and freed them while Python ended, which aborts the process."""
+    cells = b"red,1,2\n" * 100_000
+    for broken in False, True:
+        for _ in range(5):
+            data = np.frombuffer(bytearray(cells + b"blue\n" * broken), np.uint8)
+            kept = weakref.ref(data)
+            with contextlib.suppress(ValueError):
+                parsed_cells(data, ",", 3)
+            del data
+            assert kept() is None

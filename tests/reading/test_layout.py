@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from hypothesis import example, given, settings
@@ -13,9 +14,10 @@ from pyarrow import parquet
 
 from rosenblatt.kernels.lines import MISSING, VALUE_TOO_LARGE, Cursor, table
 from rosenblatt.reading.layout import is_number, is_numeric
+from rosenblatt.reading.notices import NoticeKind
 from rosenblatt.reading.reader import read
 
-from .samples import NUMBERS, category, whole
+from .samples import NUMBERS, category, number, whole
 
 
 @pytest.mark.parametrize(
@@ -39,6 +41,11 @@ from .samples import NUMBERS, category, whole
         ('"kind,\nof",shape\ne,x\np,y\n', {}, "shape", ["kind,\nof"]),
         ("ham,hello\nspam,buy\nham,bye\n", {"label": 0}, "0", ["1"]),
         (",x,y\n0,red,1\n1,red,1\n", {}, "y", ["", "x"]),
+        ("x,y,label\n1,2,3\n", {}, "label", ["x", "y"]),
+        ("y,Target,class\n1,2,3\n", {}, "class", ["y", "Target"]),
+        ("a, label , b\n1,2,3\n", {}, "label", ["a", "b"]),
+        ("10,5,y\n1,2,3\n", {"label": "10"}, "10", ["5", "y"]),
+        ("10,5,y\n1,2,3\n", {"label": "1"}, "5", ["10", "y"]),
     ],
 )
 def test_header_and_label_are_found_out_or_stated(text, options, label, names):
@@ -47,7 +54,7 @@ def test_header_and_label_are_found_out_or_stated(text, options, label, names):
     assert [name for name, _ in reader.columns] == names
     assert (features["label"] or None) == label
     labels, _, rows = whole(reader)
-    has_header = label is None or not label.isdigit() or "header" in options
+    has_header = label is None or not label.isdigit() or "header" in options or "10,5" in text
     assert len(rows) == text.strip().count("\n") + 1 - has_header - text.count(",\n")
     assert (labels[0] is None) == (label is None)
 
@@ -77,7 +84,7 @@ def test_labels_may_be_words_over_numbers():
         ("blank.csv", b"\n\r\n\n", "has no rows"),
         ("mac.csv", b"a,y\r1,0\r2,1\r", "lines end in carriage returns only"),
         ("open.csv", b'text,y\n"a,1\nb,0\n', "a quotation mark below the first row is never"),
-        ("semicolons.csv", b"a;b;y\n1;2;0\n2;3;1\n", "has only one column, 'a;b;y', and no label"),
+        ("carets.csv", b"a^b^y\n1^2^0\n2^3^1\n", r"has only one column, 'a\^b\^y', and no label"),
         ("empty.parquet", b"", "empty.parquet is empty"),
         ("text.parquet", NUMBERS.encode(), "cannot be read as parquet: it is damaged or something"),
     ],
@@ -133,3 +140,135 @@ def test_words_are_found_without_compiling_the_parser_of_numbers():
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
     assert run.stdout == "0\n"
+
+
+SENTENCES = "".join(
+    f"Nobody could say why number {i} was so long,{'spamham'[4 * (i % 2) :][:4]}\n"
+    for i in range(9)
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "header"),
+    [
+        ("a,spam\n1,spam\n2,ham\n", {}, True),  # the label is called like one of its classes
+        ("red,size,y\nred,1,0\nblue,2,1\n", {}, True),
+        ("city,2019,label\nRome,3,yes\nOslo,4,no\n", {}, True),
+        ("city,2019,kind\nRome,3,yes\nOslo,4,no\nRome,5,yes\n", {}, True),
+        ("0,1,2\n5.1,3,setosa\n4.2,2,virginica\n", {}, True),
+        ("text,spam\n" + SENTENCES, {}, True),
+        ("day,y\n2020-01-02,0\n2020-01-03,1\n", {}, True),
+        (SENTENCES, {}, False),
+        ("5.1,Rome,yes\n4,Oslo,no\n3,Oslo,yes\n", {}, False),
+        ("39, State-gov, <=50K\n50, Private, <=50K\n38, State-gov, >50K\n", {}, False),
+        ("T,2,8\nI,5,1\nT,4,0\n", {"label": 0}, False),
+        ("T,0,8\nI,5,1\nT,4,0\n", {"label": "0"}, False),  # a number, not the name of a column
+        ("1,2,3\n4,5,6\n", {"header": True}, True),
+        ("a,b,c\n4,5,6\n", {"header": False}, False),
+    ],
+)
+def test_a_first_row_is_a_header_unless_it_looks_like_the_others(text, options, header):
+    features = read(io.BytesIO(text.encode()), format="csv", **options).features()
+    assert features["header"] is header
+    assert (features["columns"][0][0] in ("0", "1", "2")) is (not header or text[0] in "01")
+
+
+def test_a_table_without_a_header_is_read_by_place_again():
+    features = read(io.BytesIO(b"5,1,a\n2,2,b\n3,3,a\n"), format="csv").features()
+    again = read(io.BytesIO(b"1,0\n9,1\n3,0\n"), format="csv", features=features)
+    assert whole(again)[2] == [[1, 0], [9, 1], [3, 0]]  # its first cells are names of columns, too
+    first = read(io.BytesIO(b"a,5,1\nb,2,2\na,3,3\n"), format="csv", label=0).features()
+    unlabelled = read(io.BytesIO(b"1,0\n9,1\n"), format="csv", features=first, label=False)
+    assert whole(unlabelled)[2] == [[1, 0], [9, 1]]
+    labelled = read(io.BytesIO(b"b,1,0\n"), format="csv", features=first)
+    assert whole(labelled) == (["b"], [], [[1, 0]])
+    with pytest.raises(ValueError, match="no column"):
+        read(io.BytesIO(b"p,q,r\n5,1,a\n"), format="csv", features=features, header=True)
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ("text", "The column 'y' is the label; text is for other columns"),
+        ("ignore", "The column 'y' is the label; ignore is for other columns"),
+        ("id", "The column 'y' is the label; id is for other columns"),
+    ],
+)
+def test_the_label_is_nothing_else(option, sentence):
+    for label in "y", 2, "2":
+        with pytest.raises(ValueError, match=rf"{sentence}\."):
+            read(io.BytesIO(b"a,b,y\n1,2,3\n"), format="csv", label=label, **{option: "y"})
+
+
+def test_a_name_wins_over_a_number_in_parquet_too(write):
+    frame = pd.DataFrame({"1": [5.0, 6.0], "2": [7.0, 8.0], "0": [0, 1]})
+    reader = read(write("digits.parquet", frame), label="0")
+    assert whole(reader) == ([0, 1], [], [[5, 7], [6, 8]])
+    assert whole(read(write("digits.parquet", frame), label=0))[0] == [5, 6]
+
+
+def test_a_stray_word_in_numbers_is_a_broken_row():
+    text = "v,y\n" + "".join(f"{i},{i % 2}\n" for i in range(99)) + "ab c,1\n"
+    with pytest.raises(
+        ValueError, match=r"line 101, column 'v': 'ab c' is not a number; .*\['v'\]"
+    ):
+        list(read(io.BytesIO(text.encode()), format="csv"))
+    reader = read(io.BytesIO(text.encode()), format="csv", skip_bad=1)
+    assert whole(reader)[2] == [[i] for i in range(99)]
+    assert [notice.kind for notice in reader.notices] == [NoticeKind.WORDS]
+    assert "'v' is taken as numbers" in str(reader.notices[0])
+    reader = read(io.BytesIO(text.encode()), format="csv", category="v")
+    assert reader.columns == [("v", "category")]
+    assert not reader.notices
+
+
+@pytest.mark.parametrize("words", ["abc", "12 34", "1-2"])
+def test_words_that_come_often_are_words(words):
+    text = "v,y\n" + "".join(f"{i},{i % 2}\n{words},0\n" for i in range(99))
+    reader = read(io.BytesIO(text.encode()), format="csv")
+    assert reader.columns == [("v", "category")]
+    assert not reader.notices
+    text += "".join(f"{i},{i % 2}\n" for i in range(99))
+    (notice,) = read(io.BytesIO(text.encode()), format="csv").notices
+    assert str(notice) == (
+        f"The column 'v' has words among its numbers ({words!r}) and is taken as a category."
+    )
+
+
+def test_columns_are_left_out_and_name_rows(write):
+    text = "who,a,b,c,y\nx 1,1,2,red,0\nx 2,3,4,blue,1\n"
+    for name, data in ("t.csv", text), ("t.parquet", pd.read_csv(io.StringIO(text))):
+        reader = read(write(name, data), ignore=["c", 2], id="who")
+        assert whole(reader) == ([0, 1], [], [[1], [3]])
+        assert [batch.ids.tolist() for batch in reader] == [["x 1", "x 2"]]
+        features = reader.features()
+        assert (features["ignore"], features["id"]) == (["c", "b"], "who")
+        (batch,) = read(write(name, data), features=features)
+        assert batch.ids.tolist() == ["x 1", "x 2"]
+        (batch,) = read(io.BytesIO(b"a\n5\n"), format="csv", features=features)
+        assert batch.ids is None
+    with pytest.raises(ValueError, match="The column 'c' cannot be text and be left out"):
+        read(io.BytesIO(text.encode()), format="csv", ignore="c", text="c")
+    (batch,) = read(io.BytesIO(b"n,a,y\n7,1,0\n8,3,1\n"), format="csv", id="n")
+    assert batch.ids.tolist() == ["7", "8"]
+
+
+def test_blanks_around_words_do_not_count():
+    text = b"c, d, y\n red ,?, yes\nred, ?, no\n , up, no\n"
+    reader = read(io.BytesIO(text), format="csv", names=9)
+    labels, _, rows = whole(reader)
+    assert labels == ["yes", "no", "no"]
+    red = [(category("c", "red"), 1), (category("d", "?"), 1)]
+    assert rows == [red, red, [(category("d", "up"), 1)]]
+    assert sorted(reader.names.values()) == ["c=red", "d=?", "d=up"]
+    old = {**reader.features(), "trim": False}
+    assert whole(read(io.BytesIO(text), format="csv", features=old))[0] == [" yes", " no", " no"]
+
+
+def test_numbers_are_missing_with_blanks_around_too():
+    text = b"a, b, c, y\n 1, ?, red, 0\n ?, 2, blue, 1\n"
+    _, _, rows = whole(read(io.BytesIO(text), format="csv"))
+    assert rows == [
+        [(number("a"), 1), (category("c", "red"), 1)],
+        [(number("b"), 2), (category("c", "blue"), 1)],
+    ]

@@ -34,8 +34,8 @@ def test_files_that_cannot_be_read_are_told_in_a_sentence(write, tmp_path):
         read(write("empty.svm", b""))
     with pytest.raises(ValueError, match="has no rows below its header"):
         read(write("header.csv", "a,b,label\n"), header=True)
-    with pytest.raises(ValueError, match=r"does not tell its format; state one of: svmlight, vw"):
-        read(write("data.txt", SVMLIGHT))
+    with pytest.raises(ValueError, match=r"tells its format; state format: svmlight, vw"):
+        read(write("data.txt", "some words\n"))
     with pytest.raises(ValueError, match="'xls' is unknown; there are: svmlight"):
         read(write("data.svm", SVMLIGHT), format="xls")
     with pytest.raises(ValueError, match="only Parquet and Arrow can be several"):

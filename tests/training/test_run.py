@@ -150,6 +150,24 @@ def test_a_run_that_was_left_goes_on_as_if_it_had_not_been(after, order):
     assert broken.state.rows == whole.state.rows
 
 
+@pytest.mark.parametrize("max_iter", [1, 2, 4])
+@pytest.mark.parametrize("after", [1, 2])
+def test_a_run_that_was_left_after_its_last_epoch_is_over(after, max_iter):
+    def leave(epoch):
+        if epoch.epoch == after:
+            raise KeyboardInterrupt
+
+    whole = Run(two_parts, Memory(), History(max_iter)).train()
+    broken = Run(two_parts, Memory(), History(max_iter), after_epoch=leave)
+    if after > len(whole.history.epochs):
+        return
+    with pytest.raises(KeyboardInterrupt):
+        broken.train()
+    again = Run(two_parts, broken.state, History(max_iter, epochs=broken.history.epochs))
+    again.resume(broken.checkpoint())
+    assert again.train().history == whole.history
+
+
 def test_the_best_state_outlives_a_break():
     scores = iter([0.1, 0.9, 0.5])
     run = Run(two_parts, Memory(), History(3), validate=lambda state: next(scores))

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse import csr_array, csr_matrix
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
@@ -19,6 +20,8 @@ from ..rows import Array, check_structure
 from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.history import Epoch
+
+FLOATS = [np.dtype(np.float64), np.dtype(np.float32)]
 
 
 class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -64,28 +67,40 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self, *where: str) -> None:
         """Refuse parameters that are out of range or do not go together."""
-        check(self.get_params(deep=False), self._parameters, *where)
+        check(self._values(), self._parameters, *where)
+
+    def _values(self) -> dict[str, Any]:
+        """The parameters by name, as ``get_params`` gives them, which takes 40 microseconds."""
+        return {name: getattr(self, name) for name in self._parameters}
 
     def _check_rows(self, X: Any, y: Any, reset: bool, dtype: Any) -> tuple[Any, Array]:
         """X as a float array or CSR matrix, y as a list of labels.
 
         Whether X is finite is seen while learning, from the activations: that costs no pass.
         """
-        X = validate_data(
-            self,
-            X,
-            reset=reset,
-            accept_sparse="csr",
-            dtype=[np.float64, np.float32] if reset else [dtype],
-            order="C",
-            ensure_all_finite=False,
-        )
+        types = FLOATS if reset else [dtype]
+        if not self._is_plain(X, reset, types):
+            checks = {"accept_sparse": "csr", "order": "C", "ensure_all_finite": False}
+            X = validate_data(self, X, reset=reset, dtype=types, **checks)
         return X, self._check_labels(y, X.shape[0])
+
+    def _is_plain(self, X: Any, reset: bool, types: list[Any]) -> bool:
+        """Whether X is taken as it is, so that scikit-learn need not look (60 microseconds)."""
+        if type(X) is np.ndarray:
+            plain = X.ndim == 2 and X.flags.c_contiguous
+        else:
+            plain = type(X) in (csr_array, csr_matrix)
+        if not plain or X.dtype not in types or 0 in X.shape or hasattr(self, "feature_names_in_"):
+            return False
+        if reset:
+            self.n_features_in_ = X.shape[1]
+        return bool(X.shape[1] == self.n_features_in_)
 
     def _rows_to_score(self, X: Any) -> Any:
         """X as a float array or CSR matrix with the columns that the model knows."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        if not (self._is_plain(X, False, FLOATS) and surely_finite(X)):
+            X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         if hasattr(X, "indptr"):
             check_structure(X)
         return X
@@ -165,6 +180,13 @@ def seed_of(random_state: Any) -> int:
     if isinstance(random_state, Integral) and 0 <= int(random_state) < 2**32:
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
+
+
+def surely_finite(X: Any) -> bool:
+    """Whether the sum of X is finite, and so all of it; the reverse need not hold."""
+    values = X.data if hasattr(X, "indptr") else X
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isfinite(values.sum()))
 
 
 def canonical(X: Any) -> Any:

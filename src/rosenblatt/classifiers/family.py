@@ -7,10 +7,8 @@ from ..parameters import AROW as AROW_PARAMETERS
 from ..parameters import PASSIVE_AGGRESSIVE, SECOND_ORDER
 from ..parameters import ROMMA as ROMMA_PARAMETERS
 from ..parameters import SCW as SCW_PARAMETERS
-from ..training.rules import RULES, UpdateRule
+from ..training.rules import RULES
 from .linear import LinearClassifier
-
-MOST_COLUMNS = 100  # whose whole matrix "auto" keeps
 
 
 class PassiveAggressive(LinearClassifier):
@@ -262,10 +260,11 @@ class SecondOrderPerceptron(LinearClassifier):
     a : float, default=1.0
         What A begins with on its diagonal: the larger, the more it is a perceptron.
     matrix : {"auto", "full", "diagonal"}, default="auto"
-        Whether to keep the whole of A or its diagonal; "auto" is "full" up to 100 columns.
+        Whether to keep the whole of A or its diagonal; "auto" is "full" for two classes and up to
+        100 columns.
     solution, order, fit_intercept, intercept_step, multi_class, max_iter : optional
         As for ``Perceptron``, but no votes; ten epochs at most unless
-        told. With the whole matrix several classes are one-vs-rest.
+        told. With the whole matrix more classes are one-vs-rest.
     measure, early_stopping, validation_fraction, n_iter_no_change, class_weight : optional
         As for ``Perceptron``.
     warm_start, n_jobs, random_state, verbose : optional
@@ -329,10 +328,6 @@ class SecondOrderPerceptron(LinearClassifier):
         )
         self.a = a
         self.matrix = matrix
-
-    def _rule_for(self, width: int) -> UpdateRule:
-        full = self.matrix == "full" or (self.matrix == "auto" and width <= MOST_COLUMNS)
-        return RULES["second-order-full" if full else "second-order"]
 
 
 class AROW(LinearClassifier):

@@ -11,14 +11,14 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from ..kernels.algebra import largest_squared_norm
+from ..kernels.algebra import Rows, largest_squared_norm
 from ..labels import refuse_one_class, split
 from ..learner import Learner, TrainingRows
 from ..parameters import LINEAR, Parameter, check_ties
-from ..rows import Array, overflow, refuse_not_finite, rows_of
+from ..rows import Array, overflow, read_only, refuse_not_finite, rows_of
 from ..storage.model import Model
-from ..training.history import Epoch, merged, stop_reason
-from ..training.rules import PERCEPTRON, UpdateRule
+from ..training.history import Epoch, History, merged, stop_reason
+from ..training.rules import PERCEPTRON, UpdateRule, rule_for
 from ..training.run import Run
 from ..training.solutions import SOLUTIONS
 from .base import OnlineClassifier, canonical, seed_of
@@ -43,7 +43,6 @@ class LinearClassifier(OnlineClassifier):
     _parameters: Mapping[str, Parameter] = LINEAR
     _rule: UpdateRule = PERCEPTRON
     _learner: Learner
-    _coefficients: tuple[Array, Array] | None
     _plain: bool
 
     def __init__(
@@ -115,7 +114,9 @@ class LinearClassifier(OnlineClassifier):
             else:
                 learner = self._begin(given, start)
             runs = self._train(learner, given)
-            self._keep(learner, given, runs)
+            learner.states = [run.outcome for run in runs]
+            learner.close(given.rows)
+            self._keep(learner, [run.history for run in runs])
         weighted = (sample_weight, coef_init, intercept_init, self.class_weight)
         plain = not going_on and self._textbook and not self.early_stopping
         plain = plain and self._rule is PERCEPTRON
@@ -156,11 +157,63 @@ class LinearClassifier(OnlineClassifier):
                 self._check_going_on(known)
                 learner = replace(self._learner, **self._settings(rows))
             count = learner.learn(rows)
-            self._learner, self._coefficients, self.classes_ = learner, None, known
+            self._learner, self.classes_ = learner, known
             self.n_mistakes_, self._plain = learner.mistakes, False
             epoch = Epoch(1, count.n_rows, count.mistakes, count.errors, count.loss)
             self._set_history([epoch], "max_iter")  # a clean batch proves nothing about the others
         return self
+
+    def learn_one(self, x: ArrayLike, y: Any) -> Self:
+        """Learn from one row, as ``partial_fit`` does but without what a batch costs.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,)
+            The row.
+        y : object
+            Its label, one of those that the first call of ``partial_fit`` or ``fit`` knew.
+
+        Examples
+        --------
+        >>> from rosenblatt import Perceptron
+        >>> model = Perceptron().partial_fit([[2.0, 1.0], [-1.0, 1.0]], [1, -1], classes=[-1, 1])
+        >>> model.learn_one([-3.0, 2.0], 1).predict_one([-3.0, 2.0])
+        1
+        """
+        row = self._one_row(x)
+        code = self._learner.codes.get(y)
+        if code is None:
+            raise ValueError(f"The label {y!r} is not among {self.classes_.tolist()}.")
+        self._learner.learn_one(row, code)
+        self._plain = False
+        self.n_mistakes_ = self._learner.mistakes
+        return self
+
+    def predict_one(self, x: ArrayLike) -> Any:
+        """The label of one row, without what a batch costs.
+
+        Parameters
+        ----------
+        x : array-like of shape (n_features,)
+            The row.
+        """
+        row = self._one_row(x)
+        scores = self._learner.score_one(row)
+        return self.classes_.item(self._learner.choose(scores)[0])
+
+    def _one_row(self, x: ArrayLike) -> Rows:
+        """A row as kernels see it; scikit-learn's own checks would take longer than learning."""
+        if not hasattr(self, "_learner"):
+            check_is_fitted(self)
+        values = np.ascontiguousarray(x, self._learner.dtype)
+        if values.shape != (self._learner.width,):
+            raise ValueError(
+                f"x has shape {values.shape}, and the model was begun with rows of "
+                f"{self._learner.width} numbers."
+            )
+        if not np.isfinite(values).all():
+            refuse_not_finite(values[None])
+        return Rows(read_only(values), None, self._learner.row_length)
 
     def decision_function(self, X: Any) -> Array:
         """Score rows: the signed activation, or with ``solution="vote"`` the share of votes.
@@ -196,19 +249,14 @@ class LinearClassifier(OnlineClassifier):
     @property
     def coef_(self) -> Array:
         """The weights, one row per class or one row for two classes."""
-        return self._predictors()[0]
+        check_is_fitted(self)
+        return self._learner.coefficients()[0]
 
     @property
     def intercept_(self) -> Array:
         """The biases."""
-        return self._predictors()[1]
-
-    def _predictors(self) -> tuple[Array, Array]:
-        """The weights and biases to predict with, one row per class; made when first asked for."""
         check_is_fitted(self)
-        if self._coefficients is None:
-            self._coefficients = self._learner.coefficients()
-        return self._coefficients
+        return self._learner.coefficients()[1]
 
     def last_weights(self) -> tuple[Array, float, float]:
         """The weights and bias after the last update, and how far a mistake moved the bias.
@@ -262,7 +310,7 @@ class LinearClassifier(OnlineClassifier):
                 "intercept_step=0 too."
             )
         shape, settings = (given.X.shape[1], given.X.dtype), self._settings(given.rows)
-        rule = self._rule_for(shape[0])
+        rule = self._rule_for(shape[0], len(given.classes))
         if any(part is not None for part in start) and not rule.from_anywhere:
             raise ValueError(
                 f"{type(self).__name__} keeps more than its weights, and starts at zero; leave "
@@ -270,9 +318,9 @@ class LinearClassifier(OnlineClassifier):
             )
         return Learner.begin(classes=given.classes, shape=shape, start=start, rule=rule, **settings)
 
-    def _rule_for(self, width: int) -> UpdateRule:
-        """The rule for rows of so many columns."""
-        return self._rule
+    def _rule_for(self, width: int, n_classes: int) -> UpdateRule:
+        """The rule for some data."""
+        return rule_for(self._rule, self._values(), width, n_classes)
 
     def _settings(self, given: TrainingRows) -> dict[str, Any]:
         """The parameters without open questions."""
@@ -280,7 +328,7 @@ class LinearClassifier(OnlineClassifier):
         if step == "radius":
             step = largest_squared_norm(given.rows, given.everything)
         step = float(step) if self.fit_intercept else 0.0
-        return {"parameters": self.get_params(deep=False), "intercept_step": step}
+        return {"parameters": self._values(), "intercept_step": step}
 
     def _check_going_on(self, classes: Array) -> None:
         """Refuse to go on from another kind of model."""
@@ -289,7 +337,7 @@ class LinearClassifier(OnlineClassifier):
                 f"warm_start goes on with the classes {self.classes_.tolist()}, and y has "
                 f"{classes.tolist()}; set warm_start=False to start anew."
             )
-        rule, before = self._rule_for(self._learner.width), self._learner
+        rule, before = self._rule_for(self._learner.width, len(classes)), self._learner
         problems = rule.problems(len(classes), self.multi_class)
         same = rule is before.rule and problems == before.problems
         if not same or type(before.states[0]) is not SOLUTIONS[self.solution]:
@@ -338,22 +386,19 @@ class LinearClassifier(OnlineClassifier):
             run.validate = learner.validator(given.rows, given.held_out, problem)
         return run
 
-    def _keep(self, learner: Learner, given: Prepared, runs: list[Run]) -> None:
-        """Take over what the runs found."""
-        learner.states = [run.outcome for run in runs]
-        learner.close(given.rows)
-        self.classes_, self._learner, self._coefficients = learner.classes, learner, None
+    def _keep(self, learner: Learner, histories: list[History]) -> None:
+        """Take over what was learnt."""
+        self.classes_, self._learner = learner.classes, learner
         if not (np.isfinite(self.coef_).all() and np.isfinite(self.intercept_).all()):
             raise overflow(self.coef_.dtype)
         self.n_mistakes_ = learner.mistakes
-        histories = [run.history for run in runs]
         self._set_history(merged([one.epochs for one in histories]), stop_reason(histories))
 
     # In a file
 
     def _model(self) -> Model:
         self._learner.features = self._feature_names() or self._learner.features
-        self._learner.parameters = self.get_params(deep=False)
+        self._learner.parameters = self._values()
         facts = {"stop_reason": self.stop_reason_, "plain": self._plain}
         return self._learner.model(type(self).__name__, facts, self.history_)
 
@@ -361,7 +406,7 @@ class LinearClassifier(OnlineClassifier):
     def _restored(cls, model: Model) -> Self:
         """The estimator that a model file holds."""
         restored = cls(**model.parameters)
-        restored._learner, restored._coefficients = Learner.of(model), None
+        restored._learner = Learner.of(model)
         restored._restore(model, restored._learner.width)
         restored._plain = model.facts.get("plain") is True
         restored.n_mistakes_ = restored._learner.mistakes

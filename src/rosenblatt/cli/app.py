@@ -1,5 +1,6 @@
 """The program: its commands, and errors as one line and exit status 2."""
 
+import shlex
 import signal
 import sys
 from typing import Annotated, Any
@@ -58,8 +59,14 @@ def in_shell(name: str, value: Any) -> str:
 
     >>> in_shell("max_iter", 3), in_shell("early_stopping", True), in_shell("order", "each")
     ('--epochs 3', '--early-stopping', '--order each')
+    >>> in_shell("header", "False"), in_shell("category", ["red wine"])
+    ('--no-header', "--category 'red wine'")
     """
     option = "--" + OPTIONS.get(name, name.replace("_", "-"))
+    if value is False or value == "False":
+        return option.replace("--", "--no-", 1)
+    if isinstance(value, list):
+        return " ".join(f"{option} {shlex.quote(str(each))}" for each in value)
     plain = isinstance(value, int | float | str) and not isinstance(value, bool)
     return f"{option} {value}" if plain else option
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+from dataclasses import dataclass
 from enum import StrEnum
 from glob import glob
 from pathlib import Path
@@ -12,20 +13,56 @@ import typer
 if TYPE_CHECKING:
     from ..reading.reader import Reader
 
-DATA_HELP = "A file (svmlight, VW, CSV, Parquet …, .gz, .zst), - or a set."
+DATA_HELP = "A file (svmlight, VW, CSV, Parquet …, .gz, .zst, .zip), - or a set."
 FORMAT_HELP = "svmlight, vw, csv, tsv, parquet or arrow."
-LABEL_HELP = "The label's column: name or number."
 READING: dict[str, Any] = {"rich_help_panel": "Reading", "show_default": False}
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False)]
 Format = Annotated[
     str | None, typer.Option("--format", help=FORMAT_HELP, metavar="NAME", **READING)
 ]
-Label = Annotated[str | None, typer.Option(help=LABEL_HELP, metavar="COLUMN", **READING)]
-Positive = Annotated[
+Label = Annotated[
     str | None,
-    typer.Option(help="The label to set against all others.", metavar="LABEL", **READING),
+    typer.Option(help="The label's column: name or number.", metavar="COLUMN", **READING),
 ]
+Header = Annotated[
+    bool | None,
+    typer.Option("--header/--no-header", help="The first row holds names.", **READING),
+]
+First = Annotated[
+    int | None, typer.Option(help="The first index of svmlight: 0 or 1.", metavar="N", **READING)
+]
+
+
+@dataclass
+class SetOptions:
+    """How a set of rows is read that no model is kept of."""
+
+    label: Label = None
+    positive: Annotated[
+        str | None,
+        typer.Option(help="The label to set against all others.", metavar="LABEL", **READING),
+    ] = None
+    format: Format = None
+    header: Header = None
+    first: First = None
+
+    def options(self) -> dict[str, Any]:
+        """The options of ``read``."""
+        return {
+            "label": self.label,
+            "format": self.format,
+            "header": self.header,
+            "first": self.first,
+        }
+
+    def words(self) -> list[str]:
+        """The same options in the shell."""
+        given = {"--label": self.label, "--positive": self.positive, "--format": self.format}
+        words = [word for pair in given.items() if pair[1] is not None for word in map(str, pair)]
+        if self.header is not None:
+            words.append("--header" if self.header else "--no-header")
+        return words if self.first is None else [*words, "--first", str(self.first)]
 
 
 class BuiltIn(StrEnum):
@@ -54,11 +91,6 @@ def built_in(name: str) -> tuple[Any, Any]:
     load = getattr(datasets, f"load_{name.replace('-', '_')}")
     X, y = load(return_X_y=True)
     return X, y
-
-
-def column(text: str | None) -> str | int | None:
-    """A column by number or by name."""
-    return int(text) if text is not None and text.removeprefix("-").isdecimal() else text
 
 
 class Drawable(NamedTuple):
@@ -94,9 +126,7 @@ def column_names(reader: "Reader", width: int) -> dict[str, Any]:
     return {"feature_names": names} if len(names) == width else {}
 
 
-def rows_and_labels(
-    data: str, label: str | None, kind: str | None, exact: bool = False
-) -> Drawable:
+def rows_and_labels(data: str, given: SetOptions | None = None, exact: bool = False) -> Drawable:
     """All rows of a set or a file and their labels; for a proof, numbers only and as they are."""
     if is_built_in(data):
         return Drawable(*built_in(data), built_in_names(data))
@@ -106,7 +136,7 @@ def rows_and_labels(
     from ..reading.reader import read
 
     dtype = np.float64 if exact else np.float32
-    reader = read(data, label=column(label), format=kind, dtype=dtype)
+    reader = read(data, **(given or SetOptions()).options(), dtype=dtype)
     if exact and reader.hashed and reader.format != "vw":
         raise ValueError(f"{data} has columns of words; a proof needs numbers, so encode them.")
     X, y = matrix_and_labels(reader)
@@ -124,13 +154,11 @@ def tell_notices(data: str, reader: "Reader", exact: bool) -> None:
         print(f"Note: {notice}", file=sys.stderr)
 
 
-def two_classes(
-    data: str, label: str | None, positive: str | None, kind: str | None
-) -> tuple[Any, Any]:
+def two_classes(data: str, given: SetOptions) -> tuple[Any, Any]:
     """The rows of a data set, and labels of two classes."""
-    X, y, _ = rows_and_labels(data, label, kind, exact=True)
-    if positive is not None:
-        return X, is_label(y, positive, data)
+    X, y, _ = rows_and_labels(data, given, exact=True)
+    if given.positive is not None:
+        return X, is_label(y, given.positive, data)
     labels = sorted(set(y.tolist()))
     if len(labels) > 2:
         listed = ", ".join(map(str, labels[:10]))
@@ -147,13 +175,6 @@ def is_label(y: Any, positive: str, data: str) -> Any:
     if positive not in known:
         raise ValueError(f"{data} has no label {positive}; it has {', '.join(known)}.")
     return y == known[positive]
-
-
-def format_like(path: str, trained_on: str) -> str | None:
-    """None when the name of a file tells its format, else the one of the training file."""
-    from ..reading.reader import format_told_by
-
-    return None if format_told_by(path) else trained_on
 
 
 def check_output(output: Path | None, *inputs: Any) -> None:

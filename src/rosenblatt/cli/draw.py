@@ -6,16 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .data import (
-    Drawable,
-    Format,
-    Label,
-    Positive,
-    check_output,
-    column_names,
-    format_like,
-    rows_and_labels,
-)
+from .data import Drawable, SetOptions, check_output, column_names, rows_and_labels
+from .groups import grouped
 from .options import LEARNING, Order, Solution
 
 if TYPE_CHECKING:
@@ -39,6 +31,7 @@ class Every(StrEnum):
     EPOCH = "epoch"
 
 
+@grouped
 def plot(
     source: Annotated[
         str,
@@ -53,6 +46,7 @@ def plot(
         ),
     ] = None,
     *,
+    given: SetOptions,
     output: Annotated[
         Path,
         typer.Option(
@@ -82,9 +76,6 @@ def plot(
     seed: Annotated[
         int, typer.Option(min=0, max=2**32 - 1, help="For the random orders.", **LEARNING)
     ] = 0,
-    label: Label = None,
-    positive: Positive = None,
-    kind: Format = None,
 ) -> None:
     """Draw what was learnt, or learning itself.
 
@@ -104,13 +95,13 @@ def plot(
         from ..storage.registry import estimator_of
 
         saved = load_model(source)
-        X, y, names = rows_for_model(saved, rows, kind) if rows is not None else (None, None, {})
+        X, y, names = rows_for_model(saved, rows, given) if rows is not None else (None, None, {})
         estimator = estimator_of(saved, source)
         save_plot(output, X, y, estimator=estimator, what=what, every=every.value, **names)
     elif rows is not None:
         raise ValueError(f"{source} is no model (.safetensors), so {rows} has no place beside it.")
     else:
-        X, y, names = rows_and_labels(source, label, kind).against_others(positive, source)
+        X, y, names = rows_and_labels(source, given).against_others(given.positive, source)
         parameters: dict[str, Any] = {"max_iter": epochs, "margin": margin}
         if what != Idea.ORDERS:
             parameters |= {"order": order or "each", "solution": solution or "last"}
@@ -124,7 +115,7 @@ def is_model(path: str) -> bool:
     return path.endswith(".safetensors")
 
 
-def rows_for_model(saved: "Model", data: str, kind: str | None) -> Drawable:
+def rows_for_model(saved: "Model", data: str, given: SetOptions) -> Drawable:
     """The rows and names of a file as a model sees them, and labels as it writes them."""
     import numpy as np
 
@@ -134,12 +125,11 @@ def rows_for_model(saved: "Model", data: str, kind: str | None) -> Drawable:
 
     recipe = saved.features.get("recipe")
     if recipe is not None:
-        kind = kind or format_like(data, str(saved.features["format"]))
-        reader = read(data, features=recipe, format=kind)
+        reader = read(data, features=recipe, **(given.options() | {"first": None}))
         X, y = matrix_and_labels(reader)
         names = column_names(reader, X.shape[1])
     else:
-        X, y, names = rows_and_labels(data, None, kind)
+        X, y, names = rows_and_labels(data, given)
     width = saved.states[0].weights.shape[0] if saved.is_linear else saved.facts["width"]
     if hasattr(X, "indptr") and X.shape[1] != width:
         X.resize(X.shape[0], width)  # columns that only one of the two knows say nothing

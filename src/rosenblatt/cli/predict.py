@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .data import FORMAT_HELP, check_output, format_like
+from .data import FORMAT_HELP, Header, check_output
 from .saying import count, errors, table
 
 if TYPE_CHECKING:
@@ -33,20 +33,25 @@ def predict(
         bool, typer.Option("--scores", help="Scores (not probabilities) instead of labels.")
     ] = False,
     kind: Format = None,
+    header: Header = None,
 ) -> None:
     """Predict the label of every row of a file, in its order, a line each."""
     from ..evaluation import scored
 
     check_output(output, model, data)
-    learner, reader = learner_and_reader(model, data, kind, labels=False)
+    learner, reader = learner_and_reader(model, data, labels=False, format=kind, header=header)
     names = [f"{in_one_line(name)}\n" for name in learner.classes.tolist()]
     with open_output(output) as out:
-        for _, activations in scored(learner, reader):
+        for batch, activations in scored(learner, reader):
             if show_scores:
                 table = activations.reshape(len(activations), -1).tolist()
-                out.writelines(" ".join(f"{value:.9g}" for value in row) + "\n" for row in table)
+                lines = [" ".join(f"{value:.9g}" for value in row) + "\n" for row in table]
             else:
-                out.write("".join([names[code] for code in learner.choose(activations).tolist()]))
+                lines = [names[code] for code in learner.choose(activations).tolist()]
+            if batch.ids is not None:
+                ids = (in_one_line(name).replace("\t", "\\t") for name in batch.ids)
+                lines = [f"{name}\t{line}" for name, line in zip(ids, lines, strict=True)]
+            out.write("".join(lines))
 
 
 def in_one_line(name: Any) -> str:
@@ -64,12 +69,14 @@ def score(
     model: ModelFile,
     data: File,
     kind: Format = None,
+    header: Header = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Tell the share of rows that a model gets wrong, and how well it finds each class."""
     from ..evaluation import evaluate
 
-    found = evaluate(*learner_and_reader(model, data, kind, labels=True))
+    learner, reader = learner_and_reader(model, data, labels=True, format=kind, header=header)
+    found = evaluate(learner, reader)
     if as_json:
         print(json.dumps({"data": data, **found.as_dict()}))
         return
@@ -116,20 +123,23 @@ def signed(numbers: Any) -> str:
 def about_model(model: "Model", coef: Any) -> list[str]:
     """What a model is and how it was trained."""
     from ..evaluation import Score
+    from ..parameters import ANY_RULE, FAMILY
 
     facts, parameters = model.facts, model.parameters
     shown = ", ".join(map(str, model.classes[:10].tolist()))
     more = ", …" if len(model.classes) > 10 else ""
     mistakes = sum(state.mistakes for state in model.states)
     seen = sum(state.seen for state in model.states)
+    own = dict(FAMILY.values())[model.estimator].keys() - ANY_RULE.keys() - {"eta0", "ties"}
     how = {
         "order": parameters.get("order"),
-        "margin": parameters.get("margin") or None,
+        **{name: parameters.get(name) or None for name in sorted(own)},
         "seed": parameters.get("random_state"),
         "class weights": parameters.get("class_weight"),
     }
+    kind = "A perceptron" if model.estimator == "Perceptron" else model.estimator
     lines = [
-        f"A perceptron for {len(model.classes)} classes ({shown}{more})",
+        f"{kind} for {len(model.classes)} classes ({shown}{more})",
         f"{count(coef.shape[1], 'feature')}, {coef.dtype}; solution {parameters['solution']}",
         "; ".join(f"{name} {value}" for name, value in how.items() if value is not None),
         f"{count(mistakes, 'mistake')} in {count(seen, 'row')} seen; stopped: "
@@ -190,7 +200,7 @@ def linear_model(path: Path) -> "Model":
 
 
 def learner_and_reader(
-    path: Path, data: str, kind: str | None, labels: bool
+    path: Path, data: str, labels: bool, **options: Any
 ) -> "tuple[Learner, Reader]":
     """A saved model, and a file read as the model's own was."""
     from ..learner import Learner
@@ -200,9 +210,8 @@ def learner_and_reader(
     recipe = saved.features.get("recipe")
     if recipe is None:
         raise ValueError(f"{path} was not trained from a file; use rosenblatt.load in Python.")
-    options: dict[str, Any] = {} if labels else {"label": False}
-    kind = kind or format_like(data, str(saved.features["format"]))
-    return Learner.of(saved), read(data, features=recipe, format=kind, **options)
+    options |= {} if labels else {"label": False}
+    return Learner.of(saved), read(data, features=recipe, **options)
 
 
 @contextmanager

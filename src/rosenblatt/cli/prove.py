@@ -6,20 +6,20 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .data import Data, Format, Label, Positive, check_output, two_classes
+from .data import Data, SetOptions, check_output, two_classes
+from .groups import grouped
 
 if TYPE_CHECKING:
     from ..theory.certificates import Inseparable, Separable
 
 
+@grouped
 def prove(
     data: Data,
+    given: SetOptions,
     certificate: Annotated[
         Path | None, typer.Option(help="Write the proof to this JSON file.", show_default=False)
     ] = None,
-    label: Label = None,
-    positive: Positive = None,
-    kind: Format = None,
     origin: Annotated[
         bool, typer.Option("--origin", help="Only planes through the origin.")
     ] = False,
@@ -32,31 +32,28 @@ def prove(
     from ..theory.separability import separability
 
     check_output(certificate, data)
-    X, y = two_classes(data, label, positive, kind)
+    X, y = two_classes(data, given)
     found = separability(X, y, fit_intercept=not origin)
     print(f"{data}: {X.shape[0]} rows, {X.shape[1]} features")
     if isinstance(found, Separable):
         print(about_separable(X, y, found))
     elif isinstance(found, Inseparable):
-        print(about_inseparable(y, positive, found))
+        print(about_inseparable(y, given.positive, found))
     else:
         print(f"Undecided: a proof is out of reach; no margin can exceed {found.upper:.3g}.")
         raise typer.Exit(3)
     if certificate is not None:
         save_certificate(found, certificate)
-        given = {"--label": label, "--positive": positive, "--format": kind}
-        words = [word for pair in given.items() if pair[1] is not None for word in map(str, pair)]
-        command = shlex.join(["rosenblatt", "verify", data, str(certificate), *words])
+        command = shlex.join(["rosenblatt", "verify", data, str(certificate), *given.words()])
         print(f"The proof is in {certificate}; check it with: {command}")
     raise typer.Exit(0 if isinstance(found, Separable) else 1)
 
 
+@grouped
 def verify(
     data: Data,
     file: Annotated[Path, typer.Argument(help="A certificate from prove.", show_default=False)],
-    label: Label = None,
-    positive: Positive = None,
-    kind: Format = None,
+    given: SetOptions,
 ) -> None:
     """Check a certificate against the data, in exact arithmetic and from scratch.
 
@@ -64,7 +61,7 @@ def verify(
     """
     from ..theory.certificates import load_certificate
 
-    X, y = two_classes(data, label, positive, kind)
+    X, y = two_classes(data, given)
     proof = load_certificate(file)
     claim = type(proof).__name__.lower()
     holds = proof.verify(X, y)

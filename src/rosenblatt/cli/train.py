@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .data import Data, built_in, format_like, is_built_in, rows_and_labels
+from .data import Data, SetOptions, built_in, is_built_in, rows_and_labels
 from .groups import grouped
 from .options import LearningOptions, ReadingOptions, ResultOptions, Solution
 from .saying import count, errors, why
@@ -57,7 +57,8 @@ def training_of(
     if result.checkpoint is not None and result.output is not None:
         keeper = Keeper(result.output, result.checkpoint)
     listener = listener_of(result.quiet, result.json)
-    return FileTraining(learning.parameters(once), options, listener, keeper)
+    given = learning.parameters(once), options, listener, keeper
+    return FileTraining(*given, rule=learning.rule_name)
 
 
 def listener_of(quiet: bool, as_json: bool) -> "Listener":
@@ -105,6 +106,7 @@ def initial_model(learning: LearningOptions, reading: ReadingOptions) -> "Model"
         raise ValueError("--initial has its way of reading; leave out what says another.")
     if learning.solution is None:
         learning.solution = Solution(initial.parameters["solution"])
+    learning.like(initial)
     return initial
 
 
@@ -202,8 +204,7 @@ def tell(name: str, model: "Model", seconds: float, result: ResultOptions) -> No
 
     tested = None
     if result.test is not None:
-        kind = format_like(result.test, str(model.features["format"]))
-        reader = read(result.test, features=model.features["recipe"], format=kind)
+        reader = read(result.test, features=model.features["recipe"])
         tested = evaluate(Learner.of(model), reader).score
     (tell_json if result.json else tell_words)(name, model, seconds, tested, result.output)
 
@@ -272,7 +273,7 @@ def draw(figure: Path, model: "Model", data: str) -> None:
 
     X, y, names = None, None, dict[str, Any]()
     if is_built_in(data):
-        X, y, names = rows_and_labels(data, None, None)
+        X, y, names = rows_and_labels(data)
     elif Path(data).is_file() and Path(data).stat().st_size <= IN_MEMORY:
-        X, y, names = rows_for_model(model, data, None)
+        X, y, names = rows_for_model(model, data, SetOptions())
     save_plot(figure, X, y, estimator=estimator_of(model, data), **names)

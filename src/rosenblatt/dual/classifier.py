@@ -375,7 +375,7 @@ class KernelPerceptron(OnlineClassifier):
             form = AllClasses(codes, weights)
         else:
             form = EachClass(codes, weights, np.array(self._problems(self.classes_)))
-        settings = PERCEPTRON.settings(self.get_params(deep=False), self._intercept_step)
+        settings = PERCEPTRON.settings(self._values(), self._intercept_step)
         counting = rows_that_count(codes, weights)
         seed, room = seed_of(self.random_state), self.cache_size * 2**20
         given = self._gram, X, counting, form, settings, self._state, seed, room
@@ -414,7 +414,7 @@ class KernelPerceptron(OnlineClassifier):
         self._check_parameters()
         if self._policy is not None:  # whatever is set now
             begun = {"budget": 1, "budget_policy": self._policy, "normalize": False}
-            check(self.get_params(deep=False) | begun, KERNEL)
+            check(self._values() | begun, KERNEL)
         if self.normalize:
             self._check_history()
             return self._state.normalised(self.solution == "average", self._together)
@@ -463,7 +463,7 @@ class KernelPerceptron(OnlineClassifier):
             "together": self._together,
             "width": self.n_features_in_,
         }
-        kept = self.get_params(deep=False), self.classes_, [self._state], self._feature_names()
+        kept = self._values(), self.classes_, [self._state], self._feature_names()
         return Model(type(self).__name__, *kept, facts, self.history_)
 
     @classmethod

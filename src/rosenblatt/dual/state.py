@@ -1,7 +1,7 @@
 """The state of the dual form: the rows once mistaken, and how far each moved which output."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,20 +10,20 @@ from ..kernels import linear
 from ..kernels.linear import Updates
 from ..rows import Array
 from ..training.state import (
-    DeclaredRows,
-    DeclaredUpdates,
+    all_updates,
     array,
     check_updates,
     counter,
     joined,
     require,
     signed_number,
+    support_rows,
 )
 from ..training.tasks import Learnt, Task
 from .moves import added, groups_of, moves_of, summed
 
 
-@dataclass
+@dataclass(kw_only=True)
 class DualState:
     """The support rows and their coefficients.
 
@@ -36,7 +36,7 @@ class DualState:
     """
 
     numbers: Array = array("support", dtype=np.int64)
-    support: Any = field(metadata={"declared": DeclaredRows()})
+    support: Any = support_rows()
     coef: Array = array("outputs", "support", dtype=np.float64)
     missing: Array = array("outputs", "support", dtype=np.float64)
     bias: Array = array("outputs", dtype=np.float64)
@@ -45,7 +45,7 @@ class DualState:
     ages: Array = array("kept", dtype=np.int64)
     matrix: Array = array("squared", "squared", dtype=np.float64)
     norms: Array = array("mistakes kept", dtype=np.float64)
-    updates: Updates = field(metadata={"declared": DeclaredUpdates()})
+    updates: Updates = all_updates()
     mistakes: int = counter(0)
     given: int = counter(0)
     forgotten: float = signed_number(0.0)

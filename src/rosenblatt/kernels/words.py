@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .addresses import SPACE, address, byte, eight, eight_bytes, low_zeros
+from .addresses import SPACE, address, byte, eight, eight_bytes, is_blank, low_zeros
 from .algebra import mix
 from .compiling import compiled, inlined
 
@@ -146,12 +146,16 @@ def text(data, offsets, row, k, grams, block, names):
 
 
 @compiled
-def categories(data, offsets, row, k, seed, mask, block, names):
-    """Each string as one feature of value 1; none if it is empty."""
+def categories(data, offsets, row, k, seed, mask, trim, block, names):
+    """Each string, with or without blanks around it, as one feature of value 1; none if empty."""
     values, indices, starts = block
     base, seen = address(data), seen_names(names)
     while row < min(len(offsets), len(starts)) - 1 and k < min(len(values), len(indices)):
         i, end = base + offsets[row], base + offsets[row + 1]
+        while trim and i < end and is_blank(byte(i)):
+            i += 1
+        while trim and i < end and is_blank(byte(end - 1)):
+            end -= 1
         if i < end:
             index = np.uint32(hash_bytes(i, end, end, np.uint64(seed)) & np.uint64(mask))
             if is_new(seen, index):

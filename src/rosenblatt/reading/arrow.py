@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,21 +15,22 @@ from .batches import Batch
 from .notices import MISSING
 from .parser import LARGEST_LABEL, LONG_LABEL, Parser, empty_rows, filled_rows
 from .recipe import ColumnNames, FeatureRecipe, ReaderOptions, crossed_groups
-from .sources import Source
+from .sources import Complaint, Source
 
 
 class BrokenCellError(ValueError):
-    """A cell that cannot be used: its column, and why."""
+    """A cell that cannot be used: its column, why, and the options that the sentence speaks of."""
 
-    def __init__(self, column: Any, sentence: str) -> None:
+    def __init__(self, column: Any, sentence: str, **values: Any) -> None:
         super().__init__(column, sentence)
-        self.column, self.sentence = column, sentence
+        self.complaint = Complaint(repr(column), sentence, values)
 
 
 class DecodedColumns(NamedTuple):
     """Columns as a kernel takes them: numbers, or the bytes of strings and where each begins."""
 
     labels: np.ndarray | None
+    ids: np.ndarray | None
     columns: list[Any]
     rows: int
 
@@ -50,9 +50,9 @@ class TableParser(Parser):
         self.pairs = crossed_groups(recipe, lambda name: self.groups[features.number(name)])
         self.salts = [np.uint64(salt(name)) for name in features.names]
         self.label = names.label(recipe, options.label_needed)
-        self.wanted = [names.number(name) for name in features.names]  # and then the label
-        if self.label is not None:
-            self.wanted.append(self.label)
+        self.id = names.numbers.get(str(recipe.id)) if recipe.id is not None else None
+        self.wanted = [names.named(name) for name in features.names]
+        self.wanted += [place for place in (self.label, self.id) if place is not None]
         for number, (name, kind) in enumerate(self.columns):
             if not self.hashed:
                 self.vocabulary.known[number] = (str, name)
@@ -66,8 +66,10 @@ class TableParser(Parser):
             self.numbers(column, name) if kind == "number" else strings(column)
             for column, (name, kind) in zip(columns, self.columns, strict=False)
         ]
-        labels = None if self.label is None else self.labels(columns[-1])
-        return DecodedColumns(labels, decoded, len(table))
+        further = columns[len(self.columns) :]
+        labels = None if self.label is None else self.labels(further[0])
+        ids = None if self.id is None else np.array(as_words(further[-1]).to_pylist(), object)
+        return DecodedColumns(labels, ids, decoded, len(table))
 
     def numbers(self, column: Any, name: str) -> np.ndarray:
         """A column of numbers; a missing one is NaN."""
@@ -75,8 +77,8 @@ class TableParser(Parser):
             numbers = numbers_in(column.cast(arrow_type(self.options.dtype), safe=False))
         except ValueError:
             word = str(column[0])[:40]  # of one row, once the broken one is found
-            remedy = self.options.remedy(name)
-            raise BrokenCellError(name, f"{word!r} is not a number{remedy}") from None
+            sentence, values = self.options.not_a_number(name, word)
+            raise BrokenCellError(name, sentence, **values) from None
         if np.isinf(numbers).any():
             raise BrokenCellError(name, REASONS[VALUE_TOO_LARGE])
         return read_only(numbers)
@@ -92,6 +94,8 @@ class TableParser(Parser):
         else:
             coded = as_words(column).dictionary_encode()
             classes = coded.dictionary.to_pylist()
+            if self.recipe.trim:
+                classes = [name if name is None else name.strip() for name in classes]
             good = not coded.null_count and "" not in classes
             labels = np.array(classes, object)[numbers_in(coded.indices)] if good else np.empty(0)
         if not good:
@@ -102,11 +106,12 @@ class TableParser(Parser):
         """The rows of decoded columns."""
         if not decoded.rows:
             return
-        labels = decoded.labels
+        labels, ids = decoded.labels, decoded.ids
         rows = self.hashed_rows(decoded) if self.hashed else self.dense_rows(decoded)
         for some, part in rows:
             some_labels = None if labels is None else labels[some]
-            yield Batch(part, some_labels, None, self.width, taken, lines)
+            some_ids = None if ids is None else ids[some]
+            yield Batch(part, some_labels, None, self.width, taken, lines, some_ids)
 
     def dense_rows(self, decoded: DecodedColumns) -> Iterator[tuple[slice, Rows]]:
         """Numbers side by side."""
@@ -144,7 +149,7 @@ class TableParser(Parser):
         rows = len(offsets) - 1
         if kind == "category":
             out = empty_rows(rows, rows, dtype)
-            words.categories(data, offsets, 0, 0, seed, self.mask, out, met)
+            words.categories(data, offsets, 0, 0, seed, self.mask, self.recipe.trim, out, met)
         else:
             shortest, longest = self.recipe.ngrams
             grams = Grams(shortest, longest, self.recipe.characters, False, True, seed, self.mask)
@@ -206,22 +211,6 @@ def arrow_type(dtype: np.dtype | None) -> Any:
     import pyarrow
 
     return pyarrow.string() if dtype is None else pyarrow.from_numpy_dtype(dtype)
-
-
-@lru_cache
-def kind_of(kind: Any) -> str:
-    """What a column of some Arrow type becomes, or nothing."""
-    from pyarrow import types
-
-    if types.is_dictionary(kind):
-        kind = kind.value_type
-    number = types.is_integer, types.is_floating, types.is_decimal, types.is_null
-    string = types.is_string, types.is_large_string, types.is_string_view
-    if types.is_boolean(kind):
-        return "boolean"
-    if any(is_kind(kind) for is_kind in number):
-        return "number"
-    return "category" if any(is_kind(kind) for is_kind in string) else ""
 
 
 def numbers_in(column: Any) -> np.ndarray:

@@ -1,11 +1,11 @@
 """What a reader yields: some rows with their labels and weights."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..kernels.algebra import Rows
-from ..rows import joined, n_rows, rows_between
+from ..rows import joined, matrix_of, n_rows, rows_between
 
 
 class Batch(NamedTuple):
@@ -13,7 +13,8 @@ class Batch(NamedTuple):
 
     ``labels`` are numbers or strings, or None if there are none; Vowpal Wabbit's rows without a
     label have NaN. ``width`` is the number of columns known so far, ``bytes_read`` counts what was
-    taken from the source, before decompression, and ``lines`` what was read of it.
+    taken from the source, before decompression, and ``lines`` what was read of it. ``ids`` are the
+    names of the rows, where a column has them.
     """
 
     rows: Rows
@@ -22,6 +23,17 @@ class Batch(NamedTuple):
     width: int
     bytes_read: int
     lines: int
+    ids: np.ndarray | None = None
+
+    @property
+    def X(self) -> Any:  # noqa: N802
+        """The rows as an array or a CSR matrix, as ``partial_fit`` takes them."""
+        return matrix_of(self.rows, n_rows(self.rows), self.width)
+
+    @property
+    def y(self) -> np.ndarray | None:
+        """The labels."""
+        return self.labels
 
 
 def one_batch(parts: list[Batch]) -> Batch:
@@ -34,6 +46,7 @@ def one_batch(parts: list[Batch]) -> Batch:
         max(part.width for part in parts),
         parts[-1].bytes_read,
         parts[-1].lines,
+        None if parts[0].ids is None else np.concatenate([part.ids for part in parts]),
     )
 
 
@@ -42,8 +55,9 @@ def part_of(batch: Batch, first: int, stop: int) -> Batch:
     some = slice(first, stop)
     labels = None if batch.labels is None else batch.labels[some]
     weights = None if batch.weights is None else batch.weights[some]
+    ids = None if batch.ids is None else batch.ids[some]
     rows = rows_between(batch.rows, first, stop)
-    return batch._replace(rows=rows, labels=labels, weights=weights)
+    return batch._replace(rows=rows, labels=labels, weights=weights, ids=ids)
 
 
 def weights_of(batches: list[Batch]) -> np.ndarray | None:

@@ -6,15 +6,16 @@ import tempfile
 from collections.abc import Generator, Iterator
 from typing import Any
 
-from .arrow import BrokenCellError, DecodedColumns, TableParser, kind_of, without_broken
+from .arrow import BrokenCellError, DecodedColumns, TableParser, without_broken
 from .batches import Batch
+from .formats import told_by_magic
+from .kinds import kind_of
 from .notices import unused_column
 from .recipe import ColumnNames, FeatureRecipe, ReaderOptions, recipe_for, with_columns
 from .sources import Location, Source
 
 BATCH_ROWS = 1 << 14
 COPIED_AT_ONCE = 4 << 20  # bytes
-MAGIC = (b"PAR1", b"ARROW1", b"FEA1")
 ARROW_NAMES = {"arrow": "ipc"}  # of formats, where Arrow has another
 
 
@@ -55,7 +56,7 @@ class ColumnarParser(TableParser):
 
     def copied(self, source: Source) -> str:
         """A decompressed copy that lives as long as this does."""
-        if not source.head(6).startswith(MAGIC):  # it may be endless
+        if told_by_magic(source.head(6)) is None:  # it may be endless
             raise ValueError(f"{source.name} is neither Parquet nor Arrow.")
         self.copy = tempfile.NamedTemporaryFile()  # noqa: SIM115
         with source.open() as stream:
@@ -95,7 +96,7 @@ class ColumnarParser(TableParser):
             try:
                 decode(row, row + 1)
             except BrokenCellError as broken:
-                location.skip(location.lines + row + 1, repr(broken.column), broken.sentence)
+                location.skip(location.lines + row + 1, broken.complaint)
 
         yield from without_broken(len(table), decode, skip)
 

@@ -5,6 +5,7 @@ On covtype.csv (75 MB of numbers) the kernel takes a third of Arrow's time, with
 
 import re
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..kernels.words import CSRBuffer
 from ..rows import rows_of
 from .arrow import BrokenCellError, DecodedColumns, TableParser, arrow_type, without_broken
 from .batches import Batch
+from .formats import delimiter_of
 from .layout import (
     TableLayout,
     cells_of,
@@ -27,29 +29,37 @@ from .layout import (
     with_exact_labels,
 )
 from .lines import LineBuffers, LineParser
-from .notices import MISSING
+from .notices import MISSING, divided_by
 from .parser import Parser
 from .recipe import FeatureRecipe, ReaderOptions, recipe_for, with_columns
-from .sources import Location, Source, last_newline, pieces
+from .sources import BLANKS, Complaint, Location, Source, last_newline, pieces
 
 
 def delimited_parser(
-    source: Source, delimiter: str, recipe: FeatureRecipe, options: ReaderOptions
+    source: Source, usual: str, recipe: FeatureRecipe, options: ReaderOptions
 ) -> Parser:
-    """The parser of a CSV or TSV file."""
-    layout, rows = layout_of(source, delimiter, recipe, options)
+    """The parser of a CSV or TSV file, whose name tells a delimiter that may not be the one."""
+    found = delimiter_of(source, recipe.delimiter or usual)
+    if found == BLANKS:
+        source.divide_at_blanks()
+    layout, rows = layout_of(source, "\t" if found == BLANKS else found, recipe, options)
     if len(layout.columns) == 1 and recipe.label is not False and options.new:
         raise ValueError(
             f"{source.name} has only one column, {layout.columns.names[0][:40]!r}, and no label "
-            f"beside it; its cells are to be divided by {delimiter!r}."
+            f"beside it; its cells are to be divided by {usual!r}."
         )
     recipe = recipe_for(recipe, "table", source.name)
     recipe = with_columns(recipe, layout.columns, layout.kinds)
     if options.new:
         recipe = with_exact_labels(recipe, layout, rows)
+        recipe = replace(recipe, header=layout.header, delimiter=found)
     all_numbers = {*layout.kinds, recipe.label_kind} <= {"number", None}
-    parser = NumberParser if all_numbers and recipe.bits is None else CellParser
-    return parser(source, recipe, options, layout)
+    in_one_go = all_numbers and recipe.bits is None and recipe.id is None
+    parser = (NumberParser if in_one_go else CellParser)(source, recipe, options, layout)
+    if options.new:
+        notices = [divided_by(found)] * (found != usual) + layout.notices
+        parser.notices.update((notice, None) for notice in notices)
+    return parser
 
 
 class NumberParser(LineParser):
@@ -66,7 +76,7 @@ class NumberParser(LineParser):
         self.width = len(features)
         self.vocabulary.known.update((k, (str, name)) for k, name in enumerate(features))
         self.places = np.full(len(layout.columns), self.width)
-        self.places[[layout.columns.number(name) for name in features]] = range(self.width)
+        self.places[[layout.columns.named(name) for name in features]] = range(self.width)
         label = layout.columns.label(recipe, options.label_needed)
         self.labelled = label is not None
         if label is not None:
@@ -95,17 +105,18 @@ class NumberParser(LineParser):
             values = out.rows.values[: cursor.values]
             yield slice(cursor.rows), rows_of(values.reshape(cursor.rows, self.width))
 
-    def complaint(self, data: np.ndarray, cursor: Cursor) -> tuple[Any, str]:
+    def complaint(self, data: np.ndarray, cursor: Cursor) -> Complaint:
         """The name of the column where a row is broken, and why."""
         delimiter = self.layout.delimiter.encode()
+        values: dict[str, Any] = {}
         before = bytes(data[cursor.at : cursor.where])
         name, sentence = self.layout.columns.names[before.count(delimiter)], REASONS[cursor.error]
         if cursor.error == VALUE:
             begin = cursor.at + before.rfind(delimiter) + 1
             cell = re.split(rb"[\n%b]" % delimiter, bytes(data[begin : begin + 99]))[0]
             shown = cell.decode(errors="replace").strip()[:40]
-            sentence = f"{shown!r} is not a number" + self.options.remedy(name)
-        return repr(name), sentence
+            sentence, values = self.options.not_a_number(name, shown)
+        return Complaint(repr(name), sentence, values)
 
     def label_column(self) -> Any:
         """Where the label is."""
@@ -125,6 +136,8 @@ class CellParser(TableParser):
         if self.label is not None:
             numeric = recipe.label_kind == "number"
             self.types.append(arrow_type(np.dtype(np.float64)) if numeric else word)
+        if self.id is not None:
+            self.types.append(word)
 
     def batches(self, location: Location) -> Generator[Batch]:
         """All rows from the beginning."""
@@ -158,8 +171,8 @@ class CellParser(TableParser):
 
         def skip(row: int) -> None:
             before = int(np.count_nonzero(data[: edges[row]] == NEWLINE))
-            column, sentence = self.complaint(data[edges[row] : edges[row + 1]])
-            location.skip(location.lines + before + 1, column, sentence)
+            broken = self.complaint(data[edges[row] : edges[row + 1]])
+            location.skip(location.lines + before + 1, broken)
 
         yield from without_broken(len(edges) - 1, decode, skip)
 
@@ -177,29 +190,31 @@ class CellParser(TableParser):
         )
         return self.decoded(table)
 
-    def complaint(self, row: np.ndarray) -> tuple[str, str]:
+    def complaint(self, row: np.ndarray) -> Complaint:
         """The column where a row is broken, and why."""
         try:
             self.decode(row)
         except BrokenCellError as broken:
-            return repr(broken.column), broken.sentence
+            return broken.complaint
         except ValueError as error:
             problem = str(error)
         if not row.all():
-            return str(row.argmin() + 1), REASONS[NUL]
+            return Complaint(row.argmin() + 1, REASONS[NUL])
         try:
             text = bytes(row).decode()
         except UnicodeDecodeError as error:
-            return str(error.start + 1), "the bytes are not UTF-8"
+            remedy = "the bytes are not UTF-8; state {encoding?}, as latin-1"
+            return Complaint(error.start + 1, remedy)
         try:
             cells, names = cells_of(text, self.layout.delimiter), self.layout.columns.names
         except ValueError:
-            return "1", "the row cannot be divided into cells"
+            return Complaint(1, "the row cannot be divided into cells")
         if len(cells) != len(names):
-            return str(len(row)), f"the row has {len(cells)} cells instead of {len(names)}"
+            return Complaint(len(row), f"the row has {len(cells)} cells instead of {len(names)}")
         for number, kind in zip(self.wanted, self.types, strict=True):
-            cell = cells[number]
+            cell = cells[number].strip()
             if kind != arrow_type(None) and not is_number(cell):
-                remedy = self.options.remedy(names[number])
-                return repr(names[number]), f"{cell[:40]!r} is not a number{remedy}"
-        return "1", problem
+                return Complaint(
+                    repr(names[number]), *self.options.not_a_number(names[number], cell[:40])
+                )
+        return Complaint(1, problem)

@@ -2,7 +2,9 @@
 
 import csv
 import re
+from collections import Counter
 from dataclasses import replace
+from enum import Enum
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -11,16 +13,28 @@ import numpy as np
 from ..kernels import lines
 from ..kernels.addresses import MARKS
 from ..kernels.lines import MISSING, VALUE_TOO_LARGE, Cursor
+from ..parameters import ParameterError
 from ..rows import read_only
-from .arrow import arrow_type, kind_of
+from .arrow import arrow_type, as_words
+from .formats import NUMBER
+from .kinds import ColumnKind, kind_of, kind_of_cells
 from .lines import after_line
+from .notices import Notice
 from .parser import BOM, LARGEST_LABEL, SAMPLE
-from .recipe import ColumnNames, FeatureRecipe, ReaderOptions
+from .recipe import (
+    DIGITS,
+    LABEL_NAMES,
+    ColumnNames,
+    FeatureRecipe,
+    ReaderOptions,
+    usual_label,
+)
 from .sources import LONGEST_ROW, Source
 
-BLANKS = ' "\t\v\f\r'  # that may stand around a number
-NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
-IN_NUMBERS = "".join(["+-.0123456789eE\n", BLANKS, *MISSING]).encode()
+AROUND = ' "\t\v\f\r'  # what may stand around a number
+IN_NUMBERS = "".join(["+-.0123456789eE\n", AROUND, *MISSING]).encode()
+LONG = 30  # characters: a name has fewer, a sentence more
+FEW = 3  # numbers do not tell a range
 
 
 class TableLayout(NamedTuple):
@@ -30,6 +44,8 @@ class TableLayout(NamedTuple):
     columns: ColumnNames
     kinds: list[str]
     skip: int
+    header: bool
+    notices: list[Notice]
 
 
 def layout_of(
@@ -40,15 +56,20 @@ def layout_of(
     top, below = head[begin : ends[0]], head[ends[0] : ends[-1]]
     refuse_odd_beginning(source.name, top, head[begin:], head[ends[-1] :], ends[0] - begin)
     first = FirstRows(top, below, delimiter, options.dtype)
-    header = first.is_header(recipe) if options.header is None else options.header
+    header = first.is_header(recipe) if recipe.header is None else recipe.header
     rows = below if header else top + below
     if not rows.strip():
-        hint = " below its header (state header=False if that line is a row)" if header else ""
-        raise ValueError(f"{source.name} has no rows{hint}.")
-    names = first.cells if header else [str(number) for number in range(len(first.cells))]
-    columns = ColumnNames(names, source.name)
-    kinds = columns.kinds(first.kinds(header), options.category)
-    return TableLayout(delimiter, columns, kinds, ends[0] if header else begin), rows
+        hint = " below its header (state {header=False} if that line is a row)" if header else ""
+        raise ParameterError(f"{source.name} has no rows{hint}.")
+    columns = ColumnNames(first.names(header, recipe), source.name)
+    found = first.kinds(header, columns.names)
+    stated = {columns.number(name) for name in options.category}
+    kinds = ["category" if j in stated else each.kind for j, each in enumerate(found)]
+    notices = [
+        each.notice for j, each in enumerate(found) if each.notice is not None and j not in stated
+    ]
+    skip = ends[0] if header else begin
+    return TableLayout(delimiter, columns, kinds, skip, header, notices), rows
 
 
 def sample(source: Source, delimiter: str) -> tuple[int, bytes, list[int]]:
@@ -119,37 +140,108 @@ class FirstRows:
         return is_numeric(rows, self.delimiter, len(self.cells), self.dtype)
 
     def is_header(self, recipe: FeatureRecipe) -> bool:
-        """Whether the first row holds names.
-
-        It does if it has a name that was stated, or stands over numbers and is not of numbers, or
-        if no cell of it is a number or comes again in its column. Words alone are names, too.
-        """
-        stated = {recipe.label, *recipe.text, *(name for name, _ in recipe.columns or ())}
-        if stated & set(self.cells):
+        """Whether the first row holds names, where nobody says."""
+        stated = {recipe.label, recipe.id, *recipe.text, *recipe.ignore}
+        stated |= {name for name, _ in recipe.columns or ()}
+        names = [cell.strip() for cell in self.cells]
+        if any(isinstance(name, str) and not DIGITS.fullmatch(name) for name in stated & {*names}):
             return True
         if not self.below:
-            numbers = any(is_number(cell) for cell in self.cells)
+            numbers = any(map(is_number, names))
             return recipe.columns is None and not numbers
-        if self.is_numeric(self.top):
-            return False
         if self.is_numeric(self.below):
-            return True
-        return not any(
-            cell and (is_number(cell) or cell in column.to_pylist())
-            for cell, column in zip(self.cells, self.columns_below, strict=True)
-        )
+            return not self.is_numeric(self.top)
+        if self.is_numeric(self.top):
+            return names == [str(number) for number in range(len(names))]
+        return self.looks_like_names(names, label_place(recipe.label, names))
 
-    def kinds(self, header: bool) -> list[str]:
+    def looks_like_names(self, names: list[str], label: int) -> bool:
+        """Whether the first row looks unlike those below it, of which some cells are words."""
+        signs = Counter(
+            sign_of_name(cell, is_number(cell), column, j == label)
+            for j, (cell, column) in enumerate(zip(names, self.columns_below, strict=True))
+        )
+        if signs[Sign.SURE]:
+            return True
+        if signs[Sign.NAME] or signs[Sign.ROW]:
+            return signs[Sign.NAME] > signs[Sign.ROW]
+        return not signs[Sign.LABEL]
+
+    def names(self, header: bool, recipe: FeatureRecipe) -> list[str]:
+        """The names of the columns: their numbers if they have none.
+
+        Where a model knows the columns by number and the label is not there, its number is not.
+        """
+        if header:
+            return [cell.strip() for cell in self.cells]
+        if recipe.columns is not None and recipe.header is False:
+            known = recipe.besides_label()
+            if len(known) == len(self.cells):
+                return known
+        return list(map(str, range(len(self.cells))))
+
+    def kinds(self, header: bool, names: list[str]) -> list[ColumnKind]:
         """What each column holds, as far as these rows tell."""
         rows = self.below if header else self.top + self.below
         if self.is_numeric(rows):
-            return ["number"] * len(self.cells)
+            return [ColumnKind("number")] * len(self.cells)
         columns = (
             self.columns_below
             if header
             else inferred_cells(rows, self.delimiter, len(self.cells)).columns
         )
-        return [kind_of(column.type) or "category" for column in columns]
+        return [kind_of_cells(*pair) for pair in zip(names, columns, strict=True)]
+
+
+class Sign(Enum):
+    """What the first cell of a column tells: that it is a name, surely or likely, or a row's."""
+
+    SURE = 1
+    NAME = 2
+    ROW = 3
+    LABEL = 4  # a row's, if the label is not called like one of its classes
+    NONE = 5
+
+
+def sign_of_name(cell: str, number: bool, column: Any, is_label: bool) -> Sign:
+    """What the first cell of a column tells, which may be a number or missing."""
+    from pyarrow import compute
+
+    kind = kind_of_cells("", column).kind
+    if not cell:
+        return Sign.NONE
+    if kind == "number" or kind_of(column.type) == "":  # numbers, or days
+        if not number:
+            return Sign.SURE if kind == "number" or not re.search(r"\d", cell) else Sign.NONE
+        return Sign.ROW if is_within(cell, column) else Sign.NONE
+    words = as_words(column).drop_null()
+    if compute.any(compute.equal(compute.utf8_trim_whitespace(words), cell)).as_py():
+        return Sign.LABEL if is_label else Sign.ROW
+    if cell.lower() in LABEL_NAMES:
+        return Sign.SURE
+    long = (compute.mean(compute.utf8_length(words)).as_py() or 0) > LONG
+    if long:
+        return Sign.ROW if len(cell) > LONG else Sign.NAME
+    return Sign.NAME if len(words.unique()) < len(words) else Sign.NONE
+
+
+def is_within(cell: str, column: Any) -> bool:
+    """Whether a number lies among those of a column, as far as they tell, or has decimals."""
+    from pyarrow import compute, types
+
+    numeric = types.is_integer(column.type) or types.is_floating(column.type)
+    if not numeric or len(column) - column.null_count < FEW or not DIGITS.fullmatch(cell):
+        return True
+    ends = compute.min_max(column)
+    return bool(ends["min"].as_py() <= int(cell) <= ends["max"].as_py())
+
+
+def label_place(label: Any, names: list[str]) -> int:
+    """Which column would be the label if a row held names."""
+    if label is None or label is False:
+        return usual_label(names)
+    number = int(label) if isinstance(label, int) or DIGITS.fullmatch(label) else -1
+    return number % len(names)
 
 
 def is_numeric(rows: bytes, delimiter: str, width: int, dtype: np.dtype) -> bool:
@@ -171,8 +263,8 @@ def is_numeric(rows: bytes, delimiter: str, width: int, dtype: np.dtype) -> bool
 
 def is_number(cell: str) -> bool:
     """Whether a cell is a number or missing."""
-    cell = cell.strip(BLANKS)
-    return cell in MISSING or NUMBER.fullmatch(cell) is not None
+    cell = cell.strip(AROUND)
+    return cell in MISSING or re.fullmatch(NUMBER, cell) is not None
 
 
 def with_exact_labels(recipe: FeatureRecipe, layout: TableLayout, rows: bytes) -> FeatureRecipe:
@@ -194,6 +286,8 @@ def with_exact_labels(recipe: FeatureRecipe, layout: TableLayout, rows: bytes) -
 
 
 # Cells through Arrow.
+
+BLANK_MISSING = MISSING + [" " + word for word in MISSING]  # Arrow compares blanks too
 
 
 def parsed_cells(
@@ -221,7 +315,7 @@ def parsed_cells(
             newlines_in_values=bool(np.any(np.frombuffer(data, np.uint8) == MARKS)),
             invalid_row_handler=(lambda row: "skip") if lenient else None,
         ),
-        arrow.ConvertOptions(null_values=MISSING, **conversion),
+        arrow.ConvertOptions(null_values=BLANK_MISSING, **conversion),
     )
 
 

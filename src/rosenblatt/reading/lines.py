@@ -24,7 +24,7 @@ from .parser import (
     some_rows,
 )
 from .recipe import OTHER_BITS, FeatureRecipe, ReaderOptions, crossed_groups, recipe_for
-from .sources import Location, Source, last_newline, pieces
+from .sources import Complaint, Location, Source, last_newline, pieces
 
 
 class LineBuffers(NamedTuple):
@@ -72,8 +72,7 @@ class LineParser(Parser):
         """Parse from the cursor on until the buffers are full, leaving broken lines out."""
         cursor = self.parse(data, cursor._replace(rows=0, values=0), out)
         while cursor.error > FULL:
-            column, sentence = self.complaint(data, cursor)
-            location.skip(cursor.lines + 1, column, sentence)
+            location.skip(cursor.lines + 1, self.complaint(data, cursor))
             cursor = self.parse(data, after_line(data, cursor), out)
         return cursor
 
@@ -85,15 +84,15 @@ class LineParser(Parser):
         if self.labelled and long.any():
             until = out._replace(labels=out.labels[: long.argmax()])
             again = self.parse_good(data, before, until, Location("", location.tolerated, ""))
-            raise location.error(again.lines + 1, self.label_column(), LONG_LABEL)
+            raise location.error(again.lines + 1, Complaint(self.label_column(), LONG_LABEL))
 
     def label_column(self) -> Any:
         """Where the label is."""
         return 1
 
-    def complaint(self, data: np.ndarray, cursor: Cursor) -> tuple[Any, str]:
+    def complaint(self, data: np.ndarray, cursor: Cursor) -> Complaint:
         """The column where a line is broken, and why."""
-        return cursor.where - cursor.at + 1, REASONS[cursor.error]
+        return Complaint(cursor.where - cursor.at + 1, REASONS[cursor.error])
 
     def buffers(self, size: int) -> LineBuffers:
         """Room for the rows of so many bytes, or for the first of them."""
@@ -149,12 +148,13 @@ class SvmlightParser(LineParser):
             self.width = max(self.width, int(out.rows.indices[: cursor.values].max()) + 1)
         return cursor
 
-    def complaint(self, data: np.ndarray, cursor: Cursor) -> tuple[Any, str]:
+    def complaint(self, data: np.ndarray, cursor: Cursor) -> Complaint:
         """The column where a line is broken, and why."""
-        column, sentence = super().complaint(data, cursor)
-        if cursor.error == INDEX_TOO_SMALL and self.recipe.first == 1:
-            sentence += " (1; state first=0 if it is 0)"
-        return column, sentence
+        found = super().complaint(data, cursor)
+        if cursor.error == INDEX_TOO_SMALL and self.recipe.first == 1 and self.options.new:
+            hint = found.sentence + " (1; state {first} if it is 0)"
+            return found._replace(sentence=hint, values={"first": 0})
+        return found
 
 
 def has_index_0(head: bytes) -> bool:

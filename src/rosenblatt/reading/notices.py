@@ -1,5 +1,6 @@
 """What was read otherwise than one might think: a kind for programs, a sentence for people."""
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -12,6 +13,8 @@ class NoticeKind(StrEnum):
     MISSING = "missing"
     COLUMN = "column"
     BITS = "bits"
+    WORDS = "words"
+    DELIMITER = "delimiter"
 
 
 class Notice(NamedTuple):
@@ -35,3 +38,33 @@ def unused_column(name: str) -> Notice:
     return Notice(
         NoticeKind.COLUMN, f"The column {name!r} is neither numbers nor strings: not used."
     )
+
+
+def stray_words(name: str, words: Sequence[str], cells: int) -> Notice:
+    """A column of numbers with a few words in it."""
+    return Notice(
+        NoticeKind.WORDS,
+        f"The column {name!r} is taken as numbers, though of its first {cells:,} cells a few are "
+        f"not ({listed(words)}); such rows are broken.",
+    )
+
+
+def mixed_column(name: str, words: Sequence[str]) -> Notice:
+    """A column with more numbers than words, and many of these."""
+    return Notice(
+        NoticeKind.WORDS,
+        f"The column {name!r} has words among its numbers ({listed(words)}) and is taken as a "
+        "category.",
+    )
+
+
+def divided_by(delimiter: str) -> Notice:
+    """Cells that are not divided as the name of their file says."""
+    what = "blanks" if delimiter == " " else repr(delimiter)
+    return Notice(NoticeKind.DELIMITER, f"The cells are divided by {what}.")
+
+
+def listed(words: Sequence[str], most: int = 3) -> str:
+    """Some words, and that there are more."""
+    shown = ", ".join(repr(word[:40]) for word in words[:most])
+    return shown + (", …" if len(words) > most else "")

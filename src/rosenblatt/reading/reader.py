@@ -3,37 +3,25 @@
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import asdict
-from pathlib import Path
+from dataclasses import asdict, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..parameters import ParameterError
 from .batches import Batch, one_batch
 from .columnar import ColumnarParser
 from .delimited import delimited_parser
+from .formats import DELIMITERS, format_of
 from .lines import SvmlightParser, VowpalWabbitParser
 from .notices import BITS, Notice
 from .parser import Parser
-from .recipe import FeatureRecipe, ReaderOptions, check, recipe_of
+from .recipe import ASKED, FeatureRecipe, ReaderOptions, check, recipe_of
 from .sources import Location, Source
 from .vocabulary import FeatureNames
 
 BATCH_BYTES = 4 << 20  # they and their rows stay near the processor
 AHEAD = 2  # batches
-
-FORMATS = {
-    "svmlight": "svmlight",
-    "libsvm": "svmlight",
-    "svm": "svmlight",
-    "vw": "vw",
-    "csv": "csv",
-    "tsv": "tsv",
-    "parquet": "parquet",
-    "arrow": "arrow",
-    "feather": "arrow",
-}
-DELIMITERS = {"csv": ",", "tsv": "\t"}
 
 
 def read(
@@ -49,6 +37,9 @@ def read(
     cross: Sequence[str] = (),
     pairs: bool = False,
     header: bool | None = None,
+    encoding: str | None = None,
+    ignore: Sequence[str] = (),
+    id: str | int | None = None,  # noqa: A002
     first: int | None = None,
     features: dict[str, Any] | None = None,
     skip_bad: int = 0,
@@ -61,13 +52,14 @@ def read(
     Parameters
     ----------
     path
-        svmlight, Vowpal Wabbit, CSV, TSV, Parquet or Arrow, also compressed with gzip or zstd.
-        Folders and patterns are for Parquet and Arrow.
+        svmlight, Vowpal Wabbit, CSV, TSV, Parquet or Arrow, also compressed (gzip, zstd, or zip of
+        one file).
     format
-        Its format, where the name does not tell.
+        Its format, where neither the name nor the content tells. Folders and patterns are of
+        Parquet or Arrow.
     label
         The label's column, by name or number (from 0; -1 is the last), or False for none. Without
-        it: the one called label, class, target or y, else the last.
+        it: the one called label, else class, else target, else y, else the last.
     category
         Columns of words, the label's too, where the first rows look like numbers.
     text, ngrams, characters
@@ -78,32 +70,43 @@ def read(
     cross, pairs
         ``"A,B"`` adds the products of the features of two columns, or namespaces by first letter;
         whether to add those of every two features of a row.
-    header, first
-        Whether the first row of a CSV or TSV file holds names; the first index of svmlight, 0 or 1.
-        Both are found out unless stated.
+    header, encoding
+        Whether the first row of a CSV or TSV file holds names, found out unless stated; the
+        encoding of its text, if that is not UTF-8.
+    ignore, id
+        Columns that are no features; of these one that names the rows, for ``Batch.ids``.
+    first
+        The first index of svmlight, 0 or 1, found out unless stated.
     features
         What ``features()`` of another reader gave, to make features in the same way.
-    skip_bad
-        How many broken rows to leave out before one is an error.
+    skip_bad, names
+        How many broken rows to leave out, and how many names of hashed features to keep.
     batch_bytes, dtype
         How many bytes become one batch, about; the type of the values, float32 or float64.
-    names
-        How many names of hashed features to keep.
     """
     text, category, cross = several(text), several(category), several(cross)
     grams = int(ngrams[0]), int(ngrams[1])
-    asked = FeatureRecipe("", label, None, None, text, grams, characters, bits, cross, pairs, first)
+    asked = replace(
+        ASKED,
+        label=label,
+        text=text,
+        ngrams=grams,
+        characters=characters,
+        bits=bits,
+        cross=cross,
+        pairs=pairs,
+        first=first,
+        header=header,
+        encoding=encoding,
+        ignore=several(ignore),
+        id=id,
+    )
     recipe = asked if features is None else recipe_of(features, asked)
     new = features is None
     needed = new or label is not None
-    options = ReaderOptions(batch_bytes, np.dtype(dtype), names, needed, new, category, header)
+    options = ReaderOptions(batch_bytes, np.dtype(dtype), names, needed, new, category)
     check(recipe, options)
-    source = Source(path)
-    kind = format_of(source, format)
-    parser = parser_of(source, kind, recipe, options)
-    if bits is not None and not parser.hashed:
-        parser.notices[BITS] = None
-    return Reader(source, kind, parser, skip_bad)
+    return reader_of(Source(path, recipe.encoding), format, (recipe, asked), options, skip_bad)
 
 
 def several(names: Sequence[str]) -> tuple[str, ...]:
@@ -111,32 +114,25 @@ def several(names: Sequence[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
-def format_of(source: Source, stated: str | None) -> str:
-    """The format that is stated, or that the name of the source tells."""
-    known = ", ".join(dict.fromkeys(FORMATS.values()))
-    if stated is not None:
-        if stated not in FORMATS:
-            raise ValueError(f"The format {stated!r} is unknown; there are: {known}.")
-        return FORMATS[stated]
-    for path in source.files or [source.name]:
-        told = format_told_by(path)
-        if told is not None:
-            return told
-    if source.is_folder:
-        raise ValueError(f"{source.name} is a folder without Parquet or Arrow files.")
-    raise ValueError(f"The name of {source.name} does not tell its format; state one of: {known}.")
-
-
-def format_told_by(name: str) -> str | None:
-    """The format that the ending of a name tells, if it does."""
-    endings = [ending[1:].lower() for ending in Path(name).suffixes]
-    endings = [ending for ending in endings if ending not in ("gz", "zst")]
-    return FORMATS.get(endings[-1]) if endings else None
+def reader_of(
+    source: Source,
+    format: str | None,  # noqa: A002
+    recipes: tuple[FeatureRecipe, FeatureRecipe],
+    options: ReaderOptions,
+    skip_bad: int,
+) -> "Reader":
+    """The reader of a source, by a recipe and by what was asked for."""
+    recipe, asked = recipes
+    kind = format_of(source, format, recipe.rows)
+    refuse_options_of_others(kind, asked, options)
+    parser = parser_of(source, kind, recipe, options)
+    if asked.bits is not None and not parser.hashed:
+        parser.notices[BITS] = None
+    return Reader(source, kind, parser, skip_bad)
 
 
 def parser_of(source: Source, kind: str, recipe: FeatureRecipe, options: ReaderOptions) -> Parser:
     """The parser for a format."""
-    refuse_options_of_others(kind, recipe, options)
     if kind in ("parquet", "arrow"):
         return ColumnarParser(source, kind, recipe, options)
     if source.is_folder or len(source.files) > 1:
@@ -150,15 +146,14 @@ def parser_of(source: Source, kind: str, recipe: FeatureRecipe, options: ReaderO
 
 def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOptions) -> None:
     """Refuse what has no meaning for a format, which would do nothing in silence."""
-    if recipe.rows not in ("", kind):
-        return  # another sentence is due
-    named = options.category or not (recipe.label is None or recipe.label is False)
+    label = None if recipe.label is False else recipe.label
+    named = options.category or recipe.ignore or (label, recipe.id) != (None, None)
     if kind in ("svmlight", "vw") and named:
         raise ValueError(f"A line of {kind} begins with its label: it has no columns to name.")
-    if options.header is not None and kind not in DELIMITERS:
-        raise ValueError("header is about CSV and TSV; other formats have no line of names.")
+    if recipe.header is not None and kind not in DELIMITERS:
+        raise ParameterError("{header?} is about CSV and TSV; other formats have no line of names.")
     if recipe.first is not None and kind != "svmlight":
-        raise ValueError("first is about svmlight; other formats do not number their columns.")
+        raise ParameterError("{first?} is about svmlight; other formats do not number columns.")
 
 
 class Reader:

@@ -1,19 +1,26 @@
 """How a file becomes features: what a model keeps of it, to read other files alike."""
 
+import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..parameters import ParameterError
+
 LABEL_NAMES = ("label", "class", "target", "y")
 TEXT_BITS, OTHER_BITS = 20, 18  # unless stated
+DIGITS = re.compile(r"-?\d+")
 
 
 @dataclass(frozen=True)
 class FeatureRecipe:
-    """How features are made of what a file holds; ``rows`` is svmlight, vw or table."""
+    """How features are made of what a file holds; ``rows`` is svmlight, vw or table.
+
+    The defaults are those of models that were saved before a field was there.
+    """
 
     rows: str = ""
     label: str | int | bool | None = None
@@ -26,6 +33,23 @@ class FeatureRecipe:
     cross: Sequence[str] = ()
     pairs: bool = False
     first: int | None = None
+    header: bool | None = None
+    delimiter: str | None = None
+    encoding: str | None = None
+    ignore: Sequence[str] = ()
+    id: str | int | None = None
+    trim: bool = False
+
+    def besides_label(self) -> list[str]:
+        """The columns of a table but for the label, where their names are their numbers."""
+        named = {*(name for name, _ in self.columns or ()), *self.ignore}
+        return sorted(named | ({str(self.id)} if self.id is not None else set()), key=int)
+
+
+ASKED = FeatureRecipe(trim=True)
+"""A recipe that nothing is asked of yet."""
+OF_THE_FILE = ("label", "header", "encoding", "id")
+"""What may be stated of another file that is read as the first was."""
 
 
 class ReaderOptions(NamedTuple):
@@ -37,27 +61,28 @@ class ReaderOptions(NamedTuple):
     label_needed: bool
     new: bool  # or features are made as before
     category: tuple[str, ...]
-    header: bool | None
 
-    def remedy(self, column: str) -> str:
-        """What to do about a word in a column of numbers."""
+    def not_a_number(self, name: str, cell: str) -> tuple[str, dict[str, Any]]:
+        """What to say of a word in a column of numbers, and the options that this speaks of."""
         if not self.new:
-            return ", which the model wants"
-        return f"; if the column holds words, state category=[{column!r}]"
+            return f"{cell!r} is not a number, which the model wants", {}
+        remedy = "if the column holds words, state {category}"
+        return f"{cell!r} is not a number; {remedy}", {"category": [name]}
 
 
 def recipe_of(features: dict[str, Any], asked: FeatureRecipe) -> FeatureRecipe:
-    """The recipe that features() wrote, with the label that is asked for."""
-    if replace(asked, label=None) != FeatureRecipe():
+    """The recipe that features() wrote, with what is stated of the file at hand."""
+    stated = {name: getattr(asked, name) for name in OF_THE_FILE}
+    if replace(asked, **{name: getattr(ASKED, name) for name in OF_THE_FILE}) != ASKED:
         raise ValueError(
-            "features says how features are made; leave out text, ngrams, characters, bits, cross, "
-            "pairs and first."
+            "features says how features are made; leave out text, category, bits and what else is "
+            "about that."
         )
     try:
         recipe = FeatureRecipe(**features)
     except TypeError as error:
         raise ValueError("features is not what features() of a reader gives.") from error
-    return recipe if asked.label is None else replace(recipe, label=asked.label)
+    return replace(recipe, **{name: value for name, value in stated.items() if value is not None})
 
 
 def check(recipe: FeatureRecipe, options: ReaderOptions) -> None:
@@ -68,11 +93,11 @@ def check(recipe: FeatureRecipe, options: ReaderOptions) -> None:
     if not 1 <= shortest <= longest:
         raise ValueError(f"ngrams=({shortest}, {longest}) must be 1 or more, the least first.")
     if not recipe.text and (recipe.characters or longest > 1):
-        raise ValueError("ngrams and characters are of text; name its column with text.")
+        raise ParameterError("{ngrams?} and {characters?} are of text; name its column: {text?}.")
     if recipe.bits is not None and not 1 <= recipe.bits <= 31:
-        raise ValueError(f"bits={recipe.bits} must be 1 to 31.")
+        raise ParameterError("{bits} must be 1 to 31.", bits=recipe.bits)
     if recipe.first not in (None, 0, 1):
-        raise ValueError(f"first={recipe.first} must be 0 or 1.")
+        raise ParameterError("{first} must be 0 or 1.", first=recipe.first)
     if options.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise ValueError(f"dtype={options.dtype} must be float32 or float64.")
     if options.batch_bytes < 1:
@@ -95,7 +120,9 @@ def crossed_groups(recipe: FeatureRecipe, group: Callable[[str], int]) -> np.nda
     names = [cross.split(",") for cross in recipe.cross]
     for cross, pair in zip(recipe.cross, names, strict=True):
         if len(pair) != 2:
-            raise ValueError(f"cross={cross!r} must be two names with a comma between them.")
+            raise ParameterError(
+                "{cross} must be two names with a comma between them.", cross=cross
+            )
     return np.array([[group(name) for name in pair] for pair in names], np.uint16)
 
 
@@ -112,14 +139,30 @@ class ColumnNames:
     def __len__(self) -> int:
         return len(self.names)
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.numbers
+
     def number(self, column: str | int) -> int:
-        """Where a column is, which may be called by its name or number."""
-        if isinstance(column, str) and column in self.numbers:
-            return self.numbers[column]
+        """Where a column is, which may be called by its name or, if none has that, its number."""
+        if isinstance(column, str):
+            if column in self.numbers or column.strip() in self.numbers:
+                return self.named(column)
+            column = int(column) if DIGITS.fullmatch(column) else column
         if isinstance(column, int) and -len(self) <= column < len(self):
             return column % len(self)
+        raise self.absent(column)
+
+    def named(self, name: str) -> int:
+        """Where the column of a name is."""
+        found = self.numbers.get(name, self.numbers.get(name.strip()))
+        if found is None:
+            raise self.absent(name)
+        return found
+
+    def absent(self, column: Any) -> ValueError:
+        """What to say of a column that is not there."""
         there = ", ".join(self.names[:20]) + (", …" if len(self) > 20 else "")
-        raise ValueError(f"{self.source} has no column {column!r}; there are: {there}.")
+        return ValueError(f"{self.source} has no column {column!r}; there are: {there}.")
 
     def label(self, recipe: FeatureRecipe, needed: bool) -> int | None:
         """Where the label is, if there is one."""
@@ -133,33 +176,68 @@ class ColumnNames:
         words = {self.number(name) for name in category}
         return ["category" if j in words else kind for j, kind in enumerate(kinds)]
 
+    def chosen(self, columns: Iterable[str | int]) -> list[str]:
+        """The names of columns that may be called by number."""
+        return [self.names[self.number(column)] for column in columns]
+
 
 def with_columns(recipe: FeatureRecipe, names: ColumnNames, kinds: list[str]) -> FeatureRecipe:
     """Decide which column is the label and what becomes of the others."""
     if recipe.columns is None:
-        number = None if recipe.label is False else label_number(recipe.label, names)
-        text = {names.number(name) for name in recipe.text}
-        columns = [
-            (name, "text" if j in text else "number" if kind == "boolean" else kind)
-            for j, (name, kind) in enumerate(zip(names.names, kinds, strict=True))
-            if j != number and kind
-        ]
-        label = None if number is None else names.names[number]
-        label_kind = None if number is None else kinds[number].replace("boolean", "category")
-        recipe = replace(recipe, label=label, label_kind=label_kind, columns=columns)
+        recipe = with_new_columns(recipe, names, kinds)
     if not recipe.columns:
         raise ValueError(f"{names.source} has no columns to learn from.")
     for name, _ in recipe.columns:
-        names.number(name)
+        names.named(name)
     dense = not (recipe.cross or recipe.pairs)
     if dense and all(kind == "number" for _, kind in recipe.columns):
         return replace(recipe, bits=None)
     return replace(recipe, bits=recipe.bits or (TEXT_BITS if recipe.text else OTHER_BITS))
 
 
+def with_new_columns(recipe: FeatureRecipe, names: ColumnNames, kinds: list[str]) -> FeatureRecipe:
+    """The recipe of a table that no model has met."""
+    number = None if recipe.label is False else label_number(recipe.label, names)
+    label = None if number is None else names.names[number]
+    text, ignore = names.chosen(recipe.text), names.chosen(recipe.ignore)
+    row_name = None if recipe.id is None else names.chosen([recipe.id])[0]
+    named: dict[str, list[Any]] = {"text": text, "ignore": ignore, "id": [row_name]}
+    for option, chosen in named.items():
+        if label is not None and label in chosen:
+            raise ParameterError(
+                f"The column {label!r} is the label; {{{option}?}} is for other columns."
+            )
+    for name in text:
+        if name in (*ignore, row_name):
+            raise ParameterError(f"The column {name!r} cannot be text and be left out.")
+    unused = {label, row_name, *ignore}
+    columns = [
+        (name, "text" if name in text else "number" if kind == "boolean" else kind)
+        for name, kind in zip(names.names, kinds, strict=True)
+        if name not in unused and kind
+    ]
+    label_kind = None if number is None else kinds[number].replace("boolean", "category")
+    return replace(
+        recipe,
+        label=label,
+        label_kind=label_kind,
+        columns=columns,
+        text=text,
+        ignore=ignore,
+        id=row_name,
+    )
+
+
 def label_number(wanted: str | int | None, names: ColumnNames) -> int:
-    """Which column is the label: the one wanted, or with a usual name, or the last."""
-    if wanted is not None:
-        return names.number(wanted)
-    usual = (j for j, name in enumerate(names.names) if name.lower() in LABEL_NAMES)
-    return next(usual, len(names) - 1)
+    """Which column is the label: the one wanted, or of the first usual name there is, or the last.
+
+    >>> label_number(None, ColumnNames(["x", "y", "Label"], ""))
+    2
+    """
+    return usual_label(names.names) if wanted is None else names.number(wanted)
+
+
+def usual_label(names: Sequence[str]) -> int:
+    """The column of the first usual name of a label that there is, or the last."""
+    lower = [name.lower() for name in names]
+    return next((lower.index(name) for name in LABEL_NAMES if name in lower), len(names) - 1)

@@ -1,5 +1,6 @@
 """Where bytes come from: files, folders, pipes and streams, decompressed and in whole rows."""
 
+import codecs
 import glob
 import gzip
 import io
@@ -8,27 +9,33 @@ import re
 import select
 import sys
 import weakref
+import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..disk import plain_errors
+from ..parameters import ParameterError
 
 LONGEST_ROW = 64 << 20
 WAIT = 0.1  # seconds, after which a pipe may be left
 CACHE_ENDING = ".rosenblatt-cache"  # of the folders with parsed rows beside a file
 NEWLINE = ord("\n")
+BLANKS = " "  # stands for any run of blanks between cells
+TRANSLATED = 1 << 20  # bytes at once
 
 
 class Source:
     """Something that can be opened: a file, several of them, standard input or an open file."""
 
-    def __init__(self, path: Any) -> None:
+    def __init__(self, path: Any, encoding: str | None = None) -> None:
         if isinstance(path, io.TextIOBase):
             raise ValueError("The file must be opened in binary mode.")
+        self.encoding = other_encoding(encoding)
+        self.blanks = False  # whether runs of blanks are to become tabs
         self.files: list[str] = []
         self.size: int | None = None
         self.is_folder = False
@@ -84,15 +91,28 @@ class Source:
         """The bytes from the beginning; what is opened here is closed afterwards."""
         if self.file is None:
             with plain_errors(self.name, "read"), open(self.files[0], "rb", buffering=0) as file:
-                yield decompressed(self.name, file)
+                yield self.translated(decompressed(self.name, file, 0))
         elif self.start is not None:
             self.file.seek(self.start)
-            yield decompressed(self.name, self.file)
+            yield self.translated(decompressed(self.name, self.file, self.start))
         elif self.spent:
             raise ValueError(f"{self.name} can be read only once; write it to a file first.")
         else:
             self.spent = True
-            yield self.stream or decompressed(self.name, self.file)
+            yield self.stream or self.translated(decompressed(self.name, self.file, None))
+
+    def translated(self, stream: "ByteStream") -> "ByteStream":
+        """The bytes in UTF-8, with single tabs where there are runs of blanks between cells."""
+        if self.encoding is not None:
+            recoding = Recoding(self.name, self.encoding)
+            stream = ByteStream(self.name, Translated(stream, recoding), stream)
+        return with_tabs(stream) if self.blanks else stream
+
+    def divide_at_blanks(self) -> None:
+        """Have runs of blanks between cells become tabs."""
+        self.blanks = True
+        if self.stream is not None:  # what cannot be opened again, and was looked at
+            self.stream = with_tabs(self.stream)
 
     def head(self, size: int) -> bytes:
         """The first bytes, which will still be there to read."""
@@ -168,7 +188,7 @@ class ByteStream(io.RawIOBase):
         """Say in a sentence what cannot be decompressed."""
         try:
             yield
-        except (EOFError, OSError, zlib.error) as error:
+        except (EOFError, OSError, zlib.error, zipfile.BadZipFile) as error:
             if self.source is None:
                 raise
             short = self.source.over  # more was asked for, and there was no more
@@ -178,12 +198,18 @@ class ByteStream(io.RawIOBase):
     @property
     def taken(self) -> int:
         """How many bytes were taken of the source."""
-        return self.source.count if self.source else self.count
+        return self.source.taken if self.source else self.count
 
 
-def decompressed(name: str, file: Any) -> ByteStream:
-    """The bytes of a file, decompressed if its first ones say so."""
+def decompressed(name: str, file: Any, start: int | None) -> ByteStream:
+    """The bytes of a file, decompressed if its first ones say so; start is where it can go back."""
     raw = ByteStream(name, file)
+    if raw.head(4) == b"PK\x03\x04":
+        if start is None:
+            raise ValueError(f"{name} is a zip archive, which no pipe can give; unpack it first.")
+        file.seek(start)
+        counted = ZippedBytes(name, file)
+        return ByteStream(name, only_member(name, file), counted)
     if raw.head(2) == b"\x1f\x8b":
         return ByteStream(name, gzip.GzipFile(fileobj=raw), raw)
     if raw.head(4) == b"\x28\xb5\x2f\xfd":
@@ -193,6 +219,96 @@ def decompressed(name: str, file: Any) -> ByteStream:
     return raw
 
 
+class ZippedBytes(ByteStream):
+    """How far the members of an archive were read."""
+
+    @property
+    def taken(self) -> int:
+        """How many bytes were taken of the archive."""
+        return int(self.file.tell())
+
+
+def only_member(name: str, file: Any) -> Any:
+    """The one file of a zip archive, opened."""
+    try:
+        archive = zipfile.ZipFile(file)
+        members = [
+            member.filename
+            for member in archive.infolist()
+            if not member.is_dir() and not member.filename.startswith("__MACOSX/")
+        ]
+        if len(members) == 1:
+            return archive.open(members[0])
+    except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
+        raise ValueError(f"{name}: the zip archive is damaged or locked.") from error
+    raise ValueError(f"{name} holds {len(members)} files, and one is read; unpack it first.")
+
+
+class Translated(io.RawIOBase):
+    """The bytes of a stream after a translation of some at a time, which is told of the end."""
+
+    def __init__(self, stream: ByteStream, translate: Callable[[bytes, bool], bytes]) -> None:
+        self.stream, self.translate, self.rest, self.over = stream, translate, b"", False
+
+    def readable(self) -> bool:
+        """Whether it can be read: always."""
+        return True
+
+    def readinto(self, view: Any) -> int:
+        """Fill the beginning of a view with the next bytes; how many, 0 at the end."""
+        while not self.rest and not self.over:
+            more = self.stream.read(TRANSLATED) or b""
+            self.over = not more
+            self.rest = self.translate(more, self.over)
+        count = min(len(self.rest), len(view))
+        view[:count], self.rest = self.rest[:count], self.rest[count:]
+        return count
+
+
+class Recoding:
+    """Bytes of some encoding become UTF-8."""
+
+    def __init__(self, name: str, encoding: str) -> None:
+        self.name, self.encoding = name, encoding
+        self.decoder = codecs.getincrementaldecoder(encoding)()
+
+    def __call__(self, data: bytes, last: bool) -> bytes:
+        """The next bytes in UTF-8."""
+        try:
+            return self.decoder.decode(data, last).encode()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{self.name}: the bytes are not {self.encoding}.") from error
+
+
+def other_encoding(name: str | None) -> str | None:
+    """An encoding that is not UTF-8, if one is named."""
+    try:
+        found = codecs.lookup(name or "utf-8").name
+    except LookupError:
+        raise ParameterError("{encoding} is unknown; try latin-1.", encoding=name) from None
+    return None if found == "utf-8" else found
+
+
+class Tabs:
+    """Runs of blanks within whole lines become single tabs."""
+
+    def __init__(self) -> None:
+        self.begun = b""
+
+    def __call__(self, data: bytes, last: bool) -> bytes:
+        """The lines that are whole by now, translated."""
+        data = self.begun + data
+        end = len(data) if last else data.rfind(b"\n") + 1
+        self.begun = data[end:]
+        trimmed = re.sub(rb"(?m)^[ \t]+|[ \t]+(?=\r?$)", b"", data[:end])
+        return re.sub(rb"[ \t]+", b"\t", trimmed)
+
+
+def with_tabs(stream: ByteStream) -> ByteStream:
+    """A stream whose cells are divided by blanks, divided by tabs."""
+    return ByteStream(stream.name, Translated(stream, Tabs()), stream)
+
+
 class Location:
     """Where a pass is: the lines before the bytes at hand, and how many broken rows it left out."""
 
@@ -200,16 +316,27 @@ class Location:
         self.name, self.tolerated, self.unit = name, tolerated, unit
         self.lines = self.bad = 0
 
-    def error(self, line: int, column: Any, sentence: str) -> ValueError:
+    def error(self, line: int, complaint: "Complaint") -> ValueError:
         """What to raise for something broken."""
-        return ValueError(f"{self.name}, {self.unit} {line}, column {column}: {sentence}.")
+        column, sentence, values = complaint
+        return ParameterError(
+            f"{self.name}, {self.unit} {line}, column {column}: {sentence}.", **values
+        )
 
-    def skip(self, line: int, column: Any, sentence: str) -> None:
+    def skip(self, line: int, complaint: "Complaint") -> None:
         """Leave a broken row out, or raise if there are too many."""
         if self.bad == self.tolerated:
             more = f"; {self.bad} rows before it were broken too" if self.bad else ""
-            raise self.error(line, column, sentence + more)
+            raise self.error(line, complaint._replace(sentence=complaint.sentence + more))
         self.bad += 1
+
+
+class Complaint(NamedTuple):
+    """Where in a row something is broken, what, and the options that the sentence speaks of."""
+
+    column: Any
+    sentence: str
+    values: dict[str, Any] = {}  # noqa: RUF012
 
 
 def last_newline(buffer: bytearray, filled: int) -> int:
@@ -235,7 +362,8 @@ def pieces(
             yield np.frombuffer(buffer, np.uint8, end)
         elif more and len(buffer) > LONGEST_ROW:
             longest = LONGEST_ROW >> 20
-            raise location.error(location.lines + 1, 1, f"the row is longer than {longest} MB")
+            sentence = f"the row is longer than {longest} MB"
+            raise location.error(location.lines + 1, Complaint(1, sentence))
         rest = buffer[end:filled]
         if more and end == 0:
             buffer = bytearray(2 * len(buffer))

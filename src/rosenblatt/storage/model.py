@@ -88,7 +88,8 @@ def sizes_of(model: Model) -> tuple[Sizes, Any]:
 
 def dual_sizes(model: Model) -> tuple[Sizes, Any]:
     """The sizes that the arrays of a model in dual form must have."""
-    width, count = model.facts.get("width"), len(model.classes)
+    width: Any = model.facts.get("width")
+    count = len(model.classes)
     require(type(width) is int and 0 < width < 2**63, "its number of columns is out of range")
     require(len(model.states) == 1, "it has several states")
     return {"width": (width,), "outputs": (1 if count == 2 else count,)}, None

@@ -36,7 +36,7 @@ class Epoch(NamedTuple):
     validation_score: float | None = None
 
 
-@dataclass
+@dataclass(slots=True)
 class Count:
     """What an epoch has come to so far."""
 
@@ -114,22 +114,25 @@ class History:
 
     def close(self, count: Count, state: Any, separated: bool, score: float | None) -> Epoch:
         """Write an epoch down and decide whether to stop."""
-        number = len(self.epochs) + 1
-        better = score is not None and (
-            self.best is None or score > self.best.score or (separated and score == self.best.score)
-        )
-        if better and score is not None:
-            self.best = Best(score, number, copy.deepcopy(state))
-        own_reason = state.stop_reason()
+        number, best = len(self.epochs) + 1, self.best
+        if score is not None:
+            better = best is None or score > best.score or (separated and score == best.score)
+            if better:
+                self.best = Best(score, number, copy.deepcopy(state))
+        epoch = Epoch(number, count.n_rows, count.mistakes, count.errors, count.loss, score)
+        self.epochs.append(epoch)
+        self.decide(state, separated)
+        return epoch
+
+    def decide(self, state: Any, separated: bool) -> None:
+        """Decide whether to stop after the last epoch."""
+        number, own_reason = len(self.epochs), state.stop_reason()
         if separated or own_reason:
             self.stop_reason = own_reason or "separated"
         elif self.best is not None and number - self.best.epoch >= self.patience:
             self.stop_reason = "no_improvement"
         elif number >= self.max_iter:
             self.stop_reason = "max_iter"
-        counted = count.n_rows, count.mistakes, count.errors, count.loss
-        self.epochs.append(Epoch(number, *counted, score))
-        return self.epochs[-1]
 
     def chosen(self, state: Any) -> Any:
         """The state to keep: the best on held-out rows if there are any, else the last."""

@@ -1,6 +1,6 @@
 """Orders: each gives the sweeps of one epoch, as arrays of row numbers."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,37 +13,37 @@ if TYPE_CHECKING:
 READS_OF_HARD_ROWS = 2  # per read of all rows; measured: 1 is slower, without end slower still
 
 
-def each(run: "Run") -> Iterator[Array]:
+def each(run: "Run") -> Iterable[Array]:
     """A fresh permutation every epoch."""
-    yield run.permutation(run.epoch)
+    return (run.permutation(run.epoch),)
 
 
-def once(run: "Run") -> Iterator[Array]:
+def once(run: "Run") -> Iterable[Array]:
     """One permutation, kept."""
-    yield run.permutation(0)
+    return (run.permutation(0),)
 
 
-def fixed(run: "Run") -> Iterator[Array]:
+def fixed(run: "Run") -> Iterable[Array]:
     """As given."""
-    yield run.task.everything
+    return (run.task.everything,)
 
 
-def first(run: "Run") -> Iterator[Array]:
+def first(run: "Run") -> Iterable[Array]:
     """The first mistake from the start."""
     everything = run.task.everything
     found = run.task.learn(run.state, everything, 0, 0).position
     run.count.n_rows = found
-    yield everything[found : found + 1]
+    return (everything[found : found + 1],)
 
 
-def worst(run: "Run") -> Iterator[Array]:
+def worst(run: "Run") -> Iterable[Array]:
     """The most wrong of all rows; of equals, the first."""
     everything = run.task.everything
     margins = run.task.margins(run.state)
     wrong = np.flatnonzero(~(margins > run.task.required()))
     chosen = wrong[[np.argmin(margins[wrong])]] if len(wrong) else wrong
     run.count.n_rows = len(everything) - len(chosen)
-    yield everything[chosen]
+    return (everything[chosen],)
 
 
 def active(run: "Run") -> Iterator[Array]:
@@ -60,7 +60,7 @@ def active(run: "Run") -> Iterator[Array]:
             break
 
 
-ORDERS: dict[str, Callable[["Run"], Iterator[Array]]] = {
+ORDERS: dict[str, Callable[["Run"], Iterable[Array]]] = {
     "each": each,
     "once": once,
     "fixed": fixed,

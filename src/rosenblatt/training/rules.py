@@ -89,6 +89,7 @@ class UpdateRule:
     settings : callable
         Makes of the parameters what the kernels take; ``above`` and ``below`` say what an
         activation must exceed in a positive row, and stay under in a negative one, to be right.
+        Rows that are right change nothing, unless the rule is demanding.
     further : tuple of Further
         The state that the rule keeps besides.
     additive : bool
@@ -97,6 +98,8 @@ class UpdateRule:
         ``intercept_step`` to the bias, so that averages and votes can be had from the log.
     local : bool
         Whether a row changes nothing in columns that it has no value in.
+    demanding : bool
+        Whether it learns from rows that are right, too, if it is not sure enough of them.
     scaled : bool
         Whether all weights and biases are to be multiplied by the first number of the array
         ``scale``; the two after it are T and n in kernels/first_order.py.
@@ -109,6 +112,7 @@ class UpdateRule:
     further: tuple[Further, ...] = ()
     additive: bool = True
     local: bool = True
+    demanding: bool = False
     scaled: bool = False
 
     def problems(self, n_classes: int, multi_class: str) -> list[int | None]:
@@ -226,6 +230,7 @@ RULES = {
             SCALED,
             additive=False,
             local=False,
+            demanding=True,
             scaled=True,
         ),
         UpdateRule(
@@ -270,6 +275,7 @@ RULES = {
             scw_settings,
             VARIANCES,
             additive=False,
+            demanding=True,
         ),
     )
 }
@@ -278,3 +284,15 @@ RULES = {
 def rule_named(name: str) -> UpdateRule:
     """The rule of a name."""
     return RULES[name]
+
+
+MOST_COLUMNS = 100  # whose whole matrix "auto" keeps
+
+
+def rule_for(
+    rule: UpdateRule, parameters: Mapping[str, Any], width: int, n_classes: int
+) -> UpdateRule:
+    """The form of a rule for some data: with all of a matrix, or its diagonal."""
+    matrix, few = parameters.get("matrix"), width <= MOST_COLUMNS and n_classes == 2
+    whole = matrix == "full" or (matrix == "auto" and few)
+    return RULES["second-order-full"] if whole else rule

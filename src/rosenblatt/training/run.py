@@ -54,12 +54,13 @@ class Run:
     first_part: int = 0
     after_part: Callable[["Run"], None] | None = None
     after_epoch: Callable[[Epoch], None] | None = None
+    task: Task = field(init=False)
+    """The part at hand."""
 
     def __post_init__(self) -> None:
-        self.task: Task | None = None
         self.epoch, self.part, self.done = len(self.history.epochs), 0, 0
         self.count, self.mistaken = Count(), np.zeros(0, bool)
-        self.permuted: tuple[Any, Array] | None = None
+        self.permuted, self.order_of_rows = -1, np.zeros(0, np.uint32)
 
     def updates(self) -> Iterator[tuple[Array, Learnt]]:
         """Train; yield the order of the sweep and what was learnt, whenever updates were made."""
@@ -68,24 +69,23 @@ class Run:
             for part, task in enumerate(self.parts()):
                 if part < self.done:
                     continue  # it was learnt before the run was left
-                self.part, self.task = part, task
-                yield from self.learn_part()
+                self.begin_part(part, task)
+                for order in ORDERS[self.order](self):
+                    for learnt in self.state.sweep(task, order, self.updates_at_once):
+                        self.tally(order, learnt)
+                        if len(learnt.updates):
+                            yield order, learnt
                 self.done = part + 1
                 if self.after_part is not None:
                     self.after_part(self)
             self.end_epoch()
 
-    def learn_part(self) -> Iterator[tuple[Array, Learnt]]:
-        """Learn from the task at hand."""
-        assert self.task is not None
-        self.state.widen(self.task.width)
+    def begin_part(self, part: int, task: Task) -> None:
+        """Turn to a part."""
+        self.part, self.task = part, task
+        self.state.widen(task.width)
         if self.order == "active" and not len(self.mistaken):
-            self.mistaken = np.zeros(1 + int(self.task.everything.max(initial=0)), bool)
-        for order in ORDERS[self.order](self):
-            for learnt in self.state.sweep(self.task, order, self.updates_at_once):
-                self.tally(order, learnt)
-                if len(learnt.updates):
-                    yield order, learnt
+            self.mistaken = np.zeros(1 + int(task.everything.max(initial=0)), bool)
 
     def train(self) -> "Run":
         """Train to the end."""
@@ -100,13 +100,11 @@ class Run:
 
     def permutation(self, number: int) -> Array:
         """The rows at hand in a random order, the same whenever it is asked for."""
-        assert self.task is not None
-        key = self.first_part + self.part, number
-        if self.permuted is None or self.permuted[0] != key:
-            order = self.task.everything.copy()
-            shuffle(order, self.seed, key[0] << 32 | number)
-            self.permuted = key, order
-        return self.permuted[1]
+        number |= self.first_part + self.part << 32
+        if self.permuted != number:
+            self.permuted, self.order_of_rows = number, self.task.everything.copy()
+            shuffle(self.order_of_rows, self.seed, number)
+        return self.order_of_rows
 
     def tally(self, order: Array, learnt: Learnt) -> None:
         """Count what was learnt."""
@@ -129,7 +127,6 @@ class Run:
 
     def measure_losses(self) -> bool:
         """Take both losses of the weights as they are; say whether every row is right."""
-        assert self.task is not None
         self.count.errors, self.count.loss, clean = losses(self.task, self.state)
         return clean
 
@@ -155,6 +152,8 @@ class Run:
             self.history.best = Best(left.best_score, left.best_epoch, left.best)
         if left.mistaken is not None:
             self.mistaken = left.mistaken
+        if self.history.epochs and not left.parts:  # it may have been left after its last epoch
+            self.history.decide(self.state, self.history.epochs[-1].mistakes == 0)
 
 
 def losses(task: Task, state: Any) -> tuple[int, float, bool]:

@@ -17,7 +17,7 @@ from ..kernels.linear import Updates
 from ..rows import Array, overflow, to_dense, with_columns
 from .rules import PERCEPTRON, UpdateRule
 from .state import array, check_updates, counter, joined, require, rows_kept, updates_kept
-from .tasks import Learnt, LinearTask
+from .tasks import Learnt, LinearTask, scores
 
 
 @dataclass
@@ -59,6 +59,8 @@ class Last:
 
     def widen(self, width: int) -> None:
         """Make room for more columns, with zero weights."""
+        if width <= len(self.weights):
+            return
         for name, narrow in self.by_column().items():
             setattr(self, name, widened(narrow, width))
         for one in self.rule.further:
@@ -96,6 +98,10 @@ class Last:
     def coefficients(self) -> tuple[Array, Array]:
         """The weights and bias to predict with."""
         return self.present()
+
+    def score_one(self, rows: Rows) -> Array:
+        """The activation of one row by what ``coefficients`` gives."""
+        return scores(rows, 1, *self.coefficients())
 
     def changed(self, rows: Rows) -> list[tuple[Array, Any]]:
         """The arrays, each with the places that learning from some rows can change."""
@@ -165,8 +171,7 @@ class Average(Last):
 
     def coefficients(self) -> tuple[Array, Array]:
         if self.rule.scaled and self.seen:
-            scale, total, counted, *_ = self.further["scale"]
-            total += scale * (self.seen - counted)
+            total = self.total_scale()
             weights = (total * self.weights - self.missing) / self.seen
             bias = (total * self.bias - self.missing_bias) / self.seen
             return weights.astype(self.weights.dtype), bias.astype(self.bias.dtype)
@@ -174,6 +179,18 @@ class Average(Last):
         linear.mean(self.weights.ravel(), self.missing.ravel(), self.seen, weights.ravel())
         linear.mean(self.bias, self.missing_bias, self.seen, bias)
         return weights, bias
+
+    def score_one(self, rows: Rows) -> Array:
+        last = scores(rows, 1, self.weights, self.bias)
+        lacking = scores(rows, 1, self.missing, self.missing_bias)
+        if self.rule.scaled and self.seen:
+            return np.asarray((self.total_scale() * last - lacking) / self.seen)
+        return np.asarray(last - lacking / max(self.seen, 1))
+
+    def total_scale(self) -> float:
+        """The sum, over all rows seen, of what the weights were to be multiplied by."""
+        scale, total, counted, *_ = self.further["scale"]
+        return float(total + scale * (self.seen - counted))
 
 
 @dataclass
@@ -200,7 +217,8 @@ class Vote(Last):
             return
         positions, rivals = updates["position"].copy(), updates["rival"].copy()
         rows = order[positions]
-        labels = task.examples.labels[rows].astype(np.intp) if task.many else rivals
+        codes = task.examples.labels
+        labels = rivals if codes is None else codes[rows].astype(np.intp)
         intercept_steps = np.full(len(rows), task.settings.intercept_step)
         made = rows, self.seen + positions, updates["step"].copy(), intercept_steps, labels, rivals
         self.pending.append(Updates(*made))

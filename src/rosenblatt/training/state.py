@@ -151,6 +151,16 @@ def rows_kept() -> Any:
     return field(default_factory=list, metadata={"declared": DeclaredRows(listed=True)})
 
 
+def all_updates() -> Any:
+    """Declare updates."""
+    return field(metadata={"declared": DeclaredUpdates()})
+
+
+def support_rows() -> Any:
+    """Declare rows of X, or numbers of columns."""
+    return field(metadata={"declared": DeclaredRows()})
+
+
 def declared(kind: type) -> Iterator[tuple[str, Any, Any]]:
     """The name, declaration and default of each field that is."""
     for one in fields(kind):
@@ -210,7 +220,7 @@ def unpacked(
     kind: type, rule: Any, arrays: dict[str, Array], numbers: dict[str, Any], width: Any
 ) -> Any:
     """A state as it was when it was packed; its arrays are taken out."""
-    state = object.__new__(kind)  # its __init__ would start anew
+    state: Any = object.__new__(kind)  # its __init__ would start anew
     for name, one, _ in declared(kind):
         setattr(state, name, one.unpack(name, arrays, numbers, width))
     if rule is not None:

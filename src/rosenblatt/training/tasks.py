@@ -1,6 +1,6 @@
 """Tasks: something to learn from rows. The outer loop knows the protocol only."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -65,33 +65,36 @@ class LinearTask:
     rule: UpdateRule
     settings: Any
     width: int
-    log: Array = field(default_factory=lambda: np.zeros(UPDATES_AT_ONCE, UPDATE))
 
-    @property
-    def many(self) -> bool:
+    def __post_init__(self) -> None:
+        self.many = self.examples.labels is not None
         """Whether there are more than two classes at once."""
-        return self.examples.labels is not None
+        self.kernel = self.rule.many if self.many and self.rule.many else self.rule.two
+        self.log = np.zeros(min(max(len(self.everything), 1), UPDATES_AT_ONCE), UPDATE)
+        strict = self.settings.above > 0 or self.settings.below < 0
+        self.demanding = strict or self.rule.demanding
+        """Whether rows on the right side may be updated, too."""
 
     def learn(self, state: Any, order: Array, start: int = 0, most: int | None = None) -> Learnt:
         """Change a state by the rows of an order from a place on, until there are most updates."""
-        log = self.log[:most]
-        kernel = self.rule.many if self.many else self.rule.two
-        assert kernel is not None
+        log = self.log if most is None else self.log[:most]
         kept = state.weights, state.bias, *state.further.values()
         seen = (float(state.seen),) if self.rule.sums else ()
-        done = kernel(self.examples, order, start, *kept, *seen, self.settings, log)
+        done = self.kernel(self.examples, order, start, *kept, *seen, self.settings, log)
         position, n_updates, loss = done
         if n_updates < len(log) and position < len(order):
             raise not_finite(self.examples.rows, int(order[position]))
         updates = log[:n_updates]
-        errors = int(np.count_nonzero(updates["margin"] <= 0))
+        errors = n_updates
+        if self.demanding:
+            errors = int(np.count_nonzero(updates["margin"] <= 0))
         return Learnt(position, updates, errors, loss, position - start)
 
     def margins(self, state: Any) -> Array:
         """Every row's label times activation, or the lead of its class over the best rival."""
         out = np.empty(len(self.everything))
-        kernel = linear.multiclass_margins if self.many else linear.perceptron_margins
-        kernel(self.examples, self.everything, *state.present(), out)
+        tell = linear.multiclass_margins if self.many else linear.perceptron_margins
+        tell(self.examples, self.everything, *state.present(), out)
         if not np.isfinite(out).all():
             row = int(self.everything[np.argmin(np.isfinite(out))])
             raise not_finite(self.examples.rows, row)
@@ -100,17 +103,17 @@ class LinearTask:
     def required(self) -> Array:
         """What each row's margin must exceed to be right."""
         if self.many:
-            return np.full(len(self.everything), self.settings.above)
+            return np.full(len(self.everything), float(self.settings.above))
         positive = self.examples.steps[self.everything] > 0
-        return np.where(positive, self.settings.above, -self.settings.below)
+        return np.asarray(np.where(positive, self.settings.above, -self.settings.below))
 
     def add_missing(
         self, order: Array, updates: Array, seen: int, missing: Array, missing_bias: Array
     ) -> None:
         """Sum what the weights before each update lack of it."""
-        kernel = linear.multiclass_missing if self.many else linear.perceptron_missing
+        tally = linear.multiclass_missing if self.many else linear.perceptron_missing
         step = self.settings.intercept_step
-        kernel(self.examples, order, seen, updates, missing, missing_bias, step)
+        tally(self.examples, order, seen, updates, missing, missing_bias, step)
 
 
 def steps_of(codes: Array, positive: int | None, eta0: float, weights: Any, dtype: Any) -> Array:

@@ -1,0 +1,126 @@
+"""What a file is: told by its name, by its first bytes, or by how its lines are divided."""
+
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+from ..parameters import ParameterError
+from .parser import BOM, SAMPLE
+from .sources import BLANKS, Source
+
+FORMATS = {
+    "svmlight": "svmlight",
+    "libsvm": "svmlight",
+    "svm": "svmlight",
+    "vw": "vw",
+    "csv": "csv",
+    "tsv": "tsv",
+    "parquet": "parquet",
+    "arrow": "arrow",
+    "feather": "arrow",
+}
+DELIMITERS = {"csv": ",", "tsv": "\t"}
+PACKED = ("gz", "zst", "zip")
+MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow"}
+FORMAT_OF_ROWS = {"svmlight": "svmlight", "vw": "vw", "table": "csv"}
+
+NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+SVMLIGHT_LINE = re.compile(
+    rf"{NUMBER}(?:,{NUMBER})*(?:\s+qid:\d+)?(?:\s+\d+:{NUMBER})*\s*(?:#.*)?".encode()
+)
+VW_LINE = re.compile(rf"(?:{NUMBER}\s+)*(?:'[^\s|]*\s*)?\|(?:[^\s|:]*(?::{NUMBER})?\s.*)?".encode())
+LINES_LOOKED_AT = 100
+ALIKE = 0.9  # of the rows have as many cells as the first, where the delimiter is the right one
+
+
+def format_of(source: Source, stated: str | None, rows: str = "") -> str:
+    """The format that is stated, or told by the source's name, by a model's rows, or by content."""
+    known = ", ".join(dict.fromkeys(FORMATS.values()))
+    if stated is not None:
+        if stated not in FORMATS:
+            raise ValueError(f"The format {stated!r} is unknown; there are: {known}.")
+        return FORMATS[stated]
+    for path in source.files or [source.name]:
+        told = format_told_by(path)
+        if told is not None:
+            return told
+    if source.is_folder:
+        raise ValueError(f"{source.name} is a folder without Parquet or Arrow files.")
+    head = source.head(SAMPLE)
+    told = told_by_magic(head) or FORMAT_OF_ROWS.get(rows) or told_by_lines(head)
+    if told is None:
+        raise ParameterError(
+            f"Neither the name nor the content of {source.name} tells its format; state "
+            f"{{format?}}: {known}."
+        )
+    return told
+
+
+def format_told_by(name: str) -> str | None:
+    """The format that the ending of a name tells, if it does."""
+    endings = [ending[1:].lower() for ending in Path(name).suffixes]
+    endings = [ending for ending in endings if ending not in PACKED]
+    return FORMATS.get(endings[-1]) if endings else None
+
+
+def told_by_magic(head: bytes) -> str | None:
+    """The format that a file is marked with."""
+    return next((kind for mark, kind in MAGIC.items() if head.startswith(mark)), None)
+
+
+def told_by_lines(head: bytes) -> str | None:
+    """The format that the first lines are in, if they are in one."""
+    lines = [line for line in first_lines(head) if not line.startswith(b"#")]
+    if not lines or b"\0" in head:
+        return None
+    if any(b":" in line for line in lines) and all(map(SVMLIGHT_LINE.fullmatch, lines)):
+        return "svmlight"
+    if all(map(VW_LINE.fullmatch, lines)):
+        return "vw"
+    return "csv" if found_delimiter(head, ",") else None
+
+
+def first_lines(head: bytes) -> list[bytes]:
+    """The first lines that are whole and not empty."""
+    whole = head[: head.rfind(b"\n") + 1] or head
+    lines = (line.strip() for line in whole.removeprefix(BOM).split(b"\n"))
+    return list(islice(filter(None, lines), LINES_LOOKED_AT))
+
+
+def delimiter_of(source: Source, usual: str) -> str:
+    """What divides the cells of a text table: the usual delimiter unless another fits better."""
+    return found_delimiter(source.head(SAMPLE), usual) or usual
+
+
+def found_delimiter(head: bytes, usual: str) -> str | None:
+    """What divides all rows into as many cells, the usual delimiter first."""
+    whole = head[: head.rfind(b"\n") + 1] or head
+    text = whole.removeprefix(BOM).decode(errors="replace")
+    for delimiter in dict.fromkeys([usual, ",", ";", "\t", "|"]):
+        if delimiter != BLANKS and divides(rows_of_cells(text, delimiter)):
+            return delimiter
+    rows = [line.split() for line in text.split("\n", LINES_LOOKED_AT) if '"' not in line]
+    rows = list(filter(None, rows))
+    cells = [[re.fullmatch(NUMBER, cell) for cell in row] for row in rows[1:]]
+    numbers = cells and any(map(all, zip(*cells, strict=False)))
+    return BLANKS if numbers and divides(rows) else None
+
+
+def rows_of_cells(text: str, delimiter: str) -> list[list[str]]:
+    """The first rows of a text, divided in some way; none if they cannot be."""
+    try:
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+        return list(islice(filter(None, rows), LINES_LOOKED_AT))
+    except csv.Error:
+        return []
+
+
+def divides(rows: Sequence[Sequence[object]]) -> bool:
+    """Whether nearly all rows have as many cells as the first, and that is more than one."""
+    if not rows or len(rows[0]) < 2:
+        return False
+    return Counter(map(len, rows))[len(rows[0])] >= ALIKE * len(rows)

@@ -1,0 +1,89 @@
+"""The command: train --cluster."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import rosenblatt
+from rosenblatt import Perceptron
+from rosenblatt.cli.app import app, in_shell
+from rosenblatt.distributed import fit
+from rosenblatt.distributed.shell import train
+from rosenblatt.files import FileOptions, parameters_for_files
+from rosenblatt.parameters import LINEAR, ParameterError
+from rosenblatt.storage.file import load_model
+
+from ..conftest import blobs
+from .conftest import rows_file
+
+pytestmark = pytest.mark.cluster
+
+
+@pytest.mark.parametrize("way", ["address", "file", "local:1"])
+def test_the_command_trains_on_a_cluster(client, tmp_path, way):
+    X, y = blobs(120, 4)
+    for number, part in enumerate(np.split(np.arange(120), 3)):
+        rows_file(tmp_path / f"part-{number}.csv", X[part], y[part])
+    (tmp_path / "scheduler.json").write_text(json.dumps({"address": client.scheduler.address}))
+    where = {"address": client.scheduler.address, "file": str(tmp_path / "scheduler.json")}
+    model = tmp_path / "model"
+    command = ["train", f"{tmp_path}/part-*.csv", "--cluster", where.get(way, way), "--epochs", "2"]
+    command += ["--test", f"{tmp_path}/part-0.csv", "-o", str(model), "--checkpoint", "0"]
+    result = CliRunner().invoke(app, command, catch_exceptions=False)
+    assert "120 rows, 4 features, 2 classes" in result.output
+    assert "per shard" in result.output
+    settings = {"solution": "average", "max_iter": 2, "random_state": 0}
+    expected = fit(Perceptron(**settings), f"{tmp_path}/part-*.csv", client=client)
+    assert np.array_equal(rosenblatt.load(model).coef_, expected.coef_)
+    told = CliRunner().invoke(app, ["predict", str(model), f"{tmp_path}/part-0.csv"])
+    assert len(told.output.splitlines()) == 40
+
+
+def test_the_command_speaks_json_and_refuses(client, tmp_path):
+    X, y = blobs(60, 4)
+    path = rows_file(tmp_path / "rows.svm", X, y)
+    command = ["train", str(path), "--epochs", "2", "--cluster", client.scheduler.address]
+    output = CliRunner().invoke(app, [*command, "--json"], catch_exceptions=False).output
+    first, *_, last = map(json.loads, output.splitlines())
+    assert first["event"] == "epoch"
+    assert first["mistakes_per_shard"] == [first["mistakes"]]
+    assert first["bytes_moved"] > 0
+    assert last["event"] == "done"
+    for option in (["--window", "5"], ["--holdout", "0.2"], ["--cache"], ["--plot", "a.png"]):
+        with pytest.raises(ValueError, match="does not go with") as refusal:
+            CliRunner().invoke(app, [*command, *option], catch_exceptions=False)
+        said = getattr(refusal.value, "told", lambda spell: str(refusal.value))(in_shell)
+        assert said.startswith(f"{option[0]} does not go with --cluster")
+
+
+def test_the_model_does_not_know_of_the_screen(client, tmp_path):
+    X, y = blobs(60, 4)
+    path = rows_file(tmp_path / "rows.svm", X, y)
+    given = parameters_for_files(max_iter=2)
+    where = client.scheduler.address
+    model = train(str(path), {}, given, FileOptions(), where, kept=(tmp_path / "model", False))
+    expected = given | {"order": "each"}
+    assert model.parameters == load_model(tmp_path / "model").parameters == expected
+    assert set(expected) == set(LINEAR)
+    once = train(str(path), {}, given | {"max_iter": 1}, FileOptions(), where, lambda _: None)
+    assert once.parameters["order"] == "fixed"
+
+
+@pytest.mark.parametrize("options", [{"window": 5}, {"holdout": 0.2}])
+def test_what_a_cluster_does_not_know_is_refused_before_it_is_started(options):
+    (name,) = options
+    with pytest.raises(ParameterError, match=f"{name} does not go with cluster"):
+        train("rows.svm", {}, parameters_for_files(), FileOptions(**options), "nowhere")
+
+
+def test_a_complete_run_has_nothing_to_resume(client, tmp_path):
+    path = rows_file(tmp_path / "rows.svm", *blobs(60, 4))
+    given, kept = parameters_for_files(max_iter=2), (tmp_path / "model", True)
+    settings = given, FileOptions(), client.scheduler.address
+    first = train(str(path), {}, *settings, lambda _: None, kept)
+    rounds = []
+    again = train(str(path), {}, *settings, rounds.append, kept)
+    assert not rounds
+    assert np.array_equal(again.states[0].weights, first.states[0].weights)

@@ -1,0 +1,134 @@
+"""What a file is: told by its name, its first bytes or its lines."""
+
+import io
+import zipfile
+
+import pandas as pd
+import pytest
+
+from rosenblatt.reading.notices import divided_by
+from rosenblatt.reading.reader import read
+
+from .samples import NUMBERS, SVMLIGHT, VW, whole
+
+
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        (SVMLIGHT, "svmlight"),
+        (b"+1 3:1 11:1 \n-1 5:1 7:1\n", "svmlight"),
+        (b"1 3:1\n2 5:.5e-3\n3\n", "svmlight"),
+        (VW, "vw"),
+        (b"-1 |f 9:6.2e-02 14:0.5\n+1 2 'a|b:2 c\n0 |f 3\n", "vw"),
+        (NUMBERS.encode(), "csv"),
+        (b"a;b;y\n1;2;0\n", "csv"),
+    ],
+)
+def test_the_lines_tell_where_the_name_does_not(write, data, kind):
+    reader = read(write("data", data))
+    assert reader.format == kind
+    assert whole(reader) == whole(read(io.BytesIO(data), format=kind))
+    assert read(write("data.csv.bak", data)).format == kind
+    assert read(io.BytesIO(data)).format == kind
+
+
+def test_parquet_and_arrow_are_known_by_their_marks(write):
+    frame = pd.read_csv(io.StringIO(NUMBERS))
+    expected = whole(read(io.BytesIO(NUMBERS.encode())))
+    for kind in "parquet", "arrow":
+        reader = read(write("bare", write("data." + kind, frame).read_bytes()))
+        assert reader.format == kind
+        assert whole(reader) == expected
+
+
+@pytest.mark.parametrize("data", [b"one\ntwo words\n", b"\0\1\2", b"a b\nc d e\n", b"# 1\n"])
+def test_what_tells_nothing_is_to_be_stated(write, data):
+    with pytest.raises(ValueError, match=r"Neither the name nor the content .* state format: svm"):
+        read(write("data", data))
+
+
+def test_a_model_tells_what_its_rows_are():
+    text = b"text,y\nsome words,1\nother words,0\n"
+    features = read(io.BytesIO(text), text="text").features()
+    assert len(whole(read(io.BytesIO(b"text\nsome words\n"), features=features))[2]) == 1
+    zero = read(io.BytesIO(b"1 0:1 1:1\n")).features()
+    assert whole(read(io.BytesIO(b"1:1\n"), features=zero, label=False))[2] == [[(1, 1)]]
+
+
+@pytest.mark.parametrize("delimiter", [";", "\t", "|", "  "])
+def test_delimiters_are_found(write, delimiter):
+    expected = whole(read(io.BytesIO(NUMBERS.encode())))
+    text = NUMBERS.replace(",", delimiter)
+    for name in "data.csv", "data.tsv", "data":
+        reader = read(write(name, text))
+        assert whole(reader) == expected
+        told = [] if delimiter == "\t" and name == "data.tsv" else [divided_by(delimiter[0])]
+        assert [str(notice) for notice in reader.notices] == list(map(str, told))
+    features = reader.features()
+    again = read(
+        write("again", text.split("\n", 3)[0] + "\n1,2,3,4\n".replace(",", delimiter)),
+        features=features,
+    )
+    assert whole(again) == ([3], [], [[1, 2, 4]])
+
+
+def test_delimiters_within_cells_are_not_found():
+    text = "text,y\n" + "a; b; c,1\nd; e,0\n" * 5
+    assert read(io.BytesIO(text.encode())).features()["delimiter"] == ","
+    text = "text;y\n" + "a, b, c;1\nd, e;0\n" * 5
+    assert read(io.BytesIO(text.encode()), format="csv").features()["delimiter"] == ";"
+    text = "text,y\n" + "many words here,1\n" * 5 + "a broken, row,1\n"
+    with pytest.raises(ValueError, match=r"line 7, .*: the row has 3 cells instead of 2"):
+        list(read(io.BytesIO(text.encode()), format="csv"))
+
+
+def test_tables_divided_by_blanks_have_lines_too(write):
+    text = "a  b y\n 1 2  0 \n\n3\t4 x\r\n" + "5 6 1\n" * 30
+    with pytest.raises(ValueError, match="line 4, column 'y': 'x' is not a number"):
+        list(read(write("data.txt", text)))
+    reader = read(write("data.txt", text), skip_bad=1, batch_bytes=7)
+    assert whole(reader)[2] == [[1, 2]] + [[5, 6]] * 30
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "utf-16", "cp1252", "utf-8"])
+def test_text_of_another_encoding(write, encoding):
+    text = "Größe,y\nschön,1\nblöd,0\n"
+    plain = read(write("plain.csv", text), names=9)
+    reader = read(write("data.csv", text.encode(encoding)), encoding=encoding, names=9)
+    assert whole(reader) == whole(plain)
+    assert sorted(reader.names.values()) == ["Größe=blöd", "Größe=schön"]
+    again = read(write("data.csv", text.encode(encoding)), features=reader.features())
+    assert whole(again) == whole(plain)
+
+
+def test_encodings_that_do_not_fit_are_told(write):
+    path = write("data.csv", "c,y\nschön,1\nred,0\n".encode("latin-1"))
+    with pytest.raises(ValueError, match="the bytes are not UTF-8; state encoding, as latin-1"):
+        list(read(path))
+    with pytest.raises(ValueError, match='encoding="martian" is unknown'):
+        read(path, encoding="martian")
+    with pytest.raises(ValueError, match=r"data.csv: the bytes are not ascii"):
+        list(read(path, encoding="ascii"))
+
+
+def test_the_only_member_of_a_zip_archive_is_read(write, tmp_path):
+    def packed(name, members):
+        with zipfile.ZipFile(tmp_path / name, "w", zipfile.ZIP_DEFLATED) as archive:
+            for member in members:
+                archive.writestr(member, NUMBERS * 20)
+        return tmp_path / name
+
+    expected = whole(read(write("data.csv", NUMBERS * 20), skip_bad=99))
+    for name in "data.csv.zip", "data.zip":
+        reader = read(packed(name, ["folder/", "folder/data.csv", "__MACOSX/x"]), skip_bad=99)
+        assert whole(reader) == whole(reader) == expected
+        assert list(reader)[-1].bytes_read <= reader.size
+    with pytest.raises(ValueError, match=r"two.zip holds 2 files, and one is read; unpack it fir"):
+        read(packed("two.zip", ["a.csv", "b.csv"]))
+    data = (tmp_path / "data.zip").read_bytes()
+    with pytest.raises(ValueError, match="the zip archive is damaged or locked"):
+        list(read(write("cut.zip", data[:300])))
+    pipe = io.BytesIO(data)
+    pipe.seekable = lambda: False
+    with pytest.raises(ValueError, match="is a zip archive, which no pipe can give"):
+        read(pipe)

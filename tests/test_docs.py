@@ -84,6 +84,6 @@ def test_links_lead_somewhere(page):
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_named_tests_exist(page):
-    tests = "".join(path.read_text("utf-8") for path in ROOT.glob("tests/test_*.py"))
+    tests = "".join(path.read_text("utf-8") for path in ROOT.glob("tests/**/test_*.py"))
     named = re.findall(r"`(test_\w+)`", page.read_text("utf-8"))
     assert [name for name in named if f"def {name}(" not in tests] == []

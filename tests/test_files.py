@@ -439,7 +439,7 @@ def test_a_model_survives_its_file(write, tmp_path, kind, classes, solution):
     if solution != "pocket":
         fitted = Perceptron(solution=solution, max_iter=3, random_state=0).fit(*matrix(path))
         np.testing.assert_array_equal(
-            loaded.partial_fit(X, y).coef_, fitted.partial_fit(X, y).coef_
+            loaded[-1].partial_fit(X, y).coef_, fitted.partial_fit(X, y).coef_
         )
 
 
@@ -447,7 +447,7 @@ def test_a_loaded_model_says_how_it_was_trained(write, tmp_path):
     path = write("rows.csv", made("csv"))
     how = How("average", margin=0.5, epochs=3, seed=4)
     save_model(tmp_path / "m.safetensors", train(read(path), how))
-    loaded = rosenblatt.load(tmp_path / "m.safetensors")
+    loaded = rosenblatt.load(tmp_path / "m.safetensors")[-1]
     assert (loaded.margin, loaded.max_iter, loaded.random_state) == (0.5, 3, 4)
     again = Perceptron(**loaded.get_params()).fit(*matrix(path)[:2])
     np.testing.assert_array_equal(again.coef_, loaded.coef_)
@@ -760,3 +760,25 @@ def test_a_cache_changes_nothing_but_the_time(write, monkeypatch, kind, solution
         np.testing.assert_equal(vars(model.states[0]), vars(plain.states[0]))
         assert model.features == plain.features
     assert heard.tallies == []  # the second time the file was not parsed
+
+
+# Small files that become large.
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+def test_rows_that_outgrow_memory_are_learnt_as_a_stream(write, monkeypatch, kind):
+    path, heard = write(f"rows.{kind}", made(kind)), Heard()
+    monkeypatch.setattr(files, "MOST_IN_MEMORY", 1000)
+    model = train(read(path, batch_bytes=700), How(epochs=3), heard)
+    assert_same(model, averaged(path, 3))
+    assert any("learnt as a stream" in note for note in heard.notes)
+    with pytest.raises(ValueError, match='order="each" needs the rows in memory'):
+        train(read(path, batch_bytes=700), How(order="each", epochs=3))
+
+
+@pytest.mark.parametrize("importance", ["1e-60", "1e308"])
+@pytest.mark.parametrize("epochs", [1, 3])
+def test_an_importance_beyond_the_type_is_refused(write, importance, epochs):
+    path = write("rows.vw", f"1 {importance} |a x\n-1 |a y\n" * 9)
+    with pytest.raises(ValueError, match="too small or too large for float32"):
+        train(read(path), How(epochs=epochs))

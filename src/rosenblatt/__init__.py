@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from .classifiers.perceptron import Perceptron
     from .classifiers.steps import Step, steps
     from .dual.classifier import KernelPerceptron
+    from .features import Features
+    from .pipeline import load, save, train
     from .reading.batches import Batch
     from .reading.reader import Reader, read
-    from .storage.file import load
-    from .theory.bounds import MistakeBounds, mistake_bounds
+    from .theory.bounds import MistakeBounds, Report, mistake_bounds, report
     from .theory.certificates import (
         Inseparable,
         Separable,
@@ -26,10 +27,8 @@ if TYPE_CHECKING:
         load_certificate,
         save_certificate,
     )
-    from .theory.convergence import Report, report
-    from .theory.margins import margin, margins, radius, training_error
+    from .theory.margins import MaxMargin, margin, margins, max_margin, radius, training_error
     from .theory.separability import separability
-    from .theory.widest import MaxMargin, max_margin
     from .training.history import Epoch
 
 __version__ = "0.1.0"
@@ -46,9 +45,11 @@ _ROOMS = {
     "classifiers.perceptron": ["Perceptron"],
     "classifiers.steps": ["Step", "steps"],
     "dual.classifier": ["KernelPerceptron"],
+    "features": ["Features"],
+    "pipeline": ["load", "save", "train"],
     "reading.batches": ["Batch"],
     "reading.reader": ["Reader", "read"],
-    "theory.bounds": ["MistakeBounds", "mistake_bounds"],
+    "theory.bounds": ["MistakeBounds", "Report", "mistake_bounds", "report"],
     "theory.certificates": [
         "Inseparable",
         "Separable",
@@ -56,11 +57,15 @@ _ROOMS = {
         "load_certificate",
         "save_certificate",
     ],
-    "storage.file": ["load"],
-    "theory.convergence": ["Report", "report"],
-    "theory.margins": ["margin", "margins", "radius", "training_error"],
+    "theory.margins": [
+        "MaxMargin",
+        "margin",
+        "margins",
+        "max_margin",
+        "radius",
+        "training_error",
+    ],
     "theory.separability": ["separability"],
-    "theory.widest": ["MaxMargin", "max_margin"],
     "training.history": ["Epoch"],
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
@@ -72,6 +77,7 @@ __all__ = [
     "SCW",
     "Batch",
     "Epoch",
+    "Features",
     "Inseparable",
     "KernelPerceptron",
     "MaxMargin",
@@ -94,9 +100,11 @@ __all__ = [
     "radius",
     "read",
     "report",
+    "save",
     "save_certificate",
     "separability",
     "steps",
+    "train",
     "training_error",
 ]
 

@@ -37,6 +37,7 @@ from .training.rules import RULES, rule_for
 from .training.run import Run
 
 IN_MEMORY = 2**30  # bytes of a file that is parsed once and kept for further epochs
+MOST_IN_MEMORY = 2**31  # bytes of rows; a small file may become many
 HELD_OUT = 0.1  # of the rows, when early stopping does not say how many
 
 
@@ -154,6 +155,14 @@ class FileTraining:
             self.check_begun(reader)
         return streams
 
+    def settle_as_stream(self, asked: str | None) -> bool:
+        """Learn from a stream after all what does not fit in memory, if that was left open."""
+        self.parameters = self.parameters | {"order": asked or "fixed"}
+        self.check("stream")
+        limit = f"{MOST_IN_MEMORY >> 30} GB"
+        self.listener.note(f"The rows take over {limit} of memory, so they are learnt as a stream.")
+        return True
+
     def refuse_second_pass(self, name: str) -> None:
         """Refuse what would have to read again what can be read only once."""
         again = {
@@ -208,18 +217,22 @@ def train(reader: Reader, training: FileTraining) -> Model:
     training
         How to learn.
     """
-    streams = training.settle(reader)
+    asked, streams = training.parameters["order"], training.settle(reader)
     listener, begun = training.listener, training.begun
     if begun is not None and begun.checkpoint is None:
         listener.note("The run is complete.")
         return begun
     listener.begin(reader.size, training.parameters["max_iter"])
+    if not streams:
+        try:
+            read = read_cached if training.options.cache else read_within
+            whole = read(reader, told(reader, listener))
+        except OutgrownError:
+            streams = training.settle_as_stream(asked)
     if streams:
         model = train_as_stream(reader, training)
         notices, bad = reader.notices, reader.bad
     else:
-        read = read_cached if training.options.cache else read_whole
-        whole = read(reader, told(reader, listener))
         model = train_in_memory(whole, training, reader)
         notices, bad = whole.notices, whole.bad
     for notice in notices:
@@ -227,6 +240,25 @@ def train(reader: Reader, training: FileTraining) -> Model:
     if bad:
         listener.note(f"{bad:,} broken row{'' if bad == 1 else 's'} left out.")
     return model
+
+
+class OutgrownError(Exception):
+    """The rows of a file take more memory than they should."""
+
+
+def read_within(reader: Reader, batches: Iterable[Batch]) -> WholeFile:
+    """All rows of a file, unless they take too much memory."""
+
+    def counted() -> Iterator[Batch]:
+        size = 0
+        for batch in batches:
+            arrays = (array for array in (*batch.rows, batch.labels) if array is not None)
+            size += sum(array.nbytes for array in arrays)
+            if size > MOST_IN_MEMORY:
+                raise OutgrownError
+            yield batch
+
+    return read_whole(reader, counted())
 
 
 def as_json(value: Any) -> Any:

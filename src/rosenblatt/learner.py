@@ -1,7 +1,7 @@
 """A model with its features: it learns from batches, all or nothing, and scores them."""
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -267,7 +267,7 @@ class Learner:
         return kept.coef, kept.bias
 
     def __getstate__(self) -> dict[str, Any]:
-        return vars(self) | {"kept": None}
+        return {one.name: getattr(self, one.name) for one in fields(self)} | {"kept": None}
 
     def scores(self, rows: Rows, width: int) -> Array:
         """The activation, or share of votes, of each row, with a column per class if over two.

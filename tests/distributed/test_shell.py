@@ -36,7 +36,7 @@ def test_the_command_trains_on_a_cluster(client, tmp_path, way):
     assert "per shard" in result.output
     settings = {"solution": "average", "max_iter": 2, "random_state": 0}
     expected = fit(Perceptron(**settings), f"{tmp_path}/part-*.csv", client=client)
-    assert np.array_equal(rosenblatt.load(model).coef_, expected.coef_)
+    assert np.array_equal(rosenblatt.load(model)[-1].coef_, expected.coef_)
     told = CliRunner().invoke(app, ["predict", str(model), f"{tmp_path}/part-0.csv"])
     assert len(told.output.splitlines()) == 40
 

@@ -1,20 +1,24 @@
 """Radius and margins are those of their definitions."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from scipy.optimize import minimize
 
 from rosenblatt import (
     margin,
     margins,
+    max_margin,
     radius,
     training_error,
 )
 
 from ..conftest import csr, examples
-from .conftest import signs_of
+from .conftest import ODD, XOR, separated, signs_of
 
 
 @given(examples(), arrays(float, 4, elements=st.integers(-3, 3)), st.integers(-3, 3))
@@ -50,3 +54,120 @@ def test_a_radius_neither_overflows_nor_vanishes(size):
 
 def test_the_largest_float_is_its_own_radius():
     assert radius([[1.7e308], [1.0]]) == 1.7e308
+
+
+def hard_margin(X, y, fit_intercept):
+    """The largest margin, by a general optimiser."""
+    signs, n, d = signs_of(y), *X.shape
+    Z = signs[:, None] * np.column_stack([X, np.ones(n)] if fit_intercept else [X])
+    best = 0.0
+    for start in (Z.mean(axis=0), max_margin(X, y, fit_intercept=fit_intercept).weights):
+        found = minimize(
+            lambda v: v[:d] @ v[:d] / 2,
+            np.resize(start, Z.shape[1]),
+            jac=lambda v: np.append(v[:d], np.zeros(len(v) - d)),
+            constraints={"type": "ineq", "fun": lambda v: Z @ v - 1, "jac": lambda v: Z},
+            options={"maxiter": 1000, "ftol": 1e-14},
+        )
+        if found.success:
+            best = max(best, 1 / np.linalg.norm(found.x[:d]))
+    return best
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+@pytest.mark.parametrize("d", [1, 2, 5])
+@pytest.mark.parametrize("tolerance", [1e-1, 1e-3, 1e-6])
+def test_the_bracket_holds_the_largest_margin(fit_intercept, d, tolerance):
+    for seed in range(5):
+        X, y = separated(20, d, bias=0.3 if fit_intercept else 0.0, seed=seed)
+        found = max_margin(X, y, tolerance=tolerance, fit_intercept=fit_intercept)
+        truth = hard_margin(X, y, fit_intercept)
+        assert found.attained <= truth * (1 + 1e-6)
+        assert truth <= found.upper * (1 + 1e-6)
+        assert found.attained >= (1 - tolerance) * found.upper * (1 - 1e-9)
+        assert found.attained == margin(X, y, found.weights, found.bias)
+        assert found.verify(X, y)
+
+
+@given(st.lists(st.integers(1, 50), min_size=1), st.lists(st.integers(-50, 0), min_size=1))
+def test_on_a_line_the_margin_is_half_the_gap(high, low):
+    X = np.array([*high, *low], float)[:, None]
+    y = np.repeat([1, 0], [len(high), len(low)])
+    found = max_margin(X, y)
+    assert found.attained == pytest.approx((min(high) - max(low)) / 2)
+    assert found.upper == pytest.approx(found.attained)
+    assert found.verify(X, y)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "fit_intercept", "truth"),
+    [
+        ([[0, 0], [0, 2], [4, 1]], [0, 0, 1], True, 2),
+        ([[0, 0], [3, 4]], [0, 1], True, 2.5),
+        ([[0, 0], [1, 1], [1, 0]], [0, 0, 1], True, np.sqrt(2) / 4),
+        ([[3, 4]], [1], False, 5),
+        ([[0, 2], [2, 0]], [1, 1], False, np.sqrt(2)),
+        ([[1, 2], [1, -2], [-3, 0]], [1, 1, 0], False, 1),
+        ([[1, 0, 0], [0, 1, 0], [0, 0, 1]], [1, 1, 1], False, 1 / np.sqrt(3)),
+    ],
+)
+def test_margins_known_in_closed_form(X, y, fit_intercept, truth):
+    found = max_margin(X, y, tolerance=1e-9, fit_intercept=fit_intercept)
+    assert found.attained == pytest.approx(truth)
+    assert found.upper == pytest.approx(truth)
+    assert found.verify(X, y)
+
+
+@pytest.mark.parametrize("size", [1e-250, 1e-150, 1e-50, 1e-20, 1e-5, 1.0, 1e5, 1e50, 1e150, 1e250])
+def test_the_margin_grows_with_the_rows(size):
+    X, y = separated(30, 3, bias=0.5)
+    for fit_intercept in (True, False):
+        rows = X if fit_intercept else separated(30, 3)[0]
+        one = max_margin(rows, y, tolerance=1e-6, fit_intercept=fit_intercept)
+        found = max_margin(rows * size, y, tolerance=1e-6, fit_intercept=fit_intercept)
+        assert found.attained == pytest.approx(one.attained * size, rel=1e-5)
+        assert found.upper == pytest.approx(one.upper * size, rel=1e-5)
+        assert found.verify(rows * size, y)
+
+
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_sparse_rows_have_the_same_margin(fit_intercept):
+    X, y = separated(50, 4)
+    X[np.abs(X) < 0.2] = 0.0
+    y = signs_of(X @ [1.0, -2.0, 0.5, 0.1] > 0.05)
+    dense = max_margin(X, y, fit_intercept=fit_intercept)
+    sparse = max_margin(csr(X), y, fit_intercept=fit_intercept)
+    assert sparse.attained == pytest.approx(dense.attained, rel=2e-3)
+    assert sparse.upper == pytest.approx(dense.upper, rel=2e-3)
+    assert sparse.verify(X, y)
+    assert dense.verify(csr(X), y)
+
+
+def test_without_a_separator_no_margin_is_attained():
+    found = max_margin(XOR, ODD)
+    assert found.attained == -np.inf
+    assert found.upper == pytest.approx(0, abs=1e-12)
+    assert found.verify(XOR, ODD)
+
+
+def test_a_wrong_bracket_is_rejected():
+    X, y = separated(30, 3)
+    found = max_margin(X, y)
+    assert found.verify(X, y)
+    for wrong in (
+        replace(found, attained=found.upper * 1.1),
+        replace(found, upper=found.upper * 0.9),
+        replace(found, weights=-found.weights),
+        replace(found, shares=found.shares * 0.5),
+        replace(found, shares=-found.shares),
+        replace(found, support=np.roll(found.support, 1)),
+    ):
+        assert not wrong.verify(X, y)
+
+
+def test_what_the_largest_margin_refuses():
+    with pytest.raises(ValueError, match="same label"):
+        max_margin([[1.0], [2.0]], [1, 1])
+    for tolerance in (0, 1, -0.1, np.nan):
+        with pytest.raises(ValueError, match="tolerance"):
+            max_margin(XOR, ODD, tolerance=tolerance)

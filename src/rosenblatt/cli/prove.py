@@ -72,7 +72,7 @@ def verify(
 def about_separable(X: Any, y: Any, found: "Separable") -> str:
     """What it means that a hyperplane was found."""
     from ..theory.bounds import mistake_bounds
-    from ..theory.widest import max_margin
+    from ..theory.margins import max_margin
 
     lines = ["Separable: a hyperplane has every row strictly on its side (checked exactly)."]
     if len(set(y.tolist())) == 2:

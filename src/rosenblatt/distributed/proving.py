@@ -1,16 +1,14 @@
 """Proving: whether a hyperplane separates two classes, while only hard rows travel."""
 
-from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from distributed import Client
-from scipy.sparse import csr_array, vstack
 
 from ..reading.batches import Batch
-from ..rows import Array, matrix_of
+from ..rows import matrix_of
 from ..theory.certificates import Inseparable, Separable, Undecided
-from ..theory.separability import separability as separability_here
+from ..theory.separability import Judged, judge, separability_of_partitions
 from .cluster import Cluster
 from .partitions import is_collection, partitions_of
 from .survey import classes_of, surveyed
@@ -53,51 +51,27 @@ def separability(
             f"y has {len(classes)} classes, and this is about two; give y == label for one of them."
         )
     width, firsts = max(one.width for one in found), np.cumsum([0, *(one.n_rows for one in found)])
-    verdict, numbers, rows, signs = None, np.zeros(0, int), csr_array((0, width)), np.zeros(0)
-    while True:
-        about = verdict, classes[1], width, HARD_ROWS
-        judged = cluster.again_when_lost(
-            lambda: cluster.results(cluster.on_each("judge", judge, parts, *about))  # noqa: B023
+
+    def ask(plane: Separable | None) -> list[Judged]:
+        about = plane, classes[1], width, firsts.tolist(), HARD_ROWS
+        return cluster.again_when_lost(
+            lambda: cluster.results(cluster.on_each("judge", judge_batch, parts, *about))
         )
-        if verdict is not None and all(one.right for one in judged):
-            return replace(verdict, margin=min(one.margin for one in judged))
-        hard = [(first, one) for first, one in zip(firsts, judged, strict=False) if not one.right]
-        all_numbers = np.concatenate([numbers, *(first + one.numbers for first, one in hard)])
-        before, (numbers, which) = len(numbers), np.unique(all_numbers, return_index=True)
-        rows = vstack([rows, *(one.rows for _, one in hard)], "csr")[which]
-        signs = np.concatenate([signs, *(one.signs for _, one in hard)])[which]
-        if len(numbers) == before:
-            return Undecided(-np.inf, np.inf)  # floats do not show which row is wrong
-        verdict = separability_here(rows, signs, fit_intercept=fit_intercept)
-        if isinstance(verdict, Inseparable):
-            return replace(verdict, support=tuple(numbers[list(verdict.support)].tolist()))
-        if isinstance(verdict, Undecided):
-            return verdict
+
+    return separability_of_partitions(ask, fit_intercept=fit_intercept)
 
 
-class Judged(NamedTuple):
-    """Whether all rows of a partition are strictly right, their margin, and the hardest rows."""
-
-    right: bool
-    margin: float
-    numbers: Array
-    rows: Any
-    signs: Array
-
-
-def judge(
-    batch: Batch, number: int, verdict: Separable | None, positive: Any, width: int, most: int
+def judge_batch(
+    batch: Batch,
+    number: int,
+    plane: Separable | None,
+    positive: Any,
+    width: int,
+    firsts: list[int],
+    most: int,
 ) -> Judged:
-    """Check a hyperplane exactly; without one, take some rows of each class."""
+    """What ``judge`` says of the rows of a partition."""
     assert batch.labels is not None
     X = matrix_of(batch.rows, len(batch.labels), width).astype(np.float64)
     signs = np.where(batch.labels == positive, 1.0, -1.0)
-    if verdict is None:
-        right, margin = False, -np.inf
-        hard = np.concatenate([np.flatnonzero(signs == sign)[: most // 2] for sign in (-1, 1)])
-    else:
-        w, b = np.array(verdict.weights, np.float64), float(verdict.bias)
-        margins, length = signs * (X @ w + b), np.linalg.norm(w)
-        hard, right = np.argsort(margins, kind="stable")[:most], verdict.verify(X, signs)
-        margin = float(margins[hard[0]] / length) if length else np.inf
-    return Judged(right, margin, hard, csr_array(X[hard]), signs[hard])
+    return judge(X, signs, plane, firsts[number], most)

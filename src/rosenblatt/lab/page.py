@@ -19,7 +19,7 @@ try:
 except ImportError as missing:
     raise ImportError("The lab needs bokeh: pip install 'rosenblatt[lab]'.") from missing
 
-from ..theory.convergence import Convergence
+from ..theory.bounds import Convergence
 from .choices import DEFAULTS, DOCUMENTS, FORMS, TABLE, Choices
 from .data import MOST_BYTES, RANGES, SETS, Points, as_csv, from_text
 from .figures import NEGATIVE_SIDE, POSITIVE_SIDE, SIDES, Pane, chart

@@ -5,11 +5,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..rows import Array
+from ..theory.bounds import Convergence, convergence_of
 from ..theory.certificates import Inseparable, Separable
-from ..theory.convergence import Convergence, convergence_of
-from ..theory.margins import radius
+from ..theory.margins import max_margin, radius
 from ..theory.separability import separability
-from ..theory.widest import max_margin
 from .choices import Choices
 from .data import Points
 

@@ -12,7 +12,7 @@ from ..dual.classifier import follow as follow_kernel
 from ..dual.state import DualState
 from ..kernels.linear import Updates
 from ..rows import Array
-from ..theory.convergence import Convergence
+from ..theory.bounds import Convergence
 from ..training.solutions import Last
 from ..training.state import joined
 from ..training.tasks import Task

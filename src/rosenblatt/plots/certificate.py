@@ -11,8 +11,8 @@ from scipy.spatial import ConvexHull, QhullError
 
 from ..rows import Array
 from ..theory.certificates import Inseparable, Separable, Undecided
+from ..theory.margins import max_margin
 from ..theory.separability import separability
-from ..theory.widest import max_margin
 from .data import MOST_COLUMNS, MOST_POINTS, Names, drawable
 from .display import Display
 from .drawing import COLOURS, draw_points, ink, legend_above, rounded, tidy

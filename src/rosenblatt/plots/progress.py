@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..classifiers.perceptron import Perceptron
 from ..rows import Array
-from ..theory.convergence import Convergence, convergence
+from ..theory.bounds import Convergence, convergence
 from .data import MOST_COLUMNS, Data, drawable_for
 from .drawing import COLOURS, ink, tidy
 from .runs import TrainedDisplay, repeated

@@ -13,6 +13,7 @@ from .kinds import kind_of
 from .notices import unused_column
 from .recipe import ColumnNames, FeatureRecipe, ReaderOptions, recipe_for, with_columns
 from .sources import Location, Source
+from .tables import TableSource
 
 BATCH_ROWS = 1 << 14
 COPIED_AT_ONCE = 4 << 20  # bytes
@@ -34,9 +35,12 @@ class ColumnarParser(TableParser):
         from pyarrow import dataset
 
         self.copy: Any = None  # a file that Arrow can read, of one that it cannot
-        files = source.files if is_plain(source) else [self.copied(source)]
+        files = [] if isinstance(source, TableSource) else self.readable(source)
         try:
-            self.dataset = dataset.dataset(files, format=ARROW_NAMES.get(format, format))
+            if isinstance(source, TableSource):
+                self.dataset = dataset.dataset(source.table)
+            else:
+                self.dataset = dataset.dataset(files, format=ARROW_NAMES.get(format, format))
             self.count = self.dataset.count_rows()
         except (ValueError, OSError) as error:
             raise unreadable(source, files, format) from error
@@ -53,6 +57,10 @@ class ColumnarParser(TableParser):
                 )
         unused = (name for name, kind in zip(schema.names, kinds, strict=True) if not kind)
         self.notices.update((unused_column(name), None) for name in unused)
+
+    def readable(self, source: Source) -> list[str]:
+        """The files that Arrow can read: the source's own, or a copy."""
+        return source.files if is_plain(source) else [self.copied(source)]
 
     def copied(self, source: Source) -> str:
         """A decompressed copy that lives as long as this does."""

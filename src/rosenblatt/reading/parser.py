@@ -28,6 +28,7 @@ class Parser:
     unit = "line"
     hashed = False
     skip = 0  # bytes before the first row
+    width = 0  # the columns known so far
 
     def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
         self.source, self.recipe, self.options = source, recipe, options

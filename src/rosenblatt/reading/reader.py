@@ -18,6 +18,7 @@ from .notices import BITS, Notice
 from .parser import Parser
 from .recipe import ASKED, FeatureRecipe, ReaderOptions, check, recipe_of
 from .sources import Location, Source
+from .tables import TableSource, source_of
 from .vocabulary import FeatureNames
 
 BATCH_BYTES = 4 << 20  # they and their rows stay near the processor
@@ -47,13 +48,13 @@ def read(
     dtype: Any = np.float32,
     names: int = 0,
 ) -> "Reader":
-    """Read a file, a folder, a pattern, ``"-"`` (standard input) or an open binary file in batches.
+    """Read a file, a folder, a pattern, ``"-"`` (standard input) or a table in batches.
 
     Parameters
     ----------
     path
         svmlight, Vowpal Wabbit, CSV, TSV, Parquet or Arrow, also compressed (gzip, zstd, or zip of
-        one file).
+        one file); an open binary file; or a data frame, an Arrow table, a list of dicts, an array.
     format
         Its format, where neither the name nor the content tells. Folders and patterns are of
         Parquet or Arrow.
@@ -106,7 +107,8 @@ def read(
     needed = new or label is not None
     options = ReaderOptions(batch_bytes, np.dtype(dtype), names, needed, new, category)
     check(recipe, options)
-    return reader_of(Source(path, recipe.encoding), format, (recipe, asked), options, skip_bad)
+    source = source_of(path, recipe.encoding)
+    return reader_of(source, format, (recipe, asked), options, skip_bad)
 
 
 def several(names: Sequence[str]) -> tuple[str, ...]:
@@ -123,7 +125,8 @@ def reader_of(
 ) -> "Reader":
     """The reader of a source, by a recipe and by what was asked for."""
     recipe, asked = recipes
-    kind = format_of(source, format, recipe.rows)
+    at_hand = isinstance(source, TableSource)
+    kind = "arrow" if at_hand else format_of(source, format, recipe.rows)
     refuse_options_of_others(kind, asked, options)
     parser = parser_of(source, kind, recipe, options)
     if asked.bits is not None and not parser.hashed:

@@ -22,7 +22,7 @@ from ..training.history import Checkpoint, Epoch
 from ..training.rules import RULES
 from ..training.state import require
 from .model import Model, check, label_type
-from .registry import estimator_of, state_class
+from .registry import state_class
 
 FORMAT = 3
 HEADER_BYTES = 2**25  # over a million names; JSON takes up to 25 times as much memory
@@ -97,27 +97,6 @@ def load_model(path: str | os.PathLike[str]) -> Model:
     if newer:
         raise ValueError(f"{path} was written by a newer rosenblatt; update rosenblatt to load it.")
     return model
-
-
-def load(path: str | os.PathLike[str]) -> Any:
-    """Read a saved model, which predicts and learns on as if it had never left.
-
-    Parameters
-    ----------
-    path : str or path-like
-        A file that ``Perceptron.save``, ``KernelPerceptron.save`` or the shell wrote.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> from rosenblatt import KernelPerceptron
-    >>> model = KernelPerceptron().fit([[2.0], [-1.0]], [1, 0])
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     model.save(f"{folder}/model.safetensors")
-    ...     load(f"{folder}/model.safetensors").predict([[3.0]]).tolist()
-    [1]
-    """
-    return estimator_of(load_model(path), path)
 
 
 # Files

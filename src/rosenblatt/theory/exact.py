@@ -4,9 +4,12 @@ import math
 from fractions import Fraction
 from typing import NamedTuple
 
+import numpy as np
+
+from ..rows import Array
 from .problem import Problem
 
-MOST_WORK = 1e9  # about what half a minute can do
+MOST_WORK = 3e9  # about half a minute
 
 
 class OutOfReachError(ArithmeticError):
@@ -27,118 +30,146 @@ class Effort:
 
 
 class WholeRows(NamedTuple):
-    """The rows y[x, 1] as whole numbers: each row and each column times a factor."""
+    """The rows y[x, 1] as whole numbers: each row times a factor, each column over a divisor."""
 
     lines: list[list[int]]
     """One per column that is not zero everywhere."""
     columns: list[int]
     """Their numbers; that of the bias is the number of columns of X."""
-    row_factors: list[Fraction]
-    column_factors: list[Fraction]
+    factors: list[Fraction]
+    divisors: list[int]
 
 
-def whole_rows(problem: Problem, rows: list[int]) -> WholeRows:
+def whole_rows(problem: Problem, rows: list[int], effort: Effort) -> WholeRows:
     """Rows with as few bits as they can have: their own size does not matter, nor a column's."""
-    parts = []
-    for i in rows:
-        sign = int(problem.signs[i])
-        bias = [(problem.X.shape[1], Fraction(sign))] if problem.fit_intercept else []
-        parts.append(dict([*((j, sign * value) for j, value in problem.entries(i)), *bias]))
-    row_factors = [whole(list(part.values())) for part in parts]
-    columns = sorted(set().union(*parts))
-    lines, column_factors = [], []
-    for j in columns:
-        line = [part.get(j, 0) * factor for part, factor in zip(parts, row_factors, strict=True)]
-        factor = whole(line)
-        lines.append([int(value * factor) for value in line])
-        column_factors.append(factor)
-    return WholeRows(lines, columns, row_factors, column_factors)
+    columns: dict[int, dict[int, int]] = {}
+    factors = []
+    for k, i in enumerate(rows):
+        bias = [(problem.X.shape[1], Fraction(1))] if problem.fit_intercept else []
+        part = [*problem.entries(i), *bias]
+        common = math.lcm(*(value.denominator for _, value in part))
+        factor = Fraction(common, math.gcd(*(int(value * common) for _, value in part)) or 1)
+        factors.append(factor)
+        for j, value in part:
+            columns.setdefault(j, {})[k] = int(factor * value) * int(problem.signs[i])
+    effort.spend(len(rows) * len(columns), 1)
+    divisors = [math.gcd(*column.values()) for column in columns.values()]
+    lines = [
+        [column.get(k, 0) // divisor for k in range(len(rows))]
+        for column, divisor in zip(columns.values(), divisors, strict=True)
+    ]
+    return WholeRows(lines, list(columns), factors, divisors)
 
 
-def whole(values: list[Fraction]) -> Fraction:
-    """The factor that makes numbers whole and leaves them no common factor."""
-    common = math.lcm(*(value.denominator for value in values))
-    return Fraction(common, math.gcd(*(int(value * common) for value in values)) or 1)
+PRIME = 2**31 - 1  # products of two digits fit an int64
 
 
-class Tableau:
-    """Rows of whole numbers over one denominator; a pivot leaves no fraction (Bareiss 1968)."""
+def null_combination(problem: Problem, chosen: list[int], effort: Effort) -> list[Fraction] | None:
+    """The only λ with Σ λ y[x, 1] = 0 and Σ λ = 1, or None if it is not ≥ 0; to be checked.
 
-    def __init__(self, rows: list[list[int]], effort: Effort) -> None:
-        self.rows, self.denominator, self.effort = rows, 1, effort
-
-    def pivot(self, r: int, c: int) -> None:
-        """Make column c a unit vector, with its 1 in row r."""
-        head, old = self.rows[r], self.denominator
-        new = head[c]
-        self.effort.spend(len(self.rows) * len(head), max(new.bit_length(), old.bit_length()))
-        for k, row in enumerate(self.rows):
-            if k != r:
-                factor = row[c]
-                self.rows[k] = [
-                    (new * a - factor * b) // old for a, b in zip(row, head, strict=True)
-                ]
-        self.denominator = new
-
-
-def null_combination(rows: WholeRows, effort: Effort) -> list[Fraction] | None:
-    """The only λ with Σ λ row = 0 and Σ λ = 1, or None."""
-    unknowns = len(rows.row_factors)
-    tableau = Tableau([[*line, 0] for line in rows.lines] + [[1] * unknowns + [1]], effort)
-    for c in range(unknowns):
-        below = range(c, len(tableau.rows))
-        chosen = min(
-            (r for r in below if tableau.rows[r][c]),
-            key=lambda r: abs(tableau.rows[r][c]),
-            default=None,
-        )
-        if chosen is None:
-            return None
-        tableau.rows[c], tableau.rows[chosen] = tableau.rows[chosen], tableau.rows[c]
-        tableau.pivot(c, c)
-    if any(row[-1] for row in tableau.rows[unknowns:]):
+    Digit by digit modulo powers of a prime (Dixon 1982, Numerische Mathematik 40).
+    """
+    rows, unknowns = whole_rows(problem, chosen, effort), len(chosen)
+    A = np.array([*rows.lines, [1] * unknowns], object)
+    effort.spend(2 * A.size * unknowns, 1)
+    _, picked = eliminated((A % PRIME).astype(np.int64), unknowns)
+    if len(picked) < unknowns or len(A) - 1 not in picked:
         return None
-    return shares(rows, [row[-1] for row in tableau.rows[:unknowns]])
+    A, right = A[picked], np.equal(picked, len(A) - 1).astype(object)
+    table = np.hstack([(A % PRIME).astype(np.int64), np.eye(unknowns, dtype=np.int64)])
+    table, order = eliminated(table, unknowns)
+    inverse = table[order, unknowns:]
+    longest = sum(math.isqrt(sum(value * value for value in line)).bit_length() for line in A.T)
+    digits = 2 * longest // 30 + 1  # by Hadamard's bound on determinants
+    effort.spend(digits * A.size, int(abs(A).max()).bit_length())
+    total, power, rest = np.zeros(unknowns, object), 1, right
+    for _ in range(digits):
+        digit = (inverse * (rest % PRIME).astype(np.int64) % PRIME).sum(axis=1) % PRIME
+        digit = digit.astype(object)
+        total, power = total + power * digit, power * PRIME
+        rest = (rest - A @ digit) // PRIME
+    weights = numerators(total.tolist(), power)
+    return None if min(weights) < 0 < max(weights) else shares(rows, weights)
+
+
+def eliminated(table: Array, unknowns: int) -> tuple[Array, list[int]]:
+    """A table whose first columns are unit vectors modulo the prime, and the rows of their ones."""
+    chosen: list[int] = []
+    table = table.copy()
+    for c in range(unknowns):
+        free = np.setdiff1d(np.flatnonzero(table[:, c]), chosen)
+        if not len(free):
+            break
+        r = int(free[0])
+        table[r] = table[r] * pow(int(table[r, c]), -1, PRIME) % PRIME
+        factors = table[:, c].copy()
+        factors[r] = 0
+        table = (table - factors[:, None] * table[r] % PRIME) % PRIME
+        chosen.append(r)
+    return table, chosen
+
+
+def numerators(residues: list[int], modulus: int) -> list[int]:
+    """Whole numbers in the ratios of the least fractions that have these residues."""
+    most, denominator = math.isqrt(modulus // 2), 1
+    for residue in residues:
+        old, new, factor, last = modulus, residue * denominator % modulus, 0, 1
+        while new > most:  # Euclid's algorithm, until the numerator is short
+            quotient = old // new
+            old, new, factor, last = new, old - quotient * new, last, factor - quotient * last
+        denominator = denominator * last % modulus
+    signed = (residue * denominator % modulus for residue in residues)
+    return [value - modulus if value > modulus // 2 else value for value in signed]
 
 
 def shares(rows: WholeRows, weights: list[int]) -> list[Fraction]:
     """Weights of the whole rows as weights of the rows, which sum to 1."""
-    scaled = [weight * f for weight, f in zip(weights, rows.row_factors, strict=True)]
+    scaled = [weight * factor for weight, factor in zip(weights, rows.factors, strict=True)]
     total = sum(scaled)
     return [value / total for value in scaled]
 
 
 def alternative(
-    rows: WholeRows, effort: Effort
+    problem: Problem, chosen: list[int], effort: Effort
 ) -> tuple[list[Fraction] | None, dict[int, Fraction]]:
-    """Either λ ≥ 0 with Σ λ row = 0 and Σ λ = 1, or a plane v with v·row > 0 (Gordan 1873).
+    """Either λ ≥ 0 with Σ λ y[x, 1] = 0 and Σ λ = 1, or a plane with all rows on its positive side.
 
-    Phase one of the simplex method with Bland's rule.
+    One of them exists (Gordan 1873): phase one of the simplex method with Bland's rule.
     """
-    height, unknowns = len(rows.lines) + 1, len(rows.row_factors)
+    rows, unknowns = whole_rows(problem, chosen, effort), len(chosen)
+    height = len(rows.lines) + 1
+    effort.spend(height * (unknowns + height), 1)
     table = [
         [*line, *(int(r == c) for c in range(height)), int(r == height - 1)]
         for r, line in enumerate([*rows.lines, [1] * unknowns])
     ]
     cost = [-sum(column) for column in zip(*table, strict=True)]
     cost[unknowns : unknowns + height] = [0] * height
-    tableau = Tableau([*table, cost], effort)
-    basis = [unknowns + r for r in range(height)]
-    while True:
-        *table, cost = tableau.rows
-        entering = next((c for c in range(unknowns) if cost[c] < 0), None)
-        if entering is None:
-            break
+    table, basis, denominator = [*table, cost], [unknowns + r for r in range(height)], 1
+    while (entering := next((c for c in range(unknowns) if table[-1][c] < 0), None)) is not None:
         leaving = min(
             (r for r in range(height) if table[r][entering] > 0),
             key=lambda r: (Fraction(table[r][-1], table[r][entering]), basis[r]),
         )
-        tableau.pivot(leaving, entering)
-        basis[leaving] = entering
+        pivot(table, leaving, entering, denominator, effort)
+        denominator, basis[leaving] = table[leaving][entering], entering
+    cost = table.pop()
     if cost[-1] == 0:
         values = {variable: row[-1] for variable, row in zip(basis, table, strict=True)}
         return shares(rows, [values.get(k, 0) for k in range(unknowns)]), {}
-    slopes = [value - tableau.denominator for value in cost[unknowns : unknowns + height - 1]]
-    plane = [value * factor for value, factor in zip(slopes, rows.column_factors, strict=True)]
-    largest = max(map(abs, plane), default=Fraction(1))
+    slopes = [value - denominator for value in cost[unknowns : unknowns + height - 1]]
+    plane = [Fraction(value, divisor) for value, divisor in zip(slopes, rows.divisors, strict=True)]
+    largest = max(map(abs, plane))
     return None, {j: value / largest for j, value in zip(rows.columns, plane, strict=True)}
+
+
+def pivot(table: list[list[int]], r: int, c: int, denominator: int, effort: Effort) -> None:
+    """Make column c a unit vector with its 1 in row r; whole numbers stay whole (Bareiss 1968)."""
+    head = table[r]
+    effort.spend(len(table) * len(head), max(head[c].bit_length(), denominator.bit_length()))
+    for k, row in enumerate(table):
+        if k != r:
+            factor = row[c]
+            table[k] = [
+                (head[c] * a - factor * b) // denominator for a, b in zip(row, head, strict=True)
+            ]

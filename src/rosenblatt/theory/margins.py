@@ -1,5 +1,6 @@
-"""Radius and margins of rows, by a hyperplane that is given."""
+"""Radius and margins of rows, and the hyperplane with the largest margin."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -7,7 +8,11 @@ from numpy.typing import ArrayLike
 from sklearn.utils.extmath import row_norms
 
 from ..rows import Array
-from .problem import checked_rows, checked_weights, of_ordinary_size, problem_of
+from .certificates import Separable
+from .exact import MOST_WORK, Effort
+from .hull import Hull, nearest_to_origin, widest_gap
+from .problem import Problem, checked_rows, checked_weights, length, problem_of
+from .separability import decide
 
 
 @np.errstate(all="ignore")  # what overflows is infinite
@@ -17,8 +22,8 @@ def radius(X: Any) -> float:
     >>> radius([[3.0, 4.0], [1.0, 0.0]])
     5.0
     """
-    X, power = of_ordinary_size(checked_rows(X))
-    return float(np.ldexp(row_norms(X).max(initial=0.0), power))
+    rows, power = Problem(checked_rows(X), np.empty(0)).of_ordinary_size()
+    return float(np.ldexp(row_norms(rows.X).max(), power))
 
 
 def margins(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) -> Array:
@@ -57,3 +62,108 @@ def training_error(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) 
     0.3333333333333333
     """
     return float(np.mean(margins(X, y, weights, bias) <= 0))
+
+
+@dataclass(frozen=True)
+class MaxMargin:
+    """A hyperplane that is close to the widest, and the proof that none is much wider.
+
+    Attributes
+    ----------
+    weights : ndarray
+        Of length one.
+    bias : float
+    attained : float
+        The margin of this hyperplane; -∞ when it does not separate.
+    upper : float
+        No hyperplane has a larger margin: half the distance of two points of the classes' convex
+        hulls, or without a bias the distance of one point from the origin.
+    support : ndarray of int
+        The rows that make those points.
+    shares : ndarray
+        Their shares; those of each class (without a bias, all) sum to 1.
+    fit_intercept : bool
+        Whether a bias was allowed.
+    """
+
+    weights: Array
+    bias: float
+    attained: float
+    upper: float
+    support: Array
+    shares: Array
+    fit_intercept: bool = True
+
+    def verify(self, X: Any, y: ArrayLike) -> bool:
+        """Whether both ends of the bracket hold, up to rounding."""
+        problem, power = problem_of(X, y, self.fit_intercept).of_ordinary_size()
+        positive = problem.signs[self.support] == 1
+        totals = [self.shares[positive].sum(), self.shares[~positive].sum()]
+        totals = totals if self.fit_intercept else [sum(totals)]
+        if self.shares.min(initial=0.0) < 0 or not np.allclose(totals, 1):
+            return False
+        distance = np.ldexp(widest_gap(problem, self.support, self.shares), power)
+        reached = np.ldexp(problem.margin(self.weights, np.ldexp(self.bias, -power)), power)
+        return bool(reached >= self.attained * (1 - 1e-9) and distance <= self.upper * (1 + 1e-9))
+
+
+def max_margin(
+    X: Any, y: ArrayLike, *, tolerance: float = 1e-3, fit_intercept: bool = True
+) -> MaxMargin:
+    """Find a hyperplane with at least (1 - tolerance) times the largest margin there is.
+
+    The nearest points of the two classes' convex hulls by Wolfe's (1976) method; every corral it
+    passes bounds the margin from above, so that the answer carries its own proof.
+
+    Parameters
+    ----------
+    X, y : array-like
+        Rows and labels of two classes; the larger label is +1.
+    tolerance : float, default=1e-3
+        How far below the largest margin the answer may be, as a share of it.
+    fit_intercept : bool, default=True
+        False asks about hyperplanes through the origin.
+
+    Examples
+    --------
+    >>> found = max_margin([[0.0, 0.0], [0.0, 2.0], [4.0, 1.0]], [0, 0, 1])
+    >>> round(found.attained, 9), round(found.upper, 9)
+    (2.0, 2.0)
+    """
+    if not 0 < float(tolerance) < 1:
+        raise ValueError(f"tolerance must be between 0 and 1; got {tolerance!r}.")
+    problem = problem_of(X, y, fit_intercept)
+    if fit_intercept and np.all(problem.signs == problem.signs[0]):
+        raise ValueError("All rows have the same label, so any margin can be attained.")
+    return widest(problem, tolerance)
+
+
+@np.errstate(all="ignore")  # what overflows is infinite
+def widest(problem: Problem, tolerance: float) -> MaxMargin:
+    """The bracket on the margin of checked rows."""
+    problem, power = problem.of_ordinary_size()
+    hull = Hull(problem, distances=True)
+    nearest = nearest_to_origin(hull, tolerance)
+    weights, bias = hull.plane(nearest.normal)
+    weights = weights / (float(length(weights)) or 1.0)
+    if problem.fit_intercept:
+        functional = problem.margins(weights)
+        low, high = (float(functional[problem.signs == sign].min()) for sign in (1, -1))
+        bias = (high - low) / 2
+    attained = problem.margin(weights, bias)
+    if attained < 0:  # rounding hid the way: any separator is better than none
+        weights, bias, attained = proved_separator(problem)
+    support, shares = nearest.shares()
+    upper = widest_gap(problem, support, shares)
+    bias, attained, upper = (float(np.ldexp(value, power)) for value in (bias, attained, upper))
+    return MaxMargin(weights, bias, attained, upper, support, shares, problem.fit_intercept)
+
+
+def proved_separator(problem: Problem) -> tuple[Array, float, float]:
+    """Some hyperplane of unit length that separates, and its margin: -∞ if there is none."""
+    verdict = decide(problem, Effort(MOST_WORK / 10))  # no certificate is asked for
+    if not isinstance(verdict, Separable):
+        return np.zeros(problem.X.shape[1]), 0.0, -np.inf
+    weights = np.array(verdict.weights, np.float64)
+    size = float(length(weights))
+    return weights / size, float(verdict.bias) / size, verdict.margin

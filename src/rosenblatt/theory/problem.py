@@ -44,8 +44,10 @@ class Problem(NamedTuple):
 
     def of_ordinary_size(self) -> tuple["Problem", int]:
         """The problem over a power of two if squares could overflow or vanish, and its exponent."""
-        X, power = of_ordinary_size(self.X)
-        return self._replace(X=X), power
+        power = exponent(self.X)
+        if abs(power) <= LARGE:
+            return self, 0
+        return self._replace(X=times_powers(self.X, np.full(self.X.shape[1], -power))), power
 
     def only(self, rows: Array) -> "Problem":
         """The same about some of the rows."""
@@ -68,6 +70,7 @@ def problem_of(X: Any, y: ArrayLike, fit_intercept: bool = True) -> Problem:
     return Problem(X, signs, fit_intercept)
 
 
+@np.errstate(all="ignore")  # scikit-learn looks for infinities by a sum, which may overflow
 def checked_rows(X: Any) -> Any:
     """X as a float64 array or CSR matrix, possibly without columns, and not rounded."""
     given = X if sparse.issparse(X) else np.asarray(X)
@@ -134,11 +137,3 @@ LARGE = 300  # an exponent whose square is still far from overflow
 def exponent(X: Any) -> int:
     """The exponent of the largest magnitude of all, 0 for zeros."""
     return int(np.frexp(max(X.max(), -X.min()))[1]) if X.shape[1] else 0
-
-
-def of_ordinary_size(X: Any) -> tuple[Any, int]:
-    """X over a power of two if squares could overflow or vanish, and the exponent of that power."""
-    power = exponent(X)
-    if abs(power) <= LARGE:
-        return X, 0
-    return times_powers(X, np.full(X.shape[1], -power)), power

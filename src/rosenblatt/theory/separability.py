@@ -1,13 +1,14 @@
 """Whether a hyperplane separates two classes, decided with a proof."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy import sparse
 
 from ..kernels.exactness import fingerprints
 from ..kernels.linear import Examples, Settings
@@ -18,8 +19,8 @@ from ..training.run import Run
 from ..training.solutions import Last
 from ..training.tasks import LinearTask
 from .certificates import Inseparable, Separable, Undecided
-from .exact import Effort, OutOfReachError, alternative, null_combination, whole_rows
-from .hull import Hull, Nearest, nearest_to_origin, widest_gap
+from .exact import Effort, OutOfReachError, alternative, null_combination
+from .hull import Hull, nearest_to_origin, widest_gap
 from .problem import Problem, exponents, problem_of
 
 SWEEPS = 32  # epochs of the perceptron before the method that is sure to end
@@ -59,41 +60,50 @@ def decide(problem: Problem, effort: Effort | None = None) -> Separable | Insepa
     """The first candidate that is a proof, found with so much exact arithmetic at most."""
     for verdict in candidates(problem, effort or Effort()):
         if verdict.holds(problem):
-            return with_exact_margin(problem, verdict)
+            if isinstance(verdict, Inseparable):
+                return verdict
+            return replace(verdict, margin=margin_of(verdict, problem))
     scaled, power = problem.of_ordinary_size()
     nearest = nearest_to_origin(Hull(scaled, distances=True), 1e-6)
     upper = float(np.ldexp(widest_gap(scaled, *nearest.shares()), power))
     return Undecided(-np.inf, np.inf if math.isnan(upper) else upper)
 
 
-def with_exact_margin(
-    problem: Problem, verdict: Separable | Inseparable
-) -> Separable | Inseparable:
-    """The verdict, with its margin from fractions where floats lost it."""
-    if isinstance(verdict, Inseparable) or 0 < verdict.margin < np.inf or not any(verdict.weights):
-        return verdict
-    least = min(verdict.exact_margins(problem, np.arange(len(problem.signs))))
-    squared = least**2 / sum(Fraction(value) ** 2 for value in verdict.weights)
+def margin_of(plane: Separable, problem: Problem) -> float:
+    """The margin of a hyperplane that separates, from fractions where floats lose it."""
+    reached = problem.margin(np.array(plane.weights, np.float64), float(plane.bias))
+    if (0 < reached < np.inf and isinstance(plane.bias, float)) or not any(plane.weights):
+        return reached
+    least = min(plane.exact_margins(problem, np.arange(len(problem.signs))))
+    squared = least**2 / sum(Fraction(value) ** 2 for value in plane.weights)
     half = (squared.numerator.bit_length() - squared.denominator.bit_length()) // 2
-    root = math.sqrt(squared / Fraction(4) ** half)
-    return replace(verdict, margin=math.ldexp(root, half))
+    return float(np.ldexp(math.sqrt(squared / Fraction(4) ** half), half))
 
 
 def candidates(problem: Problem, effort: Effort) -> Iterator[Separable | Inseparable]:
     """Answers that deserve an exact check, the cheap ones first."""
     if problem.fit_intercept and np.all(problem.signs == problem.signs[0]):
-        yield Separable((0.0,) * problem.X.shape[1], float(problem.signs[0]), np.inf)
+        yield separator(problem, [0.0] * problem.X.shape[1], float(problem.signs[0]))
+    hardest = yield from by_rounding(problem, effort)
+    yield from by_size(problem, effort)
+    yield from by_exact_simplex(problem, hardest, Effort(effort.left / 10))
+
+
+def by_rounding(
+    problem: Problem, effort: Effort
+) -> Generator[Separable | Inseparable, None, list[int]]:
+    """What floating point finds; in the end all rows, the hardest first."""
     yield from by_perceptron(problem)
     yield from by_twins(problem)
     hull = Hull(problem, distances=False)
     for _ in range(STRETCHES):
         nearest = nearest_to_origin(hull)
         if min(nearest.lowest) > 0:
-            yield separator(problem, *hull.plane(nearest.normal))
+            weights, bias = hull.plane(nearest.normal)
+            yield separator(problem, weights.tolist(), bias)
         yield from by_elimination(problem, nearest.shares()[0].tolist(), effort)
         hull.stretch(nearest.normal)
-    yield from by_size(problem, effort)
-    yield from by_exact_simplex(problem, hull, nearest, effort)
+    return [int(row) for row in np.argsort(hull.products(nearest.normal), kind="stable")]
 
 
 def by_perceptron(problem: Problem) -> Iterator[Separable]:
@@ -110,7 +120,7 @@ def by_perceptron(problem: Problem) -> Iterator[Separable]:
     except ValueError:
         return  # too large for the perceptron; the next method scales the columns
     if run.history.stop_reason == "separated":
-        yield separator(problem, state.weights, float(state.bias[0]))
+        yield separator(problem, state.weights.tolist(), float(state.bias[0]))
 
 
 def by_twins(problem: Problem) -> Iterator[Inseparable]:
@@ -127,7 +137,7 @@ def by_twins(problem: Problem) -> Iterator[Inseparable]:
 def by_elimination(problem: Problem, support: list[int], effort: Effort) -> Iterator[Inseparable]:
     """Solve Σ λ y [x, 1] = 0, Σ λ = 1 on a support exactly."""
     try:
-        weights = null_combination(whole_rows(problem, support), effort)
+        weights = null_combination(problem, support, effort)
     except OutOfReachError:
         return
     if weights is not None:
@@ -135,18 +145,17 @@ def by_elimination(problem: Problem, support: list[int], effort: Effort) -> Iter
 
 
 def by_exact_simplex(
-    problem: Problem, hull: Hull, nearest: Nearest, effort: Effort
+    problem: Problem, hardest: list[int], effort: Effort
 ) -> Iterator[Separable | Inseparable]:
-    """Decide by the simplex method in whole numbers, on the rows nearest to the boundary.
+    """Decide by the simplex method in whole numbers, on the hardest rows.
 
     A separator of those rows that fails elsewhere brings in the rows on which it fails.
     """
     d = problem.X.shape[1]
-    least = np.argsort(hull.products(nearest.normal), kind="stable")
-    chosen = least[: 4 * (d + 2)].tolist()
+    chosen = hardest[: 4 * (d + 2)]
     while True:
         try:
-            weights, plane = alternative(whole_rows(problem, chosen), effort)
+            weights, plane = alternative(problem, chosen, effort)
         except OutOfReachError:
             return
         if weights is not None:
@@ -154,12 +163,12 @@ def by_exact_simplex(
             return
         exact = [plane.get(j, Fraction(0)) for j in range(d + 1)]
         *w, b = map(float, exact)
-        yield separator(problem, np.array(w), b)
+        yield separator(problem, w, b)
         functional = problem.margins(np.array(w), b)
         wrong = np.argsort(functional, kind="stable")[: d + 2]
         fresh = [row for row in wrong.tolist() if functional[row] <= 0 and row not in chosen]
         if not fresh:
-            yield Separable(tuple(exact[:d]), exact[d], 0.0, problem.fit_intercept)
+            yield separator(problem, exact[:d], exact[d])
             return
         chosen += fresh
 
@@ -171,19 +180,18 @@ def by_size(problem: Problem, effort: Effort) -> Iterator[Separable | Inseparabl
     gaps = np.flatnonzero(np.diff(sizes[order]) > 27) + 1  # more than half the digits of a float
     if not problem.fit_intercept or not len(gaps):
         return
-    for verdict in candidates(problem._replace(fit_intercept=False), effort):
+    for verdict in by_rounding(problem._replace(fit_intercept=False), effort):
         if isinstance(verdict, Separable):
             yield replace(verdict, fit_intercept=True)
     for rows in map(np.sort, np.split(order, gaps)):
-        for verdict in candidates(problem.only(rows), effort):
+        for verdict in by_rounding(problem.only(rows), effort):
             if isinstance(verdict, Inseparable):
                 yield replace(verdict, support=tuple(rows[list(verdict.support)].tolist()))
 
 
-def separator(problem: Problem, weights: Array, bias: float) -> Separable:
-    """A hyperplane with its margin, not checked yet."""
-    reached = problem.margin(weights, bias)
-    return Separable(tuple(weights.tolist()), float(bias), reached, problem.fit_intercept)
+def separator(problem: Problem, weights: Iterable[Any], bias: Any) -> Separable:
+    """A hyperplane that is not checked yet, nor is its margin known."""
+    return Separable(tuple(weights), bias, np.nan, problem.fit_intercept)
 
 
 def certificate(problem: Problem, rows: list[int], weights: list[Fraction]) -> Inseparable:
@@ -191,3 +199,64 @@ def certificate(problem: Problem, rows: list[int], weights: list[Fraction]) -> I
     kept = sorted((row, weight) for row, weight in zip(rows, weights, strict=True) if weight)
     support, values = zip(*kept, strict=True)
     return Inseparable(support, values, problem.fit_intercept)
+
+
+# Rows in several places: only the hardest of them travel
+
+
+class Judged(NamedTuple):
+    """Whether all rows of a partition are strictly right, their margin, and the hardest rows."""
+
+    right: bool
+    margin: float
+    numbers: Array
+    X: Any
+    signs: Array
+
+
+def judge(X: Any, signs: Array, plane: Separable | None, first: int = 0, most: int = 200) -> Judged:
+    """Check a hyperplane exactly on a partition; without one, take some rows of each class.
+
+    ``first`` is the number of its first row among all, and ``most`` how many may travel.
+    """
+    problem = problem_of(X, signs)
+    right, margin = False, -np.inf
+    if plane is None:
+        hard = np.concatenate([np.flatnonzero(signs == sign)[: most // 2] for sign in (-1, 1)])
+    else:
+        w, b = np.array(plane.weights, np.float64), float(plane.bias)
+        hard = np.argsort(problem.margins(w, b), kind="stable")[:most]
+        if plane.holds(problem):
+            right, margin = True, margin_of(plane, problem)
+    return Judged(right, margin, first + hard, problem.X[hard], problem.signs[hard])
+
+
+def separability_of_partitions(
+    ask: Callable[[Separable | None], Iterable[Judged]], *, fit_intercept: bool = True
+) -> Separable | Inseparable | Undecided:
+    """Decide about the rows of all partitions; ``ask`` lets each ``judge`` a hyperplane.
+
+    Hard rows that clash among themselves settle it. Else the hyperplane found for them is checked
+    on every partition, and the rows that are hardest for it join them.
+    """
+    plane, known = None, np.empty(0, np.intp)
+    rows, signs = [], []
+    while True:
+        judged = list(ask(plane))
+        if plane is not None and all(part.right for part in judged):
+            return replace(plane, margin=min(part.margin for part in judged))
+        before = len(known)
+        for part in judged:
+            fresh = ~np.isin(part.numbers, known) & (not part.right)
+            known = np.concatenate([known, part.numbers[fresh]])
+            rows.append(part.X[fresh])
+            signs.append(part.signs[fresh])
+        if len(known) == before:
+            return Undecided(-np.inf, np.inf)
+        stack = sparse.vstack if any(map(sparse.issparse, rows)) else np.vstack
+        verdict = separability(stack(rows), np.concatenate(signs), fit_intercept=fit_intercept)
+        if isinstance(verdict, Inseparable):
+            return replace(verdict, support=tuple(known[list(verdict.support)].tolist()))
+        if isinstance(verdict, Undecided):
+            return verdict
+        plane = verdict

@@ -121,7 +121,8 @@ def steps_of(codes: Array, positive: int | None, eta0: float, weights: Any, dtyp
 
     All that count are checked for what the dtype can hold.
     """
-    sizes = np.asarray(eta0 if weights is None else eta0 * weights).astype(dtype)
+    with np.errstate(over="ignore", under="ignore"):
+        sizes = np.asarray(eta0 if weights is None else eta0 * weights).astype(dtype)
     used = sizes if weights is None else sizes[weights > 0]
     if not used.all() or not np.isfinite(used).all():
         raise ValueError(

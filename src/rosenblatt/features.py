@@ -1,0 +1,187 @@
+"""Tables, dicts and texts as rows for a classifier, at the speed of the readers."""
+
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from .reading.reader import read, read_whole
+from .reading.tables import TEXT, table_of, table_of_array
+from .rows import Array, matrix_of, n_rows
+
+
+class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Make rows of numbers of a table: numbers as they are, words and texts hashed.
+
+    It takes a data frame (pandas, polars), an Arrow table, a list of dicts, a list of strings, an
+    array or the path of a file, and gives a CSR matrix, or an array when all columns are numbers.
+    It is what ``rosenblatt train`` does to a file, and what a model file keeps.
+
+    Parameters
+    ----------
+    text : str or sequence of str, default=()
+        Columns that become hashed n-grams of words; a list of strings is such a column.
+    category : str or sequence of str, default=()
+        Columns of words that look like numbers.
+    ngrams : tuple of int, default=(1, 1)
+        The least and the most words (or characters) in an n-gram.
+    characters : bool, default=False
+        Whether n-grams are of characters.
+    bits : int or None, default=None
+        Hashed features get 2^bits columns: 18 unless stated, or 20 with text.
+    cross : str or sequence of str, default=()
+        ``"A,B"`` adds the products of the features of two columns.
+    pairs : bool, default=False
+        Whether to add the products of every two features of a row.
+    label : str, int, False or None, default=False
+        A column that is no feature; the one that a file has, by name or number.
+
+    Attributes
+    ----------
+    recipe_ : dict
+        How features are made, as JSON values; a model file keeps it.
+    n_features_out_ : int
+        How many columns come out.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> from sklearn.pipeline import make_pipeline
+    >>> rows = [{"colour": "red", "size": 3}, {"colour": "blue", "size": 1}]
+    >>> model = make_pipeline(Features(), Perceptron()).fit(rows, ["a", "b"])
+    >>> model.predict([{"size": 2, "colour": "red"}]).tolist()
+    ['a']
+    """
+
+    def __init__(
+        self,
+        *,
+        text: Any = (),
+        category: Any = (),
+        ngrams: tuple[int, int] = (1, 1),
+        characters: bool = False,
+        bits: int | None = None,
+        cross: Any = (),
+        pairs: bool = False,
+        label: str | int | bool | None = False,
+    ) -> None:
+        self.text = text
+        self.category = category
+        self.ngrams = ngrams
+        self.characters = characters
+        self.bits = bits
+        self.cross = cross
+        self.pairs = pairs
+        self.label = label
+
+    def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
+        """Find out what the columns hold.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, list of dicts, list of strings, array or path
+            The table.
+        y
+            Not used.
+        """
+        options = self.get_params(deep=False)
+        if only_texts(X):
+            options["text"] = (TEXT,)
+        reader = read(X, **options, names=NAMES)
+        self.recipe_ = reader.features()
+        self._keep_names(dict(reader.names), reader.parser.width)
+        return self
+
+    def transform(self, X: Any) -> Any:
+        """The rows of a table, as a CSR matrix or an array.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, list of dicts, list of strings, array or path
+            The table; its columns are found by name.
+        """
+        check_is_fitted(self, "recipe_")
+        if hasattr(X, "indptr"):
+            return self._rows_already(X)
+        if is_array(X):
+            X = self._named(np.asarray(X))
+            if hasattr(X, "indptr"):
+                return X
+        reader = read(X, features=self.recipe_, label=False)
+        batch = read_whole(reader, reader).batch
+        known = self.n_features_out_ if reader.format == "svmlight" else batch.width
+        matrix = matrix_of(batch.rows, n_rows(batch.rows), max(batch.width, known))
+        return matrix[:, :known] if matrix.shape[1] > known else matrix
+
+    def get_feature_names_out(self, input_features: Any = None) -> Array:
+        """The names of the columns, as far as they are known.
+
+        Parameters
+        ----------
+        input_features
+            Not used.
+        """
+        check_is_fitted(self, "recipe_")
+        names = self._names
+        return np.array([names.get(j, f"#{j}") for j in range(self.n_features_out_)], object)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = tags.input_tags.sparse = True
+        tags.no_validation = True
+        return tags
+
+    def _rows_already(self, X: Any) -> Any:
+        """A sparse matrix that has been made by these features."""
+        if X.shape[1] != self.n_features_out_:
+            raise ValueError(
+                f"The sparse X has {X.shape[1]} columns, and these features make "
+                f"{self.n_features_out_}."
+            )
+        return X
+
+    def _named(self, X: Array) -> Any:
+        """An array as the table that the features were made of, whose columns it lacks names of."""
+        if self.recipe_["rows"] != "table":
+            return self._rows_already(csr_array(X))
+        names = [name for name, _ in self.recipe_["columns"]]
+        if X.shape[1] != len(names):
+            raise ValueError(
+                f"X has {X.shape[1]} columns, and these features are made of {len(names)}: "
+                f"{', '.join(names[:10])}{', …' if len(names) > 10 else ''}."
+            )
+        return table_of_array(X).rename_columns(names)
+
+    def _keep_names(self, names: dict[int, str], width: int) -> None:
+        """Keep what is known of the columns that come out."""
+        self._names, self.n_features_out_ = names, width
+
+    @classmethod
+    def _restored(cls, features: dict[str, Any], width: int) -> Self:
+        """The features that a model file holds."""
+        recipe = features["recipe"]
+        own = {name: recipe[name] for name in cls._get_param_names() if name in recipe}
+        restored = cls(**own)
+        restored.recipe_ = recipe
+        restored._keep_names(dict(map(tuple, features.get("largest", []))), width)
+        return restored
+
+
+def is_array(X: Any) -> bool:
+    """Whether rows are an array, or lists of lists."""
+    if isinstance(X, np.ndarray):
+        return X.ndim == 2
+    return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], list | tuple)
+
+
+NAMES = 100_000  # of hashed features that are kept
+
+
+def only_texts(X: Any) -> bool:
+    """Whether rows are strings alone."""
+    table = table_of(X)
+    return table is not None and table.column_names == [TEXT] and not hasattr(X, "columns")

@@ -1,0 +1,128 @@
+"""In Python what the shell does: train on a file or a table, save and load, as a Pipeline."""
+
+import inspect
+from os import PathLike
+from typing import Any
+
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from .features import NAMES, Features
+from .files import FileOptions, FileTraining, parameters_for_files
+from .files import train as train_model
+from .parameters import LINEAR
+from .progress import Listener
+from .reading.reader import read
+from .storage.file import load_model, save_model
+from .storage.model import Model
+from .storage.registry import estimator_of
+
+READING = set(inspect.signature(read).parameters) - {"path", "features", "names"}
+
+
+def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Pipeline:
+    """Train on a file or a table as ``rosenblatt train`` does, with its defaults.
+
+    Parameters
+    ----------
+    data : path, data frame, Arrow table or list of dicts
+        The rows, with their labels in a column.
+    listener : progress.Listener, default=None
+        Hears how it goes; ``progress.Printed()`` prints it.
+    **options
+        Those of ``read`` (``label``, ``text``, ``category``, ``ngrams`` …), the parameters of
+        ``Perceptron`` (averaged, ten epochs unless given), and ``classes``, ``window``, ``holdout``
+        and ``cache`` of training from files.
+
+    Returns
+    -------
+    Pipeline
+        Fitted ``Features`` and a classifier: ``predict``, ``decision_function`` and ``score`` take
+        data frames, dicts and paths.
+
+    Examples
+    --------
+    >>> rows = [{"height": h, "kind": "tall" if h > 5 else "short"} for h in range(10)]
+    >>> train(rows, label="kind").predict([{"height": 9}, {"height": 2}]).tolist()
+    ['tall', 'short']
+    """
+    reading = {name: options.pop(name) for name in READING & options.keys()}
+    of_files = {name: options.pop(name) for name in FileOptions._fields if name in options}
+    unknown = sorted(options.keys() - LINEAR.keys())
+    if unknown:
+        raise TypeError(f"train() got an unexpected keyword argument {unknown[0]!r}")
+    if of_files.get("classes") is not None:
+        of_files["classes"] = tuple(of_files["classes"])
+    reader = read(data, **reading, names=NAMES)
+    parameters = parameters_for_files(**options)
+    if not reader.rereadable and "max_iter" not in options:
+        parameters["max_iter"] = 1
+    training = FileTraining(parameters, FileOptions(**of_files), listener or Listener())
+    return pipeline_of(train_model(reader, training), str(reader.source.name))
+
+
+def pipeline_of(model: Model, name: str) -> Pipeline:
+    """A model with features as a fitted pipeline; ``name`` is what an error calls it."""
+    classifier = estimator_of(model, name)
+    features = Features._restored(model.features, classifier.n_features_in_)
+    pipeline = Pipeline([("features", features), ("classifier", classifier)])
+    pipeline.file_facts_ = {"features": model.features, "facts": model.facts}
+    return pipeline
+
+
+def save(model: Any, path: str | PathLike[str]) -> None:
+    """Write a classifier, or a pipeline of ``Features`` and one, to a file that ``load`` reads.
+
+    Parameters
+    ----------
+    model : Perceptron, KernelPerceptron or Pipeline
+        Fitted.
+    path : str or path-like
+        Where to; by custom it ends in ``.safetensors``.
+    """
+    if not isinstance(model, Pipeline):
+        model.save(path)
+        return
+    check_is_fitted(model)
+    steps = [step for _, step in model.steps]
+    if len(steps) != 2 or not isinstance(steps[0], Features) or not hasattr(steps[1], "_model"):
+        raise ValueError(
+            "A model file holds a classifier of rosenblatt, alone or after Features; this pipeline "
+            f"is of {', '.join(type(step).__name__ for step in steps)}."
+        )
+    features, classifier = steps
+    kept = getattr(model, "file_facts_", {"features": {}, "facts": {}})
+    about = {"format": "arrow", **kept["features"], "recipe": features.recipe_}
+    about.setdefault("largest", sorted(features._names.items())[:1000])
+    saved = classifier._model()
+    facts = {**kept["facts"], **saved.facts}
+    save_model(path, saved._replace(features=about, facts=facts))
+
+
+def load(path: str | PathLike[str]) -> Any:
+    """Read a saved model, which predicts and learns on as if it had never left.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file that ``save``, ``Perceptron.save``, ``KernelPerceptron.save`` or the shell wrote.
+
+    Returns
+    -------
+    Perceptron, KernelPerceptron or Pipeline
+        A ``Pipeline`` of ``Features`` and a classifier where the file says how features are made.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rosenblatt import KernelPerceptron
+    >>> model = KernelPerceptron().fit([[2.0], [-1.0]], [1, 0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/model.safetensors")
+    ...     load(f"{folder}/model.safetensors").predict([[3.0]]).tolist()
+    [1]
+    """
+    model = load_model(path)
+    if isinstance(model.features.get("recipe"), dict):
+        return pipeline_of(model, str(path))
+    return estimator_of(model, path)

@@ -1,0 +1,80 @@
+"""Tables that are at hand: data frames, Arrow tables, lists of dicts, of strings, and arrays."""
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from .sources import Source
+
+TEXT = "text"
+"""The name of the one column of a list of strings."""
+
+
+class TableSource(Source):
+    """A table in memory as something that can be read again and again."""
+
+    def __init__(self, table: Any) -> None:
+        self.table = table
+        self.name, self.size = "the table", table.nbytes
+        self.files, self.is_folder, self.encoding, self.blanks = [], False, None, False
+        self.file = self.start = self.stream = None
+
+
+def source_of(data: Any, encoding: str | None = None) -> Source:
+    """What to read: a path, an open file, or a table."""
+    table = table_of(data)
+    return Source(data, encoding) if table is None else TableSource(table)
+
+
+def table_of(data: Any) -> Any:
+    """An Arrow table of a data frame, of dicts, of strings or of an array; None of a path."""
+    if isinstance(data, str | os.PathLike) or hasattr(data, "read"):
+        return None
+    import pyarrow
+
+    if isinstance(data, pyarrow.Table):
+        return data
+    if hasattr(data, "iloc"):  # pandas, whose index is no column
+        return pyarrow.Table.from_pandas(data, preserve_index=False)
+    if hasattr(data, "__arrow_c_stream__"):
+        return pyarrow.table(data)
+    if isinstance(data, np.ndarray):
+        return table_of_array(data)
+    rows = [data] if isinstance(data, Mapping) else data
+    if isinstance(rows, Sequence) and rows and all(isinstance(row, Mapping) for row in rows):
+        return table_of_dicts(rows)
+    if isinstance(rows, Sequence) and rows and all(isinstance(row, str) for row in rows):
+        return pyarrow.table({TEXT: list(rows)})
+    raise ValueError(
+        "These are no rows: give a path, a data frame, an Arrow table, an array, a list of dicts "
+        f"or a list of strings, not {type(data).__name__}."
+    )
+
+
+def table_of_dicts(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """A table with a column for every key; what a row lacks is missing."""
+    import pyarrow
+
+    names = dict.fromkeys(str(name) for row in rows for name in row)
+    columns = {name: [row.get(name) for row in rows] for name in names}
+    try:
+        return pyarrow.table(columns)
+    except (pyarrow.ArrowInvalid, pyarrow.ArrowTypeError) as error:
+        raise ValueError(
+            f"The dicts do not agree on the types of their values: {error}; give numbers or "
+            "strings, the same kind in each row."
+        ) from None
+
+
+def table_of_array(array: np.ndarray) -> Any:
+    """A table of an array of numbers, or of one of strings; columns are called by number."""
+    import pyarrow
+
+    if array.ndim == 1 and array.dtype.kind in "UO":
+        return pyarrow.table({TEXT: array.astype(str)})
+    if array.ndim != 2:
+        raise ValueError(f"An array of rows has two dimensions, and this has {array.ndim}.")
+    columns = array.T
+    return pyarrow.table({str(j): np.ascontiguousarray(columns[j]) for j in range(len(columns))})

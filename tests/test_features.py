@@ -1,0 +1,98 @@
+"""Features turn whatever table there is into the rows that the shell makes of a file."""
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+
+from rosenblatt import Features, Perceptron, read
+from rosenblatt.reading.reader import read_whole
+from rosenblatt.rows import matrix_of, n_rows
+
+ROWS = [
+    {"size": 1.5 * k, "colour": "red" if k % 3 else "blue", "note": f"note {k} of some"}
+    for k in range(12)
+]
+TABLES = {
+    "dicts": lambda rows: rows,
+    "pandas": pandas.DataFrame,
+    "polars": polars.DataFrame,
+    "arrow": pyarrow.Table.from_pylist,
+}
+
+
+def of_file(path, **options):
+    reader = read(path, label=False, **options)
+    batch = read_whole(reader, reader).batch
+    return matrix_of(batch.rows, n_rows(batch.rows), batch.width)
+
+
+def dense(matrix):
+    return matrix.toarray() if issparse(matrix) else matrix
+
+
+@pytest.mark.parametrize("form", TABLES)
+@pytest.mark.parametrize("options", [{}, {"text": "note", "ngrams": (1, 2)}, {"pairs": True}])
+def test_every_table_becomes_the_rows_of_the_file(tmp_path, form, options):
+    path = tmp_path / "rows.csv"
+    pandas.DataFrame(ROWS).to_csv(path, index=False)
+    options = {"bits": 10, **options}
+    found = Features(**options).fit_transform(TABLES[form](ROWS))
+    np.testing.assert_array_equal(dense(found), dense(of_file(path, **options)))
+    np.testing.assert_array_equal(
+        dense(Features(**options).fit(ROWS).transform(path)), dense(found)
+    )
+
+
+def test_numbers_alone_stay_dense_and_keep_their_names():
+    frame = pandas.DataFrame({"a": [1, 2], "b": [3.5, -1]}, index=[7, 9])
+    features = Features().fit(frame)
+    np.testing.assert_array_equal(features.transform(frame), [[1, 3.5], [2, -1]])
+    assert features.get_feature_names_out().tolist() == ["a", "b"]
+    np.testing.assert_array_equal(features.transform([[1, 3.5]]), [[1, 3.5]])
+
+
+def test_columns_are_found_by_name_and_others_are_not_used():
+    features = Features().fit(ROWS)
+    turned = [dict(reversed(row.items())) | {"more": 1} for row in ROWS]
+    np.testing.assert_array_equal(
+        dense(features.transform(turned)), dense(features.transform(ROWS))
+    )
+    with pytest.raises(ValueError, match="has no column 'colour'"):
+        features.transform([{"size": 1.0, "note": "x"}])
+
+
+def test_strings_are_text():
+    model = make_pipeline(Features(bits=12), Perceptron(max_iter=20))
+    model.fit(["a good film", "a bad film", "good", "bad"], ["p", "n", "p", "n"])
+    assert model.predict(["good", "so bad"]).tolist() == ["p", "n"]
+    names = model[0].get_feature_names_out()
+    assert len(names) == 2**12
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        (17, "These are no rows"),
+        ([], "These are no rows"),
+        ([{"a": 1}, {"a": "x"}], "do not agree on the types"),
+        (np.zeros((2, 2, 2)), "two dimensions"),
+    ],
+)
+def test_what_is_no_table_is_refused_in_a_sentence(rows, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Features().fit(rows)
+
+
+def test_it_is_an_estimator():
+    features = Features(text="note", bits=9)
+    assert clone(features).get_params() == features.get_params()
+    with pytest.raises(NotFittedError):
+        features.transform(ROWS)
+    again = features.fit(ROWS).transform(features.transform(ROWS))
+    np.testing.assert_array_equal(dense(again), dense(features.transform(ROWS)))

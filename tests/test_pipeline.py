@@ -1,0 +1,95 @@
+"""In Python what the shell does."""
+
+import numpy as np
+import pandas
+import pytest
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import rosenblatt
+from rosenblatt import Features, KernelPerceptron, Perceptron, load, save, train
+
+from .cli.conftest import run
+
+RANDOM = np.random.default_rng(0)
+FRAME = pandas.DataFrame(
+    {
+        "length": RANDOM.normal(size=120).round(3),
+        "colour": RANDOM.choice(["red", "green", "blue"], 120),
+        "kind": np.tile(["cat", "dog"], 60),
+    }
+)
+FRAME["length"] += np.where(FRAME["kind"] == "dog", 1.0, -1.0)
+
+
+@pytest.fixture
+def path(tmp_path):
+    FRAME.to_csv(tmp_path / "animals.csv", index=False)
+    return tmp_path / "animals.csv"
+
+
+def test_train_is_the_command(capsys, path, tmp_path):
+    model = train(path)
+    assert run(capsys, "train", path, "-q", "-o", tmp_path / "model")[0] == 0
+    loaded = load(tmp_path / "model")
+    np.testing.assert_array_equal(model[-1].coef_, loaded[-1].coef_)
+    assert (
+        model.predict(path).tolist()
+        == run(capsys, "predict", tmp_path / "model", path)[1].splitlines()
+    )
+
+
+def test_tables_dicts_and_paths_are_predicted_alike(path):
+    model = train(FRAME, label="kind")
+    expected = model.predict(FRAME).tolist()
+    assert model.predict(FRAME.drop(columns="kind")).tolist() == expected
+    assert model.predict(FRAME.to_dict("records")).tolist() == expected
+    assert model.predict(path).tolist() == expected
+    assert model.score(FRAME, FRAME["kind"]) == np.mean(FRAME["kind"] == expected)
+    assert model.decision_function(FRAME.iloc[:5]).shape == (5,)
+
+
+def test_a_pipeline_survives_its_file(tmp_path):
+    for model in (
+        train(FRAME, label="kind", solution="vote", max_iter=2),
+        make_pipeline(Features(bits=10), Perceptron(max_iter=5)).fit(
+            FRAME.drop(columns="kind"), FRAME["kind"]
+        ),
+    ):
+        save(model, tmp_path / "model")
+        again = load(tmp_path / "model")
+        assert again.predict(FRAME).tolist() == model.predict(FRAME).tolist()
+        save(again, tmp_path / "again")
+        assert load(tmp_path / "again").predict(FRAME).tolist() == model.predict(FRAME).tolist()
+
+
+def test_a_pipeline_of_python_is_used_in_the_shell(capsys, tmp_path, path):
+    model = make_pipeline(Features(bits=10), Perceptron(max_iter=5))
+    save(model.fit(FRAME.drop(columns="kind"), FRAME["kind"]), tmp_path / "model")
+    out = run(capsys, "predict", tmp_path / "model", path)[1]
+    assert out.splitlines() == model.predict(FRAME).tolist()
+
+
+def test_estimators_are_saved_too_and_others_are_not(tmp_path):
+    X, y = [[2.0], [-1.0]], [1, 0]
+    for model in (Perceptron(), KernelPerceptron()):
+        save(model.fit(X, y), tmp_path / "model")
+        assert type(load(tmp_path / "model")) is type(model)
+    with pytest.raises(ValueError, match="this pipeline is of StandardScaler, Perceptron"):
+        save(make_pipeline(StandardScaler(), Perceptron()).fit(X, y), tmp_path / "model")
+
+
+def test_options_are_told_apart(path):
+    model = train(
+        path, label="kind", margin=1.0, holdout=0.2, ngrams=(1, 1), classes=["cat", "dog"]
+    )
+    assert model[-1].margin == 1.0
+    with pytest.raises(TypeError, match="unexpected keyword argument 'epochs'"):
+        train(path, epochs=3)
+
+
+def test_batches_of_a_table_are_learnt_from():
+    model = Perceptron()
+    for batch in rosenblatt.read(FRAME, label="kind", bits=8):
+        model.partial_fit(batch.X, batch.y, classes=["cat", "dog"])
+    assert model.n_mistakes_ > 0

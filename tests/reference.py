@@ -5,6 +5,7 @@ class. Everything is computed in float64, which is exact on small integers. Noth
 is imported.
 """
 
+from statistics import NormalDist
 from typing import NamedTuple
 
 import numpy as np
@@ -341,6 +342,185 @@ class Perceptron:
 def summed(epochs):
     rows, mistakes, errors, loss = np.sum([epoch[1:5] for epoch in epochs], axis=0).tolist()
     return Epoch(epochs[0].epoch, int(rows), int(mistakes), int(errors), loss)
+
+
+# The family after Rosenblatt, each rule as its paper has it: on one vector w of all weights, and a
+# vector z, so that a row is right when w·z > 0. With two classes z is the label times the row; with
+# more it is the row at its class, and negative at the best rival. The bias is a weight, too.
+
+
+class PassiveAggressiveRule:
+    """Crammer, Dekel, Keshet, Shalev-Shwartz & Singer (2006): PA ("hard"), PA-I and PA-II."""
+
+    def __init__(self, C=1.0, loss="hinge"):
+        self.C, self.loss = C, loss
+
+    def begin(self, size):
+        pass
+
+    def is_right(self, w, z):
+        return w @ z >= 1
+
+    def learn(self, w, z, weight):
+        loss, C = 1 - w @ z, self.C * weight
+        tau = {
+            "hard": lambda: loss / (z @ z),
+            "hinge": lambda: min(C, loss / (z @ z)),
+            "squared_hinge": lambda: loss / (z @ z + 1 / (2 * C)),
+        }[self.loss]()
+        return w + tau * z
+
+
+class ALMARule:
+    """Gentile (2001), p = 2."""
+
+    def __init__(self, alpha=0.9, B=None, C=None):
+        self.alpha = alpha
+        self.B = np.sqrt(8) / alpha if B is None else B
+        self.C = np.sqrt(2) if C is None else C
+
+    def begin(self, size):
+        self.k = 1
+
+    def is_right(self, w, z):
+        return w @ (z / np.linalg.norm(z)) > (1 - self.alpha) * self.B / np.sqrt(self.k)
+
+    def learn(self, w, z, weight):
+        w = w + weight * self.C / np.sqrt(self.k) * z / np.linalg.norm(z)
+        self.k += 1
+        return w / max(1, np.linalg.norm(w))
+
+
+class ROMMARule:
+    """Li & Long (2002)."""
+
+    def __init__(self, aggressive=True):
+        self.aggressive = aggressive
+
+    def begin(self, size):
+        pass
+
+    def is_right(self, w, z):
+        return w @ z >= 1 if self.aggressive else w @ z > 0
+
+    def learn(self, w, z, weight):
+        alone, ww, zz, wz = z / (z @ z), w @ w, z @ z, w @ z
+        if not w.any() or alone @ w >= ww:  # the row's constraint implies what was learnt before
+            return alone
+        rest = ww * zz - wz**2
+        if rest <= 1e-12 * ww * zz:  # nothing meets both
+            return alone
+        return (ww * zz - wz) / rest * w + ww * (1 - wz) / rest * z
+
+
+class SecondOrderRule:
+    """Cesa-Bianchi, Conconi & Gentile (2005)."""
+
+    def __init__(self, a=1.0, matrix="full"):
+        self.a, self.matrix = a, matrix
+
+    def begin(self, size):
+        self.v, self.A = np.zeros(size), self.a * np.eye(size)
+
+    def is_right(self, w, z):
+        return w @ z > 0
+
+    def learn(self, w, z, weight):
+        self.v += weight * z
+        self.A += weight * (np.outer(z, z) if self.matrix == "full" else np.diag(z**2))
+        return np.linalg.solve(self.A, self.v)
+
+
+class AROWRule:
+    """Crammer, Kulesza & Dredze (2009), with the diagonal of Σ."""
+
+    def __init__(self, r=1.0):
+        self.r = r
+
+    def begin(self, size):
+        self.sigma = np.eye(size)
+
+    def is_right(self, w, z):
+        return w @ z >= 1
+
+    def learn(self, w, z, weight):
+        sz = self.sigma @ z
+        beta = 1 / (z @ sz + self.r / weight)
+        alpha = max(0, 1 - w @ z) * beta
+        self.sigma = np.diag(np.diag(self.sigma - beta * np.outer(sz, sz)))
+        return w + alpha * sz
+
+
+class SCWRule:
+    """Wang, Zhao & Hoi (2012), with the diagonal of Σ."""
+
+    def __init__(self, C=1.0, confidence=0.75, variant="I"):
+        self.C, self.variant = C, variant
+        self.phi = NormalDist().inv_cdf(confidence)
+
+    def begin(self, size):
+        self.sigma = np.eye(size)
+
+    def is_right(self, w, z):
+        return w @ z >= self.phi * np.sqrt(z @ self.sigma @ z)
+
+    def learn(self, w, z, weight):
+        phi, C, m, sz = self.phi, self.C * weight, w @ z, self.sigma @ z
+        v = z @ sz
+        if self.variant == "I":
+            psi, zeta = 1 + phi**2 / 2, 1 + phi**2
+            root = np.sqrt(m**2 * phi**4 / 4 + v * phi**2 * zeta)
+            alpha = min(C, max(0, (-m * psi + root) / (v * zeta)))
+        else:
+            n = v + 1 / (2 * C)
+            gamma = phi * np.sqrt(phi**2 * m**2 * v**2 + 4 * n * v * (n + v * phi**2))
+            alpha = -(2 * m * n + phi**2 * m * v) + gamma
+            alpha = max(0, alpha / (2 * (n**2 + n * v * phi**2)))
+        u = (-alpha * v * phi + np.sqrt(alpha**2 * v**2 * phi**2 + 4 * v)) ** 2 / 4
+        beta = alpha * phi / (np.sqrt(u) + v * alpha * phi)
+        self.sigma = np.diag(np.diag(self.sigma - beta * np.outer(sz, sz)))
+        return w + alpha * sz
+
+
+class FamilyRun(Run):
+    """One problem of a rule of the family; ``losses`` are 1 - w·z at each update."""
+
+    def __init__(self, rule, *problem, **settings):
+        super().__init__(*problem, **settings)
+        self.rule, self.losses = rule, []
+        rule.begin(self.vector().size)
+
+    def vector(self):
+        """All weights, and for each output that of the bias."""
+        size = np.sqrt(self.intercept_step)
+        bias = self.bias / size if size else np.zeros_like(self.bias)
+        return np.column_stack([self.weights, bias]).ravel()
+
+    def z(self, i):
+        row, label = np.append(self.X[i], np.sqrt(self.intercept_step)), self.labels[i]
+        if len(self.bias) == 1:
+            return label * row
+        rival = rival_of(self.weights @ self.X[i] + self.bias, label)
+        z = np.zeros((len(self.bias), len(row)))
+        z[label], z[rival] = row, -row
+        return z.ravel()
+
+    def is_right(self, i):
+        return self.rule.is_right(self.vector(), self.z(i))
+
+    def updated(self, i):
+        w, z = self.vector(), self.z(i)
+        self.losses.append(1 - w @ z)
+        new = self.rule.learn(w, z, self.steps[i]).reshape(len(self.bias), -1)
+        return new[:, :-1], new[:, -1] * np.sqrt(self.intercept_step)
+
+
+class FamilyMember(Perceptron):
+    """The twin of a classifier of the family: a function that makes its rule, and parameters."""
+
+    def __init__(self, rule, **parameters):
+        super().__init__(**parameters)
+        self.run = lambda *problem, **settings: FamilyRun(rule(), *problem, **settings)
 
 
 class KernelPerceptron:

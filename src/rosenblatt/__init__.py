@@ -4,6 +4,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .classifiers.family import (
+        ALMA,
+        AROW,
+        ROMMA,
+        SCW,
+        PassiveAggressive,
+        SecondOrderPerceptron,
+    )
     from .classifiers.perceptron import Perceptron
     from .classifiers.steps import Step, steps
     from .dual.classifier import KernelPerceptron
@@ -26,6 +34,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _ROOMS = {
+    "classifiers.family": [
+        "ALMA",
+        "AROW",
+        "ROMMA",
+        "SCW",
+        "PassiveAggressive",
+        "SecondOrderPerceptron",
+    ],
     "classifiers.perceptron": ["Perceptron"],
     "classifiers.steps": ["Step", "steps"],
     "dual.classifier": ["KernelPerceptron"],
@@ -55,6 +71,10 @@ _ROOMS = {
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
+    "ALMA",
+    "AROW",
+    "ROMMA",
+    "SCW",
     "Batch",
     "Epoch",
     "Features",
@@ -62,9 +82,11 @@ __all__ = [
     "KernelPerceptron",
     "MaxMargin",
     "MistakeBounds",
+    "PassiveAggressive",
     "Perceptron",
     "Reader",
     "Report",
+    "SecondOrderPerceptron",
     "Separable",
     "Step",
     "Undecided",

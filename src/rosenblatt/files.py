@@ -25,7 +25,7 @@ from .labels import (
     tidy,
 )
 from .learner import Learner, TrainingRows
-from .parameters import FILES, FOR_FILES, LINEAR, ParameterError, check
+from .parameters import FAMILY, FILES, FOR_FILES, Parameter, ParameterError, check, parameters_of
 from .progress import Listener, Tally
 from .reading.batches import Batch, labels_of, one_batch, part_of
 from .reading.reader import Reader, WholeFile, no_rows, read_whole
@@ -33,6 +33,7 @@ from .rows import Array, matrix_of, n_rows, overflow
 from .storage.file import save_model
 from .storage.model import Model
 from .training.history import Epoch
+from .training.rules import RULES, rule_for
 from .training.run import Run
 
 IN_MEMORY = 2**30  # bytes of a file that is parsed once and kept for further epochs
@@ -61,13 +62,12 @@ class FileOptions(NamedTuple):
     cache: bool = False
 
 
-def parameters_for_files(**given: Any) -> dict[str, Any]:
-    """All parameters of the estimator: as given, else as suits a file.
+def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, Any]:
+    """All parameters of the estimator of a rule: as given, else as suits a file.
 
     The order is None unless it is given: "each" in memory, "fixed" in a stream.
     """
-    defaults = {name: parameter.default for name, parameter in LINEAR.items()}
-    return defaults | FOR_FILES | {"order": None} | given
+    return parameters_of(rule, **(FOR_FILES | {"order": None} | given))
 
 
 @dataclass
@@ -103,6 +103,8 @@ class FileTraining:
         The unfinished model of such a run, to go on from.
     initial
         A model to start from instead of zero, with its classes, features and solution.
+    rule
+        What a row does to the weights, by name.
     """
 
     parameters: dict[str, Any]
@@ -111,6 +113,17 @@ class FileTraining:
     keeper: Keeper | None = None
     begun: Model | None = None
     initial: Model | None = None
+    rule: str = "perceptron"
+
+    @property
+    def estimator(self) -> str:
+        """The name of what the model becomes in Python."""
+        return FAMILY[self.rule][0]
+
+    @property
+    def table(self) -> Mapping[str, Parameter]:
+        """What each parameter may be."""
+        return FAMILY[self.rule][1]
 
     def settle_in_memory(self) -> None:
         """Leave no question open about rows that are at hand."""
@@ -121,7 +134,7 @@ class FileTraining:
         """Refuse what is out of range or does not go together."""
         if self.parameters["early_stopping"] and not self.options.holdout:
             self.options = self.options._replace(holdout=HELD_OUT)
-        check(self.parameters | self.options._asdict(), {**LINEAR, **FILES}, *where)
+        check(self.parameters | self.options._asdict(), {**self.table, **FILES}, *where)
 
     def settle(self, reader: Reader) -> bool:
         """Leave no question open about a file; whether to learn from a stream."""
@@ -189,7 +202,7 @@ class FileTraining:
     def identity(self) -> dict[str, Any]:
         """What a run must share with one that it goes on from."""
         identity: dict[str, Any] = as_json(
-            {**self.parameters, **self.options._replace(cache=False)._asdict()}
+            {"rule": self.rule} | self.parameters | self.options._replace(cache=False)._asdict()
         )
         return identity
 
@@ -428,16 +441,23 @@ def learner_of(coder: Coder, first: Batch, training: FileTraining) -> Learner:
     if training.begun is not None:
         return Learner.of(training.begun)
     if training.initial is not None:
-        return going_on(training.initial, training.parameters)
+        return going_on(training.initial, training)
     shape = first.width, first.rows.values.dtype
-    given = training.parameters
+    given, classes = training.parameters, coder.classes
     step = float(given["intercept_step"]) if given["fit_intercept"] else 0.0
-    return Learner.begin(given, coder.classes, shape, step)
+    rule = rule_for(RULES[training.rule], given, first.width, len(classes))
+    if rule.many is None and len(classes) > 2:
+        raise ParameterError('{matrix} is for two classes; use {matrix="diagonal"}.', **given)
+    return Learner.begin(given, classes, shape, step, rule=rule)
 
 
-def going_on(initial: Model, parameters: dict[str, Any]) -> Learner:
+def going_on(initial: Model, training: FileTraining) -> Learner:
     """A model that goes on from another, which stays as it is."""
-    learner, before = Learner.of(initial), initial.parameters
+    learner, before, parameters = Learner.of(initial), initial.parameters, training.parameters
+    if initial.estimator != training.estimator:
+        raise ParameterError(
+            f"The initial model is of {initial.estimator}; go on with its {{rule?}}."
+        )
     for name in ("solution", "multi_class"):
         if parameters[name] != before.get(name, parameters[name]):
             raise ParameterError(
@@ -564,7 +584,7 @@ class Kept(NamedTuple):
             pairs = zip(self.coder.classes.tolist(), weights.tolist(), strict=True)
             parameters = parameters | {"class_weight": dict(pairs)}
         learner.parameters = parameters
-        return learner.model("Perceptron", facts, run.history.epochs, checkpoint)
+        return learner.model(self.training.estimator, facts, run.history.epochs, checkpoint)
 
     def n_rows(self) -> int:
         """How many rows the data have, as far as is known."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from .kernels.algebra import Rows
 from .kernels.linear import Examples
 from .labels import rows_that_count
-from .parameters import LINEAR, SIGN_OF_ZERO, ParameterError, check_ties
+from .parameters import FAMILY, LINEAR, SIGN_OF_ZERO, ParameterError, check_ties, defaults
 from .rows import Array, known_columns, matrix_of, n_rows, read_only
 from .storage.model import Model
 from .training.history import Checkpoint, Count, Epoch, History
@@ -109,7 +109,7 @@ class Learner:
         """
         refuse_too_many(shape[0], len(classes))
         problems = rule.problems(len(classes), parameters["multi_class"])
-        check_ties(parameters["ties"], len(classes), problems != [None])
+        check_ties(parameters.get("ties", "mistake"), len(classes), problems != [None])
         rule.check(parameters["solution"])
         new = SOLUTIONS[parameters["solution"]]
         together = len(classes) if problems == [None] else None
@@ -123,7 +123,7 @@ class Learner:
     @classmethod
     def of(cls, model: Model) -> "Learner":
         """The learner that a model file holds; parameters that it does not know are as usual."""
-        usual = {name: parameter.default for name, parameter in LINEAR.items()}
+        usual = defaults(dict(FAMILY.values()).get(model.estimator, LINEAR))
         step = model.facts.get("intercept_step", 1.0)
         return cls(usual | model.parameters, model.classes, model.states, step, model.features)
 
@@ -137,6 +137,11 @@ class Learner:
     def problems(self) -> list[int | None]:
         """The class that counts as positive in each problem; None for all classes at once."""
         return self.rule.problems(len(self.classes), self.parameters["multi_class"])
+
+    @property
+    def ties(self) -> str:
+        """What an activation of exactly 0 counts as."""
+        return str(self.parameters.get("ties", "mistake"))
 
     @property
     def width(self) -> int:
@@ -284,19 +289,19 @@ class Learner:
 
     def shares(self, X: Any) -> Array:
         """The share of votes of each row of a matrix, one column per output."""
-        sign = SIGN_OF_ZERO[self.parameters["ties"]]
+        sign = SIGN_OF_ZERO[self.ties]
         return np.hstack([state.votes(X, sign) for state in self.states])
 
     def choose(self, activations: Array) -> Array:
         """The number of the class that scores choose."""
-        return chosen(activations, self.parameters["ties"])
+        return chosen(activations, self.ties)
 
     def validator(self, given: TrainingRows, held: Array, problem: int) -> Callable[[Last], float]:
         """A function that tells the accuracy of a problem's state on the rows held out."""
         X = matrix_of(given.rows, len(given.codes), given.width)
         rows, codes, positive = X[held], given.codes[held], self.problems[problem]
         wanted = codes if positive is None else (codes == positive).astype(np.intp)
-        sign = SIGN_OF_ZERO[self.parameters["ties"]]
+        sign = SIGN_OF_ZERO[self.ties]
 
         def accuracy(state: Last) -> float:
             state.close(X)

@@ -108,6 +108,13 @@ def above_0(default: float) -> Parameter:
     return Parameter(default, "a number above 0", positive_number)
 
 
+def above_0_or_none() -> Parameter:
+    """A number above 0, or None."""
+    return Parameter(
+        None, "a number above 0 or None", lambda value: value is None or positive_number(value)
+    )
+
+
 def from_0(default: float) -> Parameter:
     """A number that is not negative."""
     return Parameter(
@@ -127,8 +134,6 @@ def anything(default: Any) -> Parameter:
 
 
 SHARED = {
-    "margin": from_0(0.0),
-    "ties": choice("mistake", *SIGN_OF_ZERO),
     "fit_intercept": anything(True),
     "intercept_step": Parameter(
         1.0,
@@ -140,10 +145,11 @@ SHARED = {
     "random_state": anything(None),
     "verbose": anything(0),
 }
-LINEAR: Mapping[str, Parameter] = SHARED | {
+THRESHOLD = {"margin": from_0(0.0), "ties": choice("mistake", *SIGN_OF_ZERO)}
+BY_THRESHOLD = SHARED | THRESHOLD
+ANY_RULE = SHARED | {
     "solution": choice("last", *SOLUTIONS),
     "order": choice("each", *ORDERS),
-    "eta0": above_0(1.0),
     "multi_class": choice("argmax", "argmax", "ovr"),
     "measure": anything(False),
     "early_stopping": anything(False),
@@ -154,8 +160,44 @@ LINEAR: Mapping[str, Parameter] = SHARED | {
     "warm_start": anything(False),
     "n_jobs": anything(None),
 }
+LINEAR: Mapping[str, Parameter] = ANY_RULE | THRESHOLD | {"eta0": above_0(1.0)}
+LATER = ANY_RULE | {"max_iter": count(10)}
+PASSIVE_AGGRESSIVE: Mapping[str, Parameter] = LATER | {
+    "C": above_0(1.0),
+    "loss": choice("hinge", "hinge", "squared_hinge", "hard"),
+}
+ALMA: Mapping[str, Parameter] = LATER | {
+    "alpha": Parameter(
+        0.9, "above 0 and at most 1", lambda value: positive_number(value) and value <= 1
+    ),
+    "B": above_0_or_none(),
+    "C": above_0_or_none(),
+}
+ROMMA: Mapping[str, Parameter] = LATER | {"aggressive": anything(True)}
+SECOND_ORDER: Mapping[str, Parameter] = LATER | {
+    "a": above_0(1.0),
+    "matrix": choice("auto", "auto", "full", "diagonal"),
+}
+AROW: Mapping[str, Parameter] = LATER | {"r": above_0(1.0)}
+SCW: Mapping[str, Parameter] = LATER | {
+    "C": above_0(1.0),
+    "confidence": Parameter(
+        0.75, "between 0.5 and 1", lambda value: positive_number(value) and 0.5 < value < 1
+    ),
+    "variant": choice("I", "I", "II"),
+}
+FAMILY: Mapping[str, tuple[str, Mapping[str, Parameter]]] = {
+    "perceptron": ("Perceptron", LINEAR),
+    "pa": ("PassiveAggressive", PASSIVE_AGGRESSIVE),
+    "alma": ("ALMA", ALMA),
+    "romma": ("ROMMA", ROMMA),
+    "second-order": ("SecondOrderPerceptron", SECOND_ORDER),
+    "arow": ("AROW", AROW),
+    "scw": ("SCW", SCW),
+}
+"""By the name of an update rule: the linear estimator that learns by it, and its parameters."""
 KERNELS = choice("rbf", "linear", "poly", "rbf", "sigmoid", "precomputed")
-KERNEL: Mapping[str, Parameter] = SHARED | {
+KERNEL: Mapping[str, Parameter] = BY_THRESHOLD | {
     "kernel": KERNELS._replace(accepts=lambda value: callable(value) or KERNELS.accepts(value)),
     "degree": above_0(3),
     "gamma": Parameter(
@@ -197,6 +239,23 @@ FILES: Mapping[str, Parameter] = {
 """Of training from a file, where a seed is a number."""
 
 Values = Mapping[str, Any]
+
+
+def parameters_of(rule: str, **given: Any) -> dict[str, Any]:
+    """All parameters of the estimator of a rule: as given, else as usual; others are refused."""
+    estimator, table = FAMILY[rule]
+    own = [name for name in table if name not in ANY_RULE]
+    for name in given:
+        if name not in table:
+            raise ParameterError(
+                f"{estimator} has no {{{name}?}}; its own parameters are {', '.join(own)}."
+            )
+    return defaults(table) | given
+
+
+def defaults(table: Mapping[str, Parameter]) -> dict[str, Any]:
+    """All parameters as they are unless given."""
+    return {name: parameter.default for name, parameter in table.items()}
 
 
 class Conflict(NamedTuple):

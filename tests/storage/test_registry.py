@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator
 
-from rosenblatt import KernelPerceptron, Perceptron, load
+import rosenblatt
+from rosenblatt import load
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.storage.registry import ESTIMATORS, estimator_of, state_class
 from rosenblatt.training.solutions import SOLUTIONS
@@ -11,7 +13,11 @@ from rosenblatt.training.solutions import SOLUTIONS
 from ..conftest import blobs
 from .models import refused, trained
 
-KINDS = {"Perceptron": Perceptron, "KernelPerceptron": KernelPerceptron}
+KINDS = {
+    name: kind
+    for name in rosenblatt.__all__
+    if isinstance(kind := getattr(rosenblatt, name), type) and issubclass(kind, BaseEstimator)
+}
 
 
 def test_every_estimator_is_known():

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike
 from ..learner import Learner
 from ..rows import Array, to_dense
 from ..training.run import Run
-from .perceptron import Perceptron, Prepared
+from .linear import LinearClassifier, Prepared
+from .perceptron import Perceptron
 
 
 class Step(NamedTuple):
@@ -87,15 +88,15 @@ class Followed:
 
     def __iter__(self) -> Iterator[Step]:
         state = self.run.state
-        before = state.weights.copy(), state.bias.copy()
+        before = copied(state)
         with np.errstate(over="ignore", invalid="ignore"):
             for order, learnt in self.run.updates():
                 yield step_record(self.given, self.run, order, learnt.updates[0], *before)
-                before = state.weights.copy(), state.bias.copy()
+                before = copied(state)
 
 
 def follow(
-    model: Perceptron,
+    model: LinearClassifier,
     X: Any,
     y: ArrayLike,
     sample_weight: ArrayLike | None = None,
@@ -110,13 +111,19 @@ def follow(
     return Followed(given, learner, model._run(learner, given, 0, updates_at_once=1))
 
 
+def copied(state: Any) -> tuple[Array, Array]:
+    """The weights and bias of a state as they are now."""
+    weights, bias = state.present()
+    return weights.copy(), bias.copy()
+
+
 def step_record(
     given: Prepared, run: Run, order: Array, update: Any, weights: Array, bias: Array
 ) -> Step:
     """Write down the update that a run has just made."""
     row, margin = int(order[update["position"]]), float(update["margin"])
     code, two = given.rows.codes[row], run.state.weights.ndim == 1
-    new_weights, new_bias = run.state.weights.copy(), run.state.bias.copy()
+    new_weights, new_bias = copied(run.state)
     x = to_dense(given.X[[row]]).ravel()
     of_label = ... if two else (slice(None), code)
     return Step(

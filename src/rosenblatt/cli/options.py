@@ -1,19 +1,30 @@
 """The options of training, in groups, and what they mean to the library."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..parameters import ORDERS, SOLUTIONS
+from ..parameters import FAMILY, ORDERS, PASSIVE_AGGRESSIVE, SCW, SECOND_ORDER, SOLUTIONS
 from .data import FORMAT_HELP, READING, First, Header, Label, check_input, check_output
+
+if TYPE_CHECKING:
+    from ..storage.model import Model
 
 RESULT: dict[str, Any] = {"rich_help_panel": "Result", "show_default": False}
 LEARNING: dict[str, Any] = {"rich_help_panel": "Learning", "show_default": False}
+RULE: dict[str, Any] = {"rich_help_panel": "Rule", "show_default": False}
+
+
+LOSSES, MATRICES = PASSIVE_AGGRESSIVE["loss"].words, SECOND_ORDER["matrix"].words
 Solution = StrEnum("Solution", {name.upper(): name for name in SOLUTIONS})  # type: ignore[misc]
 Order = StrEnum("Order", {name.upper(): name for name in ORDERS})  # type: ignore[misc]
+Rule = StrEnum("Rule", {name.upper(): name for name in FAMILY})  # type: ignore[misc]
+Loss = StrEnum("Loss", {name.upper(): name for name in LOSSES})  # type: ignore[misc]
+Matrix = StrEnum("Matrix", {name.upper(): name for name in MATRICES})  # type: ignore[misc]
+Variant = StrEnum("Variant", {name: name for name in SCW["variant"].words})  # type: ignore[misc]
 
 
 class ClassWeight(StrEnum):
@@ -74,7 +85,78 @@ class ResultOptions:
 
 
 @dataclass
-class LearningOptions:
+class RuleOptions:
+    """What a row does to the weights, and the parameters that are a rule's own."""
+
+    rule: Annotated[
+        Rule | None,
+        typer.Option(
+            help="perceptron, pa, alma, romma, second-order, arow, scw.", metavar="NAME", **RULE
+        ),
+    ] = None
+    margin: Annotated[
+        float | None,
+        typer.Option(help="perceptron: demand a margin (0).", metavar="NUMBER", **RULE),
+    ] = None
+    C: Annotated[
+        float | None,
+        typer.Option("--C", help="pa, scw: how much a row may do (1).", metavar="NUMBER", **RULE),
+    ] = None
+    loss: Annotated[
+        Loss | None,
+        typer.Option(help="pa: hinge, squared_hinge, hard.", metavar="NAME", **RULE),
+    ] = None
+    alpha: Annotated[
+        float | None,
+        typer.Option(help="alma: share of the margin to give up (0.9).", metavar="NUMBER", **RULE),
+    ] = None
+    aggressive: Annotated[
+        bool | None,
+        typer.Option(help="romma: from small margins, too (yes).", metavar=" ", **RULE),
+    ] = None
+    a: Annotated[
+        float | None,
+        typer.Option("--a", help="second-order: how calm (1).", metavar="NUMBER", **RULE),
+    ] = None
+    matrix: Annotated[
+        Matrix | None,
+        typer.Option(help="second-order: auto, full, diagonal.", metavar="NAME", **RULE),
+    ] = None
+    r: Annotated[
+        float | None, typer.Option("--r", help="arow: how calm (1).", metavar="NUMBER", **RULE)
+    ] = None
+    confidence: Annotated[
+        float | None, typer.Option(help="scw: from 0.5 to 1 (0.75).", metavar="NUMBER", **RULE)
+    ] = None
+    variant: Annotated[
+        Variant | None, typer.Option(help="scw: I or II.", metavar="NAME", **RULE)
+    ] = None
+
+    @property
+    def rule_name(self) -> str:
+        """The rule, by the name that the library has for it."""
+        return "perceptron" if self.rule is None else str(self.rule.value)
+
+    def like(self, initial: "Model") -> None:
+        """Take over from a model what was not given."""
+        estimators = {estimator: rule for rule, (estimator, _) in FAMILY.items()}
+        self.rule = self.rule or Rule(estimators[initial.estimator])
+        for field in fields(RuleOptions)[1:]:
+            if getattr(self, field.name) is None:
+                setattr(self, field.name, initial.parameters.get(field.name))
+
+    def of_rule(self) -> dict[str, Any]:
+        """The parameters of the rule that were given."""
+        given = {field.name: getattr(self, field.name) for field in fields(RuleOptions)[1:]}
+        return {
+            name: value.value if isinstance(value, StrEnum) else value
+            for name, value in given.items()
+            if value is not None
+        }
+
+
+@dataclass
+class LearningOptions(RuleOptions):
     """The parameters of the estimator, and how a file is gone through."""
 
     solution: Annotated[
@@ -96,9 +178,6 @@ class LearningOptions:
             "--early-stopping", help="Until held-out rows gain no more.", metavar=" ", **LEARNING
         ),
     ] = False
-    margin: Annotated[
-        float, typer.Option(help="Demand a margin.", metavar="NUMBER", **LEARNING)
-    ] = 0.0
     class_weight: Annotated[
         ClassWeight | None,
         typer.Option(help="Rare classes weigh more.", metavar="balanced", **LEARNING),
@@ -123,16 +202,12 @@ class LearningOptions:
         """All parameters of the estimator; a source that can be read once only is."""
         from ..files import parameters_for_files
 
-        given: dict[str, Any] = {
-            "early_stopping": self.early_stopping,
-            "margin": self.margin,
-            "random_state": self.seed,
-        }
+        given: dict[str, Any] = {"early_stopping": self.early_stopping, "random_state": self.seed}
         named = {"solution": self.solution, "order": self.order, "class_weight": self.class_weight}
         given |= {name: value.value for name, value in named.items() if value is not None}
         if self.epochs is not None or once:
             given["max_iter"] = 1 if self.epochs is None else self.epochs
-        return parameters_for_files(**given)
+        return parameters_for_files(self.rule_name, **given, **self.of_rule())
 
     def names(self) -> tuple[str, ...] | None:
         """The labels that were named."""

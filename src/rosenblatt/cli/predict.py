@@ -123,20 +123,23 @@ def signed(numbers: Any) -> str:
 def about_model(model: "Model", coef: Any) -> list[str]:
     """What a model is and how it was trained."""
     from ..evaluation import Score
+    from ..parameters import ANY_RULE, FAMILY
 
     facts, parameters = model.facts, model.parameters
     shown = ", ".join(map(str, model.classes[:10].tolist()))
     more = ", …" if len(model.classes) > 10 else ""
     mistakes = sum(state.mistakes for state in model.states)
     seen = sum(state.seen for state in model.states)
+    own = dict(FAMILY.values())[model.estimator].keys() - ANY_RULE.keys() - {"eta0", "ties"}
     how = {
         "order": parameters.get("order"),
-        "margin": parameters.get("margin") or None,
+        **{name: parameters.get(name) or None for name in sorted(own)},
         "seed": parameters.get("random_state"),
         "class weights": parameters.get("class_weight"),
     }
+    kind = "A perceptron" if model.estimator == "Perceptron" else model.estimator
     lines = [
-        f"A perceptron for {len(model.classes)} classes ({shown}{more})",
+        f"{kind} for {len(model.classes)} classes ({shown}{more})",
         f"{count(coef.shape[1], 'feature')}, {coef.dtype}; solution {parameters['solution']}",
         "; ".join(f"{name} {value}" for name, value in how.items() if value is not None),
         f"{count(mistakes, 'mistake')} in {count(seen, 'row')} seen; stopped: "

@@ -57,7 +57,8 @@ def training_of(
     if result.checkpoint is not None and result.output is not None:
         keeper = Keeper(result.output, result.checkpoint)
     listener = listener_of(result.quiet, result.json)
-    return FileTraining(learning.parameters(once), options, listener, keeper)
+    given = learning.parameters(once), options, listener, keeper
+    return FileTraining(*given, rule=learning.rule_name)
 
 
 def listener_of(quiet: bool, as_json: bool) -> "Listener":
@@ -105,6 +106,7 @@ def initial_model(learning: LearningOptions, reading: ReadingOptions) -> "Model"
         raise ValueError("--initial has its way of reading; leave out what says another.")
     if learning.solution is None:
         learning.solution = Solution(initial.parameters["solution"])
+    learning.like(initial)
     return initial
 
 

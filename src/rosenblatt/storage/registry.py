@@ -8,6 +8,12 @@ if TYPE_CHECKING:
 
 ESTIMATORS = {
     "Perceptron": ("..classifiers.perceptron", "..training.solutions:SOLUTIONS"),
+    "PassiveAggressive": ("..classifiers.family", "..training.solutions:SOLUTIONS"),
+    "ALMA": ("..classifiers.family", "..training.solutions:SOLUTIONS"),
+    "ROMMA": ("..classifiers.family", "..training.solutions:SOLUTIONS"),
+    "SecondOrderPerceptron": ("..classifiers.family", "..training.solutions:SOLUTIONS"),
+    "AROW": ("..classifiers.family", "..training.solutions:SOLUTIONS"),
+    "SCW": ("..classifiers.family", "..training.solutions:SOLUTIONS"),
     "KernelPerceptron": ("..dual.classifier", "..dual.state:STATES"),
 }
 """By name: the room of an estimator, imported when a file asks for it; its states by solution."""

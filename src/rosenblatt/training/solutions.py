@@ -7,7 +7,7 @@ that they can be copied, mixed, saved, checked and gone on from.
 import copy
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -34,9 +34,11 @@ class Last:
     mistakes: int = counter(0)
     rule: UpdateRule = PERCEPTRON
     further: dict[str, Array] = field(init=False)
+    sums: ClassVar[bool] = False
+    """Whether the rule is to sum what an average needs."""
 
     def __post_init__(self) -> None:
-        self.further = self.rule.start(self.weights, self.bias)
+        self.further = self.rule.start(self.weights, self.bias, self.sums)
 
     def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[Learnt]:
         """Learn from the rows in an order, so many updates at a time."""
@@ -62,8 +64,11 @@ class Last:
         for name, narrow in self.by_column().items():
             setattr(self, name, widened(narrow, width))
         for one in self.rule.further:
-            if one.like == "weights":
-                self.further[one.name] = widened(self.further[one.name], width, one.start)
+            if one.name in self.by_column():
+                self.further[one.name] = self.by_column()[one.name]
+            elif one.shape(self.weights, self.bias, self.sums) != self.further[one.name].shape:
+                given = self.further[one.name], self.weights, self.bias, self.sums
+                self.further[one.name] = one.widened(*given)
 
     def by_column(self) -> dict[str, Array]:
         """The arrays that have a row for each column of X."""
@@ -83,9 +88,16 @@ class Last:
         """Why there is no point in going on, if there is none."""
         return ""
 
+    def present(self) -> tuple[Array, Array]:
+        """The weights and bias as they are now."""
+        scale = self.rule.scale(self.further)
+        if scale == 1:
+            return self.weights, self.bias
+        return scale * self.weights, scale * self.bias
+
     def coefficients(self) -> tuple[Array, Array]:
         """The weights and bias to predict with."""
-        return self.weights, self.bias
+        return self.present()
 
     def score_one(self, rows: Rows) -> Array:
         """The activation of one row by what ``coefficients`` gives."""
@@ -94,7 +106,8 @@ class Last:
     def changed(self, rows: Rows) -> list[tuple[Array, Any]]:
         """The arrays, each with the places that learning from some rows can change."""
         wide = {id(each) for each in self.by_column().values()}
-        wide |= {id(self.further[one.name]) for one in self.rule.further if one.like == "weights"}
+        kept = [one.name for one in self.rule.further if one.like == "weights"]
+        wide |= {id(self.further[name]) for name in kept if len(self.further[name])}
         few = touched(rows, len(self.weights)) if self.rule.local else ...
         return [
             (each, few if id(each) in wide else ...)
@@ -138,20 +151,30 @@ class Average(Last):
 
     missing: Array = array("weights", dtype=np.float64, init=False)
     missing_bias: Array = array("bias", dtype=np.float64, init=False)
+    sums: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        self.missing = np.zeros(self.weights.shape)
-        self.missing_bias = np.zeros(self.bias.shape)
+        if self.rule.sums:  # by the kernels, in the very same arrays
+            self.missing, self.missing_bias = self.further["missing"], self.further["missing_bias"]
+        else:
+            self.missing = np.zeros(self.weights.shape)
+            self.missing_bias = np.zeros(self.bias.shape)
 
     def record(self, task: LinearTask, order: Array, updates: Array) -> None:
         super().record(task, order, updates)
-        task.add_missing(order, updates, self.seen, self.missing, self.missing_bias)
+        if not self.rule.sums:
+            task.add_missing(order, updates, self.seen, self.missing, self.missing_bias)
 
     def by_column(self) -> dict[str, Array]:
         return {"weights": self.weights, "missing": self.missing}
 
     def coefficients(self) -> tuple[Array, Array]:
+        if self.rule.scaled and self.seen:
+            total = self.total_scale()
+            weights = (total * self.weights - self.missing) / self.seen
+            bias = (total * self.bias - self.missing_bias) / self.seen
+            return weights.astype(self.weights.dtype), bias.astype(self.bias.dtype)
         weights, bias = np.empty_like(self.weights), np.empty_like(self.bias)
         linear.mean(self.weights.ravel(), self.missing.ravel(), self.seen, weights.ravel())
         linear.mean(self.bias, self.missing_bias, self.seen, bias)
@@ -160,7 +183,14 @@ class Average(Last):
     def score_one(self, rows: Rows) -> Array:
         last = scores(rows, 1, self.weights, self.bias)
         lacking = scores(rows, 1, self.missing, self.missing_bias)
+        if self.rule.scaled and self.seen:
+            return np.asarray((self.total_scale() * last - lacking) / self.seen)
         return np.asarray(last - lacking / max(self.seen, 1))
+
+    def total_scale(self) -> float:
+        """The sum, over all rows seen, of what the weights were to be multiplied by."""
+        scale, total, counted, *_ = self.further["scale"]
+        return float(total + scale * (self.seen - counted))
 
 
 @dataclass
@@ -282,15 +312,20 @@ class Pocket(Last):
         wrong = ~(task.margins(self) > np.minimum(task.required(), 0))
         errors = np.abs(task.examples.steps[task.everything[wrong]]).sum(dtype=np.float64)
         if errors < self.errors:
-            self.best_weights[...], self.best_bias[...] = self.weights, self.bias
+            self.best_weights[...], self.best_bias[...] = self.present()
             self.best_run, self.errors = self.run, float(errors)
 
     def by_column(self) -> dict[str, Array]:
         return {"weights": self.weights, "best_weights": self.best_weights}
 
     def renewed(self) -> "Pocket":
-        start = self.best_weights.copy(), self.best_bias.copy()
-        return Pocket(*start, self.seen, self.mistakes, self.rule)
+        if self.rule.further:  # which belongs to the last weights
+            start = self.weights.copy(), self.bias.copy()
+        else:
+            start = self.best_weights.copy(), self.best_bias.copy()
+        new = Pocket(*start, self.seen, self.mistakes, self.rule)
+        new.further = copy.deepcopy(self.further)
+        return new
 
     def stop_reason(self) -> str:
         return "separated" if self.errors == 0 else ""
@@ -314,11 +349,11 @@ def zeros(outputs: int | None, width: int, dtype: Any) -> tuple[Array, Array]:
     return np.zeros(shape, dtype), np.zeros(outputs or 1, dtype)
 
 
-def widened(weights: Array, width: int, start: float = 0.0) -> Array:
-    """Weights with rows for further columns."""
+def widened(weights: Array, width: int) -> Array:
+    """Weights with rows of zeros for further columns."""
     if width <= len(weights):
         return weights
-    wider = np.full((width, *weights.shape[1:]), start, weights.dtype)
+    wider = np.zeros((width, *weights.shape[1:]), weights.dtype)
     wider[: len(weights)] = weights
     return wider
 

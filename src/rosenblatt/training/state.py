@@ -211,8 +211,9 @@ def packed(state: Any) -> tuple[dict[str, Array], dict[str, Any]]:
         more_arrays, more_numbers = kind.pack(name, getattr(state, name))
         arrays |= more_arrays
         numbers |= more_numbers
-    further = getattr(state, "further", {})
-    return arrays | {f"further.{name}": array for name, array in further.items()}, numbers
+    further = getattr(state, "further", {}).items()
+    own = {f"further.{name}": array for name, array in further if name not in arrays}
+    return arrays | own, numbers
 
 
 def unpacked(
@@ -224,7 +225,11 @@ def unpacked(
         setattr(state, name, one.unpack(name, arrays, numbers, width))
     if rule is not None:
         state.rule = rule
-        state.further = {one.name: arrays.pop(f"further.{one.name}") for one in rule.further}
+        own = vars(state)
+        state.further = {
+            one.name: own[one.name] if one.name in own else arrays.pop(f"further.{one.name}")
+            for one in rule.further
+        }
     state.restored()
     return state
 
@@ -234,6 +239,9 @@ def check(state: Any, sizes: Sizes, dtype: Any) -> None:
     for name, kind, default in declared(type(state)):
         kind.check(name, getattr(state, name), default, sizes, dtype)
     for one in state.rule.further if hasattr(state, "rule") else ():
-        declaration = DeclaredArray(shape=(one.like,), dtype=one.dtype)
-        declaration.check(one.name, state.further[one.name], None, sizes, dtype)
+        kept = state.further[one.name]
+        fitting = kept.shape == one.shape(state.weights, state.bias, state.sums)
+        fitting &= kept.dtype == np.dtype(one.dtype or dtype) and bool(np.isfinite(kept).all())
+        fitting = fitting and (kept.dtype.kind != "i" or bool(np.all(kept >= 0)))
+        require(fitting, f"{one.name} does not fit or is not finite")
     state.check()

@@ -71,14 +71,17 @@ class LinearTask:
         """Whether there are more than two classes at once."""
         self.kernel = self.rule.many if self.many and self.rule.many else self.rule.two
         self.log = np.zeros(min(max(len(self.everything), 1), UPDATES_AT_ONCE), UPDATE)
-        self.demanding = self.settings.above > 0 or self.settings.below < 0
+        strict = self.settings.above > 0 or self.settings.below < 0
+        self.demanding = strict or self.rule.demanding
         """Whether rows on the right side may be updated, too."""
 
     def learn(self, state: Any, order: Array, start: int = 0, most: int | None = None) -> Learnt:
         """Change a state by the rows of an order from a place on, until there are most updates."""
         log = self.log if most is None else self.log[:most]
-        given = state.weights, state.bias, *state.further.values(), self.settings, log
-        position, n_updates, loss = self.kernel(self.examples, order, start, *given)
+        kept = state.weights, state.bias, *state.further.values()
+        seen = (float(state.seen),) if self.rule.sums else ()
+        done = self.kernel(self.examples, order, start, *kept, *seen, self.settings, log)
+        position, n_updates, loss = done
         if n_updates < len(log) and position < len(order):
             raise not_finite(self.examples.rows, int(order[position]))
         updates = log[:n_updates]
@@ -91,7 +94,7 @@ class LinearTask:
         """Every row's label times activation, or the lead of its class over the best rival."""
         out = np.empty(len(self.everything))
         tell = linear.multiclass_margins if self.many else linear.perceptron_margins
-        tell(self.examples, self.everything, state.weights, state.bias, out)
+        tell(self.examples, self.everything, *state.present(), out)
         if not np.isfinite(out).all():
             row = int(self.everything[np.argmin(np.isfinite(out))])
             raise not_finite(self.examples.rows, row)

@@ -1,0 +1,342 @@
+"""Rules that choose the length of the step: passive-aggressive, ALMA and ROMMA.
+
+With several classes the row to learn is the difference of two: x for its class, -x for the best
+rival, of twice the squared size (Crammer & Singer 2003). The bias is a weight of one more
+coordinate, whose square is the settings' ``intercept_step``. The weight of a row multiplies C, or
+where nothing but a length is chosen, that length; a constraint that must hold has no use for it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .algebra import add, best_other, dot, fetch_row, fetch_weights, move, score, squared_norm
+from .compiling import compiled, inlined
+
+
+class AggressiveSettings(NamedTuple):
+    """When a row is right, the bias, the aggressiveness C, and which loss it is for."""
+
+    above: float
+    below: float
+    intercept_step: float
+    C: float
+    loss: int
+
+
+class AlmaSettings(NamedTuple):
+    """When a row is surely right, the bias, and α, B and C of the paper."""
+
+    above: float
+    below: float
+    intercept_step: float
+    alpha: float
+    B: float
+    C: float
+
+
+class RommaSettings(NamedTuple):
+    """When a row is right: at any margin above 0, or if aggressive from 1 on; and the bias."""
+
+    above: float
+    below: float
+    intercept_step: float
+
+
+HARD, HINGE, SQUARED_HINGE = range(3)
+
+
+@inlined
+def note(log, updates, t, rival, margin, step):
+    """Write an update into the log; its loss."""
+    log[updates].position = t
+    log[updates].rival = rival
+    log[updates].margin = margin
+    log[updates].step = step
+    return max(-margin, 0.0)
+
+
+# Passive-aggressive: the smallest step after which the row has margin 1.
+
+
+@inlined
+def aggressive_step(margin, size, C, loss):
+    """τ of PA, PA-I and PA-II for a row of a squared size (Crammer et al. 2006)."""
+    if loss == SQUARED_HINGE:
+        return (1.0 - margin) / (size + 0.5 / C)
+    step = (1.0 - margin) / size if size > 0.0 else 0.0
+    return min(C, step) if loss == HINGE else step
+
+
+@compiled
+def passive_aggressive(examples, order, start, w, b, settings, log):
+    """If 1 - y(w·x + b) > 0, w += τyx with the τ that mends it, or less (Crammer et al. 2006)."""
+    rows, steps = examples.rows[:], examples.steps
+    updates, loss = 0, 0.0
+    for t in range(start, len(order)):
+        i = order[t]
+        fetch_row(t, order, *rows)
+        a = dot(w, i, *rows) + b[0]
+        margin = a if steps[i] > 0 else -a
+        if not margin >= 1.0 or np.isinf(a):
+            if updates == len(log) or not np.isfinite(a):
+                return t, updates, loss
+            size = squared_norm(i, *rows) + settings.intercept_step
+            tau = aggressive_step(margin, size, settings.C * abs(steps[i]), settings.loss)
+            step = steps.dtype.type(np.copysign(tau, steps[i]))
+            add(w, step, i, *rows)
+            b[0] += step * settings.intercept_step
+            loss += note(log, updates, t, 0, margin, step)
+            updates += 1
+    return len(order), updates, loss
+
+
+@compiled
+def passive_aggressive_many(examples, order, start, W, b, settings, log):
+    """The same for the lead of the right class over its best rival (Crammer et al. 2006, §7)."""
+    rows, steps, labels = examples.rows[:], examples.steps, examples.labels
+    s = np.empty_like(b)
+    updates, loss = 0, 0.0
+    for t in range(start, len(order)):
+        i = order[t]
+        fetch_row(t, order, *rows)
+        fetch_weights(W, order[min(t + 1, len(order) - 1)], *rows)
+        score(W, b, s, i, *rows)
+        y = labels[i]
+        rival = best_other(s, y)
+        lead = s[y] - s[rival]
+        if not lead >= 1.0 or np.isinf(lead):
+            if updates == len(log) or not np.isfinite(lead):
+                return t, updates, loss
+            size = 2.0 * (squared_norm(i, *rows) + settings.intercept_step)
+            tau = aggressive_step(lead, size, settings.C * steps[i], settings.loss)
+            step = steps.dtype.type(tau)
+            move(W, step, y, rival, i, *rows)
+            b[y] += step * settings.intercept_step
+            b[rival] -= step * settings.intercept_step
+            loss += note(log, updates, t, rival, lead, step)
+            updates += 1
+    return len(order), updates, loss
+
+
+# ALMA and ROMMA multiply all weights, too: w = Zv, and an update changes Z and adds to v. ``scale``
+# holds Z; T, the sum of Z over the rows seen up to the last update, and how many these were; ‖w‖²;
+# and ALMA's k. As in linear.py, what is added to v is missing from all weights before, so T times
+# it is summed in u (if there is an average to keep), and Tv - u is the sum of the weights after
+# each row.
+
+Z, T, SEEN, SQUARE, K = range(5)
+
+
+@inlined
+def count_rows(scale, now):
+    """Let T count the rows since the last update."""
+    scale[T] += scale[Z] * (now - scale[SEEN])
+    scale[SEEN] = now
+
+
+@inlined
+def settle(w, b, u, ub, scale):
+    """Put the sum of all weights so far into u, so that what w and T become counts from now on."""
+    if len(u):
+        u -= scale[T] * w
+        ub -= scale[T] * b
+    scale[T] = 0.0
+
+
+@inlined
+def fold(w, b, u, ub, scale, bias):
+    """Multiply Z out before too many digits are lost, and measure ‖w‖²."""
+    far = 1e3 if w.itemsize == 4 else 1e6
+    if not 1.0 < scale[Z] * far < far * far:
+        settle(w, b, u, ub, scale)
+        w *= w.dtype.type(scale[Z])
+        b *= b.dtype.type(scale[Z])
+        scale[Z], scale[SQUARE] = 1.0, 0.0
+        for each in w.flat:
+            scale[SQUARE] += np.float64(each) * each
+        for each in b:
+            scale[SQUARE] += np.float64(each) * each / bias if bias > 0.0 else 0.0
+
+
+@inlined
+def alma_is_right(margin, size, scale, settings):
+    """Whether y·w·x/‖x‖ > (1 - α)B/√k."""
+    return margin > (1.0 - settings.alpha) * settings.B * np.sqrt(size / scale[K])
+
+
+@inlined
+def alma_step(margin, size, weight, scale, settings):
+    """What to add of the row to v; Z, ‖w‖² and k go on (Gentile 2001, p = 2)."""
+    if size == 0.0:
+        return 0.0  # an empty row without a bias teaches nothing
+    rate = weight * settings.C / np.sqrt(scale[K])
+    step = rate / (np.sqrt(size) * scale[Z])
+    square = scale[SQUARE] + 2.0 * rate * margin / np.sqrt(size) + rate * rate
+    length = max(1.0, np.sqrt(square))
+    scale[Z] /= length
+    scale[SQUARE] = square / (length * length)
+    scale[K] += 1.0
+    return step
+
+
+@compiled
+def alma(examples, order, start, w, b, scale, u, ub, seen, settings, log):
+    """If y·w·x/‖x‖ <= (1 - α)B/√k, w += (C/√k)·y·x/‖x‖, back into the unit ball (Gentile 2001)."""
+    rows, steps = examples.rows[:], examples.steps
+    updates, loss = 0, 0.0
+    for t in range(start, len(order)):
+        i = order[t]
+        fetch_row(t, order, *rows)
+        a = (dot(w, i, *rows) + b[0]) * scale[Z]
+        margin = a if steps[i] > 0 else -a
+        size = squared_norm(i, *rows) + settings.intercept_step
+        if not alma_is_right(margin, size, scale, settings) or np.isinf(a):
+            if updates == len(log) or not np.isfinite(a):
+                return t, updates, loss
+            count_rows(scale, seen + t)
+            step = alma_step(margin, size, abs(np.float64(steps[i])), scale, settings)
+            step = steps.dtype.type(np.copysign(step, steps[i]))
+            add(w, step, i, *rows)
+            b[0] += step * settings.intercept_step
+            if len(u):
+                add(u, scale[T] * step, i, *rows)
+                ub[0] += scale[T] * step * settings.intercept_step
+            fold(w, b, u, ub, scale, settings.intercept_step)
+            loss += note(log, updates, t, 0, margin, step)
+            updates += 1
+    return len(order), updates, loss
+
+
+@compiled
+def alma_many(examples, order, start, W, b, scale, u, ub, seen, settings, log):
+    """The same for the lead of the right class over its best rival."""
+    rows, steps, labels = examples.rows[:], examples.steps, examples.labels
+    s = np.empty_like(b)
+    updates, loss = 0, 0.0
+    for t in range(start, len(order)):
+        i = order[t]
+        fetch_row(t, order, *rows)
+        fetch_weights(W, order[min(t + 1, len(order) - 1)], *rows)
+        score(W, b, s, i, *rows)
+        y = labels[i]
+        rival = best_other(s, y)
+        lead = (s[y] - s[rival]) * scale[Z]
+        size = 2.0 * (squared_norm(i, *rows) + settings.intercept_step)
+        if not alma_is_right(lead, size, scale, settings) or np.isinf(lead):
+            if updates == len(log) or not np.isfinite(lead):
+                return t, updates, loss
+            count_rows(scale, seen + t)
+            step = alma_step(lead, size, np.float64(steps[i]), scale, settings)
+            step = steps.dtype.type(step)
+            move_all(W, b, u, ub, step, scale[T], y, rival, settings.intercept_step, i, *rows)
+            fold(W, b, u, ub, scale, settings.intercept_step)
+            loss += note(log, updates, t, rival, lead, step)
+            updates += 1
+    return len(order), updates, loss
+
+
+@inlined
+def move_all(W, b, u, ub, step, time, y, rival, bias, i, values, indices, starts):
+    """Move a class and its rival, and what the average lacks of them."""
+    move(W, step, y, rival, i, values, indices, starts)
+    b[y] += step * bias
+    b[rival] -= step * bias
+    if len(u):
+        move(u, time * step, y, rival, i, values, indices, starts)
+        ub[y] += time * step * bias
+        ub[rival] -= time * step * bias
+
+
+# ROMMA: the shortest weights that meet the last row's constraint, and keep to a half-space that
+# holds all weights which meet those before.
+
+
+@inlined
+def romma_step(margin, size, scale, tiny):
+    """What to add of the row to v; Z and ‖w‖² go on (Li & Long 2002).
+
+    Where the row's constraint implies the half-space, or contradicts it, the weights are y·x/‖x‖²
+    alone: then Z is 0, which says so.
+    """
+    if size == 0.0:
+        return 0.0  # an empty row without a bias teaches nothing
+    square = scale[SQUARE]
+    product = square * size
+    rest = product - margin * margin
+    if product <= margin or rest <= tiny * product:
+        scale[Z], scale[SQUARE] = 0.0, 1.0 / size
+        return 1.0 / size
+    keep, more = (product - margin) / rest, square * (1.0 - margin) / rest
+    scale[Z] *= keep
+    scale[SQUARE] = keep * square + more
+    return more / scale[Z]
+
+
+@inlined
+def forget(w, b, u, ub, scale):
+    """Begin anew with weights of zero."""
+    settle(w, b, u, ub, scale)
+    w[...] = 0
+    b[...] = 0
+    scale[Z] = 1.0
+
+
+@compiled
+def romma(examples, order, start, w, b, scale, u, ub, seen, settings, log):
+    """On a mistake, or below margin 1, the relaxed maximum margin (Li & Long 2002)."""
+    rows, steps = examples.rows[:], examples.steps
+    updates, loss, tiny = 0, 0.0, 1e-5 if w.itemsize == 4 else 1e-12
+    for t in range(start, len(order)):
+        i = order[t]
+        fetch_row(t, order, *rows)
+        a = (dot(w, i, *rows) + b[0]) * scale[Z]
+        margin = a if steps[i] > 0 else -a
+        if not margin > settings.above or np.isinf(a):
+            if updates == len(log) or not np.isfinite(a):
+                return t, updates, loss
+            size = squared_norm(i, *rows) + settings.intercept_step
+            count_rows(scale, seen + t)
+            step = romma_step(margin, size, scale, tiny)
+            if scale[Z] == 0.0:
+                forget(w, b, u, ub, scale)
+            step = steps.dtype.type(np.copysign(step, steps[i]))
+            add(w, step, i, *rows)
+            b[0] += step * settings.intercept_step
+            if len(u):
+                add(u, scale[T] * step, i, *rows)
+                ub[0] += scale[T] * step * settings.intercept_step
+            fold(w, b, u, ub, scale, settings.intercept_step)
+            loss += note(log, updates, t, 0, margin, step)
+            updates += 1
+    return len(order), updates, loss
+
+
+@compiled
+def romma_many(examples, order, start, W, b, scale, u, ub, seen, settings, log):
+    """The same for the lead of the right class over its best rival."""
+    rows, steps, labels = examples.rows[:], examples.steps, examples.labels
+    s, tiny = np.empty_like(b), 1e-5 if W.itemsize == 4 else 1e-12
+    updates, loss = 0, 0.0
+    for t in range(start, len(order)):
+        i = order[t]
+        fetch_row(t, order, *rows)
+        fetch_weights(W, order[min(t + 1, len(order) - 1)], *rows)
+        score(W, b, s, i, *rows)
+        y = labels[i]
+        rival = best_other(s, y)
+        lead = (s[y] - s[rival]) * scale[Z]
+        if not lead > settings.above or np.isinf(lead):
+            if updates == len(log) or not np.isfinite(lead):
+                return t, updates, loss
+            size = 2.0 * (squared_norm(i, *rows) + settings.intercept_step)
+            count_rows(scale, seen + t)
+            step = romma_step(lead, size, scale, tiny)
+            if scale[Z] == 0.0:
+                forget(W, b, u, ub, scale)
+            step = steps.dtype.type(step)
+            move_all(W, b, u, ub, step, scale[T], y, rival, settings.intercept_step, i, *rows)
+            fold(W, b, u, ub, scale, settings.intercept_step)
+            loss += note(log, updates, t, rival, lead, step)
+            updates += 1
+    return len(order), updates, loss

@@ -1,0 +1,118 @@
+"""What the papers of the family prove about mistakes and losses holds for every run."""
+
+import numpy as np
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from rosenblatt import ALMA, ROMMA, PassiveAggressive, SecondOrderPerceptron
+from rosenblatt.classifiers.steps import follow
+
+SLACK = 1 + 1e-9
+
+
+@st.composite
+def sequences(draw, noise):
+    """Rows, labels of which some may be wrong, and u with y·u·(x, 1) >= 1 where they are right."""
+    n, d = draw(st.integers(4, 24)), draw(st.integers(1, 4))
+    values = st.integers(-40, 40).map(lambda value: value / 8)
+    X, u = draw(arrays(float, (n, d), elements=values)), draw(arrays(float, d + 1, elements=values))
+    scores = X @ u[:-1] + u[-1]
+    assume(np.abs(scores).min() > 0.1)
+    y = np.where(scores > 0, 1, -1)
+    assume(len(set(y)) == 2)
+    if noise:
+        y = np.where(draw(arrays(bool, n)), -y, y)
+        assume(len(set(y)) == 2)
+    return X, y, u / np.abs(scores).min()
+
+
+def told(model, X, y):
+    """The margin at each update, and at each row of the run, of which it makes one pass or more."""
+    model.set_params(order="fixed")
+    records = list(follow(model, X, y))
+    return np.array([r.activation if r.label == 1 else -r.activation for r in records])
+
+
+def squared_radius(X):
+    return (np.sum(X**2, axis=1) + 1).max()  # the bias is a coordinate, too
+
+
+def hinge(X, y, u):
+    return np.maximum(0, 1 - y * (X @ u[:-1] + u[-1]))
+
+
+@settings(max_examples=60)
+@given(sequences(noise=False), st.integers(1, 4))
+def test_squared_losses_of_passive_aggressive_steps_on_separable_rows(given_rows, epochs):
+    X, y, u = given_rows
+    margins = told(PassiveAggressive(loss="hard", max_iter=epochs), X, y)
+    assert np.sum((1 - margins) ** 2) <= squared_radius(X) * (u @ u) * SLACK
+
+
+@settings(max_examples=60)
+@given(sequences(noise=True), st.integers(1, 3), st.sampled_from([0.01, 0.1, 1.0, 10.0]))
+def test_mistakes_of_bounded_passive_aggressive_steps(given_rows, epochs, C):
+    X, y, u = given_rows
+    model = PassiveAggressive(C, max_iter=epochs)
+    mistakes = np.sum(told(model, X, y) <= 0)
+    bound = max(squared_radius(X), 1 / C) * (u @ u + 2 * C * epochs * hinge(X, y, u).sum())
+    assert mistakes <= bound * SLACK
+
+
+@settings(max_examples=60)
+@given(sequences(noise=True), st.integers(1, 3), st.sampled_from([0.01, 0.1, 1.0, 10.0]))
+def test_squared_losses_of_damped_passive_aggressive_steps(given_rows, epochs, C):
+    X, y, u = given_rows
+    margins = told(PassiveAggressive(C, loss="squared_hinge", max_iter=epochs), X, y)
+    of_u = epochs * np.sum(hinge(X, y, u) ** 2)
+    bound = (squared_radius(X) + 1 / (2 * C)) * (u @ u + 2 * C * of_u)
+    assert np.sum((1 - margins) ** 2) <= bound * SLACK
+
+
+@settings(max_examples=60)
+@given(sequences(noise=False), st.sampled_from([0.1, 0.5, 0.9, 1.0]))
+def test_alma_reaches_its_margin_in_so_many_corrections(given_rows, alpha):
+    X, y, u = given_rows
+    Z = y[:, None] * np.column_stack([X, np.ones(len(X))])
+    Z /= np.linalg.norm(Z, axis=1, keepdims=True)
+    gamma = (Z @ u).min() / np.linalg.norm(u)
+    bound = 2 / gamma**2 * (2 / alpha - 1) ** 2 + 8 / alpha - 4
+    assume(bound < 20_000)
+    model = ALMA(alpha, order="fixed", max_iter=100_000).fit(X, y)
+    assert model.stop_reason_ == "separated"
+    assert model.n_mistakes_ <= bound * SLACK
+    w = np.append(model.coef_, model.intercept_)
+    assert np.linalg.norm(w) <= SLACK
+    assert (Z @ w).min() / np.linalg.norm(w) >= (1 - alpha) * gamma / SLACK
+
+
+@settings(max_examples=60)
+@given(sequences(noise=False), st.booleans())
+def test_romma_makes_no_more_mistakes_than_the_perceptron_may(given_rows, aggressive):
+    X, y, u = given_rows
+    bound = squared_radius(X) * (u @ u)
+    assume(bound < 1e5)
+    model = ROMMA(aggressive, order="fixed", max_iter=50).fit(X, y)
+    assert sum(epoch.errors for epoch in model.history_) <= bound * SLACK
+    if not aggressive:
+        assert model.stop_reason_ == "separated" or model.n_iter_ == 50
+
+
+@settings(max_examples=60)
+@given(
+    sequences(noise=True),
+    st.integers(1, 3),
+    st.sampled_from([0.1, 1.0, 10.0]),
+    st.sampled_from([0.1, 1.0, 3.0]),
+)
+def test_mistakes_of_the_second_order_perceptron(given_rows, epochs, a, gamma):
+    X, y, u = given_rows
+    u = u / np.linalg.norm(u)
+    model = SecondOrderPerceptron(a, matrix="full", order="fixed", max_iter=epochs)
+    wrong = [record.row for record in follow(model, X, y)]
+    Z = y[wrong, None] * np.column_stack([X[wrong], np.ones(len(wrong))])
+    lacking = np.maximum(0, gamma - Z @ u).sum()
+    eigenvalues = np.maximum(np.linalg.eigvalsh(Z.T @ Z), 0)
+    spread = (a + np.sum((Z @ u) ** 2)) * np.log(1 + eigenvalues / a).sum()
+    assert len(wrong) <= (lacking + np.sqrt(spread)) / gamma * SLACK

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .cache import origin_of, read_cached
+from .coder import Coder
 from .evaluation import Score
 from .labels import (
     UnknownLabelError,
@@ -18,16 +19,14 @@ from .labels import (
     class_weights,
     codes_of,
     encode,
-    held_out,
     known_classes,
     met_classes,
-    row_weights,
     tidy,
 )
-from .learner import Learner, TrainingRows
+from .learner import Learner
 from .parameters import FAMILY, FILES, FOR_FILES, Parameter, ParameterError, check, parameters_of
 from .progress import Listener, Tally
-from .reading.batches import Batch, labels_of, one_batch, part_of
+from .reading.batches import Batch, labels_of, windows
 from .reading.reader import Reader, WholeFile, no_rows, read_whole
 from .rows import Array, matrix_of, n_rows, overflow
 from .storage.file import save_model
@@ -269,43 +268,6 @@ def as_json(value: Any) -> Any:
 # What labels mean
 
 
-class Coder(NamedTuple):
-    """Turns batches into rows to learn from: the classes, their weights, and who is held out."""
-
-    classes: Array
-    of_class: Array | None
-    holdout: float
-    seed: int
-
-    def rows(self, batch: Batch, first_row: int) -> TrainingRows:
-        """The rows of a batch that begins at some row of its file."""
-        codes = self.codes(batch, first_row)
-        weights = row_weights(codes, batch.weights, self.of_class)
-        if self.holdout:
-            held = held_out(first_row, len(codes), self.holdout, self.seed)
-            weights = np.where(held, 0.0, 1.0 if weights is None else weights)
-        return TrainingRows.of(batch.rows, codes, weights, batch.width)
-
-    def codes(self, batch: Batch, first_row: int) -> Array:
-        """The numbers of the labels of a batch."""
-        return codes_of(tidy(labels_of(batch, first_row)), self.classes, first_row + 1)
-
-    def score(self, learner: Learner, batches: Iterable[Batch]) -> Score:
-        """How many of the rows held out a model gets wrong."""
-        result, row = Score(), 0
-        for batch in batches:
-            codes = self.codes(batch, row)
-            held = held_out(row, len(codes), self.holdout, self.seed)
-            wrong = learner.choose(learner.scores(batch.rows, batch.width)) != codes
-            result.add(int(np.count_nonzero(held)), int(np.count_nonzero(wrong & held)))
-            row += len(codes)
-        if not result.rows:
-            raise ParameterError(
-                "{holdout} held no row out; take a larger share.", holdout=self.holdout
-            )
-        return result
-
-
 def classes_of(training: FileTraining) -> Array | None:
     """The classes of the model to go on with, if there is one."""
     before = training.begun or training.initial
@@ -501,25 +463,6 @@ class Peeked:
     def __iter__(self) -> Iterator[Batch]:
         begun, self.begun = self.begun, None
         return iter(self.reader) if begun is None else chain([self.first], begun)
-
-
-def windows(batches: Iterable[Batch], size: int) -> Iterator[Batch]:
-    """Batches of so many rows each, or as they come if the size is 0."""
-    if not size:
-        yield from batches
-        return
-    waiting: list[Batch] = []
-    count = 0
-    for batch in batches:
-        waiting.append(batch)
-        count += n_rows(batch.rows)
-        if count >= size:
-            whole, full = one_batch(waiting), count - count % size
-            for begin in range(0, full, size):
-                yield part_of(whole, begin, begin + size)
-            waiting, count = [part_of(whole, full, count)], count - full
-    if count:
-        yield one_batch(waiting)
 
 
 def told(reader: Reader, listener: Listener) -> Iterator[Batch]:

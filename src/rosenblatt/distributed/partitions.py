@@ -14,7 +14,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d
 
 from ..classifiers.base import canonical
-from ..files import Coder
+from ..coder import Coder
 from ..kernels.algebra import Rows
 from ..labels import row_weights, tidy
 from ..learner import Learner, TrainingRows

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..files import Coder
+from ..coder import Coder
 from ..kernels.algebra import largest_squared_norm
 from ..labels import (
     UnknownLabelError,

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .algebra import best_other, column, dot, fetch_row, fetch_weights, score, span
-from .compiling import compiled, compiled_sum, inlined
+from .compiling import compiled, inlined, inlined_sum
 from .first_order import note
 
 
@@ -32,7 +32,7 @@ class ConfidenceSettings(NamedTuple):
     squared: bool
 
 
-@compiled_sum
+@inlined_sum
 def variance(S, i, values, indices, starts):
     """xᵀΣx of a row."""
     first, last = span(i, indices, starts)
@@ -43,7 +43,7 @@ def variance(S, i, values, indices, starts):
     return total
 
 
-@compiled_sum
+@inlined_sum
 def variance_of_two(S, y, rival, i, values, indices, starts):
     """The same for the weights of two classes together."""
     first, last = span(i, indices, starts)

@@ -1,5 +1,6 @@
 """What a reader yields: some rows with their labels and weights."""
 
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -79,3 +80,22 @@ def labels_of(batch: Batch, first_row: int = 0) -> np.ndarray:
         if len(unknown):
             raise ValueError(f"Row {first_row + unknown[0] + 1} has no label.")
     return batch.labels
+
+
+def windows(batches: Iterable[Batch], size: int) -> Iterator[Batch]:
+    """Batches of so many rows each, or as they come if the size is 0."""
+    if not size:
+        yield from batches
+        return
+    waiting: list[Batch] = []
+    count = 0
+    for batch in batches:
+        waiting.append(batch)
+        count += n_rows(batch.rows)
+        if count >= size:
+            whole, full = one_batch(waiting), count - count % size
+            for begin in range(0, full, size):
+                yield part_of(whole, begin, begin + size)
+            waiting, count = [part_of(whole, full, count)], count - full
+    if count:
+        yield one_batch(waiting)

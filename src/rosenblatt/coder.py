@@ -1,0 +1,50 @@
+"""What the labels of a file mean: class numbers, weights of rows, and which rows are held out."""
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import numpy as np
+
+from .evaluation import Score
+from .labels import codes_of, held_out, row_weights, tidy
+from .learner import Learner, TrainingRows
+from .parameters import ParameterError
+from .reading.batches import Batch, labels_of
+from .rows import Array
+
+
+class Coder(NamedTuple):
+    """Turns batches into rows to learn from: the classes, their weights, and who is held out."""
+
+    classes: Array
+    of_class: Array | None
+    holdout: float
+    seed: int
+
+    def rows(self, batch: Batch, first_row: int) -> TrainingRows:
+        """The rows of a batch that begins at some row of its file."""
+        codes = self.codes(batch, first_row)
+        weights = row_weights(codes, batch.weights, self.of_class)
+        if self.holdout:
+            held = held_out(first_row, len(codes), self.holdout, self.seed)
+            weights = np.where(held, 0.0, 1.0 if weights is None else weights)
+        return TrainingRows.of(batch.rows, codes, weights, batch.width)
+
+    def codes(self, batch: Batch, first_row: int) -> Array:
+        """The numbers of the labels of a batch."""
+        return codes_of(tidy(labels_of(batch, first_row)), self.classes, first_row + 1)
+
+    def score(self, learner: Learner, batches: Iterable[Batch]) -> Score:
+        """How many of the rows held out a model gets wrong."""
+        result, row = Score(), 0
+        for batch in batches:
+            codes = self.codes(batch, row)
+            held = held_out(row, len(codes), self.holdout, self.seed)
+            wrong = learner.choose(learner.scores(batch.rows, batch.width)) != codes
+            result.add(int(np.count_nonzero(held)), int(np.count_nonzero(wrong & held)))
+            row += len(codes)
+        if not result.rows:
+            raise ParameterError(
+                "{holdout} held no row out; take a larger share.", holdout=self.holdout
+            )
+        return result

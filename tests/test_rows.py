@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numba import typeof
 from scipy.sparse import csr_array, csr_matrix
 
 from rosenblatt.rows import (
@@ -39,17 +40,29 @@ def test_dense_rows_are_a_read_only_view(dtype):
     assert rows.starts.tolist() == [3]
 
 
+def test_kernels_are_compiled_for_two_layouts_of_two_types():
+    given = [layout(X.astype(kind)) for layout in LAYOUTS.values() for kind in ("f4", "f8")]
+    assert len({typeof(rows_of(one)) for one in given}) == 4
+
+
+def test_more_columns_than_kernels_can_number_are_refused():
+    wide = csr_array(([1.0], [2**32], [0, 1]), shape=(1, 2**32 + 1))
+    with pytest.raises(ValueError, match="has 4294967297 columns and 4294967296 are possible"):
+        rows_of(wide)
+
+
 @pytest.mark.parametrize("index_type", [np.int32, np.int64])
 @pytest.mark.parametrize("kind", [csr_array, csr_matrix])
 def test_sparse_rows_are_read_only_views_with_unsigned_numbers(index_type, kind):
     sparse = kind(csr(X, index_type))
     sparse.indices, sparse.indptr = map(index_type, (sparse.indices, sparse.indptr))
     rows = rows_of(sparse)
+    assert (rows.indices.dtype, rows.starts.dtype) == (np.uint32, np.uint64)
     for mine, theirs in zip(rows, (sparse.data, sparse.indices, sparse.indptr), strict=True):
-        assert np.shares_memory(mine, theirs)
+        assert mine.tolist() == theirs.tolist()
         assert not mine.flags.writeable
-        assert mine.dtype.itemsize == theirs.dtype.itemsize
-    assert rows.indices.dtype.kind == rows.starts.dtype.kind == "u"
+        same_size = mine.dtype.itemsize == theirs.dtype.itemsize
+        assert np.shares_memory(mine, theirs) == same_size
     assert rows.starts.tolist() == [0, 2, 3]
 
 

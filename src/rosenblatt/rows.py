@@ -10,10 +10,14 @@ from .kernels.algebra import Rows
 Array = NDArray[Any]
 
 MOST_ROWS = np.iinfo(np.uint32).max
+MOST_COLUMNS = 1 << 32
 
 
 def rows_of(X: Any) -> Rows:
-    """See a C-contiguous array or a CSR matrix as Rows, without copying it.
+    """See a C-contiguous array or a CSR matrix as Rows, without copying its values.
+
+    Numbers of columns become 32 bits wide and those of row starts 64, so that kernels are compiled
+    for one type of each.
 
     >>> rows_of(np.eye(3)).values.size
     9
@@ -26,7 +30,14 @@ def rows_of(X: Any) -> Rows:
         length = np.array([X.shape[1]], np.uint64)
         return Rows(read_only(X.reshape(-1)), None, read_only(length))
     check_structure(X)
-    return Rows(read_only(X.data), read_only(unsigned(X.indices)), read_only(unsigned(X.indptr)))
+    if X.shape[1] > MOST_COLUMNS:
+        raise ValueError(
+            f"The sparse X has {X.shape[1]} columns and {MOST_COLUMNS} are possible; hash them to "
+            "fewer."
+        )
+    indices = unsigned(X.indices).astype(np.uint32, copy=False)
+    starts = unsigned(X.indptr).astype(np.uint64, copy=False)
+    return Rows(read_only(X.data), read_only(indices), read_only(starts))
 
 
 def check_structure(X: Any) -> None:

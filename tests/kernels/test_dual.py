@@ -1,0 +1,56 @@
+"""The dual kernels make the updates of the linear ones, from products instead of weights."""
+
+import numpy as np
+import pytest
+
+from rosenblatt.kernels import dual, linear
+from rosenblatt.kernels.dual import KernelValues
+from rosenblatt.kernels.linear import UPDATE, Examples, Settings
+from rosenblatt.rows import rows_of
+
+from ..conftest import blobs
+
+SETTINGS = Settings(above=0.0, below=0.0, intercept_step=1.0)
+EVERYTHING = np.arange(60, dtype=np.uint32)
+
+
+@pytest.fixture
+def data():
+    X, y = blobs(60, 5, classes=3)
+    return np.round(X), y
+
+
+def logged(log, made):
+    return log[["position", "margin", "step"]][:made].tolist(), log["rival"][:made].tolist()
+
+
+def test_a_problem_of_the_dual_is_the_linear_perceptron(data):
+    X, y = data
+    steps = np.where(y == 0, -1.0, 1.0)
+    log, other = np.zeros(60, UPDATE), np.zeros(60, UPDATE)
+    examples, b = Examples(rows_of(X), steps, None), np.zeros(1)
+    expected = linear.perceptron(examples, EVERYTHING, 0, np.zeros(5), b, SETTINGS, log)
+    gram, learning, c = KernelValues(X @ X.T, np.arange(60)), np.array([False, True]), np.zeros(2)
+    given = gram, np.array([steps, steps]), learning, 0, np.zeros((2, 60)), c, SETTINGS, other
+    assert dual.dual_perceptron(*given) == expected
+    assert logged(other, expected[1]) == (logged(log, expected[1])[0], [1] * expected[1])
+    assert c.tolist() == [0, *b]
+
+
+def test_all_classes_of_the_dual_are_those_of_the_linear_one(data):
+    X, y = data
+    log, other = np.zeros(60, UPDATE), np.zeros(60, UPDATE)
+    examples, b = Examples(rows_of(X), np.ones(60), y.astype(np.uint32)), np.zeros(3)
+    expected = linear.multiclass(examples, EVERYTHING, 0, np.zeros((5, 3)), b, SETTINGS, log)
+    gram, c = KernelValues(X @ X.T, np.arange(60)), np.zeros(3)
+    given = gram, np.ones(60), y, 0, np.zeros((3, 60)), c, SETTINGS, other
+    assert dual.dual_multiclass(*given) == expected
+    assert logged(other, expected[1]) == logged(log, expected[1])
+    assert c.tolist() == b.tolist()
+
+
+def test_a_mistake_without_kernel_values_stops_the_kernel_before_it(data):
+    _, y = data
+    known = KernelValues(np.zeros((0, 60)), np.full(60, -1))
+    given = known, np.ones(60), y, 0, np.zeros((3, 60)), np.zeros(3), SETTINGS
+    assert dual.dual_multiclass(*given, np.zeros(60, UPDATE)) == (0, 0, 0.0)

@@ -19,9 +19,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 
 from rosenblatt import KernelPerceptron
-from rosenblatt.dual import Gram, moves_of, normalised, summed, votes
+from rosenblatt.dual.gram import Gram
+from rosenblatt.dual.state import DualState
 from rosenblatt.kernels.linear import Updates
-from rosenblatt.training import Dual
 
 # Freund & Schapire (1999), test error in %: T = 0.1, 1, 2, 3, 4, 10, 30 (where printed). Vote, the
 # averages, support vectors and mistakes were checked independently; last and random less surely.
@@ -122,22 +122,15 @@ def polynomial(degree: int, epochs: int, seed: int = 0, **parameters: Any) -> Ke
 # The tables
 
 
-def until(state: Dual, time: int) -> Dual:
+def until(state: DualState, time: int) -> DualState:
     """A one-vs-rest model as it was when so many rows had been seen."""
     kept = state.updates.times < time
     updates = Updates(*(part[kept] for part in state.updates))
-    shape, late = state.coef.shape, updates.steps * updates.times
-    return replace(
-        state,
-        updates=updates,
-        norms=state.norms[kept],
-        seen=np.minimum(state.seen, time),
-        coef=summed(moves_of(updates, updates.steps, False), *shape),
-        missing=summed(moves_of(updates, late, False), *shape),
-    )
+    then = state.with_updates(updates, together=False)
+    return replace(then, norms=state.norms[kept], seen=np.minimum(state.seen, time))
 
 
-def figures(state: Dual, products: np.ndarray, y: np.ndarray, time: int) -> list[float]:
+def figures(state: DualState, products: np.ndarray, y: np.ndarray, time: int) -> list[float]:
     """One column of a table: the errors of every solution, support vectors and mistakes."""
     then = until(state, time)
 
@@ -145,13 +138,13 @@ def figures(state: Dual, products: np.ndarray, y: np.ndarray, time: int) -> list
         return 100 * float(np.mean(scores.argmax(axis=1) != y))
 
     linear = {
-        "average": then.answer(average=True)[0],
-        "average, normalised": normalised(then, True, False)[0],
+        "average": then.coefficients(average=True)[0],
+        "average, normalised": then.normalised(True, together=False)[0],
         "last": then.coef,
-        "last, normalised": normalised(then, False, False)[0],
+        "last, normalised": then.normalised(False, together=False)[0],
     }
     found = {name: error(products @ coef.T) for name, coef in linear.items()}
-    found["vote"] = error(votes(then, products, False, 0.0))
+    found["vote"] = error(then.votes(products, together=False, sign_of_zero=0.0))
     moments = [until(state, int(part * time)).coef for part in (np.arange(20) + 0.5) / 20]
     found["random"] = float(np.mean([error(products @ coef.T) for coef in moments]))
     found["support"] = len(np.unique(then.updates.rows))

@@ -207,7 +207,7 @@ class Learner:
             raise
         return count
 
-    def learn_one(self, rows: Rows, code: int) -> None:
+    def learn_one(self, rows: Rows, code: int, weight: float = 1.0) -> None:
         """Learn from one row with the number of its class, without what a batch costs.
 
         After an error the model is what it was.
@@ -215,7 +215,7 @@ class Learner:
         undo = [state.snapshot(rows) for state in self.states]
         try:
             for state, positive in zip(self.states, self.problems, strict=True):
-                eta0 = self.parameters.get("eta0", 1.0)
+                eta0 = self.parameters.get("eta0", 1.0) * weight
                 step = eta0 if positive is None or code == positive else -eta0
                 labels = np.array([code], np.uint32) if positive is None else None
                 examples = Examples(rows, np.array([step], rows.values.dtype), labels)
@@ -359,10 +359,15 @@ def initial(values: ArrayLike | None, shape: tuple[int, ...], dtype: Any, name: 
     """Coefficients to start from: zeros, or what the caller gave."""
     if values is None:
         return np.zeros(shape, dtype)
-    array = np.array(values, dtype)
+    if np.iscomplexobj(values):
+        raise ValueError(f"{name} is complex; give real numbers.")
+    with np.errstate(over="ignore"):
+        array = np.array(values, dtype)
     one_output = shape[0] == 1 and array.shape == shape[1:]
     if array.shape != shape and not one_output:
         raise ValueError(f"{name} has shape {array.shape}; this data needs {shape}.")
     if not np.isfinite(array).all():
-        raise ValueError(f"{name} contains NaN or infinity.")
+        raise ValueError(
+            f"{name} contains NaN or infinity, or numbers too large for {array.dtype}."
+        )
     return array.reshape(shape)

@@ -386,6 +386,7 @@ def test_weights_beyond_the_type_are_refused(layout, form):
         ({"coef_init": [1, 2, 3]}, r"coef_init has shape \(3,\); this data needs \(1, 2\)"),
         ({"coef_init": [[1], [2]]}, r"coef_init has shape \(2, 1\); this data needs \(1, 2\)"),
         ({"coef_init": [[np.nan, 0]]}, "coef_init contains NaN"),
+        ({"coef_init": [[1j, 0]]}, "coef_init is complex"),
         ({"intercept_init": [1, 2]}, r"intercept_init has shape \(2,\); this data needs \(1,\)"),
         ({"intercept_init": np.inf}, "intercept_init contains NaN or infinity"),
     ],
@@ -545,3 +546,46 @@ def test_one_row_is_refused_as_many_are():
     with pytest.raises(NotFittedError):
         Perceptron().predict_one([1, 2])
     assert pickle.dumps(model) == before
+
+
+def test_a_start_beyond_the_type_of_the_rows_is_refused_without_a_warning():
+    with pytest.raises(ValueError, match="too large for float32"):
+        Perceptron().fit(X.astype(np.float32), Y, coef_init=[[1e300, 0]])
+
+
+@pytest.mark.parametrize("given", [{0: 3.0, 1: 0.5}, {0: 0.0, 1: 1.0}])
+@pytest.mark.parametrize("solution", ["last", "average", "vote"])
+def test_learn_one_weighs_classes_as_partial_fit_does(given, solution):
+    batch, one = (
+        Perceptron(solution=solution, class_weight=given).partial_fit(X[:2], Y[:2], classes=[0, 1])
+        for _ in range(2)
+    )
+    for x, label in zip(X, 1 - Y, strict=True):
+        batch.partial_fit(x[None], [label])
+        one.learn_one(x, label)
+    np.testing.assert_array_equal(one.coef_, batch.coef_)
+    assert one.n_mistakes_ == batch.n_mistakes_
+
+
+@pytest.mark.parametrize("changed", [{"eta0": 0.25}, {"margin": 9.0}, {"fit_intercept": False}])
+def test_learn_one_heeds_changed_parameters_as_partial_fit_does(changed):
+    batch, one = (Perceptron().partial_fit(X, Y, classes=[0, 1]) for _ in range(2))
+    batch.set_params(**changed).partial_fit(X[:1], 1 - Y[:1])
+    one.set_params(**changed).learn_one(X[0], 1 - Y[0])
+    np.testing.assert_array_equal(one.coef_, batch.coef_)
+    np.testing.assert_array_equal(one.intercept_, batch.intercept_)
+
+
+@pytest.mark.parametrize("changed", [{"eta0": -1}, {"solution": "average"}])
+def test_learn_one_refuses_what_partial_fit_refuses(changed):
+    model = Perceptron().partial_fit(X, Y, classes=[0, 1]).set_params(**changed)
+    with pytest.raises(ValueError, match=r"eta0 must be|another solution"):
+        model.learn_one(X[0], 0)
+
+
+def test_a_model_that_could_not_be_loaded_is_not_saved(tmp_path):
+    path = tmp_path / "model"
+    model = Perceptron().fit(X, Y).set_params(eta0=-1)
+    with pytest.raises(ValueError, match="eta0 must be a number above 0"):
+        model.save(path)
+    assert not path.exists()

@@ -105,3 +105,11 @@ def test_a_missing_certificate(capsys, tmp_path):
     status, _, err = run(capsys, "verify", "xor", tmp_path / "none.json")
     assert status == 2
     assert "none.json" in err
+
+
+def test_a_number_of_columns_beyond_memory_is_refused_in_a_sentence(capsys, tmp_path):
+    path = tmp_path / "wide.svm"
+    path.write_text("1 1:1 2000000000:1\n-1 1:-1\n")
+    status, _, err = run(capsys, "prove", str(path))
+    assert status == 2
+    assert "2,000,000,000 columns and 2 classes need more weights" in err

@@ -367,6 +367,13 @@ def test_what_is_written_is_not_what_is_read(capsys, folder):
     assert Path("flowers.csv").read_bytes() == before
 
 
+def test_the_figure_does_not_replace_the_model(capsys, folder):
+    status, out, err = run(capsys, "train", "flowers.csv", "-o", "x.png", "--plot", "./x.png")
+    assert (status, out) == (2, "")
+    assert "The model and the figure need names of their own; both are x.png." in err
+    assert not Path("x.png").exists()
+
+
 def test_a_reader_that_leaves_does_not_end_the_training(folder):
     command = f"{sys.executable} -m rosenblatt train flowers.csv -o left | head -1"
     done = subprocess.run(["bash", "-o", "pipefail", "-c", command], capture_output=True)

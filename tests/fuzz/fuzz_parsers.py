@@ -82,9 +82,10 @@ def columns(choose, text):
     longest, values = shortest + choose.number(0, 2), choose.number(0, 40)
     settings = longest, choose.flag(), choose.flag(), choose.flag(), np.uint64(choose.number(0, 99))
     grams = Grams(shortest, *settings, MASK)
+    trim = choose.flag()
     yield "text", lambda: (text, offsets, 0, 0, grams, block(rows, values, dtype), names(most))
     yield "categories", lambda: (
-        text, offsets, 0, 0, grams.salt, MASK, block(rows, values, dtype), names(most),
+        text, offsets, 0, 0, grams.salt, MASK, trim, block(rows, values, dtype), names(most),
     )  # fmt: skip
 
 

@@ -111,10 +111,11 @@ def interpreted():
 
     module, memory, own = ModuleType("interpreted_kernels"), Memory(), {}
     module.__package__ = "rosenblatt.kernels"
-    decorators = dict.fromkeys(("compiled", "compiled_sum", "inlined"), plain)
+    decorators = dict.fromkeys(("compiled", "helper", "inlined", "inlined_sum"), plain)
     with (
         patch.multiple("rosenblatt.kernels.compiling", **decorators),
         patch("numba.extending.intrinsic", plain),
+        patch("llvmlite.binding.add_symbol"),
     ):
         for source in (algebra, addresses, numbers, words, lines):
             path = Path(inspect.getfile(source))
@@ -129,8 +130,14 @@ def interpreted():
         if isinstance(value, np.ndarray):
             setattr(module, name, guarded(value))
     module.np = WatchedNumpy("numpy")
-    module.math = SimpleNamespace(ldexp=ldexp, frexp=math.frexp, sqrt=np.sqrt)
+    module.math = SimpleNamespace(
+        ldexp=ldexp, sqrt=np.sqrt, isnan=math.isnan, isinf=math.isinf, isfinite=math.isfinite
+    )
     module.low_zeros, module.forget = low_zeros, memory.arrays.clear
+    module.upper_half = lambda a, b: np.uint64(int(a) * int(b) >> 64)
+    module.in_python = lambda first, end, single: np.float64(
+        numbers.nearest_float(bytes(map(memory.byte, range(first, end))).decode(), single)
+    )
     for name in ("address", "byte", "eight_bytes"):
         setattr(module, name, getattr(memory, name))
     # The same tuples as the compiled kernels take.

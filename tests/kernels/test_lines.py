@@ -13,10 +13,20 @@ from rosenblatt.kernels.lines import Cursor
 from rosenblatt.kernels.words import CSRBuffer
 
 from ..reference import hash_bytes
-from .texts import MASK, any_bytes, as_array, block, entries, names_in, room_for_names, svmlight
+from .texts import (
+    MASK,
+    NO_NAMES,
+    any_bytes,
+    as_array,
+    block,
+    entries,
+    names_in,
+    room_for_names,
+    svmlight,
+)
 
 
-def vowpal_wabbit(text, around=b"", names=None):
+def vowpal_wabbit(text, around=b"", names=NO_NAMES):
     labels, weights = np.zeros(len(text)), np.zeros(len(text))
     out, groups = block(len(text), len(text)), np.zeros(len(text), np.uint8)
     buffer, start = as_array(around + text + around), len(around)
@@ -78,7 +88,7 @@ def test_svmlight_in_pieces_and_in_small_arrays_is_the_same(text, room, values):
     seen_labels, seen_rows = [], []
     for stop in [*range(1, len(text)), len(text)]:
         while True:
-            cursor = lines.svmlight(as_array(text), stop, cursor, some, out, 0, 2**32, True)
+            cursor = lines.svmlight(as_array(text), stop, cursor, some, out, 0, 2**32, True, True)
             seen_labels += some[: cursor.rows].tolist()
             seen_rows += entries(out, cursor.rows)
             full = cursor.error == lines.FULL
@@ -94,9 +104,9 @@ def test_progress_goes_on_where_it_stopped():
     text = as_array(b"1 1:1\n2 2:2 3:3\n3 4:4\n4")
     labels, out = np.zeros(3), block(3, 4)
     small = CSRBuffer(out.values[:2], out.indices[:2], out.starts)
-    cursor = lines.svmlight(text, len(text), Cursor(), labels, small, 0, 99, True)
+    cursor = lines.svmlight(text, len(text), Cursor(), labels, small, 0, 99, True, True)
     assert cursor == Cursor(6, 1, 1, 1, 0, lines.FULL, 12)
-    cursor = lines.svmlight(text, len(text), cursor, labels, out, 0, 99, True)
+    cursor = lines.svmlight(text, len(text), cursor, labels, out, 0, 99, True, True)
     assert cursor[:6] == Cursor(22, 3, 4, 3, 0, 0)[:6]
     assert labels.tolist() == [1, 2, 3]
     assert entries(out, 3) == [[(1, 1)], [(2, 2), (3, 3)], [(4, 4)]]
@@ -244,7 +254,7 @@ def test_a_full_vowpal_wabbit_block_leaves_the_line():
     text = as_array(b"1 |a b c\n2 |a d e\n")
     labels, groups = np.zeros(2), np.zeros(3, np.uint8)
     end = lines.vowpal_wabbit(
-        text, len(text), Cursor(), labels, labels.copy(), block(2, 3), groups, MASK, None
+        text, len(text), Cursor(), labels, labels.copy(), block(2, 3), groups, MASK, NO_NAMES
     )
     assert end == Cursor(9, 1, 2, 1, 0, lines.FULL, 16)
 

@@ -89,3 +89,11 @@ def test_every_power_of_ten_is_rounded_down_to_64_bits():
         P, q = numbers.power_of_ten(e)
         assert P.bit_length() == 64
         assert 0 <= Fraction(10) ** e - P * Fraction(2) ** q < Fraction(2) ** q
+
+
+def test_an_interrupt_while_python_rounds_leaves_no_wrong_number(monkeypatch):
+    def interrupted(text, single):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(numbers, "nearest_float", interrupted)
+    assert svmlight(b"0 0:16777217.0000000001\n", np.float32)[2].error == lines.VALUE_TOO_LARGE

@@ -11,7 +11,7 @@ from rosenblatt.kernels import words
 from rosenblatt.kernels.words import CSRBuffer, Grams
 
 from ..reference import hash_bytes, mix_bits, spell
-from .texts import MASK, any_bytes, as_array, block, entries, names_in, room_for_names
+from .texts import MASK, NO_NAMES, any_bytes, as_array, block, entries, names_in, room_for_names
 
 # Text.
 
@@ -53,7 +53,7 @@ def column(strings, around=b""):
     return as_array(around + b"".join(strings) + around), offsets
 
 
-def hashed(strings, grams, around=b"", names=None):
+def hashed(strings, grams, around=b"", names=NO_NAMES):
     data, offsets = column(strings, around)
     out = block(len(strings), 5 * len(data) + 9)
     row, k = words.text(data, offsets, 0, 0, grams, out, names)
@@ -135,10 +135,10 @@ def test_text_stops_when_there_is_no_room_and_goes_on():
     expected = hashed(strings, grams_of(1, 1))
     data, offsets = column(strings)
     out = block(4, 4)
-    assert words.text(data, offsets, 0, 0, grams_of(1, 1), out, None) == (1, 2)
+    assert words.text(data, offsets, 0, 0, grams_of(1, 1), out, NO_NAMES) == (1, 2)
     assert entries(out, 1) == expected[:1]
     out = block(4, 6)
-    assert words.text(data, offsets, 1, 0, grams_of(1, 1), out, None) == (4, 4)
+    assert words.text(data, offsets, 1, 0, grams_of(1, 1), out, NO_NAMES) == (4, 4)
     assert entries(CSRBuffer(out.values, out.indices, out.starts[1:]), 3) == expected[1:]
 
 
@@ -152,8 +152,9 @@ def test_categories_numbers_and_text_make_one_row():
     names = room_for_names()
     a, b, c = block(3, 3), block(3, 3), block(3, 3)
     data, offsets = column(strings)
-    assert words.categories(data, offsets, 0, 0, np.uint64(salt), MASK, False, a, None) == (3, 2)
-    assert words.categories(data, offsets, 0, 0, np.uint64(salt), MASK, False, a, names) == (3, 2)
+    arguments = data, offsets, 0, 0, np.uint64(salt), MASK, False, a
+    assert words.categories(*arguments, NO_NAMES) == (3, 2)
+    assert words.categories(*arguments, names) == (3, 2)
     assert set(names_in(names, b"".join(strings)).values()) == {b"red", b"dark blue"}
     assert words.numbers(np.array([np.nan, 0, 2.5]), 0, 0, 7, b) == (3, 1)
     assert words.numbers(np.array([1, 0, 2]), 0, 0, 8, c) == (3, 2)
@@ -174,7 +175,7 @@ def test_columns_without_room_stop_and_go_on():
     out = block(3, 1)
     assert words.numbers(np.array([1.0, 2, 3]), 0, 0, 7, out) == (1, 1)
     data, offsets = column([b"a", b"b"])
-    assert words.categories(data, offsets, 1, 0, np.uint64(1), MASK, False, out, None) == (2, 1)
+    assert words.categories(data, offsets, 1, 0, np.uint64(1), MASK, False, out, NO_NAMES) == (2, 1)
 
 
 # Crosses.

@@ -31,6 +31,9 @@ def room_for_names(n=1000):
     )
 
 
+NO_NAMES = Names(*(array[:0] for array in room_for_names(0)[:4]), np.zeros(1, np.int64))
+
+
 def names_in(names, data):
     n = names.count[0]
     return {
@@ -54,7 +57,7 @@ def svmlight(text, dtype=np.float64, first=0, limit=2**32, increasing=True, arou
     labels, out = np.zeros(len(text)), block(len(text), len(text), dtype)
     buffer, start = as_array(around + text + around), len(around)
     end = lines.svmlight(
-        buffer, start + len(text), Cursor(start), labels, out, first, limit, increasing
+        buffer, start + len(text), Cursor(start), labels, out, first, limit, increasing, True
     )
     return labels[: end.rows].tolist(), entries(out, end.rows), end
 

@@ -184,7 +184,11 @@ class LinearClassifier(OnlineClassifier):
         code = self._learner.codes.get(y)
         if code is None:
             raise ValueError(f"The label {y!r} is not among {self.classes_.tolist()}.")
-        self._learner.learn_one(row, code)
+        if self._values() != self._learner.parameters:
+            self._take_over_parameters(row)
+        weight = 1.0 if self.class_weight is None else self._weight_of_class(code)
+        if weight > 0:
+            self._learner.learn_one(row, code, weight)
         self._plain = False
         self.n_mistakes_ = self._learner.mistakes
         return self
@@ -200,6 +204,19 @@ class LinearClassifier(OnlineClassifier):
         row = self._one_row(x)
         scores = self._learner.score_one(row)
         return self.classes_.item(self._learner.choose(scores)[0])
+
+    def _take_over_parameters(self, row: Rows) -> None:
+        """Go on with parameters that were changed since the last row."""
+        self._check_parameters("batch")
+        self._check_going_on(self.classes_)
+        rows = TrainingRows.of(row, np.zeros(1, np.intp), None, self._learner.width)
+        self._learner = replace(self._learner, **self._settings(rows))
+
+    def _weight_of_class(self, code: int) -> float:
+        """What a row of a class weighs when it comes alone."""
+        self._check_parameters("batch")
+        weights = self._weigh(self.classes_, np.array([code]), None)
+        return 1.0 if weights is None else float(weights[0])
 
     def _one_row(self, x: ArrayLike) -> Rows:
         """A row as kernels see it; scikit-learn's own checks would take longer than learning."""
@@ -397,6 +414,7 @@ class LinearClassifier(OnlineClassifier):
     # In a file
 
     def _model(self) -> Model:
+        self._check_parameters()
         self._learner.features = self._feature_names() or self._learner.features
         self._learner.parameters = self._values()
         facts = {"stop_reason": self.stop_reason_, "plain": self._plain}
@@ -407,6 +425,7 @@ class LinearClassifier(OnlineClassifier):
         """The estimator that a model file holds."""
         restored = cls(**model.parameters)
         restored._learner = Learner.of(model)
+        restored._learner.parameters = restored._values()
         restored._restore(model, restored._learner.width)
         restored._plain = model.facts.get("plain") is True
         restored.n_mistakes_ = restored._learner.mistakes

@@ -133,6 +133,7 @@ def rows_and_labels(data: str, given: SetOptions | None = None, exact: bool = Fa
     import numpy as np
 
     from ..files import matrix_and_labels
+    from ..learner import refuse_too_many
     from ..reading.reader import read
 
     dtype = np.float64 if exact else np.float32
@@ -140,6 +141,7 @@ def rows_and_labels(data: str, given: SetOptions | None = None, exact: bool = Fa
     if exact and reader.hashed and reader.format != "vw":
         raise ValueError(f"{data} has columns of words; a proof needs numbers, so encode them.")
     X, y = matrix_and_labels(reader)
+    refuse_too_many(X.shape[1], 2)
     tell_notices(data, reader, exact)
     return Drawable(X, y, column_names(reader, X.shape[1]))
 

@@ -76,7 +76,11 @@ class ResultOptions:
         if self.plot is not None:
             from ..plots import MOVING, STILL, ending_of
 
-            check_output(self.plot, data, self.test, self.output)
+            check_output(self.plot, data, self.test)
+            if self.output is not None and self.plot.resolve() == self.output.resolve():
+                raise ValueError(
+                    f"The model and the figure need names of their own; both are {self.output}."
+                )
             ending_of(self.plot, (*STILL, *MOVING))
 
 

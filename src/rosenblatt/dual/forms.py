@@ -120,6 +120,6 @@ class AllClasses:
     def change(self, task: "DualTask", block: Block, t: int) -> tuple[Array, Array]:
         """How far row t, a mistake, moves each output; and the lead that was too small."""
         a, label = block.scores[:, t] + task.state.bias, int(self.codes[block.numbers[t]])
-        rival, change = best_other(a, label), np.zeros(len(a))
+        rival, change = best_other.py_func(a, label), np.zeros(len(a))
         change[label], change[rival] = block.steps[t], -block.steps[t]
         return change, a[[label]] - a[rival]

@@ -12,7 +12,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from .compiling import compiled, inlined
+from .compiling import compiled, helper, inlined
 
 NEWLINE, RETURN, TAB, SPACE = ord("\n"), ord("\r"), ord("\t"), ord(" ")
 PLUS, MINUS, POINT, COLON, COMMA = ord("+"), ord("-"), ord("."), ord(":"), ord(",")
@@ -67,7 +67,7 @@ def eight(i, end):
     return word
 
 
-@compiled
+@inlined
 def address(array):
     """Where an array begins."""
     return np.int64(array.ctypes.data)
@@ -101,7 +101,7 @@ def line_end(i):
     return i
 
 
-@compiled
+@helper
 def last_line_end(first, stop):
     """The byte after the last newline of first to stop, or first."""
     while stop > first and byte(stop - 1) != NEWLINE:

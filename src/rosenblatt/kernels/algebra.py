@@ -7,7 +7,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from .compiling import compiled, compiled_sum
+from .compiling import compiled, inlined, inlined_sum
 
 
 class Rows(NamedTuple):
@@ -24,19 +24,18 @@ class Rows(NamedTuple):
     starts: np.ndarray
 
 
-# i is a row number; values, indices and starts are the fields of Rows.
+# i is a row number, unsigned; values, indices and starts are the fields of Rows.
 
 
-@compiled
+@inlined
 def span(i, indices, starts):
     """Where row i begins and ends among the values."""
-    i = np.uint64(i)
     if indices is None:
         return i * starts[0], i * starts[0] + starts[0]
     return starts[i], starts[i + np.uint64(1)]
 
 
-@compiled
+@inlined
 def column(k, first, indices):
     """The column of value k in the row that begins at first."""
     if indices is None:
@@ -44,17 +43,46 @@ def column(k, first, indices):
     return indices[k]
 
 
-@compiled_sum
+@inlined
 def dot(w, i, values, indices, starts):
     """The product w·xᵢ."""
     first, last = span(i, indices, starts)
+    if indices is None:
+        return dense_dot(w, first, last, values)
+    return sparse_dot(w, first, last, values, indices)
+
+
+@inlined_sum
+def dense_dot(w, first, last, values):
+    """The product of w and the values from first to last, added up as vector units like."""
     total = values.dtype.type(0)
     for k in range(first, last):
-        total += values[k] * w[column(k, first, indices)]
+        total += values[k] * w[k - first]
     return total
 
 
-@compiled
+@inlined
+def sparse_dot(w, first, last, values, indices):
+    """The product of w and some values with their columns.
+
+    Four sums at once, so that none waits for the one before. Vector units are slower here.
+    """
+    s0 = s1 = s2 = s3 = values.dtype.type(0)
+    k = first
+    while k + np.uint64(4) <= last:
+        s0 += values[k] * w[indices[k]]
+        s1 += values[k + np.uint64(1)] * w[indices[k + np.uint64(1)]]
+        s2 += values[k + np.uint64(2)] * w[indices[k + np.uint64(2)]]
+        s3 += values[k + np.uint64(3)] * w[indices[k + np.uint64(3)]]
+        k += np.uint64(4)
+    total = (s0 + s1) + (s2 + s3)
+    while k < last:
+        total += values[k] * w[indices[k]]
+        k += np.uint64(1)
+    return total
+
+
+@inlined
 def add(w, step, i, values, indices, starts):
     """Add step·xᵢ to w, each product and each sum rounded once, as NumPy does."""
     first, last = span(i, indices, starts)
@@ -62,7 +90,7 @@ def add(w, step, i, values, indices, starts):
         w[column(k, first, indices)] += step * values[k]
 
 
-@compiled
+@inlined
 def move(W, step, y, rival, i, values, indices, starts):
     """Add step·xᵢ to column y of W and take it from column rival."""
     first, last = span(i, indices, starts)
@@ -72,33 +100,19 @@ def move(W, step, y, rival, i, values, indices, starts):
         W[j, rival] -= step * values[k]
 
 
-@compiled_sum
+@inlined
 def score(W, b, s, i, values, indices, starts):
-    """Set s = Wᵀxᵢ + b: the activation of every class, one column of W each.
-
-    Four classes at a time, so that their sums stay in registers.
-    """
+    """Set s = Wᵀxᵢ + b: the activation of every class, one column of W each."""
     first, last = span(i, indices, starts)
-    c = 0
-    while c + 4 <= len(s):
-        s0, s1, s2, s3 = b[c], b[c + 1], b[c + 2], b[c + 3]
-        for k in range(first, last):
-            j = column(k, first, indices)
-            s0 += values[k] * W[j, c]
-            s1 += values[k] * W[j, c + 1]
-            s2 += values[k] * W[j, c + 2]
-            s3 += values[k] * W[j, c + 3]
-        s[c], s[c + 1], s[c + 2], s[c + 3] = s0, s1, s2, s3
-        c += 4
-    while c < len(s):
-        s0 = b[c]
-        for k in range(first, last):
-            s0 += values[k] * W[column(k, first, indices), c]
-        s[c] = s0
-        c += 1
+    for c in range(len(s)):
+        s[c] = b[c]
+    for k in range(first, last):
+        j = column(k, first, indices)
+        for c in range(len(s)):
+            s[c] += values[k] * W[j, c]
 
 
-@compiled_sum
+@inlined_sum
 def squared_norm(i, values, indices, starts):
     """‖xᵢ‖², in double precision."""
     first, last = span(i, indices, starts)
@@ -108,7 +122,7 @@ def squared_norm(i, values, indices, starts):
     return total
 
 
-@compiled
+@inlined
 def best_other(s, y):
     """The class other than y with the largest score; of equals, the first."""
     rival = 1 if y == 0 else 0
@@ -123,7 +137,7 @@ def largest_squared_norm(rows, order):
     """R²: the largest ‖xᵢ‖² among the rows in an order."""
     largest = 0.0
     for i in order:
-        largest = max(largest, squared_norm(i, *rows[:]))
+        largest = max(largest, squared_norm(np.uint64(i), *rows[:]))
     return largest
 
 
@@ -139,7 +153,7 @@ def mix(z):
 
 ROWS_AHEAD = 8
 LINE = 64  # bytes that travel from memory together
-LINES_AT_MOST = 4  # of a row; the processor itself fetches what follows
+LINES_AT_MOST = np.uint64(4)  # of a row; the processor itself fetches what follows
 
 
 @intrinsic
@@ -159,30 +173,38 @@ def fetch(context, array, k):
     return types.void(array, k), generate
 
 
-@compiled
+@inlined
+def is_shuffled(order, start):
+    """Whether rows do not lie one after the other in memory, as the first and the last tell.
+
+    Where they do, the processor fetches by itself, and better.
+    """
+    rest = len(order) - start
+    return rest > 0 and np.int64(order[-1]) - np.int64(order[start]) != rest - 1
+
+
+@inlined
 def fetch_span(array, first, last):
     """Ask for the elements first to last of an array."""
     line = np.uint64(LINE // array.itemsize)
-    last = min(last, first + LINES_AT_MOST * line)
-    while first < last:
+    most = first + LINES_AT_MOST * line
+    while first < last and first < most:
         fetch(array, first)
         first += line
 
 
-@compiled
+@inlined
 def fetch_row(t, order, values, indices, starts):
     """Ask for the row that comes some places after t in the order."""
-    ahead = min(t + ROWS_AHEAD, len(order) - 1)
-    first, last = span(order[ahead], indices, starts)
-    if np.intp(order[ahead]) - np.intp(order[t]) == ahead - t:
-        last = first  # in file order the processor fetches by itself, and better
-    fetch_span(values, first, last)
-    if indices is not None:
-        fetch_span(indices, first, last)
-        fetch(starts, order[min(t + 2 * ROWS_AHEAD, len(order) - 1)])
+    if t + 2 * ROWS_AHEAD < len(order):
+        first, last = span(np.uint64(order[t + ROWS_AHEAD]), indices, starts)
+        fetch_span(values, first, last)
+        if indices is not None:
+            fetch_span(indices, first, last)
+            fetch(starts, np.uint64(order[t + 2 * ROWS_AHEAD]))
 
 
-@compiled
+@inlined
 def fetch_weights(W, i, values, indices, starts):
     """Ask for the weights that row i will need, all classes of each column."""
     if indices is not None:

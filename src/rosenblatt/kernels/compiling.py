@@ -33,22 +33,29 @@ def stamped(function):
     return function
 
 
+KERNEL = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
+HELPER = {**KERNEL, "no_cpython_wrapper": True}  # half of what a small one takes to compile
+SUM = {"reassoc", "contract"}  # NaN and infinity keep their meaning
+
+
 def compiled(function):
-    """A compiled function that lets other threads run."""
-    return stamped(njit(cache=True, nogil=True)(function))
+    """A compiled function that Python calls; it lets other threads run."""
+    return stamped(njit(**KERNEL)(function))
 
 
-def compiled_sum(function):
-    """One whose sums may be reordered and fused, as the vector units need.
-
-    NaN and infinity keep their meaning.
-    """
-    return stamped(njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})(function))
+def helper(function):
+    """One that only compiled functions call."""
+    return stamped(njit(**HELPER)(function))
 
 
 def inlined(function):
-    """One for what runs for each byte or number."""
-    return stamped(njit(cache=True, nogil=True, forceinline=True)(function))
+    """One that becomes a part of those that call it: what runs for each byte, number or row."""
+    return stamped(njit(**HELPER, forceinline=True)(function))
+
+
+def inlined_sum(function):
+    """One whose sums may be reordered and fused, as the vector units need."""
+    return stamped(njit(**HELPER, forceinline=True, fastmath=SUM)(function))
 
 
 class CompilationNotice(event.Listener):

@@ -4,12 +4,13 @@ Each kernel stops early at a row that it needs the kernel values of and that has
 whose activation is not a finite number.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
 from .algebra import best_other
-from .compiling import compiled
+from .compiling import compiled, inlined
 
 
 class KernelValues(NamedTuple):
@@ -22,7 +23,7 @@ class KernelValues(NamedTuple):
     places: np.ndarray
 
 
-@compiled
+@inlined
 def add_line(scores, step, line):
     """Add step times a row's kernel values to the scores of all rows of the block."""
     for u in range(len(scores)):
@@ -42,17 +43,18 @@ def dual_perceptron(kernel_values, steps, learning, start, scores, b, settings, 
         for p in problems:
             a = scores[p, t] + b[p]
             right = a > settings.above if steps[p, t] > 0 else a < settings.below
-            if not right or np.isinf(a):
-                if places[t] < 0 or not np.isfinite(a):
+            if not right or math.isinf(a):
+                if places[t] < 0 or not math.isfinite(a):
                     return t, updates, loss
                 step = steps[p, t]
                 add_line(scores[p], step, values[places[t]])
                 b[p] += step * settings.intercept_step
                 log[updates].position = t
                 log[updates].rival = p
-                log[updates].margin = a if step > 0 else -a
+                margin = a if step > 0 else -a
+                log[updates].margin = margin
                 log[updates].step = step
-                loss += max(-log[updates].margin, 0.0)
+                loss -= margin if margin < 0 else 0.0
                 updates += 1
     return len(places), updates, loss
 
@@ -61,7 +63,7 @@ def dual_perceptron(kernel_values, steps, learning, start, scores, b, settings, 
 def dual_multiclass(kernel_values, steps, labels, start, scores, b, settings, log):
     """Add ηK(x, ·) to the right class and take it from its best rival (Crammer & Singer 2003)."""
     values, places = kernel_values.values, kernel_values.places
-    s = np.empty_like(b)
+    s = np.empty(len(b), b.dtype)
     updates, loss = 0, 0.0
     for t in range(start, len(places)):
         for c in range(len(s)):
@@ -69,8 +71,8 @@ def dual_multiclass(kernel_values, steps, labels, start, scores, b, settings, lo
         y = labels[t]
         rival = best_other(s, y)
         lead = s[y] - s[rival]
-        if not lead > settings.above or np.isinf(lead):
-            if places[t] < 0 or not np.isfinite(lead):
+        if not lead > settings.above or math.isinf(lead):
+            if places[t] < 0 or not math.isfinite(lead):
                 return t, updates, loss
             add_line(scores[y], steps[t], values[places[t]])
             add_line(scores[rival], -steps[t], values[places[t]])
@@ -80,6 +82,6 @@ def dual_multiclass(kernel_values, steps, labels, start, scores, b, settings, lo
             log[updates].rival = rival
             log[updates].margin = lead
             log[updates].step = steps[t]
-            loss += max(-log[updates].margin, 0.0)
+            loss -= lead if lead < 0 else 0.0
             updates += 1
     return len(places), updates, loss

@@ -3,10 +3,10 @@
 import numpy as np
 
 from .algebra import column, mix, span
-from .compiling import compiled, compiled_sum
+from .compiling import compiled, inlined_sum
 
 
-@compiled_sum
+@inlined_sum
 def product_and_size(w, i, values, indices, starts):
     """The product w·xᵢ and the sum of the sizes of its terms, in double precision."""
     first, last = span(i, indices, starts)
@@ -29,7 +29,7 @@ def surely_positive(examples, w, b, out):
     bound = 2.0 * (len(w) + 4) * 2.0**-53
     lost = 2.0 * (len(w) + 4) * 2.0**-1074
     for i in range(len(out)):
-        total, size = product_and_size(w, i, *rows)
+        total, size = product_and_size(w, np.uint64(i), *rows)
         a = total + b if steps[i] > 0 else -(total + b)
         out[i] = a > bound * (size + abs(b)) + lost
 
@@ -39,7 +39,7 @@ def fingerprints(rows, out):
     """A number for every row that is the same for equal rows, dense or sparse."""
     values, indices, starts = rows[:]
     for i in range(len(out)):
-        first, last = span(i, indices, starts)
+        first, last = span(np.uint64(i), indices, starts)
         total = np.uint64(0)
         for k in range(first, last):
             if values[k] != 0:

@@ -4,12 +4,23 @@ Kernels know arrays only: they change the weights in place, take randomness as t
 rows, and can stop and go on where they stopped.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from .algebra import Rows, add, best_other, dot, fetch_row, fetch_weights, move, score
-from .compiling import compiled
+from .algebra import (
+    Rows,
+    add,
+    best_other,
+    dot,
+    fetch_row,
+    fetch_weights,
+    is_shuffled,
+    move,
+    score,
+)
+from .compiling import compiled, inlined
 
 
 class Examples(NamedTuple):
@@ -67,21 +78,23 @@ class Updates(NamedTuple):
 def perceptron(examples, order, start, w, b, settings, log):
     """On every mistake, w += ηyx and b += ηy (Rosenblatt 1958)."""
     rows, steps = examples.rows[:], examples.steps
-    updates, loss = 0, 0.0
+    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
-        i = order[t]
-        fetch_row(t, order, *rows)
+        i = np.uint64(order[t])
+        if shuffled:
+            fetch_row(t, order, *rows)
         a = dot(w, i, *rows) + b[0]
         right = a > settings.above if steps[i] > 0 else a < settings.below
-        if not right or np.isinf(a):
-            if updates == len(log) or not np.isfinite(a):
+        if not right or math.isinf(a):
+            if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
             add(w, steps[i], i, *rows)
             b[0] += steps[i] * settings.intercept_step
+            margin = a if steps[i] > 0 else -a
             log[updates].position = t
-            log[updates].margin = a if steps[i] > 0 else -a
+            log[updates].margin = margin
             log[updates].step = steps[i]
-            loss += max(-log[updates].margin, 0.0)
+            loss -= margin if margin < 0 else 0.0
             updates += 1
     return len(order), updates, loss
 
@@ -90,18 +103,20 @@ def perceptron(examples, order, start, w, b, settings, log):
 def multiclass(examples, order, start, W, b, settings, log):
     """Add ηx to the right class and take it from its best rival (Crammer & Singer 2003)."""
     rows, steps, labels = examples.rows[:], examples.steps, examples.labels
-    s = np.empty_like(b)
-    updates, loss = 0, 0.0
+    s = np.empty(len(b), b.dtype)
+    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
-        i = order[t]
-        fetch_row(t, order, *rows)
-        fetch_weights(W, order[min(t + 1, len(order) - 1)], *rows)
+        i = np.uint64(order[t])
+        if shuffled:
+            fetch_row(t, order, *rows)
+        if t + 1 < len(order):
+            fetch_weights(W, np.uint64(order[t + 1]), *rows)
         score(W, b, s, i, *rows)
         y = labels[i]
         rival = best_other(s, y)
         lead = s[y] - s[rival]
-        if not lead > settings.above or np.isinf(lead):
-            if updates == len(log) or not np.isfinite(lead):
+        if not lead > settings.above or math.isinf(lead):
+            if updates == len(log) or not math.isfinite(lead):
                 return t, updates, loss
             move(W, steps[i], y, rival, i, *rows)
             b[y] += steps[i] * settings.intercept_step
@@ -110,7 +125,7 @@ def multiclass(examples, order, start, W, b, settings, log):
             log[updates].rival = rival
             log[updates].margin = lead
             log[updates].step = steps[i]
-            loss += max(-log[updates].margin, 0.0)
+            loss -= lead if lead < 0 else 0.0
             updates += 1
     return len(order), updates, loss
 
@@ -123,7 +138,7 @@ def perceptron_margins(examples, order, w, b, out):
     """The margin y(w·x + b) for the rows in an order."""
     rows, steps = examples.rows[:], examples.steps
     for t in range(len(order)):
-        i = order[t]
+        i = np.uint64(order[t])
         a = dot(w, i, *rows) + b[0]
         out[t] = a if steps[i] > 0 else -a
 
@@ -132,9 +147,9 @@ def perceptron_margins(examples, order, w, b, out):
 def multiclass_margins(examples, order, W, b, out):
     """The lead of the right class over its best rival, for the rows in an order."""
     rows, labels = examples.rows[:], examples.labels
-    s = np.empty_like(b)
+    s = np.empty(len(b), b.dtype)
     for t in range(len(order)):
-        i = order[t]
+        i = np.uint64(order[t])
         score(W, b, s, i, *rows)
         out[t] = s[labels[i]] - s[best_other(s, labels[i])]
 
@@ -143,14 +158,14 @@ def multiclass_margins(examples, order, W, b, out):
 def perceptron_scores(rows, w, b, out):
     """The activation w·x + b of every row."""
     for i in range(len(out)):
-        out[i] = dot(w, i, *rows[:]) + b[0]
+        out[i] = dot(w, np.uint64(i), *rows[:]) + b[0]
 
 
 @compiled
 def multiclass_scores(rows, W, b, out):
     """The activation of every class for every row."""
     for i in range(len(out)):
-        score(W, b, out[i], i, *rows[:])
+        score(W, b, out[i], np.uint64(i), *rows[:])
 
 
 # The average over all rows seen, kept lazily: an update made when c rows had been seen is missing
@@ -162,7 +177,7 @@ def perceptron_missing(examples, order, seen, log, u, ub, intercept_step):
     """Sum in u what the weights before each logged update lack of it (Daumé 2006)."""
     rows = examples.rows[:]
     for update in log:
-        i = order[update.position]
+        i = np.uint64(order[update.position])
         lack = update.step * (seen + update.position)
         add(u, lack, i, *rows)
         ub[0] += lack * intercept_step
@@ -173,7 +188,7 @@ def multiclass_missing(examples, order, seen, log, u, ub, intercept_step):
     """The same with a right class and a rival per update."""
     rows, labels = examples.rows[:], examples.labels
     for update in log:
-        i, rival = order[update.position], update.rival
+        i, rival = np.uint64(order[update.position]), update.rival
         lack = update.step * (seen + update.position)
         move(u, lack, labels[i], rival, i, *rows)
         ub[labels[i]] += lack * intercept_step
@@ -191,7 +206,7 @@ def mean(w, u, seen, out):
 # scores on a new row follow from its products with the mistaken rows (Freund & Schapire 1999).
 
 
-@compiled
+@inlined
 def moved(k, products, updates):
     """How far update k moved the score of a row that has these products with mistaken rows."""
     return updates.steps[k] * (products[updates.rows[k]] + updates.intercept_steps[k])

@@ -5,6 +5,7 @@ leave what follows the last newline, stop when an array is full or at a broken l
 they got, and go on from there.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -29,8 +30,8 @@ from .addresses import (
     last_line_end,
     line_end,
 )
-from .compiling import compiled, inlined
-from .numbers import DIGITS, digits, is_digit, number
+from .compiling import compiled, helper, inlined
+from .numbers import DIGITS, DOUBLE, NOTHING, digits, is_digit, number
 from .words import hash_bytes, is_new, note, seen_names
 
 
@@ -86,13 +87,21 @@ REASONS = {
 }
 
 
-# i is an address, k the number of values so far.
+LETTER_Q, LETTER_I, LETTER_D = ord("q"), ord("i"), ord("d")
 
 
-@compiled
-def blame(i, error):
-    """What to say of the byte at i: a NUL byte is an error of its own."""
-    return NUL if byte(i) == 0 else error
+# i is an address, k the number of values so far; single tells the precision of values.
+
+
+@inlined
+def stopped(base, line, i, counts, error):
+    """The cursor of a kernel that stopped before a line, of which i is to blame if it is broken."""
+    row, k, lines, ignored = counts
+    if error == 0:
+        i = line
+    elif error != FULL and byte(i) == 0:
+        error = NUL
+    return Cursor(line - base, row, k, lines, ignored, error, i - base)
 
 
 @inlined
@@ -102,13 +111,13 @@ def ends_item(c):
 
 
 @compiled
-def svmlight(buffer, stop, cursor, labels, block, first, limit, increasing, labelled=True):
+def svmlight(buffer, stop, cursor, labels, rows, first, limit, increasing, labelled):
     """Rows of lines ``label qid:number index:value … # comment``.
 
     The columns are index - first, below limit; with ``increasing`` each must be above the last.
     Unless ``labelled``, a label may be absent, and is then not a number.
     """
-    values, indices, starts = block
+    values, indices, starts = rows
     at, row, k, lines, ignored, error, _ = cursor
     base, room = address(buffer), min(len(labels), len(starts) - 1)
     line, stop = base + at, last_line_end(base + at, base + stop)
@@ -127,55 +136,53 @@ def svmlight(buffer, stop, cursor, labels, block, first, limit, increasing, labe
             row, k, ignored = row + 1, end, ignored + queries
             starts[row] = k
         line, lines = line_end(i) + 1, lines + 1
-    where = line if error == 0 else i
-    return Cursor(line - base, row, k, lines, ignored, error, where - base)
+    return stopped(base, line, i, (row, k, lines, ignored), error)
 
 
 @inlined
 def svmlight_label(i, labelled):
     """The label at i, where the features begin, how many queries there are, and an error."""
-    label, end = number(i, np.float64)
-    if not labelled and (byte(end) == COLON or byte(end) == ord("q")):
+    label, end = number(i, DOUBLE)
+    if not labelled and (byte(end) == COLON or byte(end) == LETTER_Q):
         label, end = np.nan, i
     elif end == i or not ends_item(byte(end)):
-        several = end > i and byte(end) == COMMA
-        return label, end, 0, LABELS if several else blame(end, LABEL)
-    if np.isinf(label):
+        return label, end, 0, LABELS if end > i and byte(end) == COMMA else LABEL
+    if math.isinf(label):
         return label, i, 0, LABEL
     i = after_blanks(end)
-    if byte(i) != ord("q"):
+    if byte(i) != LETTER_Q:
         return label, i, 0, 0
-    if byte(i + 1) == ord("i") and byte(i + 2) == ord("d") and byte(i + 3) == COLON:
-        _, end = digits(i + 4, 0)
+    if byte(i + 1) == LETTER_I and byte(i + 2) == LETTER_D and byte(i + 3) == COLON:
+        _, end = digits(i + 4, NOTHING)
         if end > i + 4 and ends_item(byte(end)):
             return label, end, 1, 0
     return label, i, 0, QUERY
 
 
-@compiled
+@inlined
 def svmlight_features(i, k, values, indices, first, limit, increasing):
     """Write the features from i on to the places from k on; where both end, and an error."""
-    kind, room = values.dtype.type, min(len(values), len(indices))
+    single, room = values.itemsize == 4, min(len(values), len(indices))
     limit = min(limit, (1 << 32) - 1)
     least = first
     while True:
         i = after_blanks(i)
         if byte(i) == NEWLINE or byte(i) == COMMENT:
             return i, k, 0
-        index, end = digits(i, 0)
+        index, end = digits(i, NOTHING)
         if end == i or byte(end) != COLON:
             negative = byte(i) == MINUS and is_digit(byte(i + 1))
-            return end, k, INDEX_TOO_SMALL if negative else blame(end, INDEX)
+            return end, k, INDEX_TOO_SMALL if negative else INDEX
         if end - i > DIGITS or index - first >= limit:
             return i, k, INDEX_TOO_LARGE
         if index < least:
             return i, k, INDEX_TOO_SMALL if index < first else INDEX_ORDER
         if k == room:
             return i, k, FULL
-        x, i = number(end + 1, kind)
+        x, i = number(end + 1, single)
         if i == end + 1 or not ends_item(byte(i)):
-            return i, k, blame(i, VALUE)
-        if np.isinf(x):
+            return i, k, VALUE
+        if not math.isfinite(x):
             return end + 1, k, VALUE_TOO_LARGE
         values[np.uint64(k)], indices[np.uint64(k)] = x, index - first
         k += 1
@@ -189,20 +196,14 @@ def svmlight_features(i, k, values, indices, first, limit, increasing):
 NAME_ENDS = np.array([chr(c) in "\0\t\n\v\f\r :|" for c in range(256)])
 
 
-@inlined
-def ends_name(c):
-    """Whether the name of a feature is over."""
-    return NAME_ENDS[c]
-
-
 @compiled
-def vowpal_wabbit(buffer, stop, cursor, labels, weights, block, groups, mask, names):
+def vowpal_wabbit(buffer, stop, cursor, labels, weights, rows, groups, mask, names):
     """Rows of lines ``label importance base 'tag |namespace:scale name:value … |namespace …``.
 
     All but the bar may be missing: a label is then not a number, and the others are 1. A value's
     group is the first letter of its namespace, as in Vowpal Wabbit, or a space.
     """
-    values, indices, starts = block
+    values, indices, starts = rows
     at, row, k, lines, ignored, error, _ = cursor
     base, room = address(buffer), min(len(labels), len(weights), len(starts) - 1)
     line, stop = base + at, last_line_end(base + at, base + stop)
@@ -215,26 +216,23 @@ def vowpal_wabbit(buffer, stop, cursor, labels, weights, block, groups, mask, na
                 break
             labels[row], weights[row], i, bases, error = vw_label(i)
             if error == 0:
-                i, end, error = vw_features(
-                    i, base, stop, k, values, indices, groups, np.uint64(mask), names
-                )
+                i, end, error = vw_features(i, base, stop, k, values, indices, groups, mask, names)
             if error != 0:
                 break
             row, k, ignored = row + 1, end, ignored + bases
             starts[row] = k
         line, lines = line_end(i) + 1, lines + 1
-    where = line if error == 0 else i
-    return Cursor(line - base, row, k, lines, ignored, error, where - base)
+    return stopped(base, line, i, (row, k, lines, ignored), error)
 
 
-@compiled
+@inlined
 def vw_label(i):
     """The label and the importance at i, where the features begin, how many bases, and an error."""
     label, weight, count = np.nan, 1.0, 0
     while byte(i) != BAR and byte(i) != NEWLINE:
-        x, end = number(i, np.float64)
+        x, end = number(i, DOUBLE)
         if end > i and ends_field(byte(end)) and count < 3:
-            if np.isinf(x) or (count == 1 and x < 0):
+            if math.isinf(x) or (count == 1 and x < 0):
                 return label, weight, i, 0, LABEL if count == 0 else WEIGHT
             if count == 0:
                 label = x
@@ -250,72 +248,64 @@ def vw_label(i):
             if byte(i) != QUOTE and byte(end) != BAR:
                 return label, weight, i, 0, WEIGHT if count == 1 else LABEL
         i = after_blanks(end)
-    return label, weight, i, max(count - 2, 0), 0
+    return label, weight, i, 1 if count == 3 else 0, 0
 
 
-@compiled
+@inlined
 def vw_features(i, base, stop, k, values, indices, groups, mask, names):
     """Write the features from i on to the places from k on; where both end, and an error."""
-    kind, room = values.dtype.type, min(len(values), len(indices), len(groups))
-    space, group, scale, seen = np.uint64(0), np.uint8(SPACE), kind(1), seen_names(names)
+    single, room = values.itemsize == 4, min(len(values), len(indices), len(groups))
+    space, group, scale, seen = np.uint64(0), np.uint8(SPACE), 1.0, seen_names(names)
     while byte(i) != NEWLINE:
-        if byte(i) == BAR:
-            begin = i + 1
-            space, i = vw_namespace(begin, stop)
-            group = byte(begin) if i > begin else np.uint8(SPACE)
-            scale, i, error = vw_value(i, kind(1))
-            if error != 0:
-                return i, k, error
-        else:
-            h, end = vw_name(i, stop, space)
-            if end == i or byte(end) == 0:
-                return end, k, blame(end, NAME)
-            if k == room:
-                return i, k, FULL
-            index = np.uint32(h & mask)
+        is_space = byte(i) == BAR
+        begin = i + 1 if is_space else i
+        if is_space:
+            space, scale, group = np.uint64(0), 1.0, np.uint8(SPACE)
+        h, end = vw_name(begin, stop, space, is_space)
+        if end == begin and not is_space:
+            return end, k, NAME
+        if k == room and not is_space:
+            return i, k, FULL
+        x, i, error = vw_value(end, scale, single)
+        if error != 0:
+            return i, k, error
+        if not is_space:
+            place, index = np.uint64(k), np.uint32(h & mask)
             if is_new(seen, index):
-                note(names, index, i - base, end - base)
-            x, i, error = vw_value(end, scale)
-            if error != 0:
-                return i, k, error
-            place = np.uint64(k)
+                note(names, index, begin - base, end - base)
             values[place], indices[place], groups[place] = x, index, group
             k += 1
+        elif end > begin:
+            space, scale, group = h, x, byte(begin)
+        else:
+            scale = x
         i = after_blanks(i)
     return i, k, 0
 
 
 @inlined
-def vw_name(i, stop, space):
-    """The hash of the name at i in a namespace, and where it ends. Digits alone are a number."""
-    m, end = digits(i, 0)
-    if ends_name(byte(end)) and 0 < end - i <= DIGITS:
+def vw_name(i, stop, space, is_space):
+    """The hash of a name or namespace at i, and where it ends. Digits alone name a number."""
+    m, end = digits(i, NOTHING)
+    if NAME_ENDS[byte(end)] and 0 < end - i <= DIGITS and not is_space:
         return space + np.uint64(m), end
-    while not ends_name(byte(end)):
+    while not NAME_ENDS[byte(end)]:
         end += 1
     return hash_bytes(i, end, stop, space), end
 
 
-@compiled
-def vw_namespace(i, stop):
-    """The hash of the namespace at i, 0 for the one without name, and where it ends."""
-    end = i
-    while not ends_name(byte(end)):
-        end += 1
-    return (hash_bytes(i, end, stop, np.uint64(0)) if end > i else np.uint64(0)), end
-
-
 @inlined
-def vw_value(i, scale):
+def vw_value(i, scale, single):
     """What stands after a colon at i, or 1, times the scale; where it ends, and an error."""
     if byte(i) != COLON:
-        return scale, i, 0 if ends_field(byte(i)) or byte(i) == BAR else blame(i, NAME)
-    x, end = number(i + 1, type(scale))
+        return scale, i, 0 if ends_field(byte(i)) or byte(i) == BAR else NAME
+    x, end = number(i + 1, single)
     if end == i + 1 or not (ends_field(byte(end)) or byte(end) == BAR):
-        return x, end, blame(end, VALUE)
-    if np.isinf(x * scale):
+        return x, end, VALUE
+    x = np.float64(np.float32(x * scale)) if single else x * scale
+    if not math.isfinite(x):
         return x, i + 1, VALUE_TOO_LARGE
-    return x * scale, end, 0
+    return x, end, 0
 
 
 # Tables as text: cells between delimiters. Quotation marks may hide a delimiter or a newline.
@@ -338,7 +328,7 @@ def row_ends(data, delimiter, ends):
             may_open = True  # a mark that follows is one within the cell
         else:
             quoted = may_open and c == MARKS
-            may_open = c in (delimiter, NEWLINE, RETURN)
+            may_open = ends_cell(c, delimiter) or c == RETURN
             if c == NEWLINE:
                 ends[n] = i - base
                 n += 1
@@ -367,74 +357,76 @@ def table(buffer, stop, cursor, delimiter, places, labels, values, width):
                 break
             row, ignored = row + 1, ignored + missing
         line, lines = line_end(i) + 1, lines + 1
-    where = line if error == 0 else i
-    return Cursor(line - base, row, row * width, lines, ignored, error, where - base)
+    return stopped(base, line, i, (row, row * width, lines, ignored), error)
 
 
-@compiled
+@inlined
 def table_row(i, delimiter, places, labels, row, values, width):
     """Write the cells from i on to a row; where they end, how many are missing, and an error."""
-    kind, first, missing, last = values.dtype.type, row * width, 0, len(places) - 1
+    single, first, missing, last = values.itemsize == 4, row * width, 0, len(places) - 1
     for j in range(last + 1):
         place = places[j]
-        if place < 0:
-            labels[row], end, error = cell(i, delimiter, np.float64)
-            if error == 0 and np.isnan(labels[row]):
-                error = LABEL
-        elif place < width:
-            x, end, error = cell(i, delimiter, kind)
-            if np.isnan(x):
-                x = kind(0)
-                missing += 1
-            values[np.uint64(first + place)] = x
+        if place >= width:
+            end = i
+            while not ends_cell(byte(end), delimiter):
+                end += 1
         else:
-            end, error = cell_end(i, delimiter), 0
-        if error != 0:
-            return end, missing, error
+            x, end, error = cell(i, delimiter, single and place >= 0)
+            if error != 0:
+                return end, missing, error
+            if place < 0:
+                if math.isnan(x):
+                    return end, missing, LABEL
+                labels[row] = x
+            else:
+                missing += math.isnan(x)
+                values[np.uint64(first + place)] = 0.0 if math.isnan(x) else x
         if byte(end) != (NEWLINE if j == last else delimiter):
             return end, missing, CELLS
         i = end + 1
     return i - 1, missing, 0
 
 
-@compiled
-def cell_end(i, delimiter):
-    """The delimiter or newline after the cell at i."""
-    while byte(i) != delimiter and byte(i) != NEWLINE:
-        i += 1
-    return i
+@inlined
+def ends_cell(c, delimiter):
+    """Whether a cell is over."""
+    return c == delimiter or c == NEWLINE  # `in` takes longer to compile
 
 
 @inlined
-def cell(i, delimiter, kind):
+def surrounds(c, delimiter):
+    """Whether a byte may stand around a number in a cell: a blank or a mark."""
+    return (is_blank(c) or c == MARKS) and c != delimiter
+
+
+@inlined
+def cell(i, delimiter, single):
     """The number in the cell at i, or NaN if it is missing; where the cell ends, and an error."""
-    x, end = number(i, kind)
-    if end == i or not (byte(end) == delimiter or byte(end) == NEWLINE):
-        x, end, error = odd_cell(i, delimiter, kind)
-        return x, end, error
-    if np.isinf(x):
-        return x, i, VALUE_TOO_LARGE
-    return x, end, 0
-
-
-@compiled
-def is_missing(word, last):
-    """Whether up to eight letters, of which the last is given too, stand for a missing number."""
-    return last != 0 and np.any(word == MISSING_WORDS)
-
-
-@compiled
-def odd_cell(i, delimiter, kind):
-    """What cell gives, for a number that is missing or has blanks or marks around it."""
-    end = cell_end(i, delimiter)
-    last = end
-    while i < last and (is_blank(byte(i)) or byte(i) == MARKS):
+    while surrounds(byte(i), delimiter):
         i += 1
-    while i < last and (is_blank(byte(last - 1)) or byte(last - 1) == MARKS):
-        last -= 1
-    if i == last or (last - i <= 8 and is_missing(eight(i, last), byte(last - 1))):
-        return kind(np.nan), end, 0
-    x, after = number(i, kind)
-    if after < last or after == i:
-        return x, after, blame(after, VALUE)
-    return (x, i, VALUE_TOO_LARGE) if np.isinf(x) else (x, end, 0)
+    x, after = number(i, single)
+    found = after > i
+    if not found:
+        x, after = np.nan, missing_end(i, delimiter)
+        if after < i:
+            return x, i, VALUE
+    end = after
+    while surrounds(byte(end), delimiter):
+        end += 1
+    if not ends_cell(byte(end), delimiter):
+        return x, after, VALUE
+    return (x, i, VALUE_TOO_LARGE) if found and not math.isfinite(x) else (x, end, 0)
+
+
+@helper
+def missing_end(i, delimiter):
+    """Where the word at i ends that stands for a missing number, or -1 if it does not."""
+    end = i
+    while not (ends_cell(byte(end), delimiter) or surrounds(byte(end), delimiter)):
+        end += 1
+    if end - i <= 8 and (end == i or byte(end - 1) != 0):
+        word = eight(i, end)
+        for missing in MISSING_WORDS:
+            if word == missing:
+                return end
+    return -1

@@ -1,28 +1,29 @@
 """Decimal digits to the nearest float, ties to even (Clinger 1990).
 
 A short number is a division of exact floats. A long one is a product of two 64-bit integers with a
-known error; the few that lie too near the middle between two floats are compared with it in whole
-numbers.
+known error. The few that lie too near the middle between two floats are left to Python.
 """
 
+import ctypes
 import math
+from decimal import Decimal
 
 import numpy as np
+from llvmlite import binding, ir
+from numba import types
+from numba.extending import intrinsic
 
 from .addresses import MINUS, PLUS, POINT, byte
-from .compiling import compiled, inlined
+from .compiling import helper, inlined
 
 DIGITS = 18  # that always fit in 63 bits; 19 in 64
 EXACT = 1 << 53  # integers up to here are floats
 EXACT_TENS = np.array([10.0**e for e in range(23)])
 LEAST, MOST = -342, 308  # 19 digits times a smaller power of ten are 0, times a larger infinite
 TINY = -1074  # the exponent of 2 in the smallest float
-SIGNIFICANT = 800  # digits; the middle between two floats has fewer
-LIMBS = 128  # of 32 bits, for 800 digits times 2^1075
-
-BIT, TEN = np.uint64(1), np.uint64(10)
-FIRST_BIT = np.uint64(1 << 63)
-LIMB, LOW = np.uint64(32), np.uint64((1 << 32) - 1)
+ZERO, NINE, LETTER_E, LOWER_CASE = ord("0"), ord("9"), ord("e"), 32
+NOTHING, DOUBLE = np.int64(0), np.bool_(False)  # of types that literals do not have
+BIT, TEN, FIRST_BIT = np.uint64(1), np.uint64(10), np.uint64(1 << 63)
 
 
 def power_of_ten(e):
@@ -39,24 +40,61 @@ TENS_EXPONENT = np.array([q for _, q in TENS])
 @inlined
 def is_digit(c):
     """Whether a byte is a decimal digit."""
-    return ord("0") <= c <= ord("9")
+    return ZERO <= c <= NINE
 
 
 @inlined
 def digits(i, m):
     """Carry m on over the decimal digits from i on; m and where they end."""
     while is_digit(byte(i)):
-        m = 10 * m + byte(i) - ord("0")
+        m = 10 * m + byte(i) - ZERO
         i += 1
     return m, i
 
 
 @inlined
+def number(i, single):
+    """The number at i, rounded once to single or double precision, and where it ends.
+
+    That is i if there is none.
+    """
+    negative = byte(i) == MINUS
+    first = i + 1 if negative or byte(i) == PLUS else i
+    m, end = digits(first, NOTHING)
+    count, e, scale = end - first, 0, 0
+    if byte(end) == POINT:
+        point = end + 1
+        m, end = digits(point, m)
+        e = point - end
+        count -= e
+    elif 0 < count < 8 and byte(end) | LOWER_CASE != LETTER_E:
+        return (-np.float64(m) if negative else np.float64(m)), end  # exact in both precisions
+    if count == 0:
+        return 0.0, i
+    last = end
+    if byte(end) | LOWER_CASE == LETTER_E:
+        scale, end = exponent(end)
+        e += scale
+    if count > DIGITS or m > EXACT or not -22 <= e <= 22:
+        d = nearest(first, last, end, scale)
+    elif e < 0:
+        d = m / EXACT_TENS[np.uint64(-e)]
+    else:
+        d = m * EXACT_TENS[np.uint64(e)]
+    if single:
+        x = np.float64(np.float32(d))
+        if x != d and np.float32(2 * d - x) == 2 * d - x:  # d is the middle of two
+            x = np.float64(np.float32(in_python(first, end, 1)))
+        d = x
+    return (-d if negative else d), end
+
+
+@helper
 def exponent(i):
     """The exponent whose letter is at i, and where it ends; 0 and i if there is none."""
     negative = byte(i + 1) == MINUS
     first = i + 2 if negative or byte(i + 1) == PLUS else i + 1
-    e, end = digits(first, 0)
+    e, end = digits(first, NOTHING)
     if end == first:
         return 0, i
     if end - first > 9:
@@ -64,152 +102,97 @@ def exponent(i):
     return (-e if negative else e), end
 
 
-@inlined
-def number(i, kind):
-    """The number at i, rounded once to a kind of float, and where it ends; i if there is none."""
-    negative = byte(i) == MINUS
-    first = i + 1 if negative or byte(i) == PLUS else i
-    m, end = digits(first, 0)
-    count, e, scale = end - first, 0, 0
-    if byte(end) == POINT:
-        point = end + 1
-        m, end = digits(point, m)
-        e = point - end
-        count -= e
-    elif 0 < count < 8 and byte(end) | 32 != ord("e"):
-        return (-kind(m) if negative else kind(m)), end  # exact in every kind
-    if count == 0:
-        return kind(0), i
-    last = end
-    if byte(end) | 32 == ord("e"):
-        scale, end = exponent(end)
-        e += scale
-    if count > DIGITS or m > EXACT or not -22 <= e <= 22:
-        d = nearest(first, last, scale)
-    elif e < 0:
-        d = m / EXACT_TENS[np.uint64(-e)]
-    else:
-        d = m * EXACT_TENS[np.uint64(e)]
-    x = kind(d)
-    if x != d and kind(2 * d - x) == 2 * d - x:
-        x = kind(off_middle(first, last, scale, d))
-    return (-x if negative else x), end
-
-
-@compiled
-def off_middle(first, last, scale, d):
-    """The float next to d on the side of the decimal, or d if they are equal.
-
-    For d in the middle between two shorter floats: rounded again, it would forget the side.
-    """
-    m, q = math.frexp(d)
-    side = compare(first, last, scale, np.uint64(math.ldexp(m, 53)), q - 53)
-    return d if side == 0 else np.nextafter(d, side * np.inf)
-
-
-@compiled
-def nearest(first, last, scale):
-    """The float nearest to the decimal first to last times a power of ten.
+@helper
+def nearest(first, last, end, scale):
+    """The float nearest to the decimal first to last times a power of ten, all of it up to end.
 
     The first digits and the power of ten are made 64-bit integers whose first bit is set. The
     upper half P of their product is at most error below the decimal; its last bits are rounded.
     """
-    m, e, more = significant(first, last, scale)
+    m, e, error = significant(first, last, scale)
     if m == 0 or e < LEAST:
         return 0.0
     if e > MOST:
         return np.inf
-    q = TENS_EXPONENT[e - LEAST] + 64
+    ten = np.uint64(e - LEAST)
+    q = TENS_EXPONENT[ten] + 64
     while m < FIRST_BIT:
         m <<= BIT
         q -= 1
-    P = upper_half(m, TENS_BITS[e - LEAST])
+    P = upper_half(m, TENS_BITS[ten])
     if P < FIRST_BIT:
         P <<= BIT
         q -= 1
-    error = np.uint64(36) if more else np.uint64(4)
 
-    surplus = max(11, TINY - q)
-    q += surplus
-    m, below, above = np.uint64(0), False, False
-    if surplus < 64:
-        middle = BIT << np.uint64(surplus - 1)
-        rest = P & (middle + middle - BIT)
-        m, below, above = P >> np.uint64(surplus), rest + error <= middle, rest > middle
-    if not (below or above):
-        side = compare(first, last, scale, m + m + BIT, q - 1)
-        above = side > 0 or (side == 0 and m & BIT == BIT)
-    return math.ldexp(np.float64(m + BIT if above else m), q)
+    surplus = TINY - q if TINY - q > 11 else 11
+    if surplus >= 64:
+        return in_python(first, end, 0)
+    middle = BIT << np.uint64(surplus - 1)
+    rest = P & (middle + middle - BIT)
+    m = P >> np.uint64(surplus)
+    if rest > middle:
+        m += BIT
+    elif rest + error > middle:
+        return in_python(first, end, 0)
+    return math.ldexp(np.float64(m), q + surplus)
 
 
-@compiled
+@inlined
 def significant(i, last, e):
-    """The first 19 digits of the decimal i to last times 10ᵉ, their exponent, if more follow."""
-    m, count, more, whole = np.uint64(0), 0, False, True
+    """The first 19 digits of the decimal i to last times 10ᵉ, their exponent, and an error.
+
+    It counts in the last bits of the upper half of a product: more, if there are more digits.
+    """
+    m, count, error, whole = np.uint64(0), 0, np.uint64(4), True
     while i < last:
         if byte(i) == POINT:
             whole = False
         elif count < 19:
-            m = TEN * m + np.uint64(byte(i) - ord("0"))
+            m = TEN * m + np.uint64(byte(i) - ZERO)
             count += m > 0
             e -= not whole
         else:
-            more |= byte(i) != ord("0")
+            if byte(i) != ZERO:
+                error = np.uint64(36)
             e += whole
         i += 1
-    return m, e, more
+    return m, e, error
 
 
-@compiled
-def upper_half(a, b):
+@intrinsic
+def upper_half(context, a, b):
     """The upper 64 bits of the 128 of a·b."""
-    a1, a0, b1, b0 = a >> LIMB, a & LOW, b >> LIMB, b & LOW
-    middle = a1 * b0 + (a0 * b0 >> LIMB)
-    other = a0 * b1 + (middle & LOW)
-    return a1 * b1 + (middle >> LIMB) + (other >> LIMB)
+
+    def generate(context, builder, signature, arguments):
+        a, b = (builder.zext(argument, ir.IntType(128)) for argument in arguments)
+        upper = builder.lshr(builder.mul(a, b), ir.IntType(128)(64))
+        return builder.trunc(upper, ir.IntType(64))
+
+    return types.uint64(types.uint64, types.uint64), generate
 
 
-@compiled
-def compare(i, last, e, m, q):
-    """The sign of the decimal i to last times 10ᵉ, less m·2ᑫ, in whole numbers."""
-    left, right = np.zeros(LIMBS, np.uint64), np.zeros(LIMBS, np.uint64)
-    size, count, more, whole = 0, 0, False, True
-    while i < last:
-        if byte(i) == POINT:
-            whole = False
-        elif count < SIGNIFICANT:
-            size = times(left, size, 10, np.uint64(byte(i) - ord("0")))
-            count += size > 0
-            e -= not whole
-        else:
-            more |= byte(i) != ord("0")
-            e += whole
-        i += 1
-    power(left, power(left, size, 10, e), 2, -q)
-    size = times(right, times(right, 0, 1, m >> LIMB), 1 << 32, m & LOW)
-    power(right, power(right, size, 10, -e), 2, q)
-    for k in range(LIMBS - 1, -1, -1):
-        if left[k] != right[k]:
-            return 1 if left[k] > right[k] else -1
-    return 1 if more else 0
+def nearest_float(text, single):
+    """The float nearest to a decimal.
+
+    For single precision, if that is in the middle between two shorter floats, one next to it on
+    the side of the decimal: rounded again, it would forget the side.
+    """
+    d = float(text)
+    exact, near = Decimal(text if single else 0), Decimal(d if single else 0)
+    return d if exact == near else math.nextafter(d, math.inf if exact > near else -math.inf)
 
 
-@compiled
-def times(big, size, factor, carry):
-    """Big = big·factor + carry, for an integer in limbs of 32 bits; how many it has."""
-    for k in range(size):
-        carry += big[k] * np.uint64(factor)
-        big[k] = carry & LOW
-        carry >>= LIMB
-    if carry > 0:
-        big[size] = carry
-        size += 1
-    return size
+@ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
+def rounded(first, end, single):
+    """The float nearest to the decimal between two addresses; not a number if interrupted."""
+    try:
+        return nearest_float(ctypes.string_at(first, end - first).decode("ascii"), single)
+    except KeyboardInterrupt:  # which cannot pass through compiled code
+        return math.nan
 
 
-@compiled
-def power(big, size, factor, e):
-    """Big = big·factorᵉ; how many limbs it has."""
-    for _ in range(e):
-        size = times(big, size, factor, np.uint64(0))
-    return size
+# Compiled code finds it by its name, as what comes from the disk cache must.
+binding.add_symbol("rosenblatt_rounded", ctypes.cast(rounded, ctypes.c_void_p).value)
+in_python = types.ExternalFunction(
+    "rosenblatt_rounded", types.float64(types.int64, types.int64, types.int64)
+)

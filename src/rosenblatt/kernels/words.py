@@ -12,7 +12,7 @@ import numpy as np
 
 from .addresses import SPACE, address, byte, eight, eight_bytes, is_blank, low_zeros
 from .algebra import mix
-from .compiling import compiled, inlined
+from .compiling import compiled, helper, inlined
 
 
 class CSRBuffer(NamedTuple):
@@ -47,8 +47,8 @@ class Names(NamedTuple):
     """Room for the names of the first features met: what a hash cannot tell.
 
     Feature ``indices[n]`` is spelt by the bytes ``begins[n]:ends[n]``, for n below ``count[0]``.
-    ``seen`` has one byte for every column, mask + 1 in all, which is 1 once its feature was met.
-    Set ``count[0]`` to 0 when the names are copied out.
+    ``seen`` has one byte for every column, mask + 1 in all, which is 1 once its feature was met, or
+    none where names are not to be kept. Set ``count[0]`` to 0 when the names are copied out.
     """
 
     seen: np.ndarray
@@ -88,10 +88,10 @@ def salt(name):
     return hash_bytes(i, i + len(name), i + len(name), np.uint64(0))
 
 
-@compiled
+@inlined
 def seen_names(names):
     """Where the marks of the known names begin, or 0 when names are not kept."""
-    return 0 if names is None else address(names.seen)
+    return address(names.seen) if len(names.seen) > 0 else 0
 
 
 @inlined
@@ -100,55 +100,24 @@ def is_new(seen, index):
     return seen != 0 and byte(seen + index) == 0
 
 
-@compiled
+@helper
 def note(names, index, begin, end):
     """Keep the name of a feature that is met for the first time, while there is room."""
-    if names is not None:
-        seen, indices, begins, ends, count = names
-        n = count[0]
-        seen[index] = 1
-        if n < len(indices):
-            indices[n], begins[n], ends[n] = index, begin, end
-            count[0] += 1
+    seen, indices, begins, ends, count = names
+    n = count[0]
+    seen[index] = 1
+    if n < len(indices):
+        indices[n], begins[n], ends[n] = index, begin, end
+        count[0] += 1
 
 
 # Columns.
 
 
 @compiled
-def text(data, offsets, row, k, grams, block, names):
-    """The n-grams of each string, once each, sorted by column."""
-    values, indices, starts = block
-    base, rows = address(data), min(len(offsets), len(starts)) - 1
-    longest = 0
-    for r in range(row, rows):
-        longest = max(longest, offsets[r + 1] - offsets[r])
-    most = longest if grams.characters else (longest + 1) // 3
-    keys = np.empty(most * (grams.longest - grams.shortest + 1), np.uint32)
-    ordered, counts = np.empty_like(keys), np.empty(BUCKETS + 1, np.uint32)
-    hashes, letters = np.empty(grams.longest, np.uint64), np.empty(most, np.uint8)
-    edges, begins = np.empty(most + 1, np.int64), np.empty(most + 1, np.int64)
-    while row < rows:
-        i, end = base + offsets[row], base + offsets[row + 1]
-        if grams.characters:
-            n = character_keys(i, end, base, grams, letters, edges, begins, keys, names)
-        else:
-            n = word_keys(i, end, base, grams, hashes, begins, keys, names)
-        if n > min(len(values), len(indices)) - k:
-            break
-        order(keys, n, grams.mask, counts, ordered)
-        last = tally(ordered, n, k, values, indices, grams.presence)
-        if grams.unit_length:
-            normalise(values, k, last)
-        row, k = row + 1, last
-        starts[row] = k
-    return row, k
-
-
-@compiled
-def categories(data, offsets, row, k, seed, mask, trim, block, names):
+def categories(data, offsets, row, k, seed, mask, trim, rows, names):
     """Each string, with or without blanks around it, as one feature of value 1; none if empty."""
-    values, indices, starts = block
+    values, indices, starts = rows
     base, seen = address(data), seen_names(names)
     while row < min(len(offsets), len(starts)) - 1 and k < min(len(values), len(indices)):
         i, end = base + offsets[row], base + offsets[row + 1]
@@ -157,7 +126,7 @@ def categories(data, offsets, row, k, seed, mask, trim, block, names):
         while trim and i < end and is_blank(byte(end - 1)):
             end -= 1
         if i < end:
-            index = np.uint32(hash_bytes(i, end, end, np.uint64(seed)) & np.uint64(mask))
+            index = np.uint32(hash_bytes(i, end, end, seed) & mask)
             if is_new(seen, index):
                 note(names, index, i - base, end - base)
             values[k], indices[k] = 1, index
@@ -168,11 +137,11 @@ def categories(data, offsets, row, k, seed, mask, trim, block, names):
 
 
 @compiled
-def numbers(column, row, k, index, block):
+def numbers(column, row, k, index, rows):
     """Each number as one feature in a given column; none if it is 0 or missing."""
-    values, indices, starts = block
+    values, indices, starts = rows
     while row < min(len(column), len(starts) - 1) and k < min(len(values), len(indices)):
-        if column[row] != 0 and not np.isnan(column[row]):
+        if column[row] != 0 and not math.isnan(column[row]):
             values[k], indices[k] = column[row], index
             k += 1
         row += 1
@@ -181,12 +150,12 @@ def numbers(column, row, k, index, block):
 
 
 @compiled
-def append(block, group, ends, out, groups):
-    """Put the rows of a block into out, where row r ends at ends[r] so far.
+def append(rows, group, ends, out, groups):
+    """Put rows into out, where row r ends at ends[r] so far.
 
-    Blocks that are appended one after the other become one, with the group of each value.
+    Those that are appended one after the other become one, with the group of each value.
     """
-    values, indices, starts = block
+    values, indices, starts = rows
     for row in range(len(ends)):
         end = ends[row]
         for k in range(starts[row], starts[row + 1]):
@@ -197,6 +166,7 @@ def append(block, group, ends, out, groups):
 
 # Words, eight bytes at a time. Some of eight bytes are told by the upper bits of these.
 
+A_TO_Z, ZERO_TO_NINE, UNDERSCORE = tuple(b"az"), tuple(b"09"), tuple(b"__")
 ONES = np.uint64(0x0101010101010101)
 UPPER = np.uint64(0x8080808080808080)
 
@@ -217,8 +187,8 @@ def lower(word):
 def in_words(word):
     """The letters, digits and underscores of ASCII, and every byte of other characters."""
     plain = word & ~UPPER
-    letters = between(lower(plain), ord("a"), ord("z"))
-    others = between(plain, ord("0"), ord("9")) | between(plain, ord("_"), ord("_"))
+    letters = between(lower(plain), *A_TO_Z)
+    others = between(plain, *ZERO_TO_NINE) | between(plain, *UNDERSCORE)
     return letters | others | (word & UPPER)
 
 
@@ -247,7 +217,7 @@ def read_word(i, end, h):
         after_first = UPPER
 
 
-@compiled
+@inlined
 def word_keys(i, end, base, grams, hashes, begins, keys, names):
     """The columns of the word n-grams between two addresses; how many they are.
 
@@ -281,7 +251,7 @@ LOWER[65:91] += 32
 LOWER[9:14] = SPACE
 
 
-@compiled
+@inlined
 def character_keys(i, end, base, grams, letters, edges, begins, keys, names):
     """The columns of the character n-grams between two addresses; how many they are.
 
@@ -315,8 +285,8 @@ def character_keys(i, end, base, grams, letters, edges, begins, keys, names):
 BUCKETS = 1 << 16
 
 
-@compiled
-def order(keys, n, mask, counts, ordered):
+@inlined
+def sort(keys, n, mask, counts, ordered):
     """Sort n keys of 0 to mask. They are hashes: about one falls into each of n equal buckets."""
     buckets, shift = BUCKETS, np.uint32(0)
     while buckets > n + n and buckets > 2:
@@ -340,26 +310,88 @@ def order(keys, n, mask, counts, ordered):
         ordered[place] = key
 
 
-@compiled
-def tally(ordered, n, k, values, indices, presence):
+@helper
+def write_counts(keys, n, k, grams, rows, ordered, counts):
     """Write each key once from place k on, with how often it comes; where they end."""
-    count = 0
+    values, indices, _ = rows
+    sort(keys, n, grams.mask, counts, ordered)
+    first, count, total = k, 0, 0.0
     for t in range(n):
         again = t > 0 and ordered[t] == ordered[t - 1]
         count = count + 1 if again else 1
         k += not again
-        values[k - 1], indices[k - 1] = 1 if presence else count, ordered[t]
+        values[k - 1], indices[k - 1] = 1 if grams.presence else count, ordered[t]
+    if grams.unit_length:
+        for t in range(first, k):
+            total += np.float64(values[t]) * values[t]
+        for t in range(first, k):
+            values[t] = values[t] / math.sqrt(total)
     return k
 
 
+def text(
+    data: np.ndarray,
+    offsets: np.ndarray,
+    row: int,
+    k: int,
+    grams: Grams,
+    rows: CSRBuffer,
+    names: Names,
+) -> tuple[int, int]:
+    """The n-grams of each string, once each, sorted by column."""
+    kernel = character_grams if grams.characters else word_grams
+    return kernel(data, offsets, row, k, grams, rows, names)
+
+
 @compiled
-def normalise(values, k, end):
-    """Divide the values k to end by their Euclidean length."""
-    total = 0.0
-    for t in range(k, end):
-        total += np.float64(values[t]) * values[t]
-    for t in range(k, end):
-        values[t] = values[t] / math.sqrt(total)
+def word_grams(data, offsets, row, k, grams, rows, names):
+    """Those of words."""
+    base, most = address(data), (longest_string(offsets, row, len(rows.starts) - 1) + 1) // 3
+    keys, ordered, counts = sorting_room(most, grams)
+    hashes, begins = np.empty(grams.longest, np.uint64), np.empty(grams.longest, np.int64)
+    while row < min(len(offsets), len(rows.starts)) - 1:
+        i, end = base + offsets[row], base + offsets[row + 1]
+        n = word_keys(i, end, base, grams, hashes, begins, keys, names)
+        if n > min(len(rows.values), len(rows.indices)) - k:
+            break
+        k = write_counts(keys, n, k, grams, rows, ordered, counts)
+        row += 1
+        rows.starts[row] = k
+    return row, k
+
+
+@compiled
+def character_grams(data, offsets, row, k, grams, rows, names):
+    """Those of characters."""
+    base, most = address(data), longest_string(offsets, row, len(rows.starts) - 1)
+    keys, ordered, counts = sorting_room(most, grams)
+    letters, begins = np.empty(most, np.uint8), np.empty(most + 1, np.int64)
+    edges = np.empty_like(begins)
+    while row < min(len(offsets), len(rows.starts)) - 1:
+        i, end = base + offsets[row], base + offsets[row + 1]
+        n = character_keys(i, end, base, grams, letters, edges, begins, keys, names)
+        if n > min(len(rows.values), len(rows.indices)) - k:
+            break
+        k = write_counts(keys, n, k, grams, rows, ordered, counts)
+        row += 1
+        rows.starts[row] = k
+    return row, k
+
+
+@helper
+def longest_string(offsets, row, stop):
+    """The bytes of the longest string from a row on."""
+    longest = 0
+    for r in range(row, min(len(offsets) - 1, stop)):
+        longest = max(longest, offsets[r + 1] - offsets[r])
+    return longest
+
+
+@inlined
+def sorting_room(most, grams):
+    """Room for the keys of as many words or characters, for the same sorted, and for buckets."""
+    keys = np.empty(most * (grams.longest - grams.shortest + 1), np.uint32)
+    return keys, np.empty_like(keys), np.empty(BUCKETS + 1, np.uint32)
 
 
 # Crosses: the products of the features of two groups, as features of their own.
@@ -384,28 +416,26 @@ def count_crosses(starts, groups, pairs, crossed_starts):
 
 
 @compiled
-def cross(block, groups, pairs, mask, out, names):
+def cross(rows, groups, pairs, mask, out, names):
     """Copy rows, and add to each the products of pairs of groups: one for every two features.
 
     A group with itself gives one for every two different places. A name is kept as the columns
     that are multiplied. The starts of out are those that count_crosses gives.
     """
-    values, indices, starts = block
+    values, indices, starts = rows
     for row in range(len(starts) - 1):
         end = out.starts[row]
         for k in range(starts[row], starts[row + 1]):
             out.values[end], out.indices[end] = values[k], indices[k]
             end += np.uint64(1)
         for p in range(len(pairs)):
-            end = multiply(
-                row, pairs[p, 0], pairs[p, 1], block, groups, np.uint64(mask), out, end, names
-            )
+            end = multiply(row, pairs[p, 0], pairs[p, 1], rows, groups, mask, out, end, names)
 
 
-@compiled
-def multiply(row, a, b, block, groups, mask, out, end, names):
+@helper
+def multiply(row, a, b, rows, groups, mask, out, end, names):
     """Write the products of groups a and b in a row from place end on; where they end."""
-    values, indices, starts = block
+    values, indices, starts = rows
     seen = seen_names(names)
     for k in range(starts[row], starts[row + 1]):
         if groups[k] == a:

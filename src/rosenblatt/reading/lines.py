@@ -188,7 +188,7 @@ class VowpalWabbitParser(LineParser):
         """Call the kernel."""
         met = self.vocabulary.met
         cursor = lines.vowpal_wabbit(data, len(data), cursor, *out, self.mask, met)
-        text = data.tobytes() if met is not None and met.count[0] else b""
+        text = data.tobytes() if met.count[0] else b""
         self.vocabulary.collect(
             lambda begin, end: (vw_name, namespace_of(text, begin), text[begin:end])
         )

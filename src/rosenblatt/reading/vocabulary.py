@@ -15,27 +15,25 @@ class Vocabulary:
 
     def __init__(self, most: int, size: int) -> None:
         self.known: dict[int, Spelling] = {}
-        self.met: Names | None = None  # room for what a kernel meets
-        if most > 0:
-            places = np.empty((2, most), np.int64)
-            seen, indices = np.zeros(size, np.uint8), np.empty(most, np.uint32)
-            self.met = Names(seen, indices, places[0], places[1], np.zeros(1, np.int64))
+        places = np.empty((2, most), np.int64)
+        seen, indices = np.zeros(size if most else 0, np.uint8), np.empty(most, np.uint32)
+        # Room for what a kernel meets.
+        self.met = Names(seen, indices, places[0], places[1], np.zeros(1, np.int64))
 
     def collect(self, spelling: Callable[[int, int], Spelling]) -> None:
         """Keep what a kernel met, as a function of where it begins and ends."""
-        if self.met is not None:
-            seen, indices, begins, ends, count = self.met
-            n = int(count[0])
-            if n:
-                places = zip(begins[:n].tolist(), ends[:n].tolist(), strict=True)
-                spellings = [spelling(begin, end) for begin, end in places]
-                self.known.update(zip(indices[:n].tolist(), spellings, strict=True))
-            self.met = Names(seen, indices[n:], begins[n:], ends[n:], count)
-            count[0] = 0
+        seen, indices, begins, ends, count = self.met
+        n = int(count[0])
+        if n:
+            places = zip(begins[:n].tolist(), ends[:n].tolist(), strict=True)
+            spellings = [spelling(begin, end) for begin, end in places]
+            self.known.update(zip(indices[:n].tolist(), spellings, strict=True))
+        self.met = Names(seen, indices[n:], begins[n:], ends[n:], count)
+        count[0] = 0
 
     def add(self, index: int, name: str) -> None:
         """Keep a name that no kernel meets."""
-        if self.met is not None and len(self.met.indices):
+        if len(self.met.indices):
             self.met.seen[index] = self.met.count[0] = 1
             self.met.indices[0] = index
             self.collect(lambda begin, end: (str, name))

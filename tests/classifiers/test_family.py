@@ -42,7 +42,11 @@ FAMILY = {
     "ALMA(0.2)": (ALMA, reference.ALMARule, {"alpha": 0.2, "B": 3.0, "C": 0.7}),
     "ROMMA": (ROMMA, reference.ROMMARule, {"aggressive": False}),
     "ROMMA, aggressive": (ROMMA, reference.ROMMARule, {}),
-    "second order": (SecondOrderPerceptron, reference.SecondOrderRule, {"a": 0.5}),
+    "second order": (
+        SecondOrderPerceptron,
+        reference.SecondOrderRule,
+        {"a": 0.5, "matrix": "full"},
+    ),
     "second order, diagonal": (
         SecondOrderPerceptron,
         reference.SecondOrderRule,
@@ -314,7 +318,7 @@ def test_columns_that_come_later_change_nothing_before(name, solution, form):
     X, y = noisy(40, 6, classes=2 if form == "two" else 3)
     X[:20, 3:] = 0
     model, _ = one_of(name, form, solution=solution)
-    begin = partial(Learner.begin, model.get_params(), np.unique(y), rule=model._rule_for(3))
+    begin = partial(Learner.begin, model.get_params(), np.unique(y), rule=model._rule_for(3, 2))
     wide, growing = begin((6, np.float64)), begin((3, np.float64))
     for at, width in ((slice(20), 3), (slice(20, 40), 6)):
         wide.learn(rows(csr(X[at]), y[at], wide.classes))
@@ -349,7 +353,7 @@ def test_a_refused_batch_leaves_no_trace(name, form, layout, width):
 def test_a_run_goes_on_where_it_was_left(name, solution, parts, tmp_path):
     X, y = noisy(60)
     kind, classes = one_of(name, solution=solution)[0], np.unique(y)
-    rule = kind._rule_for(4)
+    rule = kind._rule_for(4, 2)
     whole, broken = (
         Learner.begin(kind.get_params(), classes, (4, np.float64), rule=rule) for _ in range(2)
     )
@@ -455,6 +459,8 @@ def test_the_whole_matrix_is_kept_up_to_a_hundred_columns():
         X = rng.normal(size=(30, width))
         assert SecondOrderPerceptron().fit(X, y)._learner.rule.name == name
         assert SecondOrderPerceptron(matrix="full").fit(X, y)._learner.rule.name[-4:] == "full"
+        many = SecondOrderPerceptron().fit(X, np.arange(30) % 3)
+        assert many._learner.rule.name == "second-order"
 
 
 WEIGHTS = "weights of rows change the size of a step, or C, not how often a row is seen"

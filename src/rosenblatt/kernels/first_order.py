@@ -6,11 +6,22 @@ coordinate, whose square is the settings' ``intercept_step``. The weight of a ro
 where nothing but a length is chosen, that length; a constraint that must hold has no use for it.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from .algebra import add, best_other, dot, fetch_row, fetch_weights, move, score, squared_norm
+from .algebra import (
+    add,
+    best_other,
+    dot,
+    fetch_row,
+    fetch_weights,
+    is_shuffled,
+    move,
+    score,
+    squared_norm,
+)
 from .compiling import compiled, inlined
 
 
@@ -53,7 +64,7 @@ def note(log, updates, t, rival, margin, step):
     log[updates].rival = rival
     log[updates].margin = margin
     log[updates].step = step
-    return max(-margin, 0.0)
+    return -margin if margin < 0 else 0.0
 
 
 # Passive-aggressive: the smallest step after which the row has margin 1.
@@ -72,18 +83,19 @@ def aggressive_step(margin, size, C, loss):
 def passive_aggressive(examples, order, start, w, b, settings, log):
     """If 1 - y(w·x + b) > 0, w += τyx with the τ that mends it, or less (Crammer et al. 2006)."""
     rows, steps = examples.rows[:], examples.steps
-    updates, loss = 0, 0.0
+    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
-        i = order[t]
-        fetch_row(t, order, *rows)
+        i = np.uint64(order[t])
+        if shuffled:
+            fetch_row(t, order, *rows)
         a = dot(w, i, *rows) + b[0]
         margin = a if steps[i] > 0 else -a
-        if not margin >= 1.0 or np.isinf(a):
-            if updates == len(log) or not np.isfinite(a):
+        if not margin >= 1.0 or math.isinf(a):
+            if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
             size = squared_norm(i, *rows) + settings.intercept_step
             tau = aggressive_step(margin, size, settings.C * abs(steps[i]), settings.loss)
-            step = steps.dtype.type(np.copysign(tau, steps[i]))
+            step = steps.dtype.type(math.copysign(tau, steps[i]))
             add(w, step, i, *rows)
             b[0] += step * settings.intercept_step
             loss += note(log, updates, t, 0, margin, step)
@@ -95,18 +107,20 @@ def passive_aggressive(examples, order, start, w, b, settings, log):
 def passive_aggressive_many(examples, order, start, W, b, settings, log):
     """The same for the lead of the right class over its best rival (Crammer et al. 2006, §7)."""
     rows, steps, labels = examples.rows[:], examples.steps, examples.labels
-    s = np.empty_like(b)
-    updates, loss = 0, 0.0
+    s = np.empty(len(b), b.dtype)
+    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
-        i = order[t]
-        fetch_row(t, order, *rows)
-        fetch_weights(W, order[min(t + 1, len(order) - 1)], *rows)
+        i = np.uint64(order[t])
+        if shuffled:
+            fetch_row(t, order, *rows)
+        if t + 1 < len(order):
+            fetch_weights(W, np.uint64(order[t + 1]), *rows)
         score(W, b, s, i, *rows)
         y = labels[i]
         rival = best_other(s, y)
         lead = s[y] - s[rival]
-        if not lead >= 1.0 or np.isinf(lead):
-            if updates == len(log) or not np.isfinite(lead):
+        if not lead >= 1.0 or math.isinf(lead):
+            if updates == len(log) or not math.isfinite(lead):
                 return t, updates, loss
             size = 2.0 * (squared_norm(i, *rows) + settings.intercept_step)
             tau = aggressive_step(lead, size, settings.C * steps[i], settings.loss)
@@ -162,7 +176,7 @@ def fold(w, b, u, ub, scale, bias):
 @inlined
 def alma_is_right(margin, size, scale, settings):
     """Whether y·w·x/‖x‖ > (1 - α)B/√k."""
-    return margin > (1.0 - settings.alpha) * settings.B * np.sqrt(size / scale[K])
+    return margin > (1.0 - settings.alpha) * settings.B * math.sqrt(size / scale[K])
 
 
 @inlined
@@ -170,10 +184,10 @@ def alma_step(margin, size, weight, scale, settings):
     """What to add of the row to v; Z, ‖w‖² and k go on (Gentile 2001, p = 2)."""
     if size == 0.0:
         return 0.0  # an empty row without a bias teaches nothing
-    rate = weight * settings.C / np.sqrt(scale[K])
-    step = rate / (np.sqrt(size) * scale[Z])
-    square = scale[SQUARE] + 2.0 * rate * margin / np.sqrt(size) + rate * rate
-    length = max(1.0, np.sqrt(square))
+    rate = weight * settings.C / math.sqrt(scale[K])
+    step = rate / (math.sqrt(size) * scale[Z])
+    square = scale[SQUARE] + 2.0 * rate * margin / math.sqrt(size) + rate * rate
+    length = max(1.0, math.sqrt(square))
     scale[Z] /= length
     scale[SQUARE] = square / (length * length)
     scale[K] += 1.0
@@ -184,19 +198,20 @@ def alma_step(margin, size, weight, scale, settings):
 def alma(examples, order, start, w, b, scale, u, ub, seen, settings, log):
     """If y·w·x/‖x‖ <= (1 - α)B/√k, w += (C/√k)·y·x/‖x‖, back into the unit ball (Gentile 2001)."""
     rows, steps = examples.rows[:], examples.steps
-    updates, loss = 0, 0.0
+    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
-        i = order[t]
-        fetch_row(t, order, *rows)
+        i = np.uint64(order[t])
+        if shuffled:
+            fetch_row(t, order, *rows)
         a = (dot(w, i, *rows) + b[0]) * scale[Z]
         margin = a if steps[i] > 0 else -a
         size = squared_norm(i, *rows) + settings.intercept_step
-        if not alma_is_right(margin, size, scale, settings) or np.isinf(a):
-            if updates == len(log) or not np.isfinite(a):
+        if not alma_is_right(margin, size, scale, settings) or math.isinf(a):
+            if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
             count_rows(scale, seen + t)
             step = alma_step(margin, size, abs(np.float64(steps[i])), scale, settings)
-            step = steps.dtype.type(np.copysign(step, steps[i]))
+            step = steps.dtype.type(math.copysign(step, steps[i]))
             add(w, step, i, *rows)
             b[0] += step * settings.intercept_step
             if len(u):
@@ -212,19 +227,21 @@ def alma(examples, order, start, w, b, scale, u, ub, seen, settings, log):
 def alma_many(examples, order, start, W, b, scale, u, ub, seen, settings, log):
     """The same for the lead of the right class over its best rival."""
     rows, steps, labels = examples.rows[:], examples.steps, examples.labels
-    s = np.empty_like(b)
-    updates, loss = 0, 0.0
+    s = np.empty(len(b), b.dtype)
+    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
-        i = order[t]
-        fetch_row(t, order, *rows)
-        fetch_weights(W, order[min(t + 1, len(order) - 1)], *rows)
+        i = np.uint64(order[t])
+        if shuffled:
+            fetch_row(t, order, *rows)
+        if t + 1 < len(order):
+            fetch_weights(W, np.uint64(order[t + 1]), *rows)
         score(W, b, s, i, *rows)
         y = labels[i]
         rival = best_other(s, y)
         lead = (s[y] - s[rival]) * scale[Z]
         size = 2.0 * (squared_norm(i, *rows) + settings.intercept_step)
-        if not alma_is_right(lead, size, scale, settings) or np.isinf(lead):
-            if updates == len(log) or not np.isfinite(lead):
+        if not alma_is_right(lead, size, scale, settings) or math.isinf(lead):
+            if updates == len(log) or not math.isfinite(lead):
                 return t, updates, loss
             count_rows(scale, seen + t)
             step = alma_step(lead, size, np.float64(steps[i]), scale, settings)
@@ -286,21 +303,23 @@ def forget(w, b, u, ub, scale):
 def romma(examples, order, start, w, b, scale, u, ub, seen, settings, log):
     """On a mistake, or below margin 1, the relaxed maximum margin (Li & Long 2002)."""
     rows, steps = examples.rows[:], examples.steps
-    updates, loss, tiny = 0, 0.0, 1e-5 if w.itemsize == 4 else 1e-12
+    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
+    tiny = 1e-5 if w.itemsize == 4 else 1e-12
     for t in range(start, len(order)):
-        i = order[t]
-        fetch_row(t, order, *rows)
+        i = np.uint64(order[t])
+        if shuffled:
+            fetch_row(t, order, *rows)
         a = (dot(w, i, *rows) + b[0]) * scale[Z]
         margin = a if steps[i] > 0 else -a
-        if not margin > settings.above or np.isinf(a):
-            if updates == len(log) or not np.isfinite(a):
+        if not margin > settings.above or math.isinf(a):
+            if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
             size = squared_norm(i, *rows) + settings.intercept_step
             count_rows(scale, seen + t)
             step = romma_step(margin, size, scale, tiny)
             if scale[Z] == 0.0:
                 forget(w, b, u, ub, scale)
-            step = steps.dtype.type(np.copysign(step, steps[i]))
+            step = steps.dtype.type(math.copysign(step, steps[i]))
             add(w, step, i, *rows)
             b[0] += step * settings.intercept_step
             if len(u):
@@ -316,18 +335,20 @@ def romma(examples, order, start, w, b, scale, u, ub, seen, settings, log):
 def romma_many(examples, order, start, W, b, scale, u, ub, seen, settings, log):
     """The same for the lead of the right class over its best rival."""
     rows, steps, labels = examples.rows[:], examples.steps, examples.labels
-    s, tiny = np.empty_like(b), 1e-5 if W.itemsize == 4 else 1e-12
-    updates, loss = 0, 0.0
+    s, tiny = np.empty(len(b), b.dtype), 1e-5 if W.itemsize == 4 else 1e-12
+    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
-        i = order[t]
-        fetch_row(t, order, *rows)
-        fetch_weights(W, order[min(t + 1, len(order) - 1)], *rows)
+        i = np.uint64(order[t])
+        if shuffled:
+            fetch_row(t, order, *rows)
+        if t + 1 < len(order):
+            fetch_weights(W, np.uint64(order[t + 1]), *rows)
         score(W, b, s, i, *rows)
         y = labels[i]
         rival = best_other(s, y)
         lead = (s[y] - s[rival]) * scale[Z]
-        if not lead > settings.above or np.isinf(lead):
-            if updates == len(log) or not np.isfinite(lead):
+        if not lead > settings.above or math.isinf(lead):
+            if updates == len(log) or not math.isfinite(lead):
                 return t, updates, loss
             size = 2.0 * (squared_norm(i, *rows) + settings.intercept_step)
             count_rows(scale, seen + t)

@@ -7,11 +7,21 @@ by its value times their variance, so the kernels keep the sums for the average 
 row that weighs more divides r or a by its weight, and multiplies C.
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 
-from .algebra import best_other, column, dot, fetch_row, fetch_weights, score, span
+from .algebra import (
+    best_other,
+    column,
+    dot,
+    fetch_row,
+    fetch_weights,
+    is_shuffled,
+    score,
+    span,
+)
 from .compiling import compiled, inlined, inlined_sum
 from .first_order import note
 
@@ -124,14 +134,14 @@ def scw_step(margin, v, weight, settings):
     p = phi * phi
     if settings.squared:
         n = v + 0.5 / C
-        root = phi * np.sqrt(p * margin * margin * v * v + 4.0 * n * v * (n + v * p))
+        root = phi * math.sqrt(p * margin * margin * v * v + 4.0 * n * v * (n + v * p))
         alpha = (root - (2.0 * margin * n + p * margin * v)) / (2.0 * (n * n + n * v * p))
     else:
         psi, zeta = 1.0 + p / 2.0, 1.0 + p
-        root = np.sqrt(margin * margin * p * p / 4.0 + v * p * zeta)
+        root = math.sqrt(margin * margin * p * p / 4.0 + v * p * zeta)
         alpha = min(C, (root - margin * psi) / (v * zeta))
     alpha = max(0.0, alpha)
-    deviation = 0.5 * (np.sqrt(alpha * alpha * v * v * p + 4.0 * v) - alpha * v * phi)
+    deviation = 0.5 * (math.sqrt(alpha * alpha * v * v * p + 4.0 * v) - alpha * v * phi)
     total = deviation + v * alpha * phi
     return ConfidentStep(alpha, alpha * phi / total, deviation / total)
 
@@ -140,18 +150,19 @@ def scw_step(margin, v, weight, settings):
 def arow(examples, order, start, w, b, S, Sb, u, ub, seen, settings, log):
     """If 1 - y(w·x + b) > 0, w += αyΣx and Σ -= βΣxxᵀΣ (Crammer, Kulesza & Dredze 2009)."""
     rows, steps, bias = examples.rows[:], examples.steps, settings.intercept_step
-    updates, loss = 0, 0.0
+    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
-        i = order[t]
-        fetch_row(t, order, *rows)
+        i = np.uint64(order[t])
+        if shuffled:
+            fetch_row(t, order, *rows)
         a = dot(w, i, *rows) + b[0]
         margin = a if steps[i] > 0 else -a
-        if not margin >= 1.0 or np.isinf(a):
-            if updates == len(log) or not np.isfinite(a):
+        if not margin >= 1.0 or math.isinf(a):
+            if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
             v = variance(S, i, *rows) + bias * Sb[0]
             step = arow_step(margin, v, abs(np.float64(steps[i])), settings)
-            alpha, time = np.copysign(step.alpha, steps[i]), seen + t
+            alpha, time = math.copysign(step.alpha, steps[i]), seen + t
             learn(w, S, u, alpha, step, time, i, *rows)
             learn_bias(b, Sb, ub, 0, alpha, step, time, bias)
             loss += note(log, updates, t, 0, margin, alpha)
@@ -163,18 +174,20 @@ def arow(examples, order, start, w, b, S, Sb, u, ub, seen, settings, log):
 def arow_many(examples, order, start, W, b, S, Sb, u, ub, seen, settings, log):
     """The same for the lead of the right class over its best rival."""
     rows, steps, labels = examples.rows[:], examples.steps, examples.labels
-    s, bias = np.empty_like(b), settings.intercept_step
-    updates, loss = 0, 0.0
+    s, bias = np.empty(len(b), b.dtype), settings.intercept_step
+    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
-        i = order[t]
-        fetch_row(t, order, *rows)
-        fetch_weights(W, order[min(t + 1, len(order) - 1)], *rows)
+        i = np.uint64(order[t])
+        if shuffled:
+            fetch_row(t, order, *rows)
+        if t + 1 < len(order):
+            fetch_weights(W, np.uint64(order[t + 1]), *rows)
         score(W, b, s, i, *rows)
         y = labels[i]
         rival = best_other(s, y)
         lead = s[y] - s[rival]
-        if not lead >= 1.0 or np.isinf(lead):
-            if updates == len(log) or not np.isfinite(lead):
+        if not lead >= 1.0 or math.isinf(lead):
+            if updates == len(log) or not math.isfinite(lead):
                 return t, updates, loss
             v = variance_of_two(S, y, rival, i, *rows) + bias * (Sb[y] + Sb[rival])
             step = arow_step(lead, v, np.float64(steps[i]), settings)
@@ -188,18 +201,19 @@ def arow_many(examples, order, start, W, b, S, Sb, u, ub, seen, settings, log):
 def scw(examples, order, start, w, b, S, Sb, u, ub, seen, settings, log):
     """If φ√(xᵀΣx) > y(w·x + b), the soft confidence-weighted step (Wang, Zhao & Hoi 2012)."""
     rows, steps, bias = examples.rows[:], examples.steps, settings.intercept_step
-    updates, loss = 0, 0.0
+    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
-        i = order[t]
-        fetch_row(t, order, *rows)
+        i = np.uint64(order[t])
+        if shuffled:
+            fetch_row(t, order, *rows)
         a = dot(w, i, *rows) + b[0]
         margin = a if steps[i] > 0 else -a
         v = variance(S, i, *rows) + bias * Sb[0]
-        if not margin >= settings.phi * np.sqrt(v) or np.isinf(a):
-            if updates == len(log) or not np.isfinite(a):
+        if not margin >= settings.phi * math.sqrt(v) or math.isinf(a):
+            if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
             step = scw_step(margin, v, abs(np.float64(steps[i])), settings)
-            alpha, time = np.copysign(step.alpha, steps[i]), seen + t
+            alpha, time = math.copysign(step.alpha, steps[i]), seen + t
             learn(w, S, u, alpha, step, time, i, *rows)
             learn_bias(b, Sb, ub, 0, alpha, step, time, bias)
             loss += note(log, updates, t, 0, margin, alpha)
@@ -211,19 +225,21 @@ def scw(examples, order, start, w, b, S, Sb, u, ub, seen, settings, log):
 def scw_many(examples, order, start, W, b, S, Sb, u, ub, seen, settings, log):
     """The same for the lead of the right class over its best rival."""
     rows, steps, labels = examples.rows[:], examples.steps, examples.labels
-    s, bias = np.empty_like(b), settings.intercept_step
-    updates, loss = 0, 0.0
+    s, bias = np.empty(len(b), b.dtype), settings.intercept_step
+    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
-        i = order[t]
-        fetch_row(t, order, *rows)
-        fetch_weights(W, order[min(t + 1, len(order) - 1)], *rows)
+        i = np.uint64(order[t])
+        if shuffled:
+            fetch_row(t, order, *rows)
+        if t + 1 < len(order):
+            fetch_weights(W, np.uint64(order[t + 1]), *rows)
         score(W, b, s, i, *rows)
         y = labels[i]
         rival = best_other(s, y)
         lead = s[y] - s[rival]
         v = variance_of_two(S, y, rival, i, *rows) + bias * (Sb[y] + Sb[rival])
-        if not lead >= settings.phi * np.sqrt(v) or np.isinf(lead):
-            if updates == len(log) or not np.isfinite(lead):
+        if not lead >= settings.phi * math.sqrt(v) or math.isinf(lead):
+            if updates == len(log) or not math.isfinite(lead):
                 return t, updates, loss
             step = scw_step(lead, v, np.float64(steps[i]), settings)
             learn_two(W, b, S, Sb, u, ub, y, rival, step, seen + t, bias, i, *rows)
@@ -272,7 +288,7 @@ def learn_class_apart(W, S, u, c, y, r, time, i, values, indices, starts):
 @inlined
 def learn_bias_apart(b, Sb, ub, c, y, r, time, size):
     """The same for a bias, the weight of a coordinate of the squared size."""
-    root = np.sqrt(size)
+    root = math.sqrt(size)
     if root > 0.0:
         gain, Sb[c] = second_order_weight(b[c] / root, Sb[c], y * root, r)
         b[c] += gain * root
@@ -284,16 +300,17 @@ def learn_bias_apart(b, Sb, ub, c, y, r, time, size):
 def second_order(examples, order, start, w, b, S, Sb, u, ub, seen, settings, log):
     """On a mistake, v += yx and A += xxᵀ, its diagonal only (Cesa-Bianchi et al. 2005)."""
     rows, steps, bias = examples.rows[:], examples.steps, settings.intercept_step
-    updates, loss = 0, 0.0
+    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
-        i = order[t]
-        fetch_row(t, order, *rows)
+        i = np.uint64(order[t])
+        if shuffled:
+            fetch_row(t, order, *rows)
         a = dot(w, i, *rows) + b[0]
         margin = a if steps[i] > 0 else -a
-        if not margin > settings.above or np.isinf(a):
-            if updates == len(log) or not np.isfinite(a):
+        if not margin > settings.above or math.isinf(a):
+            if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
-            r, y = settings.r / abs(np.float64(steps[i])), np.copysign(1.0, steps[i])
+            r, y = settings.r / abs(np.float64(steps[i])), math.copysign(1.0, steps[i])
             learn_apart(w, S, u, y, r, seen + t, i, *rows)
             learn_bias_apart(b, Sb, ub, 0, y, r, seen + t, bias)
             loss += note(log, updates, t, 0, margin, y)
@@ -305,18 +322,20 @@ def second_order(examples, order, start, w, b, S, Sb, u, ub, seen, settings, log
 def second_order_many(examples, order, start, W, b, S, Sb, u, ub, seen, settings, log):
     """The same for the right class and its best rival."""
     rows, steps, labels = examples.rows[:], examples.steps, examples.labels
-    s, bias = np.empty_like(b), settings.intercept_step
-    updates, loss = 0, 0.0
+    s, bias = np.empty(len(b), b.dtype), settings.intercept_step
+    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
-        i = order[t]
-        fetch_row(t, order, *rows)
-        fetch_weights(W, order[min(t + 1, len(order) - 1)], *rows)
+        i = np.uint64(order[t])
+        if shuffled:
+            fetch_row(t, order, *rows)
+        if t + 1 < len(order):
+            fetch_weights(W, np.uint64(order[t + 1]), *rows)
         score(W, b, s, i, *rows)
         y = labels[i]
         rival = best_other(s, y)
         lead = s[y] - s[rival]
-        if not lead > settings.above or np.isinf(lead):
-            if updates == len(log) or not np.isfinite(lead):
+        if not lead > settings.above or math.isinf(lead):
+            if updates == len(log) or not math.isfinite(lead):
                 return t, updates, loss
             r, time = settings.r / np.float64(steps[i]), seen + t
             learn_class_apart(W, S, u, y, 1.0, r, time, i, *rows)
@@ -332,7 +351,7 @@ def second_order_many(examples, order, start, W, b, S, Sb, u, ub, seen, settings
 def whole_product(S, i, bias, out, values, indices, starts):
     """Set out = S·(x, √bias) and return (x, √bias)ᵀ·out: the bias is the last coordinate."""
     first, last = span(i, indices, starts)
-    root, end = np.sqrt(bias), len(out) - 1
+    root, end = math.sqrt(bias), len(out) - 1
     for j in range(len(out)):
         out[j] = root * S[end, j]
     for k in range(first, last):
@@ -350,18 +369,18 @@ def whole_product(S, i, bias, out, values, indices, starts):
 def second_order_whole(examples, order, start, w, b, S, u, ub, seen, settings, log):
     """On a mistake, v += yx and A += xxᵀ, the whole of it (Cesa-Bianchi et al. 2005)."""
     rows, steps, bias = examples.rows[:], examples.steps, settings.intercept_step
-    sx, root = np.empty(len(w) + 1), np.sqrt(settings.intercept_step)
+    sx, root = np.empty(len(w) + 1), math.sqrt(settings.intercept_step)
     updates, loss = 0, 0.0
     for t in range(start, len(order)):
-        i = order[t]
+        i = np.uint64(order[t])
         a = dot(w, i, *rows) + b[0]
         margin = a if steps[i] > 0 else -a
-        if not margin > settings.above or np.isinf(a):
-            if updates == len(log) or not np.isfinite(a):
+        if not margin > settings.above or math.isinf(a):
+            if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
             r, time = settings.r / abs(np.float64(steps[i])), seen + t
             beta = 1.0 / (r + max(0.0, whole_product(S, i, bias, sx, *rows)))
-            alpha = np.copysign(beta * (1.0 - margin), steps[i])
+            alpha = math.copysign(beta * (1.0 - margin), steps[i])
             for j in range(len(w)):
                 w[j] += alpha * sx[j]
             b[0] += alpha * root * sx[len(w)]

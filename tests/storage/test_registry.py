@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import ClassifierMixin
 
 import rosenblatt
 from rosenblatt import load
@@ -16,7 +16,7 @@ from .models import refused, trained
 KINDS = {
     name: kind
     for name in rosenblatt.__all__
-    if isinstance(kind := getattr(rosenblatt, name), type) and issubclass(kind, BaseEstimator)
+    if isinstance(kind := getattr(rosenblatt, name), type) and issubclass(kind, ClassifierMixin)
 }
 
 

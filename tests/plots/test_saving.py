@@ -126,7 +126,7 @@ def test_without_matplotlib_there_is_one_clear_sentence():
 import sys
 sys.modules["matplotlib"] = None
 sys.argv = ["rosenblatt", "plot", "xor", "-o", "figure.png"]
-from rosenblatt.cli import main
+from rosenblatt.cli.app import main
 main()
 """
     ended = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)

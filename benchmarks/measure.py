@@ -8,14 +8,20 @@ from pathlib import Path
 from typing import Any
 
 
+def parser(question: str) -> argparse.ArgumentParser:
+    """The command line that all benchmarks have."""
+    made = argparse.ArgumentParser(description=question)
+    made.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
+    made.add_argument("--data", type=Path, default=Path("../shared/data"), help="real data sets")
+    return made
+
+
 def options(question: str, **flags: str) -> argparse.Namespace:
-    """The command line that all benchmarks have, and flags of one with what they do."""
-    parser = argparse.ArgumentParser(description=question)
-    parser.add_argument("--quick", action="store_true", help="small sizes, to see that it runs")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="real data sets")
+    """That command line, and flags of one benchmark with what they do."""
+    given = parser(question)
     for name, meaning in flags.items():
-        parser.add_argument(f"--{name}", action="store_true", help=meaning)
-    return parser.parse_args()
+        given.add_argument(f"--{name}", action="store_true", help=meaning)
+    return given.parse_args()
 
 
 def best_of(run: Callable[[], Any], times: int = 5) -> float:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
         SecondOrderPerceptron,
     )
     from .classifiers.perceptron import Perceptron
+    from .classifiers.progressive import Progressive, progressive
     from .classifiers.steps import Step, steps
     from .dual.classifier import KernelPerceptron
     from .features import Features
@@ -43,6 +44,7 @@ _ROOMS = {
         "SecondOrderPerceptron",
     ],
     "classifiers.perceptron": ["Perceptron"],
+    "classifiers.progressive": ["Progressive", "progressive"],
     "classifiers.steps": ["Step", "steps"],
     "dual.classifier": ["KernelPerceptron"],
     "features": ["Features"],
@@ -84,6 +86,7 @@ __all__ = [
     "MistakeBounds",
     "PassiveAggressive",
     "Perceptron",
+    "Progressive",
     "Reader",
     "Report",
     "SecondOrderPerceptron",
@@ -97,6 +100,7 @@ __all__ = [
     "margins",
     "max_margin",
     "mistake_bounds",
+    "progressive",
     "radius",
     "read",
     "report",

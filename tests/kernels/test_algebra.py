@@ -33,12 +33,12 @@ def test_row_algebra_equals_numpy(layout, dtype):
     b, rows = integers(3, dtype=dtype), rows_of(layout(X))
     everything = np.arange(5, dtype=np.uint32)
     for i, x in zip(everything.astype(np.uint64), X, strict=True):
-        assert calls.dot(w, i, *rows) == w @ x
-        assert calls.squared_norm(i, *rows) == x @ x
+        assert calls.dot(w, i, rows) == w @ x
+        assert calls.squared_norm(i, rows) == x @ x
         moved, s = w.copy(), np.empty(3, dtype)
-        calls.add(moved, dtype(2), i, *rows)
+        calls.add(moved, dtype(2), i, rows)
         np.testing.assert_array_equal(moved, w + 2 * x)
-        calls.score(W, b, s, i, *rows)
+        calls.score(W, b, s, i, rows)
         np.testing.assert_array_equal(s, x @ W + b)
     assert algebra.largest_squared_norm(rows, everything) == max(x @ x for x in X)
 
@@ -46,7 +46,7 @@ def test_row_algebra_equals_numpy(layout, dtype):
 def test_adding_rounds_once_per_product_and_sum_as_numpy_does(layout, dtype):
     X = blobs(3, 40)[0].astype(dtype)
     w, step = X[0].copy(), dtype(0.3)
-    calls.add(w, step, np.uint64(1), *rows_of(layout(X)))
+    calls.add(w, step, np.uint64(1), rows_of(layout(X)))
     np.testing.assert_array_equal(w, X[0] + step * X[1])
 
 

@@ -24,7 +24,8 @@ class Rows(NamedTuple):
     starts: np.ndarray
 
 
-# i is a row number, unsigned; values, indices and starts are the fields of Rows.
+# i is a row number, unsigned. x is None chooses a branch when a function is compiled only if x is
+# an argument of it.
 
 
 @inlined
@@ -44,9 +45,16 @@ def column(k, first, indices):
 
 
 @inlined
-def dot(w, i, values, indices, starts):
+def dot(w, i, rows):
     """The product w·xᵢ."""
+    values, indices, starts = rows
     first, last = span(i, indices, starts)
+    return dot_between(w, first, last, values, indices)
+
+
+@inlined
+def dot_between(w, first, last, values, indices):
+    """The product of w and the values from first to last."""
     if indices is None:
         return dense_dot(w, first, last, values)
     return sparse_dot(w, first, last, values, indices)
@@ -54,7 +62,7 @@ def dot(w, i, values, indices, starts):
 
 @inlined_sum
 def dense_dot(w, first, last, values):
-    """The product of w and the values from first to last, added up as vector units like."""
+    """The same for a value in each column, added up as vector units like."""
     total = values.dtype.type(0)
     for k in range(first, last):
         total += values[k] * w[k - first]
@@ -63,7 +71,7 @@ def dense_dot(w, first, last, values):
 
 @inlined
 def sparse_dot(w, first, last, values, indices):
-    """The product of w and some values with their columns.
+    """The same for values with their columns.
 
     Four sums at once, so that none waits for the one before. Vector units are slower here.
     """
@@ -83,16 +91,18 @@ def sparse_dot(w, first, last, values, indices):
 
 
 @inlined
-def add(w, step, i, values, indices, starts):
+def add(w, step, i, rows):
     """Add step·xᵢ to w, each product and each sum rounded once, as NumPy does."""
+    values, indices, starts = rows
     first, last = span(i, indices, starts)
     for k in range(first, last):
         w[column(k, first, indices)] += step * values[k]
 
 
 @inlined
-def move(W, step, y, rival, i, values, indices, starts):
+def move(W, step, y, rival, i, rows):
     """Add step·xᵢ to column y of W and take it from column rival."""
+    values, indices, starts = rows
     first, last = span(i, indices, starts)
     for k in range(first, last):
         j = column(k, first, indices)
@@ -101,8 +111,9 @@ def move(W, step, y, rival, i, values, indices, starts):
 
 
 @inlined
-def score(W, b, s, i, values, indices, starts):
+def score(W, b, s, i, rows):
     """Set s = Wᵀxᵢ + b: the activation of every class, one column of W each."""
+    values, indices, starts = rows
     first, last = span(i, indices, starts)
     for c in range(len(s)):
         s[c] = b[c]
@@ -113,8 +124,9 @@ def score(W, b, s, i, values, indices, starts):
 
 
 @inlined_sum
-def squared_norm(i, values, indices, starts):
+def squared_norm(i, rows):
     """‖xᵢ‖², in double precision."""
+    values, indices, starts = rows
     first, last = span(i, indices, starts)
     total = 0.0
     for k in range(first, last):
@@ -137,7 +149,7 @@ def largest_squared_norm(rows, order):
     """R²: the largest ‖xᵢ‖² among the rows in an order."""
     largest = 0.0
     for i in order:
-        largest = max(largest, squared_norm(np.uint64(i), *rows[:]))
+        largest = max(largest, squared_norm(np.uint64(i), rows))
     return largest
 
 
@@ -153,7 +165,7 @@ def mix(z):
 
 ROWS_AHEAD = 8
 LINE = 64  # bytes that travel from memory together
-LINES_AT_MOST = np.uint64(4)  # of a row; the processor itself fetches what follows
+LINES_AT_MOST = np.uint64(8)  # of a row; the processor itself fetches what follows
 
 
 @intrinsic
@@ -185,28 +197,42 @@ def is_shuffled(order, start):
 
 @inlined
 def fetch_span(array, first, last):
-    """Ask for the elements first to last of an array."""
-    line = np.uint64(LINE // array.itemsize)
-    most = first + LINES_AT_MOST * line
-    while first < last and first < most:
-        fetch(array, first)
-        first += line
+    """Ask for the elements first to last of an array, if there is one."""
+    if array is not None:
+        line = np.uint64(LINE // array.itemsize)
+        most = first + LINES_AT_MOST * line
+        while first < last and first < most:
+            fetch(array, first)
+            first += line
 
 
 @inlined
-def fetch_row(t, order, values, indices, starts):
+def fetch_row(t, order, rows):
     """Ask for the row that comes some places after t in the order."""
+    values, indices, starts = rows
     if t + 2 * ROWS_AHEAD < len(order):
         first, last = span(np.uint64(order[t + ROWS_AHEAD]), indices, starts)
         fetch_span(values, first, last)
-        if indices is not None:
-            fetch_span(indices, first, last)
-            fetch(starts, np.uint64(order[t + 2 * ROWS_AHEAD]))
+        fetch_span(indices, first, last)
+        fetch_start(np.uint64(order[t + 2 * ROWS_AHEAD]), indices, starts)
 
 
 @inlined
-def fetch_weights(W, i, values, indices, starts):
+def fetch_start(i, indices, starts):
+    """Ask for where row i begins, if that must be read."""
+    if indices is not None:
+        fetch(starts, i)
+
+
+@inlined
+def fetch_weights(W, i, rows):
     """Ask for the weights that row i will need, all classes of each column."""
+    fetch_columns(W, i, rows.indices, rows.starts)
+
+
+@inlined
+def fetch_columns(W, i, indices, starts):
+    """Ask for the weights of each column of a sparse row."""
     if indices is not None:
         classes = np.uint64(W.shape[1])
         first, last = span(i, indices, starts)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from numba import njit
 from numba.core import event
+from numba.core.options import DefaultOptions
 
 
 def sources_stamp():
@@ -35,6 +36,8 @@ def stamped(function):
 
 KERNEL = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
 HELPER = {**KERNEL, "no_cpython_wrapper": True}  # half of what a small one takes to compile
+if hasattr(DefaultOptions, "_nrt"):
+    HELPER["_nrt"] = False  # keeps no array, so it need not count who does: two atomic steps each
 SUM = {"reassoc", "contract"}  # NaN and infinity keep their meaning
 
 

@@ -7,8 +7,9 @@ from .compiling import compiled, inlined_sum
 
 
 @inlined_sum
-def product_and_size(w, i, values, indices, starts):
+def product_and_size(w, i, rows):
     """The product w·xᵢ and the sum of the sizes of its terms, in double precision."""
+    values, indices, starts = rows
     first, last = span(i, indices, starts)
     total, size = 0.0, 0.0
     for k in range(first, last):
@@ -25,11 +26,11 @@ def surely_positive(examples, w, b, out):
     A sum of m products in any order is off by at most m·u/(1 - m·u) times the sum of their sizes
     (Higham 2002, section 3.1), u = 2⁻⁵³, plus what underflows; both are taken twice here.
     """
-    rows, steps = examples.rows[:], examples.steps
+    rows, steps = examples.rows, examples.steps
     bound = 2.0 * (len(w) + 4) * 2.0**-53
     lost = 2.0 * (len(w) + 4) * 2.0**-1074
     for i in range(len(out)):
-        total, size = product_and_size(w, np.uint64(i), *rows)
+        total, size = product_and_size(w, np.uint64(i), rows)
         a = total + b if steps[i] > 0 else -(total + b)
         out[i] = a > bound * (size + abs(b)) + lost
 
@@ -37,7 +38,7 @@ def surely_positive(examples, w, b, out):
 @compiled
 def fingerprints(rows, out):
     """A number for every row that is the same for equal rows, dense or sparse."""
-    values, indices, starts = rows[:]
+    values, indices, starts = rows
     for i in range(len(out)):
         first, last = span(np.uint64(i), indices, starts)
         total = np.uint64(0)

@@ -82,21 +82,21 @@ def aggressive_step(margin, size, C, loss):
 @compiled
 def passive_aggressive(examples, order, start, w, b, settings, log):
     """If 1 - y(w·x + b) > 0, w += τyx with the τ that mends it, or less (Crammer et al. 2006)."""
-    rows, steps = examples.rows[:], examples.steps
+    rows, steps = examples.rows, examples.steps
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
         i = np.uint64(order[t])
         if shuffled:
-            fetch_row(t, order, *rows)
-        a = dot(w, i, *rows) + b[0]
+            fetch_row(t, order, rows)
+        a = dot(w, i, rows) + b[0]
         margin = a if steps[i] > 0 else -a
         if not margin >= 1.0 or math.isinf(a):
             if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
-            size = squared_norm(i, *rows) + settings.intercept_step
+            size = squared_norm(i, rows) + settings.intercept_step
             tau = aggressive_step(margin, size, settings.C * abs(steps[i]), settings.loss)
             step = steps.dtype.type(math.copysign(tau, steps[i]))
-            add(w, step, i, *rows)
+            add(w, step, i, rows)
             b[0] += step * settings.intercept_step
             loss += note(log, updates, t, 0, margin, step)
             updates += 1
@@ -106,26 +106,26 @@ def passive_aggressive(examples, order, start, w, b, settings, log):
 @compiled
 def passive_aggressive_many(examples, order, start, W, b, settings, log):
     """The same for the lead of the right class over its best rival (Crammer et al. 2006, §7)."""
-    rows, steps, labels = examples.rows[:], examples.steps, examples.labels
+    rows, steps, labels = examples.rows, examples.steps, examples.labels
     s = np.empty(len(b), b.dtype)
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
         i = np.uint64(order[t])
         if shuffled:
-            fetch_row(t, order, *rows)
+            fetch_row(t, order, rows)
         if t + 1 < len(order):
-            fetch_weights(W, np.uint64(order[t + 1]), *rows)
-        score(W, b, s, i, *rows)
+            fetch_weights(W, np.uint64(order[t + 1]), rows)
+        score(W, b, s, i, rows)
         y = labels[i]
         rival = best_other(s, y)
         lead = s[y] - s[rival]
         if not lead >= 1.0 or math.isinf(lead):
             if updates == len(log) or not math.isfinite(lead):
                 return t, updates, loss
-            size = 2.0 * (squared_norm(i, *rows) + settings.intercept_step)
+            size = 2.0 * (squared_norm(i, rows) + settings.intercept_step)
             tau = aggressive_step(lead, size, settings.C * steps[i], settings.loss)
             step = steps.dtype.type(tau)
-            move(W, step, y, rival, i, *rows)
+            move(W, step, y, rival, i, rows)
             b[y] += step * settings.intercept_step
             b[rival] -= step * settings.intercept_step
             loss += note(log, updates, t, rival, lead, step)
@@ -197,25 +197,25 @@ def alma_step(margin, size, weight, scale, settings):
 @compiled
 def alma(examples, order, start, w, b, scale, u, ub, seen, settings, log):
     """If y·w·x/‖x‖ <= (1 - α)B/√k, w += (C/√k)·y·x/‖x‖, back into the unit ball (Gentile 2001)."""
-    rows, steps = examples.rows[:], examples.steps
+    rows, steps = examples.rows, examples.steps
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
         i = np.uint64(order[t])
         if shuffled:
-            fetch_row(t, order, *rows)
-        a = (dot(w, i, *rows) + b[0]) * scale[Z]
+            fetch_row(t, order, rows)
+        a = (dot(w, i, rows) + b[0]) * scale[Z]
         margin = a if steps[i] > 0 else -a
-        size = squared_norm(i, *rows) + settings.intercept_step
+        size = squared_norm(i, rows) + settings.intercept_step
         if not alma_is_right(margin, size, scale, settings) or math.isinf(a):
             if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
             count_rows(scale, seen + t)
             step = alma_step(margin, size, abs(np.float64(steps[i])), scale, settings)
             step = steps.dtype.type(math.copysign(step, steps[i]))
-            add(w, step, i, *rows)
+            add(w, step, i, rows)
             b[0] += step * settings.intercept_step
             if len(u):
-                add(u, scale[T] * step, i, *rows)
+                add(u, scale[T] * step, i, rows)
                 ub[0] += scale[T] * step * settings.intercept_step
             fold(w, b, u, ub, scale, settings.intercept_step)
             loss += note(log, updates, t, 0, margin, step)
@@ -226,27 +226,27 @@ def alma(examples, order, start, w, b, scale, u, ub, seen, settings, log):
 @compiled
 def alma_many(examples, order, start, W, b, scale, u, ub, seen, settings, log):
     """The same for the lead of the right class over its best rival."""
-    rows, steps, labels = examples.rows[:], examples.steps, examples.labels
+    rows, steps, labels = examples.rows, examples.steps, examples.labels
     s = np.empty(len(b), b.dtype)
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
         i = np.uint64(order[t])
         if shuffled:
-            fetch_row(t, order, *rows)
+            fetch_row(t, order, rows)
         if t + 1 < len(order):
-            fetch_weights(W, np.uint64(order[t + 1]), *rows)
-        score(W, b, s, i, *rows)
+            fetch_weights(W, np.uint64(order[t + 1]), rows)
+        score(W, b, s, i, rows)
         y = labels[i]
         rival = best_other(s, y)
         lead = (s[y] - s[rival]) * scale[Z]
-        size = 2.0 * (squared_norm(i, *rows) + settings.intercept_step)
+        size = 2.0 * (squared_norm(i, rows) + settings.intercept_step)
         if not alma_is_right(lead, size, scale, settings) or math.isinf(lead):
             if updates == len(log) or not math.isfinite(lead):
                 return t, updates, loss
             count_rows(scale, seen + t)
             step = alma_step(lead, size, np.float64(steps[i]), scale, settings)
             step = steps.dtype.type(step)
-            move_all(W, b, u, ub, step, scale[T], y, rival, settings.intercept_step, i, *rows)
+            move_all(W, b, u, ub, step, scale[T], y, rival, settings.intercept_step, i, rows)
             fold(W, b, u, ub, scale, settings.intercept_step)
             loss += note(log, updates, t, rival, lead, step)
             updates += 1
@@ -254,13 +254,13 @@ def alma_many(examples, order, start, W, b, scale, u, ub, seen, settings, log):
 
 
 @inlined
-def move_all(W, b, u, ub, step, time, y, rival, bias, i, values, indices, starts):
+def move_all(W, b, u, ub, step, time, y, rival, bias, i, rows):
     """Move a class and its rival, and what the average lacks of them."""
-    move(W, step, y, rival, i, values, indices, starts)
+    move(W, step, y, rival, i, rows)
     b[y] += step * bias
     b[rival] -= step * bias
     if len(u):
-        move(u, time * step, y, rival, i, values, indices, starts)
+        move(u, time * step, y, rival, i, rows)
         ub[y] += time * step * bias
         ub[rival] -= time * step * bias
 
@@ -302,28 +302,28 @@ def forget(w, b, u, ub, scale):
 @compiled
 def romma(examples, order, start, w, b, scale, u, ub, seen, settings, log):
     """On a mistake, or below margin 1, the relaxed maximum margin (Li & Long 2002)."""
-    rows, steps = examples.rows[:], examples.steps
+    rows, steps = examples.rows, examples.steps
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     tiny = 1e-5 if w.itemsize == 4 else 1e-12
     for t in range(start, len(order)):
         i = np.uint64(order[t])
         if shuffled:
-            fetch_row(t, order, *rows)
-        a = (dot(w, i, *rows) + b[0]) * scale[Z]
+            fetch_row(t, order, rows)
+        a = (dot(w, i, rows) + b[0]) * scale[Z]
         margin = a if steps[i] > 0 else -a
         if not margin > settings.above or math.isinf(a):
             if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
-            size = squared_norm(i, *rows) + settings.intercept_step
+            size = squared_norm(i, rows) + settings.intercept_step
             count_rows(scale, seen + t)
             step = romma_step(margin, size, scale, tiny)
             if scale[Z] == 0.0:
                 forget(w, b, u, ub, scale)
             step = steps.dtype.type(math.copysign(step, steps[i]))
-            add(w, step, i, *rows)
+            add(w, step, i, rows)
             b[0] += step * settings.intercept_step
             if len(u):
-                add(u, scale[T] * step, i, *rows)
+                add(u, scale[T] * step, i, rows)
                 ub[0] += scale[T] * step * settings.intercept_step
             fold(w, b, u, ub, scale, settings.intercept_step)
             loss += note(log, updates, t, 0, margin, step)
@@ -334,29 +334,29 @@ def romma(examples, order, start, w, b, scale, u, ub, seen, settings, log):
 @compiled
 def romma_many(examples, order, start, W, b, scale, u, ub, seen, settings, log):
     """The same for the lead of the right class over its best rival."""
-    rows, steps, labels = examples.rows[:], examples.steps, examples.labels
+    rows, steps, labels = examples.rows, examples.steps, examples.labels
     s, tiny = np.empty(len(b), b.dtype), 1e-5 if W.itemsize == 4 else 1e-12
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
         i = np.uint64(order[t])
         if shuffled:
-            fetch_row(t, order, *rows)
+            fetch_row(t, order, rows)
         if t + 1 < len(order):
-            fetch_weights(W, np.uint64(order[t + 1]), *rows)
-        score(W, b, s, i, *rows)
+            fetch_weights(W, np.uint64(order[t + 1]), rows)
+        score(W, b, s, i, rows)
         y = labels[i]
         rival = best_other(s, y)
         lead = (s[y] - s[rival]) * scale[Z]
         if not lead > settings.above or math.isinf(lead):
             if updates == len(log) or not math.isfinite(lead):
                 return t, updates, loss
-            size = 2.0 * (squared_norm(i, *rows) + settings.intercept_step)
+            size = 2.0 * (squared_norm(i, rows) + settings.intercept_step)
             count_rows(scale, seen + t)
             step = romma_step(lead, size, scale, tiny)
             if scale[Z] == 0.0:
                 forget(W, b, u, ub, scale)
             step = steps.dtype.type(step)
-            move_all(W, b, u, ub, step, scale[T], y, rival, settings.intercept_step, i, *rows)
+            move_all(W, b, u, ub, step, scale[T], y, rival, settings.intercept_step, i, rows)
             fold(W, b, u, ub, scale, settings.intercept_step)
             loss += note(log, updates, t, rival, lead, step)
             updates += 1

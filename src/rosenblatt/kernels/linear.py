@@ -77,18 +77,18 @@ class Updates(NamedTuple):
 @compiled
 def perceptron(examples, order, start, w, b, settings, log):
     """On every mistake, w += ηyx and b += ηy (Rosenblatt 1958)."""
-    rows, steps = examples.rows[:], examples.steps
+    rows, steps = examples.rows, examples.steps
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
         i = np.uint64(order[t])
         if shuffled:
-            fetch_row(t, order, *rows)
-        a = dot(w, i, *rows) + b[0]
+            fetch_row(t, order, rows)
+        a = dot(w, i, rows) + b[0]
         right = a > settings.above if steps[i] > 0 else a < settings.below
         if not right or math.isinf(a):
             if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
-            add(w, steps[i], i, *rows)
+            add(w, steps[i], i, rows)
             b[0] += steps[i] * settings.intercept_step
             margin = a if steps[i] > 0 else -a
             log[updates].position = t
@@ -102,23 +102,23 @@ def perceptron(examples, order, start, w, b, settings, log):
 @compiled
 def multiclass(examples, order, start, W, b, settings, log):
     """Add ηx to the right class and take it from its best rival (Crammer & Singer 2003)."""
-    rows, steps, labels = examples.rows[:], examples.steps, examples.labels
+    rows, steps, labels = examples.rows, examples.steps, examples.labels
     s = np.empty(len(b), b.dtype)
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
         i = np.uint64(order[t])
         if shuffled:
-            fetch_row(t, order, *rows)
+            fetch_row(t, order, rows)
         if t + 1 < len(order):
-            fetch_weights(W, np.uint64(order[t + 1]), *rows)
-        score(W, b, s, i, *rows)
+            fetch_weights(W, np.uint64(order[t + 1]), rows)
+        score(W, b, s, i, rows)
         y = labels[i]
         rival = best_other(s, y)
         lead = s[y] - s[rival]
         if not lead > settings.above or math.isinf(lead):
             if updates == len(log) or not math.isfinite(lead):
                 return t, updates, loss
-            move(W, steps[i], y, rival, i, *rows)
+            move(W, steps[i], y, rival, i, rows)
             b[y] += steps[i] * settings.intercept_step
             b[rival] -= steps[i] * settings.intercept_step
             log[updates].position = t
@@ -136,21 +136,21 @@ def multiclass(examples, order, start, W, b, settings, log):
 @compiled
 def perceptron_margins(examples, order, w, b, out):
     """The margin y(w·x + b) for the rows in an order."""
-    rows, steps = examples.rows[:], examples.steps
+    rows, steps = examples.rows, examples.steps
     for t in range(len(order)):
         i = np.uint64(order[t])
-        a = dot(w, i, *rows) + b[0]
+        a = dot(w, i, rows) + b[0]
         out[t] = a if steps[i] > 0 else -a
 
 
 @compiled
 def multiclass_margins(examples, order, W, b, out):
     """The lead of the right class over its best rival, for the rows in an order."""
-    rows, labels = examples.rows[:], examples.labels
+    rows, labels = examples.rows, examples.labels
     s = np.empty(len(b), b.dtype)
     for t in range(len(order)):
         i = np.uint64(order[t])
-        score(W, b, s, i, *rows)
+        score(W, b, s, i, rows)
         out[t] = s[labels[i]] - s[best_other(s, labels[i])]
 
 
@@ -158,14 +158,14 @@ def multiclass_margins(examples, order, W, b, out):
 def perceptron_scores(rows, w, b, out):
     """The activation w·x + b of every row."""
     for i in range(len(out)):
-        out[i] = dot(w, np.uint64(i), *rows[:]) + b[0]
+        out[i] = dot(w, np.uint64(i), rows) + b[0]
 
 
 @compiled
 def multiclass_scores(rows, W, b, out):
     """The activation of every class for every row."""
     for i in range(len(out)):
-        score(W, b, out[i], np.uint64(i), *rows[:])
+        score(W, b, out[i], np.uint64(i), rows)
 
 
 # The average over all rows seen, kept lazily: an update made when c rows had been seen is missing
@@ -175,31 +175,24 @@ def multiclass_scores(rows, W, b, out):
 @compiled
 def perceptron_missing(examples, order, seen, log, u, ub, intercept_step):
     """Sum in u what the weights before each logged update lack of it (Daumé 2006)."""
-    rows = examples.rows[:]
+    rows = examples.rows
     for update in log:
         i = np.uint64(order[update.position])
         lack = update.step * (seen + update.position)
-        add(u, lack, i, *rows)
+        add(u, lack, i, rows)
         ub[0] += lack * intercept_step
 
 
 @compiled
 def multiclass_missing(examples, order, seen, log, u, ub, intercept_step):
     """The same with a right class and a rival per update."""
-    rows, labels = examples.rows[:], examples.labels
+    rows, labels = examples.rows, examples.labels
     for update in log:
         i, rival = np.uint64(order[update.position]), update.rival
         lack = update.step * (seen + update.position)
-        move(u, lack, labels[i], rival, i, *rows)
+        move(u, lack, labels[i], rival, i, rows)
         ub[labels[i]] += lack * intercept_step
         ub[rival] -= lack * intercept_step
-
-
-@compiled
-def mean(w, u, seen, out):
-    """The average over the c rows seen: w - u/c."""
-    for j in range(len(out)):
-        out[j] = w[j] - u[j] / max(seen, 1)
 
 
 # The vote of all weights there ever were: weights k are weights k-1 plus one update, so that their

@@ -43,8 +43,9 @@ class ConfidenceSettings(NamedTuple):
 
 
 @inlined_sum
-def variance(S, i, values, indices, starts):
+def variance(S, i, rows):
     """xᵀΣx of a row."""
+    values, indices, starts = rows
     first, last = span(i, indices, starts)
     total = 0.0
     for k in range(first, last):
@@ -54,8 +55,9 @@ def variance(S, i, values, indices, starts):
 
 
 @inlined_sum
-def variance_of_two(S, y, rival, i, values, indices, starts):
+def variance_of_two(S, y, rival, i, rows):
     """The same for the weights of two classes together."""
+    values, indices, starts = rows
     first, last = span(i, indices, starts)
     total = 0.0
     for k in range(first, last):
@@ -77,8 +79,9 @@ class ConfidentStep(NamedTuple):
 
 
 @inlined
-def learn(w, S, u, alpha, step, time, i, values, indices, starts):
+def learn(w, S, u, alpha, step, time, i, rows):
     """Move w by αΣx and shrink Σ, where the row has values."""
+    values, indices, starts = rows
     first, last = span(i, indices, starts)
     for k in range(first, last):
         j, x = column(k, first, indices), np.float64(values[k])
@@ -90,8 +93,9 @@ def learn(w, S, u, alpha, step, time, i, values, indices, starts):
 
 
 @inlined
-def learn_class(W, S, u, c, alpha, step, time, i, values, indices, starts):
+def learn_class(W, S, u, c, alpha, step, time, i, rows):
     """The same for the weights of one class."""
+    values, indices, starts = rows
     first, last = span(i, indices, starts)
     for k in range(first, last):
         j, x = column(k, first, indices), np.float64(values[k])
@@ -112,10 +116,10 @@ def learn_bias(b, Sb, ub, c, alpha, step, time, size):
 
 
 @inlined
-def learn_two(W, b, S, Sb, u, ub, y, rival, step, time, size, i, values, indices, starts):
+def learn_two(W, b, S, Sb, u, ub, y, rival, step, time, size, i, rows):
     """The same for a class, and the other way for its rival."""
-    learn_class(W, S, u, y, step.alpha, step, time, i, values, indices, starts)
-    learn_class(W, S, u, rival, -step.alpha, step, time, i, values, indices, starts)
+    learn_class(W, S, u, y, step.alpha, step, time, i, rows)
+    learn_class(W, S, u, rival, -step.alpha, step, time, i, rows)
     learn_bias(b, Sb, ub, y, step.alpha, step, time, size)
     learn_bias(b, Sb, ub, rival, -step.alpha, step, time, size)
 
@@ -149,21 +153,21 @@ def scw_step(margin, v, weight, settings):
 @compiled
 def arow(examples, order, start, w, b, S, Sb, u, ub, seen, settings, log):
     """If 1 - y(w·x + b) > 0, w += αyΣx and Σ -= βΣxxᵀΣ (Crammer, Kulesza & Dredze 2009)."""
-    rows, steps, bias = examples.rows[:], examples.steps, settings.intercept_step
+    rows, steps, bias = examples.rows, examples.steps, settings.intercept_step
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
         i = np.uint64(order[t])
         if shuffled:
-            fetch_row(t, order, *rows)
-        a = dot(w, i, *rows) + b[0]
+            fetch_row(t, order, rows)
+        a = dot(w, i, rows) + b[0]
         margin = a if steps[i] > 0 else -a
         if not margin >= 1.0 or math.isinf(a):
             if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
-            v = variance(S, i, *rows) + bias * Sb[0]
+            v = variance(S, i, rows) + bias * Sb[0]
             step = arow_step(margin, v, abs(np.float64(steps[i])), settings)
             alpha, time = math.copysign(step.alpha, steps[i]), seen + t
-            learn(w, S, u, alpha, step, time, i, *rows)
+            learn(w, S, u, alpha, step, time, i, rows)
             learn_bias(b, Sb, ub, 0, alpha, step, time, bias)
             loss += note(log, updates, t, 0, margin, alpha)
             updates += 1
@@ -173,25 +177,25 @@ def arow(examples, order, start, w, b, S, Sb, u, ub, seen, settings, log):
 @compiled
 def arow_many(examples, order, start, W, b, S, Sb, u, ub, seen, settings, log):
     """The same for the lead of the right class over its best rival."""
-    rows, steps, labels = examples.rows[:], examples.steps, examples.labels
+    rows, steps, labels = examples.rows, examples.steps, examples.labels
     s, bias = np.empty(len(b), b.dtype), settings.intercept_step
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
         i = np.uint64(order[t])
         if shuffled:
-            fetch_row(t, order, *rows)
+            fetch_row(t, order, rows)
         if t + 1 < len(order):
-            fetch_weights(W, np.uint64(order[t + 1]), *rows)
-        score(W, b, s, i, *rows)
+            fetch_weights(W, np.uint64(order[t + 1]), rows)
+        score(W, b, s, i, rows)
         y = labels[i]
         rival = best_other(s, y)
         lead = s[y] - s[rival]
         if not lead >= 1.0 or math.isinf(lead):
             if updates == len(log) or not math.isfinite(lead):
                 return t, updates, loss
-            v = variance_of_two(S, y, rival, i, *rows) + bias * (Sb[y] + Sb[rival])
+            v = variance_of_two(S, y, rival, i, rows) + bias * (Sb[y] + Sb[rival])
             step = arow_step(lead, v, np.float64(steps[i]), settings)
-            learn_two(W, b, S, Sb, u, ub, y, rival, step, seen + t, bias, i, *rows)
+            learn_two(W, b, S, Sb, u, ub, y, rival, step, seen + t, bias, i, rows)
             loss += note(log, updates, t, rival, lead, step.alpha)
             updates += 1
     return len(order), updates, loss
@@ -200,21 +204,21 @@ def arow_many(examples, order, start, W, b, S, Sb, u, ub, seen, settings, log):
 @compiled
 def scw(examples, order, start, w, b, S, Sb, u, ub, seen, settings, log):
     """If φ√(xᵀΣx) > y(w·x + b), the soft confidence-weighted step (Wang, Zhao & Hoi 2012)."""
-    rows, steps, bias = examples.rows[:], examples.steps, settings.intercept_step
+    rows, steps, bias = examples.rows, examples.steps, settings.intercept_step
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
         i = np.uint64(order[t])
         if shuffled:
-            fetch_row(t, order, *rows)
-        a = dot(w, i, *rows) + b[0]
+            fetch_row(t, order, rows)
+        a = dot(w, i, rows) + b[0]
         margin = a if steps[i] > 0 else -a
-        v = variance(S, i, *rows) + bias * Sb[0]
+        v = variance(S, i, rows) + bias * Sb[0]
         if not margin >= settings.phi * math.sqrt(v) or math.isinf(a):
             if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
             step = scw_step(margin, v, abs(np.float64(steps[i])), settings)
             alpha, time = math.copysign(step.alpha, steps[i]), seen + t
-            learn(w, S, u, alpha, step, time, i, *rows)
+            learn(w, S, u, alpha, step, time, i, rows)
             learn_bias(b, Sb, ub, 0, alpha, step, time, bias)
             loss += note(log, updates, t, 0, margin, alpha)
             updates += 1
@@ -224,25 +228,25 @@ def scw(examples, order, start, w, b, S, Sb, u, ub, seen, settings, log):
 @compiled
 def scw_many(examples, order, start, W, b, S, Sb, u, ub, seen, settings, log):
     """The same for the lead of the right class over its best rival."""
-    rows, steps, labels = examples.rows[:], examples.steps, examples.labels
+    rows, steps, labels = examples.rows, examples.steps, examples.labels
     s, bias = np.empty(len(b), b.dtype), settings.intercept_step
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
         i = np.uint64(order[t])
         if shuffled:
-            fetch_row(t, order, *rows)
+            fetch_row(t, order, rows)
         if t + 1 < len(order):
-            fetch_weights(W, np.uint64(order[t + 1]), *rows)
-        score(W, b, s, i, *rows)
+            fetch_weights(W, np.uint64(order[t + 1]), rows)
+        score(W, b, s, i, rows)
         y = labels[i]
         rival = best_other(s, y)
         lead = s[y] - s[rival]
-        v = variance_of_two(S, y, rival, i, *rows) + bias * (Sb[y] + Sb[rival])
+        v = variance_of_two(S, y, rival, i, rows) + bias * (Sb[y] + Sb[rival])
         if not lead >= settings.phi * math.sqrt(v) or math.isinf(lead):
             if updates == len(log) or not math.isfinite(lead):
                 return t, updates, loss
             step = scw_step(lead, v, np.float64(steps[i]), settings)
-            learn_two(W, b, S, Sb, u, ub, y, rival, step, seen + t, bias, i, *rows)
+            learn_two(W, b, S, Sb, u, ub, y, rival, step, seen + t, bias, i, rows)
             loss += note(log, updates, t, rival, lead, step.alpha)
             updates += 1
     return len(order), updates, loss
@@ -262,8 +266,9 @@ def second_order_weight(w, S, x, r):
 
 
 @inlined
-def learn_apart(w, S, u, y, r, time, i, values, indices, starts):
+def learn_apart(w, S, u, y, r, time, i, rows):
     """Let every weight that a row touches learn alone."""
+    values, indices, starts = rows
     first, last = span(i, indices, starts)
     for k in range(first, last):
         j = column(k, first, indices)
@@ -274,8 +279,9 @@ def learn_apart(w, S, u, y, r, time, i, values, indices, starts):
 
 
 @inlined
-def learn_class_apart(W, S, u, c, y, r, time, i, values, indices, starts):
+def learn_class_apart(W, S, u, c, y, r, time, i, rows):
     """The same for the weights of one class."""
+    values, indices, starts = rows
     first, last = span(i, indices, starts)
     for k in range(first, last):
         j = column(k, first, indices)
@@ -299,19 +305,19 @@ def learn_bias_apart(b, Sb, ub, c, y, r, time, size):
 @compiled
 def second_order(examples, order, start, w, b, S, Sb, u, ub, seen, settings, log):
     """On a mistake, v += yx and A += xxᵀ, its diagonal only (Cesa-Bianchi et al. 2005)."""
-    rows, steps, bias = examples.rows[:], examples.steps, settings.intercept_step
+    rows, steps, bias = examples.rows, examples.steps, settings.intercept_step
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
         i = np.uint64(order[t])
         if shuffled:
-            fetch_row(t, order, *rows)
-        a = dot(w, i, *rows) + b[0]
+            fetch_row(t, order, rows)
+        a = dot(w, i, rows) + b[0]
         margin = a if steps[i] > 0 else -a
         if not margin > settings.above or math.isinf(a):
             if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
             r, y = settings.r / abs(np.float64(steps[i])), math.copysign(1.0, steps[i])
-            learn_apart(w, S, u, y, r, seen + t, i, *rows)
+            learn_apart(w, S, u, y, r, seen + t, i, rows)
             learn_bias_apart(b, Sb, ub, 0, y, r, seen + t, bias)
             loss += note(log, updates, t, 0, margin, y)
             updates += 1
@@ -321,16 +327,16 @@ def second_order(examples, order, start, w, b, S, Sb, u, ub, seen, settings, log
 @compiled
 def second_order_many(examples, order, start, W, b, S, Sb, u, ub, seen, settings, log):
     """The same for the right class and its best rival."""
-    rows, steps, labels = examples.rows[:], examples.steps, examples.labels
+    rows, steps, labels = examples.rows, examples.steps, examples.labels
     s, bias = np.empty(len(b), b.dtype), settings.intercept_step
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
         i = np.uint64(order[t])
         if shuffled:
-            fetch_row(t, order, *rows)
+            fetch_row(t, order, rows)
         if t + 1 < len(order):
-            fetch_weights(W, np.uint64(order[t + 1]), *rows)
-        score(W, b, s, i, *rows)
+            fetch_weights(W, np.uint64(order[t + 1]), rows)
+        score(W, b, s, i, rows)
         y = labels[i]
         rival = best_other(s, y)
         lead = s[y] - s[rival]
@@ -338,8 +344,8 @@ def second_order_many(examples, order, start, W, b, S, Sb, u, ub, seen, settings
             if updates == len(log) or not math.isfinite(lead):
                 return t, updates, loss
             r, time = settings.r / np.float64(steps[i]), seen + t
-            learn_class_apart(W, S, u, y, 1.0, r, time, i, *rows)
-            learn_class_apart(W, S, u, rival, -1.0, r, time, i, *rows)
+            learn_class_apart(W, S, u, y, 1.0, r, time, i, rows)
+            learn_class_apart(W, S, u, rival, -1.0, r, time, i, rows)
             learn_bias_apart(b, Sb, ub, y, 1.0, r, time, bias)
             learn_bias_apart(b, Sb, ub, rival, -1.0, r, time, bias)
             loss += note(log, updates, t, rival, lead, 1.0)
@@ -348,8 +354,9 @@ def second_order_many(examples, order, start, W, b, S, Sb, u, ub, seen, settings
 
 
 @inlined
-def whole_product(S, i, bias, out, values, indices, starts):
+def whole_product(S, i, bias, out, rows):
     """Set out = S·(x, √bias) and return (x, √bias)ᵀ·out: the bias is the last coordinate."""
+    values, indices, starts = rows
     first, last = span(i, indices, starts)
     root, end = math.sqrt(bias), len(out) - 1
     for j in range(len(out)):
@@ -368,18 +375,18 @@ def whole_product(S, i, bias, out, values, indices, starts):
 @compiled
 def second_order_whole(examples, order, start, w, b, S, u, ub, seen, settings, log):
     """On a mistake, v += yx and A += xxᵀ, the whole of it (Cesa-Bianchi et al. 2005)."""
-    rows, steps, bias = examples.rows[:], examples.steps, settings.intercept_step
+    rows, steps, bias = examples.rows, examples.steps, settings.intercept_step
     sx, root = np.empty(len(w) + 1), math.sqrt(settings.intercept_step)
     updates, loss = 0, 0.0
     for t in range(start, len(order)):
         i = np.uint64(order[t])
-        a = dot(w, i, *rows) + b[0]
+        a = dot(w, i, rows) + b[0]
         margin = a if steps[i] > 0 else -a
         if not margin > settings.above or math.isinf(a):
             if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
             r, time = settings.r / abs(np.float64(steps[i])), seen + t
-            beta = 1.0 / (r + max(0.0, whole_product(S, i, bias, sx, *rows)))
+            beta = 1.0 / (r + max(0.0, whole_product(S, i, bias, sx, rows)))
             alpha = math.copysign(beta * (1.0 - margin), steps[i])
             for j in range(len(w)):
                 w[j] += alpha * sx[j]

@@ -347,7 +347,8 @@ def text(
 def word_grams(data, offsets, row, k, grams, rows, names):
     """Those of words."""
     base, most = address(data), (longest_string(offsets, row, len(rows.starts) - 1) + 1) // 3
-    keys, ordered, counts = sorting_room(most, grams)
+    keys = np.empty(most * (grams.longest - grams.shortest + 1), np.uint32)
+    ordered, counts = np.empty(len(keys), np.uint32), np.empty(BUCKETS + 1, np.uint32)
     hashes, begins = np.empty(grams.longest, np.uint64), np.empty(grams.longest, np.int64)
     while row < min(len(offsets), len(rows.starts)) - 1:
         i, end = base + offsets[row], base + offsets[row + 1]
@@ -364,9 +365,10 @@ def word_grams(data, offsets, row, k, grams, rows, names):
 def character_grams(data, offsets, row, k, grams, rows, names):
     """Those of characters."""
     base, most = address(data), longest_string(offsets, row, len(rows.starts) - 1)
-    keys, ordered, counts = sorting_room(most, grams)
+    keys = np.empty(most * (grams.longest - grams.shortest + 1), np.uint32)
+    ordered, counts = np.empty(len(keys), np.uint32), np.empty(BUCKETS + 1, np.uint32)
     letters, begins = np.empty(most, np.uint8), np.empty(most + 1, np.int64)
-    edges = np.empty_like(begins)
+    edges = np.empty(most + 1, np.int64)
     while row < min(len(offsets), len(rows.starts)) - 1:
         i, end = base + offsets[row], base + offsets[row + 1]
         n = character_keys(i, end, base, grams, letters, edges, begins, keys, names)
@@ -385,13 +387,6 @@ def longest_string(offsets, row, stop):
     for r in range(row, min(len(offsets) - 1, stop)):
         longest = max(longest, offsets[r + 1] - offsets[r])
     return longest
-
-
-@inlined
-def sorting_room(most, grams):
-    """Room for the keys of as many words or characters, for the same sorted, and for buckets."""
-    keys = np.empty(most * (grams.longest - grams.shortest + 1), np.uint32)
-    return keys, np.empty_like(keys), np.empty(BUCKETS + 1, np.uint32)
 
 
 # Crosses: the products of the features of two groups, as features of their own.

@@ -174,11 +174,10 @@ class Average(Last):
             total = self.total_scale()
             weights = (total * self.weights - self.missing) / self.seen
             bias = (total * self.bias - self.missing_bias) / self.seen
-            return weights.astype(self.weights.dtype), bias.astype(self.bias.dtype)
-        weights, bias = np.empty_like(self.weights), np.empty_like(self.bias)
-        linear.mean(self.weights.ravel(), self.missing.ravel(), self.seen, weights.ravel())
-        linear.mean(self.bias, self.missing_bias, self.seen, bias)
-        return weights, bias
+        else:
+            weights = self.weights - self.missing / max(self.seen, 1)
+            bias = self.bias - self.missing_bias / max(self.seen, 1)
+        return weights.astype(self.weights.dtype), bias.astype(self.bias.dtype)
 
     def score_one(self, rows: Rows) -> Array:
         last = scores(rows, 1, self.weights, self.bias)

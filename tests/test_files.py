@@ -145,7 +145,7 @@ def in_memory(path, how, batch_bytes=1 << 20, **options):
     reader = read(path, batch_bytes=batch_bytes, **options)
     training = how.training()
     training.settle_in_memory()
-    return files.train_in_memory(read_whole(reader, reader), training, reader)
+    return files.train_in_memory(read_whole(reader), training, reader)
 
 
 def predicted(model, reader):
@@ -189,9 +189,10 @@ def test_one_pass_as_a_stream_is_fit(write, kind, solution, classes, batch_bytes
 def test_train_reads_one_pass_as_a_stream(write, kind):
     path = write(f"rows.{kind}", made(kind))
     heard = Heard()
-    model = train(read(path, batch_bytes=700), How(epochs=1), heard)
+    model = train(read(path, batch_bytes=700, scale="none"), How(epochs=1), heard)
     tallies, epochs = heard.tallies, heard.epochs
-    fitted = Perceptron(solution="average", order="fixed", max_iter=1).fit(*matrix(path))
+    raw = matrix(path, scale="none")
+    fitted = Perceptron(solution="average", order="fixed", max_iter=1).fit(*raw)
     assert_same(model, fitted)
     assert len(tallies) > 3
     assert [tally.rows for tally in tallies] == sorted({tally.rows for tally in tallies})
@@ -426,18 +427,19 @@ def test_predictions_and_score_are_those_of_a_perceptron(write, kind, classes, s
 def test_a_model_survives_its_file(write, tmp_path, kind, classes, solution):
     path = write(f"rows.{kind}", made(kind, classes))
     unseen = write(f"unseen.{kind}", made(kind, classes, seed=1))
-    model = train(read(path), How(solution, order="each", epochs=3))
+    model = train(read(path, scale="none"), How(solution, order="each", epochs=3))
     save_model(tmp_path / "m.safetensors", model)
     again = load_model(tmp_path / "m.safetensors")
     recipe = again.features["recipe"]
     assert json.dumps(recipe) == json.dumps(model.features["recipe"])
-    expected = predicted(model, read(unseen)).tolist()
+    expected = predicted(model, read(unseen, scale="none")).tolist()
     assert predicted(again, read(unseen, features=recipe)).tolist() == expected
     loaded = rosenblatt.load(tmp_path / "m.safetensors")
     X, y, _ = matrix(unseen, features=recipe)
     assert loaded.predict(X).tolist() == expected
     if solution != "pocket":
-        fitted = Perceptron(solution=solution, max_iter=3, random_state=0).fit(*matrix(path))
+        raw = matrix(path, scale="none")
+        fitted = Perceptron(solution=solution, max_iter=3, random_state=0).fit(*raw)
         np.testing.assert_array_equal(
             loaded[-1].partial_fit(X, y).coef_, fitted.partial_fit(X, y).coef_
         )
@@ -734,9 +736,9 @@ def test_a_run_goes_on_only_as_it_began(write):
 def test_a_stream_is_not_resumed_from_a_cache(write):
     path, heard = write("rows.csv", made("csv")), Heard()
     how = How(order="fixed", epochs=1)
-    train(read(path, batch_bytes=900), how, heard)
+    train(read(path, batch_bytes=900, scale="none"), how, heard)
     with pytest.raises(ValueError, match="began as a stream; resume it without cache"):
-        train(read(path, batch_bytes=900), how, begun=heard.left[0], cache=True)
+        train(read(path, batch_bytes=900, scale="none"), how, begun=heard.left[0], cache=True)
 
 
 @pytest.mark.parametrize("name", ["nan", "inf", "1e300", "9007199254740993"])

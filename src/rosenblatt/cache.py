@@ -4,8 +4,9 @@ import json
 import os
 import re
 import zlib
-from collections.abc import Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -22,32 +23,34 @@ from .reading.reader import Reader, WholeFile, no_rows
 from .reading.sources import CACHE_ENDING
 from .rows import check_structure, n_rows, read_only
 
-FORMAT = 3
+FORMAT = 4
 HASHED_AT_ONCE = 16 << 20  # bytes
 WILD = re.compile(r"[*?\[\]]")  # in a pattern
 
 
-def read_cached(reader: Reader, batches: Iterable[Batch]) -> WholeFile:
+def read_cached(reader: Reader, told: Callable[[Batch], None] = lambda batch: None) -> WholeFile:
     """All rows of a reader from the cache beside its source, which is made anew when it is stale.
 
     Parameters
     ----------
     reader
         Of a file, a folder or a pattern.
-    batches
-        What the reader gives; gone through only if the cache has to be made.
+    told
+        Hears of each batch, if the cache has to be made.
     """
     path, origin = cache_path(reader), origin_of(reader)
     found = fresh(path, reader, origin)
     if found is not None:
         return found
+    reader.settle(told)
     with ThreadPoolExecutor(1) as second:
         sums = second.submit(checksums, reader)
         with replacing_folder(path) as folder:
-            about = written(folder, reader, batches)
+            about = written(folder, reader, told)
             if origin_of(reader) != origin:
                 raise ValueError(f"{reader.source.name} changed while it was read; try again.")
             about |= {"origin": origin, "checksums": sums.result(), "reading": reading_of(reader)}
+            about["features"] = reader.features()
             (folder / "about.json").write_text(json.dumps(about))
             return opened(folder)  # before another run can put its own in this place
 
@@ -92,7 +95,7 @@ def reading_of(reader: Reader) -> dict[str, Any]:
         "format": FORMAT,
         "version": __version__,
         "rows": reader.format,
-        "recipe": json.loads(json.dumps(reader.features())),
+        "recipe": json.loads(json.dumps(asdict(reader.asked))),
         "dtype": options.dtype.str,
         "names": options.names,
         "skip_bad": reader.skip_bad,
@@ -107,19 +110,21 @@ def fresh(path: Path, reader: Reader, origin: list[list[Any]]) -> WholeFile | No
         alike = about["origin"] == origin and about["reading"] == reading_of(reader)
         if alike and about["checksums"] == checksums(reader):
             whole = opened(path)
-            if (path / "about.json").read_text() == text:  # else another run put its own here
+            same = (path / "about.json").read_text() == text  # else another run put its own here
+            if same and reader.resumes(about["features"]):
                 return whole
     except (OSError, ValueError, LookupError, TypeError):
         pass  # a damaged cache is as good as none
     return None
 
 
-def written(folder: Path, reader: Reader, batches: Iterable[Batch]) -> dict[str, Any]:
+def written(folder: Path, reader: Reader, told: Callable[[Batch], None]) -> dict[str, Any]:
     """Write the arrays of all batches, and tell what else is to be known of them."""
     words: dict[str, int] = {}
     values, width, read, lines = 0, 0, 0, 0
     with GrowingArrays(folder) as arrays:
-        for batch in batches:
+        for batch in reader:
+            told(batch)
             rows = batch.rows
             arrays.append("values", rows.values)
             if rows.indices is not None:

@@ -13,6 +13,9 @@ import numpy as np
 from . import __version__
 from .disk import replacing
 from .learner import Learner
+from .reading.arrow import table_scaling
+from .reading.recipe import FeatureRecipe
+from .reading.scaling import sparse_scaling
 from .rows import Array
 from .storage.model import Model
 
@@ -52,11 +55,17 @@ def onnx_of(model: Model) -> Any:
     weights, biases = coefficients(model)
     classes = label_tensor(model.classes)
     constants = {"weights": weights, "bias": biases, "zero": biases[:1] * 0, "classes": classes}
+    scaling = scaling_of(model.features, len(weights))
+    constants |= scaling
+    width = len(scaling.get("centre", weights))
     made = onnx.helper.make_model(
         onnx.helper.make_graph(
-            nodes(weights.ndim == 1, model.parameters.get("ties")),
+            [
+                *scaling_nodes(scaling, weights.dtype),
+                *nodes(weights.ndim == 1, model.parameters.get("ties"), "rows" if scaling else "X"),
+            ],
             "perceptron",
-            [value("X", weights.dtype, "rows", len(weights))],
+            [value("X", weights.dtype, "rows", width)],
             [
                 value("label", classes.dtype, "rows"),
                 value("scores", weights.dtype, "rows", *weights.shape[1:]),
@@ -72,12 +81,52 @@ def onnx_of(model: Model) -> Any:
     return made
 
 
-def nodes(two: bool, ties: str | None) -> list[Any]:
-    """The steps from X to a label."""
+def scaling_of(features: dict[str, Any], width: int) -> dict[str, Array]:
+    """What brings the columns of X to one size, in double precision; nothing if they stay."""
+    recipe = FeatureRecipe(**recipe_of(features))
+    if not recipe.scales:
+        return {}
+    if recipe.rows != "table":
+        scaling = sparse_scaling(recipe.scales)
+        assert scaling is not None
+        factor = np.ones(width)
+        factor[: len(scaling.factors)] = scaling.factors[:width]
+        return {"centre": np.zeros(width), "factor": factor, "filling": np.zeros(width)}
+    table = table_scaling(recipe)
+    found = {"centre": table.centre, "factor": table.factor, "filling": table.filling}
+    flagged = np.flatnonzero(table.flags)
+    return found | ({"flagged": flagged} if len(flagged) else {})
+
+
+def scaling_nodes(scaling: dict[str, Array], dtype: "np.dtype[Any]") -> list[Any]:
+    """The steps from X to rows of one size, in which gaps are filled and flagged."""
+    if not scaling:
+        return []
+    onnx = imported_onnx()
+    node, kind = onnx.helper.make_node, onnx.helper.np_dtype_to_tensor_dtype(dtype)
+    steps = [
+        node("Cast", ["X"], ["exact"], to=onnx.TensorProto.DOUBLE),
+        node("IsNaN", ["X"], ["missing"]),
+        node("Sub", ["exact", "centre"], ["centred"]),
+        node("Mul", ["centred", "factor"], ["scaled"]),
+        node("Where", ["missing", "filling", "scaled"], ["filled"]),
+        node("Cast", ["filled"], ["numbers" if "flagged" in scaling else "rows"], to=kind),
+    ]
+    if "flagged" in scaling:
+        steps += [
+            node("Gather", ["missing", "flagged"], ["gaps"], axis=1),
+            node("Cast", ["gaps"], ["flags"], to=kind),
+            node("Concat", ["numbers", "flags"], ["rows"], axis=1),
+        ]
+    return steps
+
+
+def nodes(two: bool, ties: str | None, rows: str) -> list[Any]:
+    """The steps from rows to a label."""
     onnx = imported_onnx()
     node = onnx.helper.make_node
     scores = [
-        node("MatMul", ["X", "weights"], ["products"]),
+        node("MatMul", [rows, "weights"], ["products"]),
         node("Add", ["products", "bias"], ["scores"]),
     ]
     if two:

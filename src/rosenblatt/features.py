@@ -15,7 +15,7 @@ from .rows import Array, matrix_of, n_rows
 
 
 class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Make rows of numbers of a table: numbers as they are, words and texts hashed.
+    """Make rows of numbers of a table: numbers of one size, words and texts hashed.
 
     It takes a data frame (pandas, polars), an Arrow table, a list of dicts, a list of strings, an
     array or the path of a file, and gives a CSR matrix, or an array when all columns are numbers.
@@ -37,6 +37,11 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ``"A,B"`` adds the products of the features of two columns.
     pairs : bool, default=False
         Whether to add the products of every two features of a row.
+    scale : {"auto", "none", "standard", "maxabs", "robust"}, default="auto"
+        How numbers are brought to one size, by statistics of the rows to fit; "auto" takes from
+        each its column's mean and divides it by the standard deviation.
+    ignore : str or sequence of str, default=()
+        Columns that are no features.
     label : str, int, False or None, default=False
         A column that is no feature; the one that a file has, by name or number.
 
@@ -67,6 +72,8 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         bits: int | None = None,
         cross: Any = (),
         pairs: bool = False,
+        scale: str = "auto",
+        ignore: Any = (),
         label: str | int | bool | None = False,
     ) -> None:
         self.text = text
@@ -76,6 +83,8 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.bits = bits
         self.cross = cross
         self.pairs = pairs
+        self.scale = scale
+        self.ignore = ignore
         self.label = label
 
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
@@ -115,7 +124,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if table is not None and not len(table):
             return csr_array((0, self.n_features_out_), dtype=np.float32)
         reader = read(X if table is None else table, features=self.recipe_, label=False)
-        batch = read_whole(reader, reader).batch
+        batch = read_whole(reader).batch
         known = self.n_features_out_ if reader.format == "svmlight" else batch.width
         matrix = matrix_of(batch.rows, n_rows(batch.rows), max(batch.width, known))
         return matrix[:, :known] if matrix.shape[1] > known else matrix

@@ -144,7 +144,8 @@ class FileTraining:
             streams, order = not options.cache, given["order"] or "each"
         else:
             plain = given["order"] in (None, "fixed") and given["solution"] in ("last", "average")
-            streams = not options.cache and not (fits and (several or not plain))
+            once = not several and plain and not reader.measured_in_passing
+            streams = not options.cache and not (fits and not once)
             order = given["order"] or ("each" if fits and several else "fixed")
         self.parameters = given | {"order": order}
         self.check(*(["stream"] if streams else ["cache"] if options.cache else []))
@@ -188,7 +189,8 @@ class FileTraining:
                     f"The run began with {{{name}?}} = {before[name]}, not {value}; resume it with "
                     "the same options."
                 )
-        if as_json(self.begun.features.get("recipe")) != as_json(reader.features()):
+        recipe = self.begun.features.get("recipe")
+        if not isinstance(recipe, dict) or not reader.resumes(recipe):
             raise ValueError("The run began with other features; resume it with the same options.")
         size = reader.options.batch_bytes
         if self.begun.facts.get("batch_bytes", size) != size:
@@ -224,11 +226,12 @@ def train(reader: Reader, training: FileTraining) -> Model:
     listener.begin(reader.size, training.parameters["max_iter"])
     if not streams:
         try:
-            read = read_cached if training.options.cache else read_within
-            whole = read(reader, told(reader, listener))
+            read = read_cached if training.options.cache else read_whole
+            whole = read(reader, told(listener, keeps=not training.options.cache))
         except OutgrownError:
             streams = training.settle_as_stream(asked)
     if streams:
+        reader.settle(told(listener))
         model = train_as_stream(reader, training)
         notices, bad = reader.notices, reader.bad
     else:
@@ -243,21 +246,6 @@ def train(reader: Reader, training: FileTraining) -> Model:
 
 class OutgrownError(Exception):
     """The rows of a file take more memory than they should."""
-
-
-def read_within(reader: Reader, batches: Iterable[Batch]) -> WholeFile:
-    """All rows of a file, unless they take too much memory."""
-
-    def counted() -> Iterator[Batch]:
-        size = 0
-        for batch in batches:
-            arrays = (array for array in (*batch.rows, batch.labels) if array is not None)
-            size += sum(array.nbytes for array in arrays)
-            if size > MOST_IN_MEMORY:
-                raise OutgrownError
-            yield batch
-
-    return read_whole(reader, counted())
 
 
 def as_json(value: Any) -> Any:
@@ -465,13 +453,20 @@ class Peeked:
         return iter(self.reader) if begun is None else chain([self.first], begun)
 
 
-def told(reader: Reader, listener: Listener) -> Iterator[Batch]:
-    """The batches of a reader, while somebody hears how far it got."""
-    rows = 0
-    for batch in reader:
+def told(listener: Listener, keeps: bool = False) -> Callable[[Batch], None]:
+    """Lets somebody hear how far a file is read, and refuses to keep more than memory should."""
+    rows = size = 0
+
+    def hear(batch: Batch) -> None:
+        nonlocal rows, size
         rows += n_rows(batch.rows)
+        arrays = (array for array in (*batch.rows, batch.labels) if array is not None)
+        size += sum(array.nbytes for array in arrays)
+        if keeps and size > MOST_IN_MEMORY:
+            raise OutgrownError
         listener.batch(Tally(rows, batch.bytes_read, None))
-        yield batch
+
+    return hear
 
 
 # Keeping
@@ -552,6 +547,6 @@ def named(coef: Array, names: Mapping[int, str], most: int = 1000) -> list[Any]:
 
 def matrix_and_labels(reader: Reader) -> tuple[Any, Array]:
     """A whole file as an array or a CSR matrix, and its labels."""
-    batch = read_whole(reader, reader).batch
+    batch = read_whole(reader).batch
     labels = tidy(labels_of(batch))
     return matrix_of(batch.rows, len(labels), batch.width), labels

@@ -393,10 +393,11 @@ def test_going_on_with_a_model(capsys, folder):
     (folder / "one.csv").write_text("".join(text[:46]))
     (folder / "two.csv").write_text("".join([text[0], *text[46:]]))
     once = ("--epochs", 1, "-q", "-o")
+    as_it_is = ("--scale", "none")
     classes = ("--classes", ",".join(sorted(set(labels_of("flowers.csv")))))
-    assert run(capsys, "train", "one.csv", *classes, *once, "half")[0] == 0
+    assert run(capsys, "train", "one.csv", *classes, *as_it_is, *once, "half")[0] == 0
     assert run(capsys, "train", "two.csv", "--initial", "half", *once, "whole")[0] == 0
-    assert run(capsys, "train", "flowers.csv", *classes, *once, "at-once")[0] == 0
+    assert run(capsys, "train", "flowers.csv", *classes, *as_it_is, *once, "at-once")[0] == 0
     whole, at_once = (load_model(name).states[0] for name in ("whole", "at-once"))
     np.testing.assert_array_equal(whole.coefficients()[0], at_once.coefficients()[0])
     status, _, err = run(capsys, "train", "two.csv", "--initial", "half", "--solution", "last")

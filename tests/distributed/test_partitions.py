@@ -129,7 +129,7 @@ def test_files_are_partitions_however_they_are_named(client, folder):
 def predicted_right(model, paths):
     """Whether each row of files comes out right."""
     for path in paths:
-        X, y = matrix_and_labels(read(path))
+        X, y = matrix_and_labels(read(path, features=model._learner.features["recipe"]))
         yield from model.predict(X) == y
 
 

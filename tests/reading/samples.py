@@ -6,7 +6,15 @@ import itertools
 import numpy as np
 import pyarrow as pa
 
+from rosenblatt.reading import reader
+
 from ..reference import hash_bytes, mix_bits
+
+
+def read(path, **options):
+    """A reader that leaves numbers as the file has them."""
+    return reader.read(path, **({} if "features" in options else {"scale": "none"}) | options)
+
 
 SVMLIGHT = b"# made by hand\n" + b"".join(
     b"%d qid:%d 1:%d %d:0.5 # row %d\n" % (i % 3, i, i, 3 + i % 5, i) for i in range(200)

@@ -5,16 +5,16 @@ import io
 import numpy as np
 
 from rosenblatt.reading.batches import one_batch, part_of
-from rosenblatt.reading.reader import read, read_whole
+from rosenblatt.reading.reader import read_whole
 from rosenblatt.rows import matrix_of
 
-from .samples import NUMBERS, SVMLIGHT, VW
+from .samples import NUMBERS, SVMLIGHT, VW, read
 
 
 def test_part_of_a_batch():
     for name, text in ("svm", SVMLIGHT), ("csv", NUMBERS.encode()):
         reader = read(io.BytesIO(text), format=name)
-        batch = read_whole(reader, reader).batch
+        batch = read_whole(reader).batch
         all_rows = matrix_of(batch.rows, 200, batch.width)
         part = part_of(batch, 20, 35)
         difference = abs(all_rows[20:35] - matrix_of(part.rows, 15, batch.width))

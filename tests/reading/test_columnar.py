@@ -9,9 +9,8 @@ import pytest
 from pyarrow import parquet
 
 from rosenblatt.reading.notices import MISSING, unused_column
-from rosenblatt.reading.reader import read
 
-from .samples import NUMBERS, category, number, whole
+from .samples import NUMBERS, category, number, read, whole
 
 
 def test_a_broken_row_of_parquet_is_told_or_skipped(write):

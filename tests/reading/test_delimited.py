@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 
 from rosenblatt.reading.layout import parsed_cells
 from rosenblatt.reading.notices import MISSING
-from rosenblatt.reading.reader import read
 
-from .samples import NUMBERS, category, number, whole
+from .samples import NUMBERS, category, number, read, whole
 
 
 @settings(max_examples=30)

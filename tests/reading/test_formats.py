@@ -7,9 +7,8 @@ import pandas as pd
 import pytest
 
 from rosenblatt.reading.notices import divided_by
-from rosenblatt.reading.reader import read
 
-from .samples import NUMBERS, SVMLIGHT, VW, whole
+from .samples import NUMBERS, SVMLIGHT, VW, read, whole
 
 
 @pytest.mark.parametrize(

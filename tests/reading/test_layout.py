@@ -15,9 +15,8 @@ from pyarrow import parquet
 from rosenblatt.kernels.lines import MISSING, VALUE_TOO_LARGE, Cursor, table
 from rosenblatt.reading.layout import is_number, is_numeric
 from rosenblatt.reading.notices import NoticeKind
-from rosenblatt.reading.reader import read
 
-from .samples import NUMBERS, category, number, whole
+from .samples import NUMBERS, category, number, read, whole
 
 
 @pytest.mark.parametrize(

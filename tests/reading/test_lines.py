@@ -8,10 +8,9 @@ import pytest
 from sklearn.datasets import load_svmlight_file
 
 from rosenblatt.reading.notices import QUERIES
-from rosenblatt.reading.reader import read
 
 from ..reference import hash_bytes
-from .samples import SVMLIGHT, TINY, VW, compressed, whole
+from .samples import SVMLIGHT, TINY, VW, compressed, read, whole
 
 
 @pytest.mark.parametrize("how", ["", ".gz", ".zst"])

@@ -15,9 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rosenblatt.reading.notices import BITS
-from rosenblatt.reading.reader import read
 
-from .samples import NUMBERS, PEOPLE, SVMLIGHT, TINY, VW, category, compressed, number, whole
+from .samples import NUMBERS, PEOPLE, SVMLIGHT, TINY, VW, category, compressed, number, read, whole
 
 
 @pytest.mark.parametrize("how", ["", ".gz", ".zst"])

@@ -7,10 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rosenblatt.reading.reader import read
-
 from ..reference import hash_bytes
-from .samples import NUMBERS, PEOPLE, SVMLIGHT, VW, category, number, product, whole
+from .samples import NUMBERS, PEOPLE, SVMLIGHT, VW, category, number, product, read, whole
 
 
 def test_what_cannot_be_asked_for(write):

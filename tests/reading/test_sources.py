@@ -7,9 +7,7 @@ import threading
 import pandas as pd
 import pytest
 
-from rosenblatt.reading.reader import read
-
-from .samples import NUMBERS, SVMLIGHT, TINY, VW, compressed, whole
+from .samples import NUMBERS, SVMLIGHT, TINY, VW, compressed, read, whole
 
 
 @pytest.mark.parametrize("how", [".gz", ".zst"])

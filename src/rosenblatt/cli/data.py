@@ -137,7 +137,7 @@ def rows_and_labels(data: str, given: SetOptions | None = None, exact: bool = Fa
     from ..reading.reader import read
 
     dtype = np.float64 if exact else np.float32
-    reader = read(data, **(given or SetOptions()).options(), dtype=dtype)
+    reader = read(data, **(given or SetOptions()).options(), dtype=dtype, scale="none")
     if exact and reader.hashed and reader.format != "vw":
         raise ValueError(f"{data} has columns of words; a proof needs numbers, so encode them.")
     X, y = matrix_and_labels(reader)

@@ -245,6 +245,10 @@ class ReadingOptions:
         bool,
         typer.Option("--pairs", help="Products of every two features.", metavar=" ", **READING),
     ] = False
+    scale: Annotated[
+        str,
+        typer.Option(help="standard, maxabs, robust, none (auto).", metavar="HOW", **READING),
+    ] = "auto"
     ignore: Annotated[
         list[str] | None,
         typer.Option(help="A column to leave out (repeatable).", metavar="COLUMN", **READING),
@@ -281,6 +285,7 @@ class ReadingOptions:
             "bits": self.bits,
             "cross": tuple(self.cross or ()),
             "pairs": self.pairs,
+            "scale": self.scale,
             "ignore": tuple(self.ignore or ()),
             "id": self.id,
             "header": self.header,

@@ -92,14 +92,18 @@ def inspect(
     import numpy as np
 
     from ..learner import Learner
+    from ..reading.units import in_file_units
 
     saved = linear_model(model)
     coef, bias = Learner.of(saved).coefficients()
     print("\n".join(about_model(saved, coef)))
     print("\n".join(about_scores(saved)))
     names = column_names(saved)
-    sizes = np.abs(coef).max(axis=0)
+    sizes = np.abs(coef).max(axis=0)  # of columns of one size, which can be compared
     largest = np.argsort(-sizes, kind="stable")[:top]
+    recipe = saved.features.get("recipe")
+    if recipe is not None:
+        coef, bias = in_file_units(recipe, coef, bias)
     for k in largest[sizes[largest] > 0].tolist():
         print(f"  {names(k)}: {signed(coef[:, k])}")
     print(f"  bias: {signed(bias)}")

@@ -340,7 +340,7 @@ def table(buffer, stop, cursor, delimiter, places, labels, values, width):
     """Dense rows of lines of numbers.
 
     Cell j is the label if places[j] is -1, and else number places[j] of its row; those from width
-    on are left out. A missing number is 0, and counted as ignored.
+    on are left out. A missing number is NaN, and counted as ignored.
     """
     at, row, _, lines, ignored, error, _ = cursor
     base, room = address(buffer), min(len(labels), len(values) // width)
@@ -380,7 +380,7 @@ def table_row(i, delimiter, places, labels, row, values, width):
                 labels[row] = x
             else:
                 missing += math.isnan(x)
-                values[np.uint64(first + place)] = 0.0 if math.isnan(x) else x
+                values[np.uint64(first + place)] = x
         if byte(end) != (NEWLINE if j == last else delimiter):
             return end, missing, CELLS
         i = end + 1

@@ -165,7 +165,7 @@ def from_text(text: bytes, name: str) -> Points:
         raise ValueError(f"{name} is empty; a CSV file with two columns and a label is needed.")
     try:
         label = label_column(text, name)
-        reader = read(io.BytesIO(text), format="csv", label=label, dtype=np.float64)
+        reader = read(io.BytesIO(text), format="csv", label=label, dtype=np.float64, scale="none")
         return of_two_columns(reader, name)
     except ValueError as error:
         raise ValueError(str(error).replace("the stream", name)) from None
@@ -199,7 +199,7 @@ def from_file(path: str) -> Points:
         refuse_large(file.stat().st_size, path)
         if file.suffix.lower() == ".csv":
             return from_text(file.read_bytes(), path)
-    return of_two_columns(read(path, dtype=np.float64), path)
+    return of_two_columns(read(path, dtype=np.float64, scale="none"), path)
 
 
 def of_two_columns(reader: Reader, name: str) -> Points:

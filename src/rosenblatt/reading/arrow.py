@@ -12,9 +12,9 @@ from ..kernels.lines import REASONS, VALUE_TOO_LARGE
 from ..kernels.words import CSRBuffer, Grams
 from ..rows import read_only, rows_of
 from .batches import Batch
-from .notices import MISSING
 from .parser import LARGEST_LABEL, LONG_LABEL, Parser, empty_rows, filled_rows
 from .recipe import ColumnNames, FeatureRecipe, ReaderOptions, crossed_groups
+from .scaling import DenseScaling, scale_of
 from .sources import Complaint, Source
 
 
@@ -49,6 +49,7 @@ class TableParser(Parser):
         self.groups = group_numbers(recipe, features)
         self.pairs = crossed_groups(recipe, lambda name: self.groups[features.number(name)])
         self.salts = [np.uint64(salt(name)) for name in features.names]
+        self.add_scaling(features.names)
         self.label = names.label(recipe, options.label_needed)
         self.id = names.numbers.get(str(recipe.id)) if recipe.id is not None else None
         self.wanted = [names.named(name) for name in features.names]
@@ -58,6 +59,25 @@ class TableParser(Parser):
                 self.vocabulary.known[number] = (str, name)
             elif kind == "number":
                 self.vocabulary.add(int(self.salts[number] & self.mask), name)
+
+    def add_scaling(self, names: list[str]) -> None:
+        """Scale numbers as the recipe says; in hashed rows, column by column."""
+        self.places = {name: place for place, name in enumerate(self.recipe.numeric())}
+        self.flagged: dict[str, np.uint32] = {}  # where it is told that a number is missing
+        if self.recipe.scales is None:
+            return
+        scaling = table_scaling(self.recipe)
+        flagged = [name for name, place in self.places.items() if scaling.flags[place]]
+        if self.hashed:
+            self.column_scaling = scaling
+            for name in flagged:
+                index = int(salt(missing_in(name)) & int(self.mask))
+                self.flagged[name] = np.uint32(index)
+                self.vocabulary.add(index, missing_in(name))
+        else:
+            self.scaling, self.width = scaling, scaling.width
+            further = enumerate(map(missing_in, flagged), len(names))
+            self.vocabulary.known.update((place, (str, name)) for place, name in further)
 
     def decoded(self, table: Any) -> DecodedColumns:
         """The columns of an Arrow table that has just those that are wanted."""
@@ -81,6 +101,8 @@ class TableParser(Parser):
             raise BrokenCellError(name, sentence, **values) from None
         if np.isinf(numbers).any():
             raise BrokenCellError(name, REASONS[VALUE_TOO_LARGE])
+        if np.isnan(numbers).any():
+            self.notices[self.gaps] = None
         return read_only(numbers)
 
     def labels(self, column: Any) -> np.ndarray:
@@ -115,36 +137,52 @@ class TableParser(Parser):
 
     def dense_rows(self, decoded: DecodedColumns) -> Iterator[tuple[slice, Rows]]:
         """Numbers side by side."""
-        matrix = np.empty((decoded.rows, self.width), self.options.dtype)
+        matrix = np.empty((decoded.rows, len(self.columns)), self.options.dtype)
         for j, column in enumerate(decoded.columns):
             matrix[:, j] = column
-        missing = np.isnan(matrix)
-        if missing.any():
-            matrix[missing] = 0
-            self.notices[MISSING] = None
-        yield slice(decoded.rows), rows_of(matrix)
+        if self.recipe.scale == "none":
+            matrix[np.isnan(matrix)] = 0
+        yield slice(decoded.rows), self.scaled(rows_of(matrix))
 
     def hashed_rows(self, decoded: DecodedColumns) -> Iterator[tuple[slice, Rows]]:
         """The features of all columns one after the other, and their products."""
-        parts = [self.features(*column) for column in enumerate(decoded.columns)]
+        columns = [self.features(*column) for column in enumerate(decoded.columns)]
+        parts = [part for column in columns for part in column]
         if self.pairs is None and len(parts) == 1:
             yield slice(decoded.rows), filled_rows(parts[0], decoded.rows)
             return
-        rows, groups = side_by_side(parts, self.groups, self.options.dtype)
+        counts = map(len, columns)
+        numbers = [group for group, n in zip(self.groups, counts, strict=True) for _ in range(n)]
+        rows, groups = side_by_side(parts, numbers, self.options.dtype)
         if self.pairs is None:
             yield slice(decoded.rows), filled_rows(rows, decoded.rows)
             return
         for some, part in self.crossed(rows, groups, self.pairs):
             yield some, filled_rows(part, len(part.starts) - 1)
 
-    def features(self, number: int, column: Any) -> CSRBuffer:
+    def features(self, number: int, column: Any) -> list[CSRBuffer]:
         """The features of one column."""
+        name, kind = self.columns[number]
+        if kind == "number":
+            return self.number_features(name, np.uint32(self.salts[number] & self.mask), column)
+        return [self.word_features(number, column)]
+
+    def number_features(self, name: str, index: np.uint32, column: np.ndarray) -> list[CSRBuffer]:
+        """Numbers in a column of their own, and where they are missing in another."""
+        numbers = [(index, column)]
+        if self.recipe.scales is not None:
+            numbers = [(index, self.column_scaling.column(self.places[name], column))]
+            if name in self.flagged:
+                numbers.append((self.flagged[name], np.isnan(column).astype(column.dtype)))
+        parts = [empty_rows(len(column), len(column), column.dtype) for _ in numbers]
+        for (place, values), out in zip(numbers, parts, strict=True):
+            words.numbers(read_only(values), 0, 0, place, out)
+        return parts
+
+    def word_features(self, number: int, column: Any) -> CSRBuffer:
+        """A category, or the n-grams of a text."""
         (name, kind), seed, dtype = self.columns[number], self.salts[number], self.options.dtype
         met = self.vocabulary.met
-        if kind == "number":
-            out = empty_rows(len(column), len(column), dtype)
-            words.numbers(column, 0, 0, np.uint32(seed & self.mask), out)
-            return out
         data, offsets = column
         rows = len(offsets) - 1
         if kind == "category":
@@ -161,6 +199,19 @@ class TableParser(Parser):
         view = memoryview(data)
         self.vocabulary.collect(lambda begin, end: (cell_name, name, spell, bytes(view[begin:end])))
         return out
+
+
+def table_scaling(recipe: FeatureRecipe) -> DenseScaling:
+    """What a recipe says of a table's columns of numbers."""
+    scales = recipe.scales or {}
+    if not {*recipe.numeric()} <= set(scales):
+        raise ValueError("features is not what features() of a reader gives.")
+    return DenseScaling([scale_of(scales[name]) for name in recipe.numeric()])
+
+
+def missing_in(name: str) -> str:
+    """What the feature is called that says that a number is missing."""
+    return f"{name} is missing"
 
 
 def group_numbers(recipe: FeatureRecipe, features: ColumnNames) -> list[int]:

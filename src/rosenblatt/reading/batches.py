@@ -1,6 +1,6 @@
 """What a reader yields: some rows with their labels and weights."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,14 +37,15 @@ class Batch(NamedTuple):
         return self.labels
 
 
-def one_batch(parts: list[Batch]) -> Batch:
+def one_batch(parts: list[Batch], join: Callable[[list[Rows]], Rows] = joined) -> Batch:
     """Several batches as one."""
     labels = None if parts[0].labels is None else np.concatenate([part.labels for part in parts])
+    rows = join([part.rows for part in parts])
     return Batch(
-        joined([part.rows for part in parts]),
+        rows,
         labels,
         weights_of(parts),
-        max(part.width for part in parts),
+        max(part.width for part in parts) if rows.indices is not None else int(rows.starts[0]),
         parts[-1].bytes_read,
         parts[-1].lines,
         None if parts[0].ids is None else np.concatenate([part.ids for part in parts]),

@@ -4,6 +4,8 @@ import os
 import shutil
 import tempfile
 from collections.abc import Generator, Iterator
+from copy import copy
+from itertools import islice
 from typing import Any
 
 from .arrow import BrokenCellError, DecodedColumns, TableParser, without_broken
@@ -45,7 +47,7 @@ class ColumnarParser(TableParser):
         except (ValueError, OSError) as error:
             raise unreadable(source, files, format) from error
         schema = self.dataset.schema
-        names = ColumnNames(schema.names, source.name)
+        self.names = names = ColumnNames(schema.names, source.name)
         kinds = names.kinds([kind_of(kind) for kind in schema.types], options.category)
         recipe = with_columns(recipe_for(recipe, "table", source.name), names, kinds)
         super().__init__(source, recipe, options, names)
@@ -61,6 +63,23 @@ class ColumnarParser(TableParser):
     def readable(self, source: Source) -> list[str]:
         """The files that Arrow can read: the source's own, or a copy."""
         return source.files if is_plain(source) else [self.copied(source)]
+
+    def over(self, source: Source, recipe: FeatureRecipe) -> "ColumnarParser":
+        """A parser of the same files by another recipe."""
+        other = copy(self)
+        TableParser.__init__(other, source, recipe, self.options, self.names)
+        return other
+
+    @property
+    def rereadable(self) -> bool:
+        """Whether all rows can be gone through another time: those of a copy can."""
+        return self.source.rereadable or self.copy is not None
+
+    def first_rows(self, recipe: FeatureRecipe) -> Iterator[Batch]:
+        """The rows that Arrow reads first, however batches are cut."""
+        few = self.over(self.source, recipe)
+        few.options = self.options._replace(batch_bytes=1 << 62)
+        yield from islice(few.batches(Location(self.source.name, BATCH_ROWS, self.unit)), 1)
 
     def copied(self, source: Source) -> str:
         """A decompressed copy that lives as long as this does."""

@@ -16,7 +16,15 @@ from ..kernels.algebra import Rows
 from ..kernels.lines import NUL, REASONS, VALUE, Cursor
 from ..kernels.words import CSRBuffer
 from ..rows import rows_of
-from .arrow import BrokenCellError, DecodedColumns, TableParser, arrow_type, without_broken
+from .arrow import (
+    BrokenCellError,
+    DecodedColumns,
+    TableParser,
+    arrow_type,
+    missing_in,
+    table_scaling,
+    without_broken,
+)
 from .batches import Batch
 from .formats import delimiter_of
 from .layout import (
@@ -29,7 +37,7 @@ from .layout import (
     with_exact_labels,
 )
 from .lines import LineBuffers, LineParser
-from .notices import MISSING, divided_by
+from .notices import divided_by
 from .parser import Parser
 from .recipe import FeatureRecipe, ReaderOptions, recipe_for, with_columns
 from .sources import BLANKS, Complaint, Location, Source, last_newline, pieces
@@ -65,27 +73,35 @@ def delimited_parser(
 class NumberParser(LineParser):
     """A table of numbers only, dense."""
 
-    ignored = MISSING
-
     def __init__(
         self, source: Source, recipe: FeatureRecipe, options: ReaderOptions, layout: TableLayout
     ) -> None:
         super().__init__(source, recipe, options)
         self.layout, self.skip = layout, layout.skip
         features = [name for name, _ in recipe.columns or ()]
-        self.width = len(features)
+        self.n_numbers = self.width = len(features)
+        if recipe.scales is not None:
+            self.scaling = scaling = table_scaling(recipe)
+            self.width = scaling.width
+            features += [missing_in(features[j]) for j in np.flatnonzero(scaling.flags)]
+        self.ignored = self.gaps
         self.vocabulary.known.update((k, (str, name)) for k, name in enumerate(features))
-        self.places = np.full(len(layout.columns), self.width)
-        self.places[[layout.columns.named(name) for name in features]] = range(self.width)
+        self.places = np.full(len(layout.columns), self.n_numbers)
+        places = [layout.columns.named(name) for name in features[: self.n_numbers]]
+        self.places[places] = range(self.n_numbers)
         label = layout.columns.label(recipe, options.label_needed)
         self.labelled = label is not None
         if label is not None:
             self.places[label] = -1
 
+    def over(self, source: Source, recipe: FeatureRecipe) -> "NumberParser":
+        """A parser of the same layout for other bytes, or by another recipe."""
+        return NumberParser(source, recipe, self.options, self.layout)
+
     def buffers(self, size: int) -> LineBuffers:
         """There may be more rows than these, if cells are short or missing."""
         n = size // (2 * len(self.places)) + 1
-        values = np.empty(n * self.width, self.options.dtype)
+        values = np.empty(n * self.n_numbers, self.options.dtype)
         return LineBuffers(np.empty(n), None, CSRBuffer(values, values[:0], values[:0]), None)
 
     def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
@@ -93,7 +109,7 @@ class NumberParser(LineParser):
         delimiter, values = ord(self.layout.delimiter), out.rows.values
         return Cursor(
             *lines.table(
-                data, len(data), cursor, delimiter, self.places, out.labels, values, self.width
+                data, len(data), cursor, delimiter, self.places, out.labels, values, self.n_numbers
             )
         )
 
@@ -103,7 +119,10 @@ class NumberParser(LineParser):
         """What the kernel has filled, as rows."""
         if cursor.rows:
             values = out.rows.values[: cursor.values]
-            yield slice(cursor.rows), rows_of(values.reshape(cursor.rows, self.width))
+            if cursor.ignored and self.recipe.scale == "none":
+                values[np.isnan(values)] = 0
+            rows = rows_of(values.reshape(cursor.rows, self.n_numbers))
+            yield slice(cursor.rows), self.scaled(rows)
 
     def complaint(self, data: np.ndarray, cursor: Cursor) -> Complaint:
         """The name of the column where a row is broken, and why."""
@@ -138,6 +157,10 @@ class CellParser(TableParser):
             self.types.append(arrow_type(np.dtype(np.float64)) if numeric else word)
         if self.id is not None:
             self.types.append(word)
+
+    def over(self, source: Source, recipe: FeatureRecipe) -> "CellParser":
+        """A parser of the same layout for other bytes, or by another recipe."""
+        return CellParser(source, recipe, self.options, self.layout)
 
     def batches(self, location: Location) -> Generator[Batch]:
         """All rows from the beginning."""

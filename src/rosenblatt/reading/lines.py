@@ -24,7 +24,8 @@ from .parser import (
     some_rows,
 )
 from .recipe import OTHER_BITS, FeatureRecipe, ReaderOptions, crossed_groups, recipe_for
-from .sources import Complaint, Location, Source, last_newline, pieces
+from .scaling import sparse_scaling
+from .sources import Complaint, Location, Source, pieces
 
 
 class LineBuffers(NamedTuple):
@@ -45,7 +46,7 @@ class LineParser(Parser):
     def batches(self, location: Location) -> Generator[Batch]:
         """All rows from the beginning."""
         with self.opened(location) as stream:
-            for data in pieces(stream, self.options.batch_bytes, last_newline, location):
+            for data in pieces(stream, self.options.batch_bytes, self.end_of_rows, location):
                 cursor = Cursor(lines=location.lines)
                 while cursor.at < len(data):
                     out = self.buffers(len(data) - cursor.at)
@@ -107,7 +108,7 @@ class LineParser(Parser):
     ) -> Iterator[tuple[slice, Rows]]:
         """What the kernel has filled, as rows."""
         if cursor.rows:
-            yield slice(cursor.rows), filled_rows(out.rows, cursor.rows)
+            yield slice(cursor.rows), self.scaled(filled_rows(out.rows, cursor.rows))
 
 
 def after_line(data: np.ndarray, cursor: Cursor) -> Cursor:
@@ -132,6 +133,11 @@ class SvmlightParser(LineParser):
         self.skip = len(BOM) * head.startswith(BOM)
         recipe = recipe_for(recipe, "svmlight", source.name, first=first, bits=None)
         super().__init__(source, recipe, options)
+        self.scaling = sparse_scaling(recipe.scales)
+
+    def over(self, source: Source, recipe: FeatureRecipe) -> "SvmlightParser":
+        """A parser for other bytes, or by another recipe."""
+        return SvmlightParser(source, recipe, self.options)
 
     def buffers(self, size: int) -> LineBuffers:
         """A value takes 4 bytes or more; there may be more rows than these."""
@@ -177,6 +183,11 @@ class VowpalWabbitParser(LineParser):
         super().__init__(source, recipe_for(recipe, "vw", source.name, bits=bits), options)
         self.width = 1 << bits
         self.pairs = crossed_groups(recipe, lambda name: ord((name or " ")[0]))
+        self.scaling = sparse_scaling(recipe.scales)
+
+    def over(self, source: Source, recipe: FeatureRecipe) -> "VowpalWabbitParser":
+        """A parser for other bytes, or by another recipe."""
+        return VowpalWabbitParser(source, recipe, self.options)
 
     def buffers(self, size: int) -> LineBuffers:
         """A value takes 2 bytes or more; there may be more rows than these."""
@@ -205,7 +216,7 @@ class VowpalWabbitParser(LineParser):
         assert out.groups is not None
         groups = out.groups[span].astype(np.uint16) * np.uint16(not self.recipe.pairs)
         for some, part in self.crossed(rows, groups, self.pairs):
-            yield some, filled_rows(part, len(part.starts) - 1)
+            yield some, self.scaled(filled_rows(part, len(part.starts) - 1))
 
 
 NAMESPACE_END = re.compile(rb"[\s:]")

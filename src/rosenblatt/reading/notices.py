@@ -15,6 +15,8 @@ class NoticeKind(StrEnum):
     BITS = "bits"
     WORDS = "words"
     DELIMITER = "delimiter"
+    SCALE = "scale"
+    CODES = "codes"
 
 
 class Notice(NamedTuple):
@@ -30,6 +32,7 @@ class Notice(NamedTuple):
 QUERIES = Notice(NoticeKind.QUERIES, "The query numbers (qid) are not used.")
 BASES = Notice(NoticeKind.BASES, "The base predictions after the importance are not used.")
 MISSING = Notice(NoticeKind.MISSING, "Missing numbers count as 0.")
+AVERAGED = Notice(NoticeKind.MISSING, "Missing numbers count as the mean of their column.")
 BITS = Notice(NoticeKind.BITS, "The columns are numbers and not hashed: bits is not used.")
 
 
@@ -68,3 +71,35 @@ def listed(words: Sequence[str], most: int = 3) -> str:
     """Some words, and that there are more."""
     shown = ", ".join(repr(word[:40]) for word in words[:most])
     return shown + (", …" if len(words) > most else "")
+
+
+def flagged_columns(names: Sequence[str]) -> Notice:
+    """Columns with so many gaps that these are features."""
+    return Notice(
+        NoticeKind.MISSING, f"Where numbers are missing in {listed(names)} is a feature, too."
+    )
+
+
+def measured_by(rows: int) -> Notice:
+    """Statistics of what can be read only once."""
+    return Notice(
+        NoticeKind.SCALE,
+        f"The sizes of numbers are those of the first {rows:,} rows, as a pipe is read once.",
+    )
+
+
+def other_sizes() -> Notice:
+    """Sparse columns that were scaled, as nobody said."""
+    return Notice(
+        NoticeKind.SCALE,
+        "The sizes of columns differ widely, so each is divided by its largest number.",
+    )
+
+
+def codes_in(names: Sequence[str]) -> Notice:
+    """Columns of numbers that are names rather than sizes, by their looks."""
+    are = "looks like codes" if len(names) == 1 else "look like codes"
+    return Notice(
+        NoticeKind.CODES,
+        f"{listed(names)} {are} rather than sizes; such a column is better a category, or ignored.",
+    )

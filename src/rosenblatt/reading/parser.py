@@ -1,5 +1,6 @@
 """What all parsers have in common: each turns the bytes of a source into batches."""
 
+import io
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 
@@ -10,9 +11,10 @@ from ..kernels.algebra import Rows
 from ..kernels.words import CSRBuffer
 from ..rows import read_only
 from .batches import Batch
-from .notices import Notice
+from .notices import AVERAGED, MISSING, Notice
 from .recipe import FeatureRecipe, ReaderOptions
-from .sources import ByteStream, Location, Source
+from .scaling import Scaling
+from .sources import ByteStream, Location, Source, last_newline
 from .vocabulary import Vocabulary
 
 SAMPLE = 1 << 20  # bytes from which columns and first indices are found out
@@ -37,6 +39,37 @@ class Parser:
         size = 1 << (recipe.bits or 0)
         self.mask = np.uint64(size - 1)
         self.vocabulary = Vocabulary(options.names if self.hashed else 0, size)
+        self.scaling: Scaling | None = None  # or rows stay as they are read
+
+    def over(self, source: Source, recipe: FeatureRecipe) -> "Parser":
+        """A parser of the same layout for other bytes, or by another recipe."""
+        raise NotImplementedError
+
+    @property
+    def rereadable(self) -> bool:
+        """Whether all rows can be gone through another time."""
+        return self.source.rereadable
+
+    def first_rows(self, recipe: FeatureRecipe) -> Iterator[Batch]:
+        """The rows at the head of the source, however batches are cut; they will still be there."""
+        head = bytearray(self.source.head(SAMPLE))
+        source = Source(io.BytesIO(head[: self.end_of_rows(head, len(head)) or len(head)]))
+        source.name = self.source.name
+        few = self.over(source, recipe)
+        yield from few.batches(Location(source.name, len(head), self.unit))
+
+    def end_of_rows(self, buffer: bytearray, filled: int) -> int:
+        """Where the last whole row ends."""
+        return last_newline(buffer, filled)
+
+    @property
+    def gaps(self) -> Notice:
+        """What is said of missing numbers."""
+        return MISSING if self.recipe.scale == "none" else AVERAGED
+
+    def scaled(self, rows: Rows) -> Rows:
+        """Rows as they are to be, of rows as they were read."""
+        return rows if self.scaling is None else self.scaling.rows(rows)
 
     def batches(self, location: Location) -> Generator[Batch]:
         """All rows from the beginning."""

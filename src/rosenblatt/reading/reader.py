@@ -1,7 +1,8 @@
 """The reader: goes through a source in batches, one or two ahead of whoever learns from them."""
 
+import json
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, replace
 from typing import Any, NamedTuple
@@ -18,6 +19,7 @@ from .notices import BITS, Notice
 from .parser import Parser
 from .recipe import ASKED, FeatureRecipe, ReaderOptions, check, recipe_of
 from .sources import Location, Source
+from .survey import Survey
 from .tables import TableSource, source_of
 from .vocabulary import FeatureNames
 
@@ -37,6 +39,7 @@ def read(
     bits: int | None = None,
     cross: Sequence[str] = (),
     pairs: bool = False,
+    scale: str = "auto",
     header: bool | None = None,
     encoding: str | None = None,
     ignore: Sequence[str] = (),
@@ -71,6 +74,10 @@ def read(
     cross, pairs
         ``"A,B"`` adds the products of the features of two columns, or namespaces by first letter;
         whether to add those of every two features of a row.
+    scale
+        How numbers are brought to one size: "standard" (less their mean, by their standard
+        deviation), "maxabs", "robust" (median and quartiles) or "none"; "auto" is standard for
+        tables, and maxabs for svmlight and Vowpal Wabbit if the sizes of columns differ widely.
     header, encoding
         Whether the first row of a CSV or TSV file holds names, found out unless stated; the
         encoding of its text, if that is not UTF-8.
@@ -96,6 +103,7 @@ def read(
         bits=bits,
         cross=cross,
         pairs=pairs,
+        scale=scale,
         first=first,
         header=header,
         encoding=encoding,
@@ -174,15 +182,53 @@ class Reader:
         self.bits, self.columns = parser.recipe.bits, parser.recipe.columns
         self.skip_bad = skip_bad
         self.location = Location(source.name, skip_bad, parser.unit)
+        self.asked = parser.recipe
 
     def __iter__(self) -> Iterator[Batch]:
+        self.settle()
+        return self.as_read()
+
+    def as_read(self) -> Iterator[Batch]:
+        """The batches as they are before the sizes of their numbers are known."""
         self.location = Location(self.source.name, self.skip_bad, self.parser.unit)
         return ahead(self.parser.batches(self.location), self.source.leave)
+
+    def settle(self, told: Callable[[Batch], None] | None = None) -> None:
+        """Look at all rows beforehand, if something must be known of them; batches are told of."""
+        if not self.parser.recipe.settled:
+            survey = Survey(self.parser)
+            if survey.seen is not None:
+                for batch in survey.batches(self.skip_bad):
+                    survey.add(batch)
+                    if told is not None:
+                        told(batch)
+            self.adopt(survey.result())
+
+    def adopt(self, recipe: FeatureRecipe) -> None:
+        """Go on with what was found out of all rows."""
+        before, self.parser = self.parser, self.parser.over(self.source, recipe)
+        self.parser.notices.update(before.notices)
+        if recipe.rows != "table":  # names were met on the way
+            self.parser.vocabulary = before.vocabulary
+
+    def resumes(self, features: dict[str, Any]) -> bool:
+        """Whether features were made as asked here; then what was known of all rows still holds."""
+        recipe = replace(self.asked, scales=features.get("scales"))
+        alike = json.dumps(asdict(recipe), sort_keys=True) == json.dumps(features, sort_keys=True)
+        if alike and not self.parser.recipe.settled:
+            self.adopt(recipe)
+        return alike
 
     @property
     def rereadable(self) -> bool:
         """Whether there can be another pass."""
         return self.source.rereadable
+
+    @property
+    def measured_in_passing(self) -> bool:
+        """Whether one look at the rows is enough in memory, and two are needed in a stream."""
+        recipe = self.parser.recipe
+        return not recipe.settled and recipe.rows == "table" and recipe.bits is None
 
     @property
     def bad(self) -> int:
@@ -201,6 +247,7 @@ class Reader:
 
     def features(self) -> dict[str, Any]:
         """How the features were made, for ``read(path, features=…)``; it can be written as JSON."""
+        self.settle()
         return asdict(self.parser.recipe)
 
 
@@ -235,12 +282,30 @@ class WholeFile(NamedTuple):
     bad: int
 
 
-def read_whole(reader: Reader, batches: Iterable[Batch]) -> WholeFile:
-    """All batches of a reader, in memory."""
-    parts = list(batches)
+def read_whole(reader: Reader, told: Callable[[Batch], None] = lambda batch: None) -> WholeFile:
+    """All batches of a reader, in memory; each is told of.
+
+    Dense and sparse rows are measured and scaled here, so that their file is parsed but once.
+    """
+    survey = None if reader.parser.recipe.settled else Survey(reader.parser)
+    if survey is not None and (survey.apart or survey.seen is None):
+        reader.settle()
+        survey = None
+    parts = []
+    for batch in reader.as_read():
+        told(batch)
+        parts.append(batch)
+        if survey is not None:
+            survey.add(batch)
     if not parts:
         raise no_rows(reader)
-    return WholeFile(one_batch(parts), reader.names, reader.notices, reader.bad)
+    if survey is not None:
+        reader.adopt(survey.result())
+        assert reader.parser.scaling is not None
+        whole = one_batch(parts, reader.parser.scaling.joined)
+    else:
+        whole = one_batch(parts)
+    return WholeFile(whole, reader.names, reader.notices, reader.bad)
 
 
 def no_rows(reader: Reader) -> ValueError:

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ..parameters import ParameterError
 
+SCALES = ("auto", "none", "standard", "maxabs", "robust")
 LABEL_NAMES = ("label", "class", "target", "y")
 TEXT_BITS, OTHER_BITS = 20, 18  # unless stated
 DIGITS = re.compile(r"-?\d+")
@@ -39,6 +40,17 @@ class FeatureRecipe:
     ignore: Sequence[str] = ()
     id: str | int | None = None
     trim: bool = False
+    scale: str = "none"
+    scales: Mapping[str, Any] | None = None
+
+    @property
+    def settled(self) -> bool:
+        """Whether all is known that all rows have to tell."""
+        return self.scale == "none" or self.scales is not None
+
+    def numeric(self) -> list[str]:
+        """The columns of a table that are numbers, in their order."""
+        return [name for name, kind in self.columns or () if kind == "number"]
 
     def besides_label(self) -> list[str]:
         """The columns of a table but for the label, where their names are their numbers."""
@@ -46,7 +58,7 @@ class FeatureRecipe:
         return sorted(named | ({str(self.id)} if self.id is not None else set()), key=int)
 
 
-ASKED = FeatureRecipe(trim=True)
+ASKED = FeatureRecipe(trim=True, scale="auto")
 """A recipe that nothing is asked of yet."""
 OF_THE_FILE = ("label", "header", "encoding", "id")
 """What may be stated of another file that is read as the first was."""
@@ -94,6 +106,8 @@ def check(recipe: FeatureRecipe, options: ReaderOptions) -> None:
         raise ValueError(f"ngrams=({shortest}, {longest}) must be 1 or more, the least first.")
     if not recipe.text and (recipe.characters or longest > 1):
         raise ParameterError("{ngrams?} and {characters?} are of text; name its column: {text?}.")
+    if recipe.scale not in SCALES:
+        raise ParameterError(f"{{scale}} must be one of {', '.join(SCALES)}.", scale=recipe.scale)
     if recipe.bits is not None and not 1 <= recipe.bits <= 31:
         raise ParameterError("{bits} must be 1 to 31.", bits=recipe.bits)
     if recipe.first not in (None, 0, 1):

@@ -1,0 +1,66 @@
+"""Columns of numbers: how large they are, and how they are brought to one size."""
+
+import numpy as np
+
+from .compiling import compiled
+
+COUNT, ZEROS, SHIFT, SUM, SQUARES, LARGEST = range(6)
+"""What is kept of each column: sums of what its numbers are above the first, and of squares."""
+
+
+@compiled
+def measure(values, width, seen):
+    """Add dense rows to what is known of their columns, row by row, so that cuts do not matter.
+
+    Missing numbers (NaN) do not count.
+    """
+    for k in range(0, len(values), width):
+        for j in range(width):
+            x = np.float64(values[k + j])
+            if not np.isnan(x):
+                if seen[COUNT, j] == 0:
+                    seen[SHIFT, j] = x
+                above = x - seen[SHIFT, j]
+                seen[COUNT, j] += 1
+                seen[ZEROS, j] += x == 0
+                seen[SUM, j] += above
+                seen[SQUARES, j] += above * above
+                seen[LARGEST, j] = max(seen[LARGEST, j], abs(x))
+
+
+@compiled
+def standardise(values, width, centre, factor, filling, flags, out):
+    """Set out to (x - centre)·factor in each column of dense rows.
+
+    A missing number becomes the filling of its column, and a 1 in the column flags[j] of out, if
+    that is one of the columns beyond the first width.
+    """
+    wide = width + np.count_nonzero(flags)
+    kind = out.dtype.type
+    for row in range(len(values) // width):
+        place = row * wide
+        out[place + width : place + wide] = 0
+        for j in range(width):
+            x = values[row * width + j]
+            if np.isnan(x):
+                out[place + j] = kind(filling[j])
+                if flags[j] > 0:
+                    out[place + flags[j]] = 1
+            else:
+                out[place + j] = kind((np.float64(x) - centre[j]) * factor[j])
+
+
+@compiled
+def largest(values, indices, sizes):
+    """Raise the size of each column of sparse rows to that of its largest number."""
+    for k in range(len(values)):
+        j = indices[k]
+        sizes[j] = max(sizes[j], abs(np.float64(values[k])))
+
+
+@compiled
+def multiply(values, indices, factors, out):
+    """Set out to the values times the factors of their columns; those without one stay."""
+    for k in range(len(values)):
+        j = indices[k]
+        out[k] = values[k] * factors[j] if j < len(factors) else values[k]

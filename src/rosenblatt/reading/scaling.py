@@ -1,0 +1,241 @@
+"""Numbers are brought to one size: what is measured of all rows, and what becomes of each."""
+
+import base64
+import math
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..kernels import columns
+from ..kernels.algebra import Rows
+from ..kernels.columns import COUNT, LARGEST, SHIFT, SQUARES, SUM, ZEROS
+from ..rows import joined, n_rows, read_only
+
+FREQUENT, ENOUGH = 0.01, 10  # gaps in a column that get a feature of their own: share and number
+MOST_KEPT = 1 << 20  # rows of which medians are taken; of more, every second, fourth …
+FIRST_ROWS, FIRST_VALUES = 5_000, 1 << 20  # from which codes are told
+LEAST = 1e-300  # a smaller size is none
+WIDE = 100.0  # times the usual size of a column is another size
+
+
+class Scale(NamedTuple):
+    """What becomes of a column: (x - centre)·factor; a gap is filled, and flagged or not."""
+
+    centre: float = 0.0
+    factor: float = 1.0
+    filling: float = 0.0
+    flagged: bool = False
+
+
+class Scaling(Protocol):
+    """Turns rows as they were read into rows of one size."""
+
+    def rows(self, rows: Rows) -> Rows:
+        """The rows, scaled."""
+
+    def joined(self, parts: Sequence[Rows]) -> Rows:
+        """The rows of several parts, scaled and one after the other."""
+
+
+class DenseScaling:
+    """For tables of numbers."""
+
+    def __init__(self, scales: Sequence[Scale]) -> None:
+        self.n_columns = len(scales)
+        self.flags = np.zeros(len(scales), np.int64)
+        flagged = [j for j, scale in enumerate(scales) if scale.flagged]
+        self.flags[flagged] = range(len(scales), len(scales) + len(flagged))
+        self.width = len(scales) + len(flagged)
+        self.centre, self.factor, self.filling = (
+            np.array([scale[part] for scale in scales], np.float64) for part in range(3)
+        )
+
+    def rows(self, rows: Rows) -> Rows:
+        """The rows, scaled."""
+        return self.joined([rows])
+
+    def joined(self, parts: Sequence[Rows]) -> Rows:
+        """The rows of several parts, scaled and one after the other."""
+        counts = [n_rows(part) for part in parts]
+        out = np.empty(sum(counts) * self.width, parts[0].values.dtype)
+        row = 0
+        for part, count in zip(parts, counts, strict=True):
+            self.write(part.values, out[row * self.width : (row + count) * self.width])
+            row += count
+        return Rows(read_only(out), None, read_only(np.array([self.width], np.uint64)))
+
+    def write(self, values: np.ndarray, out: np.ndarray) -> None:
+        """Scale the numbers of some rows."""
+        scales = self.centre, self.factor, self.filling, self.flags
+        columns.standardise(read_only(values), self.n_columns, *scales, out)
+
+    def column(self, number: int, values: np.ndarray) -> np.ndarray:
+        """The numbers of one column, scaled; gaps are filled."""
+        some, out = slice(number, number + 1), np.empty_like(values)
+        scales = self.centre[some], self.factor[some], self.filling[some], np.zeros(1, np.int64)
+        columns.standardise(read_only(values), 1, *scales, out)
+        return out
+
+
+class SparseScaling:
+    """For rows of which absent values are 0, and stay so."""
+
+    def __init__(self, factors: np.ndarray) -> None:
+        self.factors = factors
+
+    def rows(self, rows: Rows) -> Rows:
+        """The rows, scaled."""
+        out = np.empty_like(rows.values)
+        columns.multiply(rows.values, rows.indices, self.factors, out)
+        return rows._replace(values=read_only(out))
+
+    def joined(self, parts: Sequence[Rows]) -> Rows:
+        """The rows of several parts, scaled and one after the other."""
+        return self.rows(joined(list(parts)))
+
+
+# Measuring.
+
+
+class DenseSurvey:
+    """What is measured of the columns of a table, over all its rows."""
+
+    def __init__(self, width: int, medians: bool) -> None:
+        self.width, self.medians = width, medians
+        self.seen = np.zeros((6, width))
+        self.count, self.step = 0, 1
+        self.kept: list[np.ndarray] = []
+        self.first = np.empty((0, width))  # rows
+
+    def add(self, rows: Rows) -> None:
+        """Measure more rows."""
+        columns.measure(rows.values, self.width, self.seen)
+        table = rows.values.reshape(-1, self.width)
+        room = min(FIRST_ROWS, FIRST_VALUES // self.width) - len(self.first)
+        if room > 0:
+            self.first = np.concatenate([self.first, table[:room]])
+        if self.medians:
+            self.kept.append(table[-self.count % self.step :: self.step].copy())
+            if sum(map(len, self.kept)) > MOST_KEPT:
+                self.step *= 2
+                self.kept = [np.concatenate(self.kept)[::2]]
+        self.count += len(rows.values) // self.width
+
+    def scales(self, how: str, sparse: bool) -> list[Scale]:
+        """What becomes of each column.
+
+        Where columns are to stay ``sparse``, one that is mostly 0 is divided and not centred.
+        """
+        count, centre, spread = self.spreads()
+        gaps = self.count - count
+        flagged = (gaps >= ENOUGH) & (gaps >= FREQUENT * self.count) & (count > 0)
+        filled = centre
+        if how == "maxabs":
+            centre, spread = np.zeros(self.width), self.seen[LARGEST]
+        elif how == "robust":
+            centre, spread = self.quartiles()
+            filled = centre
+        elif how == "auto" and sparse:
+            centre = np.where(2 * self.seen[ZEROS] >= count, 0.0, centre)
+        factor = 1 / np.where(spread > LEAST, spread, 1)
+        filling = (filled - centre) * factor
+        parts = centre.tolist(), factor.tolist(), filling.tolist(), flagged.tolist()
+        return [Scale(*each) for each in zip(*parts, strict=True)]
+
+    def codes(self) -> np.ndarray:
+        """The columns whose first numbers look like identifiers or codes."""
+        return np.flatnonzero([looks_like_codes(column) for column in self.first.T])
+
+    def spreads(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """How many numbers each column has, their mean and their standard deviation."""
+        count = self.seen[COUNT]
+        some = np.maximum(count, 1)
+        above = self.seen[SUM] / some
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = np.sqrt(np.maximum(self.seen[SQUARES] / some - above * above, 0))
+        spread = np.where(np.isfinite(spread), spread, self.seen[LARGEST])
+        return count, self.seen[SHIFT] + above, spread
+
+    def quartiles(self) -> tuple[np.ndarray, np.ndarray]:
+        """The median of each column and the distance of its quartiles; 0 where it has no number."""
+        kept = np.concatenate(self.kept).astype(np.float64)
+        low, middle, high = np.zeros((3, self.width))
+        there = ~np.isnan(kept).all(axis=0)
+        low[there], middle[there], high[there] = np.nanquantile(
+            kept[:, there], (0.25, 0.5, 0.75), axis=0
+        )
+        return middle, high - low
+
+
+def looks_like_codes(column: np.ndarray) -> bool:
+    """Whether numbers look like names: whole, and all different, or few of a wide range.
+
+    >>> looks_like_codes(np.arange(500) + 10_000), looks_like_codes(np.arange(500) % 90)
+    (True, False)
+    """
+    numbers = column[~np.isnan(column)]
+    if len(numbers) < 100 or np.any(numbers != np.floor(numbers)) or numbers.min() < 0:
+        return False
+    kinds, counts = np.unique(numbers, return_counts=True)
+    distinct = len(kinds)
+    if distinct >= 0.98 * len(numbers):
+        return True
+    wide = kinds[-1] - kinds[0] >= 20 * distinct
+    return bool(20 <= distinct <= len(numbers) / 5 and wide and counts.max() < 0.5 * len(numbers))
+
+
+class SparseSurvey:
+    """The largest size in each column of sparse rows."""
+
+    def __init__(self) -> None:
+        self.sizes = np.zeros(0)
+
+    def add(self, rows: Rows) -> None:
+        """Measure more rows."""
+        assert rows.indices is not None
+        width = int(rows.indices.max()) + 1 if len(rows.indices) else 0
+        if width > len(self.sizes):
+            self.sizes = np.concatenate([self.sizes, np.zeros(width - len(self.sizes))])
+        columns.largest(rows.values, rows.indices, self.sizes)
+
+    def differ(self) -> bool:
+        """Whether some columns are of another size than most."""
+        sizes = self.sizes[self.sizes > 0]
+        return len(sizes) > 1 and bool(sizes.max() > WIDE * np.median(sizes))
+
+    def factors(self) -> np.ndarray:
+        """What each column is multiplied with, to be of size 1."""
+        return 1 / np.where(self.sizes > 0, self.sizes, 1)
+
+
+# Keeping.
+
+
+def packed(array: np.ndarray) -> str:
+    """An array of float32 as letters, for a recipe."""
+    return base64.b85encode(zlib.compress(array.astype("<f4").tobytes())).decode()
+
+
+def unpacked(letters: str) -> np.ndarray:
+    """The array that letters stand for."""
+    try:
+        found = np.frombuffer(zlib.decompress(base64.b85decode(letters)), "<f4")
+    except (ValueError, zlib.error) as error:
+        raise ValueError("features is not what features() of a reader gives.") from error
+    return found.astype(np.float32)
+
+
+def scale_of(kept: Any) -> Scale:
+    """What a recipe says of a column."""
+    centre, factor, filling, flagged = kept
+    numbers = float(centre), float(factor), float(filling)
+    if not all(map(math.isfinite, numbers)):
+        raise ValueError("features is not what features() of a reader gives.")
+    return Scale(*numbers, bool(flagged))
+
+
+def sparse_scaling(scales: Mapping[str, Any] | None) -> SparseScaling | None:
+    """What a recipe says of sparse rows, if they are scaled."""
+    return SparseScaling(unpacked(scales["factors"])) if scales else None

@@ -1,0 +1,41 @@
+"""Weights of scaled columns in the units of the file."""
+
+from typing import Any
+
+import numpy as np
+
+from .arrow import salt, table_scaling
+from .recipe import FeatureRecipe
+from .scaling import sparse_scaling
+
+
+def in_file_units(
+    features: dict[str, Any], coef: np.ndarray, bias: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Weights and biases that give the same scores of numbers as a file has them.
+
+    Parameters
+    ----------
+    features
+        What ``features()`` of a reader gave.
+    coef, bias
+        Of a model that was trained on what the reader made.
+    """
+    recipe = FeatureRecipe(**features)
+    if not recipe.scales:
+        return coef, bias
+    coef, bias = coef.astype(np.float64), bias.astype(np.float64)
+    if recipe.rows != "table":
+        scaling = sparse_scaling(recipe.scales)
+        assert scaling is not None
+        known = min(coef.shape[1], len(scaling.factors))
+        coef[:, :known] *= scaling.factors[:known]
+        return coef, bias
+    table, places = table_scaling(recipe), list(range(len(recipe.numeric())))
+    if recipe.bits is not None:
+        mask = (1 << recipe.bits) - 1
+        places = [salt(name) & mask for name in recipe.numeric()]
+    for place, centre, factor in zip(places, table.centre, table.factor, strict=True):
+        coef[:, place] *= factor
+        bias -= coef[:, place] * centre
+    return coef, bias

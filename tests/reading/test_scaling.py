@@ -1,0 +1,249 @@
+"""Numbers are brought to one size, by statistics of all rows."""
+
+import io
+import json
+import os
+import threading
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.preprocessing import MaxAbsScaler, RobustScaler, StandardScaler
+
+from rosenblatt.reading.notices import AVERAGED, NoticeKind
+from rosenblatt.reading.reader import read, read_whole
+from rosenblatt.reading.units import in_file_units
+from rosenblatt.rows import matrix_of
+
+from .samples import VW, category, number, whole
+
+RANDOM = np.random.default_rng(0)
+TABLE = pd.DataFrame(
+    {
+        "size": RANDOM.normal(1000, 5, 300).round(2),
+        "count": RANDOM.integers(0, 90, 300),
+        "same": 7.0,
+        "rare": np.where(np.arange(300) % 10, 0.0, 5.0),
+        "y": np.arange(300) % 2,
+    }
+)
+COLOURS = TABLE.assign(colour=["red", "blue", "green"] * 100)
+SCALERS = {"standard": StandardScaler, "maxabs": MaxAbsScaler, "robust": RobustScaler}
+
+
+def matrix(reader):
+    """All rows of a reader as an array."""
+    batch = read_whole(reader).batch
+    return matrix_of(batch.rows, len(batch.labels), batch.width)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("how", ["auto", *SCALERS])
+def test_columns_of_numbers_are_scaled_as_by_scikit_learn(write, kind, how):
+    path = write("t." + kind, TABLE.to_csv(index=False) if kind == "csv" else TABLE)
+    X = TABLE.drop(columns="y").to_numpy(np.float64)
+    expected = SCALERS.get(how, StandardScaler)().fit_transform(X)
+    found = matrix(read(path, scale=how, dtype=np.float64))
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-9)
+    reader = read(path, scale=how)
+    rows = np.array(whole(reader)[2])
+    np.testing.assert_array_equal(rows, matrix(read(path, scale=how)))  # after one look, or two
+    for size in 1, 1000:
+        cut = read(path, scale=how, batch_bytes=size)
+        np.testing.assert_array_equal(np.array(whole(cut)[2]), rows)
+        assert cut.features() == reader.features()
+    features = json.loads(json.dumps(reader.features()))
+    np.testing.assert_array_equal(np.array(whole(read(path, features=features))[2]), rows)
+    few = TABLE[:5].to_csv(index=False).encode()  # by the statistics of all, not of these
+    np.testing.assert_array_equal(whole(read(io.BytesIO(few), features=features))[2], rows[:5])
+
+
+def test_numbers_among_words_are_scaled_and_zeros_stay_few(write):
+    for kind in "csv", "parquet":
+        path = write("t." + kind, COLOURS.to_csv(index=False) if kind == "csv" else COLOURS)
+        reader = read(path)
+        rows = [dict(row) for row in whole(reader)[2]]
+        assert rows == [dict(row) for row in whole(read(path, batch_bytes=99))[2]]
+        X = StandardScaler().fit_transform(TABLE[["size", "count"]].to_numpy(np.float64))
+        found = [[row[number(name)] for name in ("size", "count")] for row in rows]
+        np.testing.assert_allclose(found, X, rtol=1e-5, atol=1e-5)
+        assert all(
+            row[category("colour", c)] == 1 for row, c in zip(rows, COLOURS.colour, strict=True)
+        )
+        there = [number("rare") in row for row in rows]
+        assert there == (TABLE["rare"] != 0).tolist()
+        assert np.isclose(rows[0][number("rare")], 5 / TABLE["rare"].std(ddof=0))
+        assert not any(number("same") in row for row in rows)  # the mean, and so 0
+        standard = [dict(row) for row in whole(read(path, scale="standard"))[2]]
+        assert all(number("rare") in row for row in standard)
+
+
+def with_gaps(frame, every):
+    return frame.assign(size=frame["size"].where(np.arange(len(frame)) % every > 0))
+
+
+@pytest.mark.parametrize("words", [False, True])
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_missing_numbers_are_the_mean_and_flagged_where_frequent(write, kind, words):
+    frame = with_gaps(COLOURS if words else TABLE, 20)
+    path = write("t." + kind, frame.to_csv(index=False) if kind == "csv" else frame)
+    reader = read(path, names=99)
+    rows = [dict(enumerate(row)) if not words else dict(row) for row in whole(reader)[2]]
+    names = {name: column for column, name in reader.names.items()}
+    gaps = frame["size"].isna().tolist()
+    assert [row.get(names["size is missing"], 0) for row in rows] == gaps
+    sizes = np.array([row.get(names["size"], 0) for row in rows])
+    assert not sizes[gaps].any()
+    known = frame["size"].dropna().to_numpy(np.float64)
+    np.testing.assert_allclose(
+        sizes[~np.array(gaps)], (known - known.mean()) / known.std(), rtol=1e-5, atol=1e-5
+    )
+    assert [str(notice) for notice in reader.notices] == [
+        "Where numbers are missing in 'size' is a feature, too.",
+        "Missing numbers count as the mean of their column.",
+    ]
+    again = read(path, features=reader.features())
+    assert whole(again) == whole(reader)
+    rare = with_gaps(TABLE, 200)[["size", "count", "y"]]
+    few = read(io.BytesIO(rare.to_csv(index=False).encode()), names=99)
+    assert len(whole(few)[2][0]) == 2
+    assert list(few.names.values()) == ["size", "count"]
+    assert few.notices == [AVERAGED]
+
+
+def test_words_of_gaps_are_said_in_every_format(write):
+    frame = pd.DataFrame({"a": [1.0, None], "c": ["x", "y"], "y": [0, 1]})
+    for name, data in ("t.csv", frame.to_csv(index=False)), ("t.parquet", frame):
+        reader = read(write(name, data), scale="none")
+        whole(reader)
+        assert [str(notice) for notice in reader.notices] == ["Missing numbers count as 0."]
+
+
+def write_all(file, data):
+    os.write(file, data)
+    os.close(file)
+
+
+def test_a_pipe_is_scaled_by_its_head(monkeypatch):
+    monkeypatch.setattr("rosenblatt.reading.parser.SAMPLE", 400)
+    for frame in TABLE, COLOURS:
+        data = frame.to_csv(index=False).encode()
+        rows = data[:400].count(b"\n") - 1
+        expected = read(io.BytesIO(frame[:rows].to_csv(index=False).encode())).features()["scales"]
+        for size in 1, 10_000:
+            end, start = os.pipe()
+            writer = threading.Thread(target=write_all, args=(start, data))
+            writer.start()
+            with open(end, "rb") as pipe:
+                reader = read(pipe, batch_bytes=size)
+                assert len(whole(reader)[2]) == 300
+                assert reader.features()["scales"] == expected
+                kinds = [notice.kind for notice in reader.notices]
+                assert kinds == [NoticeKind.SCALE]
+                assert f"of the first {rows} rows" in str(reader.notices[0])
+            writer.join()
+
+
+SIZES = b"".join(b"%d 1:%d 2:%f 3:1\n" % (i % 2, 1000 * i, i / 300) for i in range(300))
+SIZES_VW = b"".join(b"%d |f a:%d b:%f c\n" % (i % 2, 1000 * i, i / 300) for i in range(300))
+
+
+@pytest.mark.parametrize(("kind", "data"), [("svmlight", SIZES), ("vw", SIZES_VW)])
+def test_sparse_rows_are_scaled_if_their_columns_differ_widely(kind, data):
+    raw = matrix(read(io.BytesIO(data), format=kind, scale="none"))
+    expected = MaxAbsScaler().fit_transform(raw.toarray())
+    for how in "auto", "maxabs":
+        reader = read(io.BytesIO(data), format=kind, scale=how, batch_bytes=100)
+        found = matrix(reader)
+        np.testing.assert_allclose(found.toarray(), expected, rtol=1e-6)
+        assert ("differ widely" in str(reader.notices)) is (how == "auto")
+        rows = whole(read(io.BytesIO(data), format=kind, scale=how))
+        again = read(io.BytesIO(data), features=json.loads(json.dumps(reader.features())))
+        assert whole(again) == rows
+    small = data[:1500].replace(b"000 ", b" ")  # sizes from 1 to 99 are left alone
+    small = small[: small.rfind(b"\n") + 1]
+    reader = read(io.BytesIO(small), format=kind)
+    assert whole(reader) == whole(read(io.BytesIO(small), format=kind, scale="none"))
+    with pytest.raises(ValueError, match='scale="standard" would fill the sparse rows'):
+        list(read(io.BytesIO(data), format=kind, scale="standard"))
+
+
+def test_sparse_rows_of_one_size_are_left_alone():
+    reader = read(io.BytesIO(VW), format="vw", names=10)
+    assert whole(reader) == whole(read(io.BytesIO(VW), format="vw", scale="none"))
+    assert (reader.features()["scales"], reader.notices) == ({}, [])
+    assert len(read_whole(read(io.BytesIO(SIZES_VW), format="vw", names=9)).names) == 3
+
+
+def test_what_was_kept_before_there_were_scales_is_read_as_then(write):
+    path = write("t.csv", TABLE.to_csv(index=False))
+    features = read(path, scale="none").features()
+    for name in "scale", "scales", "trim", "header", "delimiter", "encoding", "ignore", "id":
+        del features[name]
+    assert whole(read(path, features=features)) == whole(read(path, scale="none"))
+
+
+@pytest.mark.parametrize(
+    "scales", [{}, {"size": [0, 1, 0, 0]}, {name: [np.nan] * 4 for name in TABLE}]
+)
+def test_scales_that_do_not_fit_are_refused(write, scales):
+    path = write("t.csv", TABLE.to_csv(index=False))
+    features = {**read(path).features(), "scales": scales}
+    with pytest.raises(ValueError, match="features is not what features"):
+        read(path, features=features)
+
+
+def test_columns_too_large_or_empty_to_be_scaled(write):
+    table = "a,b,c,y\n1e300,,1,0\n-1e300,,1e-310,1\n3,,2e-310,0\n"
+    X = matrix(read(write("t.csv", table), dtype=np.float64))
+    assert np.isfinite(X).all()
+    assert np.abs(X[:, 0]).max() <= 2
+    assert not X[:, 1].any()
+
+
+def test_there_are_other_words_for_scales(write):
+    with pytest.raises(ValueError, match='scale="big" must be one of auto, none, standard'):
+        read(write("t.csv", "a,y\n1,0\n"), scale="big")
+
+
+def test_codes_are_told_from_sizes(write):
+    frame = pd.DataFrame(
+        {
+            "id": RANDOM.permutation(400) + 7,
+            "zip": RANDOM.choice(RANDOM.integers(10_000, 99_999, 40), 400),
+            "age": RANDOM.integers(18, 90, 400),
+            "gain": np.where(np.arange(400) % 3, 0, RANDOM.integers(0, 9, 400) * 1000),
+            "size": RANDOM.normal(0, 5, 400),
+            "y": np.arange(400) % 2,
+        }
+    )
+    for extra in {}, {"colour": "red"}:
+        path = write("t.csv", frame.assign(**extra).to_csv(index=False))
+        reader = read(path)
+        reader.features()
+        (notice,) = reader.notices
+        assert notice.kind is NoticeKind.CODES
+        assert str(notice).startswith("'id', 'zip' look like codes rather than sizes; such a colu")
+        reader = read(path, category="zip", ignore="id")
+        reader.features()
+        assert not reader.notices
+
+
+def test_weights_in_the_units_of_a_file(write):
+    for frame in with_gaps(TABLE, 20), COLOURS:
+        reader = read(write("t.csv", frame.to_csv(index=False)))
+        X = matrix(reader)
+        coef, bias = RANDOM.normal(size=(2, X.shape[1])), RANDOM.normal(size=2)
+        changed, shifted = in_file_units(reader.features(), coef, bias)
+        raw = matrix(read(write("t.csv", frame.to_csv(index=False)), scale="none"))
+        known = ~frame["size"].isna().to_numpy()
+        scores = (X @ coef.T + bias)[known]
+        own = changed[:, : raw.shape[1]]
+        np.testing.assert_allclose((raw @ own.T + shifted)[known], scores, rtol=1e-3, atol=1e-2)
+    reader = read(io.BytesIO(SIZES), format="svmlight")
+    X, raw = (matrix(read(io.BytesIO(SIZES), scale=scale)) for scale in ("auto", "none"))
+    coef = RANDOM.normal(size=(1, 3))
+    changed, shifted = in_file_units(reader.features(), coef, np.zeros(1))
+    np.testing.assert_allclose(raw @ changed.T, X @ coef.T, rtol=1e-4, atol=1e-6)
+    old = {"rows": "svmlight", "first": 1}
+    assert in_file_units(old, coef, shifted)[0] is coef

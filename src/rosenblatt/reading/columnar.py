@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Generator, Iterator
 from copy import copy
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -50,6 +51,8 @@ class ColumnarParser(TableParser):
         self.names = names = ColumnNames(schema.names, source.name)
         kinds = names.kinds([kind_of(kind) for kind in schema.types], options.category)
         recipe = with_columns(recipe_for(recipe, "table", source.name), names, kinds)
+        if options.new and recipe.label and recipe.label not in options.category:
+            recipe = replace(recipe, label_kind=label_kind(schema.field(recipe.label).type))
         super().__init__(source, recipe, options, names)
         for number in self.wanted:
             if not kinds[number]:
@@ -126,6 +129,13 @@ class ColumnarParser(TableParser):
                 location.skip(location.lines + row + 1, broken.complaint)
 
         yield from without_broken(len(table), decode, skip)
+
+
+def label_kind(kind: Any) -> str:
+    """What labels of some Arrow type are: categories of numbers are numbers."""
+    from pyarrow import types
+
+    return kind_of(kind.value_type if types.is_dictionary(kind) else kind)
 
 
 def intact(scanned: Iterator[Any], location: Location) -> Iterator[Any]:

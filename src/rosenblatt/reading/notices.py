@@ -18,6 +18,7 @@ class NoticeKind(StrEnum):
     SCALE = "scale"
     CODES = "codes"
     FIRST = "first"
+    DATES = "dates"
 
 
 class Notice(NamedTuple):
@@ -43,7 +44,7 @@ FROM_0 = Notice(NoticeKind.FIRST, "The columns are numbered from 0: a row far do
 def unused_column(name: str) -> Notice:
     """A column that cannot become features."""
     return Notice(
-        NoticeKind.COLUMN, f"The column {name!r} is neither numbers nor strings: not used."
+        NoticeKind.COLUMN, f"The column {name!r} is neither numbers, strings nor dates: not used."
     )
 
 
@@ -106,4 +107,13 @@ def codes_in(names: Sequence[str]) -> Notice:
     return Notice(
         NoticeKind.CODES,
         f"{listed(names)} {are} rather than sizes; such a column is better a category, or ignored.",
+    )
+
+
+def date_column(name: str, form: str, parts: Sequence[str]) -> Notice:
+    """A column that was taken as dates."""
+    return Notice(
+        NoticeKind.DATES,
+        f"The column {name!r} is taken as dates{form}: {', '.join(parts)}, and the time as a "
+        "number.",
     )

@@ -18,6 +18,7 @@ MOST_KEPT = 1 << 20  # rows of which medians are taken; of more, every second, f
 FIRST_ROWS, FIRST_VALUES = 5_000, 1 << 20  # from which codes are told
 LEAST = 1e-300  # a smaller size is none
 WIDE = 100.0  # times the usual size of a column is another size
+MOST_COLUMNS = 2**28  # as many as there may be weights
 
 
 class Scale(NamedTuple):
@@ -193,12 +194,16 @@ class SparseSurvey:
         self.sizes = np.zeros(0)
 
     def add(self, rows: Rows) -> None:
-        """Measure more rows."""
+        """Measure more rows, but for columns that are too many to learn from."""
         assert rows.indices is not None
-        width = int(rows.indices.max()) + 1 if len(rows.indices) else 0
+        values, indices = rows.values, rows.indices
+        if len(indices) and indices.max() >= MOST_COLUMNS:
+            few = indices < MOST_COLUMNS
+            values, indices = read_only(values[few]), read_only(indices[few])
+        width = int(indices.max()) + 1 if len(indices) else 0
         if width > len(self.sizes):
             self.sizes = np.concatenate([self.sizes, np.zeros(width - len(self.sizes))])
-        columns.largest(rows.values, rows.indices, self.sizes)
+        columns.largest(values, indices, self.sizes)
 
     def differ(self) -> bool:
         """Whether some columns are of another size than most."""

@@ -15,7 +15,14 @@ from .formats import DELIMITERS, format_of
 from .lines import SvmlightParser, VowpalWabbitParser
 from .notices import BITS, Notice
 from .parser import Parser
-from .recipe import ASKED, FeatureRecipe, ReaderOptions, check, recipe_of
+from .recipe import (
+    ASKED,
+    FeatureRecipe,
+    ReaderOptions,
+    check,
+    recipe_of,
+    refuse_options_of_text,
+)
 from .sources import Location, Source
 from .survey import Survey
 from .tables import TableSource, source_of
@@ -33,7 +40,7 @@ def read(
     label: str | int | bool | None = None,
     category: Sequence[str] = (),
     text: Sequence[str] = (),
-    ngrams: tuple[int, int] = (1, 1),
+    ngrams: tuple[int, int] | None = None,
     characters: bool = False,
     bits: int | None = None,
     cross: Sequence[str] = (),
@@ -68,7 +75,8 @@ def read(
         Columns of words, the label's too, where the first rows look like numbers.
     text, ngrams, characters
         Columns that become hashed n-grams, each row's of length 1; the least and the most words in
-        an n-gram; whether to take characters instead of words.
+        an n-gram; whether to take characters instead of words. ``"title:1-2"`` and ``"title:c2-4"``
+        say that of one column.
     bits
         Hashed features get 2^bits columns: 18 unless stated, or 20 with text.
     cross, pairs
@@ -95,16 +103,14 @@ def read(
         How many threads parse, each a batch at a time: as many as there are cores unless stated.
         The rows and their order are the same with any number.
     """
-    text, category, cross = several(text), several(category), several(cross)
-    grams = int(ngrams[0]), int(ngrams[1])
     asked = replace(
         ASKED,
         label=label,
-        text=text,
-        ngrams=grams,
+        text=several(text),
+        ngrams=None if ngrams is None else (int(ngrams[0]), int(ngrams[1])),
         characters=characters,
         bits=bits,
-        cross=cross,
+        cross=several(cross),
         pairs=pairs,
         scale=scale,
         first=first,
@@ -117,7 +123,7 @@ def read(
     new = features is None
     needed = new or label is not None
     dtype, threads = np.dtype(dtype), cores() if threads is None else threads
-    options = ReaderOptions(batch_bytes, dtype, names, needed, new, category, threads)
+    options = ReaderOptions(batch_bytes, dtype, names, needed, new, several(category), threads)
     check(recipe, options)
     source = source_of(path, recipe.encoding)
     return reader_of(source, format, (recipe, asked), options, skip_bad)
@@ -165,6 +171,8 @@ def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOp
     named = options.category or recipe.ignore or (label, recipe.id) != (None, None)
     if kind in ("svmlight", "vw") and named:
         raise ValueError(f"A line of {kind} begins with its label: it has no columns to name.")
+    if kind in ("svmlight", "vw"):
+        refuse_options_of_text(recipe)
     if recipe.header is not None and kind not in DELIMITERS:
         raise ParameterError("{header?} is about CSV and TSV; other formats have no line of names.")
     if recipe.first is not None and kind != "svmlight":

@@ -266,3 +266,17 @@ def test_columns_may_be_left_out(capsys, folder):
     assert out.startswith("flowers.csv: 90 rows, 1 features, 3 classes")
     (folder / "few.csv").write_text("sepal\n1\n7\n")
     assert len(run(capsys, "predict", "m", "few.csv")[1].splitlines()) == 2
+
+
+def test_threads_change_nothing(capsys, folder):
+    one, two = (
+        [
+            run(capsys, *words, "--threads", n)[1:]
+            for words in (("predict", model, "flowers.svm"), ("score", model, "flowers.svm"))
+        ]
+        for n in (1, 2)
+        for model in [trained(capsys, "flowers.svm", "--threads", n)]
+    )
+    assert one == two
+    code, _, error = run(capsys, "train", "flowers.svm", "--threads", 0)
+    assert (code, error) == (2, "rosenblatt: --threads 0 must be 1 or more.\n")

@@ -280,3 +280,13 @@ def test_threads_change_nothing(capsys, folder):
     assert one == two
     code, _, error = run(capsys, "train", "flowers.svm", "--threads", 0)
     assert (code, error) == (2, "rosenblatt: --threads 0 must be 1 or more.\n")
+
+
+def test_indices_beyond_all_columns_are_passed_over(capsys, folder):
+    (folder / "x.svm").write_text("0 1:1\n1 2:1\n" * 20)
+    assert run(capsys, "train", "x.svm", "-q", "-o", "m")[0] == 0
+    (folder / "new.svm").write_text("0 1:1 4294967296:1\n1 2:1 99999999999999999999:3\n")
+    assert run(capsys, "predict", "m", "new.svm")[1] == "0\n1\n"
+    assert "error 0.00%" in run(capsys, "score", "m", "new.svm")[1]
+    _, _, err = run(capsys, "train", "new.svm", "-q")
+    assert "an index is above 4,294,967,295." in err

@@ -139,7 +139,6 @@ def train_on_cluster(
 ) -> "Model":
     """Train on files with Dask and keep the model."""
     from ..distributed.shell import train as train_files
-    from ..files import FileOptions
     from ..progress import say
 
     alone = {"--cache": reading.cache, "--plot": result.plot, "--initial": learning.initial}
@@ -156,8 +155,7 @@ def train_on_cluster(
     model = train_files(
         data,
         reading.options(),
-        learning.parameters(once=False),
-        FileOptions(learning.names(), learning.window, result.holdout),
+        training_of(result, learning, cache=False, once=False),
         str(learning.cluster),
         (lambda _: None) if result.quiet else report,
         (kept, result.resume),

@@ -129,8 +129,13 @@ class TableParser(Parser):
 
     def labels(self, column: Any) -> np.ndarray:
         """The labels, as numbers or strings."""
+        from pyarrow import types
+
         labels: np.ndarray
-        if self.recipe.label_kind == "number":
+        if self.recipe.label_kind == "boolean" and types.is_boolean(column.type):
+            good = not column.null_count
+            labels = np.asarray(column.to_numpy(zero_copy_only=False))
+        elif self.recipe.label_kind == "number":
             labels = exact_numbers(column)
             good = np.isfinite(labels).all()
             if good and labels.dtype.kind == "f" and np.any(np.abs(labels) >= LARGEST_LABEL):

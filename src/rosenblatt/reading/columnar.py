@@ -5,6 +5,7 @@ import shutil
 import tempfile
 from collections.abc import Generator, Iterator
 from copy import copy
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -18,6 +19,7 @@ from .recipe import (
     ColumnNames,
     FeatureRecipe,
     ReaderOptions,
+    label_kind,
     notices_of,
     recipe_for,
     with_columns,
@@ -60,6 +62,8 @@ class ColumnarParser(TableParser):
         self.names = names = ColumnNames(schema.names, source.name)
         kinds = self.kinds(options)
         recipe = with_columns(recipe_for(recipe, "table", source.name), names, kinds)
+        if options.new and recipe.label and recipe.label not in options.category:
+            recipe = replace(recipe, label_kind=kind_of_labels(schema.field(recipe.label).type))
         super().__init__(source, recipe, options, names)
         for number in self.wanted:
             if not kinds[number].kind:
@@ -171,6 +175,13 @@ class ColumnarParser(TableParser):
             else:
                 yield from self.batches_of(decoded, piece.taken, len(table))
         self.lines = len(table)
+
+
+def kind_of_labels(kind: Any) -> str:
+    """How labels of some Arrow type are read: categories of numbers are numbers."""
+    from pyarrow import types
+
+    return label_kind(kind_of(kind.value_type if types.is_dictionary(kind) else kind))
 
 
 def intact(scanned: Iterator[Any], name: str) -> Iterator[Any]:

@@ -12,8 +12,8 @@ from .batches import Batch, one_batch
 from .columnar import ColumnarParser
 from .delimited import delimited_parser
 from .formats import DELIMITERS, format_of
-from .lines import SvmlightParser, VowpalWabbitParser
-from .notices import BITS, Notice
+from .lines import FirstIndexError, SvmlightParser, VowpalWabbitParser
+from .notices import BITS, FROM_0, Notice
 from .parser import Parser
 from .recipe import (
     ASKED,
@@ -107,7 +107,7 @@ def read(
         ASKED,
         label=label,
         text=several(text),
-        ngrams=None if ngrams is None else (int(ngrams[0]), int(ngrams[1])),
+        ngrams=ngrams,
         characters=characters,
         bits=bits,
         cross=several(cross),
@@ -122,11 +122,12 @@ def read(
     recipe = asked if features is None else recipe_of(features, asked)
     new = features is None
     needed = new or label is not None
-    dtype, threads = np.dtype(dtype), cores() if threads is None else threads
-    options = ReaderOptions(batch_bytes, dtype, names, needed, new, several(category), threads)
+    threads = cores() if threads is None else threads
+    kept = np.dtype(dtype), names, needed, new, several(category), skip_bad, threads
+    options = ReaderOptions(batch_bytes, *kept)
     check(recipe, options)
     source = source_of(path, recipe.encoding)
-    return reader_of(source, format, (recipe, asked), options, skip_bad)
+    return reader_of(source, format, (recipe, asked), options)
 
 
 def several(names: Sequence[str]) -> tuple[str, ...]:
@@ -139,7 +140,6 @@ def reader_of(
     format: str | None,  # noqa: A002
     recipes: tuple[FeatureRecipe, FeatureRecipe],
     options: ReaderOptions,
-    skip_bad: int,
 ) -> "Reader":
     """The reader of a source, by a recipe and by what was asked for."""
     recipe, asked = recipes
@@ -149,7 +149,7 @@ def reader_of(
     parser = parser_of(source, kind, recipe, options)
     if asked.bits is not None and not parser.hashed:
         parser.notices[BITS] = None
-    return Reader(source, kind, parser, skip_bad)
+    return Reader(source, kind, parser)
 
 
 def parser_of(source: Source, kind: str, recipe: FeatureRecipe, options: ReaderOptions) -> Parser:
@@ -188,12 +188,12 @@ class Reader:
     ``names`` gives the names of features by column.
     """
 
-    def __init__(self, source: Source, format: str, parser: Parser, skip_bad: int) -> None:  # noqa: A002
+    def __init__(self, source: Source, format: str, parser: Parser) -> None:  # noqa: A002
         self.format, self.size, self.hashed = format, source.size, parser.hashed
         self.source, self.parser, self.options = source, parser, parser.options
         self.bits, self.columns = parser.recipe.bits, parser.recipe.columns
-        self.skip_bad = skip_bad
-        self.location = Location(source.name, skip_bad, parser.unit)
+        self.skip_bad = parser.options.skip_bad
+        self.location = Location(source.name, self.skip_bad, parser.unit)
         self.asked = parser.recipe
 
     def __iter__(self) -> Iterator[Batch]:
@@ -235,11 +235,21 @@ class Reader:
         if recipe.rows != "table":  # names were met on the way
             self.parser.vocabulary = before.vocabulary
 
+    def number_from_0(self, late: FirstIndexError) -> None:
+        """Begin again with another first index, if there can be another pass."""
+        if not self.rereadable:
+            raise late
+        self.asked = replace(self.asked, first=0)
+        self.adopt(self.asked)
+        self.parser.notices[FROM_0] = None
+
     def resumes(self, features: dict[str, Any]) -> bool:
         """Whether features were made as asked here; then what was known of all rows still holds."""
+        if features.get("first") == 0 and getattr(self.parser, "first_is_guessed", False):
+            self.asked = replace(self.asked, first=0)
         recipe = replace(self.asked, scales=features.get("scales"))
         alike = json.dumps(asdict(recipe), sort_keys=True) == json.dumps(features, sort_keys=True)
-        if alike and not self.parser.recipe.settled:
+        if alike and self.parser.recipe != recipe:
             self.adopt(recipe)
         return alike
 
@@ -273,6 +283,15 @@ class Reader:
         """How the features were made, for ``read(path, features=…)``; it can be written as JSON."""
         self.settle()
         return asdict(self.parser.recipe)
+
+
+def read_again_if_need_be(reader: Reader, use: Callable[[], Result]) -> Result:
+    """What comes of using a reader, from its beginning if the indices turn out to begin with 0."""
+    try:
+        return use()
+    except FirstIndexError as late:
+        reader.number_from_0(late)
+        return use()
 
 
 class WholeFile(NamedTuple):

@@ -318,10 +318,9 @@ class Location:
 
     def error(self, line: int, complaint: "Complaint") -> ValueError:
         """What to raise for something broken."""
-        column, sentence, values = complaint
-        return ParameterError(
-            f"{self.name}, {self.unit} {line}, column {column}: {sentence}.", **values
-        )
+        column, sentence, values, error = complaint
+        where = f"{self.name}, {self.unit} {line}, column {column}"
+        return (error or ParameterError)(f"{where}: {sentence}.", **values)
 
     def skip(self, line: int, complaint: "Complaint") -> None:
         """Leave a broken row out, or raise if there are too many."""
@@ -332,11 +331,15 @@ class Location:
 
 
 class Complaint(NamedTuple):
-    """Where in a row something is broken, what, and the options that the sentence speaks of."""
+    """Where in a row something is broken, what, and the options that the sentence speaks of.
+
+    A row may be left out unless there is an error to raise.
+    """
 
     column: Any
     sentence: str
     values: dict[str, Any] = {}  # noqa: RUF012
+    error: type[ParameterError] | None = None
 
 
 def last_newline(buffer: bytearray, filled: int) -> int:
@@ -370,7 +373,8 @@ def pieces(
             yield np.frombuffer(buffer, np.uint8, end)
             number += 1
         elif more and room > LONGEST_ROW:
-            yield Complaint(1, f"the row is longer than {LONGEST_ROW >> 20} MB")
+            sentence = f"the row is longer than {LONGEST_ROW >> 20} MB"
+            yield Complaint(1, sentence, error=ParameterError)
             return
         elif more:
             room *= 2

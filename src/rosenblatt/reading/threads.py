@@ -40,11 +40,10 @@ class Piece(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """A row that cannot be read: its line within the piece, why, and if it may be left out."""
+    """A row that cannot be read: its line within the piece, and why."""
 
     line: int
     complaint: Complaint
-    tolerable: bool = True
 
 
 Found = Batch | Broken | Exception
@@ -81,8 +80,7 @@ def in_order(
             return None
         worker = parser.worker(piece.slot, met)
         if isinstance(piece.data, Complaint):
-            found: list[tuple[Found, Any]] = [(Broken(1, piece.data, tolerable=False), None)]
-            return Part(found, worker, piece.skipped, None)
+            return Part([(Broken(1, piece.data), None)], worker, piece.skipped, None)
         return more(Part([], worker, piece.skipped, worker.parsed(piece)))
 
     def more(part: Part) -> Part:
@@ -124,8 +122,8 @@ def some_of(
             else:
                 found.append((one, None))
                 broken += 1
-            if broken > tolerated:
-                return found, True
+                if broken > tolerated or one.complaint.error is not None:
+                    return found, True
             if size > MUCH:
                 return found, False
     except Exception as error:
@@ -143,7 +141,7 @@ def delivered(
         if isinstance(one, Batch):
             parser.width = max(parser.width, one.width)
             yield one._replace(width=parser.width, lines=location.lines + one.lines), made
-        elif one.tolerable:
+        elif one.complaint.error is None:
             location.skip(location.lines + one.line, one.complaint)
         else:
             raise location.error(location.lines + one.line, one.complaint)

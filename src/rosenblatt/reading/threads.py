@@ -46,13 +46,13 @@ class Broken(NamedTuple):
     complaint: Complaint
 
 
-Found = Batch | Broken | Exception
+Found = Batch | Broken
 
 
 class Part(NamedTuple):
     """What was found in a piece so far, by whom, and what finds the rest if there is more."""
 
-    found: list[tuple[Found, Any]]
+    found: list[tuple[Found | Exception, Any]]
     worker: "Parser"
     skipped: int
     rest: Iterator[Found] | None
@@ -110,9 +110,9 @@ def in_order(
 
 def some_of(
     rest: Iterator[Found], use: Callable[[Batch], Any], tolerated: int
-) -> tuple[list[tuple[Found, Any]], bool]:
+) -> tuple[list[tuple[Found | Exception, Any]], bool]:
     """What is found next in a piece, as much as is to be kept at once, and whether that is all."""
-    found: list[tuple[Found, Any]] = []
+    found: list[tuple[Found | Exception, Any]] = []
     size = broken = 0
     try:
         for one in rest:
@@ -132,7 +132,7 @@ def some_of(
 
 
 def delivered(
-    found: Iterable[tuple[Found, Any]], parser: "Parser", location: Location
+    found: Iterable[tuple[Found | Exception, Any]], parser: "Parser", location: Location
 ) -> Iterator[tuple[Batch, Any]]:
     """The batches that were found, once it is known what was before them."""
     for one, made in found:

@@ -27,7 +27,7 @@ from .learner import Learner
 from .parameters import FAMILY, FILES, FOR_FILES, Parameter, ParameterError, check, parameters_of
 from .progress import Listener, Tally
 from .reading.batches import Batch, labels_of, windows
-from .reading.reader import Reader, WholeFile, no_rows, read_whole
+from .reading.reader import Reader, WholeFile, no_rows, read_again_if_need_be, read_whole
 from .rows import Array, matrix_of, n_rows, overflow
 from .storage.file import save_model
 from .storage.model import Model
@@ -218,6 +218,17 @@ def train(reader: Reader, training: FileTraining) -> Model:
     training
         How to learn.
     """
+    asked = training.parameters
+
+    def learn() -> Model:
+        training.parameters = asked
+        return train_once(reader, training)
+
+    return read_again_if_need_be(reader, learn)
+
+
+def train_once(reader: Reader, training: FileTraining) -> Model:
+    """Learn from a file that is what its first rows look like."""
     asked, streams = training.parameters["order"], training.settle(reader)
     listener, begun = training.listener, training.begun
     if begun is not None and begun.checkpoint is None:
@@ -240,8 +251,17 @@ def train(reader: Reader, training: FileTraining) -> Model:
     for notice in notices:
         listener.note(str(notice))
     if bad:
-        listener.note(f"{bad:,} broken row{'' if bad == 1 else 's'} left out.")
+        listener.note(left_out(bad))
     return model
+
+
+def left_out(bad: int) -> str:
+    """What to say of broken rows.
+
+    >>> left_out(1)
+    '1 broken row left out.'
+    """
+    return f"{bad:,} broken row{'' if bad == 1 else 's'} left out."
 
 
 class OutgrownError(Exception):
@@ -548,6 +568,6 @@ def named(coef: Array, names: Mapping[int, str], most: int = 1000) -> list[Any]:
 
 def matrix_and_labels(reader: Reader) -> tuple[Any, Array]:
     """A whole file as an array or a CSR matrix, and its labels."""
-    batch = read_whole(reader).batch
+    batch = read_again_if_need_be(reader, lambda: read_whole(reader)).batch
     labels = tidy(labels_of(batch))
     return matrix_of(batch.rows, len(labels), batch.width), labels

@@ -333,8 +333,9 @@ def refuse_too_many(width: int, n_classes: int) -> None:
     """Refuse more weights than there is memory for."""
     if width * n_classes > MOST_WEIGHTS:
         raise ParameterError(
-            f"{width:,} columns and {n_classes} classes need more weights than {MOST_WEIGHTS:,}; "
-            "number the columns without gaps, or let them be hashed into fewer ({bits?})."
+            f"{width:,} columns for {n_classes} classes are {width * n_classes:,} weights, and at "
+            f"most {MOST_WEIGHTS:,} are kept; hash into fewer columns with a smaller {{bits?}}, or "
+            "number them without gaps."
         )
 
 

@@ -383,7 +383,7 @@ CONFLICTS: tuple[Conflict, ...] = (
     Conflict(
         "cluster",
         lambda p: bool(p["warm_start"]),
-        "{warm_start} is not known to a cluster; use checkpoint= and resume=True.",
+        "{warm_start} is not known to a cluster; use {checkpoint?} and {resume?}.",
     ),
     Conflict(
         "cluster",

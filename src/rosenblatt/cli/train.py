@@ -80,7 +80,9 @@ def train_on_file(
     from ..reading.reader import read
 
     initial = None if learning.initial is None else initial_model(learning, reading)
-    options = reading.options() if initial is None else {"features": initial.features["recipe"]}
+    options = reading.options()
+    if initial is not None:
+        options = {"features": initial.features["recipe"], "skip_bad": reading.skip_bad}
     reader = read(data, **options, names=100_000)
     training = training_of(result, learning, reading.cache, not reader.rereadable)
     training.initial = initial
@@ -138,7 +140,6 @@ def train_on_cluster(
 ) -> "Model":
     """Train on files with Dask and keep the model."""
     from ..distributed.shell import train as train_files
-    from ..files import FileOptions
     from ..progress import say
 
     alone = {"--cache": reading.cache, "--plot": result.plot, "--initial": learning.initial}
@@ -155,8 +156,7 @@ def train_on_cluster(
     model = train_files(
         data,
         reading.options(),
-        learning.parameters(once=False),
-        FileOptions(learning.names(), learning.window, result.holdout),
+        training_of(result, learning, cache=False, once=False),
         str(learning.cluster),
         (lambda _: None) if result.quiet else report,
         (kept, result.resume),

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels import lines
-from ..kernels.addresses import line_end
+from ..kernels.addresses import MINUS, line_end
 from ..kernels.algebra import Rows
-from ..kernels.lines import FULL, INDEX_TOO_SMALL, REASONS, Cursor
+from ..kernels.lines import FULL, INDEX_TOO_LARGE, INDEX_TOO_SMALL, REASONS, Cursor
 from ..kernels.words import CSRBuffer
+from ..parameters import ParameterError
 from .batches import Batch
 from .notices import BASES, QUERIES, Notice
 from .parser import (
@@ -128,6 +129,7 @@ class SvmlightParser(LineParser):
         if recipe.text or recipe.cross or recipe.pairs:
             raise ValueError("svmlight has numbered columns only: no text, cross or pairs.")
         first, head = recipe.first, source.head(SAMPLE)
+        self.first_is_guessed = first is None
         if first is None:
             first = 0 if has_index_0(head) else 1
         self.skip = len(BOM) * head.startswith(BOM)
@@ -137,7 +139,9 @@ class SvmlightParser(LineParser):
 
     def over(self, source: Source, recipe: FeatureRecipe) -> "SvmlightParser":
         """A parser for other bytes, or by another recipe."""
-        return SvmlightParser(source, recipe, self.options)
+        other = SvmlightParser(source, recipe, self.options)
+        other.first_is_guessed = self.first_is_guessed and recipe.first == self.recipe.first
+        return other
 
     def buffers(self, size: int) -> LineBuffers:
         """A value takes 4 bytes or more; there may be more rows than these."""
@@ -147,8 +151,8 @@ class SvmlightParser(LineParser):
 
     def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
         """Call the kernel."""
-        limit, increasing = 1 << 32, True
-        rules = self.recipe.first, limit, increasing, self.labelled
+        lenient = not self.options.new  # a model passes over columns that it has not met
+        rules = self.recipe.first, 1 << 32, lenient, self.labelled
         cursor = lines.svmlight(data, len(data), cursor, out.labels, out.rows, *rules)
         if cursor.values:
             self.width = max(self.width, int(out.rows.indices[: cursor.values].max()) + 1)
@@ -157,10 +161,22 @@ class SvmlightParser(LineParser):
     def complaint(self, data: np.ndarray, cursor: Cursor) -> Complaint:
         """The column where a line is broken, and why."""
         found = super().complaint(data, cursor)
-        if cursor.error == INDEX_TOO_SMALL and self.recipe.first == 1 and self.options.new:
-            hint = found.sentence + " (1; state {first} if it is 0)"
-            return found._replace(sentence=hint, values={"first": 0})
-        return found
+        if cursor.error == INDEX_TOO_LARGE:
+            return found._replace(sentence=f"an index is above {2**32 - 1:,}")
+        is_0 = cursor.error == INDEX_TOO_SMALL and data[cursor.where] != MINUS
+        if not (is_0 and self.recipe.first == 1 and self.options.new):
+            return found
+        if self.first_is_guessed:
+            raise FirstIndexError(
+                f"{self.source.name}, line {cursor.lines + 1}, column {found.column}: "
+                f"{found.sentence} (1; state {{first}} if it is 0).",
+                first=0,
+            )
+        return found._replace(sentence=found.sentence + " (1, as was stated)")
+
+
+class FirstIndexError(ParameterError):
+    """The indices of svmlight begin with 0 after all."""
 
 
 def has_index_0(head: bytes) -> bool:

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import asdict, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -14,10 +14,17 @@ from .batches import Batch, one_batch
 from .columnar import ColumnarParser
 from .delimited import delimited_parser
 from .formats import DELIMITERS, format_of
-from .lines import SvmlightParser, VowpalWabbitParser
-from .notices import BITS, Notice
+from .lines import FirstIndexError, SvmlightParser, VowpalWabbitParser
+from .notices import BITS, FROM_0, Notice
 from .parser import Parser
-from .recipe import ASKED, FeatureRecipe, ReaderOptions, check, recipe_of
+from .recipe import (
+    ASKED,
+    FeatureRecipe,
+    ReaderOptions,
+    check,
+    recipe_of,
+    refuse_options_of_text,
+)
 from .sources import Location, Source
 from .survey import Survey
 from .tables import TableSource, source_of
@@ -25,6 +32,7 @@ from .vocabulary import FeatureNames
 
 BATCH_BYTES = 4 << 20  # they and their rows stay near the processor
 AHEAD = 2  # batches
+Result = TypeVar("Result")
 
 
 def read(
@@ -34,7 +42,7 @@ def read(
     label: str | int | bool | None = None,
     category: Sequence[str] = (),
     text: Sequence[str] = (),
-    ngrams: tuple[int, int] = (1, 1),
+    ngrams: tuple[int, int] | None = None,
     characters: bool = False,
     bits: int | None = None,
     cross: Sequence[str] = (),
@@ -68,7 +76,8 @@ def read(
         Columns of words, the label's too, where the first rows look like numbers.
     text, ngrams, characters
         Columns that become hashed n-grams, each row's of length 1; the least and the most words in
-        an n-gram; whether to take characters instead of words.
+        an n-gram; whether to take characters instead of words. ``"title:1-2"`` and ``"title:c2-4"``
+        say that of one column.
     bits
         Hashed features get 2^bits columns: 18 unless stated, or 20 with text.
     cross, pairs
@@ -92,16 +101,14 @@ def read(
     batch_bytes, dtype
         How many bytes become one batch, about; the type of the values, float32 or float64.
     """
-    text, category, cross = several(text), several(category), several(cross)
-    grams = int(ngrams[0]), int(ngrams[1])
     asked = replace(
         ASKED,
         label=label,
-        text=text,
-        ngrams=grams,
+        text=several(text),
+        ngrams=ngrams,
         characters=characters,
         bits=bits,
-        cross=cross,
+        cross=several(cross),
         pairs=pairs,
         scale=scale,
         first=first,
@@ -113,10 +120,11 @@ def read(
     recipe = asked if features is None else recipe_of(features, asked)
     new = features is None
     needed = new or label is not None
-    options = ReaderOptions(batch_bytes, np.dtype(dtype), names, needed, new, category)
+    kept = np.dtype(dtype), names, needed, new, several(category), skip_bad
+    options = ReaderOptions(batch_bytes, *kept)
     check(recipe, options)
     source = source_of(path, recipe.encoding)
-    return reader_of(source, format, (recipe, asked), options, skip_bad)
+    return reader_of(source, format, (recipe, asked), options)
 
 
 def several(names: Sequence[str]) -> tuple[str, ...]:
@@ -129,7 +137,6 @@ def reader_of(
     format: str | None,  # noqa: A002
     recipes: tuple[FeatureRecipe, FeatureRecipe],
     options: ReaderOptions,
-    skip_bad: int,
 ) -> "Reader":
     """The reader of a source, by a recipe and by what was asked for."""
     recipe, asked = recipes
@@ -139,7 +146,7 @@ def reader_of(
     parser = parser_of(source, kind, recipe, options)
     if asked.bits is not None and not parser.hashed:
         parser.notices[BITS] = None
-    return Reader(source, kind, parser, skip_bad)
+    return Reader(source, kind, parser)
 
 
 def parser_of(source: Source, kind: str, recipe: FeatureRecipe, options: ReaderOptions) -> Parser:
@@ -161,6 +168,8 @@ def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOp
     named = options.category or recipe.ignore or (label, recipe.id) != (None, None)
     if kind in ("svmlight", "vw") and named:
         raise ValueError(f"A line of {kind} begins with its label: it has no columns to name.")
+    if kind in ("svmlight", "vw"):
+        refuse_options_of_text(recipe)
     if recipe.header is not None and kind not in DELIMITERS:
         raise ParameterError("{header?} is about CSV and TSV; other formats have no line of names.")
     if recipe.first is not None and kind != "svmlight":
@@ -176,12 +185,12 @@ class Reader:
     ``names`` gives the names of features by column.
     """
 
-    def __init__(self, source: Source, format: str, parser: Parser, skip_bad: int) -> None:  # noqa: A002
+    def __init__(self, source: Source, format: str, parser: Parser) -> None:  # noqa: A002
         self.format, self.size, self.hashed = format, source.size, parser.hashed
         self.source, self.parser, self.options = source, parser, parser.options
         self.bits, self.columns = parser.recipe.bits, parser.recipe.columns
-        self.skip_bad = skip_bad
-        self.location = Location(source.name, skip_bad, parser.unit)
+        self.skip_bad = parser.options.skip_bad
+        self.location = Location(source.name, self.skip_bad, parser.unit)
         self.asked = parser.recipe
 
     def __iter__(self) -> Iterator[Batch]:
@@ -211,11 +220,21 @@ class Reader:
         if recipe.rows != "table":  # names were met on the way
             self.parser.vocabulary = before.vocabulary
 
+    def number_from_0(self, late: FirstIndexError) -> None:
+        """Begin again with another first index, if there can be another pass."""
+        if not self.rereadable:
+            raise late
+        self.asked = replace(self.asked, first=0)
+        self.adopt(self.asked)
+        self.parser.notices[FROM_0] = None
+
     def resumes(self, features: dict[str, Any]) -> bool:
         """Whether features were made as asked here; then what was known of all rows still holds."""
+        if features.get("first") == 0 and getattr(self.parser, "first_is_guessed", False):
+            self.asked = replace(self.asked, first=0)
         recipe = replace(self.asked, scales=features.get("scales"))
         alike = json.dumps(asdict(recipe), sort_keys=True) == json.dumps(features, sort_keys=True)
-        if alike and not self.parser.recipe.settled:
+        if alike and self.parser.recipe != recipe:
             self.adopt(recipe)
         return alike
 
@@ -271,6 +290,15 @@ def ahead(batches: Generator[Batch], leave: Callable[[], None]) -> Iterator[Batc
             leave()
             second.shutdown(cancel_futures=True)
             batches.close()
+
+
+def read_again_if_need_be(reader: Reader, use: Callable[[], Result]) -> Result:
+    """What comes of using a reader, from its beginning if the indices turn out to begin with 0."""
+    try:
+        return use()
+    except FirstIndexError as late:
+        reader.number_from_0(late)
+        return use()
 
 
 class WholeFile(NamedTuple):

@@ -125,9 +125,8 @@ def steps_of(codes: Array, positive: int | None, eta0: float, weights: Any, dtyp
         sizes = np.asarray(eta0 if weights is None else eta0 * weights).astype(dtype)
     used = sizes if weights is None else sizes[weights > 0]
     if not used.all() or not np.isfinite(used).all():
-        raise ValueError(
-            f"eta0 times a weight is too small or too large for {sizes.dtype}; scale the weights."
-        )
+        what = "The weight of a row" if eta0 == 1 else "eta0 times the weight of a row"
+        raise ValueError(f"{what} is too small or too large for {sizes.dtype}; scale the weights.")
     if positive is None:
         return np.broadcast_to(sizes, codes.shape).copy()
     return np.where(codes == positive, sizes, -sizes)

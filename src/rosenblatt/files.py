@@ -423,15 +423,16 @@ def learner_of(coder: Coder, first: Batch, training: FileTraining) -> Learner:
 
 def going_on(initial: Model, training: FileTraining) -> Learner:
     """A model that goes on from another, which stays as it is."""
-    learner, before, parameters = Learner.of(initial), initial.parameters, training.parameters
+    learner, parameters = Learner.of(initial), training.parameters
     if initial.estimator != training.estimator:
         raise ParameterError(
             f"The initial model is of {initial.estimator}; go on with its {{rule?}}."
         )
-    for name in ("solution", "multi_class"):
-        if parameters[name] != before.get(name, parameters[name]):
+    for name in ("solution", "average_decay", "multi_class"):
+        before = learner.parameters[name]
+        if parameters[name] != before:
             raise ParameterError(
-                f"The initial model was begun with {{{name}?}} {before[name]}; go on with the same."
+                f"The initial model was begun with {{{name}?}} {before}; go on with the same."
             )
     states = [state.renewed() for state in learner.states]
     return replace(learner, parameters=parameters, states=states)

@@ -163,6 +163,12 @@ class LearningOptions(RuleOptions):
         Solution | None,
         typer.Option(help="average, last, vote or pocket (average).", metavar="WHICH", **LEARNING),
     ] = None
+    average_decay: Annotated[
+        float | None,
+        typer.Option(
+            help="average: forget, 0.001 after about 1,000 rows (0).", metavar="SHARE", **LEARNING
+        ),
+    ] = None
     order: Annotated[
         Order | None,
         typer.Option(
@@ -205,6 +211,8 @@ class LearningOptions(RuleOptions):
         given: dict[str, Any] = {"early_stopping": self.early_stopping, "random_state": self.seed}
         named = {"solution": self.solution, "order": self.order, "class_weight": self.class_weight}
         given |= {name: value.value for name, value in named.items() if value is not None}
+        if self.average_decay is not None:
+            given["average_decay"] = self.average_decay
         if self.epochs is not None or once:
             given["max_iter"] = 1 if self.epochs is None else self.epochs
         return parameters_for_files(self.rule_name, **given, **self.of_rule())

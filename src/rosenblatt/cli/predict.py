@@ -141,6 +141,7 @@ def about_model(model: "Model", coef: Any) -> list[str]:
     own = dict(FAMILY.values())[model.estimator].keys() - ANY_RULE.keys() - {"eta0", "ties"}
     how = {
         "order": parameters.get("order"),
+        "average decay": parameters.get("average_decay") or None,
         **{name: parameters.get(name) or None for name in sorted(own)},
         "seed": parameters.get("random_state"),
         "class weights": parameters.get("class_weight"),

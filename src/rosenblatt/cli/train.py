@@ -109,6 +109,8 @@ def initial_model(learning: LearningOptions, reading: ReadingOptions) -> "Model"
         raise ValueError("--initial has its way of reading; leave out what says another.")
     if learning.solution is None:
         learning.solution = Solution(initial.parameters["solution"])
+    if learning.average_decay is None:
+        learning.average_decay = initial.parameters.get("average_decay")
     learning.like(initial)
     return initial
 

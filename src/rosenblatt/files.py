@@ -328,7 +328,7 @@ def train_in_memory(
         run.validate = validator(coder, learner, [batch])
     if len(run.mistaken) and len(run.mistaken) <= int(rows.everything.max()):
         raise ValueError("The model to resume was trained on fewer rows; begin anew.")
-    keep = Kept(training, coder, learner, run, reader, whole.names, n_rows(batch.rows))
+    keep = Kept(training, coder, learner, run, reader, lambda: whole.names, n_rows(batch.rows))
 
     def after_epoch(epoch: Epoch) -> None:
         training.listener.epoch(epoch)
@@ -377,7 +377,7 @@ def learn_stream(reader: Reader, batches: "Peeked", coder: Coder, training: File
     run = run_of(learner, parts, training)
     if training.parameters["early_stopping"]:
         run.validate = validator(coder, learner, batches)
-    keep = Kept(training, coder, learner, run, reader, reader.names, position)
+    keep = Kept(training, coder, learner, run, reader, lambda: reader.names, position)
 
     def after_part(run: Run) -> None:
         count = run.count
@@ -423,15 +423,16 @@ def learner_of(coder: Coder, first: Batch, training: FileTraining) -> Learner:
 
 def going_on(initial: Model, training: FileTraining) -> Learner:
     """A model that goes on from another, which stays as it is."""
-    learner, before, parameters = Learner.of(initial), initial.parameters, training.parameters
+    learner, parameters = Learner.of(initial), training.parameters
     if initial.estimator != training.estimator:
         raise ParameterError(
             f"The initial model is of {initial.estimator}; go on with its {{rule?}}."
         )
-    for name in ("solution", "multi_class"):
-        if parameters[name] != before.get(name, parameters[name]):
+    for name in ("solution", "average_decay", "multi_class"):
+        before = learner.parameters[name]
+        if parameters[name] != before:
             raise ParameterError(
-                f"The initial model was begun with {{{name}?}} {before[name]}; go on with the same."
+                f"The initial model was begun with {{{name}?}} {before}; go on with the same."
             )
     states = [state.renewed() for state in learner.states]
     return replace(learner, parameters=parameters, states=states)
@@ -500,7 +501,7 @@ class Kept(NamedTuple):
     learner: Learner
     run: Run
     reader: Reader | None
-    names: Mapping[int, str]
+    names: Callable[[], Mapping[int, str]]
     rows: int | Position
 
     def checkpoint(self) -> None:
@@ -532,7 +533,7 @@ class Kept(NamedTuple):
             learner.features = {
                 "recipe": reader.features(),
                 "format": reader.format,
-                "largest": named(coef, self.names),
+                "largest": named(coef, self.names()),
             }
         checkpoint = None if run.history.stop_reason else run.checkpoint()
         if checkpoint is not None and reader is not None:

@@ -11,14 +11,14 @@ import numpy as np
 from ..kernels import columns
 from ..kernels.algebra import Rows
 from ..kernels.columns import COUNT, LARGEST, SHIFT, SQUARES, SUM, ZEROS
-from ..rows import joined, n_rows, read_only
+from ..rows import joined, known_columns, n_rows, read_only
 
 FREQUENT, ENOUGH = 0.01, 10  # gaps in a column that get a feature of their own: share and number
 MOST_KEPT = 1 << 20  # rows of which medians are taken; of more, every second, fourth …
 FIRST_ROWS, FIRST_VALUES = 5_000, 1 << 20  # from which codes are told
 LEAST = 1e-300  # a smaller size is none
+MOST_SCALED = 1 << 28  # sparse columns; a model has fewer
 WIDE = 100.0  # times the usual size of a column is another size
-MOST_COLUMNS = 2**28  # as many as there may be weights
 
 
 class Scale(NamedTuple):
@@ -196,14 +196,13 @@ class SparseSurvey:
     def add(self, rows: Rows) -> None:
         """Measure more rows, but for columns that are too many to learn from."""
         assert rows.indices is not None
-        values, indices = rows.values, rows.indices
-        if len(indices) and indices.max() >= MOST_COLUMNS:
-            few = indices < MOST_COLUMNS
-            values, indices = read_only(values[few]), read_only(indices[few])
-        width = int(indices.max()) + 1 if len(indices) else 0
+        width = int(rows.indices.max()) + 1 if len(rows.indices) else 0
+        rows = known_columns(rows, width, MOST_SCALED)
+        width = min(width, MOST_SCALED)
         if width > len(self.sizes):
-            self.sizes = np.concatenate([self.sizes, np.zeros(width - len(self.sizes))])
-        columns.largest(values, indices, self.sizes)
+            sizes, self.sizes = self.sizes, np.zeros(width)
+            self.sizes[: len(sizes)] = sizes
+        columns.largest(rows.values, rows.indices, self.sizes)
 
     def differ(self) -> bool:
         """Whether some columns are of another size than most."""

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from .. import __version__
-from . import draw, predict, prove, train
+from . import draw, predict, prove, serve, train
 
 OPTIONS = {"max_iter": "epochs", "random_state": "seed", "n_iter_no_change": "early-stopping"}
 """Parameters whose options are called otherwise."""
@@ -29,6 +29,8 @@ for command in (
     predict.export,
     draw.plot,
     draw.lab,
+    serve.serve,
+    serve.replay,
 ):
     app.command()(command)
 

@@ -25,10 +25,11 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     text : str or sequence of str, default=()
         Columns that become hashed n-grams of words; a list of strings is such a column.
+        ``"title:1-2"`` and ``"title:c2-4"`` say which n-grams of words or characters.
     category : str or sequence of str, default=()
         Columns of words that look like numbers.
-    ngrams : tuple of int, default=(1, 1)
-        The least and the most words (or characters) in an n-gram.
+    ngrams : tuple of int or None, default=None
+        The least and the most words (or characters) in an n-gram: (1, 1) unless stated.
     characters : bool, default=False
         Whether n-grams are of characters.
     bits : int or None, default=None
@@ -67,7 +68,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         *,
         text: Any = (),
         category: Any = (),
-        ngrams: tuple[int, int] = (1, 1),
+        ngrams: tuple[int, int] | None = None,
         characters: bool = False,
         bits: int | None = None,
         cross: Any = (),

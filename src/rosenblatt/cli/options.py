@@ -228,8 +228,8 @@ class ReadingOptions:
         typer.Option(help="A column of words, not numbers.", metavar="COLUMN", **READING),
     ] = None
     ngrams: Annotated[
-        str, typer.Option(help="Words at a time: 1, 2, 1-2 …", metavar="N", **READING)
-    ] = "1"
+        str | None, typer.Option(help="Words at a time: 1, 2, 1-2 …", metavar="N", **READING)
+    ] = None
     characters: Annotated[
         bool, typer.Option("--characters", help="N-grams of characters.", metavar=" ", **READING)
     ] = False
@@ -280,7 +280,7 @@ class ReadingOptions:
             "label": self.label,
             "text": tuple(self.text or ()),
             "category": tuple(self.category or ()),
-            "ngrams": lengths(self.ngrams),
+            "ngrams": None if self.ngrams is None else lengths(self.ngrams),
             "characters": self.characters,
             "bits": self.bits,
             "cross": tuple(self.cross or ()),

@@ -153,8 +153,10 @@ def count_rows(scale, now):
 def settle(w, b, u, ub, scale):
     """Put the sum of all weights so far into u, so that what w and T become counts from now on."""
     if len(u):
-        u -= scale[T] * w
-        ub -= scale[T] * b
+        for k in range(u.size):  # an expression of arrays would make one
+            u.flat[k] -= scale[T] * w.flat[k]
+        for c in range(len(ub)):
+            ub[c] -= scale[T] * b[c]
     scale[T] = 0.0
 
 

@@ -11,13 +11,22 @@ from typing import Any
 from .arrow import BrokenCellError, DecodedColumns, TableParser, without_broken
 from .batches import Batch
 from .formats import told_by_magic
-from .kinds import kind_of
+from .kinds import kind_of, kind_of_column
 from .notices import unused_column
-from .recipe import ColumnNames, FeatureRecipe, ReaderOptions, recipe_for, with_columns
+from .recipe import (
+    ColumnKind,
+    ColumnNames,
+    FeatureRecipe,
+    ReaderOptions,
+    notices_of,
+    recipe_for,
+    with_columns,
+)
 from .sources import Location, Source
 from .tables import TableSource
 
 BATCH_ROWS = 1 << 14
+FIRST_ROWS = 5_000  # by which it is told what strings hold
 COPIED_AT_ONCE = 4 << 20  # bytes
 ARROW_NAMES = {"arrow": "ipc"}  # of formats, where Arrow has another
 
@@ -48,17 +57,45 @@ class ColumnarParser(TableParser):
             raise unreadable(source, files, format) from error
         schema = self.dataset.schema
         self.names = names = ColumnNames(schema.names, source.name)
-        kinds = names.kinds([kind_of(kind) for kind in schema.types], options.category)
+        kinds = self.kinds(options)
         recipe = with_columns(recipe_for(recipe, "table", source.name), names, kinds)
         super().__init__(source, recipe, options, names)
         for number in self.wanted:
-            if not kinds[number]:
+            if not kinds[number].kind:
                 raise ValueError(
-                    f"{source.name}: the column {schema.names[number]!r} is neither numbers nor "
-                    f"strings, but {schema.types[number]}; cast it to one of them."
+                    f"{source.name}: the column {schema.names[number]!r} is neither numbers, "
+                    f"strings nor dates, but {schema.types[number]}; cast it to one of them."
                 )
-        unused = (name for name, kind in zip(schema.names, kinds, strict=True) if not kind)
-        self.notices.update((unused_column(name), None) for name in unused)
+        told = notices_of(recipe, names, kinds) if options.new else []
+        told += [
+            unused_column(name)
+            for name, each in zip(schema.names, kinds, strict=True)
+            if not each.kind and name not in recipe.ignore
+        ]
+        self.notices.update((notice, None) for notice in told)
+
+    def kinds(self, options: ReaderOptions) -> list[ColumnKind]:
+        """What each column holds: by its type, and strings and times by the first rows."""
+        names = self.names
+        stated = {names.number(name) for name in options.category}
+        kinds = [
+            ColumnKind("category" if j in stated else kind_of(kind))
+            for j, kind in enumerate(self.dataset.schema.types)
+        ]
+        unsure = [
+            names.names[j]
+            for j, each in enumerate(kinds)
+            if each.kind in ("category", "date") and j not in stated
+        ]
+        if not options.new or not unsure:
+            return kinds
+        try:
+            first = self.dataset.head(FIRST_ROWS, columns=unsure, use_threads=False)
+        except (ValueError, OSError):
+            return kinds  # the damage is told where the rows are read
+        for name in unsure:
+            kinds[names.numbers[name]] = kind_of_column(name, first[name])
+        return kinds
 
     def readable(self, source: Source) -> list[str]:
         """The files that Arrow can read: the source's own, or a copy."""

@@ -39,7 +39,7 @@ from .layout import (
 from .lines import LineBuffers, LineParser
 from .notices import divided_by
 from .parser import Parser
-from .recipe import FeatureRecipe, ReaderOptions, recipe_for, with_columns
+from .recipe import FeatureRecipe, ReaderOptions, notices_of, recipe_for, with_columns
 from .sources import BLANKS, Complaint, Location, Source, last_newline, pieces
 
 
@@ -61,12 +61,13 @@ def delimited_parser(
     if options.new:
         recipe = with_exact_labels(recipe, layout, rows)
         recipe = replace(recipe, header=layout.header, delimiter=found)
-    all_numbers = {*layout.kinds, recipe.label_kind} <= {"number", None}
+    all_numbers = {*(each.kind for each in layout.kinds), recipe.label_kind} <= {"number", None}
     in_one_go = all_numbers and recipe.bits is None and recipe.id is None
     parser = (NumberParser if in_one_go else CellParser)(source, recipe, options, layout)
     if options.new:
-        notices = [divided_by(found)] * (found != usual) + layout.notices
-        parser.notices.update((notice, None) for notice in notices)
+        told = notices_of(recipe, layout.columns, layout.kinds)
+        told = [divided_by(found)] * (found != usual) + told
+        parser.notices.update((notice, None) for notice in told)
     return parser
 
 
@@ -134,7 +135,7 @@ class NumberParser(LineParser):
             begin = cursor.at + before.rfind(delimiter) + 1
             cell = re.split(rb"[\n%b]" % delimiter, bytes(data[begin : begin + 99]))[0]
             shown = cell.decode(errors="replace").strip()[:40]
-            sentence, values = self.options.not_a_number(name, shown)
+            sentence, values = self.options.not_a("number", name, shown)
         return Complaint(repr(name), sentence, values)
 
     def label_column(self) -> Any:
@@ -164,8 +165,9 @@ class CellParser(TableParser):
 
     def batches(self, location: Location) -> Generator[Batch]:
         """All rows from the beginning."""
-        lengths = self.recipe.ngrams[1] - self.recipe.ngrams[0] + 1
-        size = self.options.batch_bytes // (lengths if self.recipe.characters else 1) + 1
+        grams = [self.recipe.grams_of(name) for name in self.recipe.text]
+        most = max([longest - shortest + 1 for shortest, longest, each in grams if each] or [1])
+        size = self.options.batch_bytes // most + 1
         with self.opened(location) as stream:
             for data in pieces(stream, size, self.end_of_rows, location):
                 after = location.lines + int(np.count_nonzero(data == NEWLINE))
@@ -238,6 +240,6 @@ class CellParser(TableParser):
             cell = cells[number].strip()
             if kind != arrow_type(None) and not is_number(cell):
                 return Complaint(
-                    repr(names[number]), *self.options.not_a_number(names[number], cell[:40])
+                    repr(names[number]), *self.options.not_a("number", names[number], cell[:40])
                 )
         return Complaint(1, problem)

@@ -17,6 +17,7 @@ class NoticeKind(StrEnum):
     DELIMITER = "delimiter"
     SCALE = "scale"
     CODES = "codes"
+    DATES = "dates"
 
 
 class Notice(NamedTuple):
@@ -39,7 +40,7 @@ BITS = Notice(NoticeKind.BITS, "The columns are numbers and not hashed: bits is 
 def unused_column(name: str) -> Notice:
     """A column that cannot become features."""
     return Notice(
-        NoticeKind.COLUMN, f"The column {name!r} is neither numbers nor strings: not used."
+        NoticeKind.COLUMN, f"The column {name!r} is neither numbers, strings nor dates: not used."
     )
 
 
@@ -102,4 +103,13 @@ def codes_in(names: Sequence[str]) -> Notice:
     return Notice(
         NoticeKind.CODES,
         f"{listed(names)} {are} rather than sizes; such a column is better a category, or ignored.",
+    )
+
+
+def date_column(name: str, form: str, parts: Sequence[str]) -> Notice:
+    """A column that was taken as dates."""
+    return Notice(
+        NoticeKind.DATES,
+        f"The column {name!r} is taken as dates{form}: {', '.join(parts)}, and the time as a "
+        "number.",
     )

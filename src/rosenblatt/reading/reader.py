@@ -17,7 +17,14 @@ from .formats import DELIMITERS, format_of
 from .lines import SvmlightParser, VowpalWabbitParser
 from .notices import BITS, Notice
 from .parser import Parser
-from .recipe import ASKED, FeatureRecipe, ReaderOptions, check, recipe_of
+from .recipe import (
+    ASKED,
+    FeatureRecipe,
+    ReaderOptions,
+    check,
+    recipe_of,
+    refuse_options_of_text,
+)
 from .sources import Location, Source
 from .survey import Survey
 from .tables import TableSource, source_of
@@ -34,7 +41,7 @@ def read(
     label: str | int | bool | None = None,
     category: Sequence[str] = (),
     text: Sequence[str] = (),
-    ngrams: tuple[int, int] = (1, 1),
+    ngrams: tuple[int, int] | None = None,
     characters: bool = False,
     bits: int | None = None,
     cross: Sequence[str] = (),
@@ -68,7 +75,8 @@ def read(
         Columns of words, the label's too, where the first rows look like numbers.
     text, ngrams, characters
         Columns that become hashed n-grams, each row's of length 1; the least and the most words in
-        an n-gram; whether to take characters instead of words.
+        an n-gram; whether to take characters instead of words. ``"title:1-2"`` and ``"title:c2-4"``
+        say that of one column.
     bits
         Hashed features get 2^bits columns: 18 unless stated, or 20 with text.
     cross, pairs
@@ -92,16 +100,14 @@ def read(
     batch_bytes, dtype
         How many bytes become one batch, about; the type of the values, float32 or float64.
     """
-    text, category, cross = several(text), several(category), several(cross)
-    grams = int(ngrams[0]), int(ngrams[1])
     asked = replace(
         ASKED,
         label=label,
-        text=text,
-        ngrams=grams,
+        text=several(text),
+        ngrams=None if ngrams is None else (int(ngrams[0]), int(ngrams[1])),
         characters=characters,
         bits=bits,
-        cross=cross,
+        cross=several(cross),
         pairs=pairs,
         scale=scale,
         first=first,
@@ -113,7 +119,7 @@ def read(
     recipe = asked if features is None else recipe_of(features, asked)
     new = features is None
     needed = new or label is not None
-    options = ReaderOptions(batch_bytes, np.dtype(dtype), names, needed, new, category)
+    options = ReaderOptions(batch_bytes, np.dtype(dtype), names, needed, new, several(category))
     check(recipe, options)
     source = source_of(path, recipe.encoding)
     return reader_of(source, format, (recipe, asked), options, skip_bad)
@@ -161,6 +167,8 @@ def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOp
     named = options.category or recipe.ignore or (label, recipe.id) != (None, None)
     if kind in ("svmlight", "vw") and named:
         raise ValueError(f"A line of {kind} begins with its label: it has no columns to name.")
+    if kind in ("svmlight", "vw"):
+        refuse_options_of_text(recipe)
     if recipe.header is not None and kind not in DELIMITERS:
         raise ParameterError("{header?} is about CSV and TSV; other formats have no line of names.")
     if recipe.first is not None and kind != "svmlight":

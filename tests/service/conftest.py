@@ -38,7 +38,9 @@ def examples(count, seed=0, labelled=True):
 def trained(path, rows=None, **options):
     """A model file."""
     options = {"label": "kind", "text": "note", "bits": 12, "max_iter": 2} | options
-    rosenblatt.save(rosenblatt.train(examples(50, seed=9) if rows is None else rows, **options), path)
+    rosenblatt.save(
+        rosenblatt.train(examples(50, seed=9) if rows is None else rows, **options), path
+    )
     return path
 
 

@@ -11,7 +11,7 @@ from rosenblatt.service.bodies import (
     examples_in,
 )
 
-ROWS = [{"a": 1, "b": "x, \"y\""}, {"a": -2.5e3, "b": None}, {"b": "ü\n"}]
+ROWS = [{"a": 1, "b": 'x, "y"'}, {"a": -2.5e3, "b": None}, {"b": "ü\n"}]
 
 
 def values(body, kind="application/json", most=10, of_lines=False):

@@ -103,7 +103,7 @@ def test_what_is_no_log_is_refused(tmp_path):
     with pytest.raises(FileNotFoundError, match="There is no log"):
         Log(path, writes=False)
     path.write_bytes(b"something else" * 1000)
-    with pytest.raises((ValueError, LogError), match="not an intact log|cannot be read"):
+    with pytest.raises((ValueError, LogError), match=r"not an intact log|cannot be read"):
         Log(path, writes=True)
     path.unlink()
     sqlite3.connect(path).execute("CREATE TABLE other (a)").connection.close()

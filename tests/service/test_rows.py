@@ -92,6 +92,22 @@ def test_what_cannot_be_used_is_named_with_row_and_column(tmp_path, row, column,
     assert (error.value.row, error.value.column) == (3, column)
 
 
+def test_dates_are_those_of_features(tmp_path):
+    days = ["2024-02-29", "2023-12-31", "2024-07-01", "1999-01-05"]
+    rows = [{"when": day, "kind": k % 2} for k, day in enumerate(days)]
+    path = trained(tmp_path / "m.safetensors", rows, text=())
+    make = maker(path).make
+    np.testing.assert_array_equal(
+        dense(make(rows, True)), to_dense(rosenblatt.load(path)[0].transform(rows))
+    )
+    odd = [*rows, {"when": "2024-05-05T10:00:00Z", "kind": 1}, {"when": None, "kind": 1}]
+    alone = together([make([row], True) for row in odd])
+    np.testing.assert_array_equal(dense(make(odd, True)), dense(alone))
+    with pytest.raises(BadExampleError, match="'soon' is not a date") as error:
+        make([*rows, {"when": "soon", "kind": 1}], labelled=True)
+    assert (error.value.row, error.value.column) == (5, "when")
+
+
 @pytest.mark.parametrize("kind", ["svm", "vw"])
 def test_models_of_lines_take_lines(tmp_path, kind):
     forms = {"svm": "{0} 1:{1} 3:{2}", "vw": "{0} |f a:{1} b:{2}"}
@@ -102,7 +118,9 @@ def test_models_of_lines_take_lines(tmp_path, kind):
     make = maker(tmp_path / "m").make
     made = make(lines, labelled=True)
     assert made.labels == [k % 2 for k in range(10)]
-    np.testing.assert_array_equal(dense(made), dense(together([make([one], True) for one in lines])))
+    np.testing.assert_array_equal(
+        dense(made), dense(together([make([one], True) for one in lines]))
+    )
     for broken in ("1 1:x:2" if kind == "svm" else "1 |f a:b:c:", "a\nb", "", "# nothing"):
         with pytest.raises(BadExampleError):
             make([lines[0], broken], labelled=True)

@@ -1,47 +1,94 @@
 """A model that answers over HTTP, and its log."""
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .data import check_output
+from .groups import grouped
 from .predict import ModelFile
 
 if TYPE_CHECKING:
     from ..service.model import ServedModel
 
-DOORS: dict[str, Any] = {"rich_help_panel": "Doors"}
-KEEPING: dict[str, Any] = {"rich_help_panel": "Keeping"}
+DOORS: dict[str, Any] = {"rich_help_panel": "Doors", "show_default": False}
+KEEPING: dict[str, Any] = {"rich_help_panel": "Keeping", "show_default": False}
 LOG_HELP = "The log of a service, MODEL.log."
 
 
+@dataclass
+class DoorOptions:
+    """Where the service listens, and whom it lets in."""
+
+    host: Annotated[
+        str, typer.Option(help="Where to listen (127.0.0.1).", metavar="HOST", **DOORS)
+    ] = "127.0.0.1"
+    port: Annotated[
+        int,
+        typer.Option(min=0, max=65535, help="8080; 0 is any free one.", metavar="N", **DOORS),
+    ] = 8080
+    token_file: Annotated[
+        Path | None, typer.Option(help="What requests must know.", metavar="FILE", **DOORS)
+    ] = None
+    no_token: Annotated[
+        bool, typer.Option("--no-token", help="Let everybody in.", metavar=" ", **DOORS)
+    ] = False
+    max_bytes: Annotated[
+        int, typer.Option(min=1, help="Of one request (16 MB).", metavar="N", **DOORS)
+    ] = 16 << 20
+    max_rows: Annotated[
+        int, typer.Option(min=1, help="Of one request (10,000).", metavar="N", **DOORS)
+    ] = 10_000
+    max_open: Annotated[
+        int, typer.Option(min=1, help="Requests at a time (256).", metavar="N", **DOORS)
+    ] = 256
+
+    def token(self) -> str | None:
+        """What requests must know: needed where others than this computer can send some."""
+        from ..service.server import is_loopback
+
+        path = self.token_file
+        if path is not None:
+            if self.no_token:
+                raise ValueError("--token-file and --no-token do not go together; leave one out.")
+            token = path.read_text("utf-8").strip()
+            if len(token) < 16 or not token.isascii() or not token.isprintable():
+                raise ValueError(f"{path} must hold a token of 16 or more ASCII letters.")
+            return token
+        if not is_loopback(self.host) and not self.no_token:
+            raise ValueError(
+                f"Others can reach {self.host}; name a file with a token (--token-file), or let "
+                "everybody in (--no-token)."
+            )
+        return None
+
+
+@dataclass
+class KeepingOptions:
+    """When the model is written, and how long examples are kept."""
+
+    save_examples: Annotated[
+        int,
+        typer.Option(min=1, help="Write the model after so many (50,000).", metavar="N", **KEEPING),
+    ] = 50_000
+    save_seconds: Annotated[
+        float, typer.Option(min=0.0, help="Or after so long (60).", metavar="SECONDS", **KEEPING)
+    ] = 60.0
+    keep_days: Annotated[
+        float | None,
+        typer.Option(min=0.0, help="Forget examples after so long.", metavar="DAYS", **KEEPING),
+    ] = None
+
+
+@grouped
 def serve(
     model: ModelFile,
     learn: Annotated[bool, typer.Option("--learn", help="Learn what /learn is sent.")] = False,
-    host: Annotated[
-        str, typer.Option(help="Where to listen; others need a token.", **DOORS)
-    ] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free one.", **DOORS)] = 8080,
-    token_file: Annotated[
-        Path | None, typer.Option(help="What requests must know.", show_default=False, **DOORS)
-    ] = None,
-    no_token: Annotated[
-        bool, typer.Option("--no-token", help="Let anybody in who reaches the host.", **DOORS)
-    ] = False,
-    max_bytes: Annotated[int, typer.Option(min=1, help="Of one body.", **DOORS)] = 16 << 20,
-    max_rows: Annotated[int, typer.Option(min=1, help="Of one request.", **DOORS)] = 10_000,
-    max_open: Annotated[int, typer.Option(min=1, help="Requests at a time.", **DOORS)] = 256,
-    save_examples: Annotated[
-        int, typer.Option(min=1, help="Write the model after so many.", **KEEPING)
-    ] = 50_000,
-    save_seconds: Annotated[
-        float, typer.Option(min=0.0, help="Or after so long.", **KEEPING)
-    ] = 60.0,
-    keep_days: Annotated[
-        float | None,
-        typer.Option(help="Forget older examples (none).", show_default=False, **KEEPING),
-    ] = None,
+    *,
+    given: DoorOptions,
+    keeping: KeepingOptions,
 ) -> None:
     """Answer /predict over HTTP, and with --learn keep and learn what /learn is sent.
 
@@ -49,39 +96,21 @@ def serve(
 
     rosenblatt serve model.safetensors --learn --port 8080
     """
-    from ..service.app import Limits
+    from ..service.app import Doors
     from ..service.learning import Keeping
-    from ..service.server import ServerOptions
+    from ..service.server import ServerOptions, is_loopback
     from ..service.server import serve as serve_model
 
-    options = ServerOptions(
-        learn,
-        host,
-        port,
-        token_of(host, token_file, no_token),
-        Keeping(save_examples, save_seconds, keep_days),
-        Limits(max_bytes, max_rows, max_open),
+    token = given.token()
+    doors = Doors(
+        given.max_bytes,
+        given.max_rows,
+        given.max_open,
+        token=token,
+        any_host=token is not None or not is_loopback(given.host),
     )
-    serve_model(model, options)
-
-
-def token_of(host: str, token_file: Path | None, no_token: bool) -> str | None:
-    """What requests must know: needed where others than this computer can send some."""
-    from ..service.server import is_loopback
-
-    if token_file is not None:
-        if no_token:
-            raise ValueError("--token-file and --no-token do not go together; leave one out.")
-        token = token_file.read_text("utf-8").strip()
-        if len(token) < 16 or not token.isascii() or not token.isprintable():
-            raise ValueError(f"{token_file} must hold a token of 16 or more ASCII letters.")
-        return token
-    if not is_loopback(host) and not no_token:
-        raise ValueError(
-            f"Others can reach {host}; name a file with a token (--token-file), or let everybody "
-            "in (--no-token)."
-        )
-    return None
+    kept = Keeping(keeping.save_examples, keeping.save_seconds, keeping.keep_days)
+    serve_model(model, ServerOptions(learn, given.host, given.port, kept, doors))
 
 
 def replay(

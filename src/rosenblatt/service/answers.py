@@ -8,7 +8,7 @@ import numpy as np
 from .. import __version__
 from ..kernels.algebra import Rows
 from ..reading.batches import Batch
-from ..rows import n_rows, rows_between
+from ..rows import rows_between
 from .bodies import CSV, JSON, LINES, NDJSON
 from .learning import Learning, Published
 from .model import WINDOWS, ServedModel
@@ -16,7 +16,7 @@ from .model import WINDOWS, ServedModel
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from .app import Limits, Service
+    from .app import Doors, Service
 
 
 def predictions(published: Published, rows: Rows, width: int) -> dict[str, Any]:
@@ -114,9 +114,10 @@ def metrics(service: "Service", model: dict[str, Any]) -> str:
         "Requests answered.",
         ((f'{{path="{path}",status="{status}"}}', n) for (path, status), n in answered),
     )
-    for name, counted in (("request_seconds_total", service.seconds), ("rows_total", service.rows)):
-        pairs = ((f'{{path="{path}"}}', f"{n:.6g}") for path, n in sorted(counted.items()))
-        tell(name, "counter", f"{name.replace('_', ' ').capitalize()}.", pairs)
+    seconds = ((f'{{path="{path}"}}', f"{n:.6g}") for path, n in sorted(service.seconds.items()))
+    tell("request_seconds_total", "counter", "Time spent on requests.", seconds)
+    rows = ((f'{{path="{path}"}}', n) for path, n in sorted(service.rows.items()))
+    tell("rows_total", "counter", "Rows of requests.", rows)
     tell("open_requests", "gauge", "Requests being read.", [("", service.open)])
     tell("sequence", "gauge", "The last example learnt.", [("", model["sequence"])])
     tell("published_sequence", "gauge", "The last in predictions.", [("", model["published"])])
@@ -124,21 +125,24 @@ def metrics(service: "Service", model: dict[str, Any]) -> str:
     tell("updates_total", "counter", "Updates of the weights.", [("", model["mistakes"])])
     tell("errors_total", "counter", "Wrong before learnt.", [("", service.served.progress.errors)])
     tell("writable", "gauge", "Whether examples are taken.", [("", int(not model["failure"]))])
-    shares = ((f'{{last="{last}"}}', f"{share:.6g}") for last, share in model["error"].items()
-              if share is not None)
+    shares = (
+        (f'{{last="{last}"}}', f"{share:.6g}")
+        for last, share in model["error"].items()
+        if share is not None
+    )
     tell("error_ratio", "gauge", "Share of examples wrong before they were learnt.", shares)
     if service.learning is not None:
         tell("log_bytes", "gauge", "The log on disk.", [("", service.learning.log.size)])
     return "\n".join(lines) + "\n"
 
 
-def openapi(served: ServedModel, limits: "Limits", token: bool) -> dict[str, Any]:
+def openapi(served: ServedModel, doors: "Doors") -> dict[str, Any]:
     """The description of the service in OpenAPI 3.1."""
     row, labelled = schemas(served)
     error = {"type": "object", "properties": {"error": {"type": "string"}}}
     statuses = {
         "400": "Malformed: which row and column.",
-        "413": f"Over {limits.bytes:,} bytes or {limits.rows:,} rows.",
+        "413": f"Over {doors.bytes:,} bytes or {doors.rows:,} rows.",
         "415": "A kind of body that is not read.",
         "429": "Too many open requests.",
     }
@@ -185,7 +189,7 @@ def openapi(served: ServedModel, limits: "Limits", token: bool) -> dict[str, Any
         "info": {"title": "Rosenblatt", "version": __version__},
         "paths": paths,
     }
-    if token:
+    if doors.token is not None:
         found["components"] = {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}}
         found["security"] = [{"token": []}]
     return found

@@ -3,7 +3,8 @@
 import asyncio
 import hmac
 import json
-from collections import Counter
+import re
+from collections import Counter, defaultdict
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,18 +28,35 @@ from .log import LogError
 from .model import ServedModel
 
 SMALL = 1 << 16  # bytes of a body that is read at once; others are read beside
-LOOPBACK = ("127.0.0.1", "localhost", "[::1]", "::1")
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+PORT = re.compile(r":\d+$")
 PAGE = Path(__file__).parent / "page.html"
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What a request, and all open ones, may take."""
+class Doors:
+    """Who may ask, and how much.
+
+    Attributes
+    ----------
+    bytes, rows
+        The most of one request.
+    open
+        The most requests at a time.
+    seconds
+        In which a body must come.
+    token
+        What requests must know, or None.
+    any_host
+        Whether the service may be called by any name, not only as this computer.
+    """
 
     bytes: int = 16 << 20
     rows: int = 10_000
     open: int = 256
     seconds: float = 60.0
+    token: str | None = None
+    any_host: bool = False
 
 
 class Refusal(Exception):  # noqa: N818
@@ -61,8 +79,8 @@ class Service:
         Gives what to predict with.
     learning
         The thread that learns, or None where nothing is learnt.
-    limits, token, grow
-        The doors: how much, who, and whether labels may be new.
+    doors
+        Who may ask, and how much.
     """
 
     def __init__(
@@ -70,15 +88,13 @@ class Service:
         served: ServedModel,
         published: Callable[[], Published],
         learning: Learning | None = None,
-        limits: Limits | None = None,
-        token: str | None = None,
-        any_host: bool = False,
+        doors: Doors | None = None,
     ) -> None:
         self.served, self.published, self.learning = served, published, learning
-        self.limits, self.token, self.any_host = limits or Limits(), token, any_host
+        self.doors = doors or Doors()
         self.open = self.open_bytes = 0
         self.answered: Counter[tuple[str, int]] = Counter()
-        self.seconds: Counter[str] = Counter()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
         self.rows: Counter[str] = Counter()
         self.stopping = False
 
@@ -130,15 +146,19 @@ class Service:
         origin = request.headers.get("origin")
         if origin is not None and origin.partition("://")[2] != host:
             raise Refusal(403, "Requests from pages of other sites are refused.")
-        if not self.any_host and host.rpartition(":")[0] not in LOOPBACK and host not in LOOPBACK:
-            raise Refusal(421, f"The service is called {' or '.join(LOOPBACK[:3])} here.")
+        if (
+            not self.doors.any_host
+            and host.rpartition(":")[0] not in LOOPBACK
+            and host not in LOOPBACK
+        ):
+            raise Refusal(421, f"The service is called {' or '.join(LOOPBACK)} here.")
 
     def check_token(self, request: Request) -> None:
         """Refuse those who do not have the token, in the same time whatever they have."""
-        if self.token is None:
+        if self.doors.token is None:
             return
         kind, _, given = request.headers.get("authorization", "").partition(" ")
-        right = hmac.compare_digest(given.strip().encode(), self.token.encode())
+        right = hmac.compare_digest(given.strip().encode(), self.doors.token.encode())
         if kind.lower() != "bearer" or not right:
             raise Refusal(401, "A token is required: Authorization: Bearer TOKEN.")
 
@@ -146,7 +166,7 @@ class Service:
 
     async def body(self, request: Request) -> bytes:
         """The body, if it is not too long."""
-        most = self.limits.bytes
+        most = self.doors.bytes
         sentence = f"A body has at most {most:,} bytes; send several requests."
         length = request.headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > most:
@@ -161,19 +181,17 @@ class Service:
             parts.append(part)
         return b"".join(parts)
 
-    async def taken_in(
-        self, request: Request, work: Callable[[bytes, str], Any], path: str
-    ) -> Any:
+    async def taken_in(self, request: Request, work: Callable[[bytes, str], Any], path: str) -> Any:
         """What some work makes of the body of a request, within the limits."""
-        if self.open >= self.limits.open:
-            raise Refusal(429, f"Over {self.limits.open:,} requests are open; try again.")
+        if self.open >= self.doors.open:
+            raise Refusal(429, f"Over {self.doors.open:,} requests are open; try again.")
         self.open += 1
         try:
-            body = await asyncio.wait_for(self.body(request), self.limits.seconds)
+            body = await asyncio.wait_for(self.body(request), self.doors.seconds)
             kind = request.headers.get("content-type", "")
             if len(body) <= SMALL:
                 return work(body, kind)
-            if self.open_bytes > 4 * self.limits.bytes:
+            if self.open_bytes > 4 * self.doors.bytes:
                 raise Refusal(429, "The bodies of open requests are too large; try again.")
             self.open_bytes += len(body)
             try:
@@ -193,7 +211,7 @@ class Service:
 
     def objects(self, body: bytes, kind: str) -> tuple[list[str], list[Any]]:
         """The texts and values of the examples of a body."""
-        found = examples_in(body, kind, self.limits.rows, self.served.maker.of_lines)
+        found = examples_in(body, kind, self.doors.rows, self.served.maker.of_lines)
         return [one.text for one in found], [one.value for one in found]
 
     # The endpoints
@@ -270,7 +288,7 @@ class Service:
 
     async def openapi(self, request: Request) -> Response:
         """How to call the service, for programs."""
-        return as_json(openapi(self.served, self.limits, self.token is not None))
+        return as_json(openapi(self.served, self.doors))
 
     async def page(self, request: Request) -> Response:
         """A page with the error over time and a form to try the model."""

@@ -14,11 +14,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
-try:
-    import fcntl
-except ImportError:  # not on this system: two services for one log are not noticed
-    fcntl = None  # type: ignore[assignment]
-
 FORMAT = 0x526F7331  # "Ros1", as SQLite's application_id
 LARGEST_MODEL = 900 << 20  # bytes; SQLite holds up to a billion in a row
 TABLE = """
@@ -141,12 +136,12 @@ class Log:
 
         After an error none of them is in the log.
         """
-        first = self.last + 1
+        first = int(self.last) + 1
         now = max(time.time(), self.received)  # clocks may be set back, and the log goes on
         rows = [(number, now, text, None) for number, text in enumerate(texts, first)]
         self.write(INSERT, rows)
         self.last, self.received = first + len(rows) - 1, now
-        return self.last
+        return first + len(rows) - 1
 
     def keep_model(self, sequence: int, model: bytes) -> None:
         """Keep the model after some example, from which the log can be replayed, too."""
@@ -259,7 +254,9 @@ def plainly(path: Path, action: str) -> Iterator[None]:
 
 def locked(path: Path) -> int | None:
     """Be the only one who writes a log, as long as the descriptor is open."""
-    if fcntl is None:
+    try:
+        import fcntl
+    except ImportError:  # not on this system: two services for one log are not noticed
         return None
     descriptor = os.open(path, os.O_RDONLY)
     try:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..kernels.algebra import Rows
 from ..kernels.lines import MISSING
-from ..reading.arrow import DecodedColumns
+from ..reading.arrow import BrokenCellError, DecodedColumns
 from ..reading.batches import Batch, one_batch
 from ..reading.columnar import ColumnarParser
 from ..reading.lines import LineParser, SvmlightParser, VowpalWabbitParser
@@ -83,20 +83,24 @@ class TableMaker:
 
     def batch(self, objects: Sequence[dict[str, Any]], parser: ColumnarParser) -> Batch:
         """The rows of some objects by a parser."""
-        columns = [
-            self.numbers_in(objects, name) if kind == "number" else words_in(objects, name)
-            for name, kind in self.columns
-        ]
+        columns: list[Any] = []
+        for name, kind in self.columns:
+            values = [one.get(name) for one in objects]
+            if kind == "number":
+                columns.append(self.numbers_in(values, name))
+            elif kind == "date":
+                columns.append(times_in(values, name, parser))
+            else:
+                columns.append(words_in(values, name))
         decoded = DecodedColumns(None, None, columns, len(objects))
         parts = list(parser.batches_of(decoded, 0, 0))
         return parts[0] if len(parts) == 1 else one_batch(parts)
 
-    def numbers_in(self, objects: Sequence[dict[str, Any]], name: str) -> Array:
+    def numbers_in(self, values: list[Any], name: str) -> Array:
         """A column of numbers; a missing one is NaN.
 
         All go through double precision, so that none depends on those that come with it.
         """
-        values = [one.get(name) for one in objects]
         try:
             found = np.array(values)
         except ValueError:  # lists of several lengths
@@ -156,9 +160,8 @@ def number_of(value: Any, row: int, column: str) -> float:
         raise BadExampleError(f"{str(value)[:40]}… is too large a number", row, column) from None
 
 
-def words_in(objects: Sequence[dict[str, Any]], name: str) -> tuple[Array, Array]:
+def words_in(values: list[Any], name: str) -> tuple[Array, Array]:
     """A column of words as kernels take it: their bytes, and where each begins."""
-    values = [one.get(name) for one in objects]
     try:
         words = [
             value.encode() if type(value) is str else word_of(value, row, name).encode()
@@ -170,6 +173,24 @@ def words_in(objects: Sequence[dict[str, Any]], name: str) -> tuple[Array, Array
     offsets = np.zeros(len(words) + 1, np.int32)
     np.cumsum([len(word) for word in words], out=offsets[1:])
     return read_only(np.frombuffer(b"".join(words), np.uint8)), read_only(offsets)
+
+
+def times_in(values: list[Any], name: str, parser: ColumnarParser) -> Any:
+    """A column of dates or times."""
+    import pyarrow
+
+    words = [value and word_of(value, row, name) for row, value in enumerate(values, 1)]
+    try:
+        return parser.times(pyarrow.array(words, pyarrow.string()), name)
+    except BrokenCellError as error:
+        if len(words) == 1:
+            raise BadExampleError(error.complaint.sentence, 1, name) from None
+        for row, word in enumerate(words, 1):
+            try:
+                parser.times(pyarrow.array([word], pyarrow.string()), name)
+            except BrokenCellError as broken:
+                raise BadExampleError(broken.complaint.sentence, row, name) from None
+        raise
 
 
 def is_broken(value: Any) -> bool:
@@ -192,6 +213,7 @@ class LineMaker:
     of_lines = True
     label = "label"
     columns: Sequence[tuple[str, str]] = ()
+    names: frozenset[str] = frozenset()
 
     def __init__(self, recipe: FeatureRecipe, dtype: np.dtype[Any], numbers: bool) -> None:
         self.recipe, self.dtype = recipe, dtype

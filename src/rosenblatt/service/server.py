@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .app import Limits, Service
+from .app import Doors, Service
 
 try:
     import uvicorn
@@ -38,18 +38,15 @@ class ServerOptions:
         Whether examples are learnt.
     host, port
         Where; port 0 is any that is free.
-    token
-        What others must know, or None.
-    keeping, limits
-        When the model is written, and what requests may take.
+    keeping, doors
+        When the model is written, and who may ask and how much.
     """
 
     learn: bool = False
     host: str = "127.0.0.1"
     port: int = 8080
-    token: str | None = None
     keeping: Keeping = field(default_factory=Keeping)
-    limits: Limits = field(default_factory=Limits)
+    doors: Doors = field(default_factory=Doors)
 
 
 def serve(path: Path, options: ServerOptions) -> None:
@@ -75,15 +72,11 @@ def serve(path: Path, options: ServerOptions) -> None:
 
 def service_of(path: Path, options: ServerOptions, learning: Learning | None) -> Service:
     """What answers for a model."""
-    doors = {"limits": options.limits, "token": options.token}
-    any_host = not is_loopback(options.host) or options.token is not None
     if learning is not None:
-        return Service(
-            learning.served, lambda: learning.published, learning, any_host=any_host, **doors
-        )
+        return Service(learning.served, lambda: learning.published, learning, options.doors)
     served = ServedModel(load_model(path), str(path))
     published = Published(served.published(), served.sequence)
-    return Service(served, lambda: published, None, any_host=any_host, **doors)
+    return Service(served, lambda: published, None, options.doors)
 
 
 def say(sentence: str) -> None:
@@ -126,8 +119,10 @@ def bound(host: str, port: int) -> socket.socket:
             return made
         except OSError as error:
             made.close()
-            if time.monotonic() > until or not isinstance(error, OSError):
-                raise ValueError(f"{host}:{port} cannot be listened to: {error.strerror}.") from None
+            if time.monotonic() > until:
+                raise ValueError(
+                    f"{host}:{port} cannot be listened to: {error.strerror}."
+                ) from None
         time.sleep(0.1)
 
 

@@ -1,5 +1,6 @@
 """Tables, dicts and texts as rows for a classifier, at the speed of the readers."""
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from .reading.notices import NoticeKind
 from .reading.reader import read, read_whole
 from .reading.tables import TEXT, table_of, table_of_array
 from .rows import Array, matrix_of, n_rows
@@ -103,6 +105,9 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             options["text"] = (TEXT,)
         reader = read(X, **options, names=NAMES)
         self.recipe_ = reader.features()
+        for notice in reader.notices:
+            if notice.kind is NoticeKind.COLUMN:
+                warnings.warn(str(notice), stacklevel=2)
         self._keep_names(dict(reader.names), reader.parser.width)
         return self
 

@@ -65,13 +65,13 @@ def test_compressed_parquet_inside_is_read_too(write, tmp_path):
     assert whole(read(path)) == ([0, 1], [], [[1], [2]])
 
 
-def test_truth_values_are_words_as_labels_and_numbers_as_features(write):
+def test_truth_values_stay_so_as_labels_and_are_numbers_as_features(write):
     frame = pd.DataFrame({"flag": [True, False, True], "x": [1.0, 2, 3], "y": [True, False, False]})
-    words = ["True", "False", "False"]
-    assert whole(read(write("flags.parquet", frame))) == (words, [], [[1, 1], [0, 2], [1, 3]])
+    rows = [[1, 1], [0, 2], [1, 3]]
+    assert whole(read(write("flags.parquet", frame))) == ([True, False, False], [], rows)
     reader = read(write("flags.csv", frame.to_csv(index=False)))
     labels, _, rows = whole(reader)
-    assert labels == words
+    assert labels == ["True", "False", "False"]
     again = read(write("flags.parquet", frame), features=reader.features())
     assert whole(again) == (labels, [], rows)
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import warnings
 
 import numpy as np
 import pytest
@@ -38,9 +39,10 @@ def examples(count, seed=0, labelled=True):
 def trained(path, rows=None, **options):
     """A model file."""
     options = {"label": "kind", "text": "note", "bits": 12, "max_iter": 2} | options
-    rosenblatt.save(
-        rosenblatt.train(examples(50, seed=9) if rows is None else rows, **options), path
-    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # notes on what was read
+        model = rosenblatt.train(examples(50, seed=9) if rows is None else rows, **options)
+    rosenblatt.save(model, path)
     return path
 
 

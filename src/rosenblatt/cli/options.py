@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..parameters import FAMILY, ORDERS, PASSIVE_AGGRESSIVE, SCW, SECOND_ORDER, SOLUTIONS
-from .data import FORMAT_HELP, READING, First, Header, Label, check_input, check_output
+from .data import FORMAT_HELP, READING, First, Header, Label, Threads, check_input, check_output
 
 if TYPE_CHECKING:
     from ..storage.model import Model
@@ -163,6 +163,12 @@ class LearningOptions(RuleOptions):
         Solution | None,
         typer.Option(help="average, last, vote or pocket (average).", metavar="WHICH", **LEARNING),
     ] = None
+    average_decay: Annotated[
+        float | None,
+        typer.Option(
+            help="average: forget, 0.001 after about 1,000 rows (0).", metavar="SHARE", **LEARNING
+        ),
+    ] = None
     order: Annotated[
         Order | None,
         typer.Option(
@@ -205,6 +211,8 @@ class LearningOptions(RuleOptions):
         given: dict[str, Any] = {"early_stopping": self.early_stopping, "random_state": self.seed}
         named = {"solution": self.solution, "order": self.order, "class_weight": self.class_weight}
         given |= {name: value.value for name, value in named.items() if value is not None}
+        if self.average_decay is not None:
+            given["average_decay"] = self.average_decay
         if self.epochs is not None or once:
             given["max_iter"] = 1 if self.epochs is None else self.epochs
         return parameters_for_files(self.rule_name, **given, **self.of_rule())
@@ -272,6 +280,7 @@ class ReadingOptions:
             "--cache", help="Keep the parsed rows beside the file.", metavar=" ", **READING
         ),
     ] = False
+    threads: Threads = None
 
     def options(self) -> dict[str, Any]:
         """The options of ``read``."""
@@ -292,6 +301,7 @@ class ReadingOptions:
             "encoding": self.encoding,
             "first": self.first,
             "skip_bad": self.skip_bad,
+            "threads": self.threads,
         }
 
 

@@ -18,7 +18,7 @@ def kind_of(kind: Any) -> str:
     from pyarrow import types
 
     if types.is_dictionary(kind):
-        kind = kind.value_type
+        return "category"
     number = types.is_integer, types.is_floating, types.is_decimal, types.is_null
     string = types.is_string, types.is_large_string, types.is_string_view
     if types.is_boolean(kind):
@@ -30,10 +30,11 @@ def kind_of(kind: Any) -> str:
     return "category" if any(is_kind(kind) for is_kind in string) else ""
 
 
-def kind_of_cells(name: str, column: Any) -> ColumnKind:
+def kind_of_cells(name: str, column: Any, tolerated: int = 0) -> ColumnKind:
     """What a column of a text table holds, whose cells Arrow has given a type.
 
-    A word or so in many numbers is a slip; words that come more often are words.
+    A word or so in many numbers is a slip; words that come more often are words. Where so many
+    broken rows are tolerated, so many words are slips, too, if there are more numbers.
     """
     from pyarrow import compute
 
@@ -42,7 +43,8 @@ def kind_of_cells(name: str, column: Any) -> ColumnKind:
     cells = column.drop_null()
     words = cells.filter(compute.invert(compute.match_substring_regex(cells, rf"^\s*{NUMBER}\s*$")))
     n_words, n_numbers = len(words), len(cells) - len(words)
-    if n_numbers >= ENOUGH and n_words <= max(1, STRAY * len(cells)):
+    slips = max(1, STRAY * len(cells)) if n_numbers >= ENOUGH else 0
+    if n_numbers > n_words and n_words <= max(slips, tolerated):
         return ColumnKind("number", stray_words(name, words.unique().to_pylist(), len(cells)))
     if n_numbers > n_words:
         return ColumnKind("category", mixed_column(name, words.unique().to_pylist()))
@@ -56,7 +58,7 @@ def kind_of_column(name: str, column: Any) -> ColumnKind:
     found = kind_of(column.type)
     if found == "date":
         return dates_in(name, column, CLOCK if pyarrow.types.is_time(column.type) else ISO)
-    if found != "category":
+    if found != "category" or pyarrow.types.is_dictionary(column.type):
         return ColumnKind(found)
     return kind_of_strings(name, column.cast(pyarrow.string()))
 

@@ -61,7 +61,7 @@ def layout_of(
         hint = " below its header (state {header=False} if that line is a row)" if header else ""
         raise ParameterError(f"{source.name} has no rows{hint}.")
     columns = ColumnNames(first.names(header, recipe), source.name)
-    found = first.kinds(header, columns.names)
+    found = first.kinds(header, columns.names, options.skip_bad)
     stated = {columns.number(name) for name in options.category}
     kinds = [ColumnKind("category") if j in stated else each for j, each in enumerate(found)]
     return TableLayout(delimiter, columns, kinds, ends[0] if header else begin, header), rows
@@ -175,8 +175,8 @@ class FirstRows:
                 return known
         return list(map(str, range(len(self.cells))))
 
-    def kinds(self, header: bool, names: list[str]) -> list[ColumnKind]:
-        """What each column holds, as far as these rows tell."""
+    def kinds(self, header: bool, names: list[str], tolerated: int) -> list[ColumnKind]:
+        """What each column holds, as far as these rows tell; so many may be broken."""
         rows = self.below if header else self.top + self.below
         if self.is_numeric(rows):
             return [ColumnKind("number")] * len(self.cells)
@@ -185,7 +185,7 @@ class FirstRows:
             if header
             else inferred_cells(rows, self.delimiter, len(self.cells)).columns
         )
-        return [kind_of_cells(*pair) for pair in zip(names, columns, strict=True)]
+        return [kind_of_cells(*pair, tolerated) for pair in zip(names, columns, strict=True)]
 
 
 class Sign(Enum):

@@ -17,6 +17,7 @@ class NoticeKind(StrEnum):
     DELIMITER = "delimiter"
     SCALE = "scale"
     CODES = "codes"
+    FIRST = "first"
     DATES = "dates"
 
 
@@ -35,6 +36,9 @@ BASES = Notice(NoticeKind.BASES, "The base predictions after the importance are 
 MISSING = Notice(NoticeKind.MISSING, "Missing numbers count as 0.")
 AVERAGED = Notice(NoticeKind.MISSING, "Missing numbers count as the mean of their column.")
 BITS = Notice(NoticeKind.BITS, "The columns are numbers and not hashed: bits is not used.")
+
+
+FROM_0 = Notice(NoticeKind.FIRST, "The columns are numbered from 0: a row far down has an index 0.")
 
 
 def unused_column(name: str) -> Notice:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..parameters import ParameterError
+from ..parameters import Parameter, ParameterError, check_ranges, whole_number
 from .dates import DateForm
 from .notices import Notice
 
@@ -100,6 +100,8 @@ class ReaderOptions(NamedTuple):
     label_needed: bool
     new: bool  # or features are made as before
     category: tuple[str, ...]
+    skip_bad: int
+    threads: int
 
     def not_a(self, what: str, name: str, cell: str) -> tuple[str, dict[str, Any]]:
         """What to say of a word among numbers or dates, and the options that this speaks of."""
@@ -124,23 +126,38 @@ def recipe_of(features: dict[str, Any], asked: FeatureRecipe) -> FeatureRecipe:
     return replace(recipe, **{name: value for name, value in stated.items() if value is not None})
 
 
+def is_range(value: Any) -> bool:
+    """Whether a parameter is two whole numbers from 1 up, the least first, or is left out."""
+    if value is None:
+        return True
+    two = isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2
+    return two and all(map(whole_number, value)) and value[0] <= value[1]
+
+
+RANGES = {
+    "ngrams": Parameter((1, 1), "two whole numbers from 1 up, the least first", is_range),
+    "bits": Parameter(
+        None, "1 to 31", lambda value: value is None or (whole_number(value) and value <= 31)
+    ),
+    "first": Parameter(None, "0 or 1", lambda value: value in (None, 0, 1)),
+}
+
+
 def check(recipe: FeatureRecipe, options: ReaderOptions) -> None:
     """Refuse what cannot be asked for."""
     if recipe.label is True:
         raise ValueError("label=True is no column; give its name or number, or False for none.")
-    for shortest, longest, *_ in (recipe.ngrams or (1, 1), *recipe.grams.values()):
-        if not 1 <= shortest <= longest:
-            raise ValueError(f"ngrams=({shortest}, {longest}) must be 1 or more, the least first.")
+    check_ranges(vars(recipe), RANGES)
+    for least, most, *_ in recipe.grams.values():
+        check_ranges({"ngrams": (least, most)}, {"ngrams": RANGES["ngrams"]})
     if recipe.scale not in SCALES:
         raise ParameterError(f"{{scale}} must be one of {', '.join(SCALES)}.", scale=recipe.scale)
-    if recipe.bits is not None and not 1 <= recipe.bits <= 31:
-        raise ParameterError("{bits} must be 1 to 31.", bits=recipe.bits)
-    if recipe.first not in (None, 0, 1):
-        raise ParameterError("{first} must be 0 or 1.", first=recipe.first)
     if options.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise ValueError(f"dtype={options.dtype} must be float32 or float64.")
     if options.batch_bytes < 1:
         raise ValueError(f"batch_bytes={options.batch_bytes} must be 1 or more.")
+    if options.threads < 1:
+        raise ParameterError("{threads} must be 1 or more.", threads=options.threads)
 
 
 def recipe_for(recipe: FeatureRecipe, rows: str, source: str, **settled: Any) -> FeatureRecipe:
@@ -273,7 +290,7 @@ def with_new_columns(
 
 def label_kind(kind: str) -> str:
     """How the labels of a column are read; nothing if they cannot be."""
-    return kind if kind in ("number", "") else "category"
+    return kind if kind in ("number", "boolean", "") else "category"
 
 
 def text_columns(

@@ -2,13 +2,13 @@
 
 import io
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from ..kernels.algebra import Rows
 from ..kernels.lines import MISSING
-from ..reading.arrow import BrokenCellError, DecodedColumns
+from ..reading.arrow import BrokenCellError, DecodedColumns, TableParser
 from ..reading.batches import Batch, one_batch
 from ..reading.columnar import ColumnarParser
 from ..reading.lines import LineParser, SvmlightParser, VowpalWabbitParser
@@ -21,8 +21,8 @@ from ..rows import Array, joined, read_only
 from .bodies import BadExampleError
 
 NO_NUMBER = float("nan")
+TRUTHS = {"true": True, "false": False}
 NAMES = 1 << 16  # of hashed features, when they are asked for
-BATCH_BYTES = 1 << 30  # the body is one batch
 
 
 class Learnable(NamedTuple):
@@ -38,12 +38,12 @@ def maker_of(features: dict[str, Any], dtype: Any, classes: Array) -> "TableMake
     """What makes rows for a model, by the recipe that it keeps."""
     recipe = FeatureRecipe(**features)
     make = TableMaker if recipe.rows == "table" else LineMaker
-    return make(recipe, np.dtype(dtype), classes.dtype.kind in "biuf")
+    return make(recipe, np.dtype(dtype), classes.dtype.kind)
 
 
-def options_of(dtype: np.dtype[Any], names: int) -> ReaderOptions:
-    """How parsers work for a model that is there."""
-    return ReaderOptions(BATCH_BYTES, dtype, names, False, False, ())
+def options_of(dtype: np.dtype[Any], names: int, size: int = 1) -> ReaderOptions:
+    """How parsers work for a model that is there, and so many bytes."""
+    return ReaderOptions(size, dtype, names, False, False, (), 0, 1)
 
 
 class TableMaker:
@@ -51,8 +51,8 @@ class TableMaker:
 
     of_lines = False
 
-    def __init__(self, recipe: FeatureRecipe, dtype: np.dtype[Any], numbers: bool) -> None:
-        self.recipe, self.dtype, self.numbers = recipe, dtype, numbers
+    def __init__(self, recipe: FeatureRecipe, dtype: np.dtype[Any], label_kind: str) -> None:
+        self.recipe, self.dtype, self.label_kind = recipe, dtype, label_kind
         self.label = recipe.label if isinstance(recipe.label, str) else "label"
         self.columns = [(name, kind) for name, kind in recipe.columns or ()]
         self.names = {name for name, _ in self.columns}
@@ -81,7 +81,7 @@ class TableMaker:
         batch = self.batch(objects, self.parser)
         return Learnable(batch.rows, batch.width, labels)
 
-    def batch(self, objects: Sequence[dict[str, Any]], parser: ColumnarParser) -> Batch:
+    def batch(self, objects: Sequence[dict[str, Any]], parser: TableParser) -> Batch:
         """The rows of some objects by a parser."""
         columns: list[Any] = []
         for name, kind in self.columns:
@@ -121,7 +121,9 @@ class TableMaker:
     def label_of(self, one: dict[str, Any], row: int) -> Any:
         """The label of an object, as the model writes its classes."""
         value = one.get(self.label)
-        if self.numbers:
+        if self.label_kind == "b" and isinstance(value, str):
+            value = TRUTHS.get(value.strip().lower(), value)
+        if self.label_kind in "biuf":
             number = number_of(value, row, self.label)
             if not abs(number) < LARGEST_LABEL:
                 raise BadExampleError("the label is missing or too large", row, self.label)
@@ -135,7 +137,10 @@ class TableMaker:
     def named(self, objects: Sequence[dict[str, Any]]) -> tuple[Batch, FeatureNames]:
         """The rows of some objects, and the names of their features."""
         parser = self.new_parser(NAMES)
-        return self.batch(objects, parser), FeatureNames(dict(parser.vocabulary.known))
+        worker = cast(TableParser, parser.worker(0, {}))
+        batch = self.batch(objects, worker)
+        parser.absorb(worker)
+        return batch, FeatureNames(dict(parser.vocabulary.known))
 
 
 def number_of(value: Any, row: int, column: str) -> float:
@@ -175,7 +180,7 @@ def words_in(values: list[Any], name: str) -> tuple[Array, Array]:
     return read_only(np.frombuffer(b"".join(words), np.uint8)), read_only(offsets)
 
 
-def times_in(values: list[Any], name: str, parser: ColumnarParser) -> Any:
+def times_in(values: list[Any], name: str, parser: TableParser) -> Any:
     """A column of dates or times."""
     import pyarrow
 
@@ -215,7 +220,7 @@ class LineMaker:
     columns: Sequence[tuple[str, str]] = ()
     names: frozenset[str] = frozenset()
 
-    def __init__(self, recipe: FeatureRecipe, dtype: np.dtype[Any], numbers: bool) -> None:
+    def __init__(self, recipe: FeatureRecipe, dtype: np.dtype[Any], label_kind: str) -> None:
         self.recipe, self.dtype = recipe, dtype
         self.kind = SvmlightParser if recipe.rows == "svmlight" else VowpalWabbitParser
 
@@ -236,10 +241,11 @@ class LineMaker:
         for row, line in enumerate(lines, 1):
             if "\n" in line or not line.strip() or line.lstrip().startswith("#"):
                 raise BadExampleError("this is not one line of an example", row)
-        source = Source(io.BytesIO("".join(f"{line}\n" for line in lines).encode()))
+        data = "".join(f"{line}\n" for line in lines).encode()
+        source = Source(io.BytesIO(data))
         source.name = "the request"
         values = {**vars(self.recipe), "label": None if labelled else False}
-        return self.kind(source, FeatureRecipe(**values), options_of(self.dtype, names))
+        return self.kind(source, FeatureRecipe(**values), options_of(self.dtype, names, len(data)))
 
     def batch(self, lines: Sequence[str], labelled: bool, parser: LineParser) -> Batch:
         """The rows of some lines by a parser."""

@@ -339,7 +339,7 @@ def train_in_memory(
         run.validate = validator(coder, learner, [batch])
     if len(run.mistaken) and len(run.mistaken) <= int(rows.everything.max()):
         raise ValueError("The model to resume was trained on fewer rows; begin anew.")
-    keep = Kept(training, coder, learner, run, reader, whole.names, n_rows(batch.rows))
+    keep = Kept(training, coder, learner, run, reader, lambda: whole.names, n_rows(batch.rows))
 
     def after_epoch(epoch: Epoch) -> None:
         training.listener.epoch(epoch)
@@ -401,7 +401,7 @@ def learn_stream(reader: Reader, batches: "Peeked", coder: Coder, training: File
     run = run_of(learner, parts, training)
     if training.parameters["early_stopping"]:
         run.validate = validator(coder, learner, batches)
-    keep = Kept(training, coder, learner, run, reader, reader.names, position)
+    keep = Kept(training, coder, learner, run, reader, lambda: reader.names, position)
 
     def after_part(run: Run) -> None:
         count = run.count
@@ -526,7 +526,7 @@ class Kept(NamedTuple):
     learner: Learner
     run: Run
     reader: Reader | None
-    names: Mapping[int, str]
+    names: Callable[[], Mapping[int, str]]
     rows: int | Position
 
     def checkpoint(self) -> None:
@@ -558,7 +558,7 @@ class Kept(NamedTuple):
             learner.features = {
                 "recipe": reader.features(),
                 "format": reader.format,
-                "largest": named(coef, self.names),
+                "largest": named(coef, self.names()),
             }
         checkpoint = None if run.history.stop_reason else run.checkpoint()
         if checkpoint is not None and reader is not None:

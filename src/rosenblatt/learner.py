@@ -189,15 +189,22 @@ class Learner:
         history = History(max_iter, self.parameters.get("n_iter_no_change", 5))
         return Run(parts, self.states[problem], history, **options)
 
-    def learn(self, given: TrainingRows) -> Count:
-        """Learn from rows once, in their order; after any error the model is what it was."""
+    def learn(self, given: TrainingRows, wrong: Array | None = None) -> Count:
+        """Learn from rows once, in their order; after any error the model is what it was.
+
+        Where an array is given for it, rows are marked that were on the wrong side when they were
+        met (of one problem, where there are several).
+        """
         undo = [state.snapshot(given.rows) for state in self.states]
         count = Count()
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 for problem, state in enumerate(self.states):
                     task = self.task(given, problem)
-                    run = self.run(partial(list, [task]), problem, 1).train()
+                    run = self.run(partial(list, [task]), problem, 1)
+                    for order, learnt in run.updates():
+                        if wrong is not None:
+                            wrong[order[task.mistaken(learnt.updates)]] = True
                     count.add(run.history.epochs[0])
                     state.refuse_overflow(given.rows)
             self.close(given)

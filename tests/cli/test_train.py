@@ -514,3 +514,10 @@ def test_a_pass_is_told_as_a_whole(capsys, folder):
     status, _, err = run(capsys, "train", "iris", "-P", 9)
     assert status == 2
     assert "options for files do not apply" in err
+
+
+def test_a_large_index_is_refused_before_it_takes_memory(capsys, folder):
+    (folder / "x.svm").write_text("0 1:1\n1 4000000000:1\n")
+    status, _, err = run(capsys, "train", "x.svm")
+    assert status == 2
+    assert "are 8,000,000,000 weights" in err

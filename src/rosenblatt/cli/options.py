@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..parameters import FAMILY, ORDERS, PASSIVE_AGGRESSIVE, SCW, SECOND_ORDER, SOLUTIONS
-from .data import FORMAT_HELP, READING, First, Header, Label, check_input, check_output
+from .data import FORMAT_HELP, READING, First, Header, Label, Threads, check_input, check_output
 
 if TYPE_CHECKING:
     from ..storage.model import Model
@@ -297,6 +297,7 @@ class ReadingOptions:
             "--cache", help="Keep the parsed rows beside the file.", metavar=" ", **READING
         ),
     ] = False
+    threads: Threads = None
 
     def options(self) -> dict[str, Any]:
         """The options of ``read``."""
@@ -317,6 +318,7 @@ class ReadingOptions:
             "encoding": self.encoding,
             "first": self.first,
             "skip_bad": self.skip_bad,
+            "threads": self.threads,
         }
 
 

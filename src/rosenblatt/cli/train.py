@@ -39,7 +39,7 @@ def train(
     started = time.perf_counter()
     model = make(data, result, learning, reading)
     seconds = time.perf_counter() - started
-    tell(data, model, seconds, result)
+    tell(data, model, seconds, result, reading.threads)
     if result.plot is not None:
         draw(result.plot, model, data)
         if not result.json:
@@ -85,7 +85,8 @@ def train_on_file(
     initial = None if learning.initial is None else initial_model(learning, reading)
     options = reading.options()
     if initial is not None:
-        options = {"features": initial.features["recipe"], "skip_bad": reading.skip_bad}
+        same = {name: options[name] for name in ("skip_bad", "threads")}
+        options = {"features": initial.features["recipe"], **same}
     reader = read(data, **options, names=100_000)
     training = training_of(result, learning, reading.cache, not reader.rereadable)
     training.initial = initial
@@ -107,7 +108,7 @@ def initial_model(learning: LearningOptions, reading: ReadingOptions) -> "Model"
     initial = linear_model(learning.initial)
     if "recipe" not in initial.features:
         raise ValueError(f"{learning.initial} was not trained from a file; go on in Python.")
-    if replace(reading, cache=False, skip_bad=0) != ReadingOptions():
+    if replace(reading, cache=False, skip_bad=0, threads=None) != ReadingOptions():
         raise ValueError("--initial has its way of reading; leave out what says another.")
     if learning.solution is None:
         learning.solution = Solution(initial.parameters["solution"])
@@ -202,7 +203,9 @@ def train_built_in(
     return model
 
 
-def tell(name: str, model: "Model", seconds: float, result: ResultOptions) -> None:
+def tell(
+    name: str, model: "Model", seconds: float, result: ResultOptions, threads: int | None
+) -> None:
     """Test a model, if on a file, and print what came of the training."""
     from ..evaluation import evaluate
     from ..learner import Learner
@@ -210,7 +213,7 @@ def tell(name: str, model: "Model", seconds: float, result: ResultOptions) -> No
 
     tested = None
     if result.test is not None:
-        reader = read(result.test, features=model.features["recipe"])
+        reader = read(result.test, features=model.features["recipe"], threads=threads)
         tested = evaluate(Learner.of(model), reader).score
     (tell_json if result.json else tell_words)(name, model, seconds, tested, result.output)
 

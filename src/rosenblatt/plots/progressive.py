@@ -20,8 +20,8 @@ from .drawing import COLOURS, ink, tidy
 class ProgressiveDisplay(Display):
     """How often rows were wrong before they were learnt from, so far and in windows of rows.
 
-    Where the second rises, the data have changed. Make one with ``from_progressive`` or, from what
-    ``rosenblatt train --progressive`` wrote, with ``from_csv``.
+    Where the second rises, the data have changed. Make one with ``from_progressive``, or
+    with ``from_csv`` from the log of a training.
 
     Examples
     --------

@@ -86,10 +86,14 @@ class LinearTask:
         if n_updates < len(log) and position < len(order):
             raise not_finite(self.examples.rows, int(order[position]))
         updates = log[:n_updates]
-        errors = n_updates
-        if self.demanding:
-            errors = int(np.count_nonzero(updates["margin"] <= 0))
+        errors = len(self.mistaken(updates)) if self.demanding else n_updates
         return Learnt(position, updates, errors, loss, position - start)
+
+    def mistaken(self, updates: Array) -> Array:
+        """Where in the order the rows were that were on the wrong side."""
+        if self.demanding:
+            updates = updates[updates["margin"] <= 0]
+        return np.asarray(updates["position"])
 
     def margins(self, state: Any) -> Array:
         """Every row's label times activation, or the lead of its class over the best rival."""

@@ -6,8 +6,8 @@ help: ## Show this list
 test: ## Run the tests
 	pytest
 
-quick: ## Run what takes no cluster, browser or patience: under a minute
-	pytest -q -m "not (cluster or browser or slow)"
+quick: ## Run every test that takes no cluster, browser or patience, on a few of its parameters
+	pytest -q --quick -m "not (cluster or browser or slow)"
 
 lint: ## Check style, format and the order of imports between rooms
 	ruff check .

@@ -160,14 +160,17 @@ class Run:
     def last(self):
         return self.weights, self.bias
 
-    def average(self):
+    def average(self, decay=0.0):
         """The mean of all that was tried, from the present weights back: last - mean(last - tried).
 
-        Written so, it rounds as the library does, and on integers both agree to the last bit.
+        Written so, it rounds as the library does, and on integers both agree to the last bit. What
+        was tried longer ago counts less by a share for each row since.
         """
-        lack = sum(self.weights - weights for weights, _ in self.tried)
-        lack_of_bias = sum(self.bias - bias for _, bias in self.tried)
-        return self.weights - lack / len(self.tried), self.bias - lack_of_bias / len(self.tried)
+        counts = (1 - decay) ** np.arange(len(self.tried))[::-1]
+        pairs = list(zip(counts, self.tried, strict=True))
+        lack = sum(count * (self.weights - weights) for count, (weights, _) in pairs)
+        lack_of_bias = sum(count * (self.bias - bias) for count, (_, bias) in pairs)
+        return self.weights - lack / counts.sum(), self.bias - lack_of_bias / counts.sum()
 
     def best(self):
         return self.pocket.weights, self.pocket.bias
@@ -260,6 +263,7 @@ class Perceptron:
         self,
         *,
         solution="last",
+        average_decay=0.0,
         order="each",
         eta0=1.0,
         margin=0.0,
@@ -272,6 +276,7 @@ class Perceptron:
         random_state=0,
     ):
         self.solution, self.order, self.eta0 = solution, order, eta0
+        self.average_decay = average_decay
         self.margin, self.ties, self.multi_class = margin, ties, multi_class
         self.fit_intercept, self.intercept_step = fit_intercept, intercept_step
         self.max_iter, self.measure, self.random_state = max_iter, measure, random_state
@@ -320,7 +325,7 @@ class Perceptron:
 
     def answer_of(self, run):
         if self.solution == "average":
-            return run.average()
+            return run.average(self.average_decay)
         return run.best() if self.solution == "pocket" else run.last()
 
     def decision_function(self, X):

@@ -107,3 +107,58 @@ def test_lists_series_and_nothing_are_tables_too():
     assert texts.transform(["good"]).shape == (1, 256)
     features = Features(bits=9).fit(ROWS)
     assert features.transform(pandas.DataFrame(ROWS).iloc[:0]).shape == (0, 512)
+
+
+# What frames may hold
+
+
+def test_columns_that_are_not_used_are_warned_of():
+    frame = pandas.DataFrame({"a": [1.0, 2.0], "parts": [[1], [2, 3]]})
+    with pytest.warns(UserWarning, match="The column 'parts' is neither"):
+        Features().fit(frame)
+
+
+def test_a_categorical_column_is_a_category_whatever_its_values():
+    numbers = pandas.DataFrame({"code": pandas.Categorical([1, 2, 1])})
+    words = pandas.DataFrame({"code": ["1", "2", "1"]})
+    features = Features(bits=8).fit(numbers)
+    assert features.recipe_["columns"] == [("code", "category")]
+    found = dense(features.transform(numbers))
+    np.testing.assert_array_equal(found, dense(Features(bits=8).fit_transform(words)))
+
+
+def test_sparse_columns_are_as_dense_ones():
+    values = [0.0, 0.0, 3.0]
+    frame = pandas.DataFrame({"a": pandas.arrays.SparseArray(values), "b": [1, 2, 3]})
+    found = Features(scale="none").fit_transform(frame)
+    np.testing.assert_array_equal(found, np.column_stack([values, [1, 2, 3]]))
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        (pandas.DataFrame([[1, 2]], columns=["a", "a"]), "two columns that are called 'a'"),
+        ([{"a": "x\ud800"}], "half a character"),
+        (["x\ud800", "y"], "half a character"),
+        (np.array(["x\ud800", "y"]), "half a character"),
+    ],
+)
+def test_odd_tables_are_refused_in_a_sentence(rows, sentence):
+    with pytest.raises(ValueError, match=sentence) as refusal:
+        Features().fit(rows)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"ngrams": 2}, "ngrams must be two whole numbers from 1 up, the least first; got 2"),
+        ({"ngrams": (2, 1)}, "ngrams must be two whole numbers"),
+        ({"ngrams": "12"}, "ngrams must be two whole numbers"),
+        ({"bits": "a"}, "bits must be 1 to 31; got 'a'"),
+        ({"bits": 2.5}, "bits must be 1 to 31; got 2.5"),
+    ],
+)
+def test_options_out_of_range_are_refused_in_a_sentence(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Features(text="note", **options).fit(ROWS)

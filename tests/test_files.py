@@ -58,6 +58,7 @@ class How(NamedTuple):
     holdout: float = 0.0
     early_stopping: bool = False
     balanced: bool = False
+    decay: float = 0.0
 
     def training(self, heard=None, begun=None, cache=False):
         parameters = parameters_for_files(
@@ -68,6 +69,7 @@ class How(NamedTuple):
             random_state=self.seed,
             early_stopping=self.early_stopping,
             class_weight="balanced" if self.balanced else None,
+            average_decay=self.decay,
         )
         names = None if self.classes is None else tuple(self.classes)
         options = FileOptions(names, self.window, self.holdout, cache)
@@ -684,6 +686,7 @@ LESSONS = [
     How("last", "fixed", 3),
     How("average", "each", 4, seed=3),
     How("average", "each", 3, window=30),
+    How("average", "fixed", 3, decay=0.9),
     How("last", "once", 3, balanced=True),
     How("last", "active", 5, margin=1.0),
     How("pocket", "each", 4),

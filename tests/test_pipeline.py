@@ -81,9 +81,7 @@ def test_estimators_are_saved_too_and_others_are_not(tmp_path):
 
 
 def test_options_are_told_apart(path):
-    model = train(
-        path, label="kind", margin=1.0, holdout=0.2, ngrams=(1, 1), classes=["cat", "dog"]
-    )
+    model = train(path, label="kind", margin=1.0, holdout=0.2, bits=10, classes=["cat", "dog"])
     assert model[-1].margin == 1.0
     with pytest.raises(TypeError, match="unexpected keyword argument 'epochs'"):
         train(path, epochs=3)
@@ -100,3 +98,43 @@ def test_a_clone_learns_anew(path):
     model = clone(train(FRAME, label="kind"))
     model.fit(FRAME.drop(columns="kind"), FRAME["kind"])
     assert model.predict(path).shape == (120,)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_truth_values_stay_truth_values(capsys, tmp_path, stream):
+    frame = FRAME.assign(kind=FRAME["kind"] == "dog")
+    once = {"max_iter": 1, "order": "fixed"} if stream else {}
+    model = train(frame, label="kind", **once)
+    save(model, tmp_path / "model")
+    for one in (model, load(tmp_path / "model")):
+        assert one.classes_.dtype == bool
+        assert one.predict(frame).dtype == bool
+        assert one.score(frame, frame["kind"]) > 0.7
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    said = [
+        run(capsys, "score", tmp_path / "model", tmp_path / f"rows.{ending}")[1].split(":", 1)[1]
+        for ending in ("csv", "parquet")
+    ]
+    assert said[0] == said[1]
+    assert "True" in said[0]
+    assert "not known" not in said[0]
+
+
+def test_classes_of_truth_values_can_be_named():
+    frame = FRAME.assign(kind=FRAME["kind"] == "dog")
+    assert train(frame, label="kind", classes=["False", "True"]).classes_.tolist() == [False, True]
+    with pytest.raises(ValueError, match="are not all True or False"):
+        train(frame, label="kind", classes=["no", "yes"])
+
+
+def test_labels_that_are_categories_keep_their_type():
+    frame = FRAME.assign(kind=pandas.Categorical(np.tile([1, 2], 60)))
+    assert train(frame, label="kind").classes_.tolist() == [1, 2]
+
+
+def test_notes_are_warnings_unless_somebody_listens():
+    frame = FRAME.assign(parts=[[1]] * len(FRAME))
+    with pytest.warns(UserWarning, match="The column 'parts' is neither") as warned:
+        train(frame, label="kind")
+    assert warned[0].filename == __file__

@@ -1,5 +1,6 @@
 """Tables, dicts and texts as rows for a classifier, at the speed of the readers."""
 
+import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -9,6 +10,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
+from .reading.notices import NoticeKind
 from .reading.reader import read, read_whole
 from .reading.tables import TEXT, table_of, table_of_array
 from .rows import Array, matrix_of, n_rows
@@ -25,10 +27,11 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     ----------
     text : str or sequence of str, default=()
         Columns that become hashed n-grams of words; a list of strings is such a column.
+        ``"title:1-2"`` and ``"title:c2-4"`` say which n-grams of words or characters.
     category : str or sequence of str, default=()
         Columns of words that look like numbers.
-    ngrams : tuple of int, default=(1, 1)
-        The least and the most words (or characters) in an n-gram.
+    ngrams : tuple of int or None, default=None
+        The least and the most words (or characters) in an n-gram: (1, 1) unless stated.
     characters : bool, default=False
         Whether n-grams are of characters.
     bits : int or None, default=None
@@ -67,7 +70,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         *,
         text: Any = (),
         category: Any = (),
-        ngrams: tuple[int, int] = (1, 1),
+        ngrams: tuple[int, int] | None = None,
         characters: bool = False,
         bits: int | None = None,
         cross: Any = (),
@@ -102,6 +105,9 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             options["text"] = (TEXT,)
         reader = read(X, **options, names=NAMES)
         self.recipe_ = reader.features()
+        for notice in reader.notices:
+            if notice.kind is NoticeKind.COLUMN:
+                warnings.warn(str(notice), stacklevel=2)
         self._keep_names(dict(reader.names), reader.parser.width)
         return self
 

@@ -27,7 +27,7 @@ from .learner import Learner
 from .parameters import FAMILY, FILES, FOR_FILES, Parameter, ParameterError, check, parameters_of
 from .progress import Listener, Tally
 from .reading.batches import Batch, labels_of, windows
-from .reading.reader import Reader, WholeFile, no_rows, read_whole
+from .reading.reader import Reader, WholeFile, no_rows, read_again_if_need_be, read_whole
 from .rows import Array, matrix_of, n_rows, overflow
 from .storage.file import save_model
 from .storage.model import Model
@@ -218,6 +218,17 @@ def train(reader: Reader, training: FileTraining) -> Model:
     training
         How to learn.
     """
+    asked = training.parameters
+
+    def learn() -> Model:
+        training.parameters = asked
+        return train_once(reader, training)
+
+    return read_again_if_need_be(reader, learn)
+
+
+def train_once(reader: Reader, training: FileTraining) -> Model:
+    """Learn from a file that is what its first rows look like."""
     asked, streams = training.parameters["order"], training.settle(reader)
     listener, begun = training.listener, training.begun
     if begun is not None and begun.checkpoint is None:
@@ -240,8 +251,17 @@ def train(reader: Reader, training: FileTraining) -> Model:
     for notice in notices:
         listener.note(str(notice))
     if bad:
-        listener.note(f"{bad:,} broken row{'' if bad == 1 else 's'} left out.")
+        listener.note(left_out(bad))
     return model
+
+
+def left_out(bad: int) -> str:
+    """What to say of broken rows.
+
+    >>> left_out(1)
+    '1 broken row left out.'
+    """
+    return f"{bad:,} broken row{'' if bad == 1 else 's'} left out."
 
 
 class OutgrownError(Exception):
@@ -308,7 +328,7 @@ def train_in_memory(
         run.validate = validator(coder, learner, [batch])
     if len(run.mistaken) and len(run.mistaken) <= int(rows.everything.max()):
         raise ValueError("The model to resume was trained on fewer rows; begin anew.")
-    keep = Kept(training, coder, learner, run, reader, whole.names, n_rows(batch.rows))
+    keep = Kept(training, coder, learner, run, reader, lambda: whole.names, n_rows(batch.rows))
 
     def after_epoch(epoch: Epoch) -> None:
         training.listener.epoch(epoch)
@@ -357,7 +377,7 @@ def learn_stream(reader: Reader, batches: "Peeked", coder: Coder, training: File
     run = run_of(learner, parts, training)
     if training.parameters["early_stopping"]:
         run.validate = validator(coder, learner, batches)
-    keep = Kept(training, coder, learner, run, reader, reader.names, position)
+    keep = Kept(training, coder, learner, run, reader, lambda: reader.names, position)
 
     def after_part(run: Run) -> None:
         count = run.count
@@ -403,15 +423,16 @@ def learner_of(coder: Coder, first: Batch, training: FileTraining) -> Learner:
 
 def going_on(initial: Model, training: FileTraining) -> Learner:
     """A model that goes on from another, which stays as it is."""
-    learner, before, parameters = Learner.of(initial), initial.parameters, training.parameters
+    learner, parameters = Learner.of(initial), training.parameters
     if initial.estimator != training.estimator:
         raise ParameterError(
             f"The initial model is of {initial.estimator}; go on with its {{rule?}}."
         )
-    for name in ("solution", "multi_class"):
-        if parameters[name] != before.get(name, parameters[name]):
+    for name in ("solution", "average_decay", "multi_class"):
+        before = learner.parameters[name]
+        if parameters[name] != before:
             raise ParameterError(
-                f"The initial model was begun with {{{name}?}} {before[name]}; go on with the same."
+                f"The initial model was begun with {{{name}?}} {before}; go on with the same."
             )
     states = [state.renewed() for state in learner.states]
     return replace(learner, parameters=parameters, states=states)
@@ -480,7 +501,7 @@ class Kept(NamedTuple):
     learner: Learner
     run: Run
     reader: Reader | None
-    names: Mapping[int, str]
+    names: Callable[[], Mapping[int, str]]
     rows: int | Position
 
     def checkpoint(self) -> None:
@@ -512,7 +533,7 @@ class Kept(NamedTuple):
             learner.features = {
                 "recipe": reader.features(),
                 "format": reader.format,
-                "largest": named(coef, self.names),
+                "largest": named(coef, self.names()),
             }
         checkpoint = None if run.history.stop_reason else run.checkpoint()
         if checkpoint is not None and reader is not None:
@@ -547,6 +568,6 @@ def named(coef: Array, names: Mapping[int, str], most: int = 1000) -> list[Any]:
 
 def matrix_and_labels(reader: Reader) -> tuple[Any, Array]:
     """A whole file as an array or a CSR matrix, and its labels."""
-    batch = read_whole(reader).batch
+    batch = read_again_if_need_be(reader, lambda: read_whole(reader)).batch
     labels = tidy(labels_of(batch))
     return matrix_of(batch.rows, len(labels), batch.width), labels

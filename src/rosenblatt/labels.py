@@ -84,8 +84,9 @@ def known_classes(named: Iterable[Any], dtype: Any = None) -> Array:
         classes = given if dtype is None else tidy(as_kind(given, np.dtype(dtype)))
     except ValueError:
         listed = ", ".join(map(str, given))
+        are = "True or False" if np.dtype(dtype).kind == "b" else "numbers below 2^53"
         raise ParameterError(
-            f"{{classes?}} {listed} are not all numbers below 2^53, as the labels of the file are."
+            f"{{classes?}} {listed} are not all {are}, as the labels of the file are."
         ) from None
     if classes.dtype.kind == "f" and not np.isfinite(classes).all():
         raise ParameterError("{classes?} contains NaN or infinity; labels must be known.")
@@ -100,6 +101,10 @@ def as_kind(given: Array, dtype: np.dtype[Any]) -> Array:
     if given.dtype.kind not in "US":
         return given
     words = np.array([str(word).strip() for word in given])
+    if dtype.kind == "b":
+        if not np.isin(words, ["True", "False"]).all():
+            raise ValueError("not truth values")
+        return np.asarray(words == "True")
     if dtype.kind not in "iuf":
         return words
     numbers = words.astype(np.float64)

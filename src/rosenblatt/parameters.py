@@ -122,6 +122,15 @@ def from_0(default: float) -> Parameter:
     )
 
 
+def below_1(default: float) -> Parameter:
+    """A share that is not the whole."""
+    return Parameter(
+        default,
+        "from 0 up and below 1",
+        lambda value: value == 0 or (positive_number(value) and value < 1),
+    )
+
+
 def count(default: int | None, *others: None) -> Parameter:
     """A whole number from 1 up, or None where that is allowed."""
     wanted = "a whole number from 1 up" + (" or None" if others else "")
@@ -149,6 +158,7 @@ THRESHOLD = {"margin": from_0(0.0), "ties": choice("mistake", *SIGN_OF_ZERO)}
 BY_THRESHOLD = SHARED | THRESHOLD
 ANY_RULE = SHARED | {
     "solution": choice("last", *SOLUTIONS),
+    "average_decay": below_1(0.0),
     "order": choice("each", *ORDERS),
     "multi_class": choice("argmax", "argmax", "ovr"),
     "measure": anything(False),
@@ -201,7 +211,7 @@ KERNEL: Mapping[str, Parameter] = BY_THRESHOLD | {
     "kernel": KERNELS._replace(accepts=lambda value: callable(value) or KERNELS.accepts(value)),
     "degree": above_0(3),
     "gamma": Parameter(
-        None,
+        "scale",
         'a number above 0, "scale", "auto" or None',
         lambda value: value in (None, "scale", "auto") or positive_number(value),
     ),
@@ -240,11 +250,7 @@ FILES: Mapping[str, Parameter] = {
     "window": Parameter(
         0, "a whole number from 0 up", lambda value: whole_number(value) or value == 0
     ),
-    "holdout": Parameter(
-        0.0,
-        "from 0 up and below 1",
-        lambda value: value == 0 or (positive_number(value) and value < 1),
-    ),
+    "holdout": below_1(0.0),
     "random_state": Parameter(
         0,
         "a whole number from 0 up and below 2^32",
@@ -304,6 +310,11 @@ CONFLICTS: tuple[Conflict, ...] = (
         "{solution} needs runs over all rows, which {order} does not make; "
         'use {order="each"}, "once" or "fixed".',
     ),
+    Conflict(
+        "fit",
+        lambda p: p.get("average_decay", 0) > 0 and p["solution"] != "average",
+        '{average_decay} is what an average forgets; use {solution="average"}, or leave it out.',
+    ),
     batchwise(lambda p: p["solution"] == "pocket", "{solution}", '{solution="average"}'),
     batchwise(
         lambda p: p["order"] in ("active", "first", "worst"),
@@ -316,7 +327,6 @@ CONFLICTS: tuple[Conflict, ...] = (
     batchwise(lambda p: p["class_weight"] == "balanced", "{class_weight}", "a dict of weights"),
     batchwise(lambda p: bool(p.get("early_stopping")), "{early_stopping}", "fit"),
     batchwise(lambda p: p.get("kernel") == "precomputed", "{kernel}", "the kernel itself"),
-    batchwise(lambda p: p.get("gamma") == "scale", "{gamma}", "a number"),
     Conflict(
         "fit",
         lambda p: bool(p.get("normalize")) and p["solution"] == "vote",
@@ -381,8 +391,14 @@ CONFLICTS: tuple[Conflict, ...] = (
     ),
     Conflict(
         "cluster",
+        lambda p: p["average_decay"] > 0 and p["mode"] == "mixing",
+        "{average_decay} forgets in the order of the rows, and {mode} has none over all "
+        'partitions; use {mode="sequential"}.',
+    ),
+    Conflict(
+        "cluster",
         lambda p: bool(p["warm_start"]),
-        "{warm_start} is not known to a cluster; use checkpoint= and resume=True.",
+        "{warm_start} is not known to a cluster; use {checkpoint?} and {resume?}.",
     ),
     Conflict(
         "cluster",

@@ -1,7 +1,7 @@
 """In Python what the shell does: train on a file or a table, save and load, as a Pipeline."""
 
 import inspect
-import logging
+import warnings
 from os import PathLike
 from typing import Any
 
@@ -30,7 +30,7 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Pip
         The rows, with their labels in a column.
     listener : progress.Listener, default=None
         Hears how it goes; ``progress.Printed()`` prints it. Without one, notes on what was read
-        otherwise than one might think go to the log.
+        otherwise than one might think are warnings.
     **options
         Those of ``read`` (``label``, ``text``, ``category``, ``ngrams`` …), the parameters of
         ``Perceptron`` (averaged, ten epochs unless given), and ``classes``, ``window``, ``holdout``
@@ -59,16 +59,23 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Pip
     parameters = parameters_for_files(**options)
     if not reader.rereadable and "max_iter" not in options:
         parameters["max_iter"] = 1
-    training = FileTraining(parameters, FileOptions(**of_files), listener or Noted())
-    return pipeline_of(train_model(reader, training), str(reader.source.name))
+    noted = Noted()
+    training = FileTraining(parameters, FileOptions(**of_files), listener or noted)
+    model = train_model(reader, training)
+    for sentence in noted.notes:
+        warnings.warn(sentence, stacklevel=2)
+    return pipeline_of(model, str(reader.source.name))
 
 
 class Noted(Listener):
-    """Writes notes to the log, which are on standard error unless the program says otherwise."""
+    """Keeps notes until there is somebody to warn."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
 
     def note(self, sentence: str) -> None:
-        """Write a sentence."""
-        logging.getLogger(__package__).warning(sentence)
+        """Keep a sentence."""
+        self.notes.append(sentence)
 
 
 def pipeline_of(model: Model, name: str) -> Pipeline:

@@ -1,13 +1,19 @@
 """The program: help, errors, and words that are not known."""
 
+import ast
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+import typer
 
+import rosenblatt
 from rosenblatt import __version__
+from rosenblatt.cli.app import app, spelling
 from rosenblatt.cli.options import Order, Solution
+from rosenblatt.parameters import NAME_ONLY, TOKEN
 
 from .conftest import run
 
@@ -77,3 +83,24 @@ def test_help_fits_on_two_screens(capsys, monkeypatch):
     assert max(map(len, out.splitlines())) <= 80
     for default in ("(average)", "(each;", "(10)", "(18;"):
         assert default in out
+
+
+def tokens():
+    """Every parameter that a sentence of the library speaks of."""
+    for path in Path(rosenblatt.__file__).parent.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield from TOKEN.finditer(node.value)
+
+
+@pytest.mark.parametrize("command", typer.main.get_command(app).commands)
+def test_no_command_recommends_an_option_that_it_lacks(command):
+    params = typer.main.get_command(app).commands[command].params
+    known = {option for one in params for option in (*one.opts, *one.secondary_opts)}
+    met = set()
+    for token in tokens():
+        name, kind, word, literal = token.groups()
+        said = spelling([command])(name, NAME_ONLY if kind == "?" else word or literal)
+        assert said.split()[0] in known or said.endswith(" (in Python)")
+        met.add(said.split()[0])
+    assert command != "train" or {"--first", "--no-header", "--category"} <= met

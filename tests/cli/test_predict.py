@@ -266,3 +266,27 @@ def test_columns_may_be_left_out(capsys, folder):
     assert out.startswith("flowers.csv: 90 rows, 1 features, 3 classes")
     (folder / "few.csv").write_text("sepal\n1\n7\n")
     assert len(run(capsys, "predict", "m", "few.csv")[1].splitlines()) == 2
+
+
+def test_threads_change_nothing(capsys, folder):
+    one, two = (
+        [
+            run(capsys, *words, "--threads", n)[1:]
+            for words in (("predict", model, "flowers.svm"), ("score", model, "flowers.svm"))
+        ]
+        for n in (1, 2)
+        for model in [trained(capsys, "flowers.svm", "--threads", n)]
+    )
+    assert one == two
+    code, _, error = run(capsys, "train", "flowers.svm", "--threads", 0)
+    assert (code, error) == (2, "rosenblatt: --threads 0 must be 1 or more.\n")
+
+
+def test_indices_beyond_all_columns_are_passed_over(capsys, folder):
+    (folder / "x.svm").write_text("0 1:1\n1 2:1\n" * 20)
+    assert run(capsys, "train", "x.svm", "-q", "-o", "m")[0] == 0
+    (folder / "new.svm").write_text("0 1:1 4294967296:1\n1 2:1 99999999999999999999:3\n")
+    assert run(capsys, "predict", "m", "new.svm")[1] == "0\n1\n"
+    assert "error 0.00%" in run(capsys, "score", "m", "new.svm")[1]
+    _, _, err = run(capsys, "train", "new.svm", "-q")
+    assert "an index is above 4,294,967,295." in err

@@ -161,13 +161,13 @@ def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
         ("x.svm", "1 1:1\n2 1:2\n", ("--classes", "1"), "label"),
         ("x.svm", "1 1:1\n2 1:2\n", ("--classes", "a,b"), "--classes"),
         ("x.svm", "1 1:1\n2 1:2\n", ("--pairs",), "svmlight has numbered columns only"),
-        ("x.vw", "1 |a b\n2 |a c\n", ("--bits", "99"), "--bits 99 must be 1 to 31."),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--bits", "99"), "--bits must be 1 to 31; got 99."),
         ("x.vw", "1 |a b\n2 |a c\n", ("--cross", "a"), "--cross a must be two names"),
         ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "two"), "--ngrams two must be a number or two"),
         ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "1-x"), "--ngrams 1-x must be a number or two"),
         ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "²"), "--ngrams ² must be a number or two"),
-        ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "3-2"), "ngrams=(3, 2) must be 1 or more"),
-        ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "0"), "ngrams=(0, 0) must be 1 or more"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "3-2"), "--ngrams must be two whole numbers"),
+        ("x.vw", "1 |a b\n2 |a c\n", ("--ngrams", "0"), "--ngrams must be two whole numbers"),
         ("x.vw", "1 |a b\n2 |a c\n", ("--test", "none.vw"), "There is no file none.vw."),
         (
             "x.csv",
@@ -197,8 +197,8 @@ def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
         (
             "x.svm",
             "1 1:1\n" * 200_000 + "1 0:1\n",
-            (),
-            "an index is below the first column (1; state --first 0 if it is 0).",
+            ("--first", "1"),
+            "an index is below the first column (1, as was stated).",
         ),
     ],
 )
@@ -404,3 +404,81 @@ def test_going_on_with_a_model(capsys, folder):
     assert status == 2
     assert "begun with --solution average; go on with the same" in err
     assert run(capsys, "train", "two.csv", "--initial", "half", "--label", "kind")[0] == 2
+
+
+def test_averages_forget_from_the_shell_and_go_on_so(capsys, folder):
+    given = ("--average-decay", 0.1, "--order", "fixed", "-q")
+    assert run(capsys, "train", "flowers.csv", "-o", "m", *given)[0] == 0
+    assert load_model("m").states[0].decay == 0.1
+    assert "average decay 0.1" in run(capsys, "inspect", "m")[1]
+    assert run(capsys, "train", "flowers.csv", "--initial", "m", "-o", "n", "-q")[0] == 0
+    assert load_model("n").states[0].decay == 0.1
+    status, _, err = run(
+        capsys, "train", "flowers.csv", "--average-decay", 0.1, "--solution", "last"
+    )
+    assert status == 2
+    assert "--average-decay 0.1 is what an average forgets; use --solution average" in err
+
+
+# What the first megabyte does not tell
+
+
+LATE = "0 1:1\n1 3:1\n" * 100_000 + "1 0:2 3:1\n0 1:2\n"
+
+
+@pytest.mark.parametrize("how", [(), ("--epochs", "1"), ("--cache",), ("--skip-bad", "5")])
+def test_a_late_index_0_begins_the_run_again(capsys, folder, how):
+    (folder / "x.svm").write_text(LATE)
+    status, out, err = run(capsys, "train", "x.svm", "-o", "m", *how)
+    assert status == 0
+    assert "200,002 rows, 4 features" in out
+    assert err == "Note: The columns are numbered from 0: a row far down has an index 0.\n"
+    status, out, _ = run(capsys, "train", "x.svm", "-o", "stated", "--first", "0", *how)
+    assert status == 0
+    weights = [load_model(name).states[0].weights for name in ("m", "stated")]
+    assert np.array_equal(*weights)
+    assert run(capsys, "score", "m", "x.svm")[0] == 0
+
+
+def test_a_late_index_0_in_a_pipe_names_an_option_that_there_is(folder):
+    command = [sys.executable, "-m", "rosenblatt", "train", "-", "--format", "svmlight"]
+    ended = subprocess.run(command, input=LATE, capture_output=True, text=True)
+    assert ended.returncode == 2
+    assert ended.stderr.endswith("below the first column (1; state --first 0 if it is 0).\n")
+    again = subprocess.run([*command, "--first", "0"], input=LATE, capture_output=True, text=True)
+    assert again.returncode == 0
+
+
+@pytest.mark.parametrize("rows", [4, 300, 300_000])
+@pytest.mark.parametrize("place", ["head", "tail"])
+def test_a_stray_word_is_skipped_wherever_it_is(capsys, folder, rows, place):
+    good = [f"{i % 7},{i % 2}\n" for i in range(rows)]
+    lines = ["oops,1\n", *good] if place == "head" else [*good, "oops,1\n"]
+    (folder / "x.csv").write_text("a,y\n" + "".join(lines))
+    status, out, err = run(capsys, "train", "x.csv", "-o", "m", "--skip-bad", "1", "--epochs", "1")
+    assert status == 0
+    assert f"{rows:,} rows, 1 features" in out
+    assert "1 broken row left out." in err
+    recipe = load_model("m").features["recipe"]
+    assert recipe["columns"] == [["a", "number"]]
+
+
+def test_more_words_than_rows_to_skip_make_a_category(capsys, folder):
+    text = "a,y\n" + "1,0\n2,1\n3,0\n" + "x,1\ny,0\n"
+    (folder / "x.csv").write_text(text)
+    assert run(capsys, "train", "x.csv", "-o", "m", "--skip-bad", "1")[0] == 0
+    assert load_model("m").features["recipe"]["columns"] == [["a", "category"]]
+
+
+def test_a_large_row_weight_is_told_without_words_of_python(capsys, folder):
+    (folder / "x.vw").write_text("1 1e60 |a b\n-1 |a c\n")
+    _, _, err = run(capsys, "train", "x.vw")
+    assert err.endswith("The weight of a row is too small or too large for float32; scale the "
+                        "weights.\n")  # fmt: skip
+
+
+def test_too_many_weights_are_told_with_their_number(capsys, folder):
+    (folder / "x.vw").write_text("1 |a b\n2 |a c\n3 |a d\n")
+    _, _, err = run(capsys, "train", "x.vw", "--bits", "28")
+    assert "268,435,456 columns for 3 classes are 805,306,368 weights" in err
+    assert "with a smaller --bits" in err

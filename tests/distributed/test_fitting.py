@@ -73,6 +73,11 @@ def test_sequential_is_local(client, solution, form):
     local = Perceptron(**settings).fit(X, y)
     parts = cut(X, y, [20, 1, 40, 29])
     assert same(fit(Perceptron(**settings), *parts, mode="sequential", client=client), local)
+    if solution == "average":
+        settings["average_decay"] = 0.9
+        forgets = Perceptron(**settings).fit(X, y)
+        model = fit(Perceptron(**settings), *parts, mode="sequential", client=client)
+        assert same(model, forgets)
 
 
 @pytest.mark.parametrize(
@@ -83,6 +88,7 @@ def test_sequential_is_local(client, solution, form):
         ({"order": "worst"}, {}, "chooses among all rows"),
         ({}, {"mode": "sequential"}, 'use order="fixed"'),
         ({"warm_start": True}, {}, "use checkpoint="),
+        ({"solution": "average", "average_decay": 0.1}, {}, 'use mode="sequential"'),
         ({}, {"mode": "both"}, "mode must be one of 'mixing', 'sequential'"),
         ({}, {"mix": "both"}, "mix must be one of 'uniform', 'mistakes'"),
         ({"margin": -1}, {}, "margin must be"),

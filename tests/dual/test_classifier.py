@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_circles, make_moons
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rosenblatt import KernelPerceptron
+from rosenblatt import KernelPerceptron, load
+from rosenblatt.dual.forms import EachClass
+from rosenblatt.training.rules import perceptron_settings
 
 from ..conftest import FORMS, LAYOUTS, blobs, csr, examples
 from .twins import XOR
@@ -113,6 +115,8 @@ def test_a_second_process_compiles_nothing(tmp_path):
     script = """
 import numpy as np
 from rosenblatt import KernelPerceptron
+from rosenblatt.dual.forms import EachClass
+from rosenblatt.training.rules import perceptron_settings
 from rosenblatt.kernels import algebra, dual, linear
 X, y = np.array([[1.0, 2.0], [2.0, 1.0], [1.0, 1.0]]), np.array([0, 1, 2])
 for multi_class in ("ovr", "argmax"):
@@ -186,7 +190,6 @@ def test_unusable_parameters_are_refused(parameters, sentence):
     "parameters",
     [
         {"kernel": "precomputed"},
-        {"gamma": "scale"},
         {"intercept_step": "radius"},
         {"class_weight": "balanced"},
     ],
@@ -202,8 +205,22 @@ def test_what_needs_all_the_data_cannot_learn_in_batches(parameters):
 )
 def test_a_later_batch_must_be_learnt_in_the_form_of_the_first(change):
     model = KernelPerceptron("linear").partial_fit(*XOR, classes=[0, 1]).set_params(**change)
-    with pytest.raises(ValueError, match=r"cannot go on (or be saved )?with"):
+    with pytest.raises(ValueError, match="cannot go on or be saved with"):
         model.partial_fit(*XOR)
+
+
+def test_the_scale_of_a_stream_is_that_of_its_first_batch(tmp_path):
+    X, y = blobs()
+    X[30:] *= 2
+    model = KernelPerceptron().partial_fit(X[:30], y[:30], classes=[0, 1])
+    assert model.gamma_ == pytest.approx(1 / (5 * X[:30].var()))
+    model.save(tmp_path / "model")
+    fixed = KernelPerceptron(gamma=model.gamma_).partial_fit(X[:30], y[:30], classes=[0, 1])
+    fixed.partial_fit(X[30:], y[30:])
+    for going_on in (model, load(tmp_path / "model")):
+        going_on.partial_fit(X[30:], y[30:])
+        assert going_on.gamma_ == fixed.gamma_
+        np.testing.assert_array_equal(going_on.dual_coef_, fixed.dual_coef_)
 
 
 @pytest.mark.parametrize(
@@ -212,14 +229,16 @@ def test_a_later_batch_must_be_learnt_in_the_form_of_the_first(change):
         ([[0.0], [np.nan]], [0, 1], "Input X contains NaN in row 1, column 0"),
         ([[0.0], [1.0]], [1, 1], "y has only one class"),
         ([[0.0], [1.0]], [0, 1, 1], "X has 2 rows and y 3 labels"),
-        ([[1e200], [1.0]], [0, 1], r"scores of row \d are beyond what float64 can hold"),
+        ([[1e150], [1.0]], [0, 1], r"scores of row \d are beyond what float64 can hold"),
+        ([[1e200], [1.0]], [0, 1], "variance of X, which is beyond what float64 can hold"),
     ],
 )
 def test_unusable_data_are_refused(X, y, sentence):
+    gamma = "scale" if "variance" in sentence else "auto"
     with pytest.raises(ValueError, match=sentence):
-        KernelPerceptron("poly", order="fixed").fit(X, y)
+        KernelPerceptron("poly", gamma=gamma, order="fixed").fit(X, y)
     with pytest.raises(ValueError, match=sentence):
-        KernelPerceptron("poly", order="fixed", budget=5).fit(X, y)
+        KernelPerceptron("poly", gamma=gamma, order="fixed", budget=5).fit(X, y)
 
 
 def test_scores_beyond_range_are_refused_when_predicting():
@@ -235,3 +254,20 @@ def test_a_failed_batch_leaves_the_model_as_it_was():
     with pytest.raises(ValueError, match="beyond what float64 can hold"):
         model.partial_fit(np.full((2, 5), 1e120), [0, 1])
     np.testing.assert_array_equal(model.decision_function(X), before)
+
+
+@pytest.mark.parametrize("ties", ["mistake", "positive", "negative", "correct"])
+@pytest.mark.parametrize("margin", [0.0, 1.0])
+@settings(max_examples=20)
+@given(st.lists(st.tuples(*[st.integers(-2, 2)] * 3, st.integers(0, 2)), min_size=1))
+def test_a_tie_is_right_for_the_sign_that_it_is_given(ties, margin, rows):
+    """Rows are right by their margins just when each problem is, one by one."""
+    chosen = perceptron_settings({"margin": margin, "ties": ties}, 1.0)
+    *scores, codes = map(np.array, zip(*rows, strict=True))
+    form, numbers = EachClass(codes, None, np.arange(3)), np.arange(len(rows))
+    right = [
+        all(a > chosen.above if k == code else a < chosen.below for k, a in enumerate(row))
+        for *row, code in rows
+    ]
+    found = form.margins(np.array(scores, float), numbers, chosen)
+    assert (found > max(chosen.above, -chosen.below)).tolist() == right

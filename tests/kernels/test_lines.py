@@ -89,7 +89,7 @@ def test_svmlight_in_pieces_and_in_small_arrays_is_the_same(text, room, values):
     seen_labels, seen_rows = [], []
     for stop in [*range(1, len(text)), len(text)]:
         while True:
-            cursor = lines.svmlight(as_array(text), stop, cursor, some, out, 0, 2**32, True, True)
+            cursor = lines.svmlight(as_array(text), stop, cursor, some, out, 0, 2**32, False, True)
             seen_labels += some[: cursor.rows].tolist()
             seen_rows += entries(out, cursor.rows)
             full = cursor.error == lines.FULL
@@ -105,9 +105,9 @@ def test_progress_goes_on_where_it_stopped():
     text = as_array(b"1 1:1\n2 2:2 3:3\n3 4:4\n4")
     labels, out = np.zeros(3), block(3, 4)
     small = CSRBuffer(out.values[:2], out.indices[:2], out.starts)
-    cursor = lines.svmlight(text, len(text), Cursor(), labels, small, 0, 99, True, True)
+    cursor = lines.svmlight(text, len(text), Cursor(), labels, small, 0, 99, False, True)
     assert cursor == Cursor(6, 1, 1, 1, 0, lines.FULL, 12)
-    cursor = lines.svmlight(text, len(text), cursor, labels, out, 0, 99, True, True)
+    cursor = lines.svmlight(text, len(text), cursor, labels, out, 0, 99, False, True)
     assert cursor[:6] == Cursor(22, 3, 4, 3, 0, 0)[:6]
     assert labels.tolist() == [1, 2, 3]
     assert entries(out, 3) == [[(1, 1)], [(2, 2), (3, 3)], [(4, 4)]]
@@ -158,10 +158,12 @@ def test_svmlight_errors_say_what_and_where(line, error, where):
         assert lines.REASONS[end.error]
 
 
-def test_svmlight_limit_and_order_are_the_callers():
+def test_svmlight_leaves_out_what_is_beyond_the_limit_if_lenient():
     assert svmlight(b"1 4:1\n", limit=5)[2].error == 0
     assert svmlight(b"1 5:1\n", limit=5)[2].error == lines.INDEX_TOO_LARGE
-    assert svmlight(b"1 2:1 1:5 2:3\n", increasing=False)[1] == [[(2, 1), (1, 5), (2, 3)]]
+    text = b"1 2:1 5:2 99999999999999999999:3 4:1 4294967296:1\n2 7:1\n"
+    assert svmlight(text, limit=5, lenient=True)[:2] == ([1, 2], [[(2, 1), (4, 1)], []])
+    assert svmlight(b"1 2:1 9:x\n", limit=5, lenient=True)[2].error == lines.VALUE
 
 
 # Vowpal Wabbit. The naive parser knows valid lines only.

@@ -52,12 +52,12 @@ def entries(block, rows):
     ]
 
 
-def svmlight(text, dtype=np.float64, first=0, limit=2**32, increasing=True, around=b""):
+def svmlight(text, dtype=np.float64, first=0, limit=2**32, lenient=False, around=b""):
     """The labels, the rows and the end of a text, which may lie within other bytes."""
     labels, out = np.zeros(len(text)), block(len(text), len(text), dtype)
     buffer, start = as_array(around + text + around), len(around)
     end = lines.svmlight(
-        buffer, start + len(text), Cursor(start), labels, out, first, limit, increasing, True
+        buffer, start + len(text), Cursor(start), labels, out, first, limit, lenient, True
     )
     return labels[: end.rows].tolist(), entries(out, end.rows), end
 

@@ -41,7 +41,7 @@ def test_columns_of_other_types(write):
             "flag": [True, False],
             "kind": pd.Categorical(["a", "b"]),
             "big": [2**40, 3],
-            "when": pd.to_datetime(["2020-01-01", "2020-01-02"]),
+            "lag": pd.to_timedelta([1, 2], "D"),
             "y": ["p", "q"],
         }
     )
@@ -53,8 +53,10 @@ def test_columns_of_other_types(write):
         [(number("flag"), 1), (a, 1), (number("big"), 2**40)],
         [(b, 1), (number("big"), 3)],
     ]
-    assert reader.notices == [unused_column("when")]
-    assert str(reader.notices[0]) == ("The column 'when' is neither numbers nor strings: not used.")
+    assert reader.notices == [unused_column("lag")]
+    assert str(reader.notices[0]) == (
+        "The column 'lag' is neither numbers, strings nor dates: not used."
+    )
 
 
 def test_compressed_parquet_inside_is_read_too(write, tmp_path):
@@ -63,13 +65,13 @@ def test_compressed_parquet_inside_is_read_too(write, tmp_path):
     assert whole(read(path)) == ([0, 1], [], [[1], [2]])
 
 
-def test_truth_values_are_words_as_labels_and_numbers_as_features(write):
+def test_truth_values_stay_so_as_labels_and_are_numbers_as_features(write):
     frame = pd.DataFrame({"flag": [True, False, True], "x": [1.0, 2, 3], "y": [True, False, False]})
-    words = ["True", "False", "False"]
-    assert whole(read(write("flags.parquet", frame))) == (words, [], [[1, 1], [0, 2], [1, 3]])
+    rows = [[1, 1], [0, 2], [1, 3]]
+    assert whole(read(write("flags.parquet", frame))) == ([True, False, False], [], rows)
     reader = read(write("flags.csv", frame.to_csv(index=False)))
     labels, _, rows = whole(reader)
-    assert labels == words
+    assert labels == ["True", "False", "False"]
     again = read(write("flags.parquet", frame), features=reader.features())
     assert whole(again) == (labels, [], rows)
 
@@ -79,10 +81,14 @@ def test_columns_of_parquet_that_cannot_be_used_are_told(tmp_path):
         parquet.write_table(pa.table(columns), tmp_path / "data.parquet")
         return tmp_path / "data.parquet"
 
-    with pytest.raises(ValueError, match=r"column 'y' is neither numbers nor strings, but list"):
+    with pytest.raises(
+        ValueError, match=r"column 'y' is neither numbers, strings nor dates, but list"
+    ):
         read(written(a=[1.0, 2.0], y=[[0], [1]]))
     features = read(written(a=[1.0, 2.0], y=[0, 1])).features()
-    with pytest.raises(ValueError, match=r"column 'a' is neither numbers nor strings, but struct"):
+    with pytest.raises(
+        ValueError, match=r"column 'a' is neither numbers, strings nor dates, but struct"
+    ):
         read(written(a=[{"b": 1}], y=[0]), features=features)
     with pytest.raises(ValueError, match=r"row 2, column 'a': 'x' is not a number, which the mode"):
         list(read(written(a=["1.5", "x"], y=[0, 1]), features=features))

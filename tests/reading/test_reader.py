@@ -118,8 +118,8 @@ def test_standard_input_needs_neither_pyarrow_nor_scikit_learn():
     ("name", "line", "where", "why"),
     [
         ("data.svm", b"1 1:x", "column 5", "a value is not a finite number"),
-        ("data.svm", b"1 1099511627776:1", "column 3", "an index is beyond the last column"),
-        ("data.svm", b"1 0:1", "column 3", r"below the first column \(1; state first=0"),
+        ("data.svm", b"1 1099511627776:1", "column 3", "an index is above 4,294,967,295"),
+        ("data.svm", b"1 -1:1", "column 3", "below the first column"),
         ("data.svm", b"1 1:1\0", "column 6", "there is a NUL byte"),
         ("data.vw", b"x |a b", "column 1", "the label is not a finite number"),
         ("data.vw", b"1 |a \0", "column 6", "there is a NUL byte"),
@@ -192,3 +192,12 @@ def test_bits_without_a_hash_are_noticed(write):
     assert BITS in read(write("data.csv", NUMBERS), bits=5).notices
     assert BITS in read(write("data.svm", SVMLIGHT), bits=5).notices
     assert BITS not in read(write("data.vw", VW), bits=5).notices
+
+
+@pytest.mark.parametrize("skip_bad", [0, 9])
+def test_an_index_0_far_down_is_no_broken_row(write, monkeypatch, skip_bad):
+    monkeypatch.setattr("rosenblatt.reading.lines.SAMPLE", 300)
+    path = write("data.svm", SVMLIGHT + b"1 0:1\n")
+    with pytest.raises(ValueError, match=r"line 202, column 3: .* \(1; state first=0 if it is 0"):
+        list(read(path, skip_bad=skip_bad))
+    assert len(whole(read(path, first=0))[0]) == 201

@@ -102,7 +102,8 @@ def test_steps_are_the_rate_times_the_weight_times_the_label():
 @pytest.mark.parametrize(("eta0", "weights"), [(1e-60, None), (1.0, [1, 1e60]), (1e39, None)])
 def test_steps_beyond_the_type_are_refused(eta0, weights):
     weights = None if weights is None else np.array(weights)
-    sentence = "eta0 times a weight is too small or too large for float32"
+    what = "The weight of a row" if eta0 == 1 else "eta0 times the weight of a row"
+    sentence = f"{what} is too small or too large for float32"
     with np.errstate(over="ignore"), pytest.raises(ValueError, match=sentence):
         steps_of(np.array([0, 1]), 1, eta0, weights, np.float32)
 

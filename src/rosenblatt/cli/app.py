@@ -3,12 +3,14 @@
 import shlex
 import signal
 import sys
+from collections.abc import Callable
 from typing import Annotated, Any
 
 import typer
 
 from .. import __version__
-from . import draw, predict, prove, train
+from ..parameters import in_python
+from . import draw, predict, prove, serve, train
 
 OPTIONS = {"max_iter": "epochs", "random_state": "seed", "n_iter_no_change": "early-stopping"}
 """Parameters whose options are called otherwise."""
@@ -29,6 +31,8 @@ for command in (
     predict.export,
     draw.plot,
     draw.lab,
+    serve.serve,
+    serve.replay,
 ):
     app.command()(command)
 
@@ -42,7 +46,7 @@ def main() -> None:
         said = f"{error.strerror}." if error.strerror else error
         stop(f"{error.filename}: {said}" if error.filename else str(said))
     except (ValueError, ImportError) as error:
-        stop(error.told(in_shell) if hasattr(error, "told") else str(error))
+        stop(error.told(spelling(sys.argv[1:2])) if hasattr(error, "told") else str(error))
     except KeyboardInterrupt:
         print("rosenblatt: interrupted", file=sys.stderr)
         sys.exit(130)
@@ -54,6 +58,25 @@ def stop(sentence: str) -> None:
     sys.exit(2)
 
 
+def spelling(command: list[str]) -> Callable[[str, Any], str]:
+    """How a command spells parameters: as its options, and as Python does those that it lacks."""
+    known = getattr(typer.main.get_command(app), "commands", {})
+    given = [known[name] for name in command if name in known]
+    options = {each for one in given for own in one.params for each in own.opts}
+
+    def spell(name: str, value: Any) -> str:
+        if option_of(name) in options or not given:
+            return in_shell(name, value)
+        return f"{in_python(name, value)} (in Python)"
+
+    return spell
+
+
+def option_of(name: str) -> str:
+    """The option of a parameter."""
+    return "--" + OPTIONS.get(name, name.replace("_", "-"))
+
+
 def in_shell(name: str, value: Any) -> str:
     """A parameter as it is written in the shell.
 
@@ -62,7 +85,7 @@ def in_shell(name: str, value: Any) -> str:
     >>> in_shell("header", "False"), in_shell("category", ["red wine"])
     ('--no-header', "--category 'red wine'")
     """
-    option = "--" + OPTIONS.get(name, name.replace("_", "-"))
+    option = option_of(name)
     if value is False or value == "False":
         return option.replace("--", "--no-", 1)
     if isinstance(value, list):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..parameters import FAMILY, ORDERS, PASSIVE_AGGRESSIVE, SCW, SECOND_ORDER, SOLUTIONS
-from .data import FORMAT_HELP, READING, First, Header, Label, check_input, check_output
+from .data import FORMAT_HELP, READING, First, Header, Label, Threads, check_input, check_output
 
 if TYPE_CHECKING:
     from ..storage.model import Model
@@ -163,6 +163,12 @@ class LearningOptions(RuleOptions):
         Solution | None,
         typer.Option(help="average, last, vote or pocket (average).", metavar="WHICH", **LEARNING),
     ] = None
+    average_decay: Annotated[
+        float | None,
+        typer.Option(
+            help="average: forget, 0.001 after about 1,000 rows (0).", metavar="SHARE", **LEARNING
+        ),
+    ] = None
     order: Annotated[
         Order | None,
         typer.Option(
@@ -205,6 +211,8 @@ class LearningOptions(RuleOptions):
         given: dict[str, Any] = {"early_stopping": self.early_stopping, "random_state": self.seed}
         named = {"solution": self.solution, "order": self.order, "class_weight": self.class_weight}
         given |= {name: value.value for name, value in named.items() if value is not None}
+        if self.average_decay is not None:
+            given["average_decay"] = self.average_decay
         if self.epochs is not None or once:
             given["max_iter"] = 1 if self.epochs is None else self.epochs
         return parameters_for_files(self.rule_name, **given, **self.of_rule())
@@ -228,8 +236,8 @@ class ReadingOptions:
         typer.Option(help="A column of words, not numbers.", metavar="COLUMN", **READING),
     ] = None
     ngrams: Annotated[
-        str, typer.Option(help="Words at a time: 1, 2, 1-2 …", metavar="N", **READING)
-    ] = "1"
+        str | None, typer.Option(help="Words at a time: 1, 2, 1-2 …", metavar="N", **READING)
+    ] = None
     characters: Annotated[
         bool, typer.Option("--characters", help="N-grams of characters.", metavar=" ", **READING)
     ] = False
@@ -272,6 +280,7 @@ class ReadingOptions:
             "--cache", help="Keep the parsed rows beside the file.", metavar=" ", **READING
         ),
     ] = False
+    threads: Threads = None
 
     def options(self) -> dict[str, Any]:
         """The options of ``read``."""
@@ -280,7 +289,7 @@ class ReadingOptions:
             "label": self.label,
             "text": tuple(self.text or ()),
             "category": tuple(self.category or ()),
-            "ngrams": lengths(self.ngrams),
+            "ngrams": None if self.ngrams is None else lengths(self.ngrams),
             "characters": self.characters,
             "bits": self.bits,
             "cross": tuple(self.cross or ()),
@@ -292,6 +301,7 @@ class ReadingOptions:
             "encoding": self.encoding,
             "first": self.first,
             "skip_bad": self.skip_bad,
+            "threads": self.threads,
         }
 
 

@@ -39,7 +39,7 @@ def train(
     started = time.perf_counter()
     model = make(data, result, learning, reading)
     seconds = time.perf_counter() - started
-    tell(data, model, seconds, result)
+    tell(data, model, seconds, result, reading.threads)
     if result.plot is not None:
         draw(result.plot, model, data)
         if not result.json:
@@ -80,7 +80,10 @@ def train_on_file(
     from ..reading.reader import read
 
     initial = None if learning.initial is None else initial_model(learning, reading)
-    options = reading.options() if initial is None else {"features": initial.features["recipe"]}
+    options = reading.options()
+    if initial is not None:
+        same = {name: options[name] for name in ("skip_bad", "threads")}
+        options = {"features": initial.features["recipe"], **same}
     reader = read(data, **options, names=100_000)
     training = training_of(result, learning, reading.cache, not reader.rereadable)
     training.initial = initial
@@ -102,10 +105,12 @@ def initial_model(learning: LearningOptions, reading: ReadingOptions) -> "Model"
     initial = linear_model(learning.initial)
     if "recipe" not in initial.features:
         raise ValueError(f"{learning.initial} was not trained from a file; go on in Python.")
-    if replace(reading, cache=False, skip_bad=0) != ReadingOptions():
+    if replace(reading, cache=False, skip_bad=0, threads=None) != ReadingOptions():
         raise ValueError("--initial has its way of reading; leave out what says another.")
     if learning.solution is None:
         learning.solution = Solution(initial.parameters["solution"])
+    if learning.average_decay is None:
+        learning.average_decay = initial.parameters.get("average_decay")
     learning.like(initial)
     return initial
 
@@ -136,7 +141,6 @@ def train_on_cluster(
 ) -> "Model":
     """Train on files with Dask and keep the model."""
     from ..distributed.shell import train as train_files
-    from ..files import FileOptions
     from ..progress import say
 
     alone = {"--cache": reading.cache, "--plot": result.plot, "--initial": learning.initial}
@@ -153,8 +157,7 @@ def train_on_cluster(
     model = train_files(
         data,
         reading.options(),
-        learning.parameters(once=False),
-        FileOptions(learning.names(), learning.window, result.holdout),
+        training_of(result, learning, cache=False, once=False),
         str(learning.cluster),
         (lambda _: None) if result.quiet else report,
         (kept, result.resume),
@@ -196,7 +199,9 @@ def train_built_in(
     return model
 
 
-def tell(name: str, model: "Model", seconds: float, result: ResultOptions) -> None:
+def tell(
+    name: str, model: "Model", seconds: float, result: ResultOptions, threads: int | None
+) -> None:
     """Test a model, if on a file, and print what came of the training."""
     from ..evaluation import evaluate
     from ..learner import Learner
@@ -204,7 +209,7 @@ def tell(name: str, model: "Model", seconds: float, result: ResultOptions) -> No
 
     tested = None
     if result.test is not None:
-        reader = read(result.test, features=model.features["recipe"])
+        reader = read(result.test, features=model.features["recipe"], threads=threads)
         tested = evaluate(Learner.of(model), reader).score
     (tell_json if result.json else tell_words)(name, model, seconds, tested, result.output)
 

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import islice
 from secrets import token_hex
 from typing import Any, NamedTuple
@@ -10,11 +10,13 @@ from typing import Any, NamedTuple
 import dask.array as da
 import numpy as np
 from dask.delayed import delayed
+from distributed import get_worker
 from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d
 
 from ..classifiers.base import canonical
 from ..coder import Coder
+from ..files import left_out
 from ..kernels.algebra import Rows
 from ..labels import row_weights, tidy
 from ..learner import Learner, TrainingRows
@@ -44,14 +46,17 @@ class FilePartition(NamedTuple):
     paths: tuple[str, ...]
     reading: dict[str, Any]
     coder: Coder | None = None
+    topic: str = ""
+    """Under which the driver hears what was read otherwise than one might think."""
 
     def batches(self) -> Iterator[tuple[Batch, int]]:
         """The batches, and how many rows of its file are before each."""
         for path in self.paths:
-            first_row = 0
-            for batch in read(path, **self.reading):
+            first_row, reader = 0, read(path, **self.reading)
+            for batch in reader:
                 yield batch, first_row
                 first_row += n_rows(batch.rows)
+            tell_driver(self.topic, path, [str(one) for one in reader.notices], reader.bad)
 
     def tasks(self, learner: Learner, problem: int) -> Iterator[Task]:
         """What there is to learn, batch by batch."""
@@ -84,6 +89,16 @@ class Partitions(NamedTuple):
 
     parts: list[Any]
     features: dict[str, Any]
+    notices: tuple[str, ...] = ()
+
+    def notes(self, cluster: Cluster) -> list[str]:
+        """What was read otherwise than one might think, here or by the workers."""
+        if not self.from_files:
+            return []
+        heard = [said for _, said in cluster.client.get_events(self.parts[0].topic)]
+        notices = [*self.notices, *(each for said in heard for each in said["notices"])]
+        bad = sum({said["path"]: said["bad"] for said in heard}.values())  # a task may run twice
+        return [*dict.fromkeys(notices), *([left_out(bad)] if bad else [])]
 
     @property
     def from_files(self) -> bool:
@@ -177,12 +192,21 @@ def files_of(X: Any, reading: dict[str, Any]) -> Partitions:
     if not groups:
         raise ValueError("There are no files to learn from.")
     reader = read(groups[0][0], **reading)
-    kept = "skip_bad", "dtype", "batch_bytes"
-    same: dict[str, Any] = {name: reading[name] for name in kept if name in reading}
+    kept = "skip_bad", "dtype", "batch_bytes", "threads"
+    same: dict[str, Any] = {"threads": 1}  # other parts have the other cores
+    same |= {name: reading[name] for name in kept if name in reading}
     recipe = reader.features()
     alike = {"features": recipe, "label": recipe["label"], "format": reader.format, **same}
-    parts = [FilePartition(group, alike) for group in groups]
-    return Partitions(parts, {"recipe": recipe, "format": reader.format, "largest": []})
+    topic = f"rosenblatt-{token_hex(6)}"
+    parts = [FilePartition(group, alike, topic=topic) for group in groups]
+    features = {"recipe": recipe, "format": reader.format, "largest": []}
+    return Partitions(parts, features, tuple(map(str, reader.notices)))
+
+
+def tell_driver(topic: str, path: str, notices: list[str], bad: int) -> None:
+    """Let the driver know what a worker read otherwise than one might think."""
+    with suppress(ValueError):  # the driver itself is no worker
+        get_worker().log_event(topic, {"path": path, "notices": notices, "bad": bad})
 
 
 def batch_of(X: Any, y: Any, weights: Any, number: int, without_duplicates: bool) -> Batch:

@@ -5,10 +5,10 @@ from contextlib import nullcontext
 from os import PathLike
 from typing import Any
 
-from ..files import FileOptions
-from ..parameters import FILES, LINEAR
+from ..files import FileTraining
+from ..parameters import FILES
 from ..storage.model import Model
-from ..training.rules import PERCEPTRON
+from ..training.rules import RULES
 from .checkpoint import model_of
 from .cluster import Cluster, connected
 from .fitting import Kept, Training, check_supported
@@ -19,8 +19,7 @@ from .rounds import Round, printing
 def train(
     data: str,
     reading: dict[str, Any],
-    parameters: dict[str, Any],
-    options: FileOptions,
+    asked: FileTraining,
     address: str,
     report: Callable[[Round], None] | None = None,
     kept: tuple[str | PathLike[str] | None, bool] = (None, False),
@@ -31,10 +30,9 @@ def train(
     ----------
     data, reading
         The files, and the options of ``read``.
-    parameters
-        Of the estimator, from ``parameters_for_files``.
-    options
-        The classes; a cluster takes neither windows nor rows to test with.
+    asked
+        How to learn, and who hears the notes; a cluster takes neither windows nor rows to test
+        with.
     address
         As for ``connected``.
     report
@@ -42,12 +40,17 @@ def train(
     kept
         Where to write the model after each epoch, and whether to go on from there.
     """
-    order = parameters["order"] or ("each" if parameters["max_iter"] > 1 else "fixed")
-    parameters, modes = parameters | {"order": order}, {"mode": "mixing", "mix": "uniform"}
+    given, options, rule = asked.parameters, asked.options, RULES[asked.rule]
+    order = given["order"] or ("each" if given["max_iter"] > 1 else "fixed")
+    parameters, modes = given | {"order": order}, {"mode": "mixing", "mix": "uniform"}
     values = parameters | options._asdict() | modes
-    check_supported(values, {**LINEAR, **FILES}, PERCEPTRON)  # before a cluster is started
-    files, keep = files_of(data, reading), Kept("Perceptron", *kept)
-    training = Training(parameters, PERCEPTRON, files, **modes, classes=options.classes, kept=keep)
+    check_supported(values, {**asked.table, **FILES}, rule)  # before a cluster is started
+    files, keep = files_of(data, reading), Kept(asked.estimator, *kept)
+    training = Training(parameters, rule, files, **modes, classes=options.classes, kept=keep)
     told = printing(parameters["max_iter"]) if report is None else nullcontext(report)
     with connected(address) as client, told as tell:
-        return model_of(training.run(Cluster(client), tell), "Perceptron")
+        cluster = Cluster(client)
+        job = training.run(cluster, tell)
+        for note in files.notes(cluster):
+            asked.listener.note(note)
+        return model_of(job, asked.estimator)

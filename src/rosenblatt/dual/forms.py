@@ -8,7 +8,7 @@ import numpy as np
 from ..kernels import dual
 from ..kernels.algebra import best_other
 from ..kernels.dual import KernelValues
-from ..kernels.linear import Updates
+from ..kernels.linear import Settings, Updates
 from ..rows import Array
 
 if TYPE_CHECKING:
@@ -73,10 +73,16 @@ class EachClass:
         wrong = task.learning & ~np.where(step > 0, a > settings.above, a < settings.below)
         return np.where(wrong, step, 0.0), np.where(step > 0, a, -a)[wrong]
 
-    def margins(self, scores: Array, numbers: Array) -> Array:
-        """Every row's smallest margin among the problems."""
-        signs = np.where(self.codes[numbers] == self.positive[:, None], 1.0, -1.0)
-        return np.asarray((signs * scores).min(axis=0))
+    def margins(self, scores: Array, numbers: Array, settings: Settings) -> Array:
+        """Every row's smallest margin among the problems.
+
+        Where a tie is right for one sign only, what that sign need not have is added to it.
+        """
+        positive = self.codes[numbers] == self.positive[:, None]
+        needed = np.where(positive, settings.above, -settings.below)
+        margins = np.where(positive, scores, -scores)
+        most = max(settings.above, -settings.below)
+        return np.asarray((margins + (most - needed)).min(axis=0))
 
 
 @dataclass
@@ -100,10 +106,10 @@ class AllClasses:
 
     def excess(self, task: "DualTask", block: Block) -> Array:
         """By how much each row's lead is above what it needs to be right."""
-        leads = self.margins(block.scores + task.state.bias[:, None], block.numbers)
-        return leads - task.settings.above
+        scores, settings = block.scores + task.state.bias[:, None], task.settings
+        return self.margins(scores, block.numbers, settings) - settings.above
 
-    def margins(self, scores: Array, numbers: Array) -> Array:
+    def margins(self, scores: Array, numbers: Array, settings: Settings) -> Array:
         """The lead of every row's class over its best rival."""
         labels = self.codes[numbers][None]
         own, others = np.take_along_axis(scores, labels, axis=0)[0], scores.copy()

@@ -115,7 +115,7 @@ class DualTask:
             numbers = self.everything[begin : begin + self.rows_at_once].astype(np.intp)
             values = self.gram(function.support, self.X[numbers])
             scores = function.coef @ values + function.bias[:, None]
-            margins.append(self.form.margins(scores, numbers))
+            margins.append(self.form.margins(scores, numbers, self.settings))
         return np.concatenate(margins)
 
     def required(self) -> Array:

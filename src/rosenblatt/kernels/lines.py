@@ -111,11 +111,12 @@ def ends_item(c):
 
 
 @compiled
-def svmlight(buffer, stop, cursor, labels, rows, first, limit, increasing, labelled):
+def svmlight(buffer, stop, cursor, labels, rows, first, limit, lenient, labelled):
     """Rows of lines ``label qid:number index:value … # comment``.
 
-    The columns are index - first, below limit; with ``increasing`` each must be above the last.
-    Unless ``labelled``, a label may be absent, and is then not a number.
+    The columns are index - first, below limit, each above the last; what is beyond the limit is
+    left out if one is ``lenient``. Unless ``labelled``, a label may be absent, and is then not a
+    number.
     """
     values, indices, starts = rows
     at, row, k, lines, ignored, error, _ = cursor
@@ -130,7 +131,7 @@ def svmlight(buffer, stop, cursor, labels, rows, first, limit, increasing, label
                 break
             labels[row], i, queries, error = svmlight_label(i, labelled)
             if error == 0:
-                i, end, error = svmlight_features(i, k, values, indices, first, limit, increasing)
+                i, end, error = svmlight_features(i, k, values, indices, first, limit, lenient)
             if error != 0:
                 break
             row, k, ignored = row + 1, end, ignored + queries
@@ -160,7 +161,7 @@ def svmlight_label(i, labelled):
 
 
 @inlined
-def svmlight_features(i, k, values, indices, first, limit, increasing):
+def svmlight_features(i, k, values, indices, first, limit, lenient):
     """Write the features from i on to the places from k on; where both end, and an error."""
     single, room = values.itemsize == 4, min(len(values), len(indices))
     limit = min(limit, (1 << 32) - 1)
@@ -173,21 +174,22 @@ def svmlight_features(i, k, values, indices, first, limit, increasing):
         if end == i or byte(end) != COLON:
             negative = byte(i) == MINUS and is_digit(byte(i + 1))
             return end, k, INDEX_TOO_SMALL if negative else INDEX
-        if end - i > DIGITS or index - first >= limit:
+        beyond = end - i > DIGITS or index - first >= limit
+        if beyond and not lenient:
             return i, k, INDEX_TOO_LARGE
-        if index < least:
+        if index < least and not beyond:
             return i, k, INDEX_TOO_SMALL if index < first else INDEX_ORDER
         if k == room:
             return i, k, FULL
         x, i = number(end + 1, single)
         if i == end + 1 or not ends_item(byte(i)):
             return i, k, VALUE
+        if beyond:
+            continue
         if not math.isfinite(x):
             return end + 1, k, VALUE_TOO_LARGE
         values[np.uint64(k)], indices[np.uint64(k)] = x, index - first
-        k += 1
-        if increasing:
-            least = index + 1
+        k, least = k + 1, index + 1
 
 
 # Vowpal Wabbit's text.

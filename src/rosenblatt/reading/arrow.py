@@ -12,10 +12,12 @@ from ..kernels.lines import REASONS, VALUE_TOO_LARGE
 from ..kernels.words import CSRBuffer, Grams
 from ..rows import read_only, rows_of
 from .batches import Batch
+from .dates import Times, days_in, parts_of, times_in
 from .parser import LARGEST_LABEL, LONG_LABEL, Parser, empty_rows, filled_rows
 from .recipe import ColumnNames, FeatureRecipe, ReaderOptions, crossed_groups
 from .scaling import DenseScaling, scale_of
 from .sources import Complaint, Source
+from .threads import Broken
 
 
 class BrokenCellError(ValueError):
@@ -27,7 +29,7 @@ class BrokenCellError(ValueError):
 
 
 class DecodedColumns(NamedTuple):
-    """Columns as a kernel takes them: numbers, or the bytes of strings and where each begins."""
+    """Columns as a kernel takes them: numbers, times, or bytes of strings and where each begins."""
 
     labels: np.ndarray | None
     ids: np.ndarray | None
@@ -57,8 +59,9 @@ class TableParser(Parser):
         for number, (name, kind) in enumerate(self.columns):
             if not self.hashed:
                 self.vocabulary.known[number] = (str, name)
-            elif kind == "number":
-                self.vocabulary.add(int(self.salts[number] & self.mask), name)
+            elif kind in ("number", "date"):
+                own = name if kind == "number" else f"{name} in days"
+                self.vocabulary.add(int(self.salts[number] & self.mask), own)
 
     def add_scaling(self, names: list[str]) -> None:
         """Scale numbers as the recipe says; in hashed rows, column by column."""
@@ -82,8 +85,9 @@ class TableParser(Parser):
     def decoded(self, table: Any) -> DecodedColumns:
         """The columns of an Arrow table that has just those that are wanted."""
         columns = [column.combine_chunks() for column in table.columns]
+        decode = {"number": self.numbers, "date": self.times}
         decoded = [
-            self.numbers(column, name) if kind == "number" else strings(column)
+            decode[kind](column, name) if kind in decode else strings(column)
             for column, (name, kind) in zip(columns, self.columns, strict=False)
         ]
         further = columns[len(self.columns) :]
@@ -95,9 +99,9 @@ class TableParser(Parser):
         """A column of numbers; a missing one is NaN."""
         try:
             numbers = numbers_in(column.cast(arrow_type(self.options.dtype), safe=False))
-        except ValueError:
+        except (ValueError, NotImplementedError):
             word = str(column[0])[:40]  # of one row, once the broken one is found
-            sentence, values = self.options.not_a_number(name, word)
+            sentence, values = self.options.not_a("number", name, word)
             raise BrokenCellError(name, sentence, **values) from None
         if np.isinf(numbers).any():
             raise BrokenCellError(name, REASONS[VALUE_TOO_LARGE])
@@ -105,10 +109,33 @@ class TableParser(Parser):
             self.notices[self.gaps] = None
         return read_only(numbers)
 
+    def times(self, column: Any, name: str) -> Times:
+        """A column of dates, or of times of a day."""
+        from pyarrow import compute, types
+
+        if not types.is_temporal(column.type):
+            column = as_words(column)
+        times = times_in(column, self.recipe.date_form(name).form)
+        if times.null_count > column.null_count:
+            odd = compute.and_(compute.is_null(times), compute.is_valid(column))
+            blank = compute.match_substring_regex(column, r"^\s*$")
+            odd = column.filter(compute.and_not(odd, blank))
+            if len(odd):
+                sentence, values = self.options.not_a("date", name, str(odd[0])[:40])
+                raise BrokenCellError(name, sentence, **values)
+        if times.null_count:
+            self.notices[self.gaps] = None
+        return Times(read_only(days_in(times)), times)
+
     def labels(self, column: Any) -> np.ndarray:
         """The labels, as numbers or strings."""
+        from pyarrow import types
+
         labels: np.ndarray
-        if self.recipe.label_kind == "number":
+        if self.recipe.label_kind == "boolean" and types.is_boolean(column.type):
+            good = not column.null_count
+            labels = np.asarray(column.to_numpy(zero_copy_only=False))
+        elif self.recipe.label_kind == "number":
             labels = exact_numbers(column)
             good = np.isfinite(labels).all()
             if good and labels.dtype.kind == "f" and np.any(np.abs(labels) >= LARGEST_LABEL):
@@ -139,7 +166,7 @@ class TableParser(Parser):
         """Numbers side by side."""
         matrix = np.empty((decoded.rows, len(self.columns)), self.options.dtype)
         for j, column in enumerate(decoded.columns):
-            matrix[:, j] = column
+            matrix[:, j] = column.days if isinstance(column, Times) else column
         if self.recipe.scale == "none":
             matrix[np.isnan(matrix)] = 0
         yield slice(decoded.rows), self.scaled(rows_of(matrix))
@@ -163,9 +190,19 @@ class TableParser(Parser):
     def features(self, number: int, column: Any) -> list[CSRBuffer]:
         """The features of one column."""
         name, kind = self.columns[number]
+        index = np.uint32(self.salts[number] & self.mask)
         if kind == "number":
-            return self.number_features(name, np.uint32(self.salts[number] & self.mask), column)
-        return [self.word_features(number, column)]
+            return self.number_features(name, index, column)
+        if kind == "text":
+            return [self.text_features(number, column)]
+        if kind == "category":
+            return [self.category_features(name, self.salts[number], column)]
+        words = parts_of(column.column, self.recipe.date_form(name).parts)
+        parts = [
+            self.category_features(part, np.uint64(salt(part)), strings(cells))
+            for part, cells in ((f"{name} {part}", cells) for part, cells in words.items())
+        ]
+        return self.number_features(name, index, column.days) + parts
 
     def number_features(self, name: str, index: np.uint32, column: np.ndarray) -> list[CSRBuffer]:
         """Numbers in a column of their own, and where they are missing in another."""
@@ -173,32 +210,39 @@ class TableParser(Parser):
         if self.recipe.scales is not None:
             numbers = [(index, self.column_scaling.column(self.places[name], column))]
             if name in self.flagged:
-                numbers.append((self.flagged[name], np.isnan(column).astype(column.dtype)))
-        parts = [empty_rows(len(column), len(column), column.dtype) for _ in numbers]
+                numbers.append((self.flagged[name], np.isnan(column)))
+        dtype = self.options.dtype
+        parts = [empty_rows(len(column), len(column), dtype) for _ in numbers]
         for (place, values), out in zip(numbers, parts, strict=True):
-            words.numbers(read_only(values), 0, 0, place, out)
+            words.numbers(read_only(values.astype(dtype, copy=False)), 0, 0, place, out)
         return parts
 
-    def word_features(self, number: int, column: Any) -> CSRBuffer:
-        """A category, or the n-grams of a text."""
-        (name, kind), seed, dtype = self.columns[number], self.salts[number], self.options.dtype
-        met = self.vocabulary.met
+    def category_features(self, name: str, seed: np.uint64, column: Any) -> CSRBuffer:
+        """A feature for each string."""
         data, offsets = column
         rows = len(offsets) - 1
-        if kind == "category":
-            out = empty_rows(rows, rows, dtype)
-            words.categories(data, offsets, 0, 0, seed, self.mask, self.recipe.trim, out, met)
-        else:
-            shortest, longest = self.recipe.ngrams
-            grams = Grams(shortest, longest, self.recipe.characters, False, True, seed, self.mask)
-            size = int(offsets[-1] - offsets[0])
-            most = size if grams.characters else (size + rows) // 3  # words of two letters
-            out = empty_rows(rows, most * (longest - shortest + 1), dtype)
-            words.text(data, offsets, 0, 0, grams, out, met)
-        spell = joined_words if kind == "text" and not self.recipe.characters else as_it_is
+        out, met = empty_rows(rows, rows, self.options.dtype), self.vocabulary.met
+        words.categories(data, offsets, 0, 0, seed, self.mask, self.recipe.trim, out, met)
+        self.collect_names(name, as_it_is, data)
+        return out
+
+    def text_features(self, number: int, column: Any) -> CSRBuffer:
+        """The n-grams of each string."""
+        name, seed = self.columns[number][0], self.salts[number]
+        data, offsets = column
+        shortest, longest, characters = self.recipe.grams_of(name)
+        grams = Grams(shortest, longest, characters, False, True, seed, self.mask)
+        rows, size = len(offsets) - 1, int(offsets[-1] - offsets[0])
+        most = size if characters else (size + rows) // 3  # words of two letters
+        out = empty_rows(rows, most * (longest - shortest + 1), self.options.dtype)
+        words.text(data, offsets, 0, 0, grams, out, self.vocabulary.met)
+        self.collect_names(name, as_it_is if characters else joined_words, data)
+        return out
+
+    def collect_names(self, name: str, spell: Callable[[bytes], str], data: Any) -> None:
+        """Keep the names of what was met first in a column."""
         view = memoryview(data)
         self.vocabulary.collect(lambda begin, end: (cell_name, name, spell, bytes(view[begin:end])))
-        return out
 
 
 def table_scaling(recipe: FeatureRecipe) -> DenseScaling:
@@ -282,12 +326,16 @@ def exact_numbers(column: Any) -> np.ndarray:
 
 
 def as_words(column: Any) -> Any:
-    """A column as strings; truth values are spelled as Python does, and as pandas writes CSV."""
+    """A column as strings; truth values and days are spelled as pandas writes them to CSV."""
     from pyarrow import compute, types
 
     if types.is_boolean(column.type):
         return compute.if_else(column, "True", "False")
-    return column.cast(arrow_type(None))
+    words = column.cast(arrow_type(None))
+    if types.is_timestamp(column.type):
+        words = compute.replace_substring_regex(words, r"(\.\d*?)0+$", r"\1")
+        words = compute.replace_substring_regex(words, r"( 00:00:00)?\.?$", "")
+    return words
 
 
 def strings(column: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -301,10 +349,10 @@ def strings(column: Any) -> tuple[np.ndarray, np.ndarray]:
     return read_only(data), read_only(offsets)
 
 
-def without_broken(
-    rows: int, decode: Callable[[int, int], DecodedColumns], skip: Callable[[int], None]
-) -> Iterator[DecodedColumns]:
-    """The rows 0 to rows decoded, in as few parts as the broken ones that are skipped allow."""
+def with_broken(
+    rows: int, decode: Callable[[int, int], DecodedColumns], broken: Callable[[int], Broken]
+) -> Iterator[DecodedColumns | Broken]:
+    """The rows 0 to rows decoded, in as few parts as the broken ones among them allow."""
     first = 0
     while first < rows:
         try:
@@ -321,5 +369,5 @@ def without_broken(
                     beyond = middle
         if bad > first:
             yield decode(first, bad)
-        skip(bad)
+        yield broken(bad)
         first = bad + 1

@@ -5,19 +5,31 @@ import shutil
 import tempfile
 from collections.abc import Generator, Iterator
 from copy import copy
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from .arrow import BrokenCellError, DecodedColumns, TableParser, without_broken
+from .arrow import BrokenCellError, DecodedColumns, TableParser, with_broken
 from .batches import Batch
 from .formats import told_by_magic
-from .kinds import kind_of
+from .kinds import kind_of, kind_of_column
 from .notices import unused_column
-from .recipe import ColumnNames, FeatureRecipe, ReaderOptions, recipe_for, with_columns
+from .recipe import (
+    ColumnKind,
+    ColumnNames,
+    FeatureRecipe,
+    ReaderOptions,
+    label_kind,
+    notices_of,
+    recipe_for,
+    with_columns,
+)
 from .sources import Location, Source
 from .tables import TableSource
+from .threads import Broken, Piece
 
 BATCH_ROWS = 1 << 14
+FIRST_ROWS = 5_000  # by which it is told what strings hold
 COPIED_AT_ONCE = 4 << 20  # bytes
 ARROW_NAMES = {"arrow": "ipc"}  # of formats, where Arrow has another
 
@@ -48,17 +60,47 @@ class ColumnarParser(TableParser):
             raise unreadable(source, files, format) from error
         schema = self.dataset.schema
         self.names = names = ColumnNames(schema.names, source.name)
-        kinds = names.kinds([kind_of(kind) for kind in schema.types], options.category)
+        kinds = self.kinds(options)
         recipe = with_columns(recipe_for(recipe, "table", source.name), names, kinds)
+        if options.new and recipe.label and recipe.label not in options.category:
+            recipe = replace(recipe, label_kind=kind_of_labels(schema.field(recipe.label).type))
         super().__init__(source, recipe, options, names)
         for number in self.wanted:
-            if not kinds[number]:
+            if not kinds[number].kind:
                 raise ValueError(
-                    f"{source.name}: the column {schema.names[number]!r} is neither numbers nor "
-                    f"strings, but {schema.types[number]}; cast it to one of them."
+                    f"{source.name}: the column {schema.names[number]!r} is neither numbers, "
+                    f"strings nor dates, but {schema.types[number]}; cast it to one of them."
                 )
-        unused = (name for name, kind in zip(schema.names, kinds, strict=True) if not kind)
-        self.notices.update((unused_column(name), None) for name in unused)
+        told = notices_of(recipe, names, kinds) if options.new else []
+        told += [
+            unused_column(name)
+            for name, each in zip(schema.names, kinds, strict=True)
+            if not each.kind and name not in recipe.ignore
+        ]
+        self.notices.update((notice, None) for notice in told)
+
+    def kinds(self, options: ReaderOptions) -> list[ColumnKind]:
+        """What each column holds: by its type, and strings and times by the first rows."""
+        names = self.names
+        stated = {names.number(name) for name in options.category}
+        kinds = [
+            ColumnKind("category" if j in stated else kind_of(kind))
+            for j, kind in enumerate(self.dataset.schema.types)
+        ]
+        unsure = [
+            names.names[j]
+            for j, each in enumerate(kinds)
+            if each.kind in ("category", "date") and j not in stated
+        ]
+        if not options.new or not unsure:
+            return kinds
+        try:
+            first = self.dataset.head(FIRST_ROWS, columns=unsure, use_threads=False)
+        except (ValueError, OSError):
+            return kinds  # the damage is told where the rows are read
+        for name in unsure:
+            kinds[names.numbers[name]] = kind_of_column(name, first[name])
+        return kinds
 
     def readable(self, source: Source) -> list[str]:
         """The files that Arrow can read: the source's own, or a copy."""
@@ -91,8 +133,8 @@ class ColumnarParser(TableParser):
         self.copy.flush()
         return str(self.copy.name)
 
-    def batches(self, location: Location) -> Generator[Batch]:
-        """All rows from the beginning."""
+    def pieces(self, slots: int) -> Generator[Piece]:
+        """All rows from the beginning, as tables."""
         import pyarrow
 
         names = self.dataset.schema.names
@@ -102,44 +144,60 @@ class ColumnarParser(TableParser):
             batch_readahead=2,
             fragment_readahead=1,
         )
-        for batch in intact(scanned, location):
+        number = rows = 0
+        for batch in intact(scanned, self.source.name):
             table = pyarrow.Table.from_batches([batch])
             step = max(1, len(table) * self.options.batch_bytes // max(1, table.nbytes))
             for first in range(0, len(table), step):
                 part = table.slice(first, step)
-                for decoded in self.good(part, location):
-                    after = location.lines + len(part)
-                    taken = (self.source.size or 0) * after // max(1, self.count)
-                    yield from self.batches_of(decoded, taken, after)
-                location.lines += len(part)
+                rows += len(part)
+                taken = (self.source.size or 0) * rows // max(1, self.count)
+                yield Piece(part, taken, number % slots)
+                number += 1
 
-    def good(self, table: Any, location: Location) -> Iterator[DecodedColumns]:
-        """The rows that are not broken."""
+    def parsed(self, piece: Piece) -> Iterator[Batch | Broken]:
+        """The rows of a table."""
+        table = piece.data
 
         def decode(first: int, stop: int) -> DecodedColumns:
             return self.decoded(table.slice(first, stop - first))
 
-        def skip(row: int) -> None:
+        def broken(row: int) -> Broken:
             try:
                 decode(row, row + 1)
-            except BrokenCellError as broken:
-                location.skip(location.lines + row + 1, broken.complaint)
+            except BrokenCellError as error:
+                return Broken(row + 1, error.complaint)
+            raise AssertionError
 
-        yield from without_broken(len(table), decode, skip)
+        for decoded in with_broken(len(table), decode, broken):
+            if isinstance(decoded, Broken):
+                yield decoded
+            else:
+                yield from self.batches_of(decoded, piece.taken, len(table))
+        self.lines = len(table)
 
 
-def intact(scanned: Iterator[Any], location: Location) -> Iterator[Any]:
+def kind_of_labels(kind: Any) -> str:
+    """How labels of some Arrow type are read: categories of numbers are numbers."""
+    from pyarrow import types
+
+    return label_kind(kind_of(kind.value_type if types.is_dictionary(kind) else kind))
+
+
+def intact(scanned: Iterator[Any], name: str) -> Iterator[Any]:
     """What Arrow reads, or a sentence where it cannot go on."""
+    rows = 0
     while True:
         try:
             batch = next(scanned, None)
         except (ValueError, OSError) as error:
             raise ValueError(
-                f"{location.name}, after row {location.lines}: the file is damaged, or its columns "
+                f"{name}, after row {rows}: the file is damaged, or its columns "
                 "are of other types than those of the first file."
             ) from error
         if batch is None:
             return
+        rows += len(batch)
         yield batch
 
 

@@ -4,7 +4,7 @@ On covtype.csv (75 MB of numbers) the kernel takes a third of Arrow's time, with
 """
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from .arrow import (
     arrow_type,
     missing_in,
     table_scaling,
-    without_broken,
+    with_broken,
 )
 from .batches import Batch
 from .formats import delimiter_of
@@ -39,8 +39,9 @@ from .layout import (
 from .lines import LineBuffers, LineParser
 from .notices import divided_by
 from .parser import Parser
-from .recipe import FeatureRecipe, ReaderOptions, recipe_for, with_columns
-from .sources import BLANKS, Complaint, Location, Source, last_newline, pieces
+from .recipe import FeatureRecipe, ReaderOptions, notices_of, recipe_for, with_columns
+from .sources import BLANKS, Complaint, Source, last_newline
+from .threads import Broken, Piece
 
 
 def delimited_parser(
@@ -61,12 +62,13 @@ def delimited_parser(
     if options.new:
         recipe = with_exact_labels(recipe, layout, rows)
         recipe = replace(recipe, header=layout.header, delimiter=found)
-    all_numbers = {*layout.kinds, recipe.label_kind} <= {"number", None}
+    all_numbers = {*(each.kind for each in layout.kinds), recipe.label_kind} <= {"number", None}
     in_one_go = all_numbers and recipe.bits is None and recipe.id is None
     parser = (NumberParser if in_one_go else CellParser)(source, recipe, options, layout)
     if options.new:
-        notices = [divided_by(found)] * (found != usual) + layout.notices
-        parser.notices.update((notice, None) for notice in notices)
+        told = notices_of(recipe, layout.columns, layout.kinds)
+        told = [divided_by(found)] * (found != usual) + told
+        parser.notices.update((notice, None) for notice in told)
     return parser
 
 
@@ -134,7 +136,7 @@ class NumberParser(LineParser):
             begin = cursor.at + before.rfind(delimiter) + 1
             cell = re.split(rb"[\n%b]" % delimiter, bytes(data[begin : begin + 99]))[0]
             shown = cell.decode(errors="replace").strip()[:40]
-            sentence, values = self.options.not_a_number(name, shown)
+            sentence, values = self.options.not_a("number", name, shown)
         return Complaint(repr(name), sentence, values)
 
     def label_column(self) -> Any:
@@ -162,16 +164,22 @@ class CellParser(TableParser):
         """A parser of the same layout for other bytes, or by another recipe."""
         return CellParser(source, recipe, self.options, self.layout)
 
-    def batches(self, location: Location) -> Generator[Batch]:
-        """All rows from the beginning."""
-        lengths = self.recipe.ngrams[1] - self.recipe.ngrams[0] + 1
-        size = self.options.batch_bytes // (lengths if self.recipe.characters else 1) + 1
-        with self.opened(location) as stream:
-            for data in pieces(stream, size, self.end_of_rows, location):
-                after = location.lines + int(np.count_nonzero(data == NEWLINE))
-                for decoded in self.decoded_cells(data, location):
-                    yield from self.batches_of(decoded, stream.taken, after)
-                location.lines = after
+    @property
+    def piece_bytes(self) -> int:
+        """How many bytes become one piece, about: fewer where they become more features."""
+        grams = [self.recipe.grams_of(name) for name in self.recipe.text]
+        most = max([longest - shortest + 1 for shortest, longest, each in grams if each] or [1])
+        return self.options.batch_bytes // most + 1
+
+    def parsed(self, piece: Piece) -> Iterator[Batch | Broken]:
+        """The rows of whole lines."""
+        lines = int(np.count_nonzero(piece.data == NEWLINE))
+        for decoded in self.decoded_cells(piece.data):
+            if isinstance(decoded, Broken):
+                yield decoded
+            else:
+                yield from self.batches_of(decoded, piece.taken, lines)
+        self.lines = lines
 
     def end_of_rows(self, buffer: bytearray, filled: int) -> int:
         """Where the last whole row ends."""
@@ -180,8 +188,8 @@ class CellParser(TableParser):
         ends = row_ends(memoryview(buffer)[:filled], self.layout.delimiter)
         return int(ends[-1]) if len(ends) else 0
 
-    def decoded_cells(self, data: np.ndarray, location: Location) -> Iterator[DecodedColumns]:
-        """The cells of whole rows, without those that are broken."""
+    def decoded_cells(self, data: np.ndarray) -> Iterator[DecodedColumns | Broken]:
+        """The cells of whole rows, and where one is broken."""
         try:
             yield self.decode(data)
             return
@@ -192,12 +200,11 @@ class CellParser(TableParser):
         def decode(first: int, stop: int) -> DecodedColumns:
             return self.decode(data[edges[first] : edges[stop]])
 
-        def skip(row: int) -> None:
+        def broken(row: int) -> Broken:
             before = int(np.count_nonzero(data[: edges[row]] == NEWLINE))
-            broken = self.complaint(data[edges[row] : edges[row + 1]])
-            location.skip(location.lines + before + 1, broken)
+            return Broken(before + 1, self.complaint(data[edges[row] : edges[row + 1]]))
 
-        yield from without_broken(len(edges) - 1, decode, skip)
+        yield from with_broken(len(edges) - 1, decode, broken)
 
     def decode(self, data: np.ndarray) -> DecodedColumns:
         """The columns of some rows."""
@@ -238,6 +245,6 @@ class CellParser(TableParser):
             cell = cells[number].strip()
             if kind != arrow_type(None) and not is_number(cell):
                 return Complaint(
-                    repr(names[number]), *self.options.not_a_number(names[number], cell[:40])
+                    repr(names[number]), *self.options.not_a("number", names[number], cell[:40])
                 )
         return Complaint(1, problem)

@@ -17,13 +17,13 @@ from ..parameters import ParameterError
 from ..rows import read_only
 from .arrow import arrow_type, as_words
 from .formats import NUMBER
-from .kinds import ColumnKind, kind_of, kind_of_cells
+from .kinds import kind_of_cells
 from .lines import after_line
-from .notices import Notice
 from .parser import BOM, LARGEST_LABEL, SAMPLE
 from .recipe import (
     DIGITS,
     LABEL_NAMES,
+    ColumnKind,
     ColumnNames,
     FeatureRecipe,
     ReaderOptions,
@@ -42,10 +42,9 @@ class TableLayout(NamedTuple):
 
     delimiter: str
     columns: ColumnNames
-    kinds: list[str]
+    kinds: list[ColumnKind]
     skip: int
     header: bool
-    notices: list[Notice]
 
 
 def layout_of(
@@ -62,14 +61,10 @@ def layout_of(
         hint = " below its header (state {header=False} if that line is a row)" if header else ""
         raise ParameterError(f"{source.name} has no rows{hint}.")
     columns = ColumnNames(first.names(header, recipe), source.name)
-    found = first.kinds(header, columns.names)
+    found = first.kinds(header, columns.names, options.skip_bad)
     stated = {columns.number(name) for name in options.category}
-    kinds = ["category" if j in stated else each.kind for j, each in enumerate(found)]
-    notices = [
-        each.notice for j, each in enumerate(found) if each.notice is not None and j not in stated
-    ]
-    skip = ends[0] if header else begin
-    return TableLayout(delimiter, columns, kinds, skip, header, notices), rows
+    kinds = [ColumnKind("category") if j in stated else each for j, each in enumerate(found)]
+    return TableLayout(delimiter, columns, kinds, ends[0] if header else begin, header), rows
 
 
 def sample(source: Source, delimiter: str) -> tuple[int, bytes, list[int]]:
@@ -180,8 +175,8 @@ class FirstRows:
                 return known
         return list(map(str, range(len(self.cells))))
 
-    def kinds(self, header: bool, names: list[str]) -> list[ColumnKind]:
-        """What each column holds, as far as these rows tell."""
+    def kinds(self, header: bool, names: list[str], tolerated: int) -> list[ColumnKind]:
+        """What each column holds, as far as these rows tell; so many may be broken."""
         rows = self.below if header else self.top + self.below
         if self.is_numeric(rows):
             return [ColumnKind("number")] * len(self.cells)
@@ -190,7 +185,7 @@ class FirstRows:
             if header
             else inferred_cells(rows, self.delimiter, len(self.cells)).columns
         )
-        return [kind_of_cells(*pair) for pair in zip(names, columns, strict=True)]
+        return [kind_of_cells(*pair, tolerated) for pair in zip(names, columns, strict=True)]
 
 
 class Sign(Enum):
@@ -210,10 +205,10 @@ def sign_of_name(cell: str, number: bool, column: Any, is_label: bool) -> Sign:
     kind = kind_of_cells("", column).kind
     if not cell:
         return Sign.NONE
-    if kind == "number" or kind_of(column.type) == "":  # numbers, or days
-        if not number:
-            return Sign.SURE if kind == "number" or not re.search(r"\d", cell) else Sign.NONE
-        return Sign.ROW if is_within(cell, column) else Sign.NONE
+    if kind == "date":
+        return Sign.NONE if re.search(r"\d", cell) else Sign.SURE
+    if kind == "number":
+        return Sign.SURE if not number else Sign.ROW if is_within(cell, column) else Sign.NONE
     words = as_words(column).drop_null()
     if compute.any(compute.equal(compute.utf8_trim_whitespace(words), cell)).as_py():
         return Sign.LABEL if is_label else Sign.ROW
@@ -322,5 +317,10 @@ def parsed_cells(
 def inferred_cells(data: bytes, delimiter: str, width: int, **conversion: Any) -> Any:
     """The cells of whole rows, of the types that suit them; rows of another width are left out."""
     data = data.decode(errors="replace").encode()  # rows that are left out must be UTF-8 too
-    truths: dict[str, Any] = {"true_values": [], "false_values": []}
-    return parsed_cells(data, delimiter, width, lenient=True, **truths, **conversion)
+    conversion |= {"true_values": [], "false_values": []}
+    table = parsed_cells(data, delimiter, width, lenient=True, **conversion)
+    zoned = [column.name for column in table.schema if getattr(column.type, "tz", None)]
+    if not zoned:
+        return table
+    words = {"column_types": dict.fromkeys(zoned, arrow_type(None))}  # with the time on the wall
+    return parsed_cells(data, delimiter, width, lenient=True, **conversion, **words)

@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels import lines
-from ..kernels.addresses import line_end
+from ..kernels.addresses import MINUS, line_end
 from ..kernels.algebra import Rows
-from ..kernels.lines import FULL, INDEX_TOO_SMALL, REASONS, Cursor
+from ..kernels.lines import FULL, INDEX_TOO_LARGE, INDEX_TOO_SMALL, REASONS, Cursor
 from ..kernels.words import CSRBuffer
+from ..parameters import ParameterError
 from .batches import Batch
 from .notices import BASES, QUERIES, Notice
 from .parser import (
@@ -25,7 +26,8 @@ from .parser import (
 )
 from .recipe import OTHER_BITS, FeatureRecipe, ReaderOptions, crossed_groups, recipe_for
 from .scaling import sparse_scaling
-from .sources import Complaint, Location, Source, pieces
+from .sources import Complaint, Source
+from .threads import Broken, Piece
 
 
 class LineBuffers(NamedTuple):
@@ -43,49 +45,49 @@ class LineParser(Parser):
     ignored: Notice  # what is said of fields that were read and have no use
     width = 0
 
-    def batches(self, location: Location) -> Generator[Batch]:
-        """All rows from the beginning."""
-        with self.opened(location) as stream:
-            for data in pieces(stream, self.options.batch_bytes, self.end_of_rows, location):
-                cursor = Cursor(lines=location.lines)
-                while cursor.at < len(data):
-                    out = self.buffers(len(data) - cursor.at)
-                    before = cursor
-                    cursor = self.parse_good(data, cursor, out, location)
-                    self.refuse_long_labels(data, before, cursor.rows, out, location)
-                    if cursor.ignored:
-                        self.notices[self.ignored] = None
-                    labels, weights = out.labels if self.labelled else None, out.weights
-                    for some, rows in self.finished(data, cursor, out):
-                        yield Batch(
-                            rows,
-                            None if labels is None else labels[some],
-                            None if weights is None else weights[some],
-                            self.width,
-                            stream.taken,
-                            cursor.lines,
-                        )
-                location.lines = cursor.lines
+    def parsed(self, piece: Piece) -> Iterator[Batch | Broken]:
+        """The rows of whole lines."""
+        data, cursor = piece.data, Cursor()
+        while cursor.at < len(data):
+            out = self.buffers(len(data) - cursor.at)
+            before = cursor
+            cursor = yield from self.parse_good(data, cursor, out)
+            long = np.abs(out.labels[: cursor.rows]) >= LARGEST_LABEL
+            if self.labelled and long.any():
+                shorter = out._replace(labels=out.labels[: long.argmax()])
+                yield self.long_label(data, before, shorter)
+                return
+            if cursor.ignored:
+                self.notices[self.ignored] = None
+            labels, weights = out.labels if self.labelled else None, out.weights
+            for some, rows in self.finished(data, cursor, out):
+                yield Batch(
+                    rows,
+                    None if labels is None else labels[some],
+                    None if weights is None else weights[some],
+                    self.width,
+                    piece.taken,
+                    cursor.lines,
+                )
+        self.lines = cursor.lines
 
     def parse_good(
-        self, data: np.ndarray, cursor: Cursor, out: LineBuffers, location: Location
-    ) -> Cursor:
-        """Parse from the cursor on until the buffers are full, leaving broken lines out."""
+        self, data: np.ndarray, cursor: Cursor, out: LineBuffers
+    ) -> Generator[Broken, None, Cursor]:
+        """Parse from the cursor on until the buffers are full; broken lines are told."""
         cursor = self.parse(data, cursor._replace(rows=0, values=0), out)
         while cursor.error > FULL:
-            location.skip(cursor.lines + 1, self.complaint(data, cursor))
+            yield Broken(cursor.lines + 1, self.complaint(data, cursor))
             cursor = self.parse(data, after_line(data, cursor), out)
         return cursor
 
-    def refuse_long_labels(
-        self, data: np.ndarray, before: Cursor, rows: int, out: LineBuffers, location: Location
-    ) -> None:
-        """Refuse numbers so large that two labels could become one."""
-        long = np.abs(out.labels[:rows]) >= LARGEST_LABEL
-        if self.labelled and long.any():
-            until = out._replace(labels=out.labels[: long.argmax()])
-            again = self.parse_good(data, before, until, Location("", location.tolerated, ""))
-            raise location.error(again.lines + 1, Complaint(self.label_column(), LONG_LABEL))
+    def long_label(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Broken:
+        """A number so large that two labels could become one; buffers end before its row."""
+        cursor = self.parse(data, cursor._replace(rows=0, values=0), out)
+        while cursor.error > FULL:
+            cursor = self.parse(data, after_line(data, cursor), out)
+        complaint = Complaint(self.label_column(), LONG_LABEL, error=ParameterError)
+        return Broken(cursor.lines + 1, complaint)
 
     def label_column(self) -> Any:
         """Where the label is."""
@@ -128,6 +130,7 @@ class SvmlightParser(LineParser):
         if recipe.text or recipe.cross or recipe.pairs:
             raise ValueError("svmlight has numbered columns only: no text, cross or pairs.")
         first, head = recipe.first, source.head(SAMPLE)
+        self.first_is_guessed = first is None
         if first is None:
             first = 0 if has_index_0(head) else 1
         self.skip = len(BOM) * head.startswith(BOM)
@@ -137,7 +140,9 @@ class SvmlightParser(LineParser):
 
     def over(self, source: Source, recipe: FeatureRecipe) -> "SvmlightParser":
         """A parser for other bytes, or by another recipe."""
-        return SvmlightParser(source, recipe, self.options)
+        other = SvmlightParser(source, recipe, self.options)
+        other.first_is_guessed = self.first_is_guessed and recipe.first == self.recipe.first
+        return other
 
     def buffers(self, size: int) -> LineBuffers:
         """A value takes 4 bytes or more; there may be more rows than these."""
@@ -147,20 +152,29 @@ class SvmlightParser(LineParser):
 
     def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
         """Call the kernel."""
-        limit, increasing = 1 << 32, True
-        rules = self.recipe.first, limit, increasing, self.labelled
+        lenient = not self.options.new  # a model passes over columns that it has not met
+        rules = self.recipe.first, 1 << 32, lenient, self.labelled
         cursor = lines.svmlight(data, len(data), cursor, out.labels, out.rows, *rules)
-        if cursor.values:
-            self.width = max(self.width, int(out.rows.indices[: cursor.values].max()) + 1)
+        used = out.rows.indices[: cursor.values]
+        self.width = int(used.max()) + 1 if cursor.values else 0
         return cursor
 
     def complaint(self, data: np.ndarray, cursor: Cursor) -> Complaint:
         """The column where a line is broken, and why."""
         found = super().complaint(data, cursor)
-        if cursor.error == INDEX_TOO_SMALL and self.recipe.first == 1 and self.options.new:
-            hint = found.sentence + " (1; state {first} if it is 0)"
-            return found._replace(sentence=hint, values={"first": 0})
-        return found
+        if cursor.error == INDEX_TOO_LARGE:
+            return found._replace(sentence=f"an index is above {2**32 - 1:,}")
+        is_0 = cursor.error == INDEX_TOO_SMALL and data[cursor.where] != MINUS
+        if not (is_0 and self.recipe.first == 1 and self.options.new):
+            return found
+        if self.first_is_guessed:
+            sentence = f"{found.sentence} (1; state {{first}} if it is 0)"
+            return Complaint(found.column, sentence, {"first": 0}, FirstIndexError)
+        return found._replace(sentence=found.sentence + " (1, as was stated)")
+
+
+class FirstIndexError(ParameterError):
+    """The indices of svmlight begin with 0 after all."""
 
 
 def has_index_0(head: bytes) -> bool:

@@ -17,6 +17,8 @@ class NoticeKind(StrEnum):
     DELIMITER = "delimiter"
     SCALE = "scale"
     CODES = "codes"
+    FIRST = "first"
+    DATES = "dates"
 
 
 class Notice(NamedTuple):
@@ -36,10 +38,13 @@ AVERAGED = Notice(NoticeKind.MISSING, "Missing numbers count as the mean of thei
 BITS = Notice(NoticeKind.BITS, "The columns are numbers and not hashed: bits is not used.")
 
 
+FROM_0 = Notice(NoticeKind.FIRST, "The columns are numbered from 0: a row far down has an index 0.")
+
+
 def unused_column(name: str) -> Notice:
     """A column that cannot become features."""
     return Notice(
-        NoticeKind.COLUMN, f"The column {name!r} is neither numbers nor strings: not used."
+        NoticeKind.COLUMN, f"The column {name!r} is neither numbers, strings nor dates: not used."
     )
 
 
@@ -102,4 +107,13 @@ def codes_in(names: Sequence[str]) -> Notice:
     return Notice(
         NoticeKind.CODES,
         f"{listed(names)} {are} rather than sizes; such a column is better a category, or ignored.",
+    )
+
+
+def date_column(name: str, form: str, parts: Sequence[str]) -> Notice:
+    """A column that was taken as dates."""
+    return Notice(
+        NoticeKind.DATES,
+        f"The column {name!r} is taken as dates{form}: {', '.join(parts)}, and the time as a "
+        "number.",
     )

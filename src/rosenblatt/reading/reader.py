@@ -1,11 +1,9 @@
-"""The reader: goes through a source in batches, one or two ahead of whoever learns from them."""
+"""The reader: goes through a source in batches, a few ahead of whoever learns from them."""
 
 import json
-from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -14,17 +12,25 @@ from .batches import Batch, one_batch
 from .columnar import ColumnarParser
 from .delimited import delimited_parser
 from .formats import DELIMITERS, format_of
-from .lines import SvmlightParser, VowpalWabbitParser
-from .notices import BITS, Notice
+from .lines import FirstIndexError, SvmlightParser, VowpalWabbitParser
+from .notices import BITS, FROM_0, Notice
 from .parser import Parser
-from .recipe import ASKED, FeatureRecipe, ReaderOptions, check, recipe_of
+from .recipe import (
+    ASKED,
+    FeatureRecipe,
+    ReaderOptions,
+    check,
+    recipe_of,
+    refuse_options_of_text,
+)
 from .sources import Location, Source
 from .survey import Survey
 from .tables import TableSource, source_of
+from .threads import cores, in_order
 from .vocabulary import FeatureNames
 
 BATCH_BYTES = 4 << 20  # they and their rows stay near the processor
-AHEAD = 2  # batches
+Result = TypeVar("Result")
 
 
 def read(
@@ -34,7 +40,7 @@ def read(
     label: str | int | bool | None = None,
     category: Sequence[str] = (),
     text: Sequence[str] = (),
-    ngrams: tuple[int, int] = (1, 1),
+    ngrams: tuple[int, int] | None = None,
     characters: bool = False,
     bits: int | None = None,
     cross: Sequence[str] = (),
@@ -50,6 +56,7 @@ def read(
     batch_bytes: int = BATCH_BYTES,
     dtype: Any = np.float32,
     names: int = 0,
+    threads: int | None = None,
 ) -> "Reader":
     """Read a file, a folder, a pattern, ``"-"`` (standard input) or a table in batches.
 
@@ -68,7 +75,8 @@ def read(
         Columns of words, the label's too, where the first rows look like numbers.
     text, ngrams, characters
         Columns that become hashed n-grams, each row's of length 1; the least and the most words in
-        an n-gram; whether to take characters instead of words.
+        an n-gram; whether to take characters instead of words. ``"title:1-2"`` and ``"title:c2-4"``
+        say that of one column.
     bits
         Hashed features get 2^bits columns: 18 unless stated, or 20 with text.
     cross, pairs
@@ -91,17 +99,18 @@ def read(
         How many broken rows to leave out, and how many names of hashed features to keep.
     batch_bytes, dtype
         How many bytes become one batch, about; the type of the values, float32 or float64.
+    threads
+        How many threads parse, each a batch at a time: as many as there are cores unless stated.
+        The rows and their order are the same with any number.
     """
-    text, category, cross = several(text), several(category), several(cross)
-    grams = int(ngrams[0]), int(ngrams[1])
     asked = replace(
         ASKED,
         label=label,
-        text=text,
-        ngrams=grams,
+        text=several(text),
+        ngrams=ngrams,
         characters=characters,
         bits=bits,
-        cross=cross,
+        cross=several(cross),
         pairs=pairs,
         scale=scale,
         first=first,
@@ -113,10 +122,12 @@ def read(
     recipe = asked if features is None else recipe_of(features, asked)
     new = features is None
     needed = new or label is not None
-    options = ReaderOptions(batch_bytes, np.dtype(dtype), names, needed, new, category)
+    threads = cores() if threads is None else threads
+    kept = np.dtype(dtype), names, needed, new, several(category), skip_bad, threads
+    options = ReaderOptions(batch_bytes, *kept)
     check(recipe, options)
     source = source_of(path, recipe.encoding)
-    return reader_of(source, format, (recipe, asked), options, skip_bad)
+    return reader_of(source, format, (recipe, asked), options)
 
 
 def several(names: Sequence[str]) -> tuple[str, ...]:
@@ -129,7 +140,6 @@ def reader_of(
     format: str | None,  # noqa: A002
     recipes: tuple[FeatureRecipe, FeatureRecipe],
     options: ReaderOptions,
-    skip_bad: int,
 ) -> "Reader":
     """The reader of a source, by a recipe and by what was asked for."""
     recipe, asked = recipes
@@ -139,7 +149,7 @@ def reader_of(
     parser = parser_of(source, kind, recipe, options)
     if asked.bits is not None and not parser.hashed:
         parser.notices[BITS] = None
-    return Reader(source, kind, parser, skip_bad)
+    return Reader(source, kind, parser)
 
 
 def parser_of(source: Source, kind: str, recipe: FeatureRecipe, options: ReaderOptions) -> Parser:
@@ -161,6 +171,8 @@ def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOp
     named = options.category or recipe.ignore or (label, recipe.id) != (None, None)
     if kind in ("svmlight", "vw") and named:
         raise ValueError(f"A line of {kind} begins with its label: it has no columns to name.")
+    if kind in ("svmlight", "vw"):
+        refuse_options_of_text(recipe)
     if recipe.header is not None and kind not in DELIMITERS:
         raise ParameterError("{header?} is about CSV and TSV; other formats have no line of names.")
     if recipe.first is not None and kind != "svmlight":
@@ -176,22 +188,34 @@ class Reader:
     ``names`` gives the names of features by column.
     """
 
-    def __init__(self, source: Source, format: str, parser: Parser, skip_bad: int) -> None:  # noqa: A002
+    def __init__(self, source: Source, format: str, parser: Parser) -> None:  # noqa: A002
         self.format, self.size, self.hashed = format, source.size, parser.hashed
         self.source, self.parser, self.options = source, parser, parser.options
         self.bits, self.columns = parser.recipe.bits, parser.recipe.columns
-        self.skip_bad = skip_bad
-        self.location = Location(source.name, skip_bad, parser.unit)
+        self.skip_bad = parser.options.skip_bad
+        self.location = Location(source.name, self.skip_bad, parser.unit)
         self.asked = parser.recipe
 
     def __iter__(self) -> Iterator[Batch]:
         self.settle()
         return self.as_read()
 
+    def each(self, use: Callable[[Batch], Result]) -> Iterator[tuple[Batch, Result]]:
+        """Every batch, and what a function makes of it in the threads that parse.
+
+        The function sees a batch before it is known how many lines and columns are before it.
+        """
+        self.settle()
+        return in_order(self.parser, self.begin(), self.options.threads, use)
+
     def as_read(self) -> Iterator[Batch]:
         """The batches as they are before the sizes of their numbers are known."""
+        return self.parser.batches(self.begin(), self.options.threads)
+
+    def begin(self) -> Location:
+        """Where a new pass is."""
         self.location = Location(self.source.name, self.skip_bad, self.parser.unit)
-        return ahead(self.parser.batches(self.location), self.source.leave)
+        return self.location
 
     def settle(self, told: Callable[[Batch], None] | None = None) -> None:
         """Look at all rows beforehand, if something must be known of them; batches are told of."""
@@ -211,11 +235,21 @@ class Reader:
         if recipe.rows != "table":  # names were met on the way
             self.parser.vocabulary = before.vocabulary
 
+    def number_from_0(self, late: FirstIndexError) -> None:
+        """Begin again with another first index, if there can be another pass."""
+        if not self.rereadable:
+            raise late
+        self.asked = replace(self.asked, first=0)
+        self.adopt(self.asked)
+        self.parser.notices[FROM_0] = None
+
     def resumes(self, features: dict[str, Any]) -> bool:
         """Whether features were made as asked here; then what was known of all rows still holds."""
+        if features.get("first") == 0 and getattr(self.parser, "first_is_guessed", False):
+            self.asked = replace(self.asked, first=0)
         recipe = replace(self.asked, scales=features.get("scales"))
         alike = json.dumps(asdict(recipe), sort_keys=True) == json.dumps(features, sort_keys=True)
-        if alike and not self.parser.recipe.settled:
+        if alike and self.parser.recipe != recipe:
             self.adopt(recipe)
         return alike
 
@@ -251,26 +285,13 @@ class Reader:
         return asdict(self.parser.recipe)
 
 
-def ahead(batches: Generator[Batch], leave: Callable[[], None]) -> Iterator[Batch]:
-    """The same batches, made in a second thread while those before are used.
-
-    The thread is over when this is, whatever ends it: ``leave`` is called lest it waits for bytes.
-    """
-    with ThreadPoolExecutor(1, "rosenblatt-reader") as second:
-        try:
-            coming: deque[Future[Batch | None]] = deque()
-            batch: Batch | None = None
-            while True:
-                while len(coming) < AHEAD:
-                    coming.append(second.submit(next, batches, None))
-                batch = coming.popleft().result()
-                if batch is None:
-                    return
-                yield batch
-        finally:
-            leave()
-            second.shutdown(cancel_futures=True)
-            batches.close()
+def read_again_if_need_be(reader: Reader, use: Callable[[], Result]) -> Result:
+    """What comes of using a reader, from its beginning if the indices turn out to begin with 0."""
+    try:
+        return use()
+    except FirstIndexError as late:
+        reader.number_from_0(late)
+        return use()
 
 
 class WholeFile(NamedTuple):

@@ -3,17 +3,29 @@
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..parameters import ParameterError
+from ..parameters import Parameter, ParameterError, check_ranges, whole_number
+from .dates import DateForm
+from .notices import Notice
 
 SCALES = ("auto", "none", "standard", "maxabs", "robust")
 LABEL_NAMES = ("label", "class", "target", "y")
 TEXT_BITS, OTHER_BITS = 20, 18  # unless stated
+WORDS, CHARACTERS = (1, 1), (1, 1)  # of an n-gram, unless stated
+OWN_GRAMS = re.compile(r"(.+):(c?)(\d+)(?:-(\d+))?", re.DOTALL)
 DIGITS = re.compile(r"-?\d+")
+
+
+class ColumnKind(NamedTuple):
+    """What a column is taken for, what is to be said of it, and how its dates are written."""
+
+    kind: str
+    notice: Notice | None = None
+    form: DateForm | None = None
 
 
 @dataclass(frozen=True)
@@ -28,7 +40,7 @@ class FeatureRecipe:
     label_kind: str | None = None
     columns: Sequence[Sequence[str]] | None = None
     text: Sequence[str] = ()
-    ngrams: Sequence[int] = (1, 1)
+    ngrams: Sequence[int] | None = (1, 1)
     characters: bool = False
     bits: int | None = None
     cross: Sequence[str] = ()
@@ -39,6 +51,8 @@ class FeatureRecipe:
     encoding: str | None = None
     ignore: Sequence[str] = ()
     id: str | int | None = None
+    dates: Mapping[str, Any] = field(default_factory=dict)
+    grams: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     trim: bool = False
     scale: str = "none"
     scales: Mapping[str, Any] | None = None
@@ -49,8 +63,21 @@ class FeatureRecipe:
         return self.scale == "none" or self.scales is not None
 
     def numeric(self) -> list[str]:
-        """The columns of a table that are numbers, in their order."""
-        return [name for name, kind in self.columns or () if kind == "number"]
+        """The columns of a table that are numbers, or times, in their order."""
+        return [name for name, kind in self.columns or () if kind in ("number", "date")]
+
+    def date_form(self, name: str) -> DateForm:
+        """How the dates of a column are written, and what becomes of them."""
+        form, parts = self.dates[name]
+        return DateForm(str(form), tuple(parts))
+
+    def grams_of(self, name: str) -> tuple[int, int, bool]:
+        """The least and the most words in an n-gram of a text, or characters if they are these."""
+        if name in self.grams:
+            shortest, longest, characters = self.grams[name]
+            return int(shortest), int(longest), bool(characters)
+        shortest, longest = self.ngrams or (CHARACTERS if self.characters else WORDS)
+        return shortest, longest, self.characters
 
     def besides_label(self) -> list[str]:
         """The columns of a table but for the label, where their names are their numbers."""
@@ -58,7 +85,7 @@ class FeatureRecipe:
         return sorted(named | ({str(self.id)} if self.id is not None else set()), key=int)
 
 
-ASKED = FeatureRecipe(trim=True, scale="auto")
+ASKED = FeatureRecipe(ngrams=None, trim=True, scale="auto")
 """A recipe that nothing is asked of yet."""
 OF_THE_FILE = ("label", "header", "encoding", "id")
 """What may be stated of another file that is read as the first was."""
@@ -73,13 +100,15 @@ class ReaderOptions(NamedTuple):
     label_needed: bool
     new: bool  # or features are made as before
     category: tuple[str, ...]
+    skip_bad: int
+    threads: int
 
-    def not_a_number(self, name: str, cell: str) -> tuple[str, dict[str, Any]]:
-        """What to say of a word in a column of numbers, and the options that this speaks of."""
+    def not_a(self, what: str, name: str, cell: str) -> tuple[str, dict[str, Any]]:
+        """What to say of a word among numbers or dates, and the options that this speaks of."""
         if not self.new:
-            return f"{cell!r} is not a number, which the model wants", {}
+            return f"{cell!r} is not a {what}, which the model wants", {}
         remedy = "if the column holds words, state {category}"
-        return f"{cell!r} is not a number; {remedy}", {"category": [name]}
+        return f"{cell!r} is not a {what}; {remedy}", {"category": [name]}
 
 
 def recipe_of(features: dict[str, Any], asked: FeatureRecipe) -> FeatureRecipe:
@@ -97,25 +126,38 @@ def recipe_of(features: dict[str, Any], asked: FeatureRecipe) -> FeatureRecipe:
     return replace(recipe, **{name: value for name, value in stated.items() if value is not None})
 
 
+def is_range(value: Any) -> bool:
+    """Whether a parameter is two whole numbers from 1 up, the least first, or is left out."""
+    if value is None:
+        return True
+    two = isinstance(value, Sequence) and not isinstance(value, str) and len(value) == 2
+    return two and all(map(whole_number, value)) and value[0] <= value[1]
+
+
+RANGES = {
+    "ngrams": Parameter((1, 1), "two whole numbers from 1 up, the least first", is_range),
+    "bits": Parameter(
+        None, "1 to 31", lambda value: value is None or (whole_number(value) and value <= 31)
+    ),
+    "first": Parameter(None, "0 or 1", lambda value: value in (None, 0, 1)),
+}
+
+
 def check(recipe: FeatureRecipe, options: ReaderOptions) -> None:
     """Refuse what cannot be asked for."""
     if recipe.label is True:
         raise ValueError("label=True is no column; give its name or number, or False for none.")
-    shortest, longest = recipe.ngrams
-    if not 1 <= shortest <= longest:
-        raise ValueError(f"ngrams=({shortest}, {longest}) must be 1 or more, the least first.")
-    if not recipe.text and (recipe.characters or longest > 1):
-        raise ParameterError("{ngrams?} and {characters?} are of text; name its column: {text?}.")
+    check_ranges(vars(recipe), RANGES)
+    for least, most, *_ in recipe.grams.values():
+        check_ranges({"ngrams": (least, most)}, {"ngrams": RANGES["ngrams"]})
     if recipe.scale not in SCALES:
         raise ParameterError(f"{{scale}} must be one of {', '.join(SCALES)}.", scale=recipe.scale)
-    if recipe.bits is not None and not 1 <= recipe.bits <= 31:
-        raise ParameterError("{bits} must be 1 to 31.", bits=recipe.bits)
-    if recipe.first not in (None, 0, 1):
-        raise ParameterError("{first} must be 0 or 1.", first=recipe.first)
     if options.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise ValueError(f"dtype={options.dtype} must be float32 or float64.")
     if options.batch_bytes < 1:
         raise ValueError(f"batch_bytes={options.batch_bytes} must be 1 or more.")
+    if options.threads < 1:
+        raise ParameterError("{threads} must be 1 or more.", threads=options.threads)
 
 
 def recipe_for(recipe: FeatureRecipe, rows: str, source: str, **settled: Any) -> FeatureRecipe:
@@ -185,20 +227,18 @@ class ColumnNames:
             return None
         return self.number(label)
 
-    def kinds(self, kinds: Sequence[str], category: Sequence[str]) -> list[str]:
-        """The kinds of the columns, with those that were stated."""
-        words = {self.number(name) for name in category}
-        return ["category" if j in words else kind for j, kind in enumerate(kinds)]
-
     def chosen(self, columns: Iterable[str | int]) -> list[str]:
         """The names of columns that may be called by number."""
         return [self.names[self.number(column)] for column in columns]
 
 
-def with_columns(recipe: FeatureRecipe, names: ColumnNames, kinds: list[str]) -> FeatureRecipe:
+def with_columns(
+    recipe: FeatureRecipe, names: ColumnNames, kinds: Sequence[ColumnKind]
+) -> FeatureRecipe:
     """Decide which column is the label and what becomes of the others."""
     if recipe.columns is None:
         recipe = with_new_columns(recipe, names, kinds)
+        refuse_options_of_text(recipe)
     if not recipe.columns:
         raise ValueError(f"{names.source} has no columns to learn from.")
     for name, _ in recipe.columns:
@@ -209,11 +249,14 @@ def with_columns(recipe: FeatureRecipe, names: ColumnNames, kinds: list[str]) ->
     return replace(recipe, bits=recipe.bits or (TEXT_BITS if recipe.text else OTHER_BITS))
 
 
-def with_new_columns(recipe: FeatureRecipe, names: ColumnNames, kinds: list[str]) -> FeatureRecipe:
+def with_new_columns(
+    recipe: FeatureRecipe, names: ColumnNames, kinds: Sequence[ColumnKind]
+) -> FeatureRecipe:
     """The recipe of a table that no model has met."""
     number = None if recipe.label is False else label_number(recipe.label, names)
     label = None if number is None else names.names[number]
-    text, ignore = names.chosen(recipe.text), names.chosen(recipe.ignore)
+    text, grams = text_columns(recipe.text, names)
+    ignore = names.chosen(recipe.ignore)
     row_name = None if recipe.id is None else names.chosen([recipe.id])[0]
     named: dict[str, list[Any]] = {"text": text, "ignore": ignore, "id": [row_name]}
     for option, chosen in named.items():
@@ -226,20 +269,58 @@ def with_new_columns(recipe: FeatureRecipe, names: ColumnNames, kinds: list[str]
             raise ParameterError(f"The column {name!r} cannot be text and be left out.")
     unused = {label, row_name, *ignore}
     columns = [
-        (name, "text" if name in text else "number" if kind == "boolean" else kind)
-        for name, kind in zip(names.names, kinds, strict=True)
-        if name not in unused and kind
+        (name, "text" if name in text else "number" if each.kind == "boolean" else each.kind)
+        for name, each in zip(names.names, kinds, strict=True)
+        if name not in unused and each.kind
     ]
-    label_kind = None if number is None else kinds[number].replace("boolean", "category")
+    kept = dict(columns)
+    forms = {name: each.form for name, each in zip(names.names, kinds, strict=True)}
     return replace(
         recipe,
         label=label,
-        label_kind=label_kind,
+        label_kind=None if number is None else label_kind(kinds[number].kind),
         columns=columns,
-        text=text,
+        text=[name for name, kind in columns if kind == "text"],
+        grams=grams,
+        dates={name: forms[name] for name in kept if kept[name] == "date"},
         ignore=ignore,
         id=row_name,
     )
+
+
+def label_kind(kind: str) -> str:
+    """How the labels of a column are read; nothing if they cannot be."""
+    return kind if kind in ("number", "boolean", "") else "category"
+
+
+def text_columns(
+    stated: Sequence[str], names: ColumnNames
+) -> tuple[list[str], dict[str, list[Any]]]:
+    """The names of columns of text, and the n-grams of those that say which: "title:1-2"."""
+    found, grams = [], {}
+    for name in stated:
+        own = None if name in names else OWN_GRAMS.fullmatch(str(name))
+        column = names.chosen([own[1] if own else name])[0]
+        found.append(column)
+        if own:
+            grams[column] = [int(own[3]), int(own[4] or own[3]), bool(own[2])]
+    return found, grams
+
+
+def refuse_options_of_text(recipe: FeatureRecipe) -> None:
+    """Refuse what is about text where there is none."""
+    if not recipe.text and (recipe.characters or recipe.ngrams is not None):
+        raise ParameterError("{ngrams?} and {characters?} are of text; name its column: {text?}.")
+
+
+def notices_of(
+    recipe: FeatureRecipe, names: ColumnNames, kinds: Sequence[ColumnKind]
+) -> list[Notice]:
+    """What is to be said of the columns that are used as they were found."""
+    kept = {str(name): kind for name, kind in recipe.columns or ()}
+    pairs = zip(names.names, kinds, strict=True)
+    told = (each.notice for name, each in pairs if kept.get(name) == each.kind)
+    return [notice for notice in told if notice is not None]
 
 
 def label_number(wanted: str | int | None, names: ColumnNames) -> int:

@@ -50,11 +50,12 @@ class Survey:
         """The rows to measure: all there are, or the first of what can be read only once."""
         parser, recipe = self.parser, self.recipe
         if self.apart:
-            columns = [(name, "number") for name in recipe.numeric()]
+            columns = [each for each in recipe.columns or () if each[0] in recipe.numeric()]
             recipe = replace(recipe, columns=columns, bits=None, cross=(), pairs=False, id=None)
         if parser.rereadable:
             location = Location(parser.source.name, tolerated, parser.unit)
-            yield from parser.over(parser.source, recipe).batches(location)
+            threads = parser.options.threads
+            yield from parser.over(parser.source, recipe).batches(location, threads)
         else:
             yield from parser.first_rows(recipe)
             self.parser.notices[measured_by(self.rows)] = None
@@ -75,7 +76,7 @@ class Survey:
             flagged = [name for name, scale in zip(names, found, strict=True) if scale.flagged]
             if flagged:
                 self.parser.notices[flagged_columns(flagged)] = None
-            codes = [names[j] for j in self.seen.codes()]
+            codes = [names[j] for j in self.seen.codes() if names[j] not in self.recipe.dates]
             if codes:
                 self.parser.notices[codes_in(codes)] = None
         elif self.seen is not None:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .recipe import ColumnNames
 from .sources import Source
 
 TEXT = "text"
@@ -36,7 +37,12 @@ def table_of(data: Any) -> Any:
 
     try:
         table = converted(data)
-    except (pyarrow.ArrowException, OverflowError, UnicodeError) as error:
+    except UnicodeError:
+        raise ValueError(
+            "The table has a string with half a character (a lone surrogate), which is no Unicode; "
+            "replace it."
+        ) from None
+    except (pyarrow.ArrowException, OverflowError) as error:
         said = str(error.args[0] if error.args else error).splitlines()[0]
         raise ValueError(
             f"The table has a column that is neither numbers nor strings throughout: {said}; "
@@ -57,8 +63,7 @@ def converted(data: Any) -> Any:
     if isinstance(data, pyarrow.Table):
         return data
     if hasattr(data, "iloc"):  # pandas, whose index is no column
-        frame = data if hasattr(data, "columns") else data.to_frame(TEXT)
-        return pyarrow.Table.from_pandas(frame, preserve_index=False)
+        return table_of_frame(data if hasattr(data, "columns") else data.to_frame(TEXT))
     if hasattr(data, "__arrow_c_stream__"):
         return pyarrow.table(data)
     if isinstance(data, np.ndarray):
@@ -73,6 +78,18 @@ def converted(data: Any) -> Any:
     if all(isinstance(row, list | tuple) for row in rows):
         return table_of_array(np.asarray(rows))
     return None
+
+
+def table_of_frame(frame: Any) -> Any:
+    """A table of a pandas data frame, whose sparse columns Arrow does not know."""
+    import pyarrow
+
+    names = ColumnNames([str(name) for name in frame.columns], "The table").names
+    columns = (frame.iloc[:, j] for j in range(len(names)))
+    dense = [one.sparse.to_dense() if hasattr(one.dtype, "fill_value") else one for one in columns]
+    return pyarrow.table(
+        {name: pyarrow.Array.from_pandas(one) for name, one in zip(names, dense, strict=True)}
+    )
 
 
 def table_of_dicts(rows: Sequence[Mapping[str, Any]]) -> Any:

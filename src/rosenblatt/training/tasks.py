@@ -7,7 +7,7 @@ import numpy as np
 
 from ..kernels import linear
 from ..kernels.algebra import Rows
-from ..kernels.linear import UPDATE, Examples
+from ..kernels.linear import UPDATE, Clock, Examples
 from ..rows import Array, not_finite
 from .rules import UpdateRule
 
@@ -79,16 +79,20 @@ class LinearTask:
         """Change a state by the rows of an order from a place on, until there are most updates."""
         log = self.log if most is None else self.log[:most]
         kept = state.weights, state.bias, *state.further.values()
-        seen = (float(state.seen),) if self.rule.sums else ()
-        done = self.kernel(self.examples, order, start, *kept, *seen, self.settings, log)
+        clock = (state.clock(start),) if self.rule.sums else ()
+        done = self.kernel(self.examples, order, start, *kept, *clock, self.settings, log)
         position, n_updates, loss = done
         if n_updates < len(log) and position < len(order):
             raise not_finite(self.examples.rows, int(order[position]))
         updates = log[:n_updates]
-        errors = n_updates
-        if self.demanding:
-            errors = int(np.count_nonzero(updates["margin"] <= 0))
+        errors = len(self.mistaken(updates)) if self.demanding else n_updates
         return Learnt(position, updates, errors, loss, position - start)
+
+    def mistaken(self, updates: Array) -> Array:
+        """Where in the order the rows were that were on the wrong side."""
+        if self.demanding:
+            updates = updates[updates["margin"] <= 0]
+        return np.asarray(updates["position"])
 
     def margins(self, state: Any) -> Array:
         """Every row's label times activation, or the lead of its class over the best rival."""
@@ -108,12 +112,12 @@ class LinearTask:
         return np.asarray(np.where(positive, self.settings.above, -self.settings.below))
 
     def add_missing(
-        self, order: Array, updates: Array, seen: int, missing: Array, missing_bias: Array
+        self, order: Array, updates: Array, clock: Clock, missing: Array, missing_bias: Array
     ) -> None:
         """Sum what the weights before each update lack of it."""
         tally = linear.multiclass_missing if self.many else linear.perceptron_missing
         step = self.settings.intercept_step
-        tally(self.examples, order, seen, updates, missing, missing_bias, step)
+        tally(self.examples, order, clock, updates, missing, missing_bias, step)
 
 
 def steps_of(codes: Array, positive: int | None, eta0: float, weights: Any, dtype: Any) -> Array:
@@ -125,9 +129,8 @@ def steps_of(codes: Array, positive: int | None, eta0: float, weights: Any, dtyp
         sizes = np.asarray(eta0 if weights is None else eta0 * weights).astype(dtype)
     used = sizes if weights is None else sizes[weights > 0]
     if not used.all() or not np.isfinite(used).all():
-        raise ValueError(
-            f"eta0 times a weight is too small or too large for {sizes.dtype}; scale the weights."
-        )
+        what = "The weight of a row" if eta0 == 1 else "eta0 times the weight of a row"
+        raise ValueError(f"{what} is too small or too large for {sizes.dtype}; scale the weights.")
     if positive is None:
         return np.broadcast_to(sizes, codes.shape).copy()
     return np.where(codes == positive, sizes, -sizes)

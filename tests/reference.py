@@ -784,6 +784,39 @@ class MixedPerceptron(Perceptron):
         return run
 
 
+class MixedFamily(MixedPerceptron):
+    """The twin for rules with a diagonal Σ, mixed by confidence: a function that makes the rule."""
+
+    def __init__(self, rule, **parameters):
+        super().__init__(**parameters)
+        self.rule = rule
+
+    def mixed(self, X, labels, cuts, outputs):
+        parts = list(zip(np.split(X, cuts), np.split(labels, cuts), strict=True))
+        w, tried = np.zeros((outputs, X.shape[1] + 1)), []
+        precision = np.ones(w.size)
+        for epoch in range(1, self.max_iter + 1):
+            runs = []
+            for number, (rows, signs) in enumerate(parts):
+                given = {"margin": 0, "ties": "mistake", "intercept_step": 1.0, "pocket": False}
+                start = w[:, :-1], w[:, -1]
+                run = FamilyRun(self.rule(), rows, signs, np.ones(len(rows)), *start, **given)
+                run.rule.sigma = np.diag(len(parts) / precision)
+                run.gone_through, run.errors, run.loss = 0, 0, 0.0
+                ORDERS[self.order](run, self.random_state, number << 32 | epoch)
+                runs.append(run)
+            after = [1 / np.diag(run.rule.sigma) for run in runs]
+            moved = sum(a * (run.vector() - w.ravel()) for a, run in zip(after, runs, strict=True))
+            precision = sum(after)
+            w = w + (moved / precision).reshape(w.shape)
+            tried += [state for run in runs for state in run.tried]
+            if not any(run.mistakes for run in runs):
+                break
+        if self.solution == "average":
+            return np.mean([v for v, _ in tried], axis=0), np.mean([b for _, b in tried], axis=0)
+        return w[:, :-1], w[:, -1]
+
+
 # The hash of features.
 
 

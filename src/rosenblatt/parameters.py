@@ -14,7 +14,7 @@ ORDERS = ("each", "once", "fixed", "active", "first", "worst")
 SIGN_OF_ZERO = {"mistake": 0.0, "positive": 1.0, "negative": -1.0, "correct": 0.0}
 """What an activation of exactly 0 counts as in a vote, by ``ties``."""
 MODES = ("mixing", "sequential")
-MIXES = ("uniform", "mistakes")
+MIXES = ("uniform", "mistakes", "confidence")
 
 TOKEN = re.compile(r'\{(\w+)(\?|=(?:"(\w+)"|(\w+)))?\}')
 
@@ -244,7 +244,7 @@ FOR_FILES: dict[str, Any] = {"solution": "average", "max_iter": 10, "random_stat
 
 CLUSTER: Mapping[str, Parameter] = {
     "mode": choice("mixing", *MODES),
-    "mix": choice("uniform", *MIXES),
+    "mix": choice("uniform", *MIXES),  # or by confidence, where a rule has some
 }
 FILES: Mapping[str, Parameter] = {
     "window": Parameter(

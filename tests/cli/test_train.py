@@ -482,3 +482,10 @@ def test_too_many_weights_are_told_with_their_number(capsys, folder):
     _, _, err = run(capsys, "train", "x.vw", "--bits", "28")
     assert "268,435,456 columns for 3 classes are 805,306,368 weights" in err
     assert "with a smaller --bits" in err
+
+
+def test_a_large_index_is_refused_before_it_takes_memory(capsys, folder):
+    (folder / "x.svm").write_text("0 1:1\n1 4000000000:1\n")
+    status, _, err = run(capsys, "train", "x.svm")
+    assert status == 2
+    assert "are 8,000,000,000 weights" in err

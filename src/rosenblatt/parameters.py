@@ -224,6 +224,21 @@ KERNEL: Mapping[str, Parameter] = BY_THRESHOLD | {
     "budget_policy": choice("projectron", "projectron", "forgetron", "random", "stop"),
     "cache_size": Parameter(200, "a number of megabytes above 0", positive_number),
 }
+SEQUENCE: Mapping[str, Parameter] = {
+    "markov": Parameter(1, "0, 1 or 2", lambda value: value in (0, 1, 2)),
+    "search": choice("viterbi", "viterbi", "greedy"),
+    "features": anything(None),
+    "constraints": choice("auto", "auto", "none"),
+    "margin": from_0(1.0),
+    "solution": choice("average", "average", "last"),
+    "order": choice("each", "each", "once", "fixed", "active"),
+    "max_iter": count(10),
+    "early_stopping": anything(False),
+    "validation_fraction": ANY_RULE["validation_fraction"],
+    "n_iter_no_change": count(3),
+    "random_state": anything(None),
+    "verbose": anything(0),
+}
 FOR_FILES: dict[str, Any] = {"solution": "average", "max_iter": 10, "random_state": 0}
 """Where the shell, which trains once on whatever it is given, differs from the textbook."""
 

@@ -11,8 +11,8 @@ from rosenblatt import AROW, Perceptron
 from rosenblatt.cli.app import app, in_shell
 from rosenblatt.distributed import fit
 from rosenblatt.distributed.shell import train
-from rosenblatt.files import FileOptions, FileTraining, parameters_for_files
-from rosenblatt.parameters import LINEAR, ParameterError
+from rosenblatt.files import FileOptions, FileTraining
+from rosenblatt.parameters import LINEAR, ParameterError, parameters_for_files
 from rosenblatt.storage.file import load_model
 
 from ..conftest import blobs

@@ -167,9 +167,13 @@ class TableParser(Parser):
         matrix = np.empty((decoded.rows, len(self.columns)), self.options.dtype)
         for j, column in enumerate(decoded.columns):
             matrix[:, j] = column.days if isinstance(column, Times) else column
+        yield slice(decoded.rows), self.rows_of_numbers(matrix)
+
+    def rows_of_numbers(self, matrix: np.ndarray) -> Rows:
+        """Rows of a matrix of numbers, which may be changed; missing ones are NaN in it."""
         if self.recipe.scale == "none":
             matrix[np.isnan(matrix)] = 0
-        yield slice(decoded.rows), self.scaled(rows_of(matrix))
+        return self.scaled(rows_of(matrix))
 
     def hashed_rows(self, decoded: DecodedColumns) -> Iterator[tuple[slice, Rows]]:
         """The features of all columns one after the other, and their products."""

@@ -59,8 +59,10 @@ def changed(state: Last, change: Any) -> Last:
         one = fields[name]
         if name in names:
             new.further[name] = getattr(new, name)  # the very same array
+        elif one.is_sum:  # of no average: it has the form that goes with the weights
+            new.further[name] = one.begin(new.weights, new.bias, new.sums)
         elif one.like in ("weights", "bias"):
-            new.further[name] = change(kept, one.start, name.startswith("missing"))
+            new.further[name] = change(kept, one.start, False)
         else:
             new.further[name] = kept.copy()
     return new

@@ -233,7 +233,6 @@ class ServedModel:
         if given.width > self.learner.width:
             raise BadExampleError(f"The model has {self.learner.width:,} columns, not more.")
 
-
     def may_grow(self, given: Learnable) -> bool:
         """Whether the labels of examples may become classes; a few at a time, lest memory ends."""
         if not self.grow:

@@ -3,8 +3,8 @@
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,7 @@ KINDS = ("number", "category", "text")
 GRAMS = re.compile(r"(c?)(\d+)(?:-(\d+))?")
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """A column: its kind, and of numbers the mean and spread, of texts the n-grams, if stated."""
 
     name: str

@@ -112,7 +112,8 @@ class TableMaker:
         """Objects of numbers as a matrix: at once if all are plain numbers, else by column."""
         width = len(self.columns)
         try:
-            found = np.array([self.all_in(one) for one in objects]).reshape(len(objects), width)
+            found: Array = np.array([self.all_in(one) for one in objects])
+            found = found.reshape(len(objects), width)
         except (KeyError, ValueError):
             found = np.empty(0, object)
         if found.dtype.kind in "iufb":

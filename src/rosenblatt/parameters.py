@@ -14,7 +14,7 @@ ORDERS = ("each", "once", "fixed", "active", "first", "worst")
 SIGN_OF_ZERO = {"mistake": 0.0, "positive": 1.0, "negative": -1.0, "correct": 0.0}
 """What an activation of exactly 0 counts as in a vote, by ``ties``."""
 MODES = ("mixing", "sequential")
-MIXES = ("uniform", "mistakes")
+MIXES = ("uniform", "mistakes", "confidence")
 
 TOKEN = re.compile(r'\{(\w+)(\?|=(?:"(\w+)"|(\w+)))?\}')
 
@@ -224,18 +224,36 @@ KERNEL: Mapping[str, Parameter] = BY_THRESHOLD | {
     "budget_policy": choice("projectron", "projectron", "forgetron", "random", "stop"),
     "cache_size": Parameter(200, "a number of megabytes above 0", positive_number),
 }
+SEQUENCE: Mapping[str, Parameter] = {
+    "markov": Parameter(1, "0, 1 or 2", lambda value: value in (0, 1, 2)),
+    "search": choice("viterbi", "viterbi", "greedy"),
+    "features": anything(None),
+    "constraints": choice("auto", "auto", "none"),
+    "margin": from_0(1.0),
+    "solution": choice("average", "average", "last"),
+    "order": choice("each", "each", "once", "fixed", "active"),
+    "max_iter": count(10),
+    "early_stopping": anything(False),
+    "validation_fraction": ANY_RULE["validation_fraction"],
+    "n_iter_no_change": count(3),
+    "random_state": anything(None),
+    "verbose": anything(0),
+}
 FOR_FILES: dict[str, Any] = {"solution": "average", "max_iter": 10, "random_state": 0}
 """Where the shell, which trains once on whatever it is given, differs from the textbook."""
 
 CLUSTER: Mapping[str, Parameter] = {
     "mode": choice("mixing", *MODES),
-    "mix": choice("uniform", *MIXES),
+    "mix": choice("uniform", *MIXES),  # or by confidence, where a rule has some
 }
 FILES: Mapping[str, Parameter] = {
     "window": Parameter(
         0, "a whole number from 0 up", lambda value: whole_number(value) or value == 0
     ),
     "holdout": below_1(0.0),
+    "progress_every": Parameter(
+        0, "a whole number from 0 up", lambda value: whole_number(value) or value == 0
+    ),
     "random_state": Parameter(
         0,
         "a whole number from 0 up and below 2^32",
@@ -337,6 +355,21 @@ CONFLICTS: tuple[Conflict, ...] = (
         ),
         "The average needs the rows that {budget_policy} discards; use "
         '{solution="last"} or {budget_policy="projectron"}.',
+    ),
+    Conflict(
+        "stream",
+        lambda p: p["progress_every"] > 0 and p["window"] > 0,
+        "{progress_every?} takes the rows in their order, which {window?} changes; leave one out.",
+    ),
+    Conflict(
+        "cache",
+        lambda p: p["progress_every"] > 0,
+        "{progress_every?} is for streams, and {cache?} makes none; leave one out.",
+    ),
+    Conflict(
+        "cluster",
+        lambda p: p.get("progress_every", 0) > 0,
+        "{progress_every?} does not go with {cluster?}; leave one out.",
     ),
     Conflict(
         "stream",

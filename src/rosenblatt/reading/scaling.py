@@ -194,7 +194,7 @@ class SparseSurvey:
         self.sizes = np.zeros(0)
 
     def add(self, rows: Rows) -> None:
-        """Measure more rows."""
+        """Measure more rows, but for columns that are too many to learn from."""
         assert rows.indices is not None
         width = int(rows.indices.max()) + 1 if len(rows.indices) else 0
         rows = known_columns(rows, width, MOST_SCALED)

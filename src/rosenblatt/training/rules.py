@@ -127,6 +127,11 @@ class UpdateRule:
         return any(one.name == "missing" for one in self.further)
 
     @property
+    def has_variances(self) -> bool:
+        """Whether it knows how sure it is of each weight."""
+        return any(one.name == "variances" for one in self.further)
+
+    @property
     def from_anywhere(self) -> bool:
         """Whether weights are all that it needs to begin with."""
         return not self.scaled

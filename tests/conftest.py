@@ -34,9 +34,7 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         by_test.setdefault((item.path, item.nodeid.partition("[")[0]), []).append(item)
     chosen = {
-        group[place]
-        for group in by_test.values()
-        for place in (0, len(group) // 2, len(group) - 1)
+        group[place] for group in by_test.values() for place in (0, len(group) // 2, len(group) - 1)
     }
     config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
     items[:] = [item for item in items if item in chosen]

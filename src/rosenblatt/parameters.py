@@ -213,6 +213,9 @@ KERNEL: Mapping[str, Parameter] = BY_THRESHOLD | {
     "budget": count(None, None),
     "budget_policy": choice("projectron", "projectron", "forgetron", "random", "stop"),
     "cache_size": Parameter(200, "a number of megabytes above 0", positive_number),
+    "device": Parameter(
+        None, '"cpu", "cuda" or None', lambda value: value in (None, "cpu", "cuda")
+    ),
 }
 FOR_FILES: dict[str, Any] = {"solution": "average", "max_iter": 10, "random_state": 0}
 """Where the shell, which trains once on whatever it is given, differs from the textbook."""

@@ -3,14 +3,17 @@
 python benchmarks/epochs.py
 """
 
+import warnings
+
 import numpy as np
 import scipy.sparse as sp
 from measure import best_of, milliseconds, options, ratio, table
 from sklearn.datasets import load_iris
+from sklearn.linear_model import PassiveAggressiveClassifier
 from sklearn.linear_model import Perceptron as Peer
 from threadpoolctl import threadpool_limits
 
-from rosenblatt import Perceptron
+from rosenblatt import AROW, PassiveAggressive, Perceptron
 from rosenblatt.kernels.linear import UPDATE, Examples, Settings, perceptron
 from rosenblatt.rows import rows_of
 
@@ -50,6 +53,16 @@ def epoch(X: object, y: np.ndarray, order: str) -> tuple[float, float]:
     return best_of(lambda: ours.fit(X, y)), best_of(lambda: peer.fit(X, y))
 
 
+def family(X: object, y: np.ndarray) -> tuple[float, float, float, float]:
+    """The times of one shuffled epoch: our PA-I, scikit-learn's, our AROW, our perceptron."""
+    ours = [model(max_iter=1, random_state=0) for model in (PassiveAggressive, AROW, Perceptron)]
+    with warnings.catch_warnings(action="ignore", category=FutureWarning):  # it is deprecated
+        peer = PassiveAggressiveClassifier(max_iter=1, tol=None, random_state=0)
+        theirs = best_of(lambda: peer.fit(X, y))
+    aggressive, confident, plain = (best_of(lambda model=model: model.fit(X, y)) for model in ours)
+    return aggressive, theirs, confident, plain
+
+
 def in_file_order(X: object, y: np.ndarray) -> tuple[float, float, float]:
     """The kernel's time alone over that of X @ w on one core, from zero and once all is learnt.
 
@@ -85,12 +98,18 @@ def main() -> None:
 
     X, y = text_like(200_000 // shrink)
     compare("one shuffled epoch, CSR float32, 75 of 47,000 columns", *epoch(X, y, "each"), "2.5x")
+    aggressive, peer, confident, plain_epoch = family(X, y)
+    compare("PA-I, one shuffled epoch, same rows", aggressive, peer, "2.5x")
+    arow = {"CSR": confident / plain_epoch}
     sparse = in_file_order(X, y)
 
     X, y = table_like(500_000 // shrink)
     in_order, peer = epoch(X, y, "fixed")
     compare("one epoch in file order, dense float32, 100 columns", in_order, peer, "6x")
     compare("one shuffled epoch, same rows", *epoch(X, y, "each"), "4x")
+    aggressive, peer, confident, plain_epoch = family(X, y)
+    compare("PA-I, one shuffled epoch, same rows", aggressive, peer, "5x")
+    arow["dense"] = confident / plain_epoch
     dense = in_file_order(X, y)
     w = np.ones(100, np.float32)
     with threadpool_limits(1):
@@ -124,6 +143,8 @@ def main() -> None:
             f"The kernel alone, {layout}, in file order: {learning:.2f} times X @ w while it learns"
             f" from {share:.0%} of the rows, {clean:.2f} when all are right; asked: {asked}."
         )
+    for layout, times in arow.items():
+        print(f"AROW, one shuffled epoch, {layout}: {times:.2f} times the perceptron's; asked: 3.")
     print(f"With order='active' it stopped by itself: {ours.stop_reason_}.")
 
 

@@ -116,6 +116,23 @@ def against_vw(folder: Path, svm: Path, vw: Path, passes: int) -> list[tuple[str
     return rows
 
 
+def two_cores(folder: Path, svm: Path, vw: Path) -> list[tuple[str, ...]]:
+    """One pass and predictions with two threads against one, which does all one after the other."""
+    ours, out, rows = folder / "ours", folder / "out", []
+    jobs = {
+        "one pass over svmlight": ("train", svm, "--epochs", 1, "-q", "-o", ours),
+        "predict svmlight": ("predict", ours, svm, "-o", out),
+        "one pass over VW text": ("train", vw, "--epochs", 1, "-q", "-o", ours),
+    }
+    for what, words in jobs.items():
+        two, one = (
+            min(seconds(*ROSENBLATT, *words, "--threads", n) for _ in range(2)) for n in (2, 1)
+        )
+        cells = f"{two:.2f} s", f"{one:.2f} s", ratio(two, one), "1.6x"
+        rows.append((f"{what}, two cores against one", *cells))
+    return rows
+
+
 def against_liblinear(folder: Path, svm: Path) -> tuple[str, ...]:
     """A linear SVM with the default settings, from the file to the model."""
     ours = folder / "ours"
@@ -179,6 +196,7 @@ def main() -> None:
         folder = Path(name)
         svm, vw = make_files(folder, 0.02 if chosen.quick else chosen.gigabytes)
         rows.append(parsing(svm))
+        rows += two_cores(folder, svm, vw)
         if importlib.util.find_spec("vowpalwabbit") is None:
             print("Without Vowpal Wabbit: pip install vowpalwabbit to compare with it.")
         else:

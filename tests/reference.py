@@ -160,14 +160,17 @@ class Run:
     def last(self):
         return self.weights, self.bias
 
-    def average(self):
+    def average(self, decay=0.0):
         """The mean of all that was tried, from the present weights back: last - mean(last - tried).
 
-        Written so, it rounds as the library does, and on integers both agree to the last bit.
+        Written so, it rounds as the library does, and on integers both agree to the last bit. What
+        was tried longer ago counts less by a share for each row since.
         """
-        lack = sum(self.weights - weights for weights, _ in self.tried)
-        lack_of_bias = sum(self.bias - bias for _, bias in self.tried)
-        return self.weights - lack / len(self.tried), self.bias - lack_of_bias / len(self.tried)
+        counts = (1 - decay) ** np.arange(len(self.tried))[::-1]
+        pairs = list(zip(counts, self.tried, strict=True))
+        lack = sum(count * (self.weights - weights) for count, (weights, _) in pairs)
+        lack_of_bias = sum(count * (self.bias - bias) for count, (_, bias) in pairs)
+        return self.weights - lack / counts.sum(), self.bias - lack_of_bias / counts.sum()
 
     def best(self):
         return self.pocket.weights, self.pocket.bias
@@ -260,6 +263,7 @@ class Perceptron:
         self,
         *,
         solution="last",
+        average_decay=0.0,
         order="each",
         eta0=1.0,
         margin=0.0,
@@ -272,6 +276,7 @@ class Perceptron:
         random_state=0,
     ):
         self.solution, self.order, self.eta0 = solution, order, eta0
+        self.average_decay = average_decay
         self.margin, self.ties, self.multi_class = margin, ties, multi_class
         self.fit_intercept, self.intercept_step = fit_intercept, intercept_step
         self.max_iter, self.measure, self.random_state = max_iter, measure, random_state
@@ -320,7 +325,7 @@ class Perceptron:
 
     def answer_of(self, run):
         if self.solution == "average":
-            return run.average()
+            return run.average(self.average_decay)
         return run.best() if self.solution == "pocket" else run.last()
 
     def decision_function(self, X):
@@ -779,6 +784,39 @@ class MixedPerceptron(Perceptron):
         return run
 
 
+class MixedFamily(MixedPerceptron):
+    """The twin for rules with a diagonal Σ, mixed by confidence: a function that makes the rule."""
+
+    def __init__(self, rule, **parameters):
+        super().__init__(**parameters)
+        self.rule = rule
+
+    def mixed(self, X, labels, cuts, outputs):
+        parts = list(zip(np.split(X, cuts), np.split(labels, cuts), strict=True))
+        w, tried = np.zeros((outputs, X.shape[1] + 1)), []
+        precision = np.ones(w.size)
+        for epoch in range(1, self.max_iter + 1):
+            runs = []
+            for number, (rows, signs) in enumerate(parts):
+                given = {"margin": 0, "ties": "mistake", "intercept_step": 1.0, "pocket": False}
+                start = w[:, :-1], w[:, -1]
+                run = FamilyRun(self.rule(), rows, signs, np.ones(len(rows)), *start, **given)
+                run.rule.sigma = np.diag(len(parts) / precision)
+                run.gone_through, run.errors, run.loss = 0, 0, 0.0
+                ORDERS[self.order](run, self.random_state, number << 32 | epoch)
+                runs.append(run)
+            after = [1 / np.diag(run.rule.sigma) for run in runs]
+            moved = sum(a * (run.vector() - w.ravel()) for a, run in zip(after, runs, strict=True))
+            precision = sum(after)
+            w = w + (moved / precision).reshape(w.shape)
+            tried += [state for run in runs for state in run.tried]
+            if not any(run.mistakes for run in runs):
+                break
+        if self.solution == "average":
+            return np.mean([v for v, _ in tried], axis=0), np.mean([b for _, b in tried], axis=0)
+        return w[:, :-1], w[:, -1]
+
+
 # The hash of features.
 
 
@@ -792,3 +830,151 @@ def hash_bytes(data, h=0):
     for i in range(0, len(data), 8):
         h = spell(h, int.from_bytes(data[i : i + 8].rjust(8, b"\0"), "little"))
     return mix_bits(h)
+
+
+# Sequences: the structured perceptron, with features as strings and weights in dicts.
+
+
+def look_of(word, name):
+    """What a word looks like: one of the attributes of templates."""
+    lower = "".join(letter.lower()[0] for letter in word)
+    if name.startswith(("prefix", "suffix")):
+        size = int(name[6:])
+        if len(word) < size:
+            return None
+        return lower[:size] if name[0] == "p" else lower[-size:]
+    return {"word": word, "lower": lower}[name]
+
+
+def place_value(sentence, i, place, sets):
+    """The value of a place such as "suffix3[-1]" for token i; None if there is none."""
+    name, _, offset = place[:-1].partition("[")
+    i += int(offset)
+    if i < 0:
+        return f"_B-{-i}"
+    if i >= len(sentence):
+        return f"_B+{i - len(sentence) + 1}"
+    return sets[i] if name == "lexicon" else look_of(sentence[i], name)
+
+
+def token_features(sentence, i, templates, sets):
+    """The features of a token, as strings."""
+    found = []
+    for template in templates:
+        places = [] if template == "bias" else template.split("|")
+        values = [place_value(sentence, i, place, sets) for place in places]
+        if None not in values:
+            found.append(f"{template}={'|'.join(values)}")
+    return found
+
+
+def tags_of_word(word, sentences, tags):
+    """The set of tags that a word has, at least once in twenty."""
+    had = [
+        tag
+        for sentence, tagged in zip(sentences, tags, strict=True)
+        for other, tag in zip(sentence, tagged, strict=True)
+        if look_of(other, "lower") == look_of(word, "lower")
+    ]
+    return " ".join(tag for tag in sorted(set(had)) if had.count(tag) >= 0.05 * len(had))
+
+
+def lexicon_sets(number, sentences, tags):
+    """The set of each word of a sentence, leaving it out."""
+    others = sentences[:number] + sentences[number + 1 :], tags[:number] + tags[number + 1 :]
+    return [tags_of_word(word, *others) for word in sentences[number]]
+
+
+def before(path, i, n_tags, markov):
+    """The tags before token i that it depends on, the nearest last; n_tags is the start."""
+    return tuple(path[k] if k >= 0 else n_tags for k in range(i - markov, i))
+
+
+def path_features(tokens, path, n_tags, markov):
+    """Φ(x, y), as counts by name."""
+    counts = {}
+    for i, (features, tag) in enumerate(zip(tokens, path, strict=True)):
+        own = [(name, tag) for name in features]
+        own += [("move", *before(path, i, n_tags, order), tag) for order in range(1, markov + 1)]
+        for name in own:
+            counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
+def best_path(scores, n_tags, markov, weights, right=None):
+    """The best path by the scores of tags and the weights of moves.
+
+    Of equals, from the last token back, the first whose tags there are not all right.
+    """
+    start = (n_tags,) * markov
+    paths = [{start: 0.0}]
+    for own in scores:
+        new = {}
+        for context, total in paths[-1].items():
+            for tag in range(n_tags):
+                moved = sum(
+                    weights.get(("move", *context[markov - order :], tag), 0)
+                    for order in range(1, markov + 1)
+                )
+                reached = (*context[1:], tag) if markov else ()
+                value = total + own[tag] + moved
+                if reached not in new or value > new[reached]:
+                    new[reached] = value
+        paths.append(new)
+    contexts = sorted(paths[-1], key=lambda context: context[::-1])
+    wanted = before(right, len(scores), n_tags, markov) if right else None
+    most = max(paths[-1].values())
+    ends = [context for context in contexts if paths[-1][context] == most]
+    context = next((one for one in ends if one != wanted), ends[0])
+    path = []
+    for i in range(len(scores) - 1, -1, -1):
+        path.insert(0, context[-1])
+        best, chosen = None, None
+        avoided = before(right, i, n_tags, markov)[0] if right else None
+        for first in range(n_tags + 1):
+            earlier = (first, *context[:-1])
+            if earlier not in paths[i]:
+                continue
+            moved = sum(
+                weights.get(("move", *earlier[markov - order :], context[-1]), 0)
+                for order in range(1, markov + 1)
+            )
+            value = paths[i][earlier] + moved
+            if best is None or value > best or (value == best and chosen[0] == avoided):
+                best, chosen = value, earlier
+        context = chosen
+    return path
+
+
+class StructuredPerceptron(NamedTuple):
+    """What was learnt: the last weights, their average, and the updates made."""
+
+    last: dict
+    average: dict
+    updates: list
+
+
+def structured_perceptron(tokens, paths, n_tags, markov, margin, orders):
+    """Collins (2002) with a margin: tokens are lists of features for each sentence."""
+    weights, sums, updates, seen = {}, {}, [], 0
+    for order in orders:
+        for s in order:
+            x, y = tokens[s], paths[s]
+            scores = [
+                [sum(weights.get((name, tag), 0) for name in features) for tag in range(n_tags)]
+                for features in x
+            ]
+            for own, features, tag in zip(scores, x, y, strict=True):
+                own[tag] -= margin * len(features)
+            z = best_path(scores, n_tags, markov, weights, y)
+            if z != y:
+                updates.append((seen, s, z))
+                right = path_features(x, y, n_tags, markov)
+                wrong = path_features(x, z, n_tags, markov)
+                for name in right.keys() | wrong.keys():
+                    change = right.get(name, 0) - wrong.get(name, 0)
+                    weights[name] = weights.get(name, 0) + change
+                    sums[name] = sums.get(name, 0) + seen * change
+            seen += 1
+    average = {name: weights[name] - sums[name] / seen for name in weights}
+    return StructuredPerceptron(weights, average, updates)

@@ -64,13 +64,17 @@ def test_compiled_functions_are_made_in_one_place(path):
 
 def test_the_tuples_that_kernels_take_keep_their_names():
     """The cache on a user's disk refers to them: without one, the next release breaks there."""
-    from rosenblatt.kernels import algebra, dual, linear, lines, words
+    from rosenblatt.kernels import algebra, dual, linear, lines, sequences, tokens, words
 
     assert hasattr(algebra, "Rows")
     assert all(hasattr(linear, name) for name in ("Examples", "Settings", "Updates"))
     assert hasattr(dual, "KernelValues")
     assert hasattr(lines, "Cursor")
     assert all(hasattr(words, name) for name in ("CSRBuffer", "Grams", "Names"))
+    paths = ("Tokens", "PathWeights", "PathSums", "PathSettings", "Room")
+    assert all(hasattr(sequences, name) for name in paths)
+    tables = ("HashTable", "Characters", "Looks", "Templates", "Columns", "FeatureList")
+    assert all(hasattr(tokens, name) for name in tables)
 
 
 # A stranger reads a file in one sitting, and a function at once.

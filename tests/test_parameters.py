@@ -91,15 +91,16 @@ def test_numbers_are_in_their_range(name, good, bad):
 WHERE = {"fit": (), **{name: (name,) for name in ("batch", "stream", "cache", "cluster", "steps")}}
 VALUES = {
     "solution": ["last", "average", "vote", "pocket"],
+    "average_decay": [0.0, 0.1],
     "order": list(ORDERS),
     "window": [0, 5],
     "holdout": [0.0, 0.5],
+    "progress_every": [0, 10],
     "intercept_step": [1.0, "radius"],
     "class_weight": [None, "balanced"],
     "early_stopping": [False, True],
     "warm_start": [False, True],
     "kernel": ["rbf", "precomputed"],
-    "gamma": [None, "scale"],
     "normalize": [False, True],
     "budget": [None, 3],
     "budget_policy": list(POLICIES),

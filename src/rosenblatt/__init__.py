@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .pipeline import load, save, train
     from .reading.batches import Batch
     from .reading.reader import Reader, read
+    from .sequences.classifier import SequencePerceptron
     from .theory.bounds import MistakeBounds, Report, mistake_bounds, report
     from .theory.certificates import (
         Inseparable,
@@ -51,6 +52,7 @@ _ROOMS = {
     "pipeline": ["load", "save", "train"],
     "reading.batches": ["Batch"],
     "reading.reader": ["Reader", "read"],
+    "sequences.classifier": ["SequencePerceptron"],
     "theory.bounds": ["MistakeBounds", "Report", "mistake_bounds", "report"],
     "theory.certificates": [
         "Inseparable",
@@ -91,6 +93,7 @@ __all__ = [
     "Report",
     "SecondOrderPerceptron",
     "Separable",
+    "SequencePerceptron",
     "Step",
     "Undecided",
     "__version__",

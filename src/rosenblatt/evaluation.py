@@ -1,6 +1,6 @@
 """How well a model does: errors, the confusion of classes, precision, recall, F1 and ROC area."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -9,6 +9,7 @@ import numpy as np
 from .labels import as_words
 from .learner import Learner
 from .reading.batches import Batch, labels_of
+from .reading.reader import Reader
 from .rows import Array
 
 
@@ -117,17 +118,18 @@ class Evaluation:
         }
 
 
-def evaluate(learner: Learner, batches: Iterable[Batch]) -> Evaluation:
+def evaluate(learner: Learner, reader: Reader) -> Evaluation:
     """Compare predictions with the labels of rows."""
     result, row = Evaluation(learner.classes), 0
-    for batch, activations in scored(learner, batches):
+    for batch, activations in scored(learner, reader):
         words = as_words(labels_of(batch, row), learner.classes)
         result.add(words, learner.choose(activations), activations)
         row += len(words)
     return result
 
 
-def scored(learner: Learner, batches: Iterable[Batch]) -> Iterator[tuple[Batch, Array]]:
-    """The scores of every row, batch by batch."""
-    for batch in batches:
-        yield batch, learner.scores(batch.rows, batch.width)
+def scored(learner: Learner, reader: Reader) -> Iterator[tuple[Batch, Array]]:
+    """The scores of every row, batch by batch, by the threads that read them."""
+    if not learner.votes:
+        learner.coefficients()  # once, before there are threads
+    return reader.each(lambda batch: learner.scores(batch.rows, batch.width))

@@ -17,11 +17,12 @@ from .storage.model import Model
 from .training.history import Checkpoint, Count, Epoch, History
 from .training.rules import PERCEPTRON, UpdateRule
 from .training.run import Run
-from .training.solutions import SOLUTIONS, Last, Vote, chosen, zeros
+from .training.solutions import Last, Vote, chosen, new_state, zeros
 from .training.tasks import LinearTask, Task, scores, steps_of
 
 MOST_WEIGHTS = 2**28  # 3 GB with their average
 FIRST_ROW = np.zeros(1, np.uint32)
+HERE = np.zeros(1, np.intp)
 
 
 class TrainingRows(NamedTuple):
@@ -111,13 +112,12 @@ class Learner:
         problems = rule.problems(len(classes), parameters["multi_class"])
         check_ties(parameters.get("ties", "mistake"), len(classes), problems != [None])
         rule.check(parameters["solution"])
-        new = SOLUTIONS[parameters["solution"]]
         together = len(classes) if problems == [None] else None
         if all(part is None for part in start):
-            states = [new(*zeros(together, *shape), rule=rule) for _ in problems]
+            weights = [zeros(together, *shape) for _ in problems]
         else:
             weights = starting_weights(start, len(classes), shape, together is not None)
-            states = [new(*pair, rule=rule) for pair in weights]
+        states = [new_state(parameters, *pair, rule) for pair in weights]
         return cls(parameters, classes, states, intercept_step)
 
     @classmethod
@@ -189,15 +189,22 @@ class Learner:
         history = History(max_iter, self.parameters.get("n_iter_no_change", 5))
         return Run(parts, self.states[problem], history, **options)
 
-    def learn(self, given: TrainingRows) -> Count:
-        """Learn from rows once, in their order; after any error the model is what it was."""
+    def learn(self, given: TrainingRows, wrong: Array | None = None) -> Count:
+        """Learn from rows once, in their order; after any error the model is what it was.
+
+        Where an array is given for it, rows are marked that were on the wrong side when they were
+        met (of one problem, where there are several).
+        """
         undo = [state.snapshot(given.rows) for state in self.states]
         count = Count()
         try:
             with np.errstate(over="ignore", invalid="ignore"):
                 for problem, state in enumerate(self.states):
                     task = self.task(given, problem)
-                    run = self.run(partial(list, [task]), problem, 1).train()
+                    run = self.run(partial(list, [task]), problem, 1)
+                    for order, learnt in run.updates():
+                        if wrong is not None:
+                            wrong[order[task.mistaken(learnt.updates)]] = True
                     count.add(run.history.epochs[0])
                     state.refuse_overflow(given.rows)
             self.close(given)
@@ -235,7 +242,7 @@ class Learner:
         """The activation of one row, without making coefficients of all columns anew."""
         if self.votes:
             return self.scores(rows, self.width)
-        parts = [state.score_one(rows) for state in self.states]
+        parts = [state.score(rows, HERE) for state in self.states]
         return parts[0] if len(parts) == 1 else np.column_stack(parts)
 
     def close(self, given: TrainingRows) -> None:

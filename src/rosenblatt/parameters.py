@@ -14,7 +14,7 @@ ORDERS = ("each", "once", "fixed", "active", "first", "worst")
 SIGN_OF_ZERO = {"mistake": 0.0, "positive": 1.0, "negative": -1.0, "correct": 0.0}
 """What an activation of exactly 0 counts as in a vote, by ``ties``."""
 MODES = ("mixing", "sequential")
-MIXES = ("uniform", "mistakes")
+MIXES = ("uniform", "mistakes", "confidence")
 
 TOKEN = re.compile(r'\{(\w+)(\?|=(?:"(\w+)"|(\w+)))?\}')
 
@@ -122,6 +122,15 @@ def from_0(default: float) -> Parameter:
     )
 
 
+def below_1(default: float) -> Parameter:
+    """A share that is not the whole."""
+    return Parameter(
+        default,
+        "from 0 up and below 1",
+        lambda value: value == 0 or (positive_number(value) and value < 1),
+    )
+
+
 def count(default: int | None, *others: None) -> Parameter:
     """A whole number from 1 up, or None where that is allowed."""
     wanted = "a whole number from 1 up" + (" or None" if others else "")
@@ -149,6 +158,7 @@ THRESHOLD = {"margin": from_0(0.0), "ties": choice("mistake", *SIGN_OF_ZERO)}
 BY_THRESHOLD = SHARED | THRESHOLD
 ANY_RULE = SHARED | {
     "solution": choice("last", *SOLUTIONS),
+    "average_decay": below_1(0.0),
     "order": choice("each", *ORDERS),
     "multi_class": choice("argmax", "argmax", "ovr"),
     "measure": anything(False),
@@ -201,7 +211,7 @@ KERNEL: Mapping[str, Parameter] = BY_THRESHOLD | {
     "kernel": KERNELS._replace(accepts=lambda value: callable(value) or KERNELS.accepts(value)),
     "degree": above_0(3),
     "gamma": Parameter(
-        None,
+        "scale",
         'a number above 0, "scale", "auto" or None',
         lambda value: value in (None, "scale", "auto") or positive_number(value),
     ),
@@ -217,21 +227,35 @@ KERNEL: Mapping[str, Parameter] = BY_THRESHOLD | {
         None, '"cpu", "cuda" or None', lambda value: value in (None, "cpu", "cuda")
     ),
 }
+SEQUENCE: Mapping[str, Parameter] = {
+    "markov": Parameter(1, "0, 1 or 2", lambda value: value in (0, 1, 2)),
+    "search": choice("viterbi", "viterbi", "greedy"),
+    "features": anything(None),
+    "constraints": choice("auto", "auto", "none"),
+    "margin": from_0(1.0),
+    "solution": choice("average", "average", "last"),
+    "order": choice("each", "each", "once", "fixed", "active"),
+    "max_iter": count(10),
+    "early_stopping": anything(False),
+    "validation_fraction": ANY_RULE["validation_fraction"],
+    "n_iter_no_change": count(3),
+    "random_state": anything(None),
+    "verbose": anything(0),
+}
 FOR_FILES: dict[str, Any] = {"solution": "average", "max_iter": 10, "random_state": 0}
 """Where the shell, which trains once on whatever it is given, differs from the textbook."""
 
 CLUSTER: Mapping[str, Parameter] = {
     "mode": choice("mixing", *MODES),
-    "mix": choice("uniform", *MIXES),
+    "mix": choice("uniform", *MIXES),  # or by confidence, where a rule has some
 }
 FILES: Mapping[str, Parameter] = {
     "window": Parameter(
         0, "a whole number from 0 up", lambda value: whole_number(value) or value == 0
     ),
-    "holdout": Parameter(
-        0.0,
-        "from 0 up and below 1",
-        lambda value: value == 0 or (positive_number(value) and value < 1),
+    "holdout": below_1(0.0),
+    "progress_every": Parameter(
+        0, "a whole number from 0 up", lambda value: whole_number(value) or value == 0
     ),
     "random_state": Parameter(
         0,
@@ -292,6 +316,11 @@ CONFLICTS: tuple[Conflict, ...] = (
         "{solution} needs runs over all rows, which {order} does not make; "
         'use {order="each"}, "once" or "fixed".',
     ),
+    Conflict(
+        "fit",
+        lambda p: p.get("average_decay", 0) > 0 and p["solution"] != "average",
+        '{average_decay} is what an average forgets; use {solution="average"}, or leave it out.',
+    ),
     batchwise(lambda p: p["solution"] == "pocket", "{solution}", '{solution="average"}'),
     batchwise(
         lambda p: p["order"] in ("active", "first", "worst"),
@@ -304,7 +333,6 @@ CONFLICTS: tuple[Conflict, ...] = (
     batchwise(lambda p: p["class_weight"] == "balanced", "{class_weight}", "a dict of weights"),
     batchwise(lambda p: bool(p.get("early_stopping")), "{early_stopping}", "fit"),
     batchwise(lambda p: p.get("kernel") == "precomputed", "{kernel}", "the kernel itself"),
-    batchwise(lambda p: p.get("gamma") == "scale", "{gamma}", "a number"),
     Conflict(
         "fit",
         lambda p: bool(p.get("normalize")) and p["solution"] == "vote",
@@ -330,6 +358,21 @@ CONFLICTS: tuple[Conflict, ...] = (
         ),
         "The average needs the rows that {budget_policy} discards; use "
         '{solution="last"} or {budget_policy="projectron"}.',
+    ),
+    Conflict(
+        "stream",
+        lambda p: p["progress_every"] > 0 and p["window"] > 0,
+        "{progress_every?} takes the rows in their order, which {window?} changes; leave one out.",
+    ),
+    Conflict(
+        "cache",
+        lambda p: p["progress_every"] > 0,
+        "{progress_every?} is for streams, and {cache?} makes none; leave one out.",
+    ),
+    Conflict(
+        "cluster",
+        lambda p: p.get("progress_every", 0) > 0,
+        "{progress_every?} does not go with {cluster?}; leave one out.",
     ),
     Conflict(
         "stream",
@@ -366,6 +409,12 @@ CONFLICTS: tuple[Conflict, ...] = (
         "cluster",
         lambda p: p["mode"] == "sequential" and p["order"] != "fixed",
         '{mode} goes through the rows as they lie; use {order="fixed"}.',
+    ),
+    Conflict(
+        "cluster",
+        lambda p: p["average_decay"] > 0 and p["mode"] == "mixing",
+        "{average_decay} forgets in the order of the rows, and {mode} has none over all "
+        'partitions; use {mode="sequential"}.',
     ),
     Conflict(
         "cluster",

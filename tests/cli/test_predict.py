@@ -268,6 +268,20 @@ def test_columns_may_be_left_out(capsys, folder):
     assert len(run(capsys, "predict", "m", "few.csv")[1].splitlines()) == 2
 
 
+def test_threads_change_nothing(capsys, folder):
+    one, two = (
+        [
+            run(capsys, *words, "--threads", n)[1:]
+            for words in (("predict", model, "flowers.svm"), ("score", model, "flowers.svm"))
+        ]
+        for n in (1, 2)
+        for model in [trained(capsys, "flowers.svm", "--threads", n)]
+    )
+    assert one == two
+    code, _, error = run(capsys, "train", "flowers.svm", "--threads", 0)
+    assert (code, error) == (2, "rosenblatt: --threads 0 must be 1 or more.\n")
+
+
 def test_indices_beyond_all_columns_are_passed_over(capsys, folder):
     (folder / "x.svm").write_text("0 1:1\n1 2:1\n" * 20)
     assert run(capsys, "train", "x.svm", "-q", "-o", "m")[0] == 0

@@ -62,7 +62,7 @@ def test_what_cannot_be_resumed_is_refused(client, tmp_path):
     Perceptron().fit(X, y).save(path)
     with pytest.raises(ValueError, match="no checkpoint of a cluster"):
         fit(Perceptron(), *cut(X, y, [20]), client=client, checkpoint=path, resume=True)
-    with pytest.raises(ValueError, match="resume=True needs checkpoint="):
+    with pytest.raises(ValueError, match="resume=True needs checkpoint"):
         fit(Perceptron(), *cut(X, y, [20]), client=client, resume=True)
 
 

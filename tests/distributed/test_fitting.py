@@ -73,6 +73,11 @@ def test_sequential_is_local(client, solution, form):
     local = Perceptron(**settings).fit(X, y)
     parts = cut(X, y, [20, 1, 40, 29])
     assert same(fit(Perceptron(**settings), *parts, mode="sequential", client=client), local)
+    if solution == "average":
+        settings["average_decay"] = 0.9
+        forgets = Perceptron(**settings).fit(X, y)
+        model = fit(Perceptron(**settings), *parts, mode="sequential", client=client)
+        assert same(model, forgets)
 
 
 @pytest.mark.parametrize(
@@ -82,7 +87,8 @@ def test_sequential_is_local(client, solution, form):
         ({"solution": "pocket"}, {}, "needs all rows in one place"),
         ({"order": "worst"}, {}, "chooses among all rows"),
         ({}, {"mode": "sequential"}, 'use order="fixed"'),
-        ({"warm_start": True}, {}, "use checkpoint="),
+        ({"warm_start": True}, {}, "use checkpoint and resume"),
+        ({"solution": "average", "average_decay": 0.1}, {}, 'use mode="sequential"'),
         ({}, {"mode": "both"}, "mode must be one of 'mixing', 'sequential'"),
         ({}, {"mix": "both"}, "mix must be one of 'uniform', 'mistakes'"),
         ({"margin": -1}, {}, "margin must be"),
@@ -176,5 +182,5 @@ def test_a_rule_that_keeps_more_than_weights_goes_from_partition_to_partition():
     )
     values = Perceptron(order="fixed").get_params() | {"mix": "uniform"}
     check_supported(values | {"mode": "sequential"}, LINEAR, keeps_more)
-    with pytest.raises(ParameterError, match=r'wary keeps more; use mode="sequential"'):
+    with pytest.raises(ParameterError, match=r'cannot be mixed by wary.*use mode="sequential"'):
         check_supported(values | {"mode": "mixing"}, LINEAR, keeps_more)

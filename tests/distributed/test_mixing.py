@@ -1,21 +1,22 @@
 """Mixing: what partitions learnt adds up to what the naive twin does."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rosenblatt import Perceptron, radius
+from rosenblatt import ALMA, AROW, SCW, PassiveAggressive, Perceptron, SecondOrderPerceptron, radius
 from rosenblatt.distributed import fit
 from rosenblatt.distributed.job import without_weights
-from rosenblatt.distributed.mixing import SparseWeights, add_up, mix_into
+from rosenblatt.distributed.mixing import SparseWeights, add_up, mix_into, parts_of
 from rosenblatt.distributed.partitions import batch_of
 from rosenblatt.distributed.survey import classes_of, coder_for, learner_for, prepare, survey
 from rosenblatt.distributed.work import learn
-from rosenblatt.training.rules import PERCEPTRON
 
 from .. import reference
-from ..conftest import FORMS, blobs, examples, form_parameters
+from ..conftest import FORMS, blobs, csr, examples, form_parameters
 from .conftest import cut
 
 
@@ -33,20 +34,48 @@ def test_sums_of_parts_mix_as_the_twin_does(rows, data, mix):
     np.testing.assert_allclose(bias, twin.intercept_, atol=1e-12)
 
 
-def mixed_here(X, y, lengths, mix, settings):
+RULES = {
+    AROW: lambda: reference.AROWRule(),
+    SCW: lambda: reference.SCWRule(),
+}
+
+
+@pytest.mark.parametrize("solution", ["last", "average"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("kind", [AROW, SCW])
+@settings(max_examples=10)
+@given(examples("two"), st.data())
+def test_confident_parts_mix_as_the_twin_does(kind, sparse, dtype, solution, rows, data):
+    X, y = rows
+    first = data.draw(st.integers(0, len(X)))
+    lengths = [length for length in (first, len(X) - first) if length]
+    settings = {"solution": solution, "order": "fixed", "max_iter": 3, "random_state": 0}
+    twin = reference.MixedFamily(RULES[kind], **settings).fit(X, y, lengths)
+    given = csr(X.astype(dtype)) if sparse else X.astype(dtype)
+    state = mixed_here(given, y, lengths, "confidence", settings, kind)
+    weights, bias = state.coefficients()
+    close = 1e-9 if dtype == np.float64 else 1e-3
+    np.testing.assert_allclose(weights, twin.coef_[0], rtol=close, atol=close)
+    np.testing.assert_allclose(bias, twin.intercept_, rtol=close, atol=close)
+
+
+def mixed_here(X, y, lengths, mix, settings, kind=Perceptron):
     """The state that the tasks of a cluster find, called one after the other."""
     cuts = np.cumsum(lengths)[:-1]
-    blocks = zip(np.split(X, cuts), np.split(y, cuts), strict=True)
+    ends = [0, *cuts, len(y)]
+    blocks = [(X[i:j], y[i:j]) for i, j in itertools.pairwise(ends)]
     batches = [batch_of(*block, None, number, False) for number, block in enumerate(blocks)]
-    found, parameters = list(map(survey, batches)), Perceptron(**settings).get_params()
+    found, parameters = list(map(survey, batches)), kind(**settings).get_params()
     classes = classes_of(found, None, from_files=False)
-    learner = learner_for(found, classes, parameters, PERCEPTRON, may_widen=False)
+    learner = learner_for(found, classes, parameters, kind._rule, may_widen=False)
     empty, coder = without_weights(learner), coder_for(found, classes, parameters)
     parts = [prepare(batch, i, coder, empty, X.shape[1]) for i, batch in enumerate(batches)]
     (state,) = learner.states
     for epoch in range(1, settings["max_iter"] + 1):
-        weights = {0: SparseWeights.of(state.weights, state.bias)}
-        reports = [learn(part, i, weights, empty, epoch, mix) for i, part in enumerate(parts)]
+        weights = {0: SparseWeights.of(*parts_of(state))}
+        settings_of_all = weights, empty, epoch, mix, len(parts)
+        reports = [learn(part, i, *settings_of_all) for i, part in enumerate(parts)]
         sums = add_up(*reports)[0]
         mix_into(state, sums)
         if not any(result.mistakes for result in sums.epochs):
@@ -88,3 +117,33 @@ def test_the_bound_holds_when_all_is_separated(client):
         widest = min(signs * (X @ weights + bias)) / np.hypot(np.linalg.norm(weights), bias[0])
         assert made.margin == pytest.approx(widest)
         assert made.radius == pytest.approx(np.sqrt(radius(X) ** 2 + 1))
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("form", ["two", "argmax"])
+@pytest.mark.parametrize("kind", [AROW, SCW])
+def test_mixing_by_confidence_is_its_twin(client, kind, form):
+    X, y = blobs(60, 4, 2 if form == "two" else 3)
+    lengths = [20, 13, 27]
+    settings = {"solution": "average", "max_iter": 3, "random_state": 5, **form_parameters(form)}
+    twin = reference.MixedFamily(RULES[kind], **settings).fit(X, y, lengths)
+    model = fit(kind(**settings), *cut(X, y, lengths), client=client)
+    assert model.mixing_.mix == "confidence"
+    np.testing.assert_allclose(model.coef_, twin.coef_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(model.intercept_, twin.intercept_, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(
+    ("model", "mix", "sentence"),
+    [
+        (ALMA(), None, "cannot be mixed by alma"),
+        (AROW(), "uniform", 'mix="uniform" does not go with arow; use mix="confidence"'),
+        (PassiveAggressive(), "confidence", 'does not go with pa; use mix="uniform"'),
+        (SecondOrderPerceptron(matrix="full"), None, "cannot be mixed by second-order-full"),
+    ],
+)
+def test_what_cannot_be_mixed_is_refused(client, model, mix, sentence):
+    X, y = blobs(40, 3)
+    with pytest.raises(ValueError, match=sentence):
+        fit(model, *cut(X, y, [20, 20]), mix=mix, client=client)

@@ -7,11 +7,11 @@ import pytest
 from typer.testing import CliRunner
 
 import rosenblatt
-from rosenblatt import Perceptron
+from rosenblatt import AROW, Perceptron
 from rosenblatt.cli.app import app, in_shell
 from rosenblatt.distributed import fit
 from rosenblatt.distributed.shell import train
-from rosenblatt.files import FileOptions, parameters_for_files
+from rosenblatt.files import FileOptions, FileTraining, parameters_for_files
 from rosenblatt.parameters import LINEAR, ParameterError
 from rosenblatt.storage.file import load_model
 
@@ -63,27 +63,63 @@ def test_the_model_does_not_know_of_the_screen(client, tmp_path):
     path = rows_file(tmp_path / "rows.svm", X, y)
     given = parameters_for_files(max_iter=2)
     where = client.scheduler.address
-    model = train(str(path), {}, given, FileOptions(), where, kept=(tmp_path / "model", False))
+    asked = FileTraining(given)
+    model = train(str(path), {}, asked, where, kept=(tmp_path / "model", False))
     expected = given | {"order": "each"}
     assert model.parameters == load_model(tmp_path / "model").parameters == expected
     assert set(expected) == set(LINEAR)
-    once = train(str(path), {}, given | {"max_iter": 1}, FileOptions(), where, lambda _: None)
+    asked = FileTraining(given | {"max_iter": 1})
+    once = train(str(path), {}, asked, where, lambda _: None)
     assert once.parameters["order"] == "fixed"
 
 
 @pytest.mark.parametrize("options", [{"window": 5}, {"holdout": 0.2}])
 def test_what_a_cluster_does_not_know_is_refused_before_it_is_started(options):
     (name,) = options
+    asked = FileTraining(parameters_for_files(), FileOptions(**options))
     with pytest.raises(ParameterError, match=f"{name} does not go with cluster"):
-        train("rows.svm", {}, parameters_for_files(), FileOptions(**options), "nowhere")
+        train("rows.svm", {}, asked, "nowhere")
 
 
 def test_a_complete_run_has_nothing_to_resume(client, tmp_path):
     path = rows_file(tmp_path / "rows.svm", *blobs(60, 4))
     given, kept = parameters_for_files(max_iter=2), (tmp_path / "model", True)
-    settings = given, FileOptions(), client.scheduler.address
+    settings = FileTraining(given), client.scheduler.address
     first = train(str(path), {}, *settings, lambda _: None, kept)
     rounds = []
     again = train(str(path), {}, *settings, rounds.append, kept)
     assert not rounds
     assert np.array_equal(again.states[0].weights, first.states[0].weights)
+
+
+def test_what_workers_read_otherwise_is_told(client, tmp_path):
+    X, y = blobs(120, 4)
+    for number, part in enumerate(np.split(np.arange(120), 3)):
+        rows_file(tmp_path / f"part-{number}.csv", X[part], y[part])
+    with (tmp_path / "part-2.csv").open("a") as file:
+        file.write("oops,1,1,1,one\n,1,1,1,one\n")
+    where = ["--cluster", client.scheduler.address, "--skip-bad", "3", "-q"]
+    for how in (["--epochs", "2"], ["--epochs", "1"]):
+        command = ["train", f"{tmp_path}/part-*.csv", *where, *how]
+        result = CliRunner().invoke(app, command, catch_exceptions=False)
+        assert "Note: 1 broken row left out." in result.stderr
+        assert "Note: Missing numbers count as the mean of their column." in result.stderr
+    with pytest.warns(UserWarning) as warned:  # noqa: PT030
+        fit(Perceptron(max_iter=2), f"{tmp_path}/part-*.csv", client=client, skip_bad=3)
+    assert "1 broken row left out." in [str(one.message) for one in warned]
+
+
+def test_rules_with_variances_train_on_a_cluster(client, tmp_path):
+    X, y = blobs(120, 4)
+    for number, part in enumerate(np.split(np.arange(120), 3)):
+        rows_file(tmp_path / f"part-{number}.csv", X[part], y[part])
+    where = ["--cluster", client.scheduler.address, "-q", "-o", str(tmp_path / "model")]
+    command = ["train", f"{tmp_path}/part-*.csv", *where, "--epochs", "2", "--rule", "arow"]
+    CliRunner().invoke(app, [*command, "--r", "2"], catch_exceptions=False)
+    model = rosenblatt.load(tmp_path / "model")[-1]
+    assert (type(model).__name__, model.r) == ("AROW", 2)
+    settings = {"solution": "average", "max_iter": 2, "random_state": 0, "r": 2}
+    expected = fit(AROW(**settings), f"{tmp_path}/part-*.csv", client=client)
+    assert np.array_equal(model.coef_, expected.coef_)
+    with pytest.raises(ParameterError, match="cannot be mixed by romma"):
+        CliRunner().invoke(app, [*command[:-1], "romma"], catch_exceptions=False)

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_circles, make_moons
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from rosenblatt import KernelPerceptron
+from rosenblatt import KernelPerceptron, load
 from rosenblatt.dual.forms import EachClass
 from rosenblatt.training.rules import perceptron_settings
 
@@ -190,7 +190,6 @@ def test_unusable_parameters_are_refused(parameters, sentence):
     "parameters",
     [
         {"kernel": "precomputed"},
-        {"gamma": "scale"},
         {"intercept_step": "radius"},
         {"class_weight": "balanced"},
     ],
@@ -206,8 +205,22 @@ def test_what_needs_all_the_data_cannot_learn_in_batches(parameters):
 )
 def test_a_later_batch_must_be_learnt_in_the_form_of_the_first(change):
     model = KernelPerceptron("linear").partial_fit(*XOR, classes=[0, 1]).set_params(**change)
-    with pytest.raises(ValueError, match=r"cannot go on (or be saved )?with"):
+    with pytest.raises(ValueError, match="cannot go on or be saved with"):
         model.partial_fit(*XOR)
+
+
+def test_the_scale_of_a_stream_is_that_of_its_first_batch(tmp_path):
+    X, y = blobs()
+    X[30:] *= 2
+    model = KernelPerceptron().partial_fit(X[:30], y[:30], classes=[0, 1])
+    assert model.gamma_ == pytest.approx(1 / (5 * X[:30].var()))
+    model.save(tmp_path / "model")
+    fixed = KernelPerceptron(gamma=model.gamma_).partial_fit(X[:30], y[:30], classes=[0, 1])
+    fixed.partial_fit(X[30:], y[30:])
+    for going_on in (model, load(tmp_path / "model")):
+        going_on.partial_fit(X[30:], y[30:])
+        assert going_on.gamma_ == fixed.gamma_
+        np.testing.assert_array_equal(going_on.dual_coef_, fixed.dual_coef_)
 
 
 @pytest.mark.parametrize(
@@ -216,14 +229,16 @@ def test_a_later_batch_must_be_learnt_in_the_form_of_the_first(change):
         ([[0.0], [np.nan]], [0, 1], "Input X contains NaN in row 1, column 0"),
         ([[0.0], [1.0]], [1, 1], "y has only one class"),
         ([[0.0], [1.0]], [0, 1, 1], "X has 2 rows and y 3 labels"),
-        ([[1e200], [1.0]], [0, 1], r"scores of row \d are beyond what float64 can hold"),
+        ([[1e150], [1.0]], [0, 1], r"scores of row \d are beyond what float64 can hold"),
+        ([[1e200], [1.0]], [0, 1], "variance of X, which is beyond what float64 can hold"),
     ],
 )
 def test_unusable_data_are_refused(X, y, sentence):
+    gamma = "scale" if "variance" in sentence else "auto"
     with pytest.raises(ValueError, match=sentence):
-        KernelPerceptron("poly", order="fixed").fit(X, y)
+        KernelPerceptron("poly", gamma=gamma, order="fixed").fit(X, y)
     with pytest.raises(ValueError, match=sentence):
-        KernelPerceptron("poly", order="fixed", budget=5).fit(X, y)
+        KernelPerceptron("poly", gamma=gamma, order="fixed", budget=5).fit(X, y)
 
 
 def test_scores_beyond_range_are_refused_when_predicting():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from sklearn.metrics.pairwise import pairwise_kernels
 from sklearn.model_selection import GridSearchCV
+from sklearn.svm import SVC
 
 from rosenblatt import KernelPerceptron
 from rosenblatt.dual.gram import Gram
@@ -67,7 +68,8 @@ def test_gamma_is_that_of_svc():
     for gamma, number in [(None, 1 / 5), ("auto", 1 / 5), ("scale", 1 / (5 * X.var())), (2, 2.0)]:
         for rows in (X, csr(X)):
             model = KernelPerceptron(gamma=gamma, max_iter=1).fit(rows, y)
-            assert model._gram.gamma == pytest.approx(number)
+            assert model.gamma_ == pytest.approx(number)
+    assert KernelPerceptron().gamma == SVC().gamma
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -77,8 +79,8 @@ def test_the_scale_of_numbers_far_from_zero_is_their_spread(layout, dtype):
     X = (1e4 + rng.normal(size=(200, 3))).astype(dtype)
     wanted = 1 / (3 * X.astype(np.float64).var())
     model = KernelPerceptron(gamma="scale", max_iter=1).fit(LAYOUTS[layout](X), np.arange(200) % 2)
-    assert model._gram.gamma == pytest.approx(wanted, rel=1e-9)
-    assert 0.2 < model._gram.gamma < 0.5
+    assert model.gamma_ == pytest.approx(wanted, rel=1e-9)
+    assert 0.2 < model.gamma_ < 0.5
 
 
 def test_raw_pixels_to_the_sixth_power_are_within_range():

@@ -4,6 +4,7 @@
 ``tests/models``.
 """
 
+import json
 import os
 import pickle
 import resource
@@ -22,9 +23,20 @@ from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
 import rosenblatt
-from rosenblatt import Epoch, KernelPerceptron, Perceptron, __version__
+from rosenblatt import (
+    ALMA,
+    AROW,
+    ROMMA,
+    SCW,
+    Epoch,
+    KernelPerceptron,
+    PassiveAggressive,
+    Perceptron,
+    SecondOrderPerceptron,
+    __version__,
+)
 from rosenblatt.storage import file
-from rosenblatt.storage.file import load_model, save_model
+from rosenblatt.storage.file import FORMAT, load_model, save_model
 from rosenblatt.training.solutions import SOLUTIONS
 
 from ..conftest import FORMS, LAYOUTS, blobs, csr, examples, form_parameters
@@ -42,6 +54,8 @@ from .models import (
 )
 
 MODELS = Path(__file__).parents[1] / "models"
+SCORES = json.loads(Path(__file__).with_name("scores.json").read_text())
+"""How models of format 3 score some points."""
 
 
 # What comes back
@@ -172,7 +186,31 @@ KEPT = {
 }
 
 
+FAMILY = {
+    "pa": PassiveAggressive(C=0.5),
+    "alma": ALMA(solution="average"),
+    "romma": ROMMA(),
+    "second-order": SecondOrderPerceptron(matrix="diagonal", solution="average"),
+    "second-order-full": SecondOrderPerceptron(matrix="full"),
+    "arow": AROW(r=2.0),
+    "scw": SCW(variant="II"),
+}
+"""One model of each rule, for two classes."""
+
+
 PINNED = {  # answers, mistakes after learning on, answers then
+    "0.1.0-3-alma": ("000100110", 13, "000100110"),
+    "0.1.0-3-arow": ("000000100", 25, "000100100"),
+    "0.1.0-3-average": ("211220200", 14, "211220200"),
+    "0.1.0-3-kernel": ("000101102", 31, "000102102"),
+    "0.1.0-3-last": ("100100110", 12, "110100100"),
+    "0.1.0-3-pa": ("000000000", 23, "111100000"),
+    "0.1.0-3-pocket": ("000100110", 28, "000100110"),
+    "0.1.0-3-romma": ("000000000", 17, "111001000"),
+    "0.1.0-3-scw": ("000100110", 25, "111110100"),
+    "0.1.0-3-second-order-full": ("000000100", 8, "111000000"),
+    "0.1.0-3-second-order": ("000100110", 9, "000100110"),
+    "0.1.0-3-vote": ("100102122", 31, "100102122"),
     "0.1.0-average": ("211220200", 14, "211220200"),
     "0.1.0-kernel": ("000101102", 31, "000102102"),
     "0.1.0-last": ("100100110", 12, "110100100"),
@@ -181,14 +219,24 @@ PINNED = {  # answers, mistakes after learning on, answers then
 }
 
 
-def make():
-    """Write one small model per solution with this release."""
+def make(folder=MODELS):
+    """Write one small model per solution and rule in this format."""
+    prefix = f"{__version__}-{FORMAT}-"
     for solution, chosen in KEPT.items():
         perceptron = trained(solution, **chosen)
-        save_model(MODELS / f"{__version__}-{solution}.safetensors", perceptron._model())
+        save_model(folder / f"{prefix}{solution}.safetensors", perceptron._model())
     rows, y = blobs(12, 3, classes=3)
     kernel = KernelPerceptron("poly", degree=2, gamma=1, solution="vote", random_state=0)
-    kernel.fit(csr(np.round(4 * rows)), y).save(MODELS / f"{__version__}-kernel.safetensors")
+    kernel.fit(csr(np.round(4 * rows)), y).save(folder / f"{prefix}kernel.safetensors")
+    rows, y = blobs(12, 3, classes=2)
+    for name, model in FAMILY.items():
+        model.set_params(max_iter=3, random_state=0).fit(np.round(4 * rows), y)
+        model.save(folder / f"{prefix}{name}.safetensors")
+
+
+def scores(perceptron):
+    """How some points score."""
+    return np.ravel(perceptron.decision_function(POINTS))
 
 
 def answers(perceptron):
@@ -198,7 +246,8 @@ def answers(perceptron):
 
 
 def test_this_release_has_its_models():
-    assert {f"{__version__}-{name}.safetensors" for name in [*SOLUTIONS, "kernel"]} <= {
+    names = [*SOLUTIONS, "kernel", *FAMILY]
+    assert {f"{__version__}-{FORMAT}-{name}.safetensors" for name in names} <= {
         kept.name for kept in MODELS.iterdir()
     }
 
@@ -206,6 +255,8 @@ def test_this_release_has_its_models():
 @pytest.mark.parametrize("kept", sorted(MODELS.iterdir()), ids=lambda kept: kept.stem)
 def test_a_model_of_any_release_answers_and_learns_as_it_did(kept):
     perceptron = rosenblatt.load(kept)
+    if kept.stem in SCORES:
+        np.testing.assert_allclose(scores(perceptron), SCORES[kept.stem], rtol=1e-5, atol=2e-6)
     labels = perceptron.classes_[np.arange(len(POINTS)) % len(perceptron.classes_)]
     before = answers(perceptron)
     dtype = np.float32 if kept.stem.endswith("vote") else np.float64
@@ -407,7 +458,7 @@ def test_a_file_that_may_not_grow_keeps_the_old_one(tmp_path):
 
 SAVE_FOR_EVER = """
 import sys
-from rosenblatt.storage.file import load_model, save_model
+from rosenblatt.storage.file import FORMAT, load_model, save_model
 models = [load_model(path) for path in sys.argv[2:]]
 print("ready", flush=True)
 while True:

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rosenblatt import Perceptron
+from rosenblatt import Perceptron, load
 
 from .. import reference
 from ..conftest import FORMS, LAYOUTS, VARIANTS, blobs, examples, form_parameters
@@ -148,3 +148,81 @@ def test_averaging_in_batches_keeps_the_running_bias():
     tried = reference.Perceptron(order="fixed", max_iter=3).fit(X, y).runs[0].tried
     # scikit-learn starts each batch's running bias at the average so far.
     np.testing.assert_allclose(biases, [np.mean([b for _, b in tried[:n]]) for n in (3, 6, 9)])
+
+
+# An average that forgets
+
+
+DECAYS = [1e-9, 0.01, 0.3, 0.9, 1 - 1e-9]  # sums are brought back never, or after some rows
+
+
+@pytest.mark.parametrize("decay", DECAYS)
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("layout", ["dense", "int32"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_what_an_average_forgets_is_what_the_twin_forgets(decay, form, layout, dtype):
+    X, y = blobs(200, 7, classes=2 if form == "two" else 3)
+    chosen = {"solution": "average", "average_decay": decay, "max_iter": 4, "random_state": 0}
+    chosen |= form_parameters(form)
+    X = X.astype(dtype)
+    twin = reference.Perceptron(**chosen).fit(X, y)
+    model = Perceptron(**chosen).fit(LAYOUTS[layout](X), y)
+    tolerance = 1e-9 if dtype == np.float64 else 1e-4
+    np.testing.assert_allclose(model.coef_, twin.coef_, tolerance, tolerance)
+    np.testing.assert_allclose(model.intercept_, twin.intercept_, tolerance, tolerance)
+
+
+@pytest.mark.parametrize("decay", [0.01, 0.6])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("layout", ["dense", "int32"])
+def test_however_a_stream_is_cut_the_average_forgets_alike(decay, form, layout, tmp_path):
+    X, y = blobs(700, 20, classes=2 if form == "two" else 3)
+    X[np.abs(X) < 1] = 0
+    X, chosen = LAYOUTS[layout](X), {"solution": "average", "average_decay": decay}
+    chosen |= form_parameters(form)
+    whole = Perceptron(order="fixed", max_iter=1, **chosen).fit(X, y)
+    cut, rng = Perceptron(**chosen), np.random.default_rng(0)
+    for batch in np.split(np.arange(700), np.sort(rng.choice(699, 40, replace=False)) + 1):
+        cut.partial_fit(X[batch], y[batch], classes=whole.classes_)
+        cut.save(tmp_path / "model")
+        cut = load(tmp_path / "model")
+        if layout == "dense" and batch[-1] < 699:  # a refused batch leaves nothing behind
+            bad = X[:300].copy()
+            bad[-1] = np.nan
+            with pytest.raises(ValueError, match="NaN"):
+                cut.partial_fit(bad, y[:300])
+    np.testing.assert_array_equal(cut.coef_, whole.coef_)
+    np.testing.assert_array_equal(cut.intercept_, whole.intercept_)
+
+
+def test_an_average_that_forgets_goes_from_the_mean_to_the_last_weights():
+    X, y = blobs(300, 5)
+    mean, last = (Perceptron(solution=s, random_state=0).fit(X, y) for s in ("average", "last"))
+    slow, fast = (
+        Perceptron(solution="average", average_decay=decay, random_state=0).fit(X, y)
+        for decay in (1e-12, 1 - 1e-12)
+    )
+    np.testing.assert_allclose(slow.coef_, mean.coef_, rtol=1e-7)
+    np.testing.assert_allclose(fast.coef_, last.coef_, rtol=1e-7)
+
+
+def test_one_row_at_a_time_forgets_as_a_batch_does():
+    X, y = blobs(500, 5)
+    chosen = {"solution": "average", "average_decay": 0.5}
+    whole = Perceptron(**chosen).partial_fit(X, y, classes=[0, 1])
+    alone = Perceptron(**chosen).partial_fit(X[:1], y[:1], classes=[0, 1])
+    for x, label in zip(X[1:], y[1:], strict=True):
+        alone.learn_one(x, label)
+    np.testing.assert_array_equal(alone.coef_, whole.coef_)
+    assert [alone.predict_one(x) for x in X[:50]] == whole.predict(X[:50]).tolist()
+
+
+def test_forgetting_is_for_averages_and_cannot_change_midway():
+    X, y = blobs()
+    with pytest.raises(ValueError, match=r'average_decay=0\.5 is what .* use solution="average"'):
+        Perceptron(average_decay=0.5).fit(X, y)
+    with pytest.raises(ValueError, match="average_decay must be from 0 up and below 1"):
+        Perceptron(solution="average", average_decay=1.0).fit(X, y)
+    model = Perceptron(solution="average", average_decay=0.5).partial_fit(X, y, classes=[0, 1])
+    with pytest.raises(ValueError, match="another solution, average_decay or multi_class"):
+        model.set_params(average_decay=0.1).partial_fit(X, y)

@@ -24,7 +24,7 @@ class PassiveAggressive(LinearClassifier):
         The aggressiveness: the most that a step may be ("hinge"), or how soon it is shortened.
     loss : {"hinge", "squared_hinge", "hard"}, default="hinge"
         PA-I, PA-II, or PA, which always mends a row wholly and suits data without noise.
-    solution, order, fit_intercept, intercept_step, multi_class, max_iter : optional
+    solution, average_decay, order, fit_intercept, intercept_step, multi_class, max_iter : optional
         As for ``Perceptron``; ten epochs at most unless told.
     measure, early_stopping, validation_fraction, n_iter_no_change, class_weight : optional
         As for ``Perceptron``.
@@ -55,6 +55,7 @@ class PassiveAggressive(LinearClassifier):
         *,
         loss: str = "hinge",
         solution: str = "last",
+        average_decay: float = 0.0,
         order: str = "each",
         fit_intercept: bool = True,
         intercept_step: float | str = 1.0,
@@ -72,6 +73,7 @@ class PassiveAggressive(LinearClassifier):
     ) -> None:
         super().__init__(
             solution=solution,
+            average_decay=average_decay,
             order=order,
             fit_intercept=fit_intercept,
             intercept_step=intercept_step,
@@ -105,7 +107,7 @@ class ALMA(LinearClassifier):
         How much of the largest margin may be missing: from 0 (excluded) to 1.
     B, C : float or None, default=None
         The constants of the paper; √8/alpha and √2 unless given.
-    solution, order, fit_intercept, intercept_step, multi_class, max_iter : optional
+    solution, average_decay, order, fit_intercept, intercept_step, multi_class, max_iter : optional
         As for ``Perceptron``, but no votes; ten epochs at most unless told.
     measure, early_stopping, validation_fraction, n_iter_no_change, class_weight : optional
         As for ``Perceptron``.
@@ -136,6 +138,7 @@ class ALMA(LinearClassifier):
         B: float | None = None,
         C: float | None = None,
         solution: str = "last",
+        average_decay: float = 0.0,
         order: str = "each",
         fit_intercept: bool = True,
         intercept_step: float | str = 1.0,
@@ -153,6 +156,7 @@ class ALMA(LinearClassifier):
     ) -> None:
         super().__init__(
             solution=solution,
+            average_decay=average_decay,
             order=order,
             fit_intercept=fit_intercept,
             intercept_step=intercept_step,
@@ -185,7 +189,7 @@ class ROMMA(LinearClassifier):
     ----------
     aggressive : bool, default=True
         Whether rows of a margin below 1 are learnt from, and not only mistakes.
-    solution, order, fit_intercept, intercept_step, multi_class, max_iter : optional
+    solution, average_decay, order, fit_intercept, intercept_step, multi_class, max_iter : optional
         As for ``Perceptron``, but no votes; ten epochs at most unless told.
     measure, early_stopping, validation_fraction, n_iter_no_change, class_weight : optional
         As for ``Perceptron``.
@@ -213,6 +217,7 @@ class ROMMA(LinearClassifier):
         aggressive: bool = True,
         *,
         solution: str = "last",
+        average_decay: float = 0.0,
         order: str = "each",
         fit_intercept: bool = True,
         intercept_step: float | str = 1.0,
@@ -230,6 +235,7 @@ class ROMMA(LinearClassifier):
     ) -> None:
         super().__init__(
             solution=solution,
+            average_decay=average_decay,
             order=order,
             fit_intercept=fit_intercept,
             intercept_step=intercept_step,
@@ -262,7 +268,7 @@ class SecondOrderPerceptron(LinearClassifier):
     matrix : {"auto", "full", "diagonal"}, default="auto"
         Whether to keep the whole of A or its diagonal; "auto" is "full" for two classes and up to
         100 columns.
-    solution, order, fit_intercept, intercept_step, multi_class, max_iter : optional
+    solution, average_decay, order, fit_intercept, intercept_step, multi_class, max_iter : optional
         As for ``Perceptron``, but no votes; ten epochs at most unless
         told. With the whole matrix more classes are one-vs-rest.
     measure, early_stopping, validation_fraction, n_iter_no_change, class_weight : optional
@@ -294,6 +300,7 @@ class SecondOrderPerceptron(LinearClassifier):
         *,
         matrix: str = "auto",
         solution: str = "last",
+        average_decay: float = 0.0,
         order: str = "each",
         fit_intercept: bool = True,
         intercept_step: float | str = 1.0,
@@ -311,6 +318,7 @@ class SecondOrderPerceptron(LinearClassifier):
     ) -> None:
         super().__init__(
             solution=solution,
+            average_decay=average_decay,
             order=order,
             fit_intercept=fit_intercept,
             intercept_step=intercept_step,
@@ -340,7 +348,7 @@ class AROW(LinearClassifier):
     ----------
     r : float, default=1.0
         How slowly confidence grows: larger is calmer.
-    solution, order, fit_intercept, intercept_step, multi_class, max_iter : optional
+    solution, average_decay, order, fit_intercept, intercept_step, multi_class, max_iter : optional
         As for ``Perceptron``, but no votes; ten epochs at most unless told.
     measure, early_stopping, validation_fraction, n_iter_no_change, class_weight : optional
         As for ``Perceptron``.
@@ -369,6 +377,7 @@ class AROW(LinearClassifier):
         r: float = 1.0,
         *,
         solution: str = "last",
+        average_decay: float = 0.0,
         order: str = "each",
         fit_intercept: bool = True,
         intercept_step: float | str = 1.0,
@@ -386,6 +395,7 @@ class AROW(LinearClassifier):
     ) -> None:
         super().__init__(
             solution=solution,
+            average_decay=average_decay,
             order=order,
             fit_intercept=fit_intercept,
             intercept_step=intercept_step,
@@ -418,7 +428,7 @@ class SCW(LinearClassifier):
         η, the probability with which a row is to be right: from ½ to 1, both excluded.
     variant : {"I", "II"}, default="I"
         SCW-I or SCW-II, whose loss is squared.
-    solution, order, fit_intercept, intercept_step, multi_class, max_iter : optional
+    solution, average_decay, order, fit_intercept, intercept_step, multi_class, max_iter : optional
         As for ``Perceptron``, but no votes; ten epochs at most unless told.
     measure, early_stopping, validation_fraction, n_iter_no_change, class_weight : optional
         As for ``Perceptron``.
@@ -449,6 +459,7 @@ class SCW(LinearClassifier):
         confidence: float = 0.75,
         variant: str = "I",
         solution: str = "last",
+        average_decay: float = 0.0,
         order: str = "each",
         fit_intercept: bool = True,
         intercept_step: float | str = 1.0,
@@ -466,6 +477,7 @@ class SCW(LinearClassifier):
     ) -> None:
         super().__init__(
             solution=solution,
+            average_decay=average_decay,
             order=order,
             fit_intercept=fit_intercept,
             intercept_step=intercept_step,

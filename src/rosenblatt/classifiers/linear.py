@@ -49,6 +49,7 @@ class LinearClassifier(OnlineClassifier):
         self,
         *,
         solution: str,
+        average_decay: float,
         order: str,
         fit_intercept: bool,
         intercept_step: float | str,
@@ -65,6 +66,7 @@ class LinearClassifier(OnlineClassifier):
         verbose: int,
     ) -> None:
         self.solution = solution
+        self.average_decay = average_decay
         self.order = order
         self.fit_intercept = fit_intercept
         self.intercept_step = intercept_step
@@ -357,10 +359,12 @@ class LinearClassifier(OnlineClassifier):
         rule, before = self._rule_for(self._learner.width, len(classes)), self._learner
         problems = rule.problems(len(classes), self.multi_class)
         same = rule is before.rule and problems == before.problems
-        if not same or type(before.states[0]) is not SOLUTIONS[self.solution]:
+        same &= type(before.states[0]) is SOLUTIONS[self.solution]
+        same &= getattr(before.states[0], "decay", 0.0) == self.average_decay
+        if not same:
             raise ValueError(
-                "A model cannot go on with another solution or multi_class than it was begun with; "
-                "set them back, or start anew (warm_start=False, or a new model)."
+                "A model cannot go on with another solution, average_decay or multi_class than it "
+                "was begun with; set them back, or start anew (warm_start=False, or a new model)."
             )
         check_ties(getattr(self, "ties", "mistake"), len(classes), problems != [None])
 

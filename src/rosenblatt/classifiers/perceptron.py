@@ -18,6 +18,10 @@ class Perceptron(LinearClassifier):
         Which weights become the model: the last ones; their average over all rows seen; the
         majority vote of all of them (Freund & Schapire 1999); or the best on the training data
         so far, with ratchet (Gallant 1990).
+    average_decay : float, default=0.0
+        With ``solution="average"``, the share of what it counts that every row loses with each row
+        after it: 0.001 averages over about the last thousand, so that the model follows data that
+        drift. 0 counts all rows alike.
     order : {"each", "once", "fixed", "active", "first", "worst"}, default="each"
         A fresh permutation each epoch; one permutation, kept; as given; all rows, then only those
         that were ever mistaken until they are clean (or twice as many rows have been read), and
@@ -90,6 +94,7 @@ class Perceptron(LinearClassifier):
         self,
         *,
         solution: str = "last",
+        average_decay: float = 0.0,
         order: str = "each",
         eta0: float = 1.0,
         margin: float = 0.0,
@@ -110,6 +115,7 @@ class Perceptron(LinearClassifier):
     ) -> None:
         super().__init__(
             solution=solution,
+            average_decay=average_decay,
             order=order,
             fit_intercept=fit_intercept,
             intercept_step=intercept_step,

@@ -33,6 +33,11 @@ First = Annotated[
     int | None, typer.Option(help="The first index of svmlight: 0 or 1.", metavar="N", **READING)
 ]
 
+Threads = Annotated[
+    int | None,
+    typer.Option(help="How many threads read (one per core).", metavar="N", **READING),
+]
+
 
 @dataclass
 class SetOptions:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from ..parameters import FAMILY, ORDERS, PASSIVE_AGGRESSIVE, SCW, SECOND_ORDER, SOLUTIONS
-from .data import FORMAT_HELP, READING, First, Header, Label, check_input, check_output
+from .data import FORMAT_HELP, READING, First, Header, Label, Threads, check_input, check_output
 
 if TYPE_CHECKING:
     from ..storage.model import Model
@@ -47,6 +47,20 @@ class ResultOptions:
     holdout: Annotated[
         float, typer.Option(help="Test on this share of the rows.", metavar="SHARE", **RESULT)
     ] = 0.0
+    progressive: Annotated[
+        Path | None,
+        typer.Option(help="Write the error before learning, as CSV.", metavar="FILE", **RESULT),
+    ] = None
+    progress_every: Annotated[
+        int,
+        typer.Option(
+            "--progress-every",
+            "-P",
+            help="Tell it every so many rows (1000).",
+            metavar="ROWS",
+            **RESULT,
+        ),
+    ] = 0
     checkpoint: Annotated[
         float | None,
         typer.Option(help="Write it every so many seconds.", metavar="SECONDS", **RESULT),
@@ -68,7 +82,10 @@ class ResultOptions:
     def check(self, data: str) -> None:
         """Refuse before training what would fail after it."""
         check_input(self.test)
+        if self.progressive is not None and not self.progress_every:
+            self.progress_every = 1000
         check_output(self.output, data, self.test)
+        check_output(self.progressive, data, self.test, self.output)
         if self.output is None and (self.checkpoint is not None or self.resume):
             raise ValueError("--checkpoint and --resume need a model file: name it with -o.")
         if self.checkpoint is not None and not self.checkpoint >= 0:
@@ -163,6 +180,12 @@ class LearningOptions(RuleOptions):
         Solution | None,
         typer.Option(help="average, last, vote or pocket (average).", metavar="WHICH", **LEARNING),
     ] = None
+    average_decay: Annotated[
+        float | None,
+        typer.Option(
+            help="average: forget, 0.001 after about 1,000 rows (0).", metavar="SHARE", **LEARNING
+        ),
+    ] = None
     order: Annotated[
         Order | None,
         typer.Option(
@@ -205,6 +228,8 @@ class LearningOptions(RuleOptions):
         given: dict[str, Any] = {"early_stopping": self.early_stopping, "random_state": self.seed}
         named = {"solution": self.solution, "order": self.order, "class_weight": self.class_weight}
         given |= {name: value.value for name, value in named.items() if value is not None}
+        if self.average_decay is not None:
+            given["average_decay"] = self.average_decay
         if self.epochs is not None or once:
             given["max_iter"] = 1 if self.epochs is None else self.epochs
         return parameters_for_files(self.rule_name, **given, **self.of_rule())
@@ -272,6 +297,7 @@ class ReadingOptions:
             "--cache", help="Keep the parsed rows beside the file.", metavar=" ", **READING
         ),
     ] = False
+    threads: Threads = None
 
     def options(self) -> dict[str, Any]:
         """The options of ``read``."""
@@ -292,6 +318,7 @@ class ReadingOptions:
             "encoding": self.encoding,
             "first": self.first,
             "skip_bad": self.skip_bad,
+            "threads": self.threads,
         }
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .data import FORMAT_HELP, Header, check_output
+from .data import FORMAT_HELP, Header, Threads, check_output
 from .saying import count, errors, table
 
 if TYPE_CHECKING:
@@ -34,12 +34,14 @@ def predict(
     ] = False,
     kind: Format = None,
     header: Header = None,
+    threads: Threads = None,
 ) -> None:
     """Predict the label of every row of a file, in its order, a line each."""
     from ..evaluation import scored
 
     check_output(output, model, data)
-    learner, reader = learner_and_reader(model, data, labels=False, format=kind, header=header)
+    given: dict[str, Any] = {"format": kind, "header": header, "threads": threads}
+    learner, reader = learner_and_reader(model, data, labels=False, **given)
     names = [f"{in_one_line(name)}\n" for name in learner.classes.tolist()]
     with open_output(output) as out:
         for batch, activations in scored(learner, reader):
@@ -70,12 +72,14 @@ def score(
     data: File,
     kind: Format = None,
     header: Header = None,
+    threads: Threads = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Tell the share of rows that a model gets wrong, and how well it finds each class."""
     from ..evaluation import evaluate
 
-    learner, reader = learner_and_reader(model, data, labels=True, format=kind, header=header)
+    given: dict[str, Any] = {"format": kind, "header": header, "threads": threads}
+    learner, reader = learner_and_reader(model, data, labels=True, **given)
     found = evaluate(learner, reader)
     if as_json:
         print(json.dumps({"data": data, **found.as_dict()}))
@@ -137,6 +141,7 @@ def about_model(model: "Model", coef: Any) -> list[str]:
     own = dict(FAMILY.values())[model.estimator].keys() - ANY_RULE.keys() - {"eta0", "ties"}
     how = {
         "order": parameters.get("order"),
+        "average decay": parameters.get("average_decay") or None,
         **{name: parameters.get(name) or None for name in sorted(own)},
         "seed": parameters.get("random_state"),
         "class weights": parameters.get("class_weight"),

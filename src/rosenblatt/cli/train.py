@@ -15,7 +15,7 @@ from .saying import count, errors, why
 if TYPE_CHECKING:
     from ..evaluation import Score
     from ..files import FileTraining
-    from ..progress import Listener
+    from ..progress import Quiet
     from ..storage.model import Model
 
 
@@ -39,7 +39,7 @@ def train(
     started = time.perf_counter()
     model = make(data, result, learning, reading)
     seconds = time.perf_counter() - started
-    tell(data, model, seconds, result)
+    tell(data, model, seconds, result, reading.threads)
     if result.plot is not None:
         draw(result.plot, model, data)
         if not result.json:
@@ -52,16 +52,19 @@ def training_of(
     """How to learn, and who hears of it."""
     from ..files import FileOptions, FileTraining, Keeper
 
-    options = FileOptions(learning.names(), learning.window, result.holdout, cache)
+    given = learning.names(), learning.window, result.holdout, cache, result.progress_every
+    options = FileOptions(*given)
     keeper = None
     if result.checkpoint is not None and result.output is not None:
         keeper = Keeper(result.output, result.checkpoint)
     listener = listener_of(result.quiet, result.json)
-    given = learning.parameters(once), options, listener, keeper
-    return FileTraining(*given, rule=learning.rule_name)
+    if result.progressive is not None:
+        listener.log = result.progressive.open("w", encoding="utf-8")
+    how = learning.parameters(once), options, listener, keeper
+    return FileTraining(*how, rule=learning.rule_name)
 
 
-def listener_of(quiet: bool, as_json: bool) -> "Listener":
+def listener_of(quiet: bool, as_json: bool) -> "Quiet":
     """Who tells how it goes: JSON if asked for, a bar for a person, lines for a file."""
     from .. import progress
 
@@ -82,7 +85,8 @@ def train_on_file(
     initial = None if learning.initial is None else initial_model(learning, reading)
     options = reading.options()
     if initial is not None:
-        options = {"features": initial.features["recipe"], "skip_bad": reading.skip_bad}
+        same = {name: options[name] for name in ("skip_bad", "threads")}
+        options = {"features": initial.features["recipe"], **same}
     reader = read(data, **options, names=100_000)
     training = training_of(result, learning, reading.cache, not reader.rereadable)
     training.initial = initial
@@ -104,10 +108,12 @@ def initial_model(learning: LearningOptions, reading: ReadingOptions) -> "Model"
     initial = linear_model(learning.initial)
     if "recipe" not in initial.features:
         raise ValueError(f"{learning.initial} was not trained from a file; go on in Python.")
-    if replace(reading, cache=False, skip_bad=0) != ReadingOptions():
+    if replace(reading, cache=False, skip_bad=0, threads=None) != ReadingOptions():
         raise ValueError("--initial has its way of reading; leave out what says another.")
     if learning.solution is None:
         learning.solution = Solution(initial.parameters["solution"])
+    if learning.average_decay is None:
+        learning.average_decay = initial.parameters.get("average_decay")
     learning.like(initial)
     return initial
 
@@ -181,6 +187,7 @@ def train_built_in(
         learning.cluster,
         learning.initial,
         result.checkpoint,
+        result.progress_every,
     )
     if changed or result.resume or result.test or any(of_files):
         raise ValueError(f"{data} is a built-in set; options for files do not apply to it.")
@@ -196,7 +203,9 @@ def train_built_in(
     return model
 
 
-def tell(name: str, model: "Model", seconds: float, result: ResultOptions) -> None:
+def tell(
+    name: str, model: "Model", seconds: float, result: ResultOptions, threads: int | None
+) -> None:
     """Test a model, if on a file, and print what came of the training."""
     from ..evaluation import evaluate
     from ..learner import Learner
@@ -204,7 +213,7 @@ def tell(name: str, model: "Model", seconds: float, result: ResultOptions) -> No
 
     tested = None
     if result.test is not None:
-        reader = read(result.test, features=model.features["recipe"])
+        reader = read(result.test, features=model.features["recipe"], threads=threads)
         tested = evaluate(Learner.of(model), reader).score
     (tell_json if result.json else tell_words)(name, model, seconds, tested, result.output)
 

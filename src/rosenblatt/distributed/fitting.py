@@ -1,5 +1,6 @@
 """Training: what was asked for and what is found become a job, and a job becomes a model."""
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from functools import partial
@@ -10,9 +11,9 @@ import numpy as np
 from distributed import Client
 
 from ..classifiers.base import seed_of
-from ..classifiers.perceptron import Perceptron
+from ..classifiers.linear import LinearClassifier
 from ..labels import UnknownLabelError
-from ..parameters import CLUSTER, LINEAR, Parameter, ParameterError, check
+from ..parameters import CLUSTER, Parameter, ParameterError, check
 from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.rules import UpdateRule
@@ -25,22 +26,22 @@ from .survey import classes_of, coder_for, learner_for, prepare, refuse_weightle
 
 
 def fit(
-    estimator: Perceptron,
+    estimator: LinearClassifier,
     X: Any,
     y: Any = None,
     *,
     sample_weight: Any = None,
     classes: Iterable[Any] | None = None,
     mode: str = "mixing",
-    mix: str = "uniform",
+    mix: str | None = None,
     client: Client | None = None,
     checkpoint: str | PathLike[str] | None = None,
     resume: bool = False,
     patience: float = 30.0,
     report: Callable[[Round], None] | None = None,
     **reading: Any,
-) -> Perceptron:
-    """Fit a Perceptron to data on a Dask cluster by iterative parameter mixing.
+) -> LinearClassifier:
+    """Fit a linear classifier to data on a Dask cluster by iterative parameter mixing.
 
     McDonald, Hall & Mann (2010), "Distributed training strategies for the structured perceptron",
     NAACL. The model depends on the data, their partitions and ``random_state`` only, not on how
@@ -49,7 +50,7 @@ def fit(
 
     Parameters
     ----------
-    estimator : Perceptron
+    estimator : Perceptron or one of the family
         What to fit, with ``solution`` "last" or "average" and ``order`` "each", "once" or "fixed".
     X : dask array, dask data frame, dask bag of paths, path, pattern, folder or list of these
         The rows. Arrays may have dense or CSR blocks; a file is a partition.
@@ -62,8 +63,10 @@ def fit(
     mode : {"mixing", "sequential"}, default="mixing"
         "sequential" passes the model from partition to partition: exactly what one machine does
         with ``order="fixed"``, and no faster.
-    mix : {"uniform", "mistakes"}, default="uniform"
-        Whether each partition's weights count alike, or as much as it made mistakes.
+    mix : {"uniform", "mistakes", "confidence"}, default=None
+        Whether each partition's weights count alike, as much as it made mistakes, or each as much
+        as it is sure of it; the last where there are variances (``AROW``, ``SCW``, the diagonal
+        ``SecondOrderPerceptron``), and there by default.
     client : distributed.Client, default=None
         The cluster; without one, the client made last.
     checkpoint : path-like, default=None
@@ -79,13 +82,14 @@ def fit(
 
     Returns
     -------
-    Perceptron
+    LinearClassifier
         The estimator, with ``mixing_`` besides its usual attributes.
     """
-    if not isinstance(estimator, Perceptron):
+    if not isinstance(estimator, LinearClassifier):
         raise TypeError(f"{type(estimator).__name__} cannot be trained on a cluster.")
     parameters, rule = estimator.get_params(deep=False), estimator._rule
-    check_supported(parameters | {"mode": mode, "mix": mix}, LINEAR, rule)
+    mix = usual_mix(rule) if mix is None else mix
+    check_supported(parameters | {"mode": mode, "mix": mix}, estimator._parameters, rule)
     cluster = Cluster(client, patience)
     data = partitions_of(X, y, sample_weight, parameters["intercept_step"] == "radius", reading)
     kept = Kept(type(estimator).__name__, checkpoint, resume)
@@ -94,6 +98,8 @@ def fit(
     told = printing(estimator.max_iter) if lines else nullcontext(report or (lambda _: None))
     with estimator._unchanged_by_errors(), told as tell:
         take_over(estimator, training.run(cluster, tell))
+    for note in data.notes(cluster):
+        warnings.warn(note, stacklevel=2)
     return estimator
 
 
@@ -102,14 +108,29 @@ def check_supported(
 ) -> None:
     """Refuse what is out of range or cannot be mixed."""
     check(values, {**table, **CLUSTER}, "cluster")
-    if values["mode"] == "mixing" and rule.further:
+    if values["mode"] == "mixing":
+        refuse_unmixable(rule, values)
+
+
+def usual_mix(rule: UpdateRule) -> str:
+    """How the partitions of a rule are mixed unless somebody says."""
+    return "confidence" if rule.has_variances else "uniform"
+
+
+def refuse_unmixable(rule: UpdateRule, values: Mapping[str, Any]) -> None:
+    """Refuse to mix what is more than weights, or otherwise than it can be."""
+    if rule.further and not rule.has_variances:
         raise ParameterError(
-            f'{{mode}} adds up weights, and {rule.name} keeps more; use {{mode="sequential"}}.',
-            **values,
+            f"Partitions cannot be mixed by {rule.name}, which keeps more than weights; use "
+            '{mode="sequential"} or one machine.'
+        )
+    if rule.has_variances != (values["mix"] == "confidence"):
+        raise ParameterError(
+            f'{{mix}} does not go with {rule.name}; use {{mix="{usual_mix(rule)}"}}.', **values
         )
 
 
-def take_over(estimator: Perceptron, job: Job) -> None:
+def take_over(estimator: LinearClassifier, job: Job) -> None:
     """Give an estimator what was learnt."""
     learner = job.learner
     learner.states, learner.parameters = job.outcomes(), estimator.get_params(deep=False)
@@ -193,6 +214,8 @@ class Training(NamedTuple):
         parameters = self.parameters | {"random_state": self.seed(begun)}
         coder = coder_for(found, classes, parameters)
         learner = learner_for(found, classes, parameters, self.rule, self.data.from_files)
+        if self.mode == "mixing" and len(parts) > 1:
+            refuse_unmixable(learner.rule, parameters | {"mix": self.mix})
         learner.features = self.data.features
         if streams:
             parts = [part._replace(coder=coder) for part in parts]

@@ -11,9 +11,10 @@ from ..learner import Learner
 from ..theory.bounds import radius_with_bias, weights_with_bias
 from ..training import state as states
 from ..training.history import Count, Epoch, History, merged
+from ..training.rules import PERCEPTRON
 from ..training.solutions import Last
 from .cluster import Cluster
-from .mixing import SparseWeights, add_up, mix_into
+from .mixing import SparseWeights, add_up, mix_into, parts_of
 from .partitions import FilePartition
 from .rounds import Mixing, Round, weighted_mistakes
 from .survey import Found
@@ -100,7 +101,7 @@ class Job:
     def mix_once(self) -> tuple[Counted, int]:
         """One epoch on all partitions at once, added up in a tree that depends on their number."""
         weights, moved = self.send(self.unfinished())
-        settings = weights, self.empty, len(self.rounds) + 1, self.mix
+        settings = weights, self.empty, len(self.rounds) + 1, self.mix, len(self.parts)
         reports = self.cluster.on_each("learn", learn, self.parts, *settings)
         while len(reports) > 1:
             groups = range(0, len(reports), MIXED_AT_ONCE)
@@ -154,8 +155,8 @@ class Job:
         weights = {}
         for problem in problems:
             state = self.learner.states[problem]
-            pair = state.coefficients() if to_predict else (state.weights, state.bias)
-            weights[problem] = SparseWeights.of(*pair)
+            pairs = [state.coefficients()] if to_predict else parts_of(state)
+            weights[problem] = SparseWeights.of(*pairs)
         size = sum(sparse.nbytes for sparse in weights.values())
         return self.cluster.share(weights), size * self.cluster.workers()
 
@@ -167,7 +168,8 @@ class Job:
         given = self.learner.parameters
         weighted = given["class_weight"] is not None or any(one.weighted for one in self.found)
         known = not isinstance(self.parts[0], FilePartition)  # nobody has seen all weights of rows
-        return given["margin"] == 0 and not given["early_stopping"] and known and not weighted
+        usual = self.learner.rule is PERCEPTRON and given["margin"] == 0
+        return usual and not given["early_stopping"] and known and not weighted
 
     def summary(self) -> Mixing:
         """How the model was made, with the margin that it attains if two classes are separated."""
@@ -175,7 +177,7 @@ class Job:
         made = Mixing(self.mode, self.mix, self.rows, tuple(self.rounds), weighted)
         (state, *more), step = self.learner.states, self.learner.intercept_step
         separated = not more and self.histories[0].stop_reason == "separated"
-        usual = self.plain and self.learner.parameters["ties"] == "mistake"
+        usual = self.plain and self.learner.ties == "mistake"
         if not (separated and usual and state.weights.ndim == 1):
             return made
         losses, _ = self.cluster.again_when_lost(lambda: self.losses([0]))

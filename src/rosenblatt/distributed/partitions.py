@@ -192,8 +192,9 @@ def files_of(X: Any, reading: dict[str, Any]) -> Partitions:
     if not groups:
         raise ValueError("There are no files to learn from.")
     reader = read(groups[0][0], **reading)
-    kept = "skip_bad", "dtype", "batch_bytes"
-    same: dict[str, Any] = {name: reading[name] for name in kept if name in reading}
+    kept = "skip_bad", "dtype", "batch_bytes", "threads"
+    same: dict[str, Any] = {"threads": 1}  # other parts have the other cores
+    same |= {name: reading[name] for name in kept if name in reading}
     recipe = reader.features()
     alike = {"features": recipe, "label": recipe["label"], "format": reader.format, **same}
     topic = f"rosenblatt-{token_hex(6)}"

@@ -11,7 +11,7 @@ from ..storage.model import Model
 from ..training.rules import RULES
 from .checkpoint import model_of
 from .cluster import Cluster, connected
-from .fitting import Kept, Training, check_supported
+from .fitting import Kept, Training, check_supported, usual_mix
 from .partitions import files_of
 from .rounds import Round, printing
 
@@ -42,7 +42,7 @@ def train(
     """
     given, options, rule = asked.parameters, asked.options, RULES[asked.rule]
     order = given["order"] or ("each" if given["max_iter"] > 1 else "fixed")
-    parameters, modes = given | {"order": order}, {"mode": "mixing", "mix": "uniform"}
+    parameters, modes = given | {"order": order}, {"mode": "mixing", "mix": usual_mix(rule)}
     values = parameters | options._asdict() | modes
     check_supported(values, {**asked.table, **FILES}, rule)  # before a cluster is started
     files, keep = files_of(data, reading), Kept(asked.estimator, *kept)

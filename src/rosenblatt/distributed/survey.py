@@ -21,7 +21,7 @@ from ..labels import (
 from ..learner import Learner
 from ..reading.batches import Batch, labels_of
 from ..rows import Array, matrix_of, refuse_not_finite
-from ..training.rules import UpdateRule
+from ..training.rules import UpdateRule, rule_for
 from .cluster import Cluster, WorkersLostError
 from .partitions import FilePartition, LoadedPartition, in_partition, seen_read_only
 
@@ -153,6 +153,7 @@ def learner_for(
     if step == "radius":
         step = max(one.squared_radius for one in found)
     step = float(step) if parameters["fit_intercept"] else 0.0
+    rule = rule_for(rule, parameters, width, len(classes))
     return Learner.begin(parameters, classes, (width, np.dtype(dtype)), step, rule=rule)
 
 

@@ -36,13 +36,19 @@ def learn_epoch(
 
 
 def learn(
-    part: Partition, number: int, weights: Weights, learner: Learner, epoch: int, mix: str
+    part: Partition,
+    number: int,
+    weights: Weights,
+    learner: Learner,
+    epoch: int,
+    mix: str,
+    partitions: int,
 ) -> dict[int, Sums]:
     """Go through a partition once, from the mixed weights, and tell how far they moved."""
     sums = {}
     for problem, sparse in weights.items():
         like = learner.states[problem]
-        start, state = sparse.state(like, Last), sparse.state(like, type(like))
+        start, state = (sparse.state(like, kind, partitions) for kind in (Last, type(like)))
         record = learn_epoch(part, number, learner, problem, state, epoch)
         sums[problem] = sums_of(state, start, record, mix)
     return sums

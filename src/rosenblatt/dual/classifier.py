@@ -52,9 +52,10 @@ class KernelPerceptron(OnlineClassifier):
         "precomputed", X is such a matrix, of all rows with the training rows.
     degree : float, default=3
         Of the polynomial (gamma·x·x' + coef0)^degree.
-    gamma : float, "scale", "auto" or None, default=None
-        Of exp(-gamma·‖x - x'‖²), the polynomial and tanh(gamma·x·x' + coef0). None and "auto" are
-        1/n_features, "scale" is 1/(n_features·X.var()).
+    gamma : float, "scale", "auto" or None, default="scale"
+        Of exp(-gamma·‖x - x'‖²), the polynomial and tanh(gamma·x·x' + coef0). "scale" is
+        1/(n_features·X.var()), for ``partial_fit`` of the first batch; "auto" and None are
+        1/n_features.
     coef0 : float, default=1.0
         Of the polynomial and the sigmoid.
     solution : {"last", "average", "vote"}, default="last"
@@ -109,6 +110,8 @@ class KernelPerceptron(OnlineClassifier):
         Their coefficients: αᵢyᵢ for two classes. With ``solution="vote"`` the last ones.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         The biases.
+    gamma_ : float
+        The parameter gamma as a number; of a kernel without, "scale" is 1.
     n_mistakes_ : int
         Updates made, over all one-vs-rest problems and calls of ``partial_fit``.
     n_iter_ : int
@@ -133,13 +136,15 @@ class KernelPerceptron(OnlineClassifier):
     _together: bool
     _policy: str | None
     """The budget's, as of the first row."""
+    _gamma_given: float | str | None
+    """The parameter, as of the first row."""
 
     def __init__(
         self,
         kernel: str | Callable[[Any, Any], ArrayLike] = "rbf",
         *,
         degree: float = 3,
-        gamma: float | str | None = None,
+        gamma: float | str | None = "scale",
         coef0: float = 1.0,
         solution: str = "last",
         normalize: bool = False,
@@ -205,7 +210,9 @@ class KernelPerceptron(OnlineClassifier):
     ) -> Self:
         """Learn from a batch of rows, once and in their order.
 
-        However the rows of a pass are cut into batches, the model is the same.
+        However the rows of a pass are cut into batches, the model is the same; but the default
+        ``gamma="scale"`` is that of the first batch, which should be like those to come. Give a
+        number where it must not depend on the cut.
 
         Parameters
         ----------
@@ -224,11 +231,6 @@ class KernelPerceptron(OnlineClassifier):
             if first:
                 self._start(X, known, rows_that_count(codes, weights))
             self._check_going_on()
-            if self._gamma(X) != self._gram.gamma:
-                raise ValueError(
-                    f"partial_fit cannot go on with gamma={self.gamma!r} in a model that was begun "
-                    f"with {self._gram.gamma!r}; set it back or use a new model."
-                )
             self._intercept_step = float(self.intercept_step) if self.fit_intercept else 0.0
             self._train(like(self._state.support, X), codes, weights, "fixed", 1)
             self.stop_reason_ = "max_iter"  # a clean batch proves nothing about the others
@@ -298,6 +300,12 @@ class KernelPerceptron(OnlineClassifier):
     def intercept_(self) -> Array:
         """The biases."""
         return self._coefficients()[1]
+
+    @property
+    def gamma_(self) -> float:
+        """The parameter gamma as a number."""
+        check_is_fitted(self)
+        return self._gram.gamma
 
     @property
     def n_mistakes_(self) -> int:
@@ -386,15 +394,17 @@ class KernelPerceptron(OnlineClassifier):
         fitting &= len(state.ages) == (0 if budget is None else size) and size <= (budget or size)
         fitting &= state.matrix.shape == (squared, squared)
         fitting &= self._policy == (None if budget is None else self.budget_policy)
-        fitting &= (self.kernel, self.degree, self.coef0) == (
+        fitting &= (self.kernel, self.degree, self.coef0, self.gamma) == (
             self._gram.kernel,
             self._gram.degree,
             self._gram.coef0,
+            self._gamma_given,
         )
         if not fitting:
             raise ValueError(
-                "A model cannot go on or be saved with another kernel, multi_class, budget or "
-                "budget_policy than it was begun with; set them back or use a new model."
+                "A model cannot go on or be saved with another kernel, degree, gamma, coef0, "
+                "multi_class, budget or budget_policy than it was begun with; set them back or use "
+                "a new model."
             )
 
     def _problems(self, classes: Array) -> list[int | None]:
@@ -409,6 +419,7 @@ class KernelPerceptron(OnlineClassifier):
         self._together = self._problems(classes) == [None]
         self._policy = None if self.budget is None else self.budget_policy
         check_ties(self.ties, len(classes), not self._together)
+        self._gamma_given = self.gamma
         self._gram = Gram(self.kernel, self.degree, self._gamma(X), self.coef0)
         step = self.intercept_step
         if step == "radius":
@@ -423,8 +434,16 @@ class KernelPerceptron(OnlineClassifier):
 
     def _gamma(self, X: Any) -> float:
         """The parameter gamma as a number."""
+        if self.gamma == "scale" and self.kernel not in ("rbf", "poly", "sigmoid"):
+            return 1.0  # which has none
         if self.gamma == "scale":
-            spread = variance(X)
+            with np.errstate(over="ignore", invalid="ignore"):
+                spread = variance(X)
+            if not np.isfinite(spread):
+                raise ValueError(
+                    'gamma="scale" needs the variance of X, which is beyond what float64 can hold; '
+                    "scale the columns, or give a number."
+                )
             return 1 / (X.shape[1] * spread) if spread > 0 else 1.0
         return 1 / X.shape[1] if self.gamma in (None, "auto") else float(self.gamma)
 
@@ -557,6 +576,7 @@ class KernelPerceptron(OnlineClassifier):
         restored._intercept_step = float(facts["intercept_step"])
         restored._together = facts.get("together") is True
         restored._policy = None if restored.budget is None else restored.budget_policy
+        restored._gamma_given = restored.gamma
         (restored._state,) = model.states
         restored._check_going_on()
         if (restored.kernel == "precomputed") != (restored._state.support.ndim == 1):
@@ -580,9 +600,11 @@ def like(support: Any, X: Any) -> Any:
 
 def variance(X: Any) -> float:
     """The variance of all numbers of X, in double precision and around their mean."""
-    if not hasattr(X, "indptr"):
-        return float(X.var(dtype=np.float64))
     size = X.shape[0] * X.shape[1]
-    mean = float(X.data.sum(dtype=np.float64)) / size
-    apart = X.data.astype(np.float64) - mean
-    return float((apart @ apart + (size - len(apart)) * mean**2) / size)
+    values = X.data if hasattr(X, "indptr") else X
+    mean = float(values.sum(dtype=np.float64)) / size
+    total = 0.0
+    for begin in range(0, len(values), ROWS_AT_ONCE):  # without a copy of the whole
+        apart = values[begin : begin + ROWS_AT_ONCE].astype(np.float64).ravel() - mean
+        total += float(apart @ apart)
+    return float((total + (size - values.size) * mean * mean) / size)

@@ -23,6 +23,7 @@ from .algebra import (
     squared_norm,
 )
 from .compiling import compiled, inlined
+from .linear import counted
 
 
 class AggressiveSettings(NamedTuple):
@@ -143,10 +144,11 @@ Z, T, SEEN, SQUARE, K = range(5)
 
 
 @inlined
-def count_rows(scale, now):
+def count_rows(scale, clock, t):
     """Let T count the rows since the last update."""
-    scale[T] += scale[Z] * (now - scale[SEEN])
-    scale[SEEN] = now
+    before = counted(clock, scale[SEEN] - clock.seen)
+    scale[T] += scale[Z] * (counted(clock, t) - before)
+    scale[SEEN] = clock.seen + t
 
 
 @inlined
@@ -197,7 +199,7 @@ def alma_step(margin, size, weight, scale, settings):
 
 
 @compiled
-def alma(examples, order, start, w, b, scale, u, ub, seen, settings, log):
+def alma(examples, order, start, w, b, scale, u, ub, clock, settings, log):
     """If y·w·x/‖x‖ <= (1 - α)B/√k, w += (C/√k)·y·x/‖x‖, back into the unit ball (Gentile 2001)."""
     rows, steps = examples.rows, examples.steps
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
@@ -211,7 +213,7 @@ def alma(examples, order, start, w, b, scale, u, ub, seen, settings, log):
         if not alma_is_right(margin, size, scale, settings) or math.isinf(a):
             if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
-            count_rows(scale, seen + t)
+            count_rows(scale, clock, t)
             step = alma_step(margin, size, abs(np.float64(steps[i])), scale, settings)
             step = steps.dtype.type(math.copysign(step, steps[i]))
             add(w, step, i, rows)
@@ -226,7 +228,7 @@ def alma(examples, order, start, w, b, scale, u, ub, seen, settings, log):
 
 
 @compiled
-def alma_many(examples, order, start, W, b, scale, u, ub, seen, settings, log):
+def alma_many(examples, order, start, W, b, scale, u, ub, clock, settings, log):
     """The same for the lead of the right class over its best rival."""
     rows, steps, labels = examples.rows, examples.steps, examples.labels
     s = np.empty(len(b), b.dtype)
@@ -245,7 +247,7 @@ def alma_many(examples, order, start, W, b, scale, u, ub, seen, settings, log):
         if not alma_is_right(lead, size, scale, settings) or math.isinf(lead):
             if updates == len(log) or not math.isfinite(lead):
                 return t, updates, loss
-            count_rows(scale, seen + t)
+            count_rows(scale, clock, t)
             step = alma_step(lead, size, np.float64(steps[i]), scale, settings)
             step = steps.dtype.type(step)
             move_all(W, b, u, ub, step, scale[T], y, rival, settings.intercept_step, i, rows)
@@ -302,7 +304,7 @@ def forget(w, b, u, ub, scale):
 
 
 @compiled
-def romma(examples, order, start, w, b, scale, u, ub, seen, settings, log):
+def romma(examples, order, start, w, b, scale, u, ub, clock, settings, log):
     """On a mistake, or below margin 1, the relaxed maximum margin (Li & Long 2002)."""
     rows, steps = examples.rows, examples.steps
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
@@ -317,7 +319,7 @@ def romma(examples, order, start, w, b, scale, u, ub, seen, settings, log):
             if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
             size = squared_norm(i, rows) + settings.intercept_step
-            count_rows(scale, seen + t)
+            count_rows(scale, clock, t)
             step = romma_step(margin, size, scale, tiny)
             if scale[Z] == 0.0:
                 forget(w, b, u, ub, scale)
@@ -334,7 +336,7 @@ def romma(examples, order, start, w, b, scale, u, ub, seen, settings, log):
 
 
 @compiled
-def romma_many(examples, order, start, W, b, scale, u, ub, seen, settings, log):
+def romma_many(examples, order, start, W, b, scale, u, ub, clock, settings, log):
     """The same for the lead of the right class over its best rival."""
     rows, steps, labels = examples.rows, examples.steps, examples.labels
     s, tiny = np.empty(len(b), b.dtype), 1e-5 if W.itemsize == 4 else 1e-12
@@ -353,7 +355,7 @@ def romma_many(examples, order, start, W, b, scale, u, ub, seen, settings, log):
             if updates == len(log) or not math.isfinite(lead):
                 return t, updates, loss
             size = 2.0 * (squared_norm(i, rows) + settings.intercept_step)
-            count_rows(scale, seen + t)
+            count_rows(scale, clock, t)
             step = romma_step(lead, size, scale, tiny)
             if scale[Z] == 0.0:
                 forget(W, b, u, ub, scale)

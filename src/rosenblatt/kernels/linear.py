@@ -169,27 +169,50 @@ def multiclass_scores(rows, W, b, out):
 
 
 # The average over all rows seen, kept lazily: an update made when c rows had been seen is missing
-# from the first c weights, so c times the update is summed in u and the average is w - u/c.
+# from the first c weights, so c times the update is summed in u and the average is w - u/c. In one
+# that forgets, all rows lose a share with every row that comes, or what is the same: each counts
+# e^rate times as much as the one before.
+
+
+class Clock(NamedTuple):
+    """How rows are counted: those seen before an order, and how fast the later ones outweigh them.
+
+    Row ``since`` counts as 1, which keeps the others in range.
+    """
+
+    seen: float
+    rate: float
+    since: float
+
+
+@inlined
+def counted(clock, t):
+    """How much all rows up to place t of an order count together: as many as they are at rate 0."""
+    rows = clock.seen + t
+    if clock.rate == 0.0:
+        return rows
+    growth = math.expm1(clock.rate * (rows - clock.since)) - math.expm1(-clock.rate * clock.since)
+    return growth / math.expm1(clock.rate)
 
 
 @compiled
-def perceptron_missing(examples, order, seen, log, u, ub, intercept_step):
+def perceptron_missing(examples, order, clock, log, u, ub, intercept_step):
     """Sum in u what the weights before each logged update lack of it (Daumé 2006)."""
     rows = examples.rows
     for update in log:
         i = np.uint64(order[update.position])
-        lack = update.step * (seen + update.position)
+        lack = update.step * counted(clock, update.position)
         add(u, lack, i, rows)
         ub[0] += lack * intercept_step
 
 
 @compiled
-def multiclass_missing(examples, order, seen, log, u, ub, intercept_step):
+def multiclass_missing(examples, order, clock, log, u, ub, intercept_step):
     """The same with a right class and a rival per update."""
     rows, labels = examples.rows, examples.labels
     for update in log:
         i, rival = np.uint64(order[update.position]), update.rival
-        lack = update.step * (seen + update.position)
+        lack = update.step * counted(clock, update.position)
         move(u, lack, labels[i], rival, i, rows)
         ub[labels[i]] += lack * intercept_step
         ub[rival] -= lack * intercept_step

@@ -24,6 +24,7 @@ from .algebra import (
 )
 from .compiling import compiled, inlined, inlined_sum
 from .first_order import note
+from .linear import counted
 
 
 class ConfidenceSettings(NamedTuple):
@@ -151,7 +152,7 @@ def scw_step(margin, v, weight, settings):
 
 
 @compiled
-def arow(examples, order, start, w, b, S, Sb, u, ub, seen, settings, log):
+def arow(examples, order, start, w, b, S, Sb, u, ub, clock, settings, log):
     """If 1 - y(w·x + b) > 0, w += αyΣx and Σ -= βΣxxᵀΣ (Crammer, Kulesza & Dredze 2009)."""
     rows, steps, bias = examples.rows, examples.steps, settings.intercept_step
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
@@ -166,7 +167,7 @@ def arow(examples, order, start, w, b, S, Sb, u, ub, seen, settings, log):
                 return t, updates, loss
             v = variance(S, i, rows) + bias * Sb[0]
             step = arow_step(margin, v, abs(np.float64(steps[i])), settings)
-            alpha, time = math.copysign(step.alpha, steps[i]), seen + t
+            alpha, time = math.copysign(step.alpha, steps[i]), counted(clock, t)
             learn(w, S, u, alpha, step, time, i, rows)
             learn_bias(b, Sb, ub, 0, alpha, step, time, bias)
             loss += note(log, updates, t, 0, margin, alpha)
@@ -175,7 +176,7 @@ def arow(examples, order, start, w, b, S, Sb, u, ub, seen, settings, log):
 
 
 @compiled
-def arow_many(examples, order, start, W, b, S, Sb, u, ub, seen, settings, log):
+def arow_many(examples, order, start, W, b, S, Sb, u, ub, clock, settings, log):
     """The same for the lead of the right class over its best rival."""
     rows, steps, labels = examples.rows, examples.steps, examples.labels
     s, bias = np.empty(len(b), b.dtype), settings.intercept_step
@@ -195,14 +196,14 @@ def arow_many(examples, order, start, W, b, S, Sb, u, ub, seen, settings, log):
                 return t, updates, loss
             v = variance_of_two(S, y, rival, i, rows) + bias * (Sb[y] + Sb[rival])
             step = arow_step(lead, v, np.float64(steps[i]), settings)
-            learn_two(W, b, S, Sb, u, ub, y, rival, step, seen + t, bias, i, rows)
+            learn_two(W, b, S, Sb, u, ub, y, rival, step, counted(clock, t), bias, i, rows)
             loss += note(log, updates, t, rival, lead, step.alpha)
             updates += 1
     return len(order), updates, loss
 
 
 @compiled
-def scw(examples, order, start, w, b, S, Sb, u, ub, seen, settings, log):
+def scw(examples, order, start, w, b, S, Sb, u, ub, clock, settings, log):
     """If φ√(xᵀΣx) > y(w·x + b), the soft confidence-weighted step (Wang, Zhao & Hoi 2012)."""
     rows, steps, bias = examples.rows, examples.steps, settings.intercept_step
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
@@ -217,7 +218,7 @@ def scw(examples, order, start, w, b, S, Sb, u, ub, seen, settings, log):
             if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
             step = scw_step(margin, v, abs(np.float64(steps[i])), settings)
-            alpha, time = math.copysign(step.alpha, steps[i]), seen + t
+            alpha, time = math.copysign(step.alpha, steps[i]), counted(clock, t)
             learn(w, S, u, alpha, step, time, i, rows)
             learn_bias(b, Sb, ub, 0, alpha, step, time, bias)
             loss += note(log, updates, t, 0, margin, alpha)
@@ -226,7 +227,7 @@ def scw(examples, order, start, w, b, S, Sb, u, ub, seen, settings, log):
 
 
 @compiled
-def scw_many(examples, order, start, W, b, S, Sb, u, ub, seen, settings, log):
+def scw_many(examples, order, start, W, b, S, Sb, u, ub, clock, settings, log):
     """The same for the lead of the right class over its best rival."""
     rows, steps, labels = examples.rows, examples.steps, examples.labels
     s, bias = np.empty(len(b), b.dtype), settings.intercept_step
@@ -246,7 +247,7 @@ def scw_many(examples, order, start, W, b, S, Sb, u, ub, seen, settings, log):
             if updates == len(log) or not math.isfinite(lead):
                 return t, updates, loss
             step = scw_step(lead, v, np.float64(steps[i]), settings)
-            learn_two(W, b, S, Sb, u, ub, y, rival, step, seen + t, bias, i, rows)
+            learn_two(W, b, S, Sb, u, ub, y, rival, step, counted(clock, t), bias, i, rows)
             loss += note(log, updates, t, rival, lead, step.alpha)
             updates += 1
     return len(order), updates, loss
@@ -303,7 +304,7 @@ def learn_bias_apart(b, Sb, ub, c, y, r, time, size):
 
 
 @compiled
-def second_order(examples, order, start, w, b, S, Sb, u, ub, seen, settings, log):
+def second_order(examples, order, start, w, b, S, Sb, u, ub, clock, settings, log):
     """On a mistake, v += yx and A += xxᵀ, its diagonal only (Cesa-Bianchi et al. 2005)."""
     rows, steps, bias = examples.rows, examples.steps, settings.intercept_step
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
@@ -317,15 +318,16 @@ def second_order(examples, order, start, w, b, S, Sb, u, ub, seen, settings, log
             if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
             r, y = settings.r / abs(np.float64(steps[i])), math.copysign(1.0, steps[i])
-            learn_apart(w, S, u, y, r, seen + t, i, rows)
-            learn_bias_apart(b, Sb, ub, 0, y, r, seen + t, bias)
+            time = counted(clock, t)
+            learn_apart(w, S, u, y, r, time, i, rows)
+            learn_bias_apart(b, Sb, ub, 0, y, r, time, bias)
             loss += note(log, updates, t, 0, margin, y)
             updates += 1
     return len(order), updates, loss
 
 
 @compiled
-def second_order_many(examples, order, start, W, b, S, Sb, u, ub, seen, settings, log):
+def second_order_many(examples, order, start, W, b, S, Sb, u, ub, clock, settings, log):
     """The same for the right class and its best rival."""
     rows, steps, labels = examples.rows, examples.steps, examples.labels
     s, bias = np.empty(len(b), b.dtype), settings.intercept_step
@@ -343,7 +345,7 @@ def second_order_many(examples, order, start, W, b, S, Sb, u, ub, seen, settings
         if not lead > settings.above or math.isinf(lead):
             if updates == len(log) or not math.isfinite(lead):
                 return t, updates, loss
-            r, time = settings.r / np.float64(steps[i]), seen + t
+            r, time = settings.r / np.float64(steps[i]), counted(clock, t)
             learn_class_apart(W, S, u, y, 1.0, r, time, i, rows)
             learn_class_apart(W, S, u, rival, -1.0, r, time, i, rows)
             learn_bias_apart(b, Sb, ub, y, 1.0, r, time, bias)
@@ -373,7 +375,7 @@ def whole_product(S, i, bias, out, rows):
 
 
 @compiled
-def second_order_whole(examples, order, start, w, b, S, u, ub, seen, settings, log):
+def second_order_whole(examples, order, start, w, b, S, u, ub, clock, settings, log):
     """On a mistake, v += yx and A += xxᵀ, the whole of it (Cesa-Bianchi et al. 2005)."""
     rows, steps, bias = examples.rows, examples.steps, settings.intercept_step
     sx, root = np.empty(len(w) + 1), math.sqrt(settings.intercept_step)
@@ -385,7 +387,7 @@ def second_order_whole(examples, order, start, w, b, S, u, ub, seen, settings, l
         if not margin > settings.above or math.isinf(a):
             if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
-            r, time = settings.r / abs(np.float64(steps[i])), seen + t
+            r, time = settings.r / abs(np.float64(steps[i])), counted(clock, t)
             beta = 1.0 / (r + max(0.0, whole_product(S, i, bias, sx, rows)))
             alpha = math.copysign(beta * (1.0 - margin), steps[i])
             for j in range(len(w)):

@@ -17,6 +17,7 @@ from .parser import LARGEST_LABEL, LONG_LABEL, Parser, empty_rows, filled_rows
 from .recipe import ColumnNames, FeatureRecipe, ReaderOptions, crossed_groups
 from .scaling import DenseScaling, scale_of
 from .sources import Complaint, Source
+from .threads import Broken
 
 
 class BrokenCellError(ValueError):
@@ -348,10 +349,10 @@ def strings(column: Any) -> tuple[np.ndarray, np.ndarray]:
     return read_only(data), read_only(offsets)
 
 
-def without_broken(
-    rows: int, decode: Callable[[int, int], DecodedColumns], skip: Callable[[int], None]
-) -> Iterator[DecodedColumns]:
-    """The rows 0 to rows decoded, in as few parts as the broken ones that are skipped allow."""
+def with_broken(
+    rows: int, decode: Callable[[int, int], DecodedColumns], broken: Callable[[int], Broken]
+) -> Iterator[DecodedColumns | Broken]:
+    """The rows 0 to rows decoded, in as few parts as the broken ones among them allow."""
     first = 0
     while first < rows:
         try:
@@ -368,5 +369,5 @@ def without_broken(
                     beyond = middle
         if bad > first:
             yield decode(first, bad)
-        skip(bad)
+        yield broken(bad)
         first = bad + 1

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from .arrow import BrokenCellError, DecodedColumns, TableParser, without_broken
+from .arrow import BrokenCellError, DecodedColumns, TableParser, with_broken
 from .batches import Batch
 from .formats import told_by_magic
 from .kinds import kind_of, kind_of_column
@@ -26,6 +26,7 @@ from .recipe import (
 )
 from .sources import Location, Source
 from .tables import TableSource
+from .threads import Broken, Piece
 
 BATCH_ROWS = 1 << 14
 FIRST_ROWS = 5_000  # by which it is told what strings hold
@@ -132,8 +133,8 @@ class ColumnarParser(TableParser):
         self.copy.flush()
         return str(self.copy.name)
 
-    def batches(self, location: Location) -> Generator[Batch]:
-        """All rows from the beginning."""
+    def pieces(self, slots: int) -> Generator[Piece]:
+        """All rows from the beginning, as tables."""
         import pyarrow
 
         names = self.dataset.schema.names
@@ -143,30 +144,37 @@ class ColumnarParser(TableParser):
             batch_readahead=2,
             fragment_readahead=1,
         )
-        for batch in intact(scanned, location):
+        number = rows = 0
+        for batch in intact(scanned, self.source.name):
             table = pyarrow.Table.from_batches([batch])
             step = max(1, len(table) * self.options.batch_bytes // max(1, table.nbytes))
             for first in range(0, len(table), step):
                 part = table.slice(first, step)
-                for decoded in self.good(part, location):
-                    after = location.lines + len(part)
-                    taken = (self.source.size or 0) * after // max(1, self.count)
-                    yield from self.batches_of(decoded, taken, after)
-                location.lines += len(part)
+                rows += len(part)
+                taken = (self.source.size or 0) * rows // max(1, self.count)
+                yield Piece(part, taken, number % slots)
+                number += 1
 
-    def good(self, table: Any, location: Location) -> Iterator[DecodedColumns]:
-        """The rows that are not broken."""
+    def parsed(self, piece: Piece) -> Iterator[Batch | Broken]:
+        """The rows of a table."""
+        table = piece.data
 
         def decode(first: int, stop: int) -> DecodedColumns:
             return self.decoded(table.slice(first, stop - first))
 
-        def skip(row: int) -> None:
+        def broken(row: int) -> Broken:
             try:
                 decode(row, row + 1)
-            except BrokenCellError as broken:
-                location.skip(location.lines + row + 1, broken.complaint)
+            except BrokenCellError as error:
+                return Broken(row + 1, error.complaint)
+            raise AssertionError
 
-        yield from without_broken(len(table), decode, skip)
+        for decoded in with_broken(len(table), decode, broken):
+            if isinstance(decoded, Broken):
+                yield decoded
+            else:
+                yield from self.batches_of(decoded, piece.taken, len(table))
+        self.lines = len(table)
 
 
 def kind_of_labels(kind: Any) -> str:
@@ -176,18 +184,20 @@ def kind_of_labels(kind: Any) -> str:
     return label_kind(kind_of(kind.value_type if types.is_dictionary(kind) else kind))
 
 
-def intact(scanned: Iterator[Any], location: Location) -> Iterator[Any]:
+def intact(scanned: Iterator[Any], name: str) -> Iterator[Any]:
     """What Arrow reads, or a sentence where it cannot go on."""
+    rows = 0
     while True:
         try:
             batch = next(scanned, None)
         except (ValueError, OSError) as error:
             raise ValueError(
-                f"{location.name}, after row {location.lines}: the file is damaged, or its columns "
+                f"{name}, after row {rows}: the file is damaged, or its columns "
                 "are of other types than those of the first file."
             ) from error
         if batch is None:
             return
+        rows += len(batch)
         yield batch
 
 

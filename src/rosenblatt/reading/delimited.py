@@ -4,7 +4,7 @@ On covtype.csv (75 MB of numbers) the kernel takes a third of Arrow's time, with
 """
 
 import re
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +23,7 @@ from .arrow import (
     arrow_type,
     missing_in,
     table_scaling,
-    without_broken,
+    with_broken,
 )
 from .batches import Batch
 from .formats import delimiter_of
@@ -40,7 +40,8 @@ from .lines import LineBuffers, LineParser
 from .notices import divided_by
 from .parser import Parser
 from .recipe import FeatureRecipe, ReaderOptions, notices_of, recipe_for, with_columns
-from .sources import BLANKS, Complaint, Location, Source, last_newline, pieces
+from .sources import BLANKS, Complaint, Source, last_newline
+from .threads import Broken, Piece
 
 
 def delimited_parser(
@@ -163,17 +164,22 @@ class CellParser(TableParser):
         """A parser of the same layout for other bytes, or by another recipe."""
         return CellParser(source, recipe, self.options, self.layout)
 
-    def batches(self, location: Location) -> Generator[Batch]:
-        """All rows from the beginning."""
+    @property
+    def piece_bytes(self) -> int:
+        """How many bytes become one piece, about: fewer where they become more features."""
         grams = [self.recipe.grams_of(name) for name in self.recipe.text]
         most = max([longest - shortest + 1 for shortest, longest, each in grams if each] or [1])
-        size = self.options.batch_bytes // most + 1
-        with self.opened(location) as stream:
-            for data in pieces(stream, size, self.end_of_rows, location):
-                after = location.lines + int(np.count_nonzero(data == NEWLINE))
-                for decoded in self.decoded_cells(data, location):
-                    yield from self.batches_of(decoded, stream.taken, after)
-                location.lines = after
+        return self.options.batch_bytes // most + 1
+
+    def parsed(self, piece: Piece) -> Iterator[Batch | Broken]:
+        """The rows of whole lines."""
+        lines = int(np.count_nonzero(piece.data == NEWLINE))
+        for decoded in self.decoded_cells(piece.data):
+            if isinstance(decoded, Broken):
+                yield decoded
+            else:
+                yield from self.batches_of(decoded, piece.taken, lines)
+        self.lines = lines
 
     def end_of_rows(self, buffer: bytearray, filled: int) -> int:
         """Where the last whole row ends."""
@@ -182,8 +188,8 @@ class CellParser(TableParser):
         ends = row_ends(memoryview(buffer)[:filled], self.layout.delimiter)
         return int(ends[-1]) if len(ends) else 0
 
-    def decoded_cells(self, data: np.ndarray, location: Location) -> Iterator[DecodedColumns]:
-        """The cells of whole rows, without those that are broken."""
+    def decoded_cells(self, data: np.ndarray) -> Iterator[DecodedColumns | Broken]:
+        """The cells of whole rows, and where one is broken."""
         try:
             yield self.decode(data)
             return
@@ -194,12 +200,11 @@ class CellParser(TableParser):
         def decode(first: int, stop: int) -> DecodedColumns:
             return self.decode(data[edges[first] : edges[stop]])
 
-        def skip(row: int) -> None:
+        def broken(row: int) -> Broken:
             before = int(np.count_nonzero(data[: edges[row]] == NEWLINE))
-            broken = self.complaint(data[edges[row] : edges[row + 1]])
-            location.skip(location.lines + before + 1, broken)
+            return Broken(before + 1, self.complaint(data[edges[row] : edges[row + 1]]))
 
-        yield from without_broken(len(edges) - 1, decode, skip)
+        yield from with_broken(len(edges) - 1, decode, broken)
 
     def decode(self, data: np.ndarray) -> DecodedColumns:
         """The columns of some rows."""

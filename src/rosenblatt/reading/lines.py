@@ -26,7 +26,8 @@ from .parser import (
 )
 from .recipe import OTHER_BITS, FeatureRecipe, ReaderOptions, crossed_groups, recipe_for
 from .scaling import sparse_scaling
-from .sources import Complaint, Location, Source, pieces
+from .sources import Complaint, Source
+from .threads import Broken, Piece
 
 
 class LineBuffers(NamedTuple):
@@ -44,49 +45,49 @@ class LineParser(Parser):
     ignored: Notice  # what is said of fields that were read and have no use
     width = 0
 
-    def batches(self, location: Location) -> Generator[Batch]:
-        """All rows from the beginning."""
-        with self.opened(location) as stream:
-            for data in pieces(stream, self.options.batch_bytes, self.end_of_rows, location):
-                cursor = Cursor(lines=location.lines)
-                while cursor.at < len(data):
-                    out = self.buffers(len(data) - cursor.at)
-                    before = cursor
-                    cursor = self.parse_good(data, cursor, out, location)
-                    self.refuse_long_labels(data, before, cursor.rows, out, location)
-                    if cursor.ignored:
-                        self.notices[self.ignored] = None
-                    labels, weights = out.labels if self.labelled else None, out.weights
-                    for some, rows in self.finished(data, cursor, out):
-                        yield Batch(
-                            rows,
-                            None if labels is None else labels[some],
-                            None if weights is None else weights[some],
-                            self.width,
-                            stream.taken,
-                            cursor.lines,
-                        )
-                location.lines = cursor.lines
+    def parsed(self, piece: Piece) -> Iterator[Batch | Broken]:
+        """The rows of whole lines."""
+        data, cursor = piece.data, Cursor()
+        while cursor.at < len(data):
+            out = self.buffers(len(data) - cursor.at)
+            before = cursor
+            cursor = yield from self.parse_good(data, cursor, out)
+            long = np.abs(out.labels[: cursor.rows]) >= LARGEST_LABEL
+            if self.labelled and long.any():
+                shorter = out._replace(labels=out.labels[: long.argmax()])
+                yield self.long_label(data, before, shorter)
+                return
+            if cursor.ignored:
+                self.notices[self.ignored] = None
+            labels, weights = out.labels if self.labelled else None, out.weights
+            for some, rows in self.finished(data, cursor, out):
+                yield Batch(
+                    rows,
+                    None if labels is None else labels[some],
+                    None if weights is None else weights[some],
+                    self.width,
+                    piece.taken,
+                    cursor.lines,
+                )
+        self.lines = cursor.lines
 
     def parse_good(
-        self, data: np.ndarray, cursor: Cursor, out: LineBuffers, location: Location
-    ) -> Cursor:
-        """Parse from the cursor on until the buffers are full, leaving broken lines out."""
+        self, data: np.ndarray, cursor: Cursor, out: LineBuffers
+    ) -> Generator[Broken, None, Cursor]:
+        """Parse from the cursor on until the buffers are full; broken lines are told."""
         cursor = self.parse(data, cursor._replace(rows=0, values=0), out)
         while cursor.error > FULL:
-            location.skip(cursor.lines + 1, self.complaint(data, cursor))
+            yield Broken(cursor.lines + 1, self.complaint(data, cursor))
             cursor = self.parse(data, after_line(data, cursor), out)
         return cursor
 
-    def refuse_long_labels(
-        self, data: np.ndarray, before: Cursor, rows: int, out: LineBuffers, location: Location
-    ) -> None:
-        """Refuse numbers so large that two labels could become one."""
-        long = np.abs(out.labels[:rows]) >= LARGEST_LABEL
-        if self.labelled and long.any():
-            until = out._replace(labels=out.labels[: long.argmax()])
-            again = self.parse_good(data, before, until, Location("", location.tolerated, ""))
-            raise location.error(again.lines + 1, Complaint(self.label_column(), LONG_LABEL))
+    def long_label(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Broken:
+        """A number so large that two labels could become one; buffers end before its row."""
+        cursor = self.parse(data, cursor._replace(rows=0, values=0), out)
+        while cursor.error > FULL:
+            cursor = self.parse(data, after_line(data, cursor), out)
+        complaint = Complaint(self.label_column(), LONG_LABEL, error=ParameterError)
+        return Broken(cursor.lines + 1, complaint)
 
     def label_column(self) -> Any:
         """Where the label is."""
@@ -154,8 +155,8 @@ class SvmlightParser(LineParser):
         lenient = not self.options.new  # a model passes over columns that it has not met
         rules = self.recipe.first, 1 << 32, lenient, self.labelled
         cursor = lines.svmlight(data, len(data), cursor, out.labels, out.rows, *rules)
-        if cursor.values:
-            self.width = max(self.width, int(out.rows.indices[: cursor.values].max()) + 1)
+        used = out.rows.indices[: cursor.values]
+        self.width = int(used.max()) + 1 if cursor.values else 0
         return cursor
 
     def complaint(self, data: np.ndarray, cursor: Cursor) -> Complaint:
@@ -167,11 +168,8 @@ class SvmlightParser(LineParser):
         if not (is_0 and self.recipe.first == 1 and self.options.new):
             return found
         if self.first_is_guessed:
-            raise FirstIndexError(
-                f"{self.source.name}, line {cursor.lines + 1}, column {found.column}: "
-                f"{found.sentence} (1; state {{first}} if it is 0).",
-                first=0,
-            )
+            sentence = f"{found.sentence} (1; state {{first}} if it is 0)"
+            return Complaint(found.column, sentence, {"first": 0}, FirstIndexError)
         return found._replace(sentence=found.sentence + " (1, as was stated)")
 
 

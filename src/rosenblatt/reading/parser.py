@@ -2,7 +2,7 @@
 
 import io
 from collections.abc import Generator, Iterator
-from contextlib import contextmanager
+from copy import copy
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from .batches import Batch
 from .notices import AVERAGED, MISSING, Notice
 from .recipe import FeatureRecipe, ReaderOptions
 from .scaling import Scaling
-from .sources import ByteStream, Location, Source, last_newline
+from .sources import Location, Source, last_newline, pieces
+from .threads import Broken, Piece, in_order
 from .vocabulary import Vocabulary
 
 SAMPLE = 1 << 20  # bytes from which columns and first indices are found out
@@ -25,12 +26,13 @@ BOM = b"\xef\xbb\xbf"  # that some programs put before UTF-8
 
 
 class Parser:
-    """Makes batches of a source."""
+    """Makes batches of a source: cuts it into pieces, of which workers parse one each."""
 
     unit = "line"
     hashed = False
     skip = 0  # bytes before the first row
     width = 0  # the columns known so far
+    lines = 0  # of the piece that a worker has parsed
 
     def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
         self.source, self.recipe, self.options = source, recipe, options
@@ -71,18 +73,44 @@ class Parser:
         """Rows as they are to be, of rows as they were read."""
         return rows if self.scaling is None else self.scaling.rows(rows)
 
-    def batches(self, location: Location) -> Generator[Batch]:
+    def batches(self, location: Location, threads: int = 1) -> Generator[Batch]:
         """All rows from the beginning."""
-        raise NotImplementedError
+        for batch, _ in in_order(self, location, threads, lambda batch: None):
+            yield batch
 
-    @contextmanager
-    def opened(self, location: Location) -> Iterator[ByteStream]:
-        """The bytes from the first row on."""
+    @property
+    def piece_bytes(self) -> int:
+        """How many bytes become one piece, about."""
+        return self.options.batch_bytes
+
+    def pieces(self, slots: int) -> Generator[Piece]:
+        """The source from its first row on, cut at the ends of rows."""
         with self.source.open() as stream:
-            head = stream.head(self.skip)
-            location.lines = head.count(b"\n")
+            skipped = stream.head(self.skip).count(b"\n")
             stream.skip(self.skip)
-            yield stream
+            cut = pieces(stream, self.piece_bytes, self.end_of_rows, slots)
+            for number, data in enumerate(cut):
+                yield Piece(data, stream.taken, number % slots, skipped)
+                skipped = 0
+
+    def worker(self, slot: int, met: dict[int, np.ndarray]) -> "Parser":
+        """A parser for one piece, which keeps to itself what it finds out.
+
+        A slot has what its pieces have ``met``: features whose names need not be told again.
+        """
+        worker = copy(self)
+        worker.notices, worker.lines = {}, 0
+        worker.vocabulary = self.vocabulary.apart(slot, met)
+        return worker
+
+    def absorb(self, worker: "Parser") -> None:
+        """Take over what was found out in a piece; those before it were absorbed before."""
+        self.notices.update(worker.notices)
+        self.vocabulary.absorb(worker.vocabulary)
+
+    def parsed(self, piece: Piece) -> Iterator[Batch | Broken]:
+        """What a piece holds, in its order; lines are counted from its beginning."""
+        raise NotImplementedError
 
     def crossed(
         self, rows: CSRBuffer, groups: np.ndarray, pairs: np.ndarray

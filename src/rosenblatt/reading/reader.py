@@ -1,9 +1,7 @@
-"""The reader: goes through a source in batches, one or two ahead of whoever learns from them."""
+"""The reader: goes through a source in batches, a few ahead of whoever learns from them."""
 
 import json
-from collections import deque
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any, NamedTuple, TypeVar
 
@@ -28,10 +26,10 @@ from .recipe import (
 from .sources import Location, Source
 from .survey import Survey
 from .tables import TableSource, source_of
+from .threads import cores, in_order
 from .vocabulary import FeatureNames
 
 BATCH_BYTES = 4 << 20  # they and their rows stay near the processor
-AHEAD = 2  # batches
 Result = TypeVar("Result")
 
 
@@ -58,6 +56,7 @@ def read(
     batch_bytes: int = BATCH_BYTES,
     dtype: Any = np.float32,
     names: int = 0,
+    threads: int | None = None,
 ) -> "Reader":
     """Read a file, a folder, a pattern, ``"-"`` (standard input) or a table in batches.
 
@@ -100,6 +99,9 @@ def read(
         How many broken rows to leave out, and how many names of hashed features to keep.
     batch_bytes, dtype
         How many bytes become one batch, about; the type of the values, float32 or float64.
+    threads
+        How many threads parse, each a batch at a time: as many as there are cores unless stated.
+        The rows and their order are the same with any number.
     """
     asked = replace(
         ASKED,
@@ -120,7 +122,8 @@ def read(
     recipe = asked if features is None else recipe_of(features, asked)
     new = features is None
     needed = new or label is not None
-    kept = np.dtype(dtype), names, needed, new, several(category), skip_bad
+    threads = cores() if threads is None else threads
+    kept = np.dtype(dtype), names, needed, new, several(category), skip_bad, threads
     options = ReaderOptions(batch_bytes, *kept)
     check(recipe, options)
     source = source_of(path, recipe.encoding)
@@ -197,10 +200,22 @@ class Reader:
         self.settle()
         return self.as_read()
 
+    def each(self, use: Callable[[Batch], Result]) -> Iterator[tuple[Batch, Result]]:
+        """Every batch, and what a function makes of it in the threads that parse.
+
+        The function sees a batch before it is known how many lines and columns are before it.
+        """
+        self.settle()
+        return in_order(self.parser, self.begin(), self.options.threads, use)
+
     def as_read(self) -> Iterator[Batch]:
         """The batches as they are before the sizes of their numbers are known."""
+        return self.parser.batches(self.begin(), self.options.threads)
+
+    def begin(self) -> Location:
+        """Where a new pass is."""
         self.location = Location(self.source.name, self.skip_bad, self.parser.unit)
-        return ahead(self.parser.batches(self.location), self.source.leave)
+        return self.location
 
     def settle(self, told: Callable[[Batch], None] | None = None) -> None:
         """Look at all rows beforehand, if something must be known of them; batches are told of."""
@@ -268,28 +283,6 @@ class Reader:
         """How the features were made, for ``read(path, features=…)``; it can be written as JSON."""
         self.settle()
         return asdict(self.parser.recipe)
-
-
-def ahead(batches: Generator[Batch], leave: Callable[[], None]) -> Iterator[Batch]:
-    """The same batches, made in a second thread while those before are used.
-
-    The thread is over when this is, whatever ends it: ``leave`` is called lest it waits for bytes.
-    """
-    with ThreadPoolExecutor(1, "rosenblatt-reader") as second:
-        try:
-            coming: deque[Future[Batch | None]] = deque()
-            batch: Batch | None = None
-            while True:
-                while len(coming) < AHEAD:
-                    coming.append(second.submit(next, batches, None))
-                batch = coming.popleft().result()
-                if batch is None:
-                    return
-                yield batch
-        finally:
-            leave()
-            second.shutdown(cancel_futures=True)
-            batches.close()
 
 
 def read_again_if_need_be(reader: Reader, use: Callable[[], Result]) -> Result:

@@ -101,6 +101,7 @@ class ReaderOptions(NamedTuple):
     new: bool  # or features are made as before
     category: tuple[str, ...]
     skip_bad: int
+    threads: int
 
     def not_a(self, what: str, name: str, cell: str) -> tuple[str, dict[str, Any]]:
         """What to say of a word among numbers or dates, and the options that this speaks of."""
@@ -155,6 +156,8 @@ def check(recipe: FeatureRecipe, options: ReaderOptions) -> None:
         raise ValueError(f"dtype={options.dtype} must be float32 or float64.")
     if options.batch_bytes < 1:
         raise ValueError(f"batch_bytes={options.batch_bytes} must be 1 or more.")
+    if options.threads < 1:
+        raise ParameterError("{threads} must be 1 or more.", threads=options.threads)
 
 
 def recipe_for(recipe: FeatureRecipe, rows: str, source: str, **settled: Any) -> FeatureRecipe:

@@ -11,12 +11,13 @@ import numpy as np
 from ..kernels import columns
 from ..kernels.algebra import Rows
 from ..kernels.columns import COUNT, LARGEST, SHIFT, SQUARES, SUM, ZEROS
-from ..rows import joined, n_rows, read_only
+from ..rows import joined, known_columns, n_rows, read_only
 
 FREQUENT, ENOUGH = 0.01, 10  # gaps in a column that get a feature of their own: share and number
 MOST_KEPT = 1 << 20  # rows of which medians are taken; of more, every second, fourth …
 FIRST_ROWS, FIRST_VALUES = 5_000, 1 << 20  # from which codes are told
 LEAST = 1e-300  # a smaller size is none
+MOST_SCALED = 1 << 28  # sparse columns; a model has fewer
 WIDE = 100.0  # times the usual size of a column is another size
 
 
@@ -193,11 +194,14 @@ class SparseSurvey:
         self.sizes = np.zeros(0)
 
     def add(self, rows: Rows) -> None:
-        """Measure more rows."""
+        """Measure more rows, but for columns that are too many to learn from."""
         assert rows.indices is not None
         width = int(rows.indices.max()) + 1 if len(rows.indices) else 0
+        rows = known_columns(rows, width, MOST_SCALED)
+        width = min(width, MOST_SCALED)
         if width > len(self.sizes):
-            self.sizes = np.concatenate([self.sizes, np.zeros(width - len(self.sizes))])
+            sizes, self.sizes = self.sizes, np.zeros(width)
+            self.sizes[: len(sizes)] = sizes
         columns.largest(rows.values, rows.indices, self.sizes)
 
     def differ(self) -> bool:

@@ -318,10 +318,9 @@ class Location:
 
     def error(self, line: int, complaint: "Complaint") -> ValueError:
         """What to raise for something broken."""
-        column, sentence, values = complaint
-        return ParameterError(
-            f"{self.name}, {self.unit} {line}, column {column}: {sentence}.", **values
-        )
+        column, sentence, values, error = complaint
+        where = f"{self.name}, {self.unit} {line}, column {column}"
+        return (error or ParameterError)(f"{where}: {sentence}.", **values)
 
     def skip(self, line: int, complaint: "Complaint") -> None:
         """Leave a broken row out, or raise if there are too many."""
@@ -332,11 +331,15 @@ class Location:
 
 
 class Complaint(NamedTuple):
-    """Where in a row something is broken, what, and the options that the sentence speaks of."""
+    """Where in a row something is broken, what, and the options that the sentence speaks of.
+
+    A row may be left out unless there is an error to raise.
+    """
 
     column: Any
     sentence: str
     values: dict[str, Any] = {}  # noqa: RUF012
+    error: type[ParameterError] | None = None
 
 
 def last_newline(buffer: bytearray, filled: int) -> int:
@@ -345,11 +348,19 @@ def last_newline(buffer: bytearray, filled: int) -> int:
 
 
 def pieces(
-    stream: ByteStream, size: int, end_of_rows: Callable[[bytearray, int], int], location: Location
-) -> Iterator[np.ndarray]:
-    """Whole rows, about so many bytes at a time; each piece is overwritten by the next one."""
-    buffer, filled, more = bytearray(size + 1), 0, True
+    stream: ByteStream, size: int, end_of_rows: Callable[[bytearray, int], int], slots: int
+) -> Iterator[np.ndarray | Complaint]:
+    """Whole rows, about so many bytes at a time; a piece is overwritten after as many as slots.
+
+    A row that is too long ends them with a complaint.
+    """
+    buffers: dict[int, bytearray] = {}
+    room, number, rest, more = size + 1, 0, bytearray(), True
     while more:
+        buffer, filled = buffers.get(number % slots, rest), len(rest)
+        if len(buffer) != room:
+            buffer = buffers[number % slots] = bytearray(room)
+        buffer[:filled] = rest
         free = memoryview(buffer)[filled:-1]  # a byte is left for a last newline
         while len(free) and more:
             count = stream.readinto(free)
@@ -360,12 +371,11 @@ def pieces(
         end = end_of_rows(buffer, filled) if more else filled
         if end > 0:
             yield np.frombuffer(buffer, np.uint8, end)
-        elif more and len(buffer) > LONGEST_ROW:
-            longest = LONGEST_ROW >> 20
-            sentence = f"the row is longer than {longest} MB"
-            raise location.error(location.lines + 1, Complaint(1, sentence))
+            number += 1
+        elif more and room > LONGEST_ROW:
+            sentence = f"the row is longer than {LONGEST_ROW >> 20} MB"
+            yield Complaint(1, sentence, error=ParameterError)
+            return
+        elif more:
+            room *= 2
         rest = buffer[end:filled]
-        if more and end == 0:
-            buffer = bytearray(2 * len(buffer))
-        filled = len(rest)
-        buffer[:filled] = rest

@@ -54,7 +54,8 @@ class Survey:
             recipe = replace(recipe, columns=columns, bits=None, cross=(), pairs=False, id=None)
         if parser.rereadable:
             location = Location(parser.source.name, tolerated, parser.unit)
-            yield from parser.over(parser.source, recipe).batches(location)
+            threads = parser.options.threads
+            yield from parser.over(parser.source, recipe).batches(location, threads)
         else:
             yield from parser.first_rows(recipe)
             self.parser.notices[measured_by(self.rows)] = None

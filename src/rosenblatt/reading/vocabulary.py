@@ -1,7 +1,8 @@
 """The names of hashed features: what a hash cannot tell, for as many as are worth keeping."""
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from copy import copy
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,38 +11,83 @@ from ..kernels.words import Names
 Spelling = tuple[Any, ...]  # a function and its arguments: few names will ever be asked for
 
 
+class Met(NamedTuple):
+    """Features that a kernel met, where their names begin and end, and what these are by that."""
+
+    indices: np.ndarray
+    begins: np.ndarray
+    ends: np.ndarray
+    spelling: Callable[[int, int], Spelling]
+
+
 class Vocabulary:
-    """The names of the features met first, up to some number."""
+    """The names of the features met first, up to some number.
+
+    Kernels meet them in pieces of a file, several at a time: in each all that may be new, of which
+    those are kept that are, when it is this piece's turn.
+    """
 
     def __init__(self, most: int, size: int) -> None:
         self.known: dict[int, Spelling] = {}
-        places = np.empty((2, most), np.int64)
-        seen, indices = np.zeros(size if most else 0, np.uint8), np.empty(most, np.uint32)
-        # Room for what a kernel meets.
-        self.met = Names(seen, indices, places[0], places[1], np.zeros(1, np.int64))
+        self.most, self.size = most, size  # of how many features there can be
+        self.left = most  # how many more may be kept
+        self.seen = np.zeros(size if most else 0, np.uint8)
+        self.met = room_for(0, self.seen[:0])  # by a kernel
+        self.new: list[Met] = []
+
+    def apart(self, slot: int, slots: dict[int, np.ndarray]) -> "Vocabulary":
+        """One for a piece, which is to be absorbed before the next of its slot is parsed.
+
+        A slot has marks of what the pieces before this one have met.
+        """
+        other, wanted = copy(self), self.left > 0
+        if not wanted:
+            slots.pop(slot, None)
+        elif slot not in slots:
+            slots[slot] = np.zeros(self.size, np.uint8)
+        # Of what is met, others may have met all that is kept by now: so many are enough.
+        other.met = room_for(self.most, slots[slot]) if wanted else self.met
+        other.new = []
+        return other
 
     def collect(self, spelling: Callable[[int, int], Spelling]) -> None:
         """Keep what a kernel met, as a function of where it begins and ends."""
         seen, indices, begins, ends, count = self.met
         n = int(count[0])
         if n:
-            places = zip(begins[:n].tolist(), ends[:n].tolist(), strict=True)
-            spellings = [spelling(begin, end) for begin, end in places]
-            self.known.update(zip(indices[:n].tolist(), spellings, strict=True))
+            self.new.append(Met(indices[:n], begins[:n], ends[:n], spelling))
         self.met = Names(seen, indices[n:], begins[n:], ends[n:], count)
         count[0] = 0
 
+    def absorb(self, other: "Vocabulary") -> None:
+        """Keep the names that are new in a piece."""
+        for indices, begins, ends, spelling in other.new:
+            new = np.flatnonzero(self.seen[indices] == 0)[: self.left]
+            columns = indices[new]
+            self.seen[columns] = 1
+            places = zip(begins[new].tolist(), ends[new].tolist(), strict=True)
+            spellings = [spelling(begin, end) for begin, end in places]
+            self.known.update(zip(columns.tolist(), spellings, strict=True))
+            self.left -= len(new)
+        other.new, other.met = [], self.met  # a spelling may keep it
+
     def add(self, index: int, name: str) -> None:
         """Keep a name that no kernel meets."""
-        if len(self.met.indices):
-            self.met.seen[index] = self.met.count[0] = 1
-            self.met.indices[0] = index
-            self.collect(lambda begin, end: (str, name))
+        if self.left:
+            self.seen[index] = 1
+            self.known[index] = (str, name)
+            self.left -= 1
 
     def product(self, one: int, other: int) -> str:
         """The name of a product of two features."""
         factors = (spelled(self.known.get(factor, (str, factor))) for factor in (one, other))
         return " × ".join(factors)
+
+
+def room_for(most: int, seen: np.ndarray) -> Names:
+    """Room for the names that a kernel meets, and a mark for each that it has met."""
+    places = np.empty((2, most), np.int64)
+    return Names(seen, np.empty(most, np.uint32), places[0], places[1], np.zeros(1, np.int64))
 
 
 def spelled(spelling: Spelling) -> str:

@@ -67,7 +67,10 @@ def check(model: Model) -> None:
         require(checkpoint.epoch == len(model.history), "its checkpoint is not in its history")
         kept += [] if checkpoint.best is None else [checkpoint.best]
     kind = state_class(model.estimator, model.parameters["solution"])
-    sizes, dtype = sizes_of(model) if model.is_linear else dual_sizes(model)
+    if hasattr(kind, "sizes"):
+        sizes, dtype = kind.sizes(model)
+    else:
+        sizes, dtype = sizes_of(model) if model.is_linear else dual_sizes(model)
     for state in kept:
         require(type(state) is kind, "its states are not those of its solution")
         states.check(state, dict(sizes), dtype)

@@ -84,8 +84,8 @@ class UpdateRule:
         own: ``kernel(examples, order, start, weights, bias, *further, settings, log)`` changes the
         state in place, writes every update with its step into the log, and returns how far it got,
         how many updates it made and their loss. It stops when the log is full, or at a row whose
-        activation is not finite. One that keeps sums is told before the settings how many rows
-        had been seen before the order.
+        activation is not finite. One that keeps sums is told before the settings how rows are
+        counted, by the ``Clock`` of kernels/linear.py.
     settings : callable
         Makes of the parameters what the kernels take; ``above`` and ``below`` say what an
         activation must exceed in a positive row, and stay under in a negative one, to be right.
@@ -125,6 +125,11 @@ class UpdateRule:
     def sums(self) -> bool:
         """Whether the kernels sum for the average what the log does not tell."""
         return any(one.name == "missing" for one in self.further)
+
+    @property
+    def has_variances(self) -> bool:
+        """Whether it knows how sure it is of each weight."""
+        return any(one.name == "variances" for one in self.further)
 
     @property
     def from_anywhere(self) -> bool:

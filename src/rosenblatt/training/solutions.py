@@ -5,7 +5,8 @@ that they can be copied, mixed, saved, checked and gone on from.
 """
 
 import copy
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -13,8 +14,8 @@ import numpy as np
 
 from ..kernels import linear
 from ..kernels.algebra import Rows
-from ..kernels.linear import Updates
-from ..rows import Array, overflow, to_dense, with_columns
+from ..kernels.linear import Clock, Updates, counted
+from ..rows import Array, n_rows, overflow, to_dense, with_columns
 from .rules import PERCEPTRON, UpdateRule
 from .state import array, check_updates, counter, joined, require, rows_kept, updates_kept
 from .tasks import Learnt, LinearTask, scores
@@ -44,11 +45,20 @@ class Last:
         """Learn from the rows in an order, so many updates at a time."""
         position = 0
         while position < len(order):
-            learnt = task.learn(self, order, position, most)
+            end = self.pause(position, len(order))
+            learnt = task.learn(self, order[:end], position, most)
             position = learnt.position
             self.record(task, order, learnt.updates)
             yield learnt
         self.seen += len(order)
+
+    def pause(self, position: int, end: int) -> int:
+        """Where in the order to stop at the latest, before going on from a position."""
+        return end
+
+    def clock(self, position: int = 0) -> Clock:
+        """How an average counts rows, from a position of the order on."""
+        return Clock(float(self.seen), 0.0, 0.0)
 
     def record(self, task: LinearTask, order: Array, updates: Array) -> None:
         """Take note of the updates that were just made."""
@@ -99,21 +109,28 @@ class Last:
         """The weights and bias to predict with."""
         return self.present()
 
-    def score_one(self, rows: Rows) -> Array:
-        """The activation of one row by what ``coefficients`` gives."""
-        return scores(rows, 1, *self.coefficients())
+    def score(self, rows: Rows, places: Array) -> Array:
+        """The activations of rows at some places of the order, if nothing changes until then.
+
+        It makes no coefficients of all columns. Place 0 is where the order at hand begins.
+        """
+        return scores(rows, len(places), *self.coefficients())
 
     def changed(self, rows: Rows) -> list[tuple[Array, Any]]:
         """The arrays, each with the places that learning from some rows can change."""
         wide = {id(each) for each in self.by_column().values()}
         kept = [one.name for one in self.rule.further if one.like == "weights"]
         wide |= {id(self.further[name]) for name in kept if len(self.further[name])}
-        few = touched(rows, len(self.weights)) if self.rule.local else ...
+        few = touched(rows, len(self.weights)) if self.local(rows) else ...
         return [
             (each, few if id(each) in wide else ...)
             for each in (*vars(self).values(), *self.further.values())
             if isinstance(each, np.ndarray)
         ]
+
+    def local(self, rows: Rows) -> bool:
+        """Whether learning from some rows changes nothing in columns that they do not have."""
+        return self.rule.local
 
     def snapshot(self, rows: Rows) -> Callable[[], None]:
         """A function that undoes whatever learning from some rows will change."""
@@ -142,15 +159,20 @@ def touched(rows: Rows, width: int) -> Any:
     return rows.indices if few else ...
 
 
+LARGEST_GROWTH = 177.0  # e^177 is 2^255: sums of it are still far from overflow
+
+
 @dataclass
 class Average(Last):
     """The mean of the weights after each row seen (Freund & Schapire 1999; Collins 2002).
 
-    ``missing`` sums in double precision what the past weights lack of the present ones.
+    ``missing`` sums in double precision what the past weights lack of the present ones. With
+    ``decay``, the weights after a row lose that share of what they count with every row after it.
     """
 
     missing: Array = array("weights", dtype=np.float64, init=False)
     missing_bias: Array = array("bias", dtype=np.float64, init=False)
+    decay: float = counter(0.0, older=0.0)
     sums: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -163,33 +185,78 @@ class Average(Last):
 
     def record(self, task: LinearTask, order: Array, updates: Array) -> None:
         super().record(task, order, updates)
-        if not self.rule.sums:
-            task.add_missing(order, updates, self.seen, self.missing, self.missing_bias)
+        if not self.rule.sums and len(updates):
+            clock = self.clock(int(updates["position"][0]))
+            task.add_missing(order, updates, clock, self.missing, self.missing_bias)
 
     def by_column(self) -> dict[str, Array]:
         return {"weights": self.weights, "missing": self.missing}
 
     def coefficients(self) -> tuple[Array, Array]:
+        total = self.total()
         if self.rule.scaled and self.seen:
-            total = self.total_scale()
-            weights = (total * self.weights - self.missing) / self.seen
-            bias = (total * self.bias - self.missing_bias) / self.seen
+            scale = float(self.total_scale(self.clock(-1), total))
+            weights = (scale * self.weights - self.missing) / total
+            bias = (scale * self.bias - self.missing_bias) / total
         else:
-            weights = self.weights - self.missing / max(self.seen, 1)
-            bias = self.bias - self.missing_bias / max(self.seen, 1)
+            weights = self.weights - self.missing / total
+            bias = self.bias - self.missing_bias / total
         return weights.astype(self.weights.dtype), bias.astype(self.bias.dtype)
 
-    def score_one(self, rows: Rows) -> Array:
-        last = scores(rows, 1, self.weights, self.bias)
-        lacking = scores(rows, 1, self.missing, self.missing_bias)
-        if self.rule.scaled and self.seen:
-            return np.asarray((self.total_scale() * last - lacking) / self.seen)
-        return np.asarray(last - lacking / max(self.seen, 1))
+    def score(self, rows: Rows, places: Array) -> Array:
+        last = scores(rows, len(places), self.weights, self.bias)
+        lacking = scores(rows, len(places), self.missing, self.missing_bias)
+        clock = self.clock(int(places[-1]))
+        totals = np.array([counted.py_func(clock, place) or 1.0 for place in places.tolist()])
+        if last.ndim == 2:
+            totals = totals[:, None]
+        if self.rule.scaled and self.seen + places[-1] > 0:
+            return np.asarray((self.total_scale(clock, totals) * last - lacking) / totals)
+        return np.asarray(last - lacking / totals)
 
-    def total_scale(self) -> float:
-        """The sum, over all rows seen, of what the weights were to be multiplied by."""
-        scale, total, counted, *_ = self.further["scale"]
-        return float(total + scale * (self.seen - counted))
+    def total(self) -> float:
+        """How much all rows seen count together."""
+        return float(counted.py_func(self.clock(-1), 0.0)) if self.seen else 1.0
+
+    def total_scale(self, clock: Clock, total: Any) -> Any:
+        """The sum of what the weights were to be multiplied by, over rows that count in total."""
+        scale, so_far, until, *_ = self.further["scale"]
+        return so_far + scale * (total - counted.py_func(clock, until - self.seen))
+
+    # Forgetting: sums grow with what rows count, and every so many rows are brought back in range,
+    # after the same rows however they are cut into batches.
+
+    @property
+    def rate(self) -> float:
+        """How fast later rows outweigh earlier ones."""
+        return -math.log1p(-self.decay)
+
+    @property
+    def period(self) -> int:
+        """After how many rows sums are brought back."""
+        return int(max(1.0, min(LARGEST_GROWTH / self.rate, 2.0**52)))
+
+    def clock(self, position: int = 0) -> Clock:
+        if not self.decay:
+            return super().clock()
+        periods = max(self.seen + position, 0) // self.period
+        return Clock(float(self.seen), self.rate, float(periods * self.period))
+
+    def pause(self, position: int, end: int) -> int:
+        if not self.decay:
+            return end
+        now, period = self.seen + position, self.period
+        if now and now % period == 0:
+            shrunk = math.exp(-self.rate * period)
+            self.missing *= shrunk
+            self.missing_bias *= shrunk
+            if self.rule.scaled:
+                self.further["scale"][1] *= shrunk
+        return min(end, position + period - now % period)
+
+    def local(self, rows: Rows) -> bool:
+        brought_back = self.decay > 0 and -self.seen % self.period < n_rows(rows)
+        return super().local(rows) and not brought_back
 
 
 @dataclass
@@ -340,6 +407,14 @@ SOLUTIONS: dict[str, type[Last]] = {
     "vote": Vote,
     "pocket": Pocket,
 }
+
+
+def new_state(parameters: Mapping[str, Any], weights: Array, bias: Array, rule: UpdateRule) -> Last:
+    """The state before the first row, as the parameters of an estimator have it."""
+    state = SOLUTIONS[parameters["solution"]](weights, bias, rule=rule)
+    if isinstance(state, Average):
+        state.decay = float(parameters["average_decay"])
+    return state
 
 
 def zeros(outputs: int | None, width: int, dtype: Any) -> tuple[Array, Array]:

@@ -26,9 +26,13 @@ def require(condition: Any, otherwise: str) -> None:
 
 @dataclass(frozen=True)
 class Declared:
-    """What a field of a state holds; this is a number, which as a counter is never negative."""
+    """What a field of a state holds; this is a number, which as a counter is never negative.
+
+    ``older`` is what it was before files kept it.
+    """
 
     signed: bool = False
+    older: float | None = None
 
     def pack(self, name: str, value: Any) -> tuple[dict[str, Array], dict[str, Any]]:
         """The arrays and numbers of a field, by name."""
@@ -36,7 +40,7 @@ class Declared:
 
     def unpack(self, name: str, arrays: dict[str, Array], numbers: Any, width: int | None) -> Any:
         """The field again; its arrays are taken out."""
-        return numbers[name]
+        return numbers[name] if self.older is None else numbers.get(name, self.older)
 
     def check(self, name: str, value: Any, default: Any, sizes: Sizes, dtype: Any) -> None:
         """Refuse what no training can reach."""
@@ -131,9 +135,9 @@ def array(*shape: str, dtype: Any = None, init: bool = True) -> Any:
     return field(init=init, metadata={"declared": DeclaredArray(shape=shape, dtype=dtype)})
 
 
-def counter(default: float) -> Any:
+def counter(default: float, older: float | None = None) -> Any:
     """Declare a number that is never negative."""
-    return field(default=default, metadata={"declared": Declared()})
+    return field(default=default, metadata={"declared": Declared(older=older)})
 
 
 def signed_number(default: float) -> Any:

@@ -1,0 +1,185 @@
+"""A model that answers over HTTP, and its log."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from .data import check_output
+from .groups import grouped
+from .predict import ModelFile
+
+if TYPE_CHECKING:
+    from ..service.model import ServedModel
+
+DOORS: dict[str, Any] = {"rich_help_panel": "Doors", "show_default": False}
+KEEPING: dict[str, Any] = {"rich_help_panel": "Keeping", "show_default": False}
+LOG_HELP = "The log of a service, MODEL.log."
+
+
+@dataclass
+class DoorOptions:
+    """Where the service listens, and whom it lets in."""
+
+    host: Annotated[
+        str, typer.Option(help="Where to listen (127.0.0.1).", metavar="HOST", **DOORS)
+    ] = "127.0.0.1"
+    port: Annotated[
+        int,
+        typer.Option(min=0, max=65535, help="8080; 0 is any free one.", metavar="N", **DOORS),
+    ] = 8080
+    token_file: Annotated[
+        Path | None, typer.Option(help="What requests must know.", metavar="FILE", **DOORS)
+    ] = None
+    no_token: Annotated[
+        bool, typer.Option("--no-token", help="Let everybody in.", metavar=" ", **DOORS)
+    ] = False
+    max_bytes: Annotated[
+        int, typer.Option(min=1, help="Of one request (16 MB).", metavar="N", **DOORS)
+    ] = 16 << 20
+    max_rows: Annotated[
+        int, typer.Option(min=1, help="Of one request (10,000).", metavar="N", **DOORS)
+    ] = 10_000
+    max_open: Annotated[
+        int, typer.Option(min=1, help="Requests at a time (256).", metavar="N", **DOORS)
+    ] = 256
+
+    def token(self) -> str | None:
+        """What requests must know: needed where others than this computer can send some."""
+        from ..service.server import is_loopback
+
+        path = self.token_file
+        if path is not None:
+            if self.no_token:
+                raise ValueError("--token-file and --no-token do not go together; leave one out.")
+            token = path.read_text("utf-8").strip()
+            if len(token) < 16 or not token.isascii() or not token.isprintable():
+                raise ValueError(f"{path} must hold a token of 16 or more ASCII letters.")
+            return token
+        if not is_loopback(self.host) and not self.no_token:
+            raise ValueError(
+                f"Others can reach {self.host}; name a file with a token (--token-file), or let "
+                "everybody in (--no-token)."
+            )
+        return None
+
+
+@dataclass
+class KeepingOptions:
+    """When the model is written, and how long examples are kept."""
+
+    save_examples: Annotated[
+        int,
+        typer.Option(min=1, help="Write the model after so many (50,000).", metavar="N", **KEEPING),
+    ] = 50_000
+    save_seconds: Annotated[
+        float, typer.Option(min=0.0, help="Or after so long (60).", metavar="SECONDS", **KEEPING)
+    ] = 60.0
+    keep_days: Annotated[
+        float | None,
+        typer.Option(min=0.0, help="Forget examples after so long.", metavar="DAYS", **KEEPING),
+    ] = None
+
+
+@grouped
+def serve(
+    model: ModelFile,
+    learn: Annotated[bool, typer.Option("--learn", help="Learn what /learn is sent.")] = False,
+    *,
+    given: DoorOptions,
+    keeping: KeepingOptions,
+) -> None:
+    """Answer /predict over HTTP, and with --learn keep and learn what /learn is sent.
+
+    rosenblatt serve model.safetensors
+
+    rosenblatt serve model.safetensors --learn --port 8080
+    """
+    from ..service.app import Doors
+    from ..service.learning import Keeping
+    from ..service.server import ServerOptions, is_loopback
+    from ..service.server import serve as serve_model
+
+    token = given.token()
+    doors = Doors(
+        given.max_bytes,
+        given.max_rows,
+        given.max_open,
+        token=token,
+        any_host=token is not None or not is_loopback(given.host),
+    )
+    kept = Keeping(keeping.save_examples, keeping.save_seconds, keeping.keep_days)
+    serve_model(model, ServerOptions(learn, given.host, given.port, kept, doors))
+
+
+def replay(
+    log: Annotated[Path, typer.Argument(help=LOG_HELP, show_default=False)],
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Write the model here.", show_default=False),
+    ] = None,
+    to: Annotated[
+        int | None, typer.Option(help="The last example to learn (all).", show_default=False)
+    ] = None,
+    check: Annotated[
+        Path | None,
+        typer.Option(help="Tell whether this model is that of the log.", show_default=False),
+    ] = None,
+) -> None:
+    """Learn the examples of a service's log again: any past model, to the last bit.
+
+    rosenblatt replay model.safetensors.log --to 5000 -o then.safetensors
+
+    rosenblatt replay model.safetensors.log --check model.safetensors
+    """
+    from ..service.log import Log
+    from ..storage.file import save_model
+
+    check_output(output, log, check)
+    if check is not None and (to is not None or output is not None):
+        raise ValueError("--check goes with neither --to nor -o; leave them out.")
+    reading = Log(log, writes=False)
+    try:
+        if check is not None:
+            compare(reading, check)
+            return
+        served = replayed(reading, to)
+    finally:
+        reading.close()
+    if output is not None:
+        save_model(output, served.model())
+    told(served)
+    if output is not None:
+        print(f"The model is in {output}.")
+
+
+def replayed(log: Any, to: int | None) -> "ServedModel":
+    """The model after some example."""
+    from ..service.model import rebuilt
+
+    served = rebuilt(log, to)
+    for _ in served.replay(log, to):
+        pass
+    return served
+
+
+def told(served: "ServedModel") -> None:
+    """Say what a replay came to."""
+    from .saying import count
+
+    error = served.progress.error()
+    wrong = "" if error is None else f", {error:.2%} of them wrong before they were learnt"
+    print(f"{count(served.sequence, 'example')}{wrong}.")
+
+
+def compare(log: Any, path: Path) -> None:
+    """Tell whether a model is what its log makes, or where they part; then exit with status 1."""
+    from ..service.compare import first_difference
+
+    difference, sequence = first_difference(log, path)
+    if difference is None:
+        print(f"{path} is what {log.path} makes of its first {sequence:,} examples, to the bit.")
+        return
+    print(difference)
+    raise typer.Exit(1)

@@ -1,0 +1,582 @@
+"""Tags of sequences: the best path by Viterbi or tag by tag, and learning from the wrong ones.
+
+Scores are rows of ``width`` numbers, one for each tag, rounded up to whole vectors of eight. All
+arrays of weights are flat. A transition from tag p to tag t lies at p·width + t, and the row after
+that of the last tag is for the start of a sequence. Of second order, that from q and p to t lies at
+(q·(tags + 1) + p)·width + t. Forbidden transitions weigh IMPOSSIBLE, and so do those to tags that
+only fill a vector.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from .compiling import compiled, helper, inlined
+
+LANES = 8
+IMPOSSIBLE = np.float32(-1e30)
+
+
+class Tokens(NamedTuple):
+    """The features of tokens: token i has those of ``starts[i]`` to ``starts[i + 1]``.
+
+    ``values`` is None where all are 1.
+    """
+
+    features: np.ndarray
+    starts: np.ndarray
+    values: np.ndarray | None
+
+
+class PathWeights(NamedTuple):
+    """What the score of a path is made of: features of tokens, transitions, and the last tag."""
+
+    emissions: np.ndarray
+    transitions: np.ndarray
+    pairs: np.ndarray
+    last: np.ndarray
+
+
+class PathSums(NamedTuple):
+    """What past weights lack of the present ones, for the average; empty where none is wanted."""
+
+    emissions: np.ndarray
+    transitions: np.ndarray
+    pairs: np.ndarray
+
+
+class PathSettings(NamedTuple):
+    """How many tags there are, as numbers and as whole vectors; how they depend, and learn.
+
+    ``markov`` is how many tags before one it depends on. ``margin`` times the squared length of a
+    token's features is what the right tag must lead by. ``largest_step`` is 0 for steps of 1, else
+    the C of passive-aggressive ones.
+    """
+
+    tags: int
+    width: int
+    markov: int
+    greedy: bool
+    margin: float
+    largest_step: float
+
+
+class Room(NamedTuple):
+    """Where the longest sequence is worked on: scores of its tokens, of paths, and the path."""
+
+    scores: np.ndarray
+    paths: np.ndarray
+    path: np.ndarray
+
+
+# Vectors of eight. Numba leaves short loops over tags scalar, which is four times slower.
+
+
+def pointer_to(context, builder, kind, array, place):
+    """The address of an element of an array."""
+    data = context.make_array(kind)(context, builder, array).data
+    return builder.gep(data, [place])
+
+
+def load_eight(builder, pointer):
+    """Eight numbers from an address on."""
+    vector = ir.VectorType(ir.FloatType(), LANES).as_pointer()
+    return builder.load(builder.bitcast(pointer, vector), align=4)
+
+
+def store_eight(builder, value, pointer):
+    """Write eight numbers from an address on."""
+    vector = ir.VectorType(ir.FloatType(), LANES).as_pointer()
+    builder.store(value, builder.bitcast(pointer, vector), align=4)
+
+
+def eight_of(builder, number):
+    """The same number eight times."""
+    vector = ir.VectorType(ir.FloatType(), LANES)
+    lanes = ir.VectorType(ir.IntType(32), LANES)
+    one = builder.insert_element(ir.Constant(vector, ir.Undefined), number, ir.IntType(32)(0))
+    return builder.shuffle_vector(one, one, ir.Constant(lanes, [0] * LANES))
+
+
+@intrinsic
+def add_rows(context, rows, features, values, first, last, out, place, width):
+    """Set a row of ``out`` to the sum of the rows of features first to last, times values."""
+
+    def generate(context, builder, signature, arguments):
+        weights, numbers, factors, first, last, out, place, width = arguments
+        kinds = signature.args
+        size, vector = ir.IntType(64), ir.VectorType(ir.FloatType(), LANES)
+        total = cgutils.alloca_once(builder, vector)
+        with cgutils.for_range_slice(builder, size(0), width, size(LANES), size) as (lane, _):
+            builder.store(ir.Constant(vector, [0.0] * LANES), total)
+            with cgutils.for_range_slice(builder, first, last, size(1), size) as (k, _):
+                number = builder.load(pointer_to(context, builder, kinds[1], numbers, k))
+                row = builder.mul(builder.zext(number, size), width)
+                at = pointer_to(context, builder, kinds[0], weights, builder.add(row, lane))
+                eight = load_eight(builder, at)
+                if not isinstance(kinds[2], types.NoneType):
+                    factor = builder.load(pointer_to(context, builder, kinds[2], factors, k))
+                    eight = builder.fmul(eight, eight_of(builder, factor))
+                builder.store(builder.fadd(builder.load(total), eight), total)
+            at = pointer_to(context, builder, kinds[5], out, builder.add(place, lane))
+            store_eight(builder, builder.load(total), at)
+        return context.get_dummy_value()
+
+    size = types.int64
+    return types.void(rows, features, values, size, size, out, size, size), generate
+
+
+@intrinsic
+def max_plus(context, before, start, stride, moves, begin, step, count, out, place, width):
+    """Add to a row of ``out`` the best of ``before`` plus ``moves``.
+
+    Of ``count`` numbers, from ``start`` on at every ``stride``, each is added to its row of
+    ``moves``, from ``begin`` on at every ``step``; for each tag the largest counts.
+    """
+
+    def generate(context, builder, signature, arguments):
+        before, start, stride, moves, begin, step, count, out, place, width = arguments
+        kinds = signature.args
+        size, vector = ir.IntType(64), ir.VectorType(ir.FloatType(), LANES)
+        best = cgutils.alloca_once(builder, vector)
+        with cgutils.for_range_slice(builder, size(0), width, size(LANES), size) as (lane, _):
+            builder.store(ir.Constant(vector, [float("-inf")] * LANES), best)
+            row = builder.add(begin, lane)
+            with cgutils.for_range_slice(builder, size(0), count, size(1), size) as (p, _):
+                from_tag = builder.add(start, builder.mul(p, stride))
+                score = builder.load(pointer_to(context, builder, kinds[0], before, from_tag))
+                to_tags = builder.add(row, builder.mul(p, step))
+                at = pointer_to(context, builder, kinds[3], moves, to_tags)
+                path = builder.fadd(eight_of(builder, score), load_eight(builder, at))
+                known = builder.load(best)
+                larger = builder.fcmp_ordered(">", path, known)
+                builder.store(builder.select(larger, path, known), best)
+            at = pointer_to(context, builder, kinds[7], out, builder.add(place, lane))
+            store_eight(builder, builder.fadd(load_eight(builder, at), builder.load(best)), at)
+        return context.get_dummy_value()
+
+    size = types.int64
+    known = before, size, size, moves, size, size, size, out, size, size
+    return types.void(*known), generate
+
+
+# The best path.
+
+
+@inlined
+def best_of(scores, place, count, moves, begin, step, avoided):
+    """Which of ``count`` scores plus moves is largest; of equals the first that is not avoided."""
+    best, found = scores[place] + moves[begin], 0
+    for p in range(1, count):
+        total = scores[place + p] + moves[begin + p * step]
+        if total > best or (total == best and found == avoided):
+            best, found = total, p
+    return found
+
+
+@inlined
+def score_tokens(tokens, first, count, weights, width, scores):
+    """The score of every tag for ``count`` tokens, by their features alone."""
+    features, starts, values = tokens
+    for i in range(count):
+        begin, end = np.int64(starts[first + i]), np.int64(starts[first + i + 1])
+        add_rows(weights.emissions, features, values, begin, end, scores, i * width, width)
+
+
+@compiled
+def score_path_tokens(tokens, first, count, weights, settings, scores):
+    """The same, for those who look at single sequences."""
+    score_tokens(tokens, first, count, weights, settings.width, scores)
+
+
+@helper
+def first_order_paths(room, n, weights, settings):
+    """For each token and tag the score of the best path that ends there (Viterbi 1967)."""
+    tags, width = settings.tags, settings.width
+    scores, paths, moves = room.scores, room.paths, weights.transitions
+    for t in range(width):
+        paths[t] = scores[t] + moves[tags * width + t]
+    for k in range(width, n * width):
+        paths[k] = scores[k]
+    for i in range(1, n):
+        max_plus(paths, (i - 1) * width, 1, moves, 0, width, tags, paths, i * width, width)
+
+
+@helper
+def first_order_path(room, n, weights, settings, right, first):
+    """Fill in the best path; of equals one that is not right."""
+    tags, width = settings.tags, settings.width
+    path, learning = room.path, len(right) > 0
+    first_order_paths(room, n, weights, settings)
+    avoided = np.int64(right[first + n - 1]) if learning else -1
+    path[n - 1] = best_of(room.paths, (n - 1) * width, tags, weights.last, 0, 1, avoided)
+    for i in range(n - 1, 0, -1):
+        avoided = np.int64(right[first + i - 1]) if learning else -1
+        place, moves = (i - 1) * width, weights.transitions
+        path[i - 1] = best_of(room.paths, place, tags, moves, np.int64(path[i]), width, avoided)
+
+
+@helper
+def second_order_paths(room, n, weights, settings):
+    """For each token, tag before and tag the score of the best path that ends with both."""
+    tags, width = settings.tags, settings.width
+    scores, paths, square = room.scores, room.paths, (settings.tags + 1) * settings.width
+    for k in range(square):
+        paths[k] = IMPOSSIBLE
+    start = tags * width
+    for t in range(width):
+        both = weights.transitions[start + t] + weights.pairs[tags * square + start + t]
+        paths[start + t] = scores[t] + both
+    for i in range(1, n):
+        for p in range(tags):
+            row = i * square + p * width
+            for t in range(width):
+                paths[row + t] = scores[i * width + t] + weights.transitions[p * width + t]
+            before, moves = (i - 1) * square + p, p * width
+            count = tags + 1
+            max_plus(paths, before, width, weights.pairs, moves, square, count, paths, row, width)
+        for t in range(width):
+            paths[i * square + start + t] = IMPOSSIBLE
+
+
+@helper
+def second_order_path(room, n, weights, settings, right, first):
+    """Fill in the best path by two tags before; of equals one that is not right."""
+    tags, width = settings.tags, settings.width
+    square, path, learning = (settings.tags + 1) * settings.width, room.path, len(right) > 0
+    second_order_paths(room, n, weights, settings)
+    before, found = last_pair(room, n, weights, settings, right, first)
+    path[n - 1] = found
+    for i in range(n - 1, 0, -1):
+        path[i - 1] = before
+        place = (i - 1) * square + before
+        moves = np.int64(before) * width + np.int64(path[i])
+        avoided = np.int64(right[first + i - 2]) if learning and i > 1 else -1
+        earlier = 0
+        best = room.paths[place] + weights.pairs[moves]
+        for q in range(1, tags + 1):
+            total = room.paths[place + q * width] + weights.pairs[moves + q * square]
+            if total > best or (total == best and earlier == avoided):
+                best, earlier = total, q
+        before = earlier
+
+
+@inlined
+def last_pair(room, n, weights, settings, right, first):
+    """The last two tags of the best path."""
+    tags, width, learning = settings.tags, settings.width, len(right) > 0
+    row = (n - 1) * (tags + 1) * width
+    avoided = np.int64(right[first + n - 1]) if learning else -1
+    avoided_before = tags
+    if learning and n > 1:
+        avoided_before = np.int64(right[first + n - 2])
+    found = before = -1
+    best = np.float32(-np.inf)
+    for t in range(tags):
+        for p in range(tags + 1):
+            total = room.paths[row + p * width + t] + weights.last[t]
+            known_right = found == avoided and before == avoided_before
+            if total > best or (total == best and known_right):
+                best, found, before = total, t, p
+    return before, found
+
+
+@inlined
+def context_of(i, tags, markov, path):
+    """The two tags before token i of a path, as far as tags depend on them."""
+    before = np.int64(path[i - 1]) if i > 0 and markov > 0 else tags
+    earlier = np.int64(path[i - 2]) if i > 1 and markov > 1 else tags
+    return earlier, before
+
+
+@helper
+def add_moves(room, i, weights, settings):
+    """Add to the scores of token i what the tags before it say."""
+    tags, width, scores = settings.tags, settings.width, room.scores
+    earlier, before = context_of(i, tags, settings.markov, room.path)
+    if settings.markov > 0:
+        for t in range(width):
+            scores[i * width + t] += weights.transitions[before * width + t]
+    if settings.markov > 1:
+        row = (earlier * (tags + 1) + before) * width
+        for t in range(width):
+            scores[i * width + t] += weights.pairs[row + t]
+
+
+@helper
+def greedy_path(room, n, weights, settings):
+    """Fill in the tags one by one, each the best after those before it."""
+    for i in range(n):
+        add_moves(room, i, weights, settings)
+        place = i * settings.width
+        room.path[i] = best_of(room.scores, place, settings.tags, weights.last, 0, 1, -1)
+
+
+@compiled
+def predict(tokens, sequences, begin, end, weights, settings, room, right, tags):
+    """Write the tags of the best path of the sequences begin to end; ``right`` is empty."""
+    for s in range(begin, end):
+        first, n = sequences[s], sequences[s + 1] - sequences[s]
+        if n > 0:
+            score_tokens(tokens, first, n, weights, settings.width, room.scores)
+            find_path(room, n, weights, settings, right, first)
+            for i in range(n):
+                tags[first + i] = room.path[i]
+
+
+@inlined
+def find_path(room, n, weights, settings, right, first):
+    """Fill in the best path, by the search that was asked for."""
+    if settings.greedy:
+        greedy_path(room, n, weights, settings)
+    elif settings.markov > 1:
+        second_order_path(room, n, weights, settings, right, first)
+    else:
+        first_order_path(room, n, weights, settings, right, first)
+
+
+# Learning.
+
+
+@inlined
+def squared_length(tokens, i):
+    """The squared length of a token's features."""
+    return sum_of_squares(np.int64(tokens.starts[i]), np.int64(tokens.starts[i + 1]), tokens.values)
+
+
+@inlined
+def sum_of_squares(first, last, values):
+    """The sum of squares of some values, which are 1 if there are none."""
+    if values is None:
+        return np.float32(last - first)
+    total = np.float32(0)
+    for k in range(first, last):
+        total += values[k] * values[k]
+    return total
+
+
+@inlined
+def value_of(k, values):
+    """Value k, which is 1 if there are none."""
+    if values is None:
+        return np.float32(1)
+    return values[k]
+
+
+@helper
+def move_emissions(tokens, i, tag, step, time, weights, sums, settings):
+    """Move the weights of a token's features for a tag."""
+    features, starts, values = tokens
+    width, tags = settings.width, settings.tags
+    for k in range(np.int64(starts[i]), np.int64(starts[i + 1])):
+        row, change = np.int64(features[k]), step * value_of(k, values)
+        weights.emissions[row * width + tag] += np.float32(change)
+        if len(sums.emissions) > 0:
+            sums.emissions[row * tags + tag] += time * change
+
+
+@helper
+def move_transition(earlier, before, tag, step, time, weights, sums, settings):
+    """Move the weights of a tag after those before it."""
+    tags, width = settings.tags, settings.width
+    if settings.markov > 0:
+        place = before * width + tag
+        weights.transitions[place] += np.float32(step)
+        if len(sums.transitions) > 0:
+            sums.transitions[place] += time * step
+    if settings.markov > 1:
+        place = (earlier * (tags + 1) + before) * width + tag
+        weights.pairs[place] += np.float32(step)
+        if len(sums.pairs) > 0:
+            sums.pairs[place] += time * step
+
+
+@helper
+def move_paths(tokens, right, first, n, step, time, room, weights, sums, settings):
+    """Add the features of the right path and take away those of the path that was found."""
+    tags, markov = settings.tags, settings.markov
+    ours = right[first : first + n]
+    for i in range(n):
+        y, z = np.int64(ours[i]), np.int64(room.path[i])
+        if y != z:
+            move_emissions(tokens, first + i, y, step, time, weights, sums, settings)
+            move_emissions(tokens, first + i, z, -step, time, weights, sums, settings)
+        earlier, before = context_of(i, tags, markov, ours)
+        earlier_found, before_found = context_of(i, tags, markov, room.path)
+        if y != z or before != before_found or earlier != earlier_found:
+            move_transition(earlier, before, y, step, time, weights, sums, settings)
+            there = earlier_found, before_found, z
+            move_transition(*there, -step, time, weights, sums, settings)
+
+
+@helper
+def lead_of_right(right, first, n, room, weights, settings):
+    """The score of the right path less that of the path that was found."""
+    tags, width, markov = settings.tags, settings.width, settings.markov
+    ours, lead = right[first : first + n], np.float64(0)
+    for i in range(n):
+        y, z = np.int64(ours[i]), np.int64(room.path[i])
+        lead += np.float64(room.scores[i * width + y]) - room.scores[i * width + z]
+        earlier, before = context_of(i, tags, markov, ours)
+        earlier_found, before_found = context_of(i, tags, markov, room.path)
+        if markov > 0:
+            lead += weights.transitions[before * width + y]
+            lead -= weights.transitions[before_found * width + z]
+        if markov > 1:
+            lead += weights.pairs[(earlier * (tags + 1) + before) * width + y]
+            lead -= weights.pairs[(earlier_found * (tags + 1) + before_found) * width + z]
+    return lead
+
+
+@compiled
+def learn(tokens, sequences, right, order, start, seen, weights, sums, settings, room, log):
+    """Where the best path is wrong, add Φ(x, y) - Φ(x, z) to the weights (Collins 2002).
+
+    While learning, wrong tags are favoured by the margin, so that the right path must lead the
+    others by it for each wrong tag. Returns how far it got, how many updates it made, and how much
+    the found paths led; it stops when the log is full.
+    """
+    updates, loss, width = 0, 0.0, settings.width
+    margin = np.float32(settings.margin)
+    for t in range(start, len(order)):
+        s = np.int64(order[t])
+        first, n = sequences[s], sequences[s + 1] - sequences[s]
+        if n == 0:
+            continue
+        score_tokens(tokens, first, n, weights, width, room.scores)
+        demanded = 0.0
+        for i in range(n):
+            bonus = margin * squared_length(tokens, first + i)
+            room.scores[i * width + np.int64(right[first + i])] -= bonus
+        find_path(room, n, weights, settings, right, first)
+        wrong = False
+        for i in range(n):
+            if room.path[i] != right[first + i]:
+                wrong = True
+                demanded += margin * squared_length(tokens, first + i)
+        if wrong:
+            if updates == len(log):
+                return t, updates, loss
+            lead = lead_of_right(right, first, n, room, weights, settings) + demanded
+            time = np.float64(seen + t)
+            move_paths(tokens, right, first, n, 1.0, time, room, weights, sums, settings)
+            log[updates].position = t
+            log[updates].margin = lead
+            log[updates].step = 1.0
+            loss -= lead if lead < 0 else 0.0
+            updates += 1
+    return len(order), updates, loss
+
+
+@compiled
+def learn_greedily(
+    tokens, sequences, right, order, start, seen, weights, sums, settings, room, log
+):
+    """Where the best tag after those before it is wrong, move both at once, token by token.
+
+    Tags before are those that were found, right or wrong. ``seen`` counts tokens. Returns how far
+    it got, the updates, how much wrong tags led, and the tokens seen; it stops before a sequence
+    for which the log may be too short.
+    """
+    updates, loss, tags, width = 0, 0.0, settings.tags, settings.width
+    for t in range(start, len(order)):
+        s = np.int64(order[t])
+        first, n = sequences[s], sequences[s + 1] - sequences[s]
+        if updates + n > len(log):
+            return t, updates, loss, seen
+        for i in range(n):
+            begin, end = np.int64(tokens.starts[first + i]), np.int64(tokens.starts[first + i + 1])
+            features, values = tokens.features, tokens.values
+            place = i * width
+            add_rows(weights.emissions, features, values, begin, end, room.scores, place, width)
+            add_moves(room, i, weights, settings)
+            y = np.int64(right[first + i])
+            found = best_of(room.scores, place, tags, weights.last, 0, 1, y)
+            bonus = np.float32(settings.margin) * squared_length(tokens, first + i)
+            room.scores[place + y] -= bonus
+            rival = best_of(room.scores, place, tags, weights.last, 0, 1, y)
+            if rival != y:
+                lead = np.float64(room.scores[place + y]) - room.scores[place + rival] + bonus
+                earlier, before = context_of(i, tags, settings.markov, room.path)
+                time = np.float64(seen)
+                for tag, step in ((y, 1.0), (rival, -1.0)):
+                    move_emissions(tokens, first + i, tag, step, time, weights, sums, settings)
+                    move_transition(earlier, before, tag, step, time, weights, sums, settings)
+                log[updates].position = t
+                log[updates].margin = lead
+                log[updates].step = 1.0
+                loss -= lead if lead < 0 else 0.0
+                updates += 1
+            room.path[i] = found
+            seen += 1
+    return len(order), updates, loss, seen
+
+
+# The best path through each tag of each token.
+
+
+@compiled
+def best_through(tokens, first, n, weights, settings, room, out):
+    """For each token and tag the score of the best path that has the tag there."""
+    tags, width, square = settings.tags, settings.width, (settings.tags + 1) * settings.width
+    score_tokens(tokens, first, n, weights, width, room.scores)
+    after = np.zeros(square, np.float32)
+    later = np.zeros(square, np.float32)
+    if settings.markov > 1:
+        second_order_paths(room, n, weights, settings)
+    else:
+        first_order_paths(room, n, weights, settings)
+    for i in range(n - 1, -1, -1):
+        if settings.markov > 1:
+            rest_of_pairs(room, i, n, weights, settings, later, after)
+            for t in range(tags):
+                best = np.float32(-np.inf)
+                for p in range(tags + 1):
+                    total = room.paths[i * square + p * width + t] + later[p * width + t]
+                    best = max(best, total)
+                out[i, t] = best
+        else:
+            rest_of_tags(room, i, n, weights, settings, later, after)
+            for t in range(tags):
+                out[i, t] = room.paths[i * width + t] + later[t]
+
+
+@helper
+def rest_of_tags(room, i, n, weights, settings, later, after):
+    """Set ``later`` to the score of the best way on from each tag of token i."""
+    tags, width = settings.tags, settings.width
+    for k in range(len(later)):
+        after[k] = later[k]
+    for t in range(tags):
+        if i == n - 1:
+            later[t] = weights.last[t]
+        else:
+            best = np.float32(-np.inf)
+            for u in range(tags):
+                move = weights.transitions[t * width + u]
+                best = max(best, move + room.scores[(i + 1) * width + u] + after[u])
+            later[t] = best
+
+
+@helper
+def rest_of_pairs(room, i, n, weights, settings, later, after):
+    """The same from each two tags, of token i and of that before it."""
+    tags, width, square = settings.tags, settings.width, (settings.tags + 1) * settings.width
+    for k in range(len(later)):
+        after[k] = later[k]
+    for p in range(tags + 1):
+        for t in range(tags):
+            if i == n - 1:
+                later[p * width + t] = weights.last[t]
+            else:
+                best = np.float32(-np.inf)
+                for u in range(tags):
+                    move = weights.transitions[t * width + u]
+                    move += weights.pairs[p * square + t * width + u]
+                    total = move + room.scores[(i + 1) * width + u] + after[t * width + u]
+                    best = max(best, total)
+                later[p * width + t] = best

@@ -1,0 +1,476 @@
+"""Words become numbers: types of strings, what they look like, and the features that they make.
+
+Strings lie in ``data``, string i from ``begins[i]`` to ``ends[i]``. They are told apart by hashes
+of 64 bits of their characters, which two strings share once in a million vocabularies. A table of
+hashes has a power of 2 of places, of which at least half are free; a key of 0 is a free place.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .algebra import mix
+from .compiling import compiled, helper, inlined
+from .words import spell
+
+ABSENT = np.uint32(0xFFFFFFFF)
+WORD, LOWER, PREFIX, SUFFIX, SHAPE, OUTLINE, FLAGS = range(7)
+UPPER_CASE, LOWER_CASE, DIGIT, LETTER, MARK = range(1, 6)  # kinds of characters; 0 is another
+
+
+class HashTable(NamedTuple):
+    """Numbers by the hashes of what is numbered."""
+
+    keys: np.ndarray
+    numbers: np.ndarray
+
+
+class Characters(NamedTuple):
+    """The lower case and the kind of the first characters of Unicode."""
+
+    lower: np.ndarray
+    kinds: np.ndarray
+
+
+class Looks(NamedTuple):
+    """What is asked of a word: which of its looks, of so many characters, hashed from a salt."""
+
+    codes: np.ndarray
+    sizes: np.ndarray
+    salts: np.ndarray
+
+
+class Templates(NamedTuple):
+    """Templates: number k has the places ``starts[k]`` to ``starts[k + 1]``.
+
+    A place is an attribute and how far from the token it is looked at. ``columns`` has the column
+    of each attribute.
+    """
+
+    starts: np.ndarray
+    attributes: np.ndarray
+    offsets: np.ndarray
+    columns: np.ndarray
+
+
+class Columns(NamedTuple):
+    """The types of all tokens, a row for each column, and what is known of the types.
+
+    The value of an attribute for a type is at ``value_starts`` of the attribute plus the type.
+    After the ``counts`` of a column come the types of what lies before and behind a sequence, the
+    nearest first, ``reach`` of each.
+    """
+
+    types: np.ndarray
+    counts: np.ndarray
+    values: np.ndarray
+    value_starts: np.ndarray
+    reach: int
+
+
+class FeatureList(NamedTuple):
+    """Features by their keys, and what each is made of: its template and its values, else ABSENT.
+
+    ``count[0]`` is how many there are; the lists have room for more.
+    """
+
+    table: HashTable
+    numbers: np.ndarray
+    values: np.ndarray
+    count: np.ndarray
+
+
+# Tables.
+
+
+@inlined
+def place_of(table, key):
+    """Where a key is, or where it would be."""
+    mask = np.uint64(len(table.keys) - 1)
+    place = key & mask
+    while table.keys[place] != 0 and table.keys[place] != key:
+        place = (place + np.uint64(1)) & mask
+    return place
+
+
+@inlined
+def number_of(table, key):
+    """The number of a key, or ABSENT."""
+    place = place_of(table, key)
+    return table.numbers[place] if table.keys[place] != 0 else ABSENT
+
+
+@compiled
+def fill(table, keys, numbers):
+    """Put keys with their numbers into a table that has room."""
+    for k in range(len(keys)):
+        place = place_of(table, keys[k])
+        table.keys[place], table.numbers[place] = keys[k], numbers[k]
+
+
+@compiled
+def find(table, keys, numbers):
+    """The number of each key; ABSENT for one that is not known or is 0."""
+    for k in range(len(keys)):
+        numbers[k] = number_of(table, keys[k]) if keys[k] != 0 else ABSENT
+
+
+@compiled
+def number_keys(table, keys, count, numbers, firsts):
+    """Number each key, new ones from count on; where each was met first; how many there are.
+
+    The table must have room. A key of 0 is ABSENT.
+    """
+    for k in range(len(keys)):
+        if keys[k] == 0:
+            numbers[k] = ABSENT
+            continue
+        place = place_of(table, keys[k])
+        if table.keys[place] == 0:
+            table.keys[place], table.numbers[place] = keys[k], count
+            firsts[count] = k
+            count += 1
+        numbers[k] = table.numbers[place]
+    return count
+
+
+# Strings.
+
+
+@inlined
+def character_at(data, i, end):
+    """The character that begins at byte i of UTF-8, and where the next one begins."""
+    c = np.uint32(data[i])
+    more = 0
+    if c >= 0xF0:
+        c, more = c & np.uint32(0x07), 3
+    elif c >= 0xE0:
+        c, more = c & np.uint32(0x0F), 2
+    elif c >= 0xC0:
+        c, more = c & np.uint32(0x1F), 1
+    i += 1
+    while more > 0 and i < end:
+        c = c << np.uint32(6) | (np.uint32(data[i]) & np.uint32(0x3F))
+        i += 1
+        more -= 1
+    return c, i
+
+
+@helper
+def read_characters(data, begin, end, letters):
+    """Write the characters of a string; how many they are."""
+    n, i = 0, begin
+    while i < end:
+        letters[n], i = character_at(data, i, end)
+        n += 1
+    return n
+
+
+@inlined
+def hash_characters(letters, first, last, h):
+    """The hash of some characters, from another hash on; never 0."""
+    for k in range(first, last):
+        h = spell(h, np.uint64(letters[k]) + np.uint64(1))
+    h = mix(h)
+    return h if h != 0 else np.uint64(1)
+
+
+@helper
+def longest(begins, ends):
+    """The bytes of the longest string."""
+    most = 0
+    for k in range(len(begins)):
+        most = max(most, ends[k] - begins[k])
+    return most
+
+
+@compiled
+def hash_strings(data, begins, ends, salts, hashes):
+    """The hash of each string, from its salt on."""
+    letters = np.empty(longest(begins, ends), np.uint32)
+    for k in range(len(begins)):
+        n = read_characters(data, begins[k], ends[k], letters)
+        hashes[k] = hash_characters(letters, 0, n, salts[k])
+
+
+@compiled
+def hash_bytes_of(data, begins, ends, hashes):
+    """A hash of the bytes of each string, to tell them apart; never 0."""
+    for k in range(len(begins)):
+        h, i, end = np.uint64(ends[k] - begins[k]), begins[k], ends[k]
+        while i < end:
+            letters, stop = np.uint64(0), min(i + 8, end)
+            while stop > i:
+                stop -= 1
+                letters = letters << np.uint64(8) | np.uint64(data[stop])
+            h = spell(h, letters)
+            i += 8
+        h = mix(h)
+        hashes[k] = h if h != 0 else np.uint64(1)
+
+
+@inlined
+def kind_of(letter, characters):
+    """The kind of a character; beyond the table there are letters without case."""
+    return characters.kinds[letter] if letter < len(characters.kinds) else np.uint8(LETTER)
+
+
+SHAPES = np.array([0, ord("X"), ord("x"), ord("d"), ord("a"), ord("m")], np.uint32)
+FLAG_LETTERS = np.array([ord(c) for c in "UudDap-"], np.uint32)
+LONGEST_RUN = 4  # of a shape
+
+
+@inlined
+def shape_of(letters, n, most, characters, out):
+    """What characters are of which kind, in runs of at most so many; how many they are."""
+    size, run = 0, 0
+    for k in range(n):
+        kind = kind_of(letters[k], characters)
+        c = SHAPES[kind] if kind != 0 else letters[k]
+        run = run + 1 if size > 0 and out[size - 1] == c else 1
+        if run <= most:
+            out[size] = c
+            size += 1
+    return size
+
+
+@inlined
+def flags_of(letters, n, characters, out):
+    """Letters for what a word has: capitals, only such, digits, only such, letters, others, -."""
+    upper = lower = digits = hyphens = 0
+    other = 0
+    for k in range(n):
+        kind = kind_of(letters[k], characters)
+        upper += kind == UPPER_CASE
+        lower += kind in (LOWER_CASE, LETTER)
+        digits += kind == DIGIT
+        other += kind == 0
+        hyphens += letters[k] == ord("-")
+    has = (
+        upper > 0,
+        upper > 1 and lower == 0,
+        digits > 0,
+        digits == n,
+        upper + lower > 0,
+        other > 0,
+        hyphens > 0,
+    )
+    size = 0
+    for k in range(7):
+        if has[k]:
+            out[size] = FLAG_LETTERS[k]
+            size += 1
+    return size
+
+
+@inlined
+def look_of(code, size, letters, lowered, n, characters, out, salt):
+    """The hash of one look of a word; 0 if it has none."""
+    if code == WORD:
+        return hash_characters(letters, 0, n, salt)
+    if code == LOWER:
+        return hash_characters(lowered, 0, n, salt)
+    if code == PREFIX:
+        return hash_characters(lowered, 0, size, salt) if n >= size else np.uint64(0)
+    if code == SUFFIX:
+        return hash_characters(lowered, n - size, n, salt) if n >= size else np.uint64(0)
+    if code == FLAGS:
+        return hash_characters(out, 0, flags_of(letters, n, characters, out), salt)
+    most = LONGEST_RUN if code == SHAPE else 1
+    return hash_characters(out, 0, shape_of(letters, n, most, characters, out), salt)
+
+
+@compiled
+def hash_looks(data, begins, ends, looks, characters, hashes):
+    """The hash of each look (a row each) of each string."""
+    most = longest(begins, ends) + 8
+    letters, lowered = np.empty(most, np.uint32), np.empty(most, np.uint32)
+    out = np.empty(most, np.uint32)
+    for t in range(len(begins)):
+        n = read_characters(data, begins[t], ends[t], letters)
+        for k in range(n):
+            c = letters[k]
+            lowered[k] = characters.lower[c] if c < len(characters.lower) else c
+        for a in range(len(looks.codes)):
+            code, size, salt = looks.codes[a], np.int64(looks.sizes[a]), looks.salts[a]
+            hashes[a, t] = look_of(code, size, letters, lowered, n, characters, out, salt)
+
+
+# Features.
+
+
+@inlined
+def type_at(columns, column, i, first, last):
+    """The type of a column at place i of a sequence, or of what lies around it."""
+    if i < first:
+        return columns.counts[column] + (first - i - 1)
+    if i >= last:
+        return columns.counts[column] + columns.reach + (i - last)
+    return np.int64(columns.types[column, i])
+
+
+@inlined
+def value_at(columns, templates, place, i, first, last):
+    """The value of a template's place for token i."""
+    attribute = templates.attributes[place]
+    column = templates.columns[attribute]
+    there = type_at(columns, column, i + templates.offsets[place], first, last)
+    return columns.values[columns.value_starts[attribute] + there]
+
+
+@inlined
+def template_key(k):
+    """Where the hashes of a template's features begin."""
+    return spell(np.uint64(0x2545F4914F6CDD1D), np.uint64(k) + np.uint64(1))
+
+
+@inlined
+def feature_key(h, value):
+    """A hash carried on over a value."""
+    return spell(h, np.uint64(value) + np.uint64(1))
+
+
+@inlined
+def finished(h):
+    """A hash as a key of a table, never 0."""
+    h = mix(h)
+    return h if h != 0 else np.uint64(1)
+
+
+@compiled
+def keys_of_features(numbers, values, keys):
+    """The key of each feature, by the number of its template and its values."""
+    for f in range(len(numbers)):
+        h = template_key(numbers[f])
+        for a in range(values.shape[1]):
+            if values[f, a] != ABSENT:
+                h = feature_key(h, values[f, a])
+        keys[f] = finished(h)
+
+
+@inlined
+def feature_of(key, features, learning):
+    """The number of a feature, a new one if it is not known and is to be learnt; ABSENT if not.
+
+    The caller writes down what a new one is made of.
+    """
+    table, _, _, count = features
+    place = place_of(table, key)
+    if table.keys[place] != 0:
+        return table.numbers[place], False
+    if not learning:
+        return ABSENT, False
+    found = np.uint32(count[0])
+    table.keys[place], table.numbers[place] = key, found
+    count[0] += 1
+    return found, True
+
+
+@compiled
+def rows_of_types(templates, columns, features, learning, rows, row_starts):
+    """For each template of one place the feature of each type there, from ``row_starts`` on.
+
+    If new ones are to be learnt, there must be room for one of each type and template.
+    """
+    for k in range(len(templates.starts) - 1):
+        if row_starts[k] < 0:
+            continue
+        attribute = templates.attributes[templates.starts[k]]
+        column = templates.columns[attribute]
+        for t in range(columns.counts[column] + 2 * columns.reach):
+            value = columns.values[columns.value_starts[attribute] + t]
+            rows[row_starts[k] + t] = ABSENT
+            if value != ABSENT:
+                key = finished(feature_key(template_key(k), value))
+                row, new = feature_of(key, features, learning)
+                rows[row_starts[k] + t] = row
+                if new:
+                    features.numbers[row] = k
+                    features.values[row, 0] = value
+
+
+@inlined
+def has_room(features, more):
+    """Whether so many more features can be learnt."""
+    needed = features.count[0] + more
+    return 2 * needed <= len(features.table.keys) and needed <= len(features.numbers)
+
+
+@compiled
+def write_features(
+    sequences, begin, end, templates, columns, features, learning, rows, row_starts, out, starts
+):
+    """Write the features of the tokens of the sequences begin to end; how far it got.
+
+    Features of token i lie from ``starts[i]`` on. Where a template has one place, ``rows`` tells
+    its feature by the type there; else the table does. It stops before a sequence for which new
+    features may lack room.
+    """
+    k_count, n = len(templates.starts) - 1, starts[sequences[begin]]
+    for s in range(begin, end):
+        first, last = sequences[s], sequences[s + 1]
+        if learning and not has_room(features, (last - first) * k_count):
+            return s
+        for i in range(first, last):
+            for k in range(k_count):
+                if row_starts[k] >= 0:
+                    place = templates.starts[k]
+                    column = templates.columns[templates.attributes[place]]
+                    there = i + templates.offsets[place]
+                    row = rows[row_starts[k] + type_at(columns, column, there, first, last)]
+                else:
+                    row = joined_feature(k, templates, columns, features, learning, i, first, last)
+                if row != ABSENT:
+                    out[n] = row
+                    n += 1
+            starts[i + 1] = n
+    return end
+
+
+@helper
+def joined_feature(k, templates, columns, features, learning, i, first, last):
+    """The feature of a template of several places, or of none, for token i."""
+    h = template_key(k)
+    for place in range(templates.starts[k], templates.starts[k + 1]):
+        value = value_at(columns, templates, place, i, first, last)
+        if value == ABSENT:
+            return ABSENT
+        h = feature_key(h, value)
+    row, new = feature_of(finished(h), features, learning)
+    if new:
+        features.numbers[row] = k
+        for place in range(templates.starts[k], templates.starts[k + 1]):
+            value = value_at(columns, templates, place, i, first, last)
+            features.values[row, place - templates.starts[k]] = value
+    return row
+
+
+# The lexicon: which tags a word has had.
+
+
+@compiled
+def tag_sets(sequences, words, pairs, starts, tags, counts, share, counted, sets):
+    """A hash of the set of tags that each token's word has in other sequences, at least so often.
+
+    ``pairs`` tells each token's word and tag among those that occur: those of word w are
+    ``starts[w]`` to ``starts[w + 1]``, with their ``tags`` and ``counts``. A word of no other
+    sequence has an empty set. A sequence that is not ``counted`` is not in the counts.
+    """
+    own = np.zeros(len(counts), np.int64)
+    for s in range(len(sequences) - 1):
+        first, last = sequences[s], sequences[s + 1]
+        if counted[s]:
+            for i in range(first, last):
+                own[pairs[i]] += 1
+        for i in range(first, last):
+            w, total = words[i], 0
+            for p in range(starts[w], starts[w + 1]):
+                total += counts[p] - own[p]
+            h = np.uint64(0)
+            for p in range(starts[w], starts[w + 1]):
+                if counts[p] - own[p] > 0 and counts[p] - own[p] >= share * total:
+                    h = spell(h, np.uint64(tags[p]) + np.uint64(1))
+            h = mix(h)
+            sets[i] = h if h != 0 else np.uint64(1)
+        for i in range(first, last):
+            own[pairs[i]] = 0

@@ -1,0 +1,193 @@
+"""Pieces of a source are parsed by several threads, and what is found comes in the order of it.
+
+A piece is cut when its turn comes, parsed by whoever cut it, and delivered when all before it are.
+So nothing depends on how many threads there are, or on which is first.
+"""
+
+import os
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from threading import Condition
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from .batches import Batch
+from .sources import Complaint, Location
+
+if TYPE_CHECKING:
+    from .parser import Parser
+
+AHEAD = 2  # pieces that are ready before they are wanted
+MUCH = 32 << 20  # bytes of rows that one piece may have become before they are wanted
+SMALL = 8  # times so small a source is parsed before threads have started
+
+Result = TypeVar("Result")
+
+
+class Piece(NamedTuple):
+    """Some whole rows of a source.
+
+    ``data`` are bytes or a table, or why there can be none; ``taken`` counts the bytes of the
+    source up to its end. ``slot`` is a number that no other piece has until this one is delivered.
+    ``skipped`` lines are before it that hold no rows.
+    """
+
+    data: Any
+    taken: int
+    slot: int
+    skipped: int = 0
+
+
+class Broken(NamedTuple):
+    """A row that cannot be read: its line within the piece, and why."""
+
+    line: int
+    complaint: Complaint
+
+
+Found = Batch | Broken
+
+
+class Part(NamedTuple):
+    """What was found in a piece so far, by whom, and what finds the rest if there is more."""
+
+    found: list[tuple[Found | Exception, Any]]
+    worker: "Parser"
+    skipped: int
+    rest: Iterator[Found] | None
+
+
+def cores() -> int:
+    """How many threads can run at once."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def in_order(
+    parser: "Parser", location: Location, threads: int, use: Callable[[Batch], Result]
+) -> Generator[tuple[Batch, Result]]:
+    """All batches of a parser, and what is made of each by the threads that parse."""
+    size, window = parser.source.size, threads + AHEAD if threads > 1 else 1
+    if size is not None and size * SMALL <= parser.options.batch_bytes:
+        threads = window = 1
+    turns, met = Turns(parser.pieces(window)), dict[int, Any]()
+
+    def first(number: int) -> Part | None:
+        piece = turns.take(number)
+        if piece is None:
+            return None
+        worker = parser.worker(piece.slot, met)
+        if isinstance(piece.data, Complaint):
+            return Part([(Broken(1, piece.data), None)], worker, piece.skipped, None)
+        return more(Part([], worker, piece.skipped, worker.parsed(piece)))
+
+    def more(part: Part) -> Part:
+        assert part.rest is not None
+        found, over = some_of(part.rest, use, location.tolerated)
+        return part._replace(found=found, rest=None if over else part.rest)
+
+    with workers(threads, parser.source.leave, turns.close) as submit:
+        coming: deque[Callable[[], Any]] = deque()
+        number = 0
+        while True:
+            while len(coming) < window:
+                coming.append(submit(first, number))
+                number += 1
+            part = coming.popleft()()
+            if part is None:
+                return
+            location.lines += part.skipped
+            while part.rest is not None:
+                coming_more = submit(more, part)
+                yield from delivered(part.found, parser, location)
+                part = coming_more()
+            parser.absorb(part.worker)
+            yield from delivered(part.found, parser, location)
+            location.lines += part.worker.lines
+
+
+def some_of(
+    rest: Iterator[Found], use: Callable[[Batch], Any], tolerated: int
+) -> tuple[list[tuple[Found | Exception, Any]], bool]:
+    """What is found next in a piece, as much as is to be kept at once, and whether that is all."""
+    found: list[tuple[Found | Exception, Any]] = []
+    size = broken = 0
+    try:
+        for one in rest:
+            if isinstance(one, Batch):
+                found.append((one, use(one)))
+                size += sum(array.nbytes for array in one.rows if array is not None)
+            else:
+                found.append((one, None))
+                broken += 1
+                if broken > tolerated or one.complaint.error is not None:
+                    return found, True
+            if size > MUCH:
+                return found, False
+    except Exception as error:
+        found.append((error, None))  # raised when what is before it has been delivered
+    return found, True
+
+
+def delivered(
+    found: Iterable[tuple[Found | Exception, Any]], parser: "Parser", location: Location
+) -> Iterator[tuple[Batch, Any]]:
+    """The batches that were found, once it is known what was before them."""
+    for one, made in found:
+        if isinstance(one, Exception):
+            raise one
+        if isinstance(one, Batch):
+            parser.width = max(parser.width, one.width)
+            yield one._replace(width=parser.width, lines=location.lines + one.lines), made
+        elif one.complaint.error is None:
+            location.skip(location.lines + one.line, one.complaint)
+        else:
+            raise location.error(location.lines + one.line, one.complaint)
+
+
+class Turns:
+    """Hands out the pieces of a source, by number, to threads that may ask for them early."""
+
+    def __init__(self, pieces: Generator[Piece]) -> None:
+        self.pieces, self.number, self.changed = pieces, 0, Condition()
+
+    def take(self, number: int) -> Piece | None:
+        """The piece of a number, or None after the last; those before it are taken or will be."""
+        with self.changed:
+            self.changed.wait_for(lambda: self.number == number)
+            try:
+                return next(self.pieces, None)
+            finally:
+                self.number += 1
+                self.changed.notify_all()
+
+    def close(self) -> None:
+        """Cut no more."""
+        self.pieces.close()
+
+
+Submit = Callable[..., Callable[[], Any]]
+
+
+@contextmanager
+def workers(threads: int, leave: Callable[[], None], close: Callable[[], None]) -> Iterator[Submit]:
+    """Something that starts functions and gives what tells their results.
+
+    The threads are over when this is, whatever ends it: ``leave`` is called lest one waits for
+    bytes, and ``close`` when nobody works any more. One thread is the caller's own.
+    """
+    if threads == 1:
+        try:
+            yield lambda function, *given: lambda: function(*given)
+        finally:
+            close()
+        return
+    with ThreadPoolExecutor(threads, "rosenblatt-reader") as pool:
+        try:
+            yield lambda function, *given: pool.submit(function, *given).result
+        finally:
+            leave()
+            pool.shutdown(cancel_futures=True)
+            close()

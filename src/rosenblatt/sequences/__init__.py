@@ -1,0 +1,1 @@
+"""Tags of sequences: words, templates, the structured perceptron, and its scikit-learn face."""

@@ -1,0 +1,276 @@
+"""From sentences to the features of tokens: the dictionary that a model keeps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from ..kernels import tokens as kernel
+from ..kernels.sequences import Tokens
+from ..kernels.tokens import ABSENT, Columns, FeatureList, HashTable, Looks, Templates
+from ..kernels.words import salt
+from ..rows import Array
+from .looks import characters, look
+from .sentences import FEATURES, Sentences
+from .strings import Strings, Typed, empty_table, table_of
+from .templates import LEXICON, Attribute, Template
+
+SEQUENCES_AT_ONCE = 4096
+
+
+class NewValues(NamedTuple):
+    """Values of an attribute, by the strings that had them first."""
+
+    attribute: int
+    strings: Strings
+    literal: Array
+    """Which strings are the values themselves."""
+
+
+@dataclass
+class Dictionary:
+    """Values of attributes and features of templates, by number.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        What tokens have.
+    templates : list of Template
+        What their features are.
+    """
+
+    columns: tuple[str, ...]
+    templates: list[Template]
+    attributes: list[Attribute] = field(init=False)
+    values: HashTable = field(init=False)
+    features: FeatureList = field(init=False)
+    new_values: list[NewValues] = field(init=False, default_factory=list)
+    known_names: list[tuple[int, str]] = field(init=False, default_factory=list)
+
+    def __post_init__(self) -> None:
+        places = [place for template in self.templates for place in template]
+        self.attributes = list(dict.fromkeys(place.attribute for place in places))
+        self.salts = np.array(
+            [salt(np.frombuffer(str(one).encode(), np.uint8)) for one in self.attributes],
+            np.uint64,
+        )
+        self.reach = max((abs(place.offset) for place in places), default=0)
+        self.arity = max(1, *map(len, self.templates))
+        self.n_values = 0
+        self.values = empty_table(0)
+        nothing = np.zeros(0, np.uint16), np.zeros((0, self.arity), np.uint32)
+        self.features = FeatureList(empty_table(0), *nothing, np.zeros(1, np.int64))
+
+    @property
+    def n_features(self) -> int:
+        """How many features there are."""
+        return int(self.features.count[0])
+
+    @property
+    def with_lexicon(self) -> bool:
+        """Whether the tags that words have had are asked for."""
+        return any(one.column == LEXICON for one in self.attributes)
+
+    # Sentences to features
+
+    def encode(self, sentences: Sentences, learning: bool = False) -> Tokens:
+        """The features of every token; new ones are learnt, or left out."""
+        if FEATURES in sentences.columns:
+            return self.encode_given(sentences, learning)
+        columns = self.look_at(sentences, learning)
+        templates = self.as_arrays()
+        singles = self.single_places(templates, columns)
+        rows = np.empty(int(singles[-1]), np.uint32)
+        row_starts = singles[:-1]
+        if learning:
+            self.make_room(len(rows))
+        known = templates, columns, self.features, learning
+        kernel.rows_of_types(*known, rows, row_starts)
+        out = np.empty(sentences.n_tokens * len(self.templates), np.uint32)
+        starts = np.zeros(sentences.n_tokens + 1, np.int64)
+        done, count = 0, len(sentences.starts) - 1
+        while done < count:
+            known = templates, columns, self.features, learning
+            done = kernel.write_features(
+                sentences.starts, done, count, *known, rows, row_starts, out, starts
+            )
+            if done < count:
+                length = int(sentences.starts[done + 1] - sentences.starts[done])
+                self.make_room(self.n_features + length * len(self.templates))
+        return Tokens(out[: starts[-1]], starts, None)
+
+    def encode_given(self, sentences: Sentences, learning: bool) -> Tokens:
+        """The same for tokens that came with features, whose names are the values."""
+        columns = self.look_at(sentences, learning)
+        templates = self.as_arrays()
+        singles = self.single_places(templates, columns)
+        rows = np.empty(int(singles[-1]), np.uint32)
+        if learning:
+            self.make_room(len(rows))
+        kernel.rows_of_types(templates, columns, self.features, learning, rows, singles[:-1])
+        assert sentences.feature_starts is not None
+        assert sentences.values is not None
+        found, values = rows[sentences.columns[FEATURES].types], sentences.values
+        starts, known = sentences.feature_starts, found != ABSENT
+        if not known.all():
+            starts = np.concatenate([[0], np.cumsum(known)])[starts]
+            found, values = found[known], values[known]
+        return Tokens(found, starts, None if np.all(values == 1) else values)
+
+    def look_at(self, sentences: Sentences, learning: bool) -> Columns:
+        """The values of all attributes for all types of all columns."""
+        names = list(dict.fromkeys(one.column for one in self.attributes))
+        columns = [sentences.columns[name] for name in names]
+        around = self.around()
+        values, starts = [np.zeros(0, np.uint32)], np.zeros(len(self.attributes) + 1, np.int64)
+        hashes = {name: self.hashes(name, sentences.columns[name], around) for name in names}
+        for number, one in enumerate(self.attributes):
+            keys = hashes[one.column][number]
+            values.append(self.numbers_of(number, keys, sentences, around, learning))
+            starts[number + 1] = starts[number] + len(keys)
+        given = FEATURES in sentences.columns
+        types = np.zeros((0, 0), np.uint32) if given else np.vstack([one.types for one in columns])
+        counts = np.array([one.strings.size for one in columns], np.int64)
+        return Columns(types, counts, np.concatenate(values), starts, self.reach)
+
+    def around(self) -> Strings:
+        """What lies before and behind a sentence, as CRF++ calls it."""
+        signs = [(sign, place) for sign in "-+" for place in range(1, self.reach + 1)]
+        return Strings.of([f"_B{sign}{place}" for sign, place in signs])
+
+    def hashes(self, column: str, typed: Typed, around: Strings) -> dict[int, Array]:
+        """For each attribute of a column the hash of every type."""
+        own = [number for number, one in enumerate(self.attributes) if one.column == column]
+        attributes = [self.attributes[number] for number in own]
+        looks = Looks(
+            np.array([one.look for one in attributes], np.uint8),
+            np.array([one.size for one in attributes], np.int64),
+            self.salts[own],
+        )
+        size, outside = typed.strings.size, around.size
+        found = np.empty((len(own), size + outside), np.uint64)
+        kernel.hash_looks(*typed.strings, looks, characters(), found[:, :size])
+        for row, number in enumerate(own):
+            salts = np.full(outside, self.salts[number])
+            kernel.hash_strings(*around, salts, found[row, size:])
+        return dict(zip(own, found, strict=True))
+
+    def numbers_of(
+        self, number: int, keys: Array, sentences: Sentences, around: Strings, learning: bool
+    ) -> Array:
+        """The values of an attribute by their hashes."""
+        numbers = np.empty(len(keys), np.uint32)
+        if not learning:
+            kernel.find(self.values, keys, numbers)
+            return numbers
+        self.values = grown(self.values, self.n_values, len(keys))
+        firsts = np.zeros(self.n_values + len(keys), np.int64)
+        count = kernel.number_keys(self.values, keys, self.n_values, numbers, firsts)
+        new = firsts[self.n_values : count]
+        strings = sentences.columns[self.attributes[number].column].strings
+        inside = new < strings.size
+        self.new_values.append(NewValues(number, strings.take(new[inside]), new[:0]))
+        outside = around.take(new[~inside] - strings.size)
+        self.new_values.append(NewValues(number, outside, np.ones(outside.size, bool)))
+        self.n_values = count
+        return numbers
+
+    def as_arrays(self) -> Templates:
+        """The templates as kernels take them."""
+        numbers = {one: number for number, one in enumerate(self.attributes)}
+        columns = list(dict.fromkeys(one.column for one in self.attributes))
+        places = [place for template in self.templates for place in template]
+        return Templates(
+            np.cumsum([0, *map(len, self.templates)], dtype=np.int64),
+            np.array([numbers[place.attribute] for place in places], np.int64),
+            np.array([place.offset for place in places], np.int64),
+            np.array([columns.index(one.column) for one in self.attributes], np.int64),
+        )
+
+    def single_places(self, templates: Templates, columns: Columns) -> Array:
+        """Where the features by type of each template of one place begin, else -1; and the end."""
+        starts, end = [], 0
+        for template, first in zip(self.templates, templates.starts.tolist(), strict=False):
+            single = len(template) == 1
+            starts.append(end if single else -1)
+            if single:
+                column = templates.columns[templates.attributes[first]]
+                end += int(columns.counts[column]) + 2 * self.reach
+        return np.array([*starts, end], np.int64)
+
+    def make_room(self, more: int) -> None:
+        """Let so many more features be learnt."""
+        count, wanted = self.n_features, self.n_features + more
+        table, numbers, values, counted = self.features
+        if wanted > len(numbers):
+            room = wanted - len(numbers)
+            numbers = np.concatenate([numbers, np.zeros(room, np.uint16)])
+            nothing = np.full((room, self.arity), ABSENT, np.uint32)
+            values = np.concatenate([values, nothing])
+        self.features = FeatureList(grown(table, count, more), numbers, values, counted)
+
+    # What is kept
+
+    def keep(self, rows: Array) -> None:
+        """Keep some features only, in another order."""
+        count = np.array([len(rows)], np.int64)
+        numbers, values = self.features.numbers[rows], self.features.values[rows]
+        self.features = FeatureList(self.table_of_features(numbers, values), numbers, values, count)
+
+    def table_of_features(self, numbers: Array, values: Array) -> HashTable:
+        """The table of features, by what they are made of."""
+        keys = np.empty(len(numbers), np.uint64)
+        kernel.keys_of_features(numbers, values, keys)
+        return table_of(keys, np.arange(len(numbers), dtype=np.uint32))
+
+    def names_of_values(self) -> list[tuple[int, str]]:
+        """The attribute and the text of every value."""
+        for number, strings, literal in self.new_values:
+            attribute, texts = self.attributes[number], strings.texts()
+            if not len(literal):
+                texts = [look(text, attribute) or "" for text in texts]
+            self.known_names += [(number, text) for text in texts]
+        self.new_values = []
+        return self.known_names
+
+    def name(self, row: int) -> str:
+        """A feature as it is written: its template with its values."""
+        template = self.templates[int(self.features.numbers[row])]
+        names = self.names_of_values()
+        texts = [names[int(value)][1] for value in self.features.values[row] if value != ABSENT]
+        if template and template[0].attribute.column == FEATURES:
+            return texts[0]
+        parts = [f"{place}={text}" for place, text in zip(template, texts, strict=True)]
+        return "|".join(parts) or "bias"
+
+    def restore(self, names: Sequence[tuple[int, str]], numbers: Array, values: Array) -> None:
+        """Take over values and features that were kept."""
+        self.known_names, self.n_values = list(names), len(names)
+        strings = Strings.of([text for _, text in names])
+        salts = self.salts[[number for number, _ in names]]
+        keys = np.empty(len(names), np.uint64)
+        kernel.hash_strings(*strings, salts, keys)
+        self.values = table_of(keys, np.arange(len(names), dtype=np.uint32))
+        count = np.array([len(numbers)], np.int64)
+        self.features = FeatureList(self.table_of_features(numbers, values), numbers, values, count)
+
+
+def grown(table: HashTable, count: int, more: int) -> HashTable:
+    """A table with room for so many more keys than there are."""
+    if 2 * (count + more) <= len(table.keys):
+        return table
+    known = table.keys != 0
+    return table_of(table.keys[known], table.numbers[known], more)
+
+
+def by_frequency(tokens: Tokens, count: int) -> tuple[Tokens, Array]:
+    """Tokens whose features are numbered anew, the most frequent first; the old numbers.
+
+    Frequent rows then lie together in the processor's cache. Those that never occur are left out.
+    """
+    times = np.bincount(tokens.features, minlength=count)
+    rows = np.argsort(-times, kind="stable")[: np.count_nonzero(times)]
+    places = np.zeros(count, np.uint32)
+    places[rows] = np.arange(len(rows), dtype=np.uint32)
+    return tokens._replace(features=places[tokens.features]), rows

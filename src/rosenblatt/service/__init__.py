@@ -1,0 +1,1 @@
+"""A service that predicts and learns, and never forgets what it acknowledged."""

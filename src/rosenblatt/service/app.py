@@ -1,0 +1,323 @@
+"""The doors of the service: what requests may ask, and what they are answered."""
+
+import asyncio
+import hmac
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+try:
+    from starlette.applications import Starlette
+    from starlette.requests import ClientDisconnect, Request
+    from starlette.responses import FileResponse, Response
+    from starlette.routing import Route
+except ImportError as missing:
+    raise ImportError(
+        "The service needs starlette and uvicorn: pip install 'rosenblatt[serve]'."
+    ) from missing
+
+from .answers import about, explained, metrics, openapi, predictions
+from .bodies import BadExampleError, TooManyRowsError, UnknownTypeError, examples_in
+from .learning import Job, Learning, Published
+from .log import LogError
+from .model import ServedModel
+
+SMALL = 1 << 16  # bytes of a body that is read at once; others are read beside
+LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
+PORT = re.compile(r":\d+$")
+PAGE = Path(__file__).parent / "page.html"
+
+
+@dataclass(frozen=True)
+class Doors:
+    """Who may ask, and how much.
+
+    Attributes
+    ----------
+    bytes, rows
+        The most of one request.
+    open
+        The most requests at a time.
+    seconds
+        In which a body must come.
+    token
+        What requests must know, or None.
+    any_host
+        Whether the service may be called by any name, not only as this computer.
+    """
+
+    bytes: int = 16 << 20
+    rows: int = 10_000
+    open: int = 256
+    seconds: float = 60.0
+    token: str | None = None
+    any_host: bool = False
+
+
+class Refusal(Exception):  # noqa: N818
+    """A request that is not done: the status, why, and where in it."""
+
+    def __init__(self, status: int, sentence: str, **where: Any) -> None:
+        super().__init__(sentence)
+        self.status, self.body = status, {"error": sentence, **where}
+        self.headers = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "1"}}.get(status)
+
+
+class Service:
+    """What answers: a model, who learns it if anybody does, and the limits.
+
+    Parameters
+    ----------
+    served
+        The model, for how rows are made and what it is.
+    published
+        Gives what to predict with.
+    learning
+        The thread that learns, or None where nothing is learnt.
+    doors
+        Who may ask, and how much.
+    """
+
+    def __init__(
+        self,
+        served: ServedModel,
+        published: Callable[[], Published],
+        learning: Learning | None = None,
+        doors: Doors | None = None,
+    ) -> None:
+        self.served, self.published, self.learning = served, published, learning
+        self.doors = doors or Doors()
+        self.open = self.open_bytes = 0
+        self.answered: Counter[tuple[str, int]] = Counter()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self.rows: Counter[str] = Counter()
+        self.stopping = False
+
+    def app(self) -> Starlette:
+        """The application."""
+        routes: dict[str, tuple[str, Callable[[Request], Awaitable[Response]]]] = {
+            "/predict": ("POST", self.predict),
+            "/learn": ("POST", self.learn),
+            "/model": ("GET", self.model),
+            "/model.safetensors": ("GET", self.model_file),
+            "/metrics": ("GET", self.metrics),
+            "/healthz": ("GET", self.health),
+            "/openapi.json": ("GET", self.openapi),
+            "/": ("GET", self.page),
+        }
+        return Starlette(
+            routes=[
+                Route(path, self.guarded(path, answer), methods=[method])
+                for path, (method, answer) in routes.items()
+            ]
+        )
+
+    def guarded(
+        self, path: str, answer: Callable[[Request], Awaitable[Response]]
+    ) -> Callable[[Request], Awaitable[Response]]:
+        """An endpoint that only those use who may, and whose refusals are sentences."""
+        free = path in ("/healthz", "/")
+
+        async def endpoint(request: Request) -> Response:
+            begun = perf_counter()
+            try:
+                self.check_origin(request)
+                if not free:
+                    self.check_token(request)
+                response = await answer(request)
+            except Refusal as refusal:
+                response = as_json(refusal.body, refusal.status, refusal.headers)
+            except ClientDisconnect:
+                response = as_json({"error": "The client went away."}, 499)
+            self.answered[path, response.status_code] += 1
+            self.seconds[path] += perf_counter() - begun
+            return response
+
+        return endpoint
+
+    def check_origin(self, request: Request) -> None:
+        """Refuse pages of others, which a browser on this computer may show."""
+        host = request.headers.get("host", "")
+        origin = request.headers.get("origin")
+        if origin is not None and origin.partition("://")[2] != host:
+            raise Refusal(403, "Requests from pages of other sites are refused.")
+        if (
+            not self.doors.any_host
+            and host.rpartition(":")[0] not in LOOPBACK
+            and host not in LOOPBACK
+        ):
+            raise Refusal(421, f"The service is called {' or '.join(LOOPBACK)} here.")
+
+    def check_token(self, request: Request) -> None:
+        """Refuse those who do not have the token, in the same time whatever they have."""
+        if self.doors.token is None:
+            return
+        kind, _, given = request.headers.get("authorization", "").partition(" ")
+        right = hmac.compare_digest(given.strip().encode(), self.doors.token.encode())
+        if kind.lower() != "bearer" or not right:
+            raise Refusal(401, "A token is required: Authorization: Bearer TOKEN.")
+
+    # What comes in
+
+    async def body(self, request: Request) -> bytes:
+        """The body, if it is not too long."""
+        most = self.doors.bytes
+        sentence = f"A body has at most {most:,} bytes; send several requests."
+        length = request.headers.get("content-length", "0")
+        if not length.isdecimal() or int(length) > most:
+            raise Refusal(413, sentence)
+        if request.headers.get("content-encoding", "identity") != "identity":
+            raise Refusal(415, "Compressed bodies are not read here.")
+        parts, size = [], 0
+        async for part in request.stream():
+            size += len(part)
+            if size > most:
+                raise Refusal(413, sentence)
+            parts.append(part)
+        return b"".join(parts)
+
+    async def taken_in(self, request: Request, work: Callable[[bytes, str], Any], path: str) -> Any:
+        """What some work makes of the body of a request, within the limits."""
+        if self.open >= self.doors.open:
+            raise Refusal(429, f"Over {self.doors.open:,} requests are open; try again.")
+        self.open += 1
+        try:
+            body = await asyncio.wait_for(self.body(request), self.doors.seconds)
+            kind = request.headers.get("content-type", "")
+            if len(body) <= SMALL:
+                return work(body, kind)
+            if self.open_bytes > 4 * self.doors.bytes:
+                raise Refusal(429, "The bodies of open requests are too large; try again.")
+            self.open_bytes += len(body)
+            try:
+                return await asyncio.to_thread(work, body, kind)
+            finally:
+                self.open_bytes -= len(body)
+        except TimeoutError:
+            raise Refusal(408, "The body did not come in time.") from None
+        except BadExampleError as error:
+            raise Refusal(400, str(error), row=error.row, column=error.column) from None
+        except UnknownTypeError as error:
+            raise Refusal(415, str(error)) from None
+        except TooManyRowsError as error:
+            raise Refusal(413, str(error)) from None
+        finally:
+            self.open -= 1
+
+    def objects(self, body: bytes, kind: str) -> tuple[list[str], list[Any]]:
+        """The texts and values of the examples of a body."""
+        found = examples_in(body, kind, self.doors.rows, self.served.maker.of_lines)
+        return [one.text for one in found], [one.value for one in found]
+
+    # The endpoints
+
+    async def predict(self, request: Request) -> Response:
+        """Labels and scores, by the newest weights."""
+        loudest = wanted_features(request)
+
+        def work(body: bytes, kind: str) -> dict[str, Any]:
+            _, values = self.objects(body, kind)
+            published = self.published()
+            self.rows["/predict"] += len(values)
+            if not loudest:
+                made = self.served.maker.make(values, labelled=False)
+                return predictions(published, made.rows, made.width)
+            batch, names = self.served.maker.named(values)
+            answer = predictions(published, batch.rows, batch.width)
+            return answer | {"explanations": explained(published, batch, names, loudest)}
+
+        return as_json(await self.taken_in(request, work, "/predict"))
+
+    async def learn(self, request: Request) -> Response:
+        """Take examples with labels; answer when they are on disk."""
+        learning = self.learning
+        if learning is None:
+            raise Refusal(403, "This service does not learn; it was started without learning.")
+        if self.stopping:
+            raise Refusal(503, "The service is stopping.")
+
+        def work(body: bytes, kind: str) -> tuple[list[str], Any]:
+            texts, values = self.objects(body, kind)
+            given = self.served.maker.make(values, labelled=True)
+            self.served.check(given)
+            return texts, given
+
+        texts, given = await self.taken_in(request, work, "/learn")
+        loop = asyncio.get_running_loop()
+        written: asyncio.Future[int] = loop.create_future()
+
+        def tell(outcome: int | Exception) -> None:
+            loop.call_soon_threadsafe(resolve, written, outcome)
+
+        learning.take(Job(texts, given, tell))
+        try:
+            sequence = await written
+        except (LogError, ValueError) as error:
+            raise Refusal(503, f"{error} Nothing of this request was learnt.") from None
+        self.rows["/learn"] += len(texts)
+        return as_json({"sequence": sequence, "examples": len(texts)}, 202)
+
+    async def model(self, request: Request) -> Response:
+        """What the model is, and how well it does."""
+        return as_json(about(self.served, self.published(), self.learning))
+
+    async def model_file(self, request: Request) -> Response:
+        """The model as a file, with all that was learnt before the request."""
+        learning, path = self.learning, Path(self.served.name)
+        if learning is not None:
+            try:
+                path = await asyncio.wrap_future(learning.call(learning.snapshot))
+            except (OSError, ValueError) as error:
+                raise Refusal(503, str(error)) from None
+        return FileResponse(path, media_type="application/octet-stream", filename=path.name)
+
+    async def metrics(self, request: Request) -> Response:
+        """Counters for Prometheus."""
+        text = metrics(self, about(self.served, self.published(), self.learning))
+        return Response(text, media_type="text/plain; version=0.0.4")
+
+    async def health(self, request: Request) -> Response:
+        """Whether it answers, and whether it can learn."""
+        failure = None if self.learning is None else self.learning.failure
+        return as_json({"status": "ok", "learning": self.learning is not None, "failure": failure})
+
+    async def openapi(self, request: Request) -> Response:
+        """How to call the service, for programs."""
+        return as_json(openapi(self.served, self.doors))
+
+    async def page(self, request: Request) -> Response:
+        """A page with the error over time and a form to try the model."""
+        policy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
+        headers = {
+            "Content-Security-Policy": policy + "connect-src 'self'; img-src data:",
+            "X-Content-Type-Options": "nosniff",
+        }
+        return Response(PAGE.read_bytes(), media_type="text/html", headers=headers)
+
+
+def wanted_features(request: Request) -> int:
+    """How many features a prediction is to be explained by."""
+    asked = request.query_params.get("explain", "0")
+    if not asked.isdecimal() or int(asked) > 100:
+        raise Refusal(400, "explain must be a whole number from 0 to 100.")
+    return int(asked)
+
+
+def resolve(future: "asyncio.Future[int]", outcome: int | Exception) -> None:
+    """Tell whoever waits what became of the examples."""
+    if not future.done():
+        if isinstance(outcome, Exception):
+            future.set_exception(outcome)
+        else:
+            future.set_result(outcome)
+
+
+def as_json(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """An answer in JSON."""
+    content = json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    return Response(content, status, headers, "application/json")

@@ -1,0 +1,320 @@
+"""The one thread that learns: what comes together is written with one sync, then acknowledged."""
+
+import queue
+import threading
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ..learner import Learner
+from ..storage.file import load_model, save_model
+from ..storage.model import Model
+from .log import Log, LogError
+from .model import ServedModel, rebuilt
+from .rows import Learnable, together
+
+MOST_TOGETHER = 20_000  # rows that share one sync
+PUBLISHING = 0.05  # of the time at most
+LONGEST_WAIT = 0.5  # seconds until what was learnt is published
+DAY = 86_400.0
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """When the model is written, and how long examples are kept.
+
+    Attributes
+    ----------
+    examples, seconds
+        The model is written after so many examples, or so long after it has learnt something.
+    days
+        Examples are forgotten after so many days; None to keep them all.
+    """
+
+    examples: int = 50_000
+    seconds: float = 60.0
+    days: float | None = None
+
+
+class Job(NamedTuple):
+    """Examples of one request, and whom to tell their last sequence number, or the error."""
+
+    texts: Sequence[str]
+    given: Learnable
+    tell: Callable[[int | Exception], None]
+
+
+class Published(NamedTuple):
+    """What predictions are made with: a copy of the weights, and what they have learnt."""
+
+    learner: Learner
+    sequence: int
+
+
+def log_of(path: Path) -> Path:
+    """Where the log of a model file is."""
+    return path.with_name(path.name + ".log")
+
+
+def recovered(path: Path, say: Callable[[str], None]) -> tuple[ServedModel, Log]:
+    """The model after the last example of its log, and the log."""
+    place = log_of(path)
+    if not place.exists():
+        model = load_model(path)
+        served = ServedModel(model, str(path))
+        served.refuse_to_learn()
+        if served.sequence:
+            say(f"There is no log {place}; a new one goes on after example {served.sequence:,}.")
+        log = Log.create(place, path.read_bytes(), served.sequence)
+        served.log = log.identity
+        return served, log
+    log = Log(place, writes=True)
+    try:
+        served = last_snapshot(path, log, say)
+        served.refuse_to_learn()
+        begun, told = served.sequence, time.monotonic()
+        for sequence in served.replay(log):
+            if time.monotonic() > told + 5:
+                told = time.monotonic()
+                say(f"Replaying the log: example {sequence:,} of {log.last:,}.")
+        if log.last > begun:
+            say(f"{log.last - begun:,} examples were learnt again from {place}.")
+    except BaseException:
+        log.close()
+        raise
+    return served, log
+
+
+def last_snapshot(path: Path, log: Log, say: Callable[[str], None]) -> ServedModel:
+    """The newest model there is to replay the log from: the file, or one in the log."""
+    try:
+        served = ServedModel(load_model(path), str(path))
+    except (ValueError, FileNotFoundError) as error:
+        say(f"{error} The model is rebuilt from {log.path}.")
+        return rebuilt(log)
+    models = log.models()
+    if served.log == 0 and path.read_bytes() == log.model(models[0]):
+        served.log, served.sequence = log.identity, models[0]
+    if served.log != log.identity:
+        raise ValueError(
+            f"{path} has not learnt from {log.path}; bring back the model that has, or move the "
+            "log away to begin anew."
+        )
+    if served.sequence < models[0]:
+        return rebuilt(log)  # the log was trimmed since
+    if served.sequence > log.last:
+        say(
+            f"{log.path} ends at example {log.last:,}, and the model knows {served.sequence:,}: "
+            "the log was cut; it goes on after the model."
+        )
+        log.keep_model(served.sequence, path.read_bytes())
+    return served
+
+
+class Learning(threading.Thread):
+    """Writes examples to the log, learns them in its order, publishes and keeps the model.
+
+    Attributes
+    ----------
+    published : Published
+        The newest weights; it is replaced and never changed.
+    failure : str or None
+        Why examples cannot be taken at the moment.
+    """
+
+    def __init__(
+        self, path: Path, keeping: Keeping | None = None, say: Callable[[str], None] = print
+    ) -> None:
+        super().__init__(name="rosenblatt-learning", daemon=True)
+        self.path, self.keeping, self.say = path, keeping or Keeping(), say
+        self.served, self.log = recovered(path, say)
+        self.jobs: queue.SimpleQueue[Job | Callable[[], None] | None] = queue.SimpleQueue()
+        self.failure: str | None = None
+        self.told: str | None = None
+        self.snapshots = ThreadPoolExecutor(1, "rosenblatt-snapshot")
+        self.saving: Future[None] | None = None
+        self.saved_sequence, self.saved_at = self.served.sequence, time.monotonic()
+        self.due = self.again_at = 0.0
+        self.after_publishing: Callable[[Published], None] = lambda published: None
+        self.publish()
+
+    # From other threads
+
+    def take(self, job: Job) -> None:
+        """Write and learn examples, soon."""
+        self.jobs.put(job)
+
+    def call(self, function: Callable[[], Any]) -> Future[Any]:
+        """Have something done between two groups of examples."""
+        future: Future[Any] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(function())
+            except Exception as error:  # told to whoever waits for it
+                future.set_exception(error)
+
+        self.jobs.put(run)
+        return future
+
+    def stop(self) -> None:
+        """Learn the rest, write the model, and end."""
+        self.jobs.put(None)
+        self.join()
+
+    # The thread
+
+    def run(self) -> None:
+        """Take jobs until there are no more."""
+        try:
+            while self.turn():
+                pass
+        except BaseException as error:  # a mistake of ours: nothing more is acknowledged
+            self.failure = f"The learning thread ended: {error!r}."
+            self.say(self.failure)
+            self.refuse_rest()
+            raise
+        self.finish()
+
+    def turn(self) -> bool:
+        """One group of jobs; whether there are more to come."""
+        try:
+            job = self.jobs.get(timeout=self.time_left())
+        except queue.Empty:
+            self.keep_up()
+            return True
+        group: list[Job] = []
+        count = 0
+        while isinstance(job, Job):
+            group.append(job)
+            count += len(job.texts)
+            try:
+                if count >= MOST_TOGETHER:
+                    break
+                job = self.jobs.get_nowait()
+            except queue.Empty:
+                break
+        if group:
+            self.write_and_learn(group)
+        if job is None:
+            return False
+        if not isinstance(job, Job):
+            job()
+        self.keep_up()
+        return True
+
+    def write_and_learn(self, group: list[Job]) -> None:
+        """Put examples on disk, acknowledge them, and learn them."""
+        before = self.log.last
+        try:
+            self.log.append([text for job in group for text in job.texts])
+        except (LogError, ValueError) as error:
+            self.failed(str(error))
+            for job in group:
+                job.tell(error)
+            return
+        if self.failure is not None:
+            self.say("The log can be written again.")
+            self.failure = self.told = None
+        for job in group:
+            before += len(job.texts)
+            job.tell(before)
+        self.served.learn(together([job.given for job in group]))
+
+    def failed(self, sentence: str) -> None:
+        """Remember why nothing can be written, and say it once."""
+        self.failure = sentence
+        if sentence != self.told:
+            self.told = sentence
+            self.say(f"{sentence} Nothing is learnt until it can be written; predictions go on.")
+
+    def refuse_rest(self) -> None:
+        """Tell all who wait that nothing will come."""
+        with suppress(queue.Empty):
+            while True:
+                job = self.jobs.get_nowait()
+                if isinstance(job, Job):
+                    job.tell(LogError(self.failure))
+
+    def finish(self) -> None:
+        """Write the model and leave the log."""
+        self.publish()
+        self.snapshots.shutdown(wait=True)
+        try:
+            self.save(self.served.model())
+        except (OSError, ValueError) as error:
+            self.say(f"{error} The log has all examples; the model is rebuilt from it.")
+        self.log.close()
+
+    # Publishing and keeping
+
+    def time_left(self) -> float | None:
+        """Seconds until something is due, or None if nothing is."""
+        now, due = time.monotonic(), []
+        if self.published.sequence < self.served.sequence:
+            due.append(self.due)
+        if self.saved_sequence < self.served.sequence:
+            due.append(max(self.saved_at + self.keeping.seconds, self.again_at))
+        return max(0.0, min(due) - now) if due else None
+
+    def keep_up(self) -> None:
+        """Publish and save if it is time."""
+        now, sequence = time.monotonic(), self.served.sequence
+        if self.published.sequence < sequence and now >= self.due:
+            self.publish()
+        behind = sequence - self.saved_sequence
+        due = behind >= self.keeping.examples or now >= self.saved_at + self.keeping.seconds
+        due = due and now >= self.again_at and (self.saving is None or self.saving.done())
+        if behind and due:
+            self.saving = self.snapshots.submit(self.save_quietly, self.served.model())
+
+    def publish(self) -> None:
+        """Let predictions use what was learnt; large models are copied less often."""
+        begun = time.monotonic()
+        self.published = Published(self.served.published(), self.served.sequence)
+        self.after_publishing(self.published)
+        ended = time.monotonic()
+        self.due = ended + min((ended - begun) / PUBLISHING, LONGEST_WAIT)
+
+    def save_quietly(self, model: Model) -> None:
+        """Write the model; if that is impossible, the log has what it learnt."""
+        try:
+            self.save(model)
+        except (OSError, ValueError) as error:
+            self.again_at = time.monotonic() + self.keeping.seconds
+            self.say(f"{error} It is tried again; the log has all examples.")
+
+    def save(self, model: Model) -> None:
+        """Write the model, all or nothing."""
+        save_model(self.path, model)
+        sequence = model.facts["service"]["sequence"]
+        self.saved_sequence, self.saved_at = sequence, time.monotonic()
+        if self.keeping.days is not None:
+            saved = self.path.read_bytes()
+            self.jobs.put(lambda: self.keep_in_log(sequence, saved))
+
+    def keep_in_log(self, sequence: int, model: bytes) -> None:
+        """Keep a model in the log now and then, and forget what is behind those that are old."""
+        assert self.keeping.days is not None
+        days = self.keeping.days * DAY
+        try:
+            if time.time() - self.log.last_kept() >= min(DAY, days / 4):
+                self.log.keep_model(sequence, model)
+            forgotten = self.log.trim(time.time() - days)
+        except (OSError, ValueError) as error:
+            self.failed(str(error))
+            return
+        if forgotten:
+            self.say(f"{forgotten:,} examples were forgotten; the model has learnt them.")
+
+    def snapshot(self) -> Path:
+        """Write the model as it is now; to be called between two groups."""
+        if self.saving is not None:
+            self.saving.result()
+        if self.saved_sequence < self.served.sequence or not self.path.exists():
+            self.save(self.served.model())
+        return self.path

@@ -1,0 +1,280 @@
+"""Examples become rows as the model's recipe says, each for itself, however many come together."""
+
+import io
+from collections.abc import Sequence
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from ..kernels.algebra import Rows
+from ..kernels.lines import MISSING
+from ..reading.arrow import BrokenCellError, DecodedColumns, TableParser
+from ..reading.batches import Batch, one_batch
+from ..reading.columnar import ColumnarParser
+from ..reading.lines import LineParser, SvmlightParser, VowpalWabbitParser
+from ..reading.parser import LARGEST_LABEL
+from ..reading.recipe import FeatureRecipe, ReaderOptions
+from ..reading.sources import Location, Source
+from ..reading.tables import TableSource
+from ..reading.vocabulary import FeatureNames
+from ..rows import Array, joined, read_only
+from .bodies import BadExampleError
+
+NO_NUMBER = float("nan")
+TRUTHS = {"true": True, "false": False}
+NAMES = 1 << 16  # of hashed features, when they are asked for
+
+
+class Learnable(NamedTuple):
+    """Rows with their labels, or without."""
+
+    rows: Rows
+    width: int
+    labels: list[Any] | None = None
+    weights: Array | None = None
+
+
+def maker_of(features: dict[str, Any], dtype: Any, classes: Array) -> "TableMaker | LineMaker":
+    """What makes rows for a model, by the recipe that it keeps."""
+    recipe = FeatureRecipe(**features)
+    make = TableMaker if recipe.rows == "table" else LineMaker
+    return make(recipe, np.dtype(dtype), classes.dtype.kind)
+
+
+def options_of(dtype: np.dtype[Any], names: int, size: int = 1) -> ReaderOptions:
+    """How parsers work for a model that is there, and so many bytes."""
+    return ReaderOptions(size, dtype, names, False, False, (), 0, 1)
+
+
+class TableMaker:
+    """Makes rows of objects: numbers and words by column, found by name."""
+
+    of_lines = False
+
+    def __init__(self, recipe: FeatureRecipe, dtype: np.dtype[Any], label_kind: str) -> None:
+        self.recipe, self.dtype, self.label_kind = recipe, dtype, label_kind
+        self.label = recipe.label if isinstance(recipe.label, str) else "label"
+        self.columns = [(name, kind) for name, kind in recipe.columns or ()]
+        self.names = {name for name, _ in self.columns}
+        self.parser = self.new_parser(0)
+
+    def new_parser(self, names: int) -> ColumnarParser:
+        """A parser of tables with the columns of the model."""
+        import pyarrow
+
+        kinds = {"number": pyarrow.float64()}
+        schema = [(name, kinds.get(kind, pyarrow.string())) for name, kind in self.columns]
+        empty = pyarrow.schema(schema).empty_table()
+        return ColumnarParser(
+            TableSource(empty), "arrow", self.recipe, options_of(self.dtype, names)
+        )
+
+    def make(self, objects: Sequence[dict[str, Any]], labelled: bool) -> Learnable:
+        """The rows of some objects, and their labels if they must have some."""
+        for row, one in enumerate(objects, 1):
+            if self.names.isdisjoint(one):
+                some = ", ".join(sorted(self.names)[:10])
+                raise BadExampleError(f"there is none of the model's columns ({some})", row)
+        labels = None
+        if labelled:
+            labels = [self.label_of(one, row) for row, one in enumerate(objects, 1)]
+        batch = self.batch(objects, self.parser)
+        return Learnable(batch.rows, batch.width, labels)
+
+    def batch(self, objects: Sequence[dict[str, Any]], parser: TableParser) -> Batch:
+        """The rows of some objects by a parser."""
+        columns: list[Any] = []
+        for name, kind in self.columns:
+            values = [one.get(name) for one in objects]
+            if kind == "number":
+                columns.append(self.numbers_in(values, name))
+            elif kind == "date":
+                columns.append(times_in(values, name, parser))
+            else:
+                columns.append(words_in(values, name))
+        decoded = DecodedColumns(None, None, columns, len(objects))
+        parts = list(parser.batches_of(decoded, 0, 0))
+        return parts[0] if len(parts) == 1 else one_batch(parts)
+
+    def numbers_in(self, values: list[Any], name: str) -> Array:
+        """A column of numbers; a missing one is NaN.
+
+        All go through double precision, so that none depends on those that come with it.
+        """
+        try:
+            found = np.array(values)
+        except ValueError:  # lists of several lengths
+            found = np.array(values, object)
+        if found.dtype.kind not in "iufb" or found.ndim != 1:
+            found = np.array(
+                [number_of(value, row, name) for row, value in enumerate(values, 1)], np.float64
+            )
+        with np.errstate(over="ignore"):
+            numbers = found.astype(np.float64).astype(self.dtype)
+        infinite = np.isinf(numbers)
+        if infinite.any():
+            row = int(infinite.argmax())
+            sentence = f"{str(values[row])[:40]} is too large a number for {self.dtype}"
+            raise BadExampleError(sentence, row + 1, name)
+        return read_only(numbers)
+
+    def label_of(self, one: dict[str, Any], row: int) -> Any:
+        """The label of an object, as the model writes its classes."""
+        value = one.get(self.label)
+        if self.label_kind == "b" and isinstance(value, str):
+            value = TRUTHS.get(value.strip().lower(), value)
+        if self.label_kind in "biuf":
+            number = number_of(value, row, self.label)
+            if not abs(number) < LARGEST_LABEL:
+                raise BadExampleError("the label is missing or too large", row, self.label)
+            return int(number) if number.is_integer() else number
+        word = word_of(value, row, self.label)
+        word = word.strip() if self.recipe.trim else word
+        if not word:
+            raise BadExampleError("the label is missing", row, self.label)
+        return word
+
+    def named(self, objects: Sequence[dict[str, Any]]) -> tuple[Batch, FeatureNames]:
+        """The rows of some objects, and the names of their features."""
+        parser = self.new_parser(NAMES)
+        worker = cast(TableParser, parser.worker(0, {}))
+        batch = self.batch(objects, worker)
+        parser.absorb(worker)
+        return batch, FeatureNames(dict(parser.vocabulary.known))
+
+
+def number_of(value: Any, row: int, column: str) -> float:
+    """A number, or NaN where it is missing; words that are numbers count as such."""
+    if value is None:
+        return NO_NUMBER
+    if isinstance(value, str):
+        word = value.strip()
+        if word in MISSING:
+            return NO_NUMBER
+        try:
+            value = float(word) if "_" not in word else None
+        except ValueError:
+            value = None
+        if value is None or not np.isfinite(value):
+            raise BadExampleError(f"{word[:40]!r} is not a number", row, column)
+    if not isinstance(value, int | float):
+        raise BadExampleError(f"{str(value)[:40]} is not a number", row, column)
+    try:
+        return float(value)
+    except OverflowError:
+        raise BadExampleError(f"{str(value)[:40]}… is too large a number", row, column) from None
+
+
+def words_in(values: list[Any], name: str) -> tuple[Array, Array]:
+    """A column of words as kernels take it: their bytes, and where each begins."""
+    try:
+        words = [
+            value.encode() if type(value) is str else word_of(value, row, name).encode()
+            for row, value in enumerate(values, 1)
+        ]
+    except UnicodeEncodeError:
+        row = next(row for row, value in enumerate(values, 1) if is_broken(value))
+        raise BadExampleError("there is half a character (a lone surrogate)", row, name) from None
+    offsets = np.zeros(len(words) + 1, np.int32)
+    np.cumsum([len(word) for word in words], out=offsets[1:])
+    return read_only(np.frombuffer(b"".join(words), np.uint8)), read_only(offsets)
+
+
+def times_in(values: list[Any], name: str, parser: TableParser) -> Any:
+    """A column of dates or times."""
+    import pyarrow
+
+    words = [value and word_of(value, row, name) for row, value in enumerate(values, 1)]
+    try:
+        return parser.times(pyarrow.array(words, pyarrow.string()), name)
+    except BrokenCellError as error:
+        if len(words) == 1:
+            raise BadExampleError(error.complaint.sentence, 1, name) from None
+        for row, word in enumerate(words, 1):
+            try:
+                parser.times(pyarrow.array([word], pyarrow.string()), name)
+            except BrokenCellError as broken:
+                raise BadExampleError(broken.complaint.sentence, row, name) from None
+        raise
+
+
+def is_broken(value: Any) -> bool:
+    """Whether a string cannot be written as UTF-8."""
+    return isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value)
+
+
+def word_of(value: Any, row: int, column: str) -> str:
+    """A word, spelled as tables spell numbers and truth values; a missing one is empty."""
+    if value is None:
+        return ""
+    if isinstance(value, str | bool | int | float):
+        return str(value)
+    raise BadExampleError(f"{str(value)[:40]} is neither a word nor a number", row, column)
+
+
+class LineMaker:
+    """Makes rows of lines of svmlight or Vowpal Wabbit text."""
+
+    of_lines = True
+    label = "label"
+    columns: Sequence[tuple[str, str]] = ()
+    names: frozenset[str] = frozenset()
+
+    def __init__(self, recipe: FeatureRecipe, dtype: np.dtype[Any], label_kind: str) -> None:
+        self.recipe, self.dtype = recipe, dtype
+        self.kind = SvmlightParser if recipe.rows == "svmlight" else VowpalWabbitParser
+
+    def make(self, lines: Sequence[str], labelled: bool) -> Learnable:
+        """The rows of some lines, and their labels if they must have some."""
+        batch = self.batch(lines, labelled, self.new_parser(lines, labelled, 0))
+        if not labelled:
+            return Learnable(batch.rows, batch.width)
+        assert batch.labels is not None
+        missing = np.flatnonzero(np.isnan(batch.labels))
+        if len(missing):
+            raise BadExampleError("the line has no label", int(missing[0]) + 1)
+        labels = [int(one) if one.is_integer() else one for one in batch.labels.tolist()]
+        return Learnable(batch.rows, batch.width, labels, batch.weights)
+
+    def new_parser(self, lines: Sequence[str], labelled: bool, names: int) -> LineParser:
+        """A parser of some lines."""
+        for row, line in enumerate(lines, 1):
+            if "\n" in line or not line.strip() or line.lstrip().startswith("#"):
+                raise BadExampleError("this is not one line of an example", row)
+        data = "".join(f"{line}\n" for line in lines).encode()
+        source = Source(io.BytesIO(data))
+        source.name = "the request"
+        values = {**vars(self.recipe), "label": None if labelled else False}
+        return self.kind(source, FeatureRecipe(**values), options_of(self.dtype, names, len(data)))
+
+    def batch(self, lines: Sequence[str], labelled: bool, parser: LineParser) -> Batch:
+        """The rows of some lines by a parser."""
+        try:
+            parts = list(parser.batches(Location("the request", 0, "row")))
+        except ValueError as error:
+            raise BadExampleError(str(error)) from None
+        if sum(len(part.rows.starts) - 1 for part in parts) != len(lines):
+            raise BadExampleError("The lines are not one example each.")
+        return parts[0] if len(parts) == 1 else one_batch(parts)
+
+    def named(self, lines: Sequence[str]) -> tuple[Batch, FeatureNames]:
+        """The rows of some lines, and the names of their features."""
+        parser = self.new_parser(lines, False, NAMES)
+        return self.batch(lines, False, parser), FeatureNames(dict(parser.vocabulary.known))
+
+
+def together(parts: Sequence[Learnable]) -> Learnable:
+    """Several as one, in their order."""
+    if len(parts) == 1:
+        return parts[0]
+    weights = None
+    if any(part.weights is not None for part in parts):
+        weights = np.concatenate([weights_of(part) for part in parts])
+    labels = [label for part in parts for label in part.labels or ()]
+    width = max(part.width for part in parts)
+    return Learnable(joined([part.rows for part in parts]), width, labels, weights)
+
+
+def weights_of(part: Learnable) -> Array:
+    """The weights of rows, 1 unless stated."""
+    return np.ones(len(part.labels or ())) if part.weights is None else part.weights

@@ -1,0 +1,53 @@
+"""Tables of hashes, and strings told apart by them."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rosenblatt.kernels import tokens as kernel
+from rosenblatt.kernels.tokens import ABSENT, Looks
+from rosenblatt.sequences.looks import characters, look
+from rosenblatt.sequences.strings import Strings, Typed, table_of
+from rosenblatt.sequences.templates import LOOKS, Attribute
+
+TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=12), max_size=30)
+
+
+@given(texts=TEXTS)
+@settings(deadline=None)
+def test_strings_are_numbered_as_they_come(texts):
+    typed = Typed.of(Strings.of(texts))
+    known = list(dict.fromkeys(texts))
+    assert typed.strings.texts() == known
+    assert typed.types.tolist() == [known.index(text) for text in texts]
+
+
+@given(keys=st.lists(st.integers(1, 2**64 - 1), unique=True, max_size=60))
+@settings(deadline=None)
+def test_tables_know_what_was_put_into_them(keys):
+    keys = np.array(keys, np.uint64)
+    table = table_of(keys, np.arange(len(keys), dtype=np.uint32))
+    found = np.empty(len(keys), np.uint32)
+    kernel.find(table, keys, found)
+    assert found.tolist() == list(range(len(keys)))
+    kernel.find(table, ~keys | np.uint64(1), found)
+    others = set((~keys | np.uint64(1)).tolist()) - set(keys.tolist())
+    assert (found == ABSENT).sum() >= len(others)
+
+
+@pytest.mark.parametrize("name", sorted(LOOKS))
+@given(texts=TEXTS)
+@settings(deadline=None, max_examples=50)
+def test_a_look_is_hashed_as_its_name_is(name, texts):
+    size = 3 if name in ("prefix", "suffix") else 0
+    attribute, salts = Attribute("word", LOOKS[name], size), np.array([7], np.uint64)
+    looks = Looks(np.array([LOOKS[name]], np.uint8), np.array([size]), salts)
+    hashes = np.empty((1, len(texts)), np.uint64)
+    kernel.hash_looks(*Strings.of(texts), looks, characters(), hashes)
+    names = [look(text, attribute) for text in texts]
+    wanted = np.empty(len(texts), np.uint64)
+    strings = Strings.of([name or "" for name in names])
+    kernel.hash_strings(*strings, np.full(len(texts), 7, np.uint64), wanted)
+    wanted[[name is None for name in names]] = 0
+    assert hashes[0].tolist() == wanted.tolist()

@@ -1,0 +1,259 @@
+"""Any number of threads gives the same rows, names, notices and errors."""
+
+import gzip
+import io
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rosenblatt.files import FileOptions, FileTraining, parameters_for_files, train
+from rosenblatt.reading import threads as room
+from rosenblatt.reading.batches import Batch
+from rosenblatt.reading.reader import read
+
+ROWS = 3000
+
+
+def svmlight(random):
+    for row in range(ROWS):
+        columns = np.sort(random.choice(200 + row, 8, replace=False)) + 1
+        pairs = " ".join(f"{c}:{v:.3f}" for c, v in zip(columns, random.random(8), strict=True))
+        yield f"{random.integers(2)} {pairs}"
+
+
+def vowpal_wabbit(random):
+    for row in range(ROWS):
+        words = " ".join(
+            f"w{n}:{v:.3f}"
+            for n, v in zip(random.integers(row + 9, size=8), random.random(8), strict=True)
+        )
+        yield f"{random.integers(2)} {random.integers(1, 3)} |a {words} |b z{row % 7}"
+
+
+def table(random):
+    return pd.DataFrame(
+        {
+            "size": np.where(random.random(ROWS) < 0.1, np.nan, random.normal(50, 9, ROWS)),
+            "colour": random.choice(["red", "blue", "light green"], ROWS),
+            "text": [
+                f"word{random.integers(row + 9)} and\n{random.integers(99)}" for row in range(ROWS)
+            ],
+            "label": random.integers(2, size=ROWS),
+        }
+    )
+
+
+def file_of(kind, path, broken=()):
+    """A file of some kind, with broken rows at some places, if it can have them."""
+    random = np.random.default_rng(0)
+    if kind in ("svm", "svm.gz", "vw"):
+        lines = list(svmlight(random) if kind[0] == "s" else vowpal_wabbit(random))
+        for place in broken:
+            lines[place] = "1 |a b:x" if kind == "vw" else "1 3:x"
+    elif kind == "parquet":
+        frame = table(random)
+        frame["label"] = frame["label"].astype(float)
+        frame.loc[list(broken), "label"] = np.nan
+        frame.to_parquet(path)
+        return path
+    else:
+        frame = table(random)
+        if kind == "numbers.csv":
+            frame = frame[["size", "label"]].assign(more=random.random(ROWS))
+        cells = [
+            ["" if cell != cell else cell for cell in row] for row in frame.to_numpy().tolist()
+        ]
+        quoted = [
+            [f'"{cell}"' if "\n" in str(cell) else str(cell) for cell in row] for row in cells
+        ]
+        lines = [",".join(row) for row in [frame.columns, *quoted]]
+        for place in broken:
+            lines[place + 1] = "7"
+    data = "".join(f"{line}\n" for line in lines).encode()
+    path.write_bytes(gzip.compress(data) if kind.endswith(".gz") else data)
+    return path
+
+
+KINDS = ["svm", "svm.gz", "vw", "numbers.csv", "words.csv", "parquet"]
+
+
+def options_of(kind):
+    return {"text": ["text"], "cross": ["colour,text"]} if kind in ("words.csv", "parquet") else {}
+
+
+def seen(path, threads, **options):
+    """All that a pass over a file gives."""
+    reader = read(path, threads=threads, batch_bytes=5000, names=700, **options)
+    batches = [
+        (batch._replace(rows=None, labels=None, weights=None), *map(np.ndarray.tobytes, arrays))
+        for batch in reader
+        for arrays in [[a for a in (*batch.rows, batch.labels, batch.weights) if a is not None]]
+    ]
+    return batches, list(reader.names.items()), reader.notices, reader.bad, reader.features()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_batches_names_and_notices_are_the_same(tmp_path, kind):
+    path = file_of(kind, tmp_path / f"data.{kind}", broken=(700, 701, 2900))
+    options = {"skip_bad": 3, **options_of(kind)}
+    one = seen(path, 1, **options)
+    assert len(one[0]) > 4
+    assert one[3] == 3
+    assert one == seen(path, 2, **options) == seen(path, 5, **options)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_an_error_names_the_same_row(tmp_path, kind, threads):
+    path = file_of(kind, tmp_path / f"data.{kind}", broken=(2800, 2850, 2860, 2870))
+    options = {"threads": threads, "batch_bytes": 5000, **options_of(kind)}
+    lines = {"words.csv": 2 * 2850 + 2 - 1, "numbers.csv": 2852}  # texts have two lines
+    with pytest.raises(
+        ValueError, match=rf" (line|row) {lines.get(kind, 2851)}, .*; 1 rows before"
+    ):
+        list(read(path, skip_bad=1, **options))
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_models_are_the_same(tmp_path, kind):
+    path = file_of(kind, tmp_path / f"data.{kind}")
+
+    def model(threads):
+        reader = read(path, threads=threads, batch_bytes=5000, names=300, **options_of(kind))
+        parameters = parameters_for_files(max_iter=2, order="each")
+        return train(reader, FileTraining(parameters, FileOptions(window=500, holdout=0.1)))
+
+    one, two, five = model(1), model(2), model(5)
+    for other in two, five:
+        assert other.states[0].weights.tobytes() == one.states[0].weights.tobytes()
+        assert (other.features, other.facts, other.history) == (
+            one.features,
+            one.facts,
+            one.history,
+        )
+    assert kind == "svm" or kind == "svm.gz" or one.features["largest"]
+
+
+def test_a_late_label_begins_the_run_again_with_any_number(tmp_path):
+    lines = [f"{row % 2} {row % 9 + 1}:1" for row in range(5000)]
+    lines[4000] = "2 3:1"
+    path = tmp_path / "data.svm"
+    path.write_text("\n".join(lines))
+    weights = [
+        train(
+            read(path, threads=threads, batch_bytes=3000),
+            FileTraining(parameters_for_files(max_iter=1), FileOptions(window=100)),
+        )
+        .states[0]
+        .weights.tobytes()
+        for threads in (1, 2, 5)
+    ]
+    assert len(set(weights)) == 1
+
+
+def test_names_are_those_met_first_even_after_a_pass_that_was_left(tmp_path):
+    path = file_of("vw", tmp_path / "data.vw")
+    expected = list(read(path, threads=1, batch_bytes=5000, names=300).names) or None
+    assert expected is None
+    reader = read(path, threads=5, batch_bytes=5000, names=300)
+    for _ in reader:
+        break
+    list(reader)
+    alone = read(path, threads=1, batch_bytes=5000, names=300)
+    list(alone)
+    assert list(reader.names.items()) == list(alone.names.items())
+    assert len(alone.names) == 300
+
+
+def test_many_products_are_not_all_made_at_once(tmp_path, monkeypatch):
+    path = tmp_path / "data.vw"
+    words = [" ".join(f"w{n}" for n in range(row, row + 40)) for row in range(400)]
+    path.write_text("".join(f"{row % 2} |a {line}\n" for row, line in enumerate(words)))
+    monkeypatch.setattr(room, "MUCH", 10_000)
+    monkeypatch.setattr("rosenblatt.reading.parser.MOST_PRODUCTS", 2000)
+    made = []
+
+    def use(batch):
+        made.append(len(batch.labels))
+
+    batches = read(path, threads=2, pairs=True, scale="none").each(use)
+    total = 0
+    for batch, _ in batches:
+        total += len(batch.labels)
+        assert sum(made) - total < 60  # rows that are made and wait
+    assert total == 400
+
+
+def test_what_is_made_of_batches_comes_with_them(tmp_path):
+    path = file_of("svm", tmp_path / "data.svm")
+    main = threading.current_thread()
+
+    def told(batch):
+        return batch.labels.sum(), threading.current_thread() is main
+
+    for threads in 1, 3:
+        pairs = list(read(path, threads=threads, batch_bytes=5000).each(told))
+        assert [batch.labels.sum() for batch, _ in pairs] == [total for _, (total, _) in pairs]
+        assert {own for _, (_, own) in pairs} == {threads == 1}
+
+
+def test_an_error_of_what_is_made_comes_when_it_is_its_turn(tmp_path):
+    path = file_of("svm", tmp_path / "data.svm", broken=(2900,))
+
+    def refuse(batch: Batch):
+        if batch.width > 2200:
+            raise RuntimeError("enough")
+
+    def rows(threads):
+        yield from (
+            len(batch.labels)
+            for batch, _ in read(path, threads=threads, batch_bytes=5000).each(refuse)
+        )
+
+    for threads in 1, 3:
+        got = []
+        with pytest.raises(RuntimeError, match="enough"):
+            got.extend(rows(threads))
+        assert 1800 < sum(got) < 2200
+        assert not [t for t in threading.enumerate() if t.name.startswith("rosenblatt")]
+
+
+def test_a_small_source_starts_no_thread():
+    main, found = threading.current_thread(), []
+    reader = read(io.BytesIO(b"1 1:1\n0 2:1\n" * 5), format="svmlight", threads=4)
+    reader.source.size = 60
+    list(reader.each(lambda batch: found.append(threading.current_thread())))
+    assert set(found) == {main}
+
+
+def test_no_threads_are_refused():
+    with pytest.raises(ValueError, match="threads=0 must be 1 or more"):
+        read(io.BytesIO(b"1 1:1\n"), format="svmlight", threads=0)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name != "posix", reason="signals of Unix")
+def test_a_run_that_is_interrupted_ends_at_once(tmp_path):
+    path = file_of("svm", tmp_path / "data.svm")
+    script = (
+        "import sys; from rosenblatt.reading.reader import read\n"
+        f"reader = read({str(path)!r}, threads=3, batch_bytes=3000)\n"
+        "list(reader); print('ready', flush=True)\n"
+        "while True: list(reader)"
+    )
+    run = subprocess.Popen(
+        [sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    assert run.stdout.readline() == b"ready\n"
+    time.sleep(0.3)
+    run.send_signal(signal.SIGINT)
+    _, errors = run.communicate(timeout=60)
+    assert run.returncode in (-signal.SIGINT, 130, 1)
+    assert errors.rstrip().endswith(b"KeyboardInterrupt")

@@ -1,0 +1,229 @@
+"""The doors: what may be asked, by whom, how much; what is refused changes nothing."""
+
+import asyncio
+import json
+
+import httpx
+import pytest
+
+import rosenblatt
+from rosenblatt.service.app import Doors, Service
+from rosenblatt.service.log import LogError
+
+from .conftest import examples, trained
+
+HOST = "http://127.0.0.1"
+SECRET = "a secret of some length"
+
+
+class Client:
+    """Sends requests to an application without a network."""
+
+    def __init__(self, app):
+        self.app = app
+
+    def ask(self, method, path, **request):
+        async def asked():
+            through = httpx.ASGITransport(self.app)
+            async with httpx.AsyncClient(transport=through, base_url=HOST) as client:
+                return await client.request(method, path, **request)
+
+        return asyncio.run(asked())
+
+    def get(self, path, **request):
+        return self.ask("GET", path, **request)
+
+    def post(self, path, **request):
+        return self.ask("POST", path, **request)
+
+
+def client_of(learning, learns=True, **doors):
+    service = Service(
+        learning.served, lambda: learning.published, learning if learns else None, Doors(**doors)
+    )
+    return Client(service.app())
+
+
+@pytest.fixture
+def client(learning):
+    return client_of(learning)
+
+
+def settled(client, learning):
+    """Wait until all that was acknowledged is published."""
+    learning.call(learning.publish).result(30)
+
+
+def test_predictions_are_those_of_the_model(client, model):
+    rows = examples(20, labelled=False)
+    answer = client.post("/predict", json=rows).json()
+    loaded = rosenblatt.load(model)
+    assert answer["labels"] == loaded.predict(rows).tolist()
+    assert answer["scores"] == pytest.approx(loaded.decision_function(rows).tolist(), abs=1e-5)
+    assert answer["sequence"] == 0
+    one = client.post("/predict", json=rows[0]).json()
+    assert (one["labels"], one["scores"]) == (answer["labels"][:1], answer["scores"][:1])
+
+
+def test_every_form_of_body_says_the_same(client):
+    rows = examples(4, labelled=False)
+    wanted = client.post("/predict", json=rows).json()
+    lines = "\n".join(map(json.dumps, rows))
+    table = "size,note,colour\n" + "".join(f"{r['size']},{r['note']},{r['colour']}\n" for r in rows)
+    for body, kind in ((lines, "application/x-ndjson"), (table, "text/csv")):
+        assert (
+            client.post("/predict", content=body, headers={"content-type": kind}).json() == wanted
+        )
+
+
+def test_more_classes_have_a_score_each(tmp_path):
+    from rosenblatt.service.learning import Learning
+
+    rows = [{"a": k, "kind": "xyz"[k % 3]} for k in range(9)]
+    path = trained(tmp_path / "m", rows, text=(), bits=None)
+    learning = Learning(path, None, print)
+    answer = client_of(learning).post("/predict", json=rows).json()
+    assert answer["labels"] == rosenblatt.load(path).predict(rows).tolist()
+    assert [len(scores) for scores in answer["scores"]] == [3] * 9
+    learning.log.close()
+
+
+def test_learning_is_acknowledged_and_seen(client, learning):
+    rows = examples(30)
+    before = client.post("/predict", json=rows).json()
+    answer = client.post("/learn", json=rows)
+    assert (answer.status_code, answer.json()) == (202, {"sequence": 30, "examples": 30})
+    assert client.post("/learn", json=rows[0]).json()["sequence"] == 31
+    settled(client, learning)
+    after = client.post("/predict", json=rows).json()
+    assert after["sequence"] == 31
+    assert after["scores"] != before["scores"]
+    about = client.get("/model").json()
+    assert (about["sequence"], about["classes"], about["label"]) == (31, ["big", "small"], "kind")
+    assert about["error"]["all"] == about["error"]["1000"] == learning.served.progress.errors / 31
+
+
+def test_explanations_add_up_to_the_score(client):
+    rows = examples(3, labelled=False)
+    answer = client.post("/predict?explain=100", json=rows).json()
+    for score, said in zip(answer["scores"], answer["explanations"], strict=True):
+        assert sum(one["contribution"] for one in said) == pytest.approx(score, abs=1e-4)
+    names = {one["feature"] for one in answer["explanations"][0]}
+    assert {"size", f"colour={rows[0]['colour']}", "bias"} <= names
+    (first,) = client.post("/predict?explain=2", json=rows[0]).json()["explanations"]
+    loudest = sorted(abs(one["contribution"]) for one in answer["explanations"][0][:-1])[-2:]
+    assert sorted(abs(one["contribution"]) for one in first[:-1]) == loudest
+    assert client.post("/predict?explain=many", json=rows).status_code == 400
+
+
+def test_the_model_file_has_all_that_was_acknowledged(client, tmp_path):
+    client.post("/learn", json=examples(10))
+    (tmp_path / "got").write_bytes(client.get("/model.safetensors").content)
+    from rosenblatt.storage.file import load_model
+
+    assert load_model(tmp_path / "got").facts["service"]["sequence"] == 10
+
+
+def test_metrics_health_and_schema(client):
+    client.post("/learn", json=examples(10))
+    client.post("/predict", content="{")
+    text = client.get("/metrics").text
+    assert 'rosenblatt_requests_total{path="/learn",status="202"} 1\n' in text
+    assert 'rosenblatt_requests_total{path="/predict",status="400"} 1\n' in text
+    assert "rosenblatt_writable 1\n" in text
+    for line in text.splitlines():
+        assert line.startswith("# ") or len(line.split()) == 2
+    assert client.get("/healthz").json() == {"status": "ok", "learning": True, "failure": None}
+    schema = client.get("/openapi.json").json()
+    assert set(schema["paths"]) >= {"/predict", "/learn", "/model", "/metrics", "/healthz"}
+    body = schema["paths"]["/learn"]["post"]["requestBody"]["content"]["application/json"]
+    assert body["schema"]["oneOf"][0]["properties"]["kind"] == {"enum": ["big", "small"]}
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("rows", "row", "column"),
+    [
+        ([*examples(3), {"size": "tall", "kind": "big"}], 4, "size"),
+        ([*examples(3), {"size": 1, "kind": "giant"}], 4, "kind"),
+        ([*examples(3), {"size": 1}], 4, "kind"),
+        ([{"size": 1, "kind": "big"}, 7], 2, None),
+    ],
+)
+def test_a_request_is_learnt_whole_or_not_at_all(client, learning, rows, row, column):
+    answer = client.post("/learn", json=rows)
+    assert answer.status_code == 400
+    assert (answer.json()["row"], answer.json()["column"]) == (row, column)
+    learning.call(lambda: None).result(10)
+    assert (learning.log.last, learning.served.sequence) == (0, 0)
+
+
+def test_limits(learning):
+    client = client_of(learning, bytes=1000, rows=3)
+    many, long = examples(4), [{"size": 1, "kind": "big", "note": "x" * 2000}]
+    for rows in (many, long):
+        assert client.post("/learn", json=rows).status_code == 413
+
+    async def parts():  # of unknown length
+        for _ in range(5):
+            yield b"x" * 400
+
+    kind = {"content-type": "application/json"}
+    assert client.post("/learn", content=parts(), headers=kind).status_code == 413
+    client = client_of(learning, open=0)
+    answer = client.post("/predict", json=many)
+    assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
+    assert learning.log.last == 0
+
+
+def test_kinds_that_are_not_read(client):
+    for kind in ("text/html", "text/plain", "application/x-www-form-urlencoded"):
+        answer = client.post("/learn", content="{}", headers={"content-type": kind})
+        assert answer.status_code == 415
+    zipped = {"content-type": "application/json", "content-encoding": "gzip"}
+    assert client.post("/learn", content=b"x", headers=zipped).status_code == 415
+    assert client.get("/learn").status_code == 405
+    assert client.get("/nothing").status_code == 404
+    assert client.get("/../../etc/passwd").status_code == 404
+
+
+def test_without_learning_it_is_refused(learning):
+    answer = client_of(learning, learns=False).post("/learn", json=examples(1))
+    assert answer.status_code == 403
+    assert "does not learn" in answer.json()["error"]
+
+
+def test_a_token_is_asked_for(learning):
+    client = client_of(learning, token=SECRET)
+    assert client.get("/healthz").status_code == client.get("/").status_code == 200
+    for headers in ({}, {"authorization": "Bearer no"}, {"authorization": f"Basic {SECRET}"}):
+        for path in ("/model", "/metrics", "/model.safetensors", "/openapi.json"):
+            assert client.get(path, headers=headers).status_code == 401
+        assert client.post("/learn", json=examples(1), headers=headers).status_code == 401
+    right = {"authorization": f"Bearer {SECRET}"}
+    assert client.post("/learn", json=examples(1), headers=right).status_code == 202
+    assert client.get("/openapi.json", headers=right).json()["security"] == [{"token": []}]
+
+
+def test_pages_of_other_sites_are_refused(client):
+    for headers in ({"origin": "https://evil.example"}, {"host": "evil.example"}):
+        assert client.post("/learn", json=examples(1), headers=headers).status_code in (403, 421)
+    assert client.post("/learn", json=examples(1), headers={"origin": HOST}).status_code == 202
+
+
+def test_while_nothing_can_be_written_predictions_go_on(client, learning):
+    def full(texts):
+        raise LogError("m.log cannot be written (database or disk is full).")
+
+    append, learning.log.append = learning.log.append, full
+    answer = client.post("/learn", json=examples(2))
+    assert answer.status_code == 503
+    assert "disk is full). Nothing of this request was learnt." in answer.json()["error"]
+    assert client.post("/predict", json=examples(2)).status_code == 200
+    assert "full" in client.get("/healthz").json()["failure"]
+    assert "rosenblatt_writable 0\n" in client.get("/metrics").text
+    learning.log.append = append
+    assert client.post("/learn", json=examples(2)).json()["sequence"] == 2
+    assert client.get("/healthz").json()["failure"] is None

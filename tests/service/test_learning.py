@@ -1,0 +1,190 @@
+"""The thread that learns: groups share a sync, snapshots name what they know, starts recover."""
+
+import json
+import threading
+
+import pytest
+
+from rosenblatt.service.learning import Job, Keeping, Learning, log_of
+from rosenblatt.service.log import Log, LogError
+
+from .conftest import examples, replayed, sequence_in, trained
+
+
+def taught(learning, rows, wait=True):
+    """Teach rows in jobs of one; their sequence numbers or errors."""
+    told, all_told = [], threading.Event()
+
+    def tell(outcome):
+        told.append(outcome)
+        if len(told) == len(rows):
+            all_told.set()
+
+    for row in rows:
+        made = learning.served.maker.make([row], labelled=True)
+        learning.take(Job([json.dumps(row)], made, tell))
+    assert all_told.wait(30)
+    return told
+
+
+def silent(path, keeping=None):
+    said = []
+    learning = Learning(path, keeping, said.append)
+    learning.start()
+    return learning, said
+
+
+def test_examples_are_acknowledged_in_order_and_learnt(learning):
+    assert taught(learning, examples(30)) == list(range(1, 31))
+    learning.stop()
+    assert sequence_in(learning.path) == 30
+    assert learning.path.read_bytes() == replayed(learning.path)
+
+
+def test_what_waits_shares_one_sync(model):
+    learning, _ = silent(model)
+    learning.stop()
+    learning = Learning(model, None, lambda sentence: None)
+    groups = []
+    append = learning.log.append
+    learning.log.append = lambda texts: groups.append(len(texts)) or append(texts)
+    told = []
+    for row in examples(40):
+        made = learning.served.maker.make([row], labelled=True)
+        learning.take(Job([json.dumps(row)], made, told.append))
+    learning.start()
+    learning.stop()
+    assert groups == [40]
+    assert told == list(range(1, 41))
+
+
+def test_a_service_goes_on_where_it_was_left(model):
+    for begin in range(3):
+        learning, said = silent(model)
+        assert said == []
+        assert taught(learning, examples(10, seed=begin)) == list(
+            range(10 * begin + 1, 10 * begin + 11)
+        )
+        learning.stop()
+    assert model.read_bytes() == replayed(model)
+
+
+def test_what_the_snapshot_lacks_is_learnt_from_the_log(model):
+    early = model.read_bytes()
+    learning, _ = silent(model)
+    taught(learning, examples(25))
+    learning.stop()
+    late = model.read_bytes()
+    model.write_bytes(early)  # as before the first snapshot
+    learning, said = silent(model)
+    assert said == [f"25 examples were learnt again from {log_of(model)}."]
+    learning.stop()
+    assert model.read_bytes() == late
+
+
+def test_a_corrupt_snapshot_is_rebuilt_from_the_log(model):
+    learning, _ = silent(model)
+    taught(learning, examples(25))
+    learning.stop()
+    good = model.read_bytes()
+    for bad in (good[:-1] + bytes([good[-1] ^ 1]), good[:100], b""):
+        model.write_bytes(bad)
+        learning, said = silent(model)
+        assert "is not an intact model" in said[0]
+        assert f"rebuilt from {log_of(model)}" in said[0]
+        learning.stop()
+        assert model.read_bytes() == good
+    model.unlink()
+    learning, said = silent(model)
+    learning.stop()
+    assert model.read_bytes() == good
+
+
+def test_another_model_is_not_taken_for_that_of_the_log(model, tmp_path):
+    learning, _ = silent(model)
+    taught(learning, examples(5))
+    learning.stop()
+    trained(model, examples(30, seed=77))
+    with pytest.raises(ValueError, match="has not learnt from"):
+        Learning(model)
+    Log(log_of(model), writes=True).close()  # it was left
+
+
+def test_a_log_that_lost_its_end_goes_on_after_the_model(model):
+    learning, _ = silent(model)
+    taught(learning, examples(20))
+    learning.stop()
+    log = Log(log_of(model), writes=True)
+    log.connection.execute("DELETE FROM examples WHERE sequence > 12")
+    log.close()
+    learning, said = silent(model)
+    assert "ends at example 12, and the model knows 20" in said[0]
+    assert taught(learning, examples(3)) == [21, 22, 23]
+    learning.stop()
+    log = Log(log_of(model), writes=False)
+    assert log.models() == [0, 20]
+    log.close()
+
+
+def test_a_lost_log_begins_anew_after_the_model(model):
+    learning, _ = silent(model)
+    taught(learning, examples(4))
+    learning.stop()
+    log_of(model).unlink()
+    learning, said = silent(model)
+    assert "a new one goes on after example 4" in said[0]
+    assert taught(learning, examples(1)) == [5]
+    learning.stop()
+    assert model.read_bytes() == replayed(model)
+
+
+def test_snapshots_are_made_on_the_way(model):
+    learning, _ = silent(model, Keeping(examples=10, seconds=1000))
+    for begin in range(5):
+        taught(learning, examples(10, seed=begin))
+    learning.call(lambda: None).result(10)
+    if learning.saving is not None:
+        learning.saving.result(10)
+    assert sequence_in(model) >= 10
+    assert learning.call(learning.snapshot).result(10) == model
+    assert sequence_in(model) == 50
+    learning.stop()
+
+
+def test_what_cannot_be_written_is_refused_and_nothing_is_learnt(learning):
+    taught(learning, examples(3))
+    said, append = [], learning.log.append
+    learning.say = said.append
+
+    def full(texts):
+        raise LogError("m.log cannot be written (database or disk is full).")
+
+    learning.log.append = full
+    refusals = taught(learning, examples(4))
+    assert all(isinstance(one, LogError) for one in refusals)
+    assert "disk is full" in learning.failure
+    assert len(said) == 1
+    learning.log.append = append
+    assert taught(learning, examples(2)) == [4, 5]
+    assert learning.failure is None
+    assert said[1:] == ["The log can be written again."]
+    learning.stop()
+    assert learning.path.read_bytes() == replayed(learning.path)
+
+
+def test_old_examples_are_forgotten(model):
+    learning, said = silent(model, Keeping(examples=1, seconds=0, days=1e-7))
+    for begin in range(6):
+        taught(learning, examples(5, seed=begin))
+        learning.call(learning.snapshot).result(10)
+        learning.call(lambda: None).result(10)
+    learning.stop()
+    assert any("were forgotten" in sentence for sentence in said)
+    log = Log(log_of(model), writes=False)
+    first = log.models()[0]
+    assert first > 0
+    log.close()
+    assert model.read_bytes() == replayed(model)
+    learning, said = silent(model)
+    assert said == []
+    learning.stop()

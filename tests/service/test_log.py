@@ -1,0 +1,117 @@
+"""The log: all or nothing, in order, of one writer, and never trimmed beyond a model."""
+
+import sqlite3
+import time
+
+import pytest
+
+from rosenblatt.service.log import Log, LogError
+
+
+@pytest.fixture
+def log(tmp_path):
+    made = Log.create(tmp_path / "m.log", b"first")
+    yield made
+    made.close()
+
+
+def texts(log, after=0, until=None):
+    return [entry.text for entries in log.entries(after, until, size=3) for entry in entries]
+
+
+def test_examples_come_back_in_order_with_their_numbers(log):
+    assert (log.append(["a", "b"]), log.append(["c"]), log.append(["d", "e"])) == (2, 3, 5)
+    assert texts(log) == ["a", "b", "c", "d", "e"]
+    assert texts(log, after=2, until=4) == ["c", "d"]
+    identity = log.identity
+    log.close()
+    again = Log(log.path, writes=True)
+    assert (again.last, again.identity, texts(again, after=4)) == (5, identity, ["e"])
+    assert (again.models(), again.model(0)) == ([0], b"first")
+    again.close()
+
+
+def test_every_commit_is_synced(log):
+    assert log.one("PRAGMA journal_mode") == ("wal",)
+    assert log.one("PRAGMA synchronous") == (2,)  # FULL
+
+
+def test_one_writes_and_others_read(log):
+    log.append(["a"])
+    with pytest.raises(ValueError, match="Another service writes"):
+        Log(log.path, writes=True)
+    reader = Log(log.path, writes=False)
+    log.append(["b"])
+    assert texts(reader, until=2) == ["a", "b"]
+    with pytest.raises(LogError, match="cannot be written"):
+        reader.append(["c"])
+    reader.close()
+    assert texts(log) == ["a", "b"]
+
+
+def test_after_an_error_nothing_of_a_group_is_there_and_the_log_goes_on(log):
+    log.append(["a"])
+    with pytest.raises(LogError, match="cannot be written"):
+        log.write("INSERT INTO nothing VALUES (?)", [(1,)])
+    log.last = 0  # the number of an example that is there
+    with pytest.raises(LogError, match="UNIQUE"):
+        log.append(["b", "c"])
+    log.last = 1
+    assert log.append(["d"]) == 2
+    assert texts(log) == ["a", "d"]
+
+
+def test_a_clock_that_is_set_back_changes_nothing(log, monkeypatch):
+    log.append(["a"])
+    monkeypatch.setattr(time, "time", lambda: 5.0)
+    log.append(["b"])
+    assert texts(log) == ["a", "b"]
+    received = log.connection.execute("SELECT received FROM examples ORDER BY sequence").fetchall()
+    assert received == sorted(received)
+    assert received[0][0] > 5
+
+
+def test_examples_are_forgotten_behind_an_old_model_only(log, monkeypatch):
+    for day, text in enumerate("abcdef", 1):
+        monkeypatch.setattr(time, "time", lambda day=day: time_of(day))
+        log.append([text])
+    assert log.trim(time_of(10)) == 0  # there is no model but the first
+    log.keep_model(2, b"second")
+    log.keep_model(4, b"fourth")
+    assert log.trim(time_of(2)) == 0
+    assert log.trim(time_of(3.5)) == 2  # 0 and 1: those after the second are not older
+    assert (log.models(), texts(log, after=2)) == ([2, 4], ["c", "d", "e", "f"])
+    with pytest.raises(ValueError, match="lacks the examples after number 0"):
+        texts(log)
+    assert log.trim(time_of(100)) == 2
+    assert (log.models(), texts(log, after=4), log.last) == ([4], ["e", "f"], 6)
+
+
+def time_of(day):
+    return 4e9 + day * 86_400  # after today
+
+
+def test_a_gap_is_noticed(log):
+    log.append(["a", "b", "c"])
+    log.connection.execute("DELETE FROM examples WHERE sequence = 2")
+    with pytest.raises(ValueError, match="lacks the examples after number 0"):
+        texts(log)
+
+
+def test_what_is_no_log_is_refused(tmp_path):
+    path = tmp_path / "m.log"
+    with pytest.raises(FileNotFoundError, match="There is no log"):
+        Log(path, writes=False)
+    path.write_bytes(b"something else" * 1000)
+    with pytest.raises((ValueError, LogError), match=r"not an intact log|cannot be read"):
+        Log(path, writes=True)
+    path.unlink()
+    sqlite3.connect(path).execute("CREATE TABLE other (a)").connection.close()
+    with pytest.raises(ValueError, match="not a log of rosenblatt"):
+        Log(path, writes=True)
+
+
+def test_a_log_appears_whole_or_not_at_all(tmp_path):
+    with pytest.raises(LogError, match="cannot be written"):
+        Log.create(tmp_path / "none" / "m.log", b"model")
+    assert list(tmp_path.iterdir()) == []

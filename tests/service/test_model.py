@@ -1,0 +1,171 @@
+"""The model is a function of the log: to the last bit, however examples came together."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import rosenblatt
+from rosenblatt.parameters import FAMILY
+from rosenblatt.service.log import Log
+from rosenblatt.service.model import WINDOWS, Progress, ServedModel, model_in, rebuilt
+from rosenblatt.storage.file import load_model, save_model
+
+from .conftest import examples, trained
+
+THREE = ["small", "big", "huge"]
+
+
+def served(path):
+    return ServedModel(load_model(path), str(path))
+
+
+def content(model, folder):
+    save_model(folder / "content", model.model())
+    return (folder / "content").read_bytes()
+
+
+def begun(path, rule, solution, classes, dense):
+    """A model of some rule that has learnt little."""
+    rows = [row | {"kind": THREE[k % classes]} for k, row in enumerate(examples(9, seed=5))]
+    if dense:
+        rows = [{"size": row["size"], "kind": row["kind"]} for row in rows]
+    estimator = getattr(rosenblatt, FAMILY[rule][0])(solution=solution, max_iter=1)
+    labels = [row.pop("kind") for row in rows]
+    from sklearn.pipeline import make_pipeline
+
+    features = rosenblatt.Features(bits=None if dense else 10)
+    rosenblatt.save(make_pipeline(features, estimator).fit(rows, labels), path)
+    return path
+
+
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("solution", ["last", "average"])
+@pytest.mark.parametrize("rule", FAMILY)
+def test_cuts_do_not_matter(tmp_path, rule, solution, classes, dense):
+    path = begun(tmp_path / "m", rule, solution, classes, dense)
+    rows = [
+        {"size": row["size"], "colour": row["colour"], "label": THREE[k % classes]}
+        for k, row in enumerate(examples(60, seed=1))
+    ]
+    wanted = served(path)
+    for row in rows:
+        wanted.learn(wanted.maker.make([row], labelled=True))
+    for cuts in ([], [1, 2, 30], [59]):
+        other = served(path)
+        for some in np.split(np.arange(60), cuts):
+            other.learn(other.maker.make([rows[k] for k in some], labelled=True))
+        assert content(other, tmp_path) == content(wanted, tmp_path)
+    assert wanted.sequence == wanted.progress.examples == 60
+
+
+def test_a_replayed_model_is_the_one_that_was_kept(tmp_path):
+    path = trained(tmp_path / "m")
+    model, log = served(path), Log.create(tmp_path / "m.log", path.read_bytes())
+    model.log = log.identity
+    kept = {}
+    for begin, row in enumerate(examples(100)):
+        log.append([json.dumps(row)])
+        model.learn(model.maker.make([row], labelled=True))
+        if begin % 40 == 0:
+            kept[begin + 1] = content(model, tmp_path)
+    for sequence, wanted in kept.items():
+        other = rebuilt(log, sequence)
+        assert list(other.replay(log, sequence))[-1:] == [sequence]
+        assert content(other, tmp_path) == wanted
+    log.keep_model(41, kept[41])
+    from_there = rebuilt(log)
+    assert from_there.sequence == 41
+    assert list(from_there.replay(log)) == [100]
+    assert content(from_there, tmp_path) == content(model, tmp_path)
+    restored = ServedModel(model_in(kept[41], "m"), "m")
+    assert restored.progress.as_json() == rebuilt(log, 41).progress.as_json()
+    with pytest.raises(ValueError, match="examples up to 100, not 101"):
+        rebuilt(log, 101)
+    log.close()
+
+
+def test_an_example_that_overflows_is_passed_over_wherever_it_is_cut(tmp_path):
+    rows = [{"a": 1.0, "b": -1.0, "kind": k % 2} for k in range(4)]
+    path = trained(tmp_path / "m", rows, text=(), bits=None, scale="none", solution="last")
+    huge = {"a": 3e38, "b": 3e38, "kind": 0}
+    coming = [rows[1], huge, huge | {"kind": 1}, huge, huge, rows[0], rows[3]]
+    whole, alone = served(path), served(path)
+    whole.learn(whole.maker.make(coming, labelled=True))
+    for row in coming:
+        alone.learn(alone.maker.make([row], labelled=True))
+    assert whole.progress.refused > 0
+    assert content(whole, tmp_path) == content(alone, tmp_path)
+    assert np.isfinite(whole.learner.coefficients()[0]).all()
+
+
+def test_a_published_model_does_not_change(tmp_path):
+    for solution in ("last", "average"):
+        model = served(trained(tmp_path / "m", solution=solution))
+        rows = model.maker.make(examples(5), labelled=True)
+        published = model.published()
+        before = published.scores(rows.rows, rows.width)
+        np.testing.assert_array_equal(before, model.learner.scores(rows.rows, rows.width))
+        for _ in range(5):
+            model.learn(model.maker.make(examples(50, seed=7), labelled=True))
+        np.testing.assert_array_equal(published.scores(rows.rows, rows.width), before)
+        assert (model.learner.scores(rows.rows, rows.width) != before).any()
+
+
+def test_warming_up_changes_nothing(tmp_path):
+    model = served(trained(tmp_path / "m"))
+    before = content(model, tmp_path)
+    model.warm_up()
+    assert content(model, tmp_path) == before
+
+
+@pytest.mark.parametrize("solution", ["vote", "pocket"])
+def test_what_needs_all_rows_is_not_learnt(tmp_path, solution):
+    with pytest.raises(ValueError, match=f"solution {solution}, which needs all rows"):
+        served(trained(tmp_path / "m", solution=solution)).refuse_to_learn()
+
+
+def test_models_without_features_are_not_served(tmp_path):
+    from rosenblatt import KernelPerceptron, Perceptron
+
+    for kind, sentence in ((Perceptron, "how features are made"), (KernelPerceptron, "linear")):
+        kind().fit([[1.0], [-1.0]], [0, 1]).save(tmp_path / "m")
+        with pytest.raises(ValueError, match=sentence):
+            served(tmp_path / "m")
+
+
+# The errors on the way
+
+
+@given(
+    wrong=st.lists(st.booleans(), max_size=3000),
+    cuts=st.lists(st.integers(0, 3000), max_size=5),
+    kept=st.integers(0, 3000),
+)
+@settings(max_examples=40)
+def test_progress_depends_on_the_examples_only(wrong, cuts, kept):
+    one, other = Progress(), Progress()
+    one.add(np.array(wrong, bool))
+    for part in np.split(np.array(wrong, bool), sorted(cuts)):
+        other.add(part)
+        if len(part) % 2 == kept % 2:
+            other = Progress(json.loads(json.dumps(other.as_json())))
+    assert one.as_json() == other.as_json()
+    for last in WINDOWS:
+        some = wrong[-last:]
+        assert one.error(last) == (np.mean(some) if some else None)
+    assert one.error() == (np.mean(wrong) if wrong else None)
+
+
+def test_the_curve_stays_short():
+    progress = Progress()
+    wrong = np.arange(100_000) % 3 == 0
+    for part in np.split(wrong, range(777, 100_000, 777)):
+        progress.add(part)
+    assert 256 <= len(progress.curve) < 512
+    sums = np.cumsum(wrong)
+    assert all(errors == sums[at - 1] for at, errors in progress.curve)
+    assert progress.error(10_000) == np.mean(wrong[-10_000:])

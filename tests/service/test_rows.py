@@ -1,0 +1,126 @@
+"""Examples become the rows that files of them become, each for itself."""
+
+import json
+
+import numpy as np
+import pytest
+
+import rosenblatt
+from rosenblatt.rows import matrix_of, n_rows, to_dense
+from rosenblatt.service.bodies import BadExampleError
+from rosenblatt.service.model import ServedModel
+from rosenblatt.service.rows import together
+from rosenblatt.storage.file import load_model
+
+from .conftest import examples, trained
+
+NUMBERS = [{"a": a, "b": -a / 3, "kind": int(a > 3)} for a in range(8)]
+
+
+def maker(path):
+    return ServedModel(load_model(path), str(path)).maker
+
+
+def dense(made):
+    return to_dense(matrix_of(made.rows, n_rows(made.rows), made.width))
+
+
+@pytest.mark.parametrize("options", [{}, {"cross": "size,colour"}, {"scale": "none"}])
+def test_rows_are_those_of_features(tmp_path, options):
+    path = trained(tmp_path / "m.safetensors", **options)
+    rows = examples(20, seed=3)
+    made = maker(path).make(rows, labelled=True)
+    wanted = rosenblatt.load(path)[0].transform(rows)
+    np.testing.assert_array_equal(dense(made), to_dense(wanted))
+    assert made.labels == [row["kind"] for row in rows]
+
+
+def test_rows_of_numbers_are_those_of_features(tmp_path):
+    path = trained(tmp_path / "m.safetensors", NUMBERS, text=(), bits=None)
+    made = maker(path).make(NUMBERS, labelled=True)
+    np.testing.assert_array_equal(dense(made), rosenblatt.load(path)[0].transform(NUMBERS))
+    assert made.labels == [row["kind"] for row in NUMBERS]
+
+
+def test_a_row_does_not_depend_on_those_that_come_with_it(tmp_path):
+    odd = [
+        {"size": 2**60 + 1, "colour": 3, "note": True, "kind": "big"},
+        {"size": 0.1, "colour": "red", "note": None, "kind": "big"},
+        {"size": "1e-3", "colour": 2.5, "kind": "small"},
+        {"size": None, "colour": None, "note": 7, "kind": "small"},
+        {"size": True, "colour": False, "note": "x", "kind": "small"},
+    ]
+    for path in (
+        trained(tmp_path / "m.safetensors"),
+        trained(tmp_path / "n.safetensors", NUMBERS, text=(), bits=None),
+    ):
+        make = maker(path).make
+        rows = odd if "m." in path.name else [{"a": one["size"], "kind": 1} for one in odd]
+        whole, alone = make(rows, True), together([make([row], True) for row in rows])
+        np.testing.assert_array_equal(dense(whole), dense(alone))
+        assert whole.labels == alone.labels
+
+
+def test_csv_and_json_are_the_same_rows(tmp_path):
+    make = maker(trained(tmp_path / "m.safetensors")).make
+    rows = examples(5)
+    words = [{name: str(value) for name, value in row.items()} for row in rows]
+    np.testing.assert_array_equal(dense(make(rows, True)), dense(make(words, True)))
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "sentence"),
+    [
+        ({"size": "tall", "kind": "big"}, "size", "'tall' is not a number"),
+        ({"size": [1], "kind": "big"}, "size", "not a number"),
+        ({"size": {"a": 1}, "kind": "big"}, "size", "not a number"),
+        ({"size": 1e39, "kind": "big"}, "size", "too large"),
+        ({"size": "inf", "kind": "big"}, "size", "not a number"),
+        ({"size": 10**400, "kind": "big"}, "size", "too large"),
+        ({"colour": ["red"], "kind": "big"}, "colour", "neither a word"),
+        ({"colour": json.loads('"\\ud800"'), "kind": "big"}, "colour", "half a character"),
+        ({"size": 1}, "kind", "label is missing"),
+        ({"size": 1, "kind": " "}, "kind", "label is missing"),
+        ({"size": 1, "kind": ["big"]}, "kind", "neither a word"),
+        ({"sise": 1, "kind": "big"}, None, "none of the model's columns"),
+    ],
+)
+def test_what_cannot_be_used_is_named_with_row_and_column(tmp_path, row, column, sentence):
+    make = maker(trained(tmp_path / "m.safetensors")).make
+    with pytest.raises(BadExampleError, match=sentence) as error:
+        make([*examples(2), row], labelled=True)
+    assert (error.value.row, error.value.column) == (3, column)
+
+
+def test_dates_are_those_of_features(tmp_path):
+    days = ["2024-02-29", "2023-12-31", "2024-07-01", "1999-01-05"]
+    rows = [{"when": day, "kind": k % 2} for k, day in enumerate(days)]
+    path = trained(tmp_path / "m.safetensors", rows, text=())
+    make = maker(path).make
+    np.testing.assert_array_equal(
+        dense(make(rows, True)), to_dense(rosenblatt.load(path)[0].transform(rows))
+    )
+    odd = [*rows, {"when": "2024-05-05T10:00:00Z", "kind": 1}, {"when": None, "kind": 1}]
+    alone = together([make([row], True) for row in odd])
+    np.testing.assert_array_equal(dense(make(odd, True)), dense(alone))
+    with pytest.raises(BadExampleError, match="'soon' is not a date") as error:
+        make([*rows, {"when": "soon", "kind": 1}], labelled=True)
+    assert (error.value.row, error.value.column) == (5, "when")
+
+
+@pytest.mark.parametrize("kind", ["svm", "vw"])
+def test_models_of_lines_take_lines(tmp_path, kind):
+    forms = {"svm": "{0} 1:{1} 3:{2}", "vw": "{0} |f a:{1} b:{2}"}
+    lines = [forms[kind].format(k % 2, k, 9 - k) for k in range(10)]
+    data = tmp_path / f"data.{kind}"
+    data.write_text("".join(f"{line}\n" for line in lines))
+    rosenblatt.save(rosenblatt.train(data, bits=10 if kind == "vw" else None), tmp_path / "m")
+    make = maker(tmp_path / "m").make
+    made = make(lines, labelled=True)
+    assert made.labels == [k % 2 for k in range(10)]
+    np.testing.assert_array_equal(
+        dense(made), dense(together([make([one], True) for one in lines]))
+    )
+    for broken in ("1 1:x:2" if kind == "svm" else "1 |f a:b:c:", "a\nb", "", "# nothing"):
+        with pytest.raises(BadExampleError):
+            make([lines[0], broken], labelled=True)

@@ -1,0 +1,93 @@
+"""The process: where it listens, whom it lets in, and how it ends."""
+
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from rosenblatt.service.server import bound, is_loopback
+
+from ..cli.conftest import run
+from .conftest import examples, replayed, sequence_in
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_an_orderly_end_learns_the_rest_and_writes_the_model(serve, model, number):
+    service = serve(model, "--learn")
+    assert service.learn(examples(20)) == (202, {"sequence": 20, "examples": 20})
+    assert service.predict(examples(1))[0] == 200
+    status, err = service.stop(number)
+    assert (status, err) == (0, f"rosenblatt: {model} has learnt 20 examples.\n")
+    assert sequence_in(model) == 20
+    assert model.read_bytes() == replayed(model)
+    again = serve(model, "--learn")
+    assert again.model()["sequence"] == 20
+    assert again.stop()[0] == 0
+
+
+def test_without_learn_nothing_is_written(serve, model):
+    before = model.read_bytes()
+    service = serve(model)
+    assert service.predict(examples(3))[0] == 200
+    assert service.learn(examples(3))[0] == 403
+    assert service.ask("GET", "/model.safetensors")[1] == before
+    assert service.stop() == (0, "")
+    assert [path.name for path in model.parent.iterdir()] == [model.name]
+
+
+def test_two_services_do_not_write_one_log(serve, model, capsys):
+    serve(model, "--learn")
+    status, _, err = run(capsys, "serve", model, "--learn", "--port", 0)
+    assert status == 2
+    assert "Another service writes" in err
+
+
+def test_others_need_a_token_unless_it_is_said(capsys, model, tmp_path, serve):
+    status, _, err = run(capsys, "serve", model, "--host", "0.0.0.0")
+    assert status == 2
+    assert "--token-file" in err
+    short = tmp_path / "short"
+    short.write_text("abc\n")
+    assert run(capsys, "serve", model, "--token-file", short)[0] == 2
+    secret = tmp_path / "secret"
+    secret.write_text("a long enough token\n")
+    status, _, err = run(capsys, "serve", model, "--token-file", secret, "--no-token")
+    assert (status, err.count("\n")) == (2, 1)
+    service = serve(model, "--host", "0.0.0.0", "--token-file", str(secret))
+    assert service.ask("GET", "/model")[0] == 401
+    assert service.ask("GET", "/model", Authorization="Bearer a long enough token")[0] == 200
+
+
+def test_a_port_that_is_taken_is_named(monkeypatch):
+    monkeypatch.setattr("rosenblatt.service.server.PATIENCE", 0.0)
+    taken = bound("127.0.0.1", 0)
+    port = taken.getsockname()[1]
+    with pytest.raises(ValueError, match=f"127.0.0.1:{port} cannot be listened to"):
+        bound("127.0.0.1", port)
+    taken.close()
+
+
+def test_loopback_is_known_by_name_and_number():
+    assert all(map(is_loopback, ["127.0.0.1", "localhost", "::1", "127.8.9.1"]))
+    assert not any(map(is_loopback, ["0.0.0.0", "::", "10.0.0.1", "example.org"]))
+
+
+def test_without_starlette_the_command_says_what_to_install(tmp_path):
+    for absent in ("starlette", "uvicorn"):
+        script = (
+            f"import sys; sys.modules['{absent}'] = None\n"
+            "from rosenblatt.cli.app import main; main()"
+        )
+        ran = subprocess.run(
+            [sys.executable, "-c", script, "serve", "m"], capture_output=True, text=True, timeout=60
+        )
+        assert ran.returncode == 2
+        assert ran.stderr.endswith("pip install 'rosenblatt[serve]'.\n")
+
+
+def test_a_model_that_is_not_there(capsys, tmp_path):
+    for options in ((), ("--learn",)):
+        status, _, err = run(capsys, "serve", tmp_path / "none", "--port", 0, *options)
+        assert status == 2
+        assert err.count("\n") == 1

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..classifiers.base import FLOATS, OnlineClassifier, canonical, seed_of
+from ..classifiers.base import OnlineClassifier, canonical, seed_of
 from ..labels import refuse_one_class, rows_that_count
 from ..parameters import KERNEL, SIGN_OF_ZERO, ParameterError, check, check_ties, finite_number
 from ..progress import bar_of_epochs
@@ -25,8 +25,8 @@ from .budget import SQUARED, BudgetedTask
 from .device import (
     DeviceScorer,
     DeviceTask,
+    checked_there,
     lives_there,
-    moved_there,
     on_card,
     on_host,
     rows_there,
@@ -327,7 +327,7 @@ class KernelPerceptron(OnlineClassifier):
         """X as a float array or CSR matrix that is finite, y as a list of labels."""
         y = on_host(y) if lives_there(y) else y
         if lives_there(X) and self._is_on_gpu(X):
-            X = self._check_gpu_rows(X, reset)
+            X = checked_there(X, self, None if reset else self._state.support.dtype)
             y = self._check_labels(y, X.shape[0])
         else:
             X = on_host(X) if lives_there(X) else X
@@ -341,31 +341,13 @@ class KernelPerceptron(OnlineClassifier):
         """Whether to learn from X, or score it, on a GPU."""
         return self.device == "cuda" or (self.device is None and lives_there(X))
 
-    def _check_gpu_rows(self, X: Any, reset: bool) -> Any:
-        """X on the GPU, as a float array with the columns that the model knows."""
-        X = moved_there(X)
-        if X.ndim != 2 or 0 in X.shape:
-            raise ValueError(f"X must be a matrix of rows and columns; it has shape {X.shape}.")
-        if reset:
-            self.n_features_in_ = X.shape[1]
-            self.__dict__.pop("feature_names_in_", None)
-        elif X.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has {X.shape[1]} features, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features as input."
-            )
-        dtype = (
-            (X.dtype if X.dtype in FLOATS else FLOATS[0]) if reset else self._state.support.dtype
-        )
-        return X.astype(dtype, order="C", copy=False)
-
     def _rows_to_score(self, X: Any) -> Any:
         if not lives_there(X):
             return super()._rows_to_score(X)
         check_is_fitted(self)
         if not self._is_on_gpu(X):
             return super()._rows_to_score(on_host(X))
-        X = self._check_gpu_rows(X, False)
+        X = checked_there(X, self, self._state.support.dtype)
         refuse_not_finite(X)
         return X
 

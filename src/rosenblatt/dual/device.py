@@ -65,6 +65,33 @@ def moved_there(X: Any) -> Any:
     return xp.asarray(X)
 
 
+def checked_there(X: Any, model: Any, dtype: Any) -> Any:
+    """X on the GPU as a matrix of floats, with the columns that a model knows or is to know.
+
+    Parameters
+    ----------
+    X
+        An array that lives there.
+    model
+        An estimator.
+    dtype
+        Of its support, or None if it begins anew.
+    """
+    X = moved_there(X)
+    if X.ndim != 2 or 0 in X.shape:
+        raise ValueError(f"X must be a matrix of rows and columns; it has shape {X.shape}.")
+    if dtype is None:
+        model.n_features_in_ = X.shape[1]
+        model.__dict__.pop("feature_names_in_", None)
+        dtype = X.dtype if X.dtype in (np.float32, np.float64) else np.float64
+    elif X.shape[1] != model.n_features_in_:
+        raise ValueError(
+            f"X has {X.shape[1]} features, but {type(model).__name__} is expecting "
+            f"{model.n_features_in_} features as input."
+        )
+    return X.astype(dtype, order="C", copy=False)
+
+
 def on_host(array: Any) -> Array:
     """An array as NumPy has it."""
     if lives_there(array):

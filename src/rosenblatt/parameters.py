@@ -223,6 +223,9 @@ KERNEL: Mapping[str, Parameter] = BY_THRESHOLD | {
     "budget": count(None, None),
     "budget_policy": choice("projectron", "projectron", "forgetron", "random", "stop"),
     "cache_size": Parameter(200, "a number of megabytes above 0", positive_number),
+    "device": Parameter(
+        None, '"cpu", "cuda" or None', lambda value: value in (None, "cpu", "cuda")
+    ),
 }
 SEQUENCE: Mapping[str, Parameter] = {
     "markov": Parameter(1, "0, 1 or 2", lambda value: value in (0, 1, 2)),
@@ -239,7 +242,12 @@ SEQUENCE: Mapping[str, Parameter] = {
     "random_state": anything(None),
     "verbose": anything(0),
 }
-FOR_FILES: dict[str, Any] = {"solution": "average", "max_iter": 10, "random_state": 0}
+FOR_FILES: dict[str, Any] = {
+    "solution": "average",
+    "max_iter": 10,
+    "intercept_step": None,
+    "random_state": 0,
+}
 """Where the shell, which trains once on whatever it is given, differs from the textbook."""
 
 FOR_ONE_PASS: dict[str, Any] = {"rule": "arow", "solution": "last"}
@@ -250,6 +258,11 @@ CLUSTER: Mapping[str, Parameter] = {
     "mix": choice("uniform", *MIXES),  # or by confidence, where a rule has some
 }
 FILES: Mapping[str, Parameter] = {
+    "intercept_step": Parameter(
+        None,
+        "a number from 0 up or None",
+        lambda value: value is None or value == 0 or positive_number(value),
+    ),
     "window": Parameter(
         0, "a whole number from 0 up", lambda value: whole_number(value) or value == 0
     ),
@@ -263,7 +276,7 @@ FILES: Mapping[str, Parameter] = {
         lambda value: value == 0 or (whole_number(value) and value < 2**32),
     ),
 }
-"""Of training from a file, where a seed is a number."""
+"""Of training from a file, where a seed is a number, and the bias moves by the size of rows."""
 
 Values = Mapping[str, Any]
 
@@ -283,7 +296,8 @@ def parameters_of(rule: str, **given: Any) -> dict[str, Any]:
 def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, Any]:
     """All parameters of the estimator of a rule: as given, else as suits a file.
 
-    The order is None unless it is given: "each" in memory, "fixed" in a stream.
+    The order is None unless it is given: "each" in memory, "fixed" in a stream. So is the step of
+    the bias, which then goes by the size of the rows.
     """
     return parameters_of(rule, **(FOR_FILES | {"order": None} | given))
 

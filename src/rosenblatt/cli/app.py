@@ -12,7 +12,12 @@ from .. import __version__
 from ..parameters import in_python
 from . import draw, predict, prove, serve, train
 
-OPTIONS = {"max_iter": "epochs", "random_state": "seed", "n_iter_no_change": "early-stopping"}
+OPTIONS = {
+    "max_iter": "epochs",
+    "random_state": "seed",
+    "n_iter_no_change": "early-stopping",
+    "calibrate": "probabilities",
+}
 """Parameters whose options are called otherwise."""
 
 app = typer.Typer(

@@ -201,6 +201,10 @@ class LearningOptions(RuleOptions):
             "--early-stopping", help="Until held-out rows gain no more.", metavar=" ", **LEARNING
         ),
     ] = False
+    probabilities: Annotated[
+        bool,
+        typer.Option("--probabilities", help="Fit them on held-out rows.", metavar=" ", **LEARNING),
+    ] = False
     class_weight: Annotated[
         ClassWeight | None,
         typer.Option(help="Rare classes weigh more.", metavar="balanced", **LEARNING),
@@ -228,6 +232,7 @@ class LearningOptions(RuleOptions):
         given: dict[str, Any] = {"early_stopping": self.early_stopping, "random_state": self.seed}
         named = {"solution": self.solution, "order": self.order, "class_weight": self.class_weight}
         given |= {name: value.value for name, value in named.items() if value is not None}
+        given["calibrate"] = self.probabilities
         if self.average_decay is not None:
             given["average_decay"] = self.average_decay
         if self.epochs is not None or once:

@@ -748,7 +748,9 @@ def probabilities(scores, slope, offsets):
 
 def minus_log_likelihood(scores, codes, n_classes, slope, offsets):
     p = probabilities(scores, slope, offsets)
-    return -(platt_targets(codes, n_classes) * np.log(p)).sum() / len(codes)
+    return (np.sum(offsets**2) / 2 - (platt_targets(codes, n_classes) * np.log(p)).sum()) / len(
+        codes
+    )
 
 
 # Iterative parameter mixing (McDonald, Hall & Mann 2010): every part of the rows is learnt from the

@@ -56,7 +56,8 @@ def calibrated(scores: Array, codes: Array, n_classes: int) -> Calibration:
     """The calibration under which held-out labels are the most likely.
 
     Each label counts as a little uncertain, as in Platt (1999), so that no probability becomes 0
-    or 1; by Newton's method with backtracking, as in Lin, Lin & Weng (2007).
+    or 1; offsets are thought to be of size 1 or so beforehand, so that few rows do not turn what
+    scores choose. By Newton's method with backtracking, as in Lin, Lin & Weng (2007).
 
     Parameters
     ----------
@@ -85,7 +86,7 @@ def targets(codes: Array, n_classes: int) -> Array:
 
 @dataclass(frozen=True)
 class Likelihood:
-    """Minus the logarithm of how likely labels are, a mean over the rows, and its derivatives."""
+    """Minus the logarithm of how likely labels and offsets are, by row, and its derivatives."""
 
     scores: Array
     wanted: Array
@@ -97,20 +98,21 @@ class Likelihood:
     def value(self, theta: Array) -> float:
         """What is to be made small."""
         likely = np.maximum(self.probabilities(theta), np.finfo(float).tiny)
-        return -float((self.wanted * np.log(likely)).sum(axis=1).mean())
+        unlikely = -float((self.wanted * np.log(likely)).sum()) + float(theta[1:] @ theta[1:]) / 2
+        return unlikely / len(likely)
 
     def derivatives(self, theta: Array) -> tuple[Array, Array]:
         """The gradient and the matrix of second derivatives."""
         n, outputs = self.scores.shape
         P = self.probabilities(theta)[:, -outputs:]
         lack = P - self.wanted[:, -outputs:]
-        gradient = np.concatenate([[np.sum(lack * self.scores)], lack.sum(axis=0)]) / n
+        gradient = np.concatenate([[np.sum(lack * self.scores)], lack.sum(axis=0) + theta[1:]]) / n
         expected = (P * self.scores).sum(axis=1, keepdims=True)
         spread = P * (self.scores - expected)  # P of two classes is that of one, whose rest is 0
         H = np.empty((1 + outputs, 1 + outputs))
         H[0, 0] = np.sum(spread * self.scores) / n
         H[0, 1:] = H[1:, 0] = spread.sum(axis=0) / n
-        H[1:, 1:] = np.diag(P.sum(axis=0) / n) - P.T @ P / n
+        H[1:, 1:] = (np.diag(P.sum(axis=0) + 1.0) - P.T @ P) / n
         return gradient, H
 
 

@@ -12,6 +12,7 @@ import pytest
 
 import rosenblatt
 from rosenblatt.cli.options import Solution
+from rosenblatt.storage.file import load_model
 
 from .conftest import TEXT, TRAINED, flowers, labels_of, run, trained
 

@@ -748,9 +748,8 @@ def probabilities(scores, slope, offsets):
 
 def minus_log_likelihood(scores, codes, n_classes, slope, offsets):
     p = probabilities(scores, slope, offsets)
-    return (np.sum(offsets**2) / 2 - (platt_targets(codes, n_classes) * np.log(p)).sum()) / len(
-        codes
-    )
+    labels = -(platt_targets(codes, n_classes) * np.log(p)).sum()
+    return (labels + np.sum(offsets**2) / 2) / len(codes)
 
 
 # Iterative parameter mixing (McDonald, Hall & Mann 2010): every part of the rows is learnt from the

@@ -860,6 +860,25 @@ def hash_bytes(data, h=0):
     return mix_bits(h)
 
 
+# The weights of n-grams in texts.
+
+
+def weighed(counts, how, weights=(), unit_length=True):
+    """The values of a text, of which ``counts`` says how often it has each n-gram."""
+    values = {}
+    for gram, count in counts.items():
+        of_count = {"raw": count, "binary": 1.0, "sublinear": 1 + np.log(count)}
+        values[gram] = of_count[how] * (weights[gram] if len(weights) else 1)
+    length = np.sqrt(sum(value * value for value in values.values())) if unit_length else 1
+    return {gram: value / length for gram, value in values.items()}
+
+
+def inverse_document_frequency(texts, gram):
+    """How much an n-gram weighs that is in few of the texts, or in none."""
+    containing = sum(gram in text for text in texts)
+    return np.log((1 + len(texts)) / (1 + containing)) + 1
+
+
 # Sequences: the structured perceptron, with features as strings and weights in dicts.
 
 

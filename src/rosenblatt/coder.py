@@ -1,13 +1,23 @@
 """What the labels of a file mean: class numbers, weights of rows, and which rows are held out."""
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from .calibration import calibrated
 from .evaluation import Score
-from .labels import codes_of, held_out, row_weights, tidy
+from .labels import (
+    balanced,
+    class_weights,
+    codes_of,
+    encode,
+    held_out,
+    known_classes,
+    met_classes,
+    row_weights,
+    tidy,
+)
 from .learner import Learner, TrainingRows
 from .parameters import ParameterError
 from .reading.batches import Batch, labels_of
@@ -57,3 +67,34 @@ class Coder(NamedTuple):
             scores, codes = map(np.concatenate, zip(*kept, strict=True))
             learner.calibration = calibrated(scores, codes, len(self.classes))
         return result
+
+
+def coder_for(
+    batches: Iterable[Batch],
+    parameters: Mapping[str, Any],
+    named: tuple[Any, ...] | None,
+    holdout: float,
+    classes: Array | None,
+) -> Coder:
+    """What labels mean, by the labels of batches, unless classes are named or known before."""
+    counts: dict[Any, int] = {}
+    row = 0
+    for batch in batches:
+        labels = labels_of(batch, row)
+        kinds, codes = encode(labels)
+        for label, count in zip(kinds.tolist(), np.bincount(codes).tolist(), strict=True):
+            counts[label] = counts.get(label, 0) + count
+        row += len(labels)
+    met = np.array(list(counts), labels.dtype)
+    if classes is None:
+        classes = met_classes(met) if named is None else known_classes(named, met.dtype)
+    weight, of_class = parameters["class_weight"], None
+    if weight == "balanced":
+        known = np.isin(tidy(met), classes)  # others are named with their row when they come
+        codes = codes_of(tidy(met)[known], classes)
+        of_each = np.array(list(counts.values()))[known]
+        of_class = balanced(classes, np.bincount(codes, of_each, len(classes)))
+    elif weight is not None:
+        of_class = class_weights(weight, classes, np.zeros(0, np.intp))
+    seed = parameters["random_state"]
+    return Coder(classes, of_class, holdout, seed)

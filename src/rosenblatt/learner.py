@@ -23,6 +23,7 @@ from .training.tasks import LinearTask, Task, scores, steps_of
 
 MOST_WEIGHTS = 2**28  # 3 GB with their average
 FIRST_ROW = np.zeros(1, np.uint32)
+BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by; benchmarks/defaults.py
 HERE = np.zeros(1, np.intp)
 
 
@@ -59,6 +60,19 @@ class Coefficients(NamedTuple):
             state is known and state.weights is weights and state.seen == seen
             for state, known, (weights, seen) in pairs
         )
+
+
+def usual_bias_step(mean_square: float) -> float:
+    """What a mistake moves the bias by, for rows of some mean squared length, unless stated.
+
+    The bias is one more coordinate of the rows, about a third as long as they are; its square is a
+    power of 2, so that sums of it stay exact.
+
+    >>> usual_bias_step(1.0), usual_bias_step(54.0)
+    (0.125, 4.0)
+    """
+    share = BIAS_SHARE * mean_square
+    return float(2.0 ** np.round(np.log2(share))) if 0 < share < np.inf else 1.0
 
 
 @dataclass

@@ -224,6 +224,9 @@ KERNEL: Mapping[str, Parameter] = BY_THRESHOLD | {
     "budget": count(None, None),
     "budget_policy": choice("projectron", "projectron", "forgetron", "random", "stop"),
     "cache_size": Parameter(200, "a number of megabytes above 0", positive_number),
+    "device": Parameter(
+        None, '"cpu", "cuda" or None', lambda value: value in (None, "cpu", "cuda")
+    ),
 }
 SEQUENCE: Mapping[str, Parameter] = {
     "markov": Parameter(1, "0, 1 or 2", lambda value: value in (0, 1, 2)),
@@ -241,7 +244,12 @@ SEQUENCE: Mapping[str, Parameter] = {
     "random_state": anything(None),
     "verbose": anything(0),
 }
-FOR_FILES: dict[str, Any] = {"solution": "average", "max_iter": 10, "random_state": 0}
+FOR_FILES: dict[str, Any] = {
+    "solution": "average",
+    "max_iter": 10,
+    "intercept_step": None,
+    "random_state": 0,
+}
 """Where the shell, which trains once on whatever it is given, differs from the textbook."""
 
 CLUSTER: Mapping[str, Parameter] = {
@@ -249,6 +257,11 @@ CLUSTER: Mapping[str, Parameter] = {
     "mix": choice("uniform", *MIXES),  # or by confidence, where a rule has some
 }
 FILES: Mapping[str, Parameter] = {
+    "intercept_step": Parameter(
+        None,
+        "a number from 0 up or None",
+        lambda value: value is None or value == 0 or positive_number(value),
+    ),
     "window": Parameter(
         0, "a whole number from 0 up", lambda value: whole_number(value) or value == 0
     ),
@@ -262,7 +275,7 @@ FILES: Mapping[str, Parameter] = {
         lambda value: value == 0 or (whole_number(value) and value < 2**32),
     ),
 }
-"""Of training from a file, where a seed is a number."""
+"""Of training from a file, where a seed is a number, and the bias moves by the size of rows."""
 
 Values = Mapping[str, Any]
 

@@ -106,7 +106,7 @@ def test_inspect_names_the_largest_weights(capsys, folder, data, options, names)
     model = trained(capsys, data, *options)
     status, out, _ = run(capsys, "inspect", model, "--top", 20)
     assert status == 0
-    assert out.startswith(f"A perceptron for {2 if options else 3} classes (")
+    assert out.startswith(f"A perceptron for {2 if options else 3} classes: ")
     assert "solution average" in out
     assert "stopped: separated" in out
     assert all(f"  {name}" in out for name in names)

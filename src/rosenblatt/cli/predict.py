@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .data import FORMAT_HELP, Header, Threads, check_output
-from .saying import count, errors, table
+from .saying import about_classes, about_columns, count, errors, table
 
 if TYPE_CHECKING:
     from ..learner import Learner
@@ -145,10 +145,9 @@ def about_model(model: "Model", coef: Any) -> list[str]:
     """What a model is and how it was trained."""
     from ..evaluation import Score
     from ..parameters import ANY_RULE, FAMILY
+    from ..reading.recipe import FeatureRecipe
 
     facts, parameters = model.facts, model.parameters
-    shown = ", ".join(map(str, model.classes[:10].tolist()))
-    more = ", …" if len(model.classes) > 10 else ""
     mistakes = sum(state.mistakes for state in model.states)
     seen = sum(state.seen for state in model.states)
     own = dict(FAMILY.values())[model.estimator].keys() - ANY_RULE.keys() - {"eta0", "ties"}
@@ -156,12 +155,14 @@ def about_model(model: "Model", coef: Any) -> list[str]:
         "order": parameters.get("order"),
         "average decay": parameters.get("average_decay") or None,
         **{name: parameters.get(name) or None for name in sorted(own)},
+        "bias step": model.facts.get("intercept_step"),
         "seed": parameters.get("random_state"),
         "class weights": parameters.get("class_weight"),
     }
     kind = "A perceptron" if model.estimator == "Perceptron" else model.estimator
     lines = [
-        f"{kind} for {len(model.classes)} classes ({shown}{more})",
+        f"{kind} for {len(model.classes)} classes: {about_classes(model)}",
+        *about_columns(FeatureRecipe(**model.features.get("recipe", {}))),
         f"{count(coef.shape[1], 'feature')}, {coef.dtype}; solution {parameters['solution']}",
         "; ".join(f"{name} {value}" for name, value in how.items() if value is not None),
         f"{count(mistakes, 'mistake')} in {count(seen, 'row')} seen; stopped: "

@@ -201,6 +201,17 @@ class LearningOptions(RuleOptions):
             "--early-stopping", help="Until held-out rows gain no more.", metavar=" ", **LEARNING
         ),
     ] = False
+    probabilities: Annotated[
+        bool,
+        typer.Option("--probabilities", help="Fit them on held-out rows.", metavar=" ", **LEARNING),
+    ] = False
+    bias_step: Annotated[
+        float | None,
+        typer.Option(help="A mistake moves the bias so far.", metavar="NUMBER", **LEARNING),
+    ] = None
+    no_bias: Annotated[
+        bool, typer.Option("--no-bias", help="Without a bias.", metavar=" ", **LEARNING)
+    ] = False
     class_weight: Annotated[
         ClassWeight | None,
         typer.Option(help="Rare classes weigh more.", metavar="balanced", **LEARNING),
@@ -228,6 +239,10 @@ class LearningOptions(RuleOptions):
         given: dict[str, Any] = {"early_stopping": self.early_stopping, "random_state": self.seed}
         named = {"solution": self.solution, "order": self.order, "class_weight": self.class_weight}
         given |= {name: value.value for name, value in named.items() if value is not None}
+        given["calibrate"] = self.probabilities
+        if self.no_bias and self.bias_step is not None:
+            raise ValueError("--no-bias has no --bias-step; leave one out.")
+        given |= {"intercept_step": self.bias_step, "fit_intercept": not self.no_bias}
         if self.average_decay is not None:
             given["average_decay"] = self.average_decay
         if self.epochs is not None or once:
@@ -253,11 +268,17 @@ class ReadingOptions:
         typer.Option(help="A column of words, not numbers.", metavar="COLUMN", **READING),
     ] = None
     ngrams: Annotated[
-        str | None, typer.Option(help="Words at a time: 1, 2, 1-2 …", metavar="N", **READING)
+        str | None, typer.Option(help="Words at a time: 1, 2 … (1-2).", metavar="N", **READING)
     ] = None
     characters: Annotated[
         bool, typer.Option("--characters", help="N-grams of characters.", metavar=" ", **READING)
     ] = False
+    counts: Annotated[
+        str, typer.Option(help="raw, binary (sublinear).", metavar="HOW", **READING)
+    ] = "sublinear"
+    tfidf: Annotated[
+        bool | None, typer.Option(help="Rare n-grams weigh more (yes).", metavar=" ", **READING)
+    ] = None
     bits: Annotated[
         int | None,
         typer.Option(help="Hash to 2^bits columns (18; 20 with text).", metavar="N", **READING),
@@ -308,6 +329,8 @@ class ReadingOptions:
             "category": tuple(self.category or ()),
             "ngrams": None if self.ngrams is None else lengths(self.ngrams),
             "characters": self.characters,
+            "counts": self.counts,
+            "tfidf": self.tfidf,
             "bits": self.bits,
             "cross": tuple(self.cross or ()),
             "pairs": self.pairs,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .data import Data, SetOptions, built_in, is_built_in, rows_and_labels
 from .groups import grouped
 from .options import LearningOptions, ReadingOptions, ResultOptions, Solution
-from .saying import count, errors, why
+from .saying import about_classes, about_columns, columns_in, count, errors, why
 
 if TYPE_CHECKING:
     from ..evaluation import Score
@@ -90,6 +90,8 @@ def train_on_file(
     reader = read(data, **options, names=100_000)
     training = training_of(result, learning, reading.cache, not reader.rereadable)
     training.initial = initial
+    if not result.json:
+        training.listener.opening = about_columns(reader.parser.recipe)
     if result.resume:
         training.begun = begun_model(result.output)
     try:
@@ -227,7 +229,8 @@ def tell_words(
 
     mistakes = sum(state.mistakes for state in model.states)
     rows, features = count(model.facts["rows"], "row"), len(model.states[0].weights)
-    tell_line(f"{name}: {rows}, {features:,} features, {len(model.classes)} classes")
+    classes = f"{len(model.classes)} classes: {about_classes(model)}"
+    tell_line(f"{name}: {rows}, {features:,} features, {classes}")
     tell_line(why(model.facts["stop_reason"], mistakes, len(model.history), seconds))
     if is_built_in(name):
         tell_line(f"Training {errors(training_error(name, model))}.")
@@ -256,14 +259,19 @@ def tell_json(
 ) -> None:
     """Print what came of a training as an object."""
     from ..progress import say
+    from ..reading.recipe import FeatureRecipe
 
+    recipe = FeatureRecipe(**model.features.get("recipe", {}))
     say(
         "done",
         data=name,
         model=None if output is None else str(output),
         rows=model.facts["rows"],
         features=len(model.states[0].weights),
+        label=recipe.label,
         classes=model.classes.tolist(),
+        class_rows=model.facts.get("class_rows"),
+        columns=columns_in(recipe),
         stop_reason=model.facts["stop_reason"],
         epochs=len(model.history),
         mistakes=sum(state.mistakes for state in model.states),

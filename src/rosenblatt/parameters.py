@@ -163,6 +163,7 @@ ANY_RULE = SHARED | {
     "multi_class": choice("argmax", "argmax", "ovr"),
     "measure": anything(False),
     "early_stopping": anything(False),
+    "calibrate": anything(False),
     "validation_fraction": Parameter(
         0.1, "between 0 and 1", lambda value: positive_number(value) and value < 1
     ),
@@ -237,6 +238,7 @@ SEQUENCE: Mapping[str, Parameter] = {
     "order": choice("each", "each", "once", "fixed", "active"),
     "max_iter": count(10),
     "early_stopping": anything(False),
+    "calibrate": anything(False),
     "validation_fraction": ANY_RULE["validation_fraction"],
     "n_iter_no_change": count(3),
     "random_state": anything(None),
@@ -366,6 +368,7 @@ CONFLICTS: tuple[Conflict, ...] = (
     ),
     batchwise(lambda p: p["class_weight"] == "balanced", "{class_weight}", "a dict of weights"),
     batchwise(lambda p: bool(p.get("early_stopping")), "{early_stopping}", "fit"),
+    batchwise(lambda p: bool(p.get("calibrate")), "{calibrate}", "fit"),
     batchwise(lambda p: p.get("kernel") == "precomputed", "{kernel}", "the kernel itself"),
     Conflict(
         "fit",
@@ -452,6 +455,11 @@ CONFLICTS: tuple[Conflict, ...] = (
     ),
     Conflict(
         "cluster",
+        lambda p: bool(p["calibrate"]),
+        "{calibrate} is not known to a cluster; leave it out.",
+    ),
+    Conflict(
+        "cluster",
         lambda p: bool(p["warm_start"]),
         "{warm_start} is not known to a cluster; use {checkpoint?} and {resume?}.",
     ),
@@ -469,6 +477,11 @@ CONFLICTS: tuple[Conflict, ...] = (
         "steps",
         lambda p: bool(p["early_stopping"]),
         "steps goes through all rows; {early_stopping} would hold some out.",
+    ),
+    Conflict(
+        "steps",
+        lambda p: bool(p["calibrate"]),
+        "steps goes through all rows; {calibrate} would hold some out.",
     ),
 )
 

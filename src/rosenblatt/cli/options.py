@@ -202,6 +202,10 @@ class LearningOptions(RuleOptions):
             "--early-stopping", help="Until held-out rows gain no more.", metavar=" ", **LEARNING
         ),
     ] = False
+    probabilities: Annotated[
+        bool,
+        typer.Option("--probabilities", help="Fit them on held-out rows.", metavar=" ", **LEARNING),
+    ] = False
     bias_step: Annotated[
         float | None,
         typer.Option(help="A mistake moves the bias so far.", metavar="NUMBER", **LEARNING),
@@ -236,6 +240,7 @@ class LearningOptions(RuleOptions):
         given: dict[str, Any] = {"early_stopping": self.early_stopping, "random_state": self.seed}
         named = {"solution": self.solution, "order": self.order, "class_weight": self.class_weight}
         given |= {name: value.value for name, value in named.items() if value is not None}
+        given["calibrate"] = self.probabilities
         if self.no_bias and self.bias_step is not None:
             raise ValueError("--no-bias has no --bias-step; leave one out.")
         given |= {"intercept_step": self.bias_step, "fit_intercept": not self.no_bias}

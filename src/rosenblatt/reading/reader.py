@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -353,3 +354,19 @@ def read_whole(reader: Reader, told: Callable[[Batch], None] = lambda batch: Non
 def no_rows(reader: Reader) -> ValueError:
     """What to say of a file without rows."""
     return ValueError(f"There are no rows to learn from in {reader.source.name}.")
+
+
+class Peeked:
+    """The batches of a reader, of which the first is known beforehand."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.begun: Iterator[Batch] | None = iter(reader)
+        first = next(self.begun, None)
+        if first is None:
+            raise no_rows(reader)
+        self.first: Batch = first
+
+    def __iter__(self) -> Iterator[Batch]:
+        begun, self.begun = self.begun, None
+        return iter(self.reader) if begun is None else chain([self.first], begun)

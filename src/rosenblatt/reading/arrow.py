@@ -133,6 +133,8 @@ class TableParser(Parser):
         from pyarrow import types
 
         labels: np.ndarray
+        if types.is_dictionary(column.type) and self.recipe.label_kind == "boolean":
+            column = column.dictionary_decode()
         if self.recipe.label_kind == "boolean" and types.is_boolean(column.type):
             good = not column.null_count
             labels = np.asarray(column.to_numpy(zero_copy_only=False))
@@ -350,6 +352,8 @@ def as_words(column: Any) -> Any:
     """A column as strings; truth values and days are spelled as pandas writes them to CSV."""
     from pyarrow import compute, types
 
+    if types.is_dictionary(column.type):
+        return as_words(column.dictionary).take(column.indices)
     if types.is_boolean(column.type):
         return compute.if_else(column, "True", "False")
     words = column.cast(arrow_type(None))

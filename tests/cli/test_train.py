@@ -400,9 +400,9 @@ def test_going_on_with_a_model(capsys, folder):
     assert run(capsys, "train", "flowers.csv", *classes, *as_it_is, *once, "at-once")[0] == 0
     whole, at_once = (load_model(name).states[0] for name in ("whole", "at-once"))
     np.testing.assert_array_equal(whole.coefficients()[0], at_once.coefficients()[0])
-    status, _, err = run(capsys, "train", "two.csv", "--initial", "half", "--solution", "last")
+    status, _, err = run(capsys, "train", "two.csv", "--initial", "half", "--solution", "average")
     assert status == 2
-    assert "begun with --solution average; go on with the same" in err
+    assert "begun with --solution last; go on with the same" in err
     assert run(capsys, "train", "two.csv", "--initial", "half", "--label", "kind")[0] == 2
 
 

@@ -134,6 +134,8 @@ class TableParser(Parser):
         from pyarrow import types
 
         labels: np.ndarray
+        if types.is_dictionary(column.type) and self.recipe.label_kind == "boolean":
+            column = column.dictionary_decode()
         if self.recipe.label_kind == "boolean" and types.is_boolean(column.type):
             good = not column.null_count
             labels = np.asarray(column.to_numpy(zero_copy_only=False))
@@ -169,9 +171,13 @@ class TableParser(Parser):
         matrix = np.empty((decoded.rows, len(self.columns)), self.options.dtype)
         for j, column in enumerate(decoded.columns):
             matrix[:, j] = column.days if isinstance(column, Times) else column
+        yield slice(decoded.rows), self.rows_of_numbers(matrix)
+
+    def rows_of_numbers(self, matrix: np.ndarray) -> Rows:
+        """Rows of a matrix of numbers, which may be changed; missing ones are NaN in it."""
         if self.recipe.scale == "none":
             matrix[np.isnan(matrix)] = 0
-        yield slice(decoded.rows), self.scaled(rows_of(matrix))
+        return self.scaled(rows_of(matrix))
 
     def hashed_rows(self, decoded: DecodedColumns) -> Iterator[tuple[slice, Rows]]:
         """The features of all columns one after the other, and their products."""
@@ -356,6 +362,8 @@ def as_words(column: Any) -> Any:
     """A column as strings; truth values and days are spelled as pandas writes them to CSV."""
     from pyarrow import compute, types
 
+    if types.is_dictionary(column.type):
+        return as_words(column.dictionary).take(column.indices)
     if types.is_boolean(column.type):
         return compute.if_else(column, "True", "False")
     words = column.cast(arrow_type(None))

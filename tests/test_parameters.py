@@ -52,8 +52,8 @@ def test_the_estimators_have_the_names_and_defaults_of_the_table(kind, table):
 @pytest.mark.parametrize("table", TABLES)
 def test_every_default_is_accepted(table):
     assert all(one.accepts(one.default) for one in TABLES[table].values())
-    settled = {name: value for name, value in FOR_FILES.items() if value is not None}
-    assert all(LINEAR[name].accepts(value) for name, value in settled.items())
+    accepted = {**LINEAR, **FILES}
+    assert all(accepted[name].accepts(value) for name, value in FOR_FILES.items())
     rule = FAMILY[FOR_ONE_PASS["rule"]][1]
     assert rule["solution"].accepts(FOR_ONE_PASS["solution"])
 

@@ -12,11 +12,11 @@ from scipy.sparse import csr_array, vstack
 import rosenblatt
 from rosenblatt import Perceptron, files, progressive
 from rosenblatt.evaluation import Score, evaluate, scored
-from rosenblatt.files import FileOptions, FileTraining, parameters_for_files
+from rosenblatt.files import FileOptions, FileTraining
 from rosenblatt.kernels.algebra import shuffle
 from rosenblatt.labels import held_out
 from rosenblatt.learner import Learner, usual_bias_step
-from rosenblatt.parameters import FAMILY
+from rosenblatt.parameters import FAMILY, parameters_for_files
 from rosenblatt.progress import Listener
 from rosenblatt.reading.reader import read, read_whole
 from rosenblatt.storage.file import load_model, save_model

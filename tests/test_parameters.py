@@ -50,7 +50,8 @@ def test_the_estimators_have_the_names_and_defaults_of_the_table(kind, table):
 @pytest.mark.parametrize("table", TABLES)
 def test_every_default_is_accepted(table):
     assert all(one.accepts(one.default) for one in TABLES[table].values())
-    assert all(LINEAR[name].accepts(value) for name, value in FOR_FILES.items())
+    accepted = {**LINEAR, **FILES}
+    assert all(accepted[name].accepts(value) for name, value in FOR_FILES.items())
 
 
 @pytest.mark.parametrize(

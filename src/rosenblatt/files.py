@@ -17,7 +17,7 @@ from .labels import (
     tidy,
 )
 from .learner import Learner, usual_bias_step
-from .parameters import FAMILY, FILES, FOR_FILES, Parameter, ParameterError, check, parameters_of
+from .parameters import FAMILY, FILES, Parameter, ParameterError, check
 from .progress import Listener, Tally, Windows
 from .reading.batches import Batch, labels_of, windows
 from .reading.reader import Peeked, Reader, WholeFile, read_again_if_need_be, read_whole
@@ -57,15 +57,6 @@ class FileOptions(NamedTuple):
     holdout: float = 0.0
     cache: bool = False
     progress_every: int = 0
-
-
-def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, Any]:
-    """All parameters of the estimator of a rule: as given, else as suits a file.
-
-    The order is None unless it is given: "each" in memory, "fixed" in a stream. So is the step of
-    the bias, which then goes by the size of the rows.
-    """
-    return parameters_of(rule, **(FOR_FILES | {"order": None} | given))
 
 
 @dataclass

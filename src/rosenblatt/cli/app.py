@@ -11,6 +11,7 @@ import typer
 from .. import __version__
 from ..parameters import in_python
 from . import draw, predict, prove, serve, train, warm
+from .groups import LightCommand, LightGroup
 
 OPTIONS = {
     "max_iter": "epochs",
@@ -22,6 +23,7 @@ OPTIONS = {
 """Parameters whose options are called otherwise."""
 
 app = typer.Typer(
+    cls=LightGroup,
     help="The perceptron, from the textbook page to files larger than memory.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -41,7 +43,7 @@ for command in (
     serve.replay,
     warm.warm_up,
 ):
-    app.command()(command)
+    app.command(cls=LightCommand)(command)
 
 
 def main() -> None:

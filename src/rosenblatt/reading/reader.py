@@ -140,9 +140,9 @@ def read(
     return reader_of(source, format, (recipe, asked), options)
 
 
-def several(names: Sequence[str]) -> tuple[str, ...]:
-    """Some names; a string is one of them."""
-    return (names,) if isinstance(names, str) else tuple(names)
+def several(names: Sequence[str] | str | int) -> tuple[Any, ...]:
+    """Some names or numbers of columns; a string or a number is one of them."""
+    return (names,) if isinstance(names, str | int) else tuple(names)
 
 
 def reader_of(
@@ -154,6 +154,8 @@ def reader_of(
     """The reader of a source, by a recipe and by what was asked for."""
     recipe, asked = recipes
     at_hand = isinstance(source, TableSource)
+    if at_hand and format is not None:
+        raise ParameterError("{format?} is about files; a table has none.")
     kind = "arrow" if at_hand else format_of(source, format, recipe.rows)
     refuse_options_of_others(kind, asked, options)
     parser = parser_of(source, kind, recipe, options)

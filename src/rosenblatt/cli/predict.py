@@ -11,6 +11,7 @@ import typer
 
 from .data import FORMAT_HELP, Header, Threads, check_output
 from .saying import count, errors, table
+from .sequences import inspect_sequences, predict_sequences, score_sequences, tagger_in
 
 if TYPE_CHECKING:
     from ..learner import Learner
@@ -36,10 +37,15 @@ def predict(
     header: Header = None,
     threads: Threads = None,
 ) -> None:
-    """Predict the label of every row of a file, in its order, a line each."""
+    """Predict the label of every row of a file, in its order, a line each; fill in tags."""
     from ..evaluation import scored
 
     check_output(output, model, data)
+    tagger = tagger_in(model)
+    if tagger is not None:
+        refuse_for_taggers(show_scores, header, threads)
+        predict_sequences(tagger, data, output, kind)
+        return
     given: dict[str, Any] = {"format": kind, "header": header, "threads": threads}
     learner, reader = learner_and_reader(model, data, labels=False, **given)
     names = [f"{in_one_line(name)}\n" for name in learner.classes.tolist()]
@@ -54,6 +60,17 @@ def predict(
                 ids = (in_one_line(name).replace("\t", "\\t") for name in batch.ids)
                 lines = [f"{name}\t{line}" for name, line in zip(ids, lines, strict=True)]
             out.write("".join(lines))
+
+
+def refuse_for_taggers(show_scores: bool, header: bool | None, threads: int | None) -> None:
+    """Refuse options that would do nothing for a tagger."""
+    for option, given in {
+        "--scores": show_scores,
+        "--header": header,
+        "--threads": threads,
+    }.items():
+        if given:
+            raise ValueError(f"{option} is not for taggers; leave it out.")
 
 
 def in_one_line(name: Any) -> str:
@@ -78,6 +95,11 @@ def score(
     """Tell the share of rows that a model gets wrong, and how well it finds each class."""
     from ..evaluation import evaluate
 
+    tagger = tagger_in(model)
+    if tagger is not None:
+        refuse_for_taggers(False, header, threads)
+        score_sequences(tagger, data, kind, as_json)
+        return
     given: dict[str, Any] = {"format": kind, "header": header, "threads": threads}
     learner, reader = learner_and_reader(model, data, labels=True, **given)
     found = evaluate(learner, reader)
@@ -98,6 +120,10 @@ def inspect(
     from ..learner import Learner
     from ..reading.units import in_file_units
 
+    tagger = tagger_in(model)
+    if tagger is not None:
+        inspect_sequences(tagger, top)
+        return
     saved = linear_model(model)
     coef, bias = Learner.of(saved).coefficients()
     print("\n".join(about_model(saved, coef)))
@@ -202,7 +228,7 @@ def linear_model(path: Path) -> "Model":
     saved = load_model(path)
     if not saved.is_linear:
         raise ValueError(
-            f"{path} is a KernelPerceptron, and the commands work with linear models; use "
+            f"{path} is a {saved.estimator}, and this command works with linear models; use "
             "rosenblatt.load in Python."
         )
     return saved

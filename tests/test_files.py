@@ -10,12 +10,13 @@ import pytest
 from scipy.sparse import csr_array, vstack
 
 import rosenblatt
-from rosenblatt import Perceptron, files
+from rosenblatt import Perceptron, files, progressive
 from rosenblatt.evaluation import Score, evaluate, scored
 from rosenblatt.files import FileOptions, FileTraining, parameters_for_files
 from rosenblatt.kernels.algebra import shuffle
 from rosenblatt.labels import held_out
 from rosenblatt.learner import Learner
+from rosenblatt.parameters import FAMILY
 from rosenblatt.progress import Listener
 from rosenblatt.reading.reader import read, read_whole
 from rosenblatt.storage.file import load_model, save_model
@@ -787,3 +788,72 @@ def test_an_importance_beyond_the_type_is_refused(write, importance, epochs):
     path = write("rows.vw", f"1 {importance} |a x\n-1 |a y\n" * 9)
     with pytest.raises(ValueError, match="too small or too large for float32"):
         train(read(path), How(epochs=epochs))
+
+
+# The error before learning.
+
+
+class Told(Heard):
+    def __init__(self):
+        super().__init__()
+        self.windows = []
+
+    def window(self, tally):
+        self.windows.append((tally.rows, tally.mistakes))
+
+
+@pytest.mark.parametrize(
+    ("rule", "own"),
+    [
+        ("perceptron", {"solution": "last"}),
+        ("perceptron", {"solution": "average"}),
+        ("perceptron", {"solution": "average", "average_decay": 0.9}),
+        ("alma", {"solution": "average", "average_decay": 0.05}),
+        ("arow", {"solution": "average"}),
+        ("scw", {"solution": "last"}),
+    ],
+)
+@pytest.mark.parametrize("kind", ["svm", "csv"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_every_row_is_predicted_by_all_before_it(write, rule, own, kind, classes):
+    path, told = write(f"rows.{kind}", made(kind, classes, rows=400)), Told()
+    given = {"max_iter": 2, "random_state": 0} | own
+    for every, size in ((7, 900), (400, 1 << 20), (1000, 900)):
+        told.windows.clear()
+        training = FileTraining(
+            parameters_for_files(rule, **given),
+            FileOptions(progress_every=every),
+            told,
+            rule=rule,
+        )
+        model = files.train(read(path, batch_bytes=size), training)
+        X, y, _ = matrix(path)
+        estimator = getattr(rosenblatt, FAMILY[rule][0])(**own)
+        seen = progressive(estimator, X, y, batch_size=1)
+        ends = np.minimum(np.arange(every, 400 + every, every), 400)
+        counts = np.cumsum(seen.wrong)[ends - 1]
+        assert told.windows == list(zip(ends.tolist(), counts.tolist(), strict=True))
+    plain = FileTraining(parameters_for_files(rule, **given, order="fixed"), rule=rule)
+    untold = files.train(read(path), plain)
+    np.testing.assert_equal(vars(model.states[0]), vars(untold.states[0]))
+
+
+def test_rows_held_out_are_not_told_of(write):
+    path, told = write("rows.csv", made("csv")), Told()
+    options = FileOptions(holdout=0.3, progress_every=1000)
+    files.train(read(path), FileTraining(parameters_for_files(max_iter=1), options, told))
+    assert told.windows[-1][0] == 200 - np.count_nonzero(held_out(0, 200, 0.3, 0))
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"window": 20}, "takes the rows in their order, which window changes"),
+        ({"cache": True}, "is for streams, and cache makes none"),
+    ],
+)
+def test_what_has_no_order_is_not_told_of(write, options, sentence):
+    path = write("rows.csv", made("csv"))
+    asked = FileOptions(progress_every=5, **options)
+    with pytest.raises(ValueError, match=sentence):
+        files.train(read(path), FileTraining(parameters_for_files(), asked))

@@ -25,7 +25,7 @@ from .labels import (
 )
 from .learner import Learner
 from .parameters import FAMILY, FILES, FOR_FILES, Parameter, ParameterError, check, parameters_of
-from .progress import Listener, Tally
+from .progress import Listener, Tally, Windows
 from .reading.batches import Batch, labels_of, windows
 from .reading.reader import Reader, WholeFile, no_rows, read_again_if_need_be, read_whole
 from .rows import Array, matrix_of, n_rows, overflow
@@ -34,6 +34,7 @@ from .storage.model import Model
 from .training.history import Epoch
 from .training.rules import RULES, rule_for
 from .training.run import Run
+from .training.tasks import PredictedTask
 
 IN_MEMORY = 2**30  # bytes of a file that is parsed once and kept for further epochs
 MOST_IN_MEMORY = 2**31  # bytes of rows; a small file may become many
@@ -53,12 +54,16 @@ class FileOptions(NamedTuple):
         The share of rows not to learn from, on which the model is tested.
     cache
         Keep the parsed rows beside the file, or use those that an earlier run kept.
+    progress_every
+        Predict each row of the first pass before it is learnt from, and let the error be heard
+        after every so many; 0 to leave it.
     """
 
     classes: tuple[Any, ...] | None = None
     window: int = 0
     holdout: float = 0.0
     cache: bool = False
+    progress_every: int = 0
 
 
 def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, Any]:
@@ -140,7 +145,13 @@ class FileTraining:
         given, options = self.parameters, self.options
         fits = reader.size is not None and reader.size <= IN_MEMORY
         several = given["max_iter"] > 1
-        if options.window:
+        if options.progress_every:
+            streams, order = not options.cache, given["order"] or "fixed"
+            if self.keeper is not None or self.begun is not None:
+                raise ParameterError(
+                    "{progress_every?} tells of a pass as a whole; leave {checkpoint?} out."
+                )
+        elif options.window:
             streams, order = not options.cache, given["order"] or "each"
         else:
             plain = given["order"] in (None, "fixed") and given["solution"] in ("last", "average")
@@ -358,6 +369,7 @@ def train_as_stream(reader: Reader, training: FileTraining) -> Model:
             raise
         training.listener.note(f"{late} All labels are looked up first, and the run begins again.")
     training.begun = None
+    training.listener.begin(reader.size, training.parameters["max_iter"])
     return learn_stream(reader, Peeked(reader), coder_of(reader, training), training)
 
 
@@ -368,11 +380,23 @@ def learn_stream(reader: Reader, batches: "Peeked", coder: Coder, training: File
 
     def parts() -> Iterator[Any]:
         position.row = 0
+        told = run.epoch == 1 and training.options.progress_every > 0
         for batch in windows(batches, training.options.window):
             position.bytes_read = batch.bytes_read
-            yield learner.task(coder.rows(batch, position.row))
+            task = learner.task(coder.rows(batch, position.row))
+            predicted = PredictedTask(task, learner.choose, progress.add) if told else None
+            yield predicted or task
+            if predicted is not None:
+                predicted.finish(run.state)
             position.row += n_rows(batch.rows)
+        if told:
+            progress.close()
         position.file_rows = position.row
+
+    def tell(rows: int, wrong: int) -> None:
+        training.listener.window(Tally(rows, position.bytes_read, wrong))
+
+    progress = Windows(training.options.progress_every or 1, tell)
 
     run = run_of(learner, parts, training)
     if training.parameters["early_stopping"]:
@@ -381,7 +405,8 @@ def learn_stream(reader: Reader, batches: "Peeked", coder: Coder, training: File
 
     def after_part(run: Run) -> None:
         count = run.count
-        training.listener.batch(Tally(count.n_rows, position.bytes_read, count.mistakes))
+        if run.epoch > 1 or not training.options.progress_every:
+            training.listener.batch(Tally(count.n_rows, position.bytes_read, count.mistakes))
         keep.checkpoint()
 
     run.after_part, run.after_epoch = after_part, training.listener.epoch

@@ -22,6 +22,7 @@ from .training.tasks import LinearTask, Task, scores, steps_of
 
 MOST_WEIGHTS = 2**28  # 3 GB with their average
 FIRST_ROW = np.zeros(1, np.uint32)
+HERE = np.zeros(1, np.intp)
 
 
 class TrainingRows(NamedTuple):
@@ -241,7 +242,7 @@ class Learner:
         """The activation of one row, without making coefficients of all columns anew."""
         if self.votes:
             return self.scores(rows, self.width)
-        parts = [state.score_one(rows) for state in self.states]
+        parts = [state.score(rows, HERE) for state in self.states]
         return parts[0] if len(parts) == 1 else np.column_stack(parts)
 
     def close(self, given: TrainingRows) -> None:

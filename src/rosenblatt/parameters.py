@@ -251,6 +251,9 @@ FILES: Mapping[str, Parameter] = {
         0, "a whole number from 0 up", lambda value: whole_number(value) or value == 0
     ),
     "holdout": below_1(0.0),
+    "progress_every": Parameter(
+        0, "a whole number from 0 up", lambda value: whole_number(value) or value == 0
+    ),
     "random_state": Parameter(
         0,
         "a whole number from 0 up and below 2^32",
@@ -352,6 +355,21 @@ CONFLICTS: tuple[Conflict, ...] = (
         ),
         "The average needs the rows that {budget_policy} discards; use "
         '{solution="last"} or {budget_policy="projectron"}.',
+    ),
+    Conflict(
+        "stream",
+        lambda p: p["progress_every"] > 0 and p["window"] > 0,
+        "{progress_every?} takes the rows in their order, which {window?} changes; leave one out.",
+    ),
+    Conflict(
+        "cache",
+        lambda p: p["progress_every"] > 0,
+        "{progress_every?} is for streams, and {cache?} makes none; leave one out.",
+    ),
+    Conflict(
+        "cluster",
+        lambda p: p.get("progress_every", 0) > 0,
+        "{progress_every?} does not go with {cluster?}; leave one out.",
     ),
     Conflict(
         "stream",

@@ -6,18 +6,24 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TextIO
 
+import numpy as np
+
+from .rows import Array
 from .training.history import Epoch
 
 LONGEST_SILENCE = 60.0  # seconds between two lines of a pass
+COLUMNS = "rows", "error", "window_error"  # of the log
 HEADING = "   read          rows      rows/s    MB/s   error so far   error since     mistakes"
 
 
 class Tally(NamedTuple):
     """How far a pass has come: each row is predicted before it is learnt.
 
-    ``mistakes`` is None while a file is only read.
+    ``mistakes`` is None while a file is only read. It counts the updates, or where every window of
+    some rows is told, the rows that the model so far got wrong.
     """
 
     rows: int
@@ -34,6 +40,9 @@ class Listener:
     def batch(self, tally: Tally) -> None:
         """A batch is done."""
 
+    def window(self, tally: Tally) -> None:
+        """So many rows are done that they are to be told."""
+
     def epoch(self, epoch: Epoch) -> None:
         """An epoch is done."""
 
@@ -42,6 +51,37 @@ class Listener:
 
     def close(self) -> None:
         """Nothing more will be said."""
+
+
+@dataclass
+class Windows:
+    """Counts the rows that were wrong when they were predicted before they were learnt.
+
+    Attributes
+    ----------
+    every
+        How many rows a window has.
+    tell
+        Hears after each how many rows there were so far, and how many of them were wrong.
+    """
+
+    every: int
+    tell: Callable[[int, int], None]
+    rows: int = 0
+    wrong: int = 0
+
+    def add(self, wrong: Array) -> None:
+        """Count some rows more."""
+        counts = np.cumsum(wrong)
+        for end in range(self.every - self.rows % self.every, len(wrong) + 1, self.every):
+            self.tell(self.rows + end, self.wrong + int(counts[end - 1]))
+        self.rows += len(wrong)
+        self.wrong += int(counts[-1]) if len(wrong) else 0
+
+    def close(self) -> None:
+        """Tell of the last window, which may have fewer rows."""
+        if self.rows % self.every:
+            self.tell(self.rows, self.wrong)
 
 
 class Pace(NamedTuple):
@@ -56,7 +96,9 @@ class Pace(NamedTuple):
 
 
 class Quiet(Listener):
-    """Says only what is otherwise than one might think."""
+    """Says only what is otherwise than one might think; ``log`` takes the error of each window."""
+
+    log: TextIO | None = None
 
     def __init__(self) -> None:
         self.size: int | None = None
@@ -65,7 +107,26 @@ class Quiet(Listener):
 
     def begin(self, size: int | None, max_iter: int) -> None:
         self.size, self.max_iter = size, max_iter
-        self.begun = time.perf_counter()
+        self.begun, self.before = time.perf_counter(), Tally(0, 0, 0)
+        if self.log is not None:
+            if self.log.seekable():  # a run may begin again
+                self.log.seek(0)
+                self.log.truncate()
+            print(*COLUMNS, sep=",", file=self.log, flush=True)
+
+    def window(self, tally: Tally) -> None:
+        pace = self.pace(tally)
+        if self.log is not None:
+            line = f"{pace.rows},{pace.error:.6g},{pace.last_error:.6g}"
+            print(line, file=self.log, flush=True)
+        self.show(pace, tally)
+
+    def show(self, pace: Pace, tally: Tally) -> None:
+        """Say how a pass goes, unless in quiet."""
+
+    def close(self) -> None:
+        if self.log is not None:
+            self.log.close()
 
     def epoch(self, epoch: Epoch) -> None:
         """An epoch is done, and the next is timed from now."""
@@ -100,16 +161,16 @@ class Printed(Quiet):
         """Say how far a pass has come, after 1, 2, 4 … seconds."""
         if time.perf_counter() - self.said < self.silence:
             return
-        self.tell(tally)
+        self.show(self.pace(tally), tally)
         self.said = time.perf_counter()
         self.silence = min(2 * self.silence, LONGEST_SILENCE)
 
-    def tell(self, tally: Tally) -> None:
+    def show(self, pace: Pace, tally: Tally) -> None:
         """Print a line about a pass."""
         if not self.headed:
             tell(HEADING)
             self.headed = True
-        tell(line_of(self.pace(tally), tally, self.size))
+        tell(line_of(pace, tally, self.size))
 
     def epoch(self, epoch: Epoch) -> None:
         """Say what happened in an epoch."""
@@ -138,9 +199,9 @@ def line_of_epoch(epoch: Epoch) -> str:
 class AsJson(Printed):
     """The same as one JSON object per line."""
 
-    def tell(self, tally: Tally) -> None:
+    def show(self, pace: Pace, tally: Tally) -> None:
         """Print an object about a pass."""
-        say("progress", epoch=self.epochs + 1, **self.pace(tally)._asdict())
+        say("progress", epoch=self.epochs + 1, **pace._asdict())
 
     def epoch(self, epoch: Epoch) -> None:
         """Print an object about an epoch."""
@@ -176,6 +237,15 @@ class Bar(Printed):
 
     def batch(self, tally: Tally) -> None:
         """Move the bar: over the reading, or over all passes of a stream."""
+        self.advance(tally)
+        super().batch(tally)
+
+    def window(self, tally: Tally) -> None:
+        self.advance(tally)
+        super().window(tally)
+
+    def advance(self, tally: Tally) -> None:
+        """Move the bar."""
         self.only_read = tally.mistakes is None
         speed = tally.bytes_read / max(time.perf_counter() - self.begun, 1e-9) / 1e6
         if self.only_read:
@@ -185,7 +255,6 @@ class Bar(Printed):
             done = (self.size or 0) * self.epochs + tally.bytes_read
             what = f"epoch {self.epochs + 1} of {self.max_iter}"
             self.move(what, done, all_passes, f"{speed:,.0f} MB/s")
-        super().batch(tally)
 
     def epoch(self, epoch: Epoch) -> None:
         """Say what happened in an epoch, and move the bar if it is over epochs."""
@@ -207,6 +276,7 @@ class Bar(Printed):
 
     def close(self) -> None:
         """Take the bar away."""
+        super().close()
         if self.bar is not None:
             self.bar.stop()
 

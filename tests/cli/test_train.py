@@ -484,6 +484,38 @@ def test_too_many_weights_are_told_with_their_number(capsys, folder):
     assert "with a smaller --bits" in err
 
 
+def test_the_error_before_learning_is_written_and_drawn(capsys, folder):
+    given = ("train", "flowers.csv", "--epochs", 2, "-P", 25)
+    status, out, _ = run(capsys, *given, "--progressive", "log.csv")
+    assert status == 0
+    header, *lines = Path("log.csv").read_text().splitlines()
+    assert header == "rows,error,window_error"
+    rows, errors, windows = np.array([line.split(",") for line in lines], float).T
+    assert rows.tolist() == [25, 50, 75, 90]
+    sizes = np.diff(rows, prepend=0)
+    np.testing.assert_allclose(np.cumsum(windows * sizes) / rows, errors, atol=1e-5)
+    assert [line.split()[1] for line in out.splitlines()[1:5]] == ["25", "50", "75", "90"]
+    objects = lines_of(run(capsys, *given, "--json")[1])
+    told = [one["error"] for one in objects if one["event"] == "progress"]
+    np.testing.assert_allclose(told, errors, atol=1e-5)
+    pytest.importorskip("matplotlib")
+    drawn = run(capsys, "plot", "log.csv", "--what", "progressive", "-o", "log.png")
+    assert drawn[0] == 0
+    assert Path("log.png").stat().st_size > 1000
+    status, _, err = run(capsys, "plot", "flowers.csv", "--what", "progressive", "-o", "log.png")
+    assert status == 2
+    assert "flowers.csv is no progressive error: a table of rows, error, window_error." in err
+
+
+def test_a_pass_is_told_as_a_whole(capsys, folder):
+    status, _, err = run(capsys, "train", "flowers.csv", "-P", 9, "--checkpoint", 1, "-o", "m")
+    assert status == 2
+    assert "--progress-every tells of a pass as a whole; leave --checkpoint out." in err
+    status, _, err = run(capsys, "train", "iris", "-P", 9)
+    assert status == 2
+    assert "options for files do not apply" in err
+
+
 def test_a_large_index_is_refused_before_it_takes_memory(capsys, folder):
     (folder / "x.svm").write_text("0 1:1\n1 4000000000:1\n")
     status, _, err = run(capsys, "train", "x.svm")

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..labels import codes_of, encode, known_classes
+from ..progress import Windows
 from ..rows import Array
 
 
@@ -39,9 +40,12 @@ class Progressive:
         window : int
             How many rows.
         """
-        begins = np.arange(0, len(self.wrong), window)
-        sizes = np.diff(np.append(begins, len(self.wrong)))
-        return np.asarray(np.add.reduceat(self.wrong.astype(np.intp), begins) / sizes)
+        told = [(0, 0)]
+        windows = Windows(window, lambda rows, wrong: told.append((rows, wrong)))
+        windows.add(self.wrong)
+        windows.close()
+        rows, wrong = np.diff(told, axis=0).T
+        return np.asarray(wrong / rows)
 
 
 def progressive(

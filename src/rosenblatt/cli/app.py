@@ -10,7 +10,7 @@ import typer
 
 from .. import __version__
 from ..parameters import in_python
-from . import draw, predict, prove, serve, train
+from . import draw, predict, prove, serve, train, warm
 
 OPTIONS = {"max_iter": "epochs", "random_state": "seed", "n_iter_no_change": "early-stopping"}
 """Parameters whose options are called otherwise."""
@@ -33,6 +33,7 @@ for command in (
     draw.lab,
     serve.serve,
     serve.replay,
+    warm.warm_up,
 ):
     app.command()(command)
 

@@ -20,6 +20,7 @@ class Idea(StrEnum):
     BOUNDARY = "boundary"
     PROJECTION = "projection"
     PROGRESS = "progress"
+    PROGRESSIVE = "progressive"
     ORDERS = "orders"
     CERTIFICATE = "certificate"
 
@@ -36,7 +37,7 @@ def plot(
     source: Annotated[
         str,
         typer.Argument(
-            help="DATA to learn from, or a MODEL.", metavar="DATA|MODEL", show_default=False
+            help="DATA to learn from, a MODEL, or a log.", metavar="DATA|MODEL", show_default=False
         ),
     ],
     rows: Annotated[
@@ -86,11 +87,15 @@ def plot(
     rosenblatt plot xor --what certificate -o xor.svg
 
     rosenblatt plot model.safetensors unseen.csv -o boundary.pdf
+
+    rosenblatt plot errors.csv --what progressive -o errors.png
     """
     check_output(output, source, rows)
-    from ..plots import save_plot
+    from ..plots import ProgressiveDisplay, save_plot
 
-    if is_model(source):
+    if what == Idea.PROGRESSIVE:
+        ProgressiveDisplay.from_csv(source).save(output)
+    elif is_model(source):
         from ..storage.file import load_model
         from ..storage.registry import estimator_of
 

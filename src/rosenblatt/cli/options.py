@@ -47,6 +47,20 @@ class ResultOptions:
     holdout: Annotated[
         float, typer.Option(help="Test on this share of the rows.", metavar="SHARE", **RESULT)
     ] = 0.0
+    progressive: Annotated[
+        Path | None,
+        typer.Option(help="Write the error before learning, as CSV.", metavar="FILE", **RESULT),
+    ] = None
+    progress_every: Annotated[
+        int,
+        typer.Option(
+            "--progress-every",
+            "-P",
+            help="Tell it every so many rows (1000).",
+            metavar="ROWS",
+            **RESULT,
+        ),
+    ] = 0
     checkpoint: Annotated[
         float | None,
         typer.Option(help="Write it every so many seconds.", metavar="SECONDS", **RESULT),
@@ -68,7 +82,10 @@ class ResultOptions:
     def check(self, data: str) -> None:
         """Refuse before training what would fail after it."""
         check_input(self.test)
+        if self.progressive is not None and not self.progress_every:
+            self.progress_every = 1000
         check_output(self.output, data, self.test)
+        check_output(self.progressive, data, self.test, self.output)
         if self.output is None and (self.checkpoint is not None or self.resume):
             raise ValueError("--checkpoint and --resume need a model file: name it with -o.")
         if self.checkpoint is not None and not self.checkpoint >= 0:

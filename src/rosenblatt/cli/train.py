@@ -16,7 +16,7 @@ from .sequences import SequenceOptions, is_of_sentences, train_sequences
 if TYPE_CHECKING:
     from ..evaluation import Score
     from ..files import FileTraining
-    from ..progress import Listener
+    from ..progress import Quiet
     from ..storage.model import Model
 
 
@@ -67,16 +67,19 @@ def training_of(
     """How to learn, and who hears of it."""
     from ..files import FileOptions, FileTraining, Keeper
 
-    options = FileOptions(learning.names(), learning.window, result.holdout, cache)
+    given = learning.names(), learning.window, result.holdout, cache, result.progress_every
+    options = FileOptions(*given)
     keeper = None
     if result.checkpoint is not None and result.output is not None:
         keeper = Keeper(result.output, result.checkpoint)
     listener = listener_of(result.quiet, result.json)
-    given = learning.parameters(once), options, listener, keeper
-    return FileTraining(*given, rule=learning.rule_name)
+    if result.progressive is not None:
+        listener.log = result.progressive.open("w", encoding="utf-8")
+    how = learning.parameters(once), options, listener, keeper
+    return FileTraining(*how, rule=learning.rule_name)
 
 
-def listener_of(quiet: bool, as_json: bool) -> "Listener":
+def listener_of(quiet: bool, as_json: bool) -> "Quiet":
     """Who tells how it goes: JSON if asked for, a bar for a person, lines for a file."""
     from .. import progress
 
@@ -199,6 +202,7 @@ def train_built_in(
         learning.cluster,
         learning.initial,
         result.checkpoint,
+        result.progress_every,
     )
     if changed or result.resume or result.test or any(of_files):
         raise ValueError(f"{data} is a built-in set; options for files do not apply to it.")

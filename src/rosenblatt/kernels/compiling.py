@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+from contextlib import contextmanager
 from pathlib import Path
 
 from numba import njit
@@ -64,18 +65,37 @@ def inlined_sum(function):
 class CompilationNotice(event.Listener):
     """Says once, when a kernel of this package is not in the disk cache, why the user waits."""
 
-    def on_start(self, event: event.Event) -> None:
-        """Say it, the first time."""
-        if not self.said and event.data["dispatcher"].py_func.__module__.startswith(__package__):
-            self.said = True
-            logging.getLogger(__package__.partition(".")[0]).warning(
-                "Rosenblatt compiles its kernels on first use; this takes some seconds, once."
-            )
+    def __init__(self):
+        self.said, self.tell = False, self.say
 
-    def on_end(self, event: event.Event) -> None:
+    def on_start(self, event):
+        """Tell what is being compiled."""
+        function = event.data["dispatcher"].py_func
+        if function.__module__.startswith(__package__):
+            self.tell(function.__name__)
+
+    def on_end(self, event):
         """Nothing to say when it is over."""
 
-    said = False
+    def say(self, kernel):
+        """Say it, the first time."""
+        if not self.said:
+            self.said = True
+            logging.getLogger(__package__.partition(".")[0]).warning(
+                "Rosenblatt compiles %s and what else this needs; that takes some seconds, once. "
+                "The command `rosenblatt warm-up` compiles all beforehand.",
+                kernel,
+            )
+
+    @contextmanager
+    def told_to(self, listener):
+        """Let somebody else hear the names of what is compiled."""
+        self.tell = listener
+        try:
+            yield
+        finally:
+            self.tell = self.say
 
 
-event.register("numba:compile", CompilationNotice())
+NOTICE = CompilationNotice()
+event.register("numba:compile", NOTICE)

@@ -11,6 +11,7 @@ from .certificate import CertificateDisplay
 from .display import MOVING, STILL, ending_of
 from .orders import OrderDisplay
 from .progress import ProgressDisplay
+from .progressive import ProgressiveDisplay
 from .projection import ProjectionDisplay
 from .saving import save_plot
 
@@ -22,6 +23,7 @@ __all__ = [
     "LearningAnimation",
     "OrderDisplay",
     "ProgressDisplay",
+    "ProgressiveDisplay",
     "ProjectionDisplay",
     "ending_of",
     "save_plot",

@@ -109,9 +109,12 @@ class Last:
         """The weights and bias to predict with."""
         return self.present()
 
-    def score_one(self, rows: Rows) -> Array:
-        """The activation of one row by what ``coefficients`` gives."""
-        return scores(rows, 1, *self.coefficients())
+    def score(self, rows: Rows, places: Array) -> Array:
+        """The activations of rows at some places of the order, if nothing changes until then.
+
+        It makes no coefficients of all columns. Place 0 is where the order at hand begins.
+        """
+        return scores(rows, len(places), *self.coefficients())
 
     def changed(self, rows: Rows) -> list[tuple[Array, Any]]:
         """The arrays, each with the places that learning from some rows can change."""
@@ -192,7 +195,7 @@ class Average(Last):
     def coefficients(self) -> tuple[Array, Array]:
         total = self.total()
         if self.rule.scaled and self.seen:
-            scale = self.total_scale()
+            scale = float(self.total_scale(self.clock(-1), total))
             weights = (scale * self.weights - self.missing) / total
             bias = (scale * self.bias - self.missing_bias) / total
         else:
@@ -200,22 +203,25 @@ class Average(Last):
             bias = self.bias - self.missing_bias / total
         return weights.astype(self.weights.dtype), bias.astype(self.bias.dtype)
 
-    def score_one(self, rows: Rows) -> Array:
-        last = scores(rows, 1, self.weights, self.bias)
-        lacking = scores(rows, 1, self.missing, self.missing_bias)
-        if self.rule.scaled and self.seen:
-            return np.asarray((self.total_scale() * last - lacking) / self.total())
-        return np.asarray(last - lacking / self.total())
+    def score(self, rows: Rows, places: Array) -> Array:
+        last = scores(rows, len(places), self.weights, self.bias)
+        lacking = scores(rows, len(places), self.missing, self.missing_bias)
+        clock = self.clock(int(places[-1]))
+        totals = np.array([counted.py_func(clock, place) or 1.0 for place in places.tolist()])
+        if last.ndim == 2:
+            totals = totals[:, None]
+        if self.rule.scaled and self.seen + places[-1] > 0:
+            return np.asarray((self.total_scale(clock, totals) * last - lacking) / totals)
+        return np.asarray(last - lacking / totals)
 
     def total(self) -> float:
         """How much all rows seen count together."""
         return float(counted.py_func(self.clock(-1), 0.0)) if self.seen else 1.0
 
-    def total_scale(self) -> float:
-        """The sum, over all rows seen, of what the weights were to be multiplied by."""
-        scale, total, until, *_ = self.further["scale"]
-        before = counted.py_func(self.clock(-1), until - self.seen)
-        return float(total + scale * (self.total() - before))
+    def total_scale(self, clock: Clock, total: Any) -> Any:
+        """The sum of what the weights were to be multiplied by, over rows that count in total."""
+        scale, so_far, until, *_ = self.further["scale"]
+        return so_far + scale * (total - counted.py_func(clock, until - self.seen))
 
     # Forgetting: sums grow with what rows count, and every so many rows are brought back in range,
     # after the same rows however they are cut into batches.

@@ -1,5 +1,6 @@
 """Tasks: something to learn from rows. The outer loop knows the protocol only."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -8,7 +9,7 @@ import numpy as np
 from ..kernels import linear
 from ..kernels.algebra import Rows
 from ..kernels.linear import UPDATE, Clock, Examples
-from ..rows import Array, not_finite
+from ..rows import Array, not_finite, rows_between
 from .rules import UpdateRule
 
 UPDATES_AT_ONCE = 1024  # the length of a log
@@ -118,6 +119,80 @@ class LinearTask:
         tally = linear.multiclass_missing if self.many else linear.perceptron_missing
         step = self.settings.intercept_step
         tally(self.examples, order, clock, updates, missing, missing_bias, step)
+
+
+@dataclass
+class PredictedTask:
+    """A task whose rows are predicted just before they are learnt from, each by all before it.
+
+    Attributes
+    ----------
+    task : LinearTask
+        The rows, which are gone through in their order.
+    choose : callable
+        Tells the classes that activations choose.
+    hear : callable
+        Is told of rows, in their order, whether each was wrong.
+    """
+
+    task: LinearTask
+    choose: Callable[[Array], Array]
+    hear: Callable[[Array], None]
+
+    def __post_init__(self) -> None:
+        self.everything, self.width = self.task.everything, self.task.width
+        self.told, self.ahead = 0, 16
+        examples = self.task.examples
+        self.labels = examples.steps > 0 if examples.labels is None else examples.labels
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.task, name)
+
+    def learn(self, state: Any, order: Array, start: int = 0, most: int | None = None) -> Learnt:
+        """Predict some rows ahead, learn up to the first that changes something, tell so far."""
+        settings = self.task.settings
+        if not state.sums and settings.above >= 0 >= settings.below:
+            return self.learn_at_once(state, order, start, most)
+        order = order[: start + self.ahead]
+        wrong = self.wrong(state, order, 0)
+        learnt = self.task.learn(state, order, start, 1)
+        judged = len(order)
+        if len(learnt.updates):
+            judged = int(learnt.updates["position"][0]) + 1
+        self.hear(wrong[: judged - self.told])
+        self.ahead = max(16, 2 * (judged - self.told))
+        self.told = judged
+        return learnt
+
+    def learn_at_once(self, state: Any, order: Array, start: int, most: int | None) -> Learnt:
+        """Learn; if the last weights predict, what they got wrong is in the log."""
+        learnt = self.task.learn(state, order, start, most)
+        updates, wrong = learnt.updates, np.zeros(learnt.position - start, bool)
+        labels = self.labels[order[updates["position"]]]
+        first = updates["rival"] < labels if self.task.many else labels  # wins a tie
+        margins = updates["margin"]
+        wrong[updates["position"] - start] = (margins < 0) | ((margins == 0) & first)
+        self.hear(wrong)
+        self.told = learnt.position
+        return learnt
+
+    def finish(self, state: Any) -> None:
+        """Tell of the rows after the last that changed something."""
+        self.hear(self.wrong(state, self.everything, len(self.everything)))
+
+    def wrong(self, state: Any, order: Array, seen: int) -> Array:
+        """Whether each row that was not told of yet is wrong by the state as it is.
+
+        So many rows of the order are among those that the state has seen.
+        """
+        chosen = order[self.told :]
+        if not len(chosen):
+            return np.zeros(0, bool)
+        first, last = int(chosen[0]), int(chosen[-1])
+        places = np.searchsorted(order, np.arange(first, last + 1)) - seen
+        rows = rows_between(self.task.examples.rows, first, last + 1)
+        found = self.choose(state.score(rows, places))[chosen - first]
+        return np.asarray(found != self.labels[chosen])
 
 
 def steps_of(codes: Array, positive: int | None, eta0: float, weights: Any, dtype: Any) -> Array:

@@ -1,0 +1,81 @@
+"""Compiling beforehand: the usual commands are run on small files of each kind."""
+
+import contextlib
+import io
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+ROWS = 60
+WORDS = ["fine", "good", "plain", "bad", "dull", "sad"]
+
+
+def warm_up() -> None:
+    """Compile now what the usual commands need, so that none of them waits for it later.
+
+    What is compiled stays on disk: do this after installing, or in the recipe of an image.
+    """
+    from ..kernels.compiling import NOTICE
+    from ..progress import new_bar
+    from .app import app
+
+    begin, bar = time.perf_counter(), new_bar()
+    bar.console.file = sys.stdout  # also while commands write elsewhere
+    bar.disable = not sys.stdout.isatty()
+    with tempfile.TemporaryDirectory() as name, bar:
+        jobs = usual_commands(Path(name))
+        line = bar.add_task("", total=len(jobs), speed="")
+        with NOTICE.told_to(lambda kernel: bar.update(line, speed=kernel)):
+            for words in jobs:
+                bar.update(line, description=f"{words[0]} {Path(words[-1]).name}", speed="")
+                with unheard():
+                    app([str(word) for word in words], standalone_mode=False)
+                bar.advance(line)
+    seconds = time.perf_counter() - begin
+    print(f"All that the usual commands need is compiled ({seconds:.0f} s).")
+
+
+def usual_commands(folder: Path) -> list[list[Any]]:
+    """Commands on files of each kind with two classes and with three; the last word is the data."""
+    model, out = folder / "model", folder / "predicted"
+    jobs: list[list[Any]] = [["train", "iris"], ["train", "breast-cancer"]]
+    for classes in 2, 3:
+        for kind in "svm", "scaled.svm", "vw", "csv", "words.csv":
+            data = folder / f"{classes}-classes.{kind}"
+            data.write_text("".join(f"{line}\n" for line in lines_of(kind, classes)))
+            text = ["--text", "text"] if kind == "words.csv" else []
+            jobs += [
+                ["train", "--epochs", 1, *text, data],
+                ["train", "--holdout", 0.2, "-o", model, *text, data],
+                ["predict", "-o", out, model, data],
+                ["score", model, data],
+            ]
+    return jobs
+
+
+def lines_of(kind: str, classes: int) -> Iterator[str]:
+    """The lines of a small file."""
+    if kind == "csv":
+        yield "size,age,label"
+    elif kind == "words.csv":
+        yield "size,colour,text,label"
+    for row in range(ROWS):
+        label, size, age = row % classes, f"{row * 7 % 11}.5", "" if row % 5 == 0 else row % 13
+        words = " ".join(WORDS[(row * row + n * label) % len(WORDS)] for n in range(8))
+        yield {
+            "svm": f"{label} 1:{size} {2 + row % 7}:1",
+            "scaled.svm": f"{label} 1:{size}e6 {2 + row % 7}:1",
+            "vw": f"{label} |a size:{size} {words}",
+            "csv": f"{size},{age},{label}",
+            "words.csv": f"{age},{WORDS[row % 4]},{words} number {row},{'abc'[label]}",
+        }[kind]
+
+
+@contextlib.contextmanager
+def unheard() -> Iterator[None]:
+    """Let nobody hear what is printed."""
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        yield

@@ -1,0 +1,86 @@
+"""After `rosenblatt warm-up` no usual command compiles anything."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+SCRIPT = """
+import sys
+from numba.core import event
+from rosenblatt.cli.app import app
+
+class Compiled(event.Listener):
+    def on_start(self, event):
+        function = event.data["dispatcher"].py_func
+        print("compiled", function.__module__, function.__name__, words)
+
+    def on_end(self, event):
+        pass
+
+event.register("numba:compile", Compiled())
+for words in [line.split() for line in sys.stdin]:
+    app(words, standalone_mode=False)
+"""
+
+COMMANDS = """
+train iris
+train xor --solution last
+train digits --epochs 3
+train two.svm -o two --epochs 1
+train two.svm -o two --test two.svm
+train many.svm -o many --holdout 0.1 --early-stopping
+train two.vw -o vw --cache
+train many.csv -o numbers --order once
+train two.csv -o numbers --scale none
+train mixed.csv -o words --text review
+train mixed.csv --text review --ngrams 1-2 --bits 18
+predict two two.svm -o out
+predict many many.svm --scores -o out
+predict vw two.vw -o out
+predict numbers two.csv -o out
+predict words mixed.csv -o out
+score two two.svm
+score many many.svm --json
+score words mixed.csv
+"""
+
+
+def write_files(folder):
+    """Files that are unlike those that warm-up makes, but for their kinds."""
+    random = np.random.default_rng(0)
+    for name, classes in ("two", 2), ("many", 5):
+        rows = [
+            (random.integers(classes), random.random(2), random.integers(2, 90)) for _ in range(500)
+        ]
+        form = "{0} 1:{1:.3f} {3}:{2:.3f}\n"
+        (folder / f"{name}.svm").write_text("".join(form.format(y, *x, j) for y, x, j in rows))
+        form = "{0} 2 |n one:{1:.3f} |m w{3}:{2:.3f} x\n"
+        (folder / f"{name}.vw").write_text("".join(form.format(y, *x, j) for y, x, j in rows))
+        form = "{1:.3f},{2:.3f},c{0}\n"
+        lines = "".join(form.format(y, *x) for y, x, _ in rows)
+        (folder / f"{name}.csv").write_text("first,second,class\n" + lines)
+    form = '{1:.2f},{4},"this one, with {2:.2f}, is of {4}",{0}\n'
+    kinds = ["oak", "elm", "ash tree"]
+    lines = "".join(form.format(y > 2, *x, j, kinds[j % 3]) for y, x, j in rows)
+    (folder / "mixed.csv").write_text("height,tree,review,label\n" + lines)
+
+
+@pytest.mark.slow
+def test_nothing_is_left_to_compile(tmp_path):
+    write_files(tmp_path)
+    how = {
+        "cwd": tmp_path,
+        "env": {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")},
+        "capture_output": True,
+        "text": True,
+        "check": True,
+    }
+    warm = subprocess.run([sys.executable, "-m", "rosenblatt", "warm-up"], **how)
+    assert warm.stdout.startswith("All that the usual commands need is compiled (")
+    assert warm.stderr == ""
+    then = subprocess.run([sys.executable, "-c", SCRIPT], input=COMMANDS.strip(), **how)
+    assert [line for line in then.stdout.splitlines() if line.startswith("compiled")] == []
+    assert "Rosenblatt compiles" not in then.stderr

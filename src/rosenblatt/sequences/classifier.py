@@ -457,6 +457,8 @@ def odd_one(tags: Any) -> Any:
 
 def templates_for(features: Any, columns: tuple[str, ...]) -> list[Template]:
     """The templates that were asked for, or the usual ones."""
+    if LEXICON in columns:
+        raise ValueError(f"A column called {LEXICON!r} is the model's own; call it otherwise.")
     if columns == (FEATURES,):
         if features is not None:
             raise ParameterError(

@@ -724,6 +724,34 @@ class KernelPerceptron:
         return np.array([np.mean(np.sign(s) + zero * (s == 0), axis=0) for s in every])
 
 
+# Probabilities from scores (Platt 1999): p = exp(a·score + b), over the sum of all classes.
+
+
+def platt_targets(codes, n_classes):
+    wanted = np.empty((len(codes), n_classes))
+    for i, code in enumerate(codes):
+        n = sum(other == code for other in codes)
+        wanted[i] = 1 / (n + 2) / (n_classes - 1)
+        wanted[i, code] = (n + 1) / (n + 2)
+    return wanted
+
+
+def probabilities(scores, slope, offsets):
+    """Of every class; with two classes there is one score, that of the second."""
+    out = []
+    for score in np.atleast_2d(np.asarray(scores, float).T).T:
+        grown = np.exp(slope * score + offsets)
+        grown = np.append(1.0, grown) if len(grown) == 1 else grown
+        out.append(grown / grown.sum())
+    return np.array(out)
+
+
+def minus_log_likelihood(scores, codes, n_classes, slope, offsets):
+    p = probabilities(scores, slope, offsets)
+    labels = -(platt_targets(codes, n_classes) * np.log(p)).sum()
+    return (labels + np.sum(offsets**2) / 2) / len(codes)
+
+
 # Iterative parameter mixing (McDonald, Hall & Mann 2010): every part of the rows is learnt from the
 # same weights, the results are mixed, and so on.
 
@@ -830,6 +858,25 @@ def hash_bytes(data, h=0):
     for i in range(0, len(data), 8):
         h = spell(h, int.from_bytes(data[i : i + 8].rjust(8, b"\0"), "little"))
     return mix_bits(h)
+
+
+# The weights of n-grams in texts.
+
+
+def weighed(counts, how, weights=(), unit_length=True):
+    """The values of a text, of which ``counts`` says how often it has each n-gram."""
+    values = {}
+    for gram, count in counts.items():
+        of_count = {"raw": count, "binary": 1.0, "sublinear": 1 + np.log(count)}
+        values[gram] = of_count[how] * (weights[gram] if len(weights) else 1)
+    length = np.sqrt(sum(value * value for value in values.values())) if unit_length else 1
+    return {gram: value / length for gram, value in values.items()}
+
+
+def inverse_document_frequency(texts, gram):
+    """How much an n-gram weighs that is in few of the texts, or in none."""
+    containing = sum(gram in text for text in texts)
+    return np.log((1 + len(texts)) / (1 + containing)) + 1
 
 
 # Sequences: the structured perceptron, with features as strings and weights in dicts.

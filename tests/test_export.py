@@ -10,8 +10,8 @@ import rosenblatt
 from rosenblatt import KernelPerceptron, Perceptron
 from rosenblatt.cli.app import main
 from rosenblatt.export import onnx_of, write_onnx
-from rosenblatt.files import FileTraining, parameters_for_files, train
-from rosenblatt.parameters import SIGN_OF_ZERO
+from rosenblatt.files import FileTraining, train
+from rosenblatt.parameters import SIGN_OF_ZERO, parameters_for_files
 from rosenblatt.reading.reader import read
 from rosenblatt.storage.file import load_model, save_model
 

@@ -12,11 +12,11 @@ from scipy.sparse import csr_array, vstack
 import rosenblatt
 from rosenblatt import Perceptron, files, progressive
 from rosenblatt.evaluation import Score, evaluate, scored
-from rosenblatt.files import FileOptions, FileTraining, parameters_for_files
+from rosenblatt.files import FileOptions, FileTraining
 from rosenblatt.kernels.algebra import shuffle
 from rosenblatt.labels import held_out
-from rosenblatt.learner import Learner
-from rosenblatt.parameters import FAMILY
+from rosenblatt.learner import Learner, usual_bias_step
+from rosenblatt.parameters import FAMILY, parameters_for_files
 from rosenblatt.progress import Listener
 from rosenblatt.reading.reader import read, read_whole
 from rosenblatt.storage.file import load_model, save_model
@@ -67,6 +67,7 @@ class How(NamedTuple):
             order=self.order,
             max_iter=self.epochs,
             margin=self.margin,
+            intercept_step=1.0,
             random_state=self.seed,
             early_stopping=self.early_stopping,
             class_weight="balanced" if self.balanced else None,
@@ -790,6 +791,33 @@ def test_an_importance_beyond_the_type_is_refused(write, importance, epochs):
         train(read(path), How(epochs=epochs))
 
 
+@pytest.mark.parametrize("size", BATCHES)
+def test_the_bias_moves_by_a_tenth_of_the_squared_length_of_rows(tmp_path, size):
+    path = tmp_path / "rows.csv"
+    rng = np.random.default_rng(0)
+    rows = [f"{a:.3f},{b:.3f},{int(a + b > 0)}" for a, b in rng.normal(size=(300, 2))]
+    path.write_text("\n".join(["a,b,y", *rows]))
+    for scale, expected in ("standard", 0.25), ("none", 0.25):  # of 0.2, as a power of 2
+        for epochs in 1, 2:  # as a stream, and in memory
+            training = FileTraining(parameters_for_files(max_iter=epochs))
+            model = files.train(read(path, scale=scale, batch_bytes=size), training)
+            assert model.facts["intercept_step"] == expected
+            assert model.parameters["intercept_step"] == expected
+            assert model.facts["class_rows"] == np.bincount([int(row[-1]) for row in rows]).tolist()
+    large = "\n".join(f"{100 * k % 7},{k % 5},{k % 2}" for k in range(50))
+    path.write_text(f"a,b,y\n{large}\n")
+    reader = read(path, scale="none", batch_bytes=size)
+    matrix = read_whole(reader).batch.rows.values.reshape(-1, 2).astype(float)
+    mean = 0.1 * (matrix**2).sum() / 50
+    assert usual_bias_step(reader.mean_square()) == 2 ** round(np.log2(mean))
+    without = FileTraining(parameters_for_files(fit_intercept=False))
+    assert files.train(read(path), without).states[0].bias[0] == 0
+    stated = FileTraining(parameters_for_files(intercept_step=0.7))
+    assert files.train(read(path), stated).facts["intercept_step"] == 0.7
+    with pytest.raises(ValueError, match="intercept_step must be a number from 0 up or None"):
+        files.train(read(path), FileTraining(parameters_for_files(intercept_step="radius")))
+
+
 # The error before learning.
 
 
@@ -817,7 +845,7 @@ class Told(Heard):
 @pytest.mark.parametrize("classes", [2, 3])
 def test_every_row_is_predicted_by_all_before_it(write, rule, own, kind, classes):
     path, told = write(f"rows.{kind}", made(kind, classes, rows=400)), Told()
-    given = {"max_iter": 2, "random_state": 0} | own
+    given = {"max_iter": 2, "random_state": 0, "intercept_step": 1.0} | own
     for every, size in ((7, 900), (400, 1 << 20), (1000, 900)):
         told.windows.clear()
         training = FileTraining(

@@ -99,6 +99,7 @@ VALUES = {
     "intercept_step": [1.0, "radius"],
     "class_weight": [None, "balanced"],
     "early_stopping": [False, True],
+    "calibrate": [False, True],
     "warm_start": [False, True],
     "kernel": ["rbf", "precomputed"],
     "normalize": [False, True],

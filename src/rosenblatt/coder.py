@@ -1,16 +1,29 @@
 """What the labels of a file mean: class numbers, weights of rows, and which rows are held out."""
 
-from collections.abc import Iterable
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from .calibration import calibrated
 from .evaluation import Score
-from .labels import codes_of, held_out, row_weights, tidy
+from .labels import (
+    balanced,
+    class_weights,
+    codes_of,
+    encode,
+    held_out,
+    known_classes,
+    met_classes,
+    row_weights,
+    tidy,
+)
 from .learner import Learner, TrainingRows
 from .parameters import ParameterError
 from .reading.batches import Batch, labels_of
 from .rows import Array
+
+MOST_CALIBRATING = 100_000  # rows: more say nothing new of so few numbers
 
 
 class Coder(NamedTuple):
@@ -34,17 +47,54 @@ class Coder(NamedTuple):
         """The numbers of the labels of a batch."""
         return codes_of(tidy(labels_of(batch, first_row)), self.classes, first_row + 1)
 
-    def score(self, learner: Learner, batches: Iterable[Batch]) -> Score:
-        """How many of the rows held out a model gets wrong."""
-        result, row = Score(), 0
+    def score(self, learner: Learner, batches: Iterable[Batch], calibrate: bool = False) -> Score:
+        """How many of the rows held out a model gets wrong; on these it may be calibrated, too."""
+        result, row, kept = Score(), 0, list[tuple[Array, Array]]()
         for batch in batches:
             codes = self.codes(batch, row)
             held = held_out(row, len(codes), self.holdout, self.seed)
-            wrong = learner.choose(learner.scores(batch.rows, batch.width)) != codes
-            result.add(int(np.count_nonzero(held)), int(np.count_nonzero(wrong & held)))
+            scores = learner.scores(batch.rows, batch.width)[held]
+            codes_held = codes[held]
+            if calibrate and result.rows < MOST_CALIBRATING:
+                kept.append((scores, codes_held))
+            result.add(len(codes_held), int(np.count_nonzero(learner.choose(scores) != codes_held)))
             row += len(codes)
         if not result.rows:
             raise ParameterError(
                 "{holdout} held no row out; take a larger share.", holdout=self.holdout
             )
+        if calibrate:
+            scores, codes = map(np.concatenate, zip(*kept, strict=True))
+            learner.calibration = calibrated(scores, codes, len(self.classes))
         return result
+
+
+def coder_for(
+    batches: Iterable[Batch],
+    parameters: Mapping[str, Any],
+    named: tuple[Any, ...] | None,
+    holdout: float,
+    classes: Array | None,
+) -> Coder:
+    """What labels mean, by the labels of batches, unless classes are named or known before."""
+    counts: dict[Any, int] = {}
+    row = 0
+    for batch in batches:
+        labels = labels_of(batch, row)
+        kinds, codes = encode(labels)
+        for label, count in zip(kinds.tolist(), np.bincount(codes).tolist(), strict=True):
+            counts[label] = counts.get(label, 0) + count
+        row += len(labels)
+    met = np.array(list(counts), labels.dtype)
+    if classes is None:
+        classes = met_classes(met) if named is None else known_classes(named, met.dtype)
+    weight, of_class = parameters["class_weight"], None
+    if weight == "balanced":
+        known = np.isin(tidy(met), classes)  # others are named with their row when they come
+        codes = codes_of(tidy(met)[known], classes)
+        of_each = np.array(list(counts.values()))[known]
+        of_class = balanced(classes, np.bincount(codes, of_each, len(classes)))
+    elif weight is not None:
+        of_class = class_weights(weight, classes, np.zeros(0, np.intp))
+    seed = parameters["random_state"]
+    return Coder(classes, of_class, holdout, seed)

@@ -31,9 +31,13 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     category : str or sequence of str, default=()
         Columns of words that look like numbers.
     ngrams : tuple of int or None, default=None
-        The least and the most words (or characters) in an n-gram: (1, 1) unless stated.
+        The least and the most words in an n-gram: (1, 2) unless stated; of characters (2, 4).
     characters : bool, default=False
         Whether n-grams are of characters.
+    counts : {"raw", "binary", "sublinear"}, default="sublinear"
+        How often an n-gram is in a text: as it is, 1, or 1 and its logarithm.
+    tfidf : bool or None, default=None
+        Whether rare n-grams weigh more; None does so unless the rows can be read only once.
     bits : int or None, default=None
         Hashed features get 2^bits columns: 18 unless stated, or 20 with text.
     cross : str or sequence of str, default=()
@@ -72,6 +76,8 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         category: Any = (),
         ngrams: tuple[int, int] | None = None,
         characters: bool = False,
+        counts: str = "sublinear",
+        tfidf: bool | None = None,
         bits: int | None = None,
         cross: Any = (),
         pairs: bool = False,
@@ -83,6 +89,8 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.category = category
         self.ngrams = ngrams
         self.characters = characters
+        self.counts = counts
+        self.tfidf = tfidf
         self.bits = bits
         self.cross = cross
         self.pairs = pairs

@@ -4,30 +4,23 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from itertools import chain
 from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .cache import origin_of, read_cached
-from .coder import Coder
+from .coder import Coder, coder_for
 from .evaluation import Score
 from .labels import (
     UnknownLabelError,
-    balanced,
-    class_weights,
-    codes_of,
-    encode,
-    known_classes,
-    met_classes,
     tidy,
 )
-from .learner import Learner
-from .parameters import FAMILY, FILES, FOR_FILES, Parameter, ParameterError, check, parameters_of
+from .learner import Learner, usual_bias_step
+from .parameters import FAMILY, FILES, Parameter, ParameterError, check
 from .progress import Listener, Tally, Windows
 from .reading.batches import Batch, labels_of, windows
-from .reading.reader import Reader, WholeFile, no_rows, read_again_if_need_be, read_whole
+from .reading.reader import Peeked, Reader, WholeFile, read_again_if_need_be, read_whole
 from .rows import Array, matrix_of, n_rows, overflow
 from .storage.file import save_model
 from .storage.model import Model
@@ -64,14 +57,6 @@ class FileOptions(NamedTuple):
     holdout: float = 0.0
     cache: bool = False
     progress_every: int = 0
-
-
-def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, Any]:
-    """All parameters of the estimator of a rule: as given, else as suits a file.
-
-    The order is None unless it is given: "each" in memory, "fixed" in a stream.
-    """
-    return parameters_of(rule, **(FOR_FILES | {"order": None} | given))
 
 
 @dataclass
@@ -118,6 +103,7 @@ class FileTraining:
     begun: Model | None = None
     initial: Model | None = None
     rule: str = "perceptron"
+    step: float = field(default=1.0, init=False)  # of the bias
 
     @property
     def estimator(self) -> str:
@@ -134,9 +120,18 @@ class FileTraining:
         self.parameters = self.parameters | {"order": self.parameters["order"] or "each"}
         self.check()
 
+    def settle_bias(self, reader: Reader | None) -> None:
+        """Leave no question open about the step of the bias, before rows are read."""
+        stated = self.parameters["intercept_step"]
+        if stated is not None:
+            self.step = float(stated)
+        elif reader is not None and self.parameters["fit_intercept"]:
+            self.step = usual_bias_step(reader.mean_square())
+
     def check(self, *where: str) -> None:
         """Refuse what is out of range or does not go together."""
-        if self.parameters["early_stopping"] and not self.options.holdout:
+        holds_out = self.parameters["early_stopping"] or self.parameters["calibrate"]
+        if holds_out and not self.options.holdout:
             self.options = self.options._replace(holdout=HELD_OUT)
         check(self.parameters | self.options._asdict(), {**self.table, **FILES}, *where)
 
@@ -287,36 +282,11 @@ def as_json(value: Any) -> Any:
 # What labels mean
 
 
-def classes_of(training: FileTraining) -> Array | None:
-    """The classes of the model to go on with, if there is one."""
-    before = training.begun or training.initial
-    return None if before is None else before.classes
-
-
 def coder_of(batches: Iterable[Batch], training: FileTraining) -> Coder:
     """What labels mean, from those of batches: of all there are if classes are to be balanced."""
-    counts: dict[Any, int] = {}
-    row = 0
-    for batch in batches:
-        labels = labels_of(batch, row)
-        kinds, codes = encode(labels)
-        for label, count in zip(kinds.tolist(), np.bincount(codes).tolist(), strict=True):
-            counts[label] = counts.get(label, 0) + count
-        row += len(labels)
-    met, classes = np.array(list(counts), labels.dtype), classes_of(training)
-    if classes is None:
-        named = training.options.classes
-        classes = met_classes(met) if named is None else known_classes(named, met.dtype)
-    weight, of_class = training.parameters["class_weight"], None
-    if weight == "balanced":
-        known = np.isin(tidy(met), classes)  # others are named with their row when they come
-        codes = codes_of(tidy(met)[known], classes)
-        of_each = np.array(list(counts.values()))[known]
-        of_class = balanced(classes, np.bincount(codes, of_each, len(classes)))
-    elif weight is not None:
-        of_class = class_weights(weight, classes, np.zeros(0, np.intp))
-    seed = training.parameters["random_state"]
-    return Coder(classes, of_class, training.options.holdout, seed)
+    before, options = training.begun or training.initial, training.options
+    classes = None if before is None else before.classes
+    return coder_for(batches, training.parameters, options.classes, options.holdout, classes)
 
 
 # Learning
@@ -329,6 +299,7 @@ def train_in_memory(
     begun, batch = training.begun, whole.batch
     if begun is not None and begun.checkpoint is not None and begun.checkpoint.parts:
         raise ParameterError("The run began as a stream; resume it without {cache?}.")
+    training.settle_bias(reader)
     coder = coder_of([batch], training)
     rows = coder.rows(batch, 0)
     refuse_no_rows(len(rows.everything))
@@ -339,7 +310,9 @@ def train_in_memory(
         run.validate = validator(coder, learner, [batch])
     if len(run.mistaken) and len(run.mistaken) <= int(rows.everything.max()):
         raise ValueError("The model to resume was trained on fewer rows; begin anew.")
-    keep = Kept(training, coder, learner, run, reader, lambda: whole.names, n_rows(batch.rows))
+    position = Position(len(coder.classes), file_rows=n_rows(batch.rows))
+    position.count(rows.codes)
+    keep = Kept(training, coder, learner, run, reader, lambda: whole.names, position)
 
     def after_epoch(epoch: Epoch) -> None:
         training.listener.epoch(epoch)
@@ -349,11 +322,12 @@ def train_in_memory(
     run.train()
     learner.states = [run.outcome]
     learner.close(rows)
-    return keep.model(coder.score(learner, [batch]) if coder.holdout else None)
+    return keep.model(keep.tested([batch]))
 
 
 def train_as_stream(reader: Reader, training: FileTraining) -> Model:
     """Go through a file in its order, as often as there are epochs, in constant memory."""
+    training.settle_bias(reader)
     batches = Peeked(reader)
     weighs_all = training.parameters["class_weight"] == "balanced"
     try:
@@ -373,17 +347,19 @@ def train_as_stream(reader: Reader, training: FileTraining) -> Model:
     return learn_stream(reader, Peeked(reader), coder_of(reader, training), training)
 
 
-def learn_stream(reader: Reader, batches: "Peeked", coder: Coder, training: FileTraining) -> Model:
+def learn_stream(reader: Reader, batches: Peeked, coder: Coder, training: FileTraining) -> Model:
     """The model of a run over batches."""
     learner = learner_of(coder, batches.first, training)
-    position = Position()
+    position = Position(len(coder.classes))
 
     def parts() -> Iterator[Any]:
-        position.row = 0
+        position.row, position.of_class = 0, [0] * len(coder.classes)
         told = run.epoch == 1 and training.options.progress_every > 0
         for batch in windows(batches, training.options.window):
             position.bytes_read = batch.bytes_read
-            task = learner.task(coder.rows(batch, position.row))
+            rows = coder.rows(batch, position.row)
+            position.count(rows.codes)
+            task = learner.task(rows)
             predicted = PredictedTask(task, learner.choose, progress.add) if told else None
             yield predicted or task
             if predicted is not None:
@@ -413,16 +389,25 @@ def learn_stream(reader: Reader, batches: "Peeked", coder: Coder, training: File
     run.train()
     learner.states = [run.outcome]
     refuse_no_rows(learner.states[0].seen)
-    return keep.model(coder.score(learner, batches) if coder.holdout else None)
+    return keep.model(keep.tested(batches))
 
 
 @dataclass
 class Position:
-    """Where a pass over a file is."""
+    """Where a pass over a file is, and how many rows of each class it met."""
 
+    n_classes: int
     row: int = 0
     bytes_read: int = 0
     file_rows: int = 0
+
+    def __post_init__(self) -> None:
+        self.of_class = [0] * self.n_classes
+
+    def count(self, codes: Array) -> None:
+        """Count the rows of each class."""
+        more = np.bincount(codes, minlength=self.n_classes).tolist()
+        self.of_class = [a + b for a, b in zip(self.of_class, more, strict=True)]
 
 
 def refuse_no_rows(count: int) -> None:
@@ -439,7 +424,7 @@ def learner_of(coder: Coder, first: Batch, training: FileTraining) -> Learner:
         return going_on(training.initial, training)
     shape = first.width, first.rows.values.dtype
     given, classes = training.parameters, coder.classes
-    step = float(given["intercept_step"]) if given["fit_intercept"] else 0.0
+    step = training.step if given["fit_intercept"] else 0.0
     rule = rule_for(RULES[training.rule], given, first.width, len(classes))
     if rule.many is None and len(classes) > 2:
         raise ParameterError('{matrix} is for two classes; use {matrix="diagonal"}.', **given)
@@ -460,7 +445,7 @@ def going_on(initial: Model, training: FileTraining) -> Learner:
                 f"The initial model was begun with {{{name}?}} {before}; go on with the same."
             )
     states = [state.renewed() for state in learner.states]
-    return replace(learner, parameters=parameters, states=states)
+    return replace(learner, parameters=parameters, states=states, calibration=None)
 
 
 def run_of(learner: Learner, parts: Callable[[], Iterable[Any]], training: FileTraining) -> Run:
@@ -481,22 +466,6 @@ def validator(coder: Coder, learner: Learner, batches: Iterable[Batch]) -> Calla
         return 1 - coder.score(learner, batches).error
 
     return accuracy
-
-
-class Peeked:
-    """The batches of a reader, of which the first is known beforehand."""
-
-    def __init__(self, reader: Reader) -> None:
-        self.reader = reader
-        self.begun: Iterator[Batch] | None = iter(reader)
-        first = next(self.begun, None)
-        if first is None:
-            raise no_rows(reader)
-        self.first: Batch = first
-
-    def __iter__(self) -> Iterator[Batch]:
-        begun, self.begun = self.begun, None
-        return iter(self.reader) if begun is None else chain([self.first], begun)
 
 
 def told(listener: Listener, keeps: bool = False) -> Callable[[Batch], None]:
@@ -527,12 +496,18 @@ class Kept(NamedTuple):
     run: Run
     reader: Reader | None
     names: Callable[[], Mapping[int, str]]
-    rows: int | Position
+    position: Position
 
     def checkpoint(self) -> None:
         """Write the model so far, if it is time."""
         if self.training.keeper is not None and not self.run.history.stop_reason:
             self.training.keeper.offer(self.unfinished)
+
+    def tested(self, batches: Iterable[Batch]) -> Score | None:
+        """How the model does on the rows held out, which it may be calibrated on, too."""
+        if not self.coder.holdout:
+            return None
+        return self.coder.score(self.learner, batches, self.training.parameters["calibrate"])
 
     def unfinished(self) -> Model:
         """The model so far, to go on from."""
@@ -547,7 +522,8 @@ class Kept(NamedTuple):
             raise overflow(coef.dtype)
         facts: dict[str, Any] = {
             "stop_reason": run.history.stop_reason or "unfinished",
-            "rows": self.n_rows(),
+            "rows": self.position.file_rows or self.run.count.n_rows,
+            "class_rows": self.position.of_class,
             "training": self.training.identity(),
             "plain": False,
         }
@@ -564,17 +540,13 @@ class Kept(NamedTuple):
         if checkpoint is not None and reader is not None:
             facts["batch_bytes"] = reader.options.batch_bytes  # its parts are batches
         weights, parameters = self.coder.of_class, self.training.parameters
+        if parameters["intercept_step"] is None:
+            parameters = parameters | {"intercept_step": self.training.step}
         if weights is not None:
             pairs = zip(self.coder.classes.tolist(), weights.tolist(), strict=True)
             parameters = parameters | {"class_weight": dict(pairs)}
         learner.parameters = parameters
         return learner.model(self.training.estimator, facts, run.history.epochs, checkpoint)
-
-    def n_rows(self) -> int:
-        """How many rows the data have, as far as is known."""
-        if isinstance(self.rows, int):
-            return self.rows
-        return max(self.rows.file_rows, self.run.count.n_rows)
 
 
 def named(coef: Array, names: Mapping[int, str], most: int = 1000) -> list[Any]:

@@ -4,7 +4,7 @@ import json
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TextIO
@@ -32,7 +32,12 @@ class Tally(NamedTuple):
 
 
 class Listener:
-    """What can be heard of a training; this one does not listen."""
+    """What can be heard of a training; this one does not listen.
+
+    ``opening`` are lines to say when it begins.
+    """
+
+    opening: Sequence[str] = ()
 
     def begin(self, size: int | None, max_iter: int) -> None:
         """A pass has so many bytes, if that is known, and there are at most so many."""
@@ -156,6 +161,12 @@ class Printed(Quiet):
     def __init__(self) -> None:
         super().__init__()
         self.silence, self.said, self.headed = 1.0, self.begun, False
+
+    def begin(self, size: int | None, max_iter: int) -> None:
+        """Say what is to be said first."""
+        super().begin(size, max_iter)
+        for line in self.opening:
+            tell(line)
 
     def batch(self, tally: Tally) -> None:
         """Say how far a pass has come, after 1, 2, 4 … seconds."""

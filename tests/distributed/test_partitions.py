@@ -11,13 +11,8 @@ from scipy.sparse import csr_matrix
 
 from rosenblatt import Perceptron
 from rosenblatt.distributed import fit, predict, score
-from rosenblatt.files import (
-    FileTraining,
-    matrix_and_labels,
-    parameters_for_files,
-    train,
-    train_as_stream,
-)
+from rosenblatt.files import FileTraining, matrix_and_labels, train, train_as_stream
+from rosenblatt.parameters import parameters_for_files
 from rosenblatt.reading.reader import read
 
 from .. import reference
@@ -136,6 +131,7 @@ def predicted_right(model, paths):
 def test_one_file_is_what_the_local_command_learns(client, folder):
     path = sorted(folder.iterdir())[0]
     given = {"solution": "average", "order": "each", "max_iter": 3, "random_state": 5}
+    given["intercept_step"] = 1.0
     local = train(read(path), FileTraining(parameters_for_files(**given)))
     model = Perceptron(solution="average", max_iter=3, random_state=5)
     fit(model, path, client=client)
@@ -153,6 +149,7 @@ def test_sequential_files_are_a_local_stream(client, tmp_path, epochs):
         for number, part in enumerate(np.split(np.arange(120), [30, 31, 80]))
     ]
     given = {"solution": "average", "order": "fixed", "max_iter": epochs}
+    given["intercept_step"] = 1.0
     local = train_as_stream(read(whole), FileTraining(parameters_for_files(**given)))
     model = Perceptron(solution="average", order="fixed", max_iter=epochs)
     fit(model, paths, mode="sequential", client=client)

@@ -11,8 +11,10 @@ from rosenblatt import AROW, Perceptron
 from rosenblatt.cli.app import app, in_shell
 from rosenblatt.distributed import fit
 from rosenblatt.distributed.shell import train
-from rosenblatt.files import FileOptions, FileTraining, parameters_for_files
-from rosenblatt.parameters import LINEAR, ParameterError
+from rosenblatt.files import FileOptions, FileTraining
+from rosenblatt.learner import usual_bias_step
+from rosenblatt.parameters import LINEAR, ParameterError, parameters_for_files
+from rosenblatt.reading.reader import read
 from rosenblatt.storage.file import load_model
 
 from ..conftest import blobs
@@ -65,7 +67,8 @@ def test_the_model_does_not_know_of_the_screen(client, tmp_path):
     where = client.scheduler.address
     asked = FileTraining(given)
     model = train(str(path), {}, asked, where, kept=(tmp_path / "model", False))
-    expected = given | {"order": "each"}
+    step = usual_bias_step(read(path).mean_square())
+    expected = given | {"order": "each", "intercept_step": step}
     assert model.parameters == load_model(tmp_path / "model").parameters == expected
     assert set(expected) == set(LINEAR)
     asked = FileTraining(given | {"max_iter": 1})

@@ -80,8 +80,10 @@ def columns(choose, text):
     cuts = sorted(choose.number(0, len(text)) for _ in range(choose.number(1, 6)))
     offsets, rows = np.array(cuts, np.int32), len(cuts) - 1
     longest, values = shortest + choose.number(0, 2), choose.number(0, 40)
-    settings = longest, choose.flag(), choose.flag(), choose.flag(), np.uint64(choose.number(0, 99))
-    grams = Grams(shortest, *settings, MASK)
+    settings = longest, choose.flag(), choose.number(0, 2), choose.flag()
+    weights = np.full(int(MASK) + 1 if choose.flag() else 0, 2, np.float32)
+    weights.flags.writeable = False
+    grams = Grams(shortest, *settings, np.uint64(choose.number(0, 99)), MASK, weights)
     trim = choose.flag()
     yield "text", lambda: (text, offsets, 0, 0, grams, block(rows, values, dtype), names(most))
     yield "categories", lambda: (

@@ -4,13 +4,16 @@ import re
 from collections import Counter
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rosenblatt.kernels import words
-from rosenblatt.kernels.words import CSRBuffer, Grams
+from rosenblatt.kernels.words import RAW, CSRBuffer, Grams
+from rosenblatt.reading.recipe import COUNTS
+from rosenblatt.rows import read_only
 
-from ..reference import hash_bytes, mix_bits, spell
+from ..reference import hash_bytes, mix_bits, spell, weighed
 from .texts import MASK, NO_NAMES, any_bytes, as_array, block, entries, names_in, room_for_names
 
 # Text.
@@ -68,9 +71,12 @@ texts = st.lists(
 ranges = st.tuples(st.integers(1, 3), st.integers(0, 2)).map(lambda r: (r[0], r[0] + r[1]))
 
 
-def grams_of(shortest, longest, characters=False, presence=False, unit_length=False, bits=18):
+def grams_of(
+    shortest, longest, characters=False, counts=RAW, unit_length=False, bits=18, weights=()
+):
     salt, mask = np.uint64(2**63 + 5), np.uint64(2**bits - 1)
-    return Grams(shortest, longest, characters, presence, unit_length, salt, mask)
+    weights = read_only(np.array(weights, np.float32))
+    return Grams(shortest, longest, characters, counts, unit_length, salt, mask, weights)
 
 
 @settings(max_examples=200)
@@ -90,16 +96,15 @@ def test_words_are_those_of_scikit_learn(string):
     assert [w.decode() for w in naive_words(string.encode())] == words
 
 
-@given(texts, st.booleans())
-def test_grams_can_be_present_or_of_unit_length(strings, characters):
-    counts = hashed(strings, grams_of(1, 2, characters))
-    present = hashed(strings, grams_of(1, 2, characters, presence=True))
-    assert present == [[(i, 1) for i, _ in row] for row in counts]
-    for row, unit in zip(
-        counts, hashed(strings, grams_of(1, 2, characters, False, True)), strict=True
-    ):
-        length = np.sqrt(sum(v * v for _, v in row))
-        assert unit == [(i, np.float32(v / length)) for i, v in row]
+@pytest.mark.parametrize("counts", COUNTS)
+@given(texts, st.booleans(), st.booleans(), st.booleans())
+def test_counts_are_weighed_as_by_the_twin(counts, strings, characters, unit_length, weighted):
+    weights = np.random.default_rng(0).uniform(1, 9, 2**10) if weighted else ()
+    grams = grams_of(1, 2, characters, COUNTS.index(counts), unit_length, 10, weights)
+    raw = hashed(strings, grams_of(1, 2, characters, bits=10))
+    expected = [weighed(dict(row), counts, weights, unit_length) for row in raw]
+    for found, wanted in zip(hashed(strings, grams), expected, strict=True):
+        assert dict(found) == pytest.approx(wanted, rel=1e-6)
 
 
 @given(texts.filter(bool), st.booleans())

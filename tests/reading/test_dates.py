@@ -183,7 +183,8 @@ def test_dates_as_labels_and_as_categories_are_words(write):
 
 def test_features_and_models_take_dates(tmp_path):
     rows = [{"when": day, "y": "late" if day.year > 2021 else "early"} for day in DAYS]
-    model = train(rows, label="y")
+    with pytest.warns(UserWarning, match="taken as dates"):
+        model = train(rows, label="y")
     assert model.score([{"when": row["when"]} for row in rows], [row["y"] for row in rows]) > 0.9
     features = Features().fit([{"when": day} for day in DAYS])
     names = features.get_feature_names_out().tolist()

@@ -11,11 +11,19 @@ import typer
 from .. import __version__
 from ..parameters import in_python
 from . import draw, predict, prove, serve, train, warm
+from .groups import LightCommand, LightGroup
 
-OPTIONS = {"max_iter": "epochs", "random_state": "seed", "n_iter_no_change": "early-stopping"}
+OPTIONS = {
+    "max_iter": "epochs",
+    "random_state": "seed",
+    "n_iter_no_change": "early-stopping",
+    "calibrate": "probabilities",
+    "intercept_step": "bias-step",
+}
 """Parameters whose options are called otherwise."""
 
 app = typer.Typer(
+    cls=LightGroup,
     help="The perceptron, from the textbook page to files larger than memory.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -35,7 +43,7 @@ for command in (
     serve.replay,
     warm.warm_up,
 ):
-    app.command()(command)
+    app.command(cls=LightCommand)(command)
 
 
 def main() -> None:
@@ -83,15 +91,15 @@ def in_shell(name: str, value: Any) -> str:
 
     >>> in_shell("max_iter", 3), in_shell("early_stopping", True), in_shell("order", "each")
     ('--epochs 3', '--early-stopping', '--order each')
-    >>> in_shell("header", "False"), in_shell("category", ["red wine"])
-    ('--no-header', "--category 'red wine'")
+    >>> in_shell("tfidf", "True"), in_shell("header", "False"), in_shell("category", ["red wine"])
+    ('--tfidf', '--no-header', "--category 'red wine'")
     """
     option = option_of(name)
     if value is False or value == "False":
         return option.replace("--", "--no-", 1)
     if isinstance(value, list):
         return " ".join(f"{option} {shlex.quote(str(each))}" for each in value)
-    plain = isinstance(value, int | float | str) and not isinstance(value, bool)
+    plain = isinstance(value, int | float | str) and value not in (True, "True")
     return f"{option} {value}" if plain else option
 
 

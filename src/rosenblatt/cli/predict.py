@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .data import FORMAT_HELP, Header, Threads, check_output
-from .saying import count, errors, table
+from .saying import about_classes, about_columns, count, errors, table
 from .sequences import inspect_sequences, predict_sequences, score_sequences, tagger_in
 
 if TYPE_CHECKING:
@@ -33,6 +33,10 @@ def predict(
     show_scores: Annotated[
         bool, typer.Option("--scores", help="Scores (not probabilities) instead of labels.")
     ] = False,
+    show_probabilities: Annotated[
+        bool,
+        typer.Option("--probabilities", help="The probability of each class instead of labels."),
+    ] = False,
     kind: Format = None,
     header: Header = None,
     threads: Threads = None,
@@ -43,16 +47,19 @@ def predict(
     check_output(output, model, data)
     tagger = tagger_in(model)
     if tagger is not None:
-        refuse_for_taggers(show_scores, header, threads)
+        options: dict[str, Any] = {"scores": show_scores, "probabilities": show_probabilities}
+        refuse_for_taggers(**options, header=header, threads=threads)
         predict_sequences(tagger, data, output, kind)
         return
     given: dict[str, Any] = {"format": kind, "header": header, "threads": threads}
     learner, reader = learner_and_reader(model, data, labels=False, **given)
     names = [f"{in_one_line(name)}\n" for name in learner.classes.tolist()]
+    probable = probabilities_of(learner, model) if show_probabilities else None
     with open_output(output) as out:
         for batch, activations in scored(learner, reader):
-            if show_scores:
-                table = activations.reshape(len(activations), -1).tolist()
+            if show_scores or show_probabilities:
+                shown = activations if probable is None else probable(activations)
+                table = shown.reshape(len(shown), -1).tolist()
                 lines = [" ".join(f"{value:.9g}" for value in row) + "\n" for row in table]
             else:
                 lines = [names[code] for code in learner.choose(activations).tolist()]
@@ -62,15 +69,18 @@ def predict(
             out.write("".join(lines))
 
 
-def refuse_for_taggers(show_scores: bool, header: bool | None, threads: int | None) -> None:
+def refuse_for_taggers(**options: Any) -> None:
     """Refuse options that would do nothing for a tagger."""
-    for option, given in {
-        "--scores": show_scores,
-        "--header": header,
-        "--threads": threads,
-    }.items():
+    for option, given in options.items():
         if given:
-            raise ValueError(f"{option} is not for taggers; leave it out.")
+            raise ValueError(f"--{option} is not for taggers; leave it out.")
+
+
+def probabilities_of(learner: "Learner", path: Path) -> Callable[[Any], Any]:
+    """What a model says of the probabilities of classes, from its scores."""
+    if learner.calibration is None:
+        raise ValueError(f"{path} knows no probabilities; train it with --probabilities.")
+    return learner.calibration.probabilities
 
 
 def in_one_line(name: Any) -> str:
@@ -97,7 +107,7 @@ def score(
 
     tagger = tagger_in(model)
     if tagger is not None:
-        refuse_for_taggers(False, header, threads)
+        refuse_for_taggers(header=header, threads=threads)
         score_sequences(tagger, data, kind, as_json)
         return
     given: dict[str, Any] = {"format": kind, "header": header, "threads": threads}
@@ -158,10 +168,9 @@ def about_model(model: "Model", coef: Any) -> list[str]:
     """What a model is and how it was trained."""
     from ..evaluation import Score
     from ..parameters import ANY_RULE, FAMILY
+    from ..reading.recipe import FeatureRecipe
 
     facts, parameters = model.facts, model.parameters
-    shown = ", ".join(map(str, model.classes[:10].tolist()))
-    more = ", …" if len(model.classes) > 10 else ""
     mistakes = sum(state.mistakes for state in model.states)
     seen = sum(state.seen for state in model.states)
     own = dict(FAMILY.values())[model.estimator].keys() - ANY_RULE.keys() - {"eta0", "ties"}
@@ -169,12 +178,14 @@ def about_model(model: "Model", coef: Any) -> list[str]:
         "order": parameters.get("order"),
         "average decay": parameters.get("average_decay") or None,
         **{name: parameters.get(name) or None for name in sorted(own)},
+        "bias step": model.facts.get("intercept_step"),
         "seed": parameters.get("random_state"),
         "class weights": parameters.get("class_weight"),
     }
     kind = "A perceptron" if model.estimator == "Perceptron" else model.estimator
     lines = [
-        f"{kind} for {len(model.classes)} classes ({shown}{more})",
+        f"{kind} for {len(model.classes)} classes: {about_classes(model)}",
+        *about_columns(FeatureRecipe(**model.features.get("recipe", {}))),
         f"{count(coef.shape[1], 'feature')}, {coef.dtype}; solution {parameters['solution']}",
         "; ".join(f"{name} {value}" for name, value in how.items() if value is not None),
         f"{count(mistakes, 'mistake')} in {count(seen, 'row')} seen; stopped: "
@@ -187,6 +198,8 @@ def about_model(model: "Model", coef: Any) -> list[str]:
             f"{count(last.epoch, 'epoch')}; mistakes in the first {shares[0]}, in the last "
             f"{shares[1]} of the rows"
         )
+    if "calibration" in facts:
+        lines.append("Tells probabilities, fitted on rows held out (predict --probabilities)")
     if "held_out" in facts:
         lines.append(f"Held-out {errors(Score(**facts['held_out']))}")
     return lines

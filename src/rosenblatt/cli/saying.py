@@ -1,9 +1,20 @@
 """Results in words."""
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..evaluation import Evaluation, Score
+    from ..reading.recipe import FeatureRecipe
+    from ..storage.model import Model
+
+SCALES = {
+    "auto": "mean 0, deviation 1",
+    "standard": "mean 0, deviation 1",
+    "maxabs": "largest size 1",
+    "robust": "median 0, quartiles 1 apart",
+    "none": "as they are",
+}
 
 
 def count(number: int, thing: str) -> str:
@@ -62,3 +73,57 @@ def confusion(evaluation: "Evaluation", names: list[str], most: int = 10) -> lis
         numbers = "  ".join(f"{n:>{size},d}" for n, size in zip(row, cells, strict=True))
         text.append(f"{name:<{wide}}  {numbers}")
     return text
+
+
+def listed(names: Iterable[Any], most: int = 8) -> str:
+    """Names with commas between them; of many, the first and how many there are.
+
+    >>> listed("abc"), listed(range(60), most=3)
+    ('a, b, c', '0, 1, 2 … (60)')
+    """
+    names = [str(name)[:40] for name in names]
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown} … ({len(names)})"
+
+
+def columns_in(recipe: "FeatureRecipe") -> dict[str, list[str]]:
+    """The columns of a table by what becomes of them."""
+    kinds: dict[str, list[str]] = {}
+    for name, kind in recipe.columns or ():
+        kinds.setdefault(kind, []).append(name)
+    left_out = [*recipe.ignore, *([str(recipe.id)] if recipe.id is not None else [])]
+    return kinds | ({"ignored": left_out} if left_out else {})
+
+
+def about_columns(recipe: "FeatureRecipe") -> list[str]:
+    """What a table's columns are taken for, in a few lines."""
+    words = {
+        "number": f"Numbers ({SCALES[recipe.scale]})",
+        "category": "Categories",
+        "text": f"Text ({about_text(recipe)})",
+        "date": "Dates (their parts, and the time as a number)",
+        "ignored": "Not used",
+    }
+    found = columns_in(recipe)
+    lines = [f"{words[kind]}: {listed(found[kind])}" for kind in words if kind in found]
+    return ([f"Label: {recipe.label}"] if isinstance(recipe.label, str) else []) + lines
+
+
+def about_text(recipe: "FeatureRecipe") -> str:
+    """What becomes of texts."""
+    said = []
+    for shortest, longest, characters in dict.fromkeys(map(recipe.grams_of, recipe.text)):
+        of = "character" if characters else "word"
+        size = f"{shortest}-{longest}" if longest > shortest else str(longest)
+        said.append(f"{size} {of}{'s' if longest > 1 else ''}")
+    return ", ".join([*said, f"{recipe.counts} counts", *["tf-idf"] * recipe.weighs_rare])
+
+
+def about_classes(model: "Model") -> str:
+    """The classes of a model, and how many rows each had in training, the largest first."""
+    rows = model.facts.get("class_rows") or []
+    names = [str(name) for name in model.classes.tolist()]
+    if len(rows) != len(names):
+        return listed(names)
+    pairs = sorted(zip(rows, names, strict=True), key=lambda pair: -pair[0])
+    return listed(f"{name[:30]} ({n:,})" for n, name in pairs)

@@ -8,13 +8,16 @@ import typer
 
 from .data import check_output
 from .groups import grouped
+from .options import RuleOptions, Solution
 from .predict import ModelFile
 
 if TYPE_CHECKING:
     from ..service.model import ServedModel
+    from ..storage.model import Model
 
 DOORS: dict[str, Any] = {"rich_help_panel": "Doors", "show_default": False}
 KEEPING: dict[str, Any] = {"rich_help_panel": "Keeping", "show_default": False}
+NEW: dict[str, Any] = {"rich_help_panel": "From nothing", "show_default": False}
 LOG_HELP = "The log of a service, MODEL.log."
 
 
@@ -82,20 +85,82 @@ class KeepingOptions:
     ] = None
 
 
+@dataclass
+class NewOptions(RuleOptions):
+    """What a model knows that starts from nothing."""
+
+    new: Annotated[
+        str | None,
+        typer.Option(help="Begin with these labels, unless MODEL is there.", metavar="A,B", **NEW),
+    ] = None
+    features: Annotated[
+        str | None,
+        typer.Option(
+            help="NAME, NAME:number:MEAN:SPREAD, NAME:category, NAME:text:1-2, …",
+            metavar="COLUMNS",
+            **NEW,
+        ),
+    ] = None
+    label: Annotated[
+        str | None, typer.Option(help="The label's column (label).", metavar="NAME", **NEW)
+    ] = None
+    bits: Annotated[
+        int | None,
+        typer.Option(help="Hash to 2^bits columns (18; 20 with text).", metavar="N", **NEW),
+    ] = None
+    solution: Annotated[
+        Solution | None, typer.Option(help="average or last (average).", metavar="WHICH", **NEW)
+    ] = None
+    average_decay: Annotated[
+        float | None, typer.Option(help="What the average forgets a row.", metavar="SHARE", **NEW)
+    ] = None
+
+    def model(self) -> "Model | None":
+        """The model to begin with, if one is described."""
+        from ..service.new import new_model
+
+        if self.new is None:
+            if self != NewOptions():
+                raise ValueError("--features, --rule and what else describes a model need --new.")
+            return None
+        if not self.features:
+            raise ValueError("--new needs the columns of the examples: name them with --features.")
+        own = {name: getattr(self, name) for name in ("label", "bits", "average_decay")}
+        own["solution"] = self.solution and self.solution.value
+        given = {name: value for name, value in own.items() if value is not None}
+        labels, features = self.new.split(","), self.features.split(",")
+        rule = "perceptron" if self.rule is None else str(self.rule.value)
+        return new_model(labels, features, rule=rule, **given, **self.of_rule())
+
+    def of_rule(self) -> dict[str, Any]:
+        """The parameters of the rule that were given."""
+        return {name: value for name, value in super().of_rule().items() if name != "rule"}
+
+
 @grouped
 def serve(
     model: ModelFile,
     learn: Annotated[bool, typer.Option("--learn", help="Learn what /learn is sent.")] = False,
+    grow: Annotated[bool, typer.Option("--grow", help="Learn new labels, too.")] = False,
+    workers: Annotated[
+        int, typer.Option(min=1, max=64, help="Processes; one learns, all predict.", metavar="N")
+    ] = 1,
     *,
     given: DoorOptions,
     keeping: KeepingOptions,
+    begin: NewOptions,
 ) -> None:
     """Answer /predict over HTTP, and with --learn keep and learn what /learn is sent.
 
     rosenblatt serve model.safetensors
 
     rosenblatt serve model.safetensors --learn --port 8080
+
+    rosenblatt serve spam.safetensors --learn --new spam,ham --features subject:text,hour
     """
+    new = begin.model()
+    if grow and not learn:
+        raise ValueError("--grow needs --learn; add it.")
     from ..service.app import Doors
     from ..service.learning import Keeping
     from ..service.server import ServerOptions, is_loopback
@@ -110,7 +175,9 @@ def serve(
         any_host=token is not None or not is_loopback(given.host),
     )
     kept = Keeping(keeping.save_examples, keeping.save_seconds, keeping.keep_days)
-    serve_model(model, ServerOptions(learn, given.host, given.port, kept, doors))
+    serve_model(
+        model, ServerOptions(learn, given.host, given.port, kept, doors, grow, workers, new)
+    )
 
 
 def replay(

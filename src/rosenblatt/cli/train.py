@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from .data import Data, SetOptions, built_in, is_built_in, rows_and_labels
 from .groups import grouped
 from .options import LearningOptions, ReadingOptions, ResultOptions, Solution
-from .saying import count, errors, why
+from .saying import about_classes, about_columns, columns_in, count, errors, why
 from .sequences import SequenceOptions, is_of_sentences, train_sequences
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ def training_of(
     listener = listener_of(result.quiet, result.json)
     if result.progressive is not None:
         listener.log = result.progressive.open("w", encoding="utf-8")
-    how = learning.parameters(once), options, listener, keeper
-    return FileTraining(*how, rule=learning.rule_name)
+    rule, parameters = learning.how_to_learn(once)
+    return FileTraining(parameters, options, listener, keeper, rule=rule)
 
 
 def listener_of(quiet: bool, as_json: bool) -> "Quiet":
@@ -105,6 +105,8 @@ def train_on_file(
     reader = read(data, **options, names=100_000)
     training = training_of(result, learning, reading.cache, not reader.rereadable)
     training.initial = initial
+    if not result.json:
+        training.listener.opening = about_columns(reader.parser.recipe)
     if result.resume:
         training.begun = begun_model(result.output)
     try:
@@ -242,7 +244,10 @@ def tell_words(
 
     mistakes = sum(state.mistakes for state in model.states)
     rows, features = count(model.facts["rows"], "row"), len(model.states[0].weights)
-    tell_line(f"{name}: {rows}, {features:,} features, {len(model.classes)} classes")
+    classes = f"{len(model.classes)} classes: {about_classes(model)}"
+    tell_line(f"{name}: {rows}, {features:,} features, {classes}")
+    if model.estimator != "Perceptron":
+        tell_line(f"By {model.estimator}, solution {model.parameters['solution']}.")
     tell_line(why(model.facts["stop_reason"], mistakes, len(model.history), seconds))
     if is_built_in(name):
         tell_line(f"Training {errors(training_error(name, model))}.")
@@ -271,14 +276,19 @@ def tell_json(
 ) -> None:
     """Print what came of a training as an object."""
     from ..progress import say
+    from ..reading.recipe import FeatureRecipe
 
+    recipe = FeatureRecipe(**model.features.get("recipe", {}))
     say(
         "done",
         data=name,
         model=None if output is None else str(output),
         rows=model.facts["rows"],
         features=len(model.states[0].weights),
+        label=recipe.label,
         classes=model.classes.tolist(),
+        class_rows=model.facts.get("class_rows"),
+        columns=columns_in(recipe),
         stop_reason=model.facts["stop_reason"],
         epochs=len(model.history),
         mistakes=sum(state.mistakes for state in model.states),

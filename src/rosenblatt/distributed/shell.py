@@ -6,7 +6,9 @@ from os import PathLike
 from typing import Any
 
 from ..files import FileTraining
+from ..learner import usual_bias_step
 from ..parameters import FILES
+from ..reading.reader import read
 from ..storage.model import Model
 from ..training.rules import RULES
 from .checkpoint import model_of
@@ -46,6 +48,9 @@ def train(
     values = parameters | options._asdict() | modes
     check_supported(values, {**asked.table, **FILES}, rule)  # before a cluster is started
     files, keep = files_of(data, reading), Kept(asked.estimator, *kept)
+    if parameters["intercept_step"] is None:
+        (first, *_), alike, *_ = files.parts[0]
+        parameters["intercept_step"] = usual_bias_step(read(first, **alike).mean_square())
     training = Training(parameters, rule, files, **modes, classes=options.classes, kept=keep)
     told = printing(parameters["max_iter"]) if report is None else nullcontext(report)
     with connected(address) as client, told as tell:

@@ -1,6 +1,7 @@
 """The kernel perceptron as a scikit-learn estimator."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any, Self
 
@@ -12,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..classifiers.base import OnlineClassifier, canonical, seed_of
 from ..labels import refuse_one_class, rows_that_count
-from ..parameters import KERNEL, SIGN_OF_ZERO, check, check_ties, finite_number
+from ..parameters import KERNEL, SIGN_OF_ZERO, ParameterError, check, check_ties, finite_number
 from ..progress import bar_of_epochs
 from ..rows import Array, refuse_not_finite
 from ..storage.model import Model
@@ -21,6 +22,15 @@ from ..training.rules import PERCEPTRON
 from ..training.run import Run
 from ..training.solutions import chosen
 from .budget import SQUARED, BudgetedTask
+from .device import (
+    DeviceScorer,
+    DeviceTask,
+    checked_there,
+    lives_there,
+    on_card,
+    on_host,
+    rows_there,
+)
 from .forms import AllClasses, EachClass
 from .gram import ROWS_AT_ONCE, Gram, parts, scores_overflow
 from .growing import GrowingTask
@@ -78,6 +88,10 @@ class KernelPerceptron(OnlineClassifier):
         Weights of the classes; they scale the steps.
     cache_size : float, default=200
         Megabytes for blocks of kernel values. They never change the result.
+    device : {"cpu", "cuda"} or None, default=None
+        Where to learn and predict; None is where X is. Arrays of CuPy, PyTorch and others that live
+        on a GPU are taken as they are. A GPU makes the very same updates (exactly on integers, up
+        to the order of sums on other numbers); a budget is kept on the CPU only.
     random_state : int, RandomState instance or None, default=None
         Decides the permutations and which rows make room. The same number gives the same model.
     verbose : int, default=0
@@ -145,6 +159,7 @@ class KernelPerceptron(OnlineClassifier):
         budget_policy: str = "projectron",
         class_weight: dict[Any, float] | str | None = None,
         cache_size: float = 200,
+        device: str | None = None,
         random_state: Any = None,
         verbose: int = 0,
     ) -> None:
@@ -165,6 +180,7 @@ class KernelPerceptron(OnlineClassifier):
         self.budget_policy = budget_policy
         self.class_weight = class_weight
         self.cache_size = cache_size
+        self.device = device
         self.random_state = random_state
         self.verbose = verbose
 
@@ -233,6 +249,8 @@ class KernelPerceptron(OnlineClassifier):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             For two classes, positive means ``classes_[1]``. Scores are not probabilities.
         """
+        if self._is_on_gpu(X):
+            return self._finished(self._scores_on_gpu(self._rows_to_score(X)))
         X = self._rows_to_score(X)
         at_once = ROWS_AT_ONCE
         if self.solution == "vote":  # needs a row's kernel values with the whole support
@@ -241,7 +259,10 @@ class KernelPerceptron(OnlineClassifier):
         blocks = [
             self._scores(X[begin : begin + at_once]) for begin in range(0, X.shape[0], at_once)
         ]
-        scores = np.concatenate(blocks)
+        return self._finished(np.concatenate(blocks))
+
+    def _finished(self, scores: Array) -> Array:
+        """Scores of all rows, if they are finite; of two classes as one list."""
         finite = np.isfinite(scores).reshape(len(scores), -1).all(axis=1)
         if not finite.all():
             raise scores_overflow(int(np.argmin(finite)))
@@ -304,10 +325,31 @@ class KernelPerceptron(OnlineClassifier):
 
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, Array]:
         """X as a float array or CSR matrix that is finite, y as a list of labels."""
-        X, y = self._check_rows(X, y, reset, None if reset else self._state.support.dtype)
-        X = canonical(X)
+        y = on_host(y) if lives_there(y) else y
+        if lives_there(X) and self._is_on_gpu(X):
+            X = checked_there(X, self, None if reset else self._state.support.dtype)
+            y = self._check_labels(y, X.shape[0])
+        else:
+            X = on_host(X) if lives_there(X) else X
+            X, y = self._check_rows(X, y, reset, None if reset else self._state.support.dtype)
+            X = canonical(X)
+            X = rows_there(X) if self._is_on_gpu(X) else X
         refuse_not_finite(X)
         return X, y
+
+    def _is_on_gpu(self, X: Any) -> bool:
+        """Whether to learn from X, or score it, on a GPU."""
+        return self.device == "cuda" or (self.device is None and lives_there(X))
+
+    def _rows_to_score(self, X: Any) -> Any:
+        if not lives_there(X):
+            return super()._rows_to_score(X)
+        check_is_fitted(self)
+        if not self._is_on_gpu(X):
+            return super()._rows_to_score(on_host(X))
+        X = checked_there(X, self, self._state.support.dtype)
+        refuse_not_finite(X)
+        return X
 
     def _prepare(
         self, X: Any, y: Any, sample_weight: ArrayLike | None
@@ -369,7 +411,8 @@ class KernelPerceptron(OnlineClassifier):
             )
         self._intercept_step = float(step) if self.fit_intercept else 0.0
         outputs = 1 if len(classes) == 2 else len(classes)
-        self._state = DualState.empty(outputs, self._gram.pick(X, np.zeros(0, np.int64)))
+        first = on_host(X[:0]) if lives_there(X) else X
+        self._state = DualState.empty(outputs, self._gram.pick(first, np.zeros(0, np.int64)))
 
     def _gamma(self, X: Any) -> float:
         """The parameter gamma as a number."""
@@ -398,8 +441,13 @@ class KernelPerceptron(OnlineClassifier):
         counting = rows_that_count(codes, weights)
         seed, room = seed_of(self.random_state), self.cache_size * 2**20
         given = self._gram, X, counting, form, settings, self._state, seed, room
+        there = self._is_on_gpu(X)
         if self.budget is None:
-            return GrowingTask(*given)
+            return (DeviceTask if there else GrowingTask)(*given)
+        if there:
+            raise ParameterError(
+                'A budget is kept on the CPU only; use {device="cpu"} or leave {budget?} out.'
+            )
         return BudgetedTask(*given, budget=self.budget, policy_name=self.budget_policy)
 
     def _run(self, task: DualTask, order: str, max_iter: int) -> Run:
@@ -410,14 +458,16 @@ class KernelPerceptron(OnlineClassifier):
         self, X: Any, codes: Array, weights: Array | None, order: str, max_iter: int
     ) -> None:
         """Train from the state as it is, and keep what was learnt."""
-        task = self._task(X, codes, weights)
-        run = self._run(task, order, max_iter)
-        with np.errstate(over="ignore", invalid="ignore"), bar_of_epochs(self.verbose) as tell:
+        card = on_card() if self._is_on_gpu(X) else nullcontext()
+        quiet = np.errstate(over="ignore", invalid="ignore")
+        with card, quiet, bar_of_epochs(self.verbose) as tell:
+            task = self._task(X, codes, weights)
+            run = self._run(task, order, max_iter)
             for _, learnt in run.updates():
                 if tell is not None:
                     words = f"{task.state.mistakes:,} mistakes, {task.size:,} support rows"
                     tell(run.epoch, learnt.position / max(len(task.everything), 1), words)
-        self._take(task, run)
+            self._take(task, run)
         self._state = replace(self._state, given=self._state.given + X.shape[0])
 
     def _take(self, task: DualTask, run: Run) -> None:
@@ -464,6 +514,16 @@ class KernelPerceptron(OnlineClassifier):
             for part in slices:
                 scores += coef[:, part] @ gram(state.support[part], rows)
             return np.asarray(scores.T + bias)
+
+    def _scores_on_gpu(self, X: Any) -> Array:
+        """The score of every output for all rows."""
+        with on_card(), np.errstate(over="ignore", invalid="ignore"):
+            scorer = DeviceScorer(self._gram, self._state)
+            if self.solution == "vote":
+                self._check_parameters()
+                self._check_history()
+                return scorer.votes(X, self._together, SIGN_OF_ZERO[self.ties])
+            return scorer.scores(X, *self._coefficients())
 
     # In a file
 
@@ -514,8 +574,8 @@ def follow(model: KernelPerceptron, X: Any, y: ArrayLike) -> tuple[DualTask, Run
 
 
 def like(support: Any, X: Any) -> Any:
-    """X in the layout of the support, dense or sparse."""
-    if hasattr(support, "indptr") == hasattr(X, "indptr"):
+    """X in the layout of the support, dense or sparse; on a GPU all is dense."""
+    if hasattr(support, "indptr") == hasattr(X, "indptr") or lives_there(X):
         return X
     return csr_array(X) if hasattr(support, "indptr") else X.toarray()
 

@@ -26,6 +26,8 @@ class Block:
     """How many rows of the epoch come before."""
     version: int = 0
     """How many pieces of updates the scores have taken in."""
+    index: Any = None
+    """The numbers, where the scores are."""
     scores: Array = field(default_factory=lambda: NOTHING)
     steps: Array = field(default_factory=lambda: NOTHING)
     rows: Any = None

@@ -32,7 +32,7 @@ class Gram:
     def __call__(self, support: Any, rows: Any) -> Array:
         """K(s, x) for every support row s and row x."""
         if self.kernel == "precomputed":
-            return to_dense(rows[:, support]).T.astype(np.float64)
+            return dense(rows[:, support]).T.astype(np.float64)
         if callable(self.kernel):
             return checked(self.kernel(support, rows), (support.shape[0], rows.shape[0]))
         values = products(support, rows)
@@ -67,13 +67,19 @@ class Gram:
         return np.array([self(X[[number]], X[[number]])[0, 0] for number in numbers])
 
 
+def dense(rows: Any) -> Array:
+    """Rows, sparse or not, as an array: of CuPy, too, whose functions NumPy calls by itself."""
+    return rows if hasattr(rows, "__cuda_array_interface__") else to_dense(rows)
+
+
 def products(support: Any, rows: Any) -> Array:
     """The inner products of two sets of rows, dense or sparse."""
-    left = to_dense(support).astype(np.float64, copy=False)
+    left = dense(support).astype(np.float64, copy=False)
     if hasattr(rows, "indptr") and 16 * rows.nnz < rows.shape[0] * rows.shape[1]:
         return np.asarray(rows @ np.ascontiguousarray(left.T)).T
-    right = to_dense(rows).astype(np.float64, copy=False)  # faster, unless the rows are very sparse
-    return np.asarray(left @ right.T)
+    right = dense(rows).astype(np.float64, copy=False)  # faster, unless the rows are very sparse
+    values: Array = left @ right.T
+    return values
 
 
 def squared_norms(rows: Any) -> Array:
@@ -82,7 +88,8 @@ def squared_norms(rows: Any) -> Array:
         rows = rows.astype(np.float64)
         return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
     rows = rows.astype(np.float64, copy=False)
-    return np.asarray(np.einsum("ij,ij->i", rows, rows))
+    norms: Array = np.einsum("ij,ij->i", rows, rows)
+    return norms
 
 
 def power(values: Array, degree: float) -> Array:
@@ -103,7 +110,8 @@ def power(values: Array, degree: float) -> Array:
 
 def checked(values: ArrayLike, shape: tuple[int, int]) -> Array:
     """What a kernel function returned, if it is of the shape that was asked for."""
-    block = np.array(values, np.float64)
+    there: Any = values if hasattr(values, "__cuda_array_interface__") else np.asarray(values)
+    block: Array = there.astype(np.float64)
     if block.shape != shape:
         raise ValueError(
             f"The kernel function returned an array of shape {block.shape} for {shape[0]} and "

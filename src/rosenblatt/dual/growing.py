@@ -32,7 +32,8 @@ class Support:
             self.room = stacked(self.room, rows)
             return
         if self.count > len(self.room):
-            room = np.empty((max(self.count, 2 * begin), *rows.shape[1:]), rows.dtype)
+            shape = max(self.count, 2 * begin), *rows.shape[1:]
+            room = np.empty_like(rows, shape=shape)
             room[:begin] = self.room[:begin]
             self.room = room
         self.room[begin : self.count] = rows
@@ -89,7 +90,9 @@ class GrowingTask(DualTask):
             start, count, loss = self.form.replay(self, block, start, lines)
             if count:
                 self.loss += loss
-                moves.append(self.record(block, lines, self.log[:count]))
+                log = self.log[:count]
+                own = self.lines[places[log["position"]], log["position"]]
+                moves.append(self.record(block, own, log))
             if start == len(places):
                 break
             if places[start] >= 0:
@@ -111,18 +114,20 @@ class GrowingTask(DualTask):
         count = min(2 * wrong + SPARE_SUSPECTS, len(unknown))
         return np.sort(unknown[np.argpartition(excess, count - 1)[:count]])
 
-    def record(self, block: Block, lines: KernelValues, log: Array) -> Moves:
-        """Write down the updates just made, and take their rows into the support."""
+    def record(self, block: Block, own: Array, log: Array) -> Moves:
+        """Write down the updates just made, and take their rows into the support.
+
+        ``own`` is K(x, x) of the row of each.
+        """
         updates = self.form.updates(self, block, log)
         self.tally(log, updates.labels)
         fresh = updates.rows[self.place[updates.rows] < 0]
         fresh = fresh[np.diff(fresh, prepend=-1) != 0]
         if len(fresh):
             self.place[fresh] = np.arange(self.size, self.size + len(fresh))
-            self.support.add(self.gram.pick(self.X, fresh))
+            self.support.add(self.picked(fresh))
             self.size = self.support.count
             self.numbers.append(fresh + self.state.given)
-        own = lines.values[lines.places[log["position"]], log["position"]]
         self.norms.append(self.risen(updates, log["margin"], own))
         self.updates.append(updates._replace(rows=self.place[updates.rows]))
         return moves_of(self.updates[-1], updates.steps, self.together)
@@ -137,6 +142,10 @@ class GrowingTask(DualTask):
             self.norm[... if self.together else updates.labels[group[0]]] = norms[group[-1]]
         return norms
 
+    def picked(self, numbers: Array) -> Any:
+        """The rows with these numbers, as support."""
+        return self.gram.pick(self.X, numbers)
+
     def rows(self, block: Block) -> Any:
         """The rows of a block, fetched when first needed."""
         if block.rows is None:
@@ -145,7 +154,7 @@ class GrowingTask(DualTask):
 
     def take_in(self, block: Block) -> None:
         """Add to the scores of a block the updates that they lack, in products of matrices."""
-        block.scores = np.take(self.scores, block.numbers, axis=1)
+        block.scores = np.take(self.scores, block.index, axis=1)
         lacking = zip(NO_MOVES, *self.pieces[block.version :], strict=True)
         moves = Moves(*map(np.concatenate, lacking))
         places, which = np.unique(moves.places, return_inverse=True)
@@ -156,7 +165,7 @@ class GrowingTask(DualTask):
 
     def put_away(self, block: Block) -> None:
         """Keep the scores of a block, which are up to date, and let its rows go."""
-        self.scores[:, block.numbers] = block.scores
+        self.scores[:, block.index] = block.scores
         self.visited = True
         block.version, block.rows = len(self.pieces), None
         block.scores = block.steps = NOTHING
@@ -165,10 +174,14 @@ class GrowingTask(DualTask):
         self.take_in(block)
         self.put_away(block)
 
+    def kept_support(self) -> Any:
+        """The support rows, apart from the room that they have."""
+        return self.support.room[: self.support.count].copy()
+
     def finish(self) -> DualState:
         kept = replace(
             self.state,
-            support=self.support.room[: self.support.count].copy(),
+            support=self.kept_support(),
             numbers=np.concatenate(self.numbers),
             norms=np.concatenate(self.norms),
         )

@@ -58,6 +58,10 @@ class DualTask:
     def settle(self, block: Block) -> None:
         """Bring the scores of a block up to date, before its rows go to other blocks."""
 
+    def index(self, numbers: Array) -> Any:
+        """Numbers of rows as the scores are indexed by them."""
+        return numbers
+
     def version(self) -> int:
         """How many pieces of updates the scores of new blocks have taken in."""
         return 0
@@ -89,10 +93,10 @@ class DualTask:
         for block in self.blocks:
             self.settle(block)
         self.order, numbers = order, order.astype(np.intp)
-        self.blocks = [
-            Block(numbers[offset : offset + self.rows_at_once], offset, self.version())
-            for offset in range(0, len(numbers), self.rows_at_once)
-        ]
+        index, self.blocks = self.index(numbers), []
+        for offset in range(0, len(numbers), self.rows_at_once):
+            some = slice(offset, offset + self.rows_at_once)
+            self.blocks.append(Block(numbers[some], offset, self.version(), index[some]))
 
     def end(self, n_rows: int) -> None:
         """Count a pass; problems without a mistake are solved and rest."""

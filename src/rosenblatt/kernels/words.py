@@ -30,17 +30,22 @@ class Grams(NamedTuple):
     """Which n-grams of a text are features, and how they count.
 
     Runs of ``shortest`` to ``longest`` words, or ``characters``; each hashed from ``salt`` to the
-    columns 0 to ``mask`` (one less than a power of 2). A value is how often an n-gram occurs, or 1
-    for ``presence``; with ``unit_length`` every row is divided by its length.
+    columns 0 to ``mask`` (one less than a power of 2). A value is how often an n-gram occurs (RAW),
+    1 (BINARY), or 1 and the logarithm of that (SUBLINEAR), by ``counts``; times the weight of its
+    column, if there are ``weights``; with ``unit_length`` every row is divided by its length.
     """
 
     shortest: int
     longest: int
     characters: bool
-    presence: bool
+    counts: int
     unit_length: bool
     salt: np.uint64
     mask: np.uint64
+    weights: np.ndarray
+
+
+RAW, BINARY, SUBLINEAR = range(3)
 
 
 class Names(NamedTuple):
@@ -315,18 +320,31 @@ def write_counts(keys, n, k, grams, rows, ordered, counts):
     """Write each key once from place k on, with how often it comes; where they end."""
     values, indices, _ = rows
     sort(keys, n, grams.mask, counts, ordered)
-    first, count, total = k, 0, 0.0
+    first, count = k, 0
     for t in range(n):
         again = t > 0 and ordered[t] == ordered[t - 1]
         count = count + 1 if again else 1
         k += not again
-        values[k - 1], indices[k - 1] = 1 if grams.presence else count, ordered[t]
-    if grams.unit_length:
-        for t in range(first, k):
-            total += np.float64(values[t]) * values[t]
-        for t in range(first, k):
-            values[t] = values[t] / math.sqrt(total)
+        values[k - 1], indices[k - 1] = 1 if grams.counts == BINARY else count, ordered[t]
+    weigh(first, k, grams, values, indices)
     return k
+
+
+@inlined
+def weigh(first, stop, grams, values, indices):
+    """Make of counts what they are to be."""
+    total = 0.0
+    for t in range(first, stop):
+        value = np.float64(values[t])
+        if grams.counts == SUBLINEAR and value > 1:
+            value = 1 + math.log(value)
+        if len(grams.weights) > 0:
+            value *= grams.weights[indices[t]]
+        values[t] = value
+        total += value * value
+    if grams.unit_length:
+        for t in range(first, stop):
+            values[t] = values[t] / math.sqrt(total)
 
 
 def text(

@@ -14,8 +14,8 @@ from ..rows import read_only, rows_of
 from .batches import Batch
 from .dates import Times, days_in, parts_of, times_in
 from .parser import LARGEST_LABEL, LONG_LABEL, Parser, empty_rows, filled_rows
-from .recipe import ColumnNames, FeatureRecipe, ReaderOptions, crossed_groups
-from .scaling import DenseScaling, scale_of
+from .recipe import COUNTS, ColumnNames, FeatureRecipe, ReaderOptions, crossed_groups
+from .scaling import DenseScaling, scale_of, unpacked
 from .sources import Complaint, Source
 from .threads import Broken
 
@@ -51,6 +51,7 @@ class TableParser(Parser):
         self.groups = group_numbers(recipe, features)
         self.pairs = crossed_groups(recipe, lambda name: self.groups[features.number(name)])
         self.salts = [np.uint64(salt(name)) for name in features.names]
+        self.text_weights = read_only(text_weights(recipe))
         self.add_scaling(features.names)
         self.label = names.label(recipe, options.label_needed)
         self.id = names.numbers.get(str(recipe.id)) if recipe.id is not None else None
@@ -132,6 +133,8 @@ class TableParser(Parser):
         from pyarrow import types
 
         labels: np.ndarray
+        if types.is_dictionary(column.type) and self.recipe.label_kind == "boolean":
+            column = column.dictionary_decode()
         if self.recipe.label_kind == "boolean" and types.is_boolean(column.type):
             good = not column.null_count
             labels = np.asarray(column.to_numpy(zero_copy_only=False))
@@ -167,9 +170,13 @@ class TableParser(Parser):
         matrix = np.empty((decoded.rows, len(self.columns)), self.options.dtype)
         for j, column in enumerate(decoded.columns):
             matrix[:, j] = column.days if isinstance(column, Times) else column
+        yield slice(decoded.rows), self.rows_of_numbers(matrix)
+
+    def rows_of_numbers(self, matrix: np.ndarray) -> Rows:
+        """Rows of a matrix of numbers, which may be changed; missing ones are NaN in it."""
         if self.recipe.scale == "none":
             matrix[np.isnan(matrix)] = 0
-        yield slice(decoded.rows), self.scaled(rows_of(matrix))
+        return self.scaled(rows_of(matrix))
 
     def hashed_rows(self, decoded: DecodedColumns) -> Iterator[tuple[slice, Rows]]:
         """The features of all columns one after the other, and their products."""
@@ -231,7 +238,8 @@ class TableParser(Parser):
         name, seed = self.columns[number][0], self.salts[number]
         data, offsets = column
         shortest, longest, characters = self.recipe.grams_of(name)
-        grams = Grams(shortest, longest, characters, False, True, seed, self.mask)
+        counts, weights = COUNTS.index(self.recipe.counts), self.text_weights
+        grams = Grams(shortest, longest, characters, counts, True, seed, self.mask, weights)
         rows, size = len(offsets) - 1, int(offsets[-1] - offsets[0])
         most = size if characters else (size + rows) // 3  # words of two letters
         out = empty_rows(rows, most * (longest - shortest + 1), self.options.dtype)
@@ -251,6 +259,21 @@ def table_scaling(recipe: FeatureRecipe) -> DenseScaling:
     if not {*recipe.numeric()} <= set(scales):
         raise ValueError("features is not what features() of a reader gives.")
     return DenseScaling([scale_of(scales[name]) for name in recipe.numeric()])
+
+
+def text_weights(recipe: FeatureRecipe) -> np.ndarray:
+    """The inverse document frequency of each column, smoothed as in scikit-learn; none if unused.
+
+    Sparck Jones, K. (1972). A statistical interpretation of term specificity and its application in
+    retrieval. Journal of Documentation 28.
+    """
+    if not recipe.frequencies:
+        return np.empty(0, np.float32)
+    counts = unpacked(recipe.frequencies["counts"])
+    if recipe.bits is None or len(counts) != 1 << recipe.bits or not np.all(counts >= 0):
+        raise ValueError("features is not what features() of a reader gives.")
+    n = float(recipe.frequencies["rows"])
+    return (np.log((1 + n) / (1 + counts.astype(np.float64))) + 1).astype(np.float32)
 
 
 def missing_in(name: str) -> str:
@@ -329,6 +352,8 @@ def as_words(column: Any) -> Any:
     """A column as strings; truth values and days are spelled as pandas writes them to CSV."""
     from pyarrow import compute, types
 
+    if types.is_dictionary(column.type):
+        return as_words(column.dictionary).take(column.indices)
     if types.is_boolean(column.type):
         return compute.if_else(column, "True", "False")
     words = column.cast(arrow_type(None))

@@ -61,7 +61,8 @@ class ColumnarParser(TableParser):
         schema = self.dataset.schema
         self.names = names = ColumnNames(schema.names, source.name)
         kinds = self.kinds(options)
-        recipe = with_columns(recipe_for(recipe, "table", source.name), names, kinds)
+        asked = recipe_for(recipe, "table", source.name)
+        recipe = with_columns(asked, names, kinds)
         if options.new and recipe.label and recipe.label not in options.category:
             recipe = replace(recipe, label_kind=kind_of_labels(schema.field(recipe.label).type))
         super().__init__(source, recipe, options, names)
@@ -71,7 +72,7 @@ class ColumnarParser(TableParser):
                     f"{source.name}: the column {schema.names[number]!r} is neither numbers, "
                     f"strings nor dates, but {schema.types[number]}; cast it to one of them."
                 )
-        told = notices_of(recipe, names, kinds) if options.new else []
+        told = notices_of(recipe, asked, names, kinds) if options.new else []
         told += [
             unused_column(name)
             for name, each in zip(schema.names, kinds, strict=True)

@@ -57,8 +57,8 @@ def delimited_parser(
             f"{source.name} has only one column, {layout.columns.names[0][:40]!r}, and no label "
             f"beside it; its cells are to be divided by {usual!r}."
         )
-    recipe = recipe_for(recipe, "table", source.name)
-    recipe = with_columns(recipe, layout.columns, layout.kinds)
+    asked = recipe_for(recipe, "table", source.name)
+    recipe = with_columns(asked, layout.columns, layout.kinds)
     if options.new:
         recipe = with_exact_labels(recipe, layout, rows)
         recipe = replace(recipe, header=layout.header, delimiter=found)
@@ -66,7 +66,7 @@ def delimited_parser(
     in_one_go = all_numbers and recipe.bits is None and recipe.id is None
     parser = (NumberParser if in_one_go else CellParser)(source, recipe, options, layout)
     if options.new:
-        told = notices_of(recipe, layout.columns, layout.kinds)
+        told = notices_of(recipe, asked, layout.columns, layout.kinds)
         told = [divided_by(found)] * (found != usual) + told
         parser.notices.update((notice, None) for notice in told)
     return parser

@@ -5,11 +5,13 @@ from typing import Any
 
 from .dates import CLOCK, ISO, DateForm, described, form_of, found_parts, times_in
 from .formats import NUMBER
-from .notices import date_column, mixed_column, stray_words
+from .notices import date_column, mixed_column, names_of_rows, stray_words, text_column
 from .recipe import ColumnKind
 
-ENOUGH = 20  # numbers, among which one word is a slip
+ENOUGH = 20  # numbers, among which one word is a slip; strings, to tell what they are
 STRAY = 0.01  # of the cells may be slips
+WORDS, DIFFERENT = 5.0, 0.5  # a text has so many words on average, and so many texts are different
+ONLY_ONCE = 0.9  # of the cells of names or numbers of items are different
 
 
 @lru_cache
@@ -52,7 +54,7 @@ def kind_of_cells(name: str, column: Any, tolerated: int = 0) -> ColumnKind:
 
 
 def kind_of_column(name: str, column: Any) -> ColumnKind:
-    """What a column holds whose type is to be trusted; strings may be dates."""
+    """What a column holds whose type is to be trusted; strings may be dates, or texts."""
     import pyarrow
 
     found = kind_of(column.type)
@@ -64,9 +66,21 @@ def kind_of_column(name: str, column: Any) -> ColumnKind:
 
 
 def kind_of_strings(name: str, cells: Any) -> ColumnKind:
-    """What a column of strings holds: dates or categories."""
+    """What a column of strings holds: dates, a text in each, or categories."""
+    from pyarrow import compute
+
     form = form_of(cells)
-    return ColumnKind("category") if form is None else dates_in(name, cells, form)
+    if form is not None:
+        return dates_in(name, cells, form)
+    cells = cells.filter(compute.match_substring_regex(cells, r"\S"))
+    count, different = len(cells), len(cells.unique())
+    if count >= ENOUGH and different >= DIFFERENT * count:
+        words = compute.mean(compute.count_substring_regex(cells, r"\S+")).as_py()
+        if words >= WORDS:
+            return ColumnKind("text", text_column(name))
+        if different >= ONLY_ONCE * count:
+            return ColumnKind("category", names_of_rows(name))
+    return ColumnKind("category")
 
 
 def dates_in(name: str, column: Any, form: str) -> ColumnKind:

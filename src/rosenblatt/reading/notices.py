@@ -19,6 +19,7 @@ class NoticeKind(StrEnum):
     CODES = "codes"
     FIRST = "first"
     DATES = "dates"
+    TEXT = "text"
 
 
 class Notice(NamedTuple):
@@ -116,4 +117,20 @@ def date_column(name: str, form: str, parts: Sequence[str]) -> Notice:
         NoticeKind.DATES,
         f"The column {name!r} is taken as dates{form}: {', '.join(parts)}, and the time as a "
         "number.",
+    )
+
+
+def text_column(name: str) -> Notice:
+    """A column that was taken as text."""
+    return Notice(
+        NoticeKind.TEXT, f"The column {name!r} is taken as text, as its cells are of many words."
+    )
+
+
+def names_of_rows(name: str) -> Notice:
+    """A column of strings that are different in nearly every row."""
+    return Notice(
+        NoticeKind.CODES,
+        f"The column {name!r} is another in nearly every row, so that it tells little of rows to "
+        "come; such a column is better text, or ignored.",
     )

@@ -3,11 +3,13 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from ..parameters import ParameterError
+from ..rows import n_rows
 from .batches import Batch, one_batch
 from .columnar import ColumnarParser
 from .delimited import delimited_parser
@@ -24,7 +26,7 @@ from .recipe import (
     refuse_options_of_text,
 )
 from .sources import Location, Source
-from .survey import Survey
+from .survey import survey_of
 from .tables import TableSource, source_of
 from .threads import cores, in_order
 from .vocabulary import FeatureNames
@@ -42,6 +44,8 @@ def read(
     text: Sequence[str] = (),
     ngrams: tuple[int, int] | None = None,
     characters: bool = False,
+    counts: str = "sublinear",
+    tfidf: bool | None = None,
     bits: int | None = None,
     cross: Sequence[str] = (),
     pairs: bool = False,
@@ -75,8 +79,12 @@ def read(
         Columns of words, the label's too, where the first rows look like numbers.
     text, ngrams, characters
         Columns that become hashed n-grams, each row's of length 1; the least and the most words in
-        an n-gram; whether to take characters instead of words. ``"title:1-2"`` and ``"title:c2-4"``
-        say that of one column.
+        an n-gram, (1, 2) unless stated; whether to take characters instead, (2, 4) unless stated.
+        ``"title:1-2"`` and ``"title:c2-4"`` say that of one column.
+    counts, tfidf
+        How often an n-gram is in a text: as it is ("raw"), 1 ("binary"), or 1 and its logarithm
+        ("sublinear"); whether rare n-grams weigh more, by the texts of all rows that they are in,
+        which is so unless stated where all rows can be read twice.
     bits
         Hashed features get 2^bits columns: 18 unless stated, or 20 with text.
     cross, pairs
@@ -109,6 +117,8 @@ def read(
         text=several(text),
         ngrams=ngrams,
         characters=characters,
+        counts=counts,
+        tfidf=tfidf,
         bits=bits,
         cross=several(cross),
         pairs=pairs,
@@ -130,9 +140,9 @@ def read(
     return reader_of(source, format, (recipe, asked), options)
 
 
-def several(names: Sequence[str]) -> tuple[str, ...]:
-    """Some names; a string is one of them."""
-    return (names,) if isinstance(names, str) else tuple(names)
+def several(names: Sequence[str] | str | int) -> tuple[Any, ...]:
+    """Some names or numbers of columns; a string or a number is one of them."""
+    return (names,) if isinstance(names, str | int) else tuple(names)
 
 
 def reader_of(
@@ -144,6 +154,8 @@ def reader_of(
     """The reader of a source, by a recipe and by what was asked for."""
     recipe, asked = recipes
     at_hand = isinstance(source, TableSource)
+    if at_hand and format is not None:
+        raise ParameterError("{format?} is about files; a table has none.")
     kind = "arrow" if at_hand else format_of(source, format, recipe.rows)
     refuse_options_of_others(kind, asked, options)
     parser = parser_of(source, kind, recipe, options)
@@ -219,8 +231,8 @@ class Reader:
 
     def settle(self, told: Callable[[Batch], None] | None = None) -> None:
         """Look at all rows beforehand, if something must be known of them; batches are told of."""
-        if not self.parser.recipe.settled:
-            survey = Survey(self.parser)
+        while not self.parser.recipe.settled:
+            survey = survey_of(self.parser)
             if survey.seen is not None:
                 for batch in survey.batches(self.skip_bad):
                     survey.add(batch)
@@ -235,6 +247,15 @@ class Reader:
         if recipe.rows != "table":  # names were met on the way
             self.parser.vocabulary = before.vocabulary
 
+    def mean_square(self) -> float:
+        """The mean squared length of the rows at the head of the source; they will come again."""
+        self.settle()
+        total = count = 0.0
+        for batch in self.parser.first_rows(self.parser.recipe):
+            values = batch.rows.values.astype(np.float64)
+            total, count = total + float(values @ values), count + n_rows(batch.rows)
+        return total / max(count, 1)
+
     def number_from_0(self, late: FirstIndexError) -> None:
         """Begin again with another first index, if there can be another pass."""
         if not self.rereadable:
@@ -247,7 +268,8 @@ class Reader:
         """Whether features were made as asked here; then what was known of all rows still holds."""
         if features.get("first") == 0 and getattr(self.parser, "first_is_guessed", False):
             self.asked = replace(self.asked, first=0)
-        recipe = replace(self.asked, scales=features.get("scales"))
+        scales, frequencies = features.get("scales"), features.get("frequencies")
+        recipe = replace(self.asked, scales=scales, frequencies=frequencies)
         alike = json.dumps(asdict(recipe), sort_keys=True) == json.dumps(features, sort_keys=True)
         if alike and self.parser.recipe != recipe:
             self.adopt(recipe)
@@ -308,7 +330,7 @@ def read_whole(reader: Reader, told: Callable[[Batch], None] = lambda batch: Non
 
     Dense and sparse rows are measured and scaled here, so that their file is parsed but once.
     """
-    survey = None if reader.parser.recipe.settled else Survey(reader.parser)
+    survey = None if reader.parser.recipe.settled else survey_of(reader.parser)
     if survey is not None and (survey.apart or survey.seen is None):
         reader.settle()
         survey = None
@@ -332,3 +354,19 @@ def read_whole(reader: Reader, told: Callable[[Batch], None] = lambda batch: Non
 def no_rows(reader: Reader) -> ValueError:
     """What to say of a file without rows."""
     return ValueError(f"There are no rows to learn from in {reader.source.name}.")
+
+
+class Peeked:
+    """The batches of a reader, of which the first is known beforehand."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.begun: Iterator[Batch] | None = iter(reader)
+        first = next(self.begun, None)
+        if first is None:
+            raise no_rows(reader)
+        self.first: Batch = first
+
+    def __iter__(self) -> Iterator[Batch]:
+        begun, self.begun = self.begun, None
+        return iter(self.reader) if begun is None else chain([self.first], begun)

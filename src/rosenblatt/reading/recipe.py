@@ -8,14 +8,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..parameters import Parameter, ParameterError, check_ranges, whole_number
+from ..parameters import Parameter, ParameterError, check_ranges, choice, count, whole_number
 from .dates import DateForm
 from .notices import Notice
 
 SCALES = ("auto", "none", "standard", "maxabs", "robust")
 LABEL_NAMES = ("label", "class", "target", "y")
 TEXT_BITS, OTHER_BITS = 20, 18  # unless stated
-WORDS, CHARACTERS = (1, 1), (1, 1)  # of an n-gram, unless stated
+WORDS, CHARACTERS = (1, 2), (2, 4)  # of an n-gram, unless stated
+COUNTS = ("raw", "binary", "sublinear")
 OWN_GRAMS = re.compile(r"(.+):(c?)(\d+)(?:-(\d+))?", re.DOTALL)
 DIGITS = re.compile(r"-?\d+")
 
@@ -53,6 +54,9 @@ class FeatureRecipe:
     id: str | int | None = None
     dates: Mapping[str, Any] = field(default_factory=dict)
     grams: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    counts: str = "raw"
+    tfidf: bool | None = False  # None: if all rows can be read twice
+    frequencies: Mapping[str, Any] | None = None
     trim: bool = False
     scale: str = "none"
     scales: Mapping[str, Any] | None = None
@@ -60,7 +64,17 @@ class FeatureRecipe:
     @property
     def settled(self) -> bool:
         """Whether all is known that all rows have to tell."""
-        return self.scale == "none" or self.scales is not None
+        return not self.lacks_frequencies and (self.scale == "none" or self.scales is not None)
+
+    @property
+    def lacks_frequencies(self) -> bool:
+        """Whether it is still to be counted how many texts an n-gram is in."""
+        return self.weighs_rare and self.frequencies is None
+
+    @property
+    def weighs_rare(self) -> bool:
+        """Whether rare n-grams weigh more, as far as is known."""
+        return bool(self.text) and self.tfidf is not False
 
     def numeric(self) -> list[str]:
         """The columns of a table that are numbers, or times, in their order."""
@@ -85,7 +99,7 @@ class FeatureRecipe:
         return sorted(named | ({str(self.id)} if self.id is not None else set()), key=int)
 
 
-ASKED = FeatureRecipe(ngrams=None, trim=True, scale="auto")
+ASKED = FeatureRecipe(ngrams=None, counts="sublinear", tfidf=None, trim=True, scale="auto")
 """A recipe that nothing is asked of yet."""
 OF_THE_FILE = ("label", "header", "encoding", "id")
 """What may be stated of another file that is read as the first was."""
@@ -135,11 +149,16 @@ def is_range(value: Any) -> bool:
 
 
 RANGES = {
-    "ngrams": Parameter((1, 1), "two whole numbers from 1 up, the least first", is_range),
+    "counts": choice("sublinear", *COUNTS),
+    "ngrams": Parameter(None, "two whole numbers from 1 up, the least first", is_range),
     "bits": Parameter(
         None, "1 to 31", lambda value: value is None or (whole_number(value) and value <= 31)
     ),
     "first": Parameter(None, "0 or 1", lambda value: value in (None, 0, 1)),
+    "skip_bad": Parameter(
+        0, "a whole number from 0 up", lambda value: whole_number(value) or value == 0
+    ),
+    "batch_bytes": count(1),
 }
 
 
@@ -147,17 +166,20 @@ def check(recipe: FeatureRecipe, options: ReaderOptions) -> None:
     """Refuse what cannot be asked for."""
     if recipe.label is True:
         raise ValueError("label=True is no column; give its name or number, or False for none.")
-    check_ranges(vars(recipe), RANGES)
+    check_ranges(vars(recipe) | options._asdict(), RANGES)
     for least, most, *_ in recipe.grams.values():
-        check_ranges({"ngrams": (least, most)}, {"ngrams": RANGES["ngrams"]})
+        check_grams(least, most)
     if recipe.scale not in SCALES:
         raise ParameterError(f"{{scale}} must be one of {', '.join(SCALES)}.", scale=recipe.scale)
     if options.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise ValueError(f"dtype={options.dtype} must be float32 or float64.")
-    if options.batch_bytes < 1:
-        raise ValueError(f"batch_bytes={options.batch_bytes} must be 1 or more.")
     if options.threads < 1:
         raise ParameterError("{threads} must be 1 or more.", threads=options.threads)
+
+
+def check_grams(shortest: int, longest: int) -> None:
+    """Refuse n-grams that cannot be."""
+    check_ranges({"ngrams": (shortest, longest)}, {"ngrams": RANGES["ngrams"]})
 
 
 def recipe_for(recipe: FeatureRecipe, rows: str, source: str, **settled: Any) -> FeatureRecipe:
@@ -173,7 +195,7 @@ def crossed_groups(recipe: FeatureRecipe, group: Callable[[str], int]) -> np.nda
         return np.zeros((1, 2), np.uint16)
     if not recipe.cross:
         return None
-    names = [cross.split(",") for cross in recipe.cross]
+    names = [str(cross).split(",") for cross in recipe.cross]
     for cross, pair in zip(recipe.cross, names, strict=True):
         if len(pair) != 2:
             raise ParameterError(
@@ -303,21 +325,26 @@ def text_columns(
         column = names.chosen([own[1] if own else name])[0]
         found.append(column)
         if own:
-            grams[column] = [int(own[3]), int(own[4] or own[3]), bool(own[2])]
+            shortest, longest = int(own[3]), int(own[4] or own[3])
+            check_grams(shortest, longest)
+            grams[column] = [shortest, longest, bool(own[2])]
     return found, grams
 
 
 def refuse_options_of_text(recipe: FeatureRecipe) -> None:
     """Refuse what is about text where there is none."""
-    if not recipe.text and (recipe.characters or recipe.ngrams is not None):
-        raise ParameterError("{ngrams?} and {characters?} are of text; name its column: {text?}.")
+    grams = recipe.characters or recipe.ngrams is not None
+    if not recipe.text and (grams or recipe.tfidf or recipe.counts != ASKED.counts):
+        what = "{ngrams?} and {characters?}" if grams else "{counts?} and {tfidf?}"
+        raise ParameterError(what + " are of text; name its column: {text?}.")
 
 
 def notices_of(
-    recipe: FeatureRecipe, names: ColumnNames, kinds: Sequence[ColumnKind]
+    recipe: FeatureRecipe, asked: FeatureRecipe, names: ColumnNames, kinds: Sequence[ColumnKind]
 ) -> list[Notice]:
-    """What is to be said of the columns that are used as they were found."""
-    kept = {str(name): kind for name, kind in recipe.columns or ()}
+    """What is to be said of the columns that are used as they were found, and not as was asked."""
+    stated, _ = text_columns(asked.text, names)
+    kept = {str(name): kind for name, kind in recipe.columns or () if name not in stated}
     pairs = zip(names.names, kinds, strict=True)
     told = (each.notice for name, each in pairs if kept.get(name) == each.kind)
     return [notice for notice in told if notice is not None]

@@ -1,8 +1,11 @@
 """A first look at all rows: what must be known of them before one becomes features."""
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import replace
 from typing import Any
+
+import numpy as np
 
 from ..parameters import ParameterError
 from ..rows import n_rows
@@ -13,9 +16,16 @@ from .recipe import FeatureRecipe
 from .scaling import DenseSurvey, SparseSurvey, packed
 from .sources import Location
 
+MOST_BITS = 24  # of columns whose n-grams are counted
 
-class Survey:
-    """What is measured of the rows of a parser, and what its recipe becomes by it."""
+
+def survey_of(parser: Parser) -> "SizeSurvey | TextSurvey":
+    """The next survey that a parser's recipe lacks."""
+    return (TextSurvey if parser.recipe.lacks_frequencies else SizeSurvey)(parser)
+
+
+class SizeSurvey:
+    """What is measured of the numbers of a parser, and what its recipe becomes by it."""
 
     def __init__(self, parser: Parser) -> None:
         self.parser, self.recipe = parser, parser.recipe
@@ -51,7 +61,8 @@ class Survey:
         parser, recipe = self.parser, self.recipe
         if self.apart:
             columns = [each for each in recipe.columns or () if each[0] in recipe.numeric()]
-            recipe = replace(recipe, columns=columns, bits=None, cross=(), pairs=False, id=None)
+            recipe = replace(recipe, columns=columns, text=(), frequencies=None, bits=None)
+            recipe = replace(recipe, cross=(), pairs=False, id=None)
         if parser.rereadable:
             location = Location(parser.source.name, tolerated, parser.unit)
             threads = parser.options.threads
@@ -82,3 +93,49 @@ class Survey:
         elif self.seen is not None:
             scales = {"factors": packed(self.seen.factors())}
         return replace(self.recipe, scales=scales)
+
+
+class TextSurvey:
+    """In how many texts each n-gram is, and what the recipe of a parser becomes by it."""
+
+    apart = True
+
+    def __init__(self, parser: Parser) -> None:
+        self.parser, self.recipe, self.rows = parser, parser.recipe, 0
+        bits = self.recipe.bits or 0
+        if self.recipe.tfidf and not parser.rereadable:
+            raise ParameterError(
+                f"{parser.source.name} can be read only once, and {{tfidf=True}} needs to read it "
+                "before; write it to a file first."
+            )
+        if self.recipe.tfidf and bits > MOST_BITS:
+            raise ParameterError(
+                f"{{tfidf=True}} keeps a number for each column; use {{bits?}} of {MOST_BITS} or "
+                "less."
+            )
+        counts = parser.rereadable and bits <= MOST_BITS
+        self.seen = np.zeros(1 << bits) if counts else None
+
+    def batches(self, tolerated: int) -> Iterator[Batch]:
+        """The texts of all rows."""
+        parser, recipe = copy(self.parser), self.recipe
+        columns = [each for each in recipe.columns or () if each[0] in recipe.text]
+        plain: dict[str, Any] = {"cross": (), "pairs": False, "id": None, "scale": "none"}
+        recipe = replace(recipe, columns=columns, counts="raw", tfidf=False, scales=None, **plain)
+        parser.options = parser.options._replace(names=0)
+        location = Location(parser.source.name, tolerated, parser.unit)
+        yield from parser.over(parser.source, recipe).batches(location)
+
+    def add(self, batch: Batch) -> None:
+        """Count the n-grams of some rows."""
+        assert self.seen is not None
+        self.rows += n_rows(batch.rows)
+        indices: Any = batch.rows.indices
+        self.seen += np.bincount(indices, minlength=len(self.seen))
+
+    def result(self) -> FeatureRecipe:
+        """The recipe with what was counted, or without it where that is too much."""
+        if self.seen is None:
+            return replace(self.recipe, tfidf=False)
+        found = {"rows": self.rows, "counts": packed(self.seen)}
+        return replace(self.recipe, frequencies=found)

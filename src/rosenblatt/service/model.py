@@ -10,12 +10,13 @@ from typing import Any
 import numpy as np
 
 from ..labels import class_weights, row_weights
-from ..learner import Learner, TrainingRows
+from ..learner import MOST_WEIGHTS, Learner, TrainingRows
 from ..rows import Array, rows_between
 from ..storage.file import load_model
 from ..storage.model import Model
 from ..training.solutions import Last
 from .bodies import DECODER, BadExampleError
+from .growing import MOST_CLASSES, with_class
 from .log import Log
 from .rows import Learnable, maker_of
 
@@ -88,6 +89,8 @@ class ServedModel:
         What has been learnt.
     sequence : int
         The last example that has been learnt.
+    grow : bool
+        Whether labels that it does not know become classes.
     log : int
         The identity of the log that the examples are of, 0 before there is one.
     progress : Progress
@@ -109,6 +112,11 @@ class ServedModel:
         self.log, self.sequence = int(about.get("log", 0)), int(about.get("sequence", 0))
         self.progress = Progress(about.get("progress"))
         self.maker = maker_of(recipe, self.learner.dtype, self.learner.classes)
+        self.grow = False
+        self.set_class_weights()
+
+    def set_class_weights(self) -> None:
+        """Weigh the rows of each class as the model was begun with."""
         weights = self.learner.parameters.get("class_weight")
         self.of_class = class_weights(weights, self.learner.classes, np.zeros(0, np.intp))
 
@@ -137,9 +145,22 @@ class ServedModel:
     # Learning
 
     def learn(self, given: Learnable) -> None:
-        """Learn examples in their order; one that overflows the weights is passed over."""
+        """Learn examples in their order; a label that is new becomes a class when it comes."""
         assert given.labels is not None
-        codes = np.array([self.learner.codes[label] for label in given.labels], np.intp)
+        known = self.learner.codes
+        new = next((row for row, label in enumerate(given.labels) if label not in known), None)
+        if new is None:
+            self.learn_known(given)
+            return
+        if new:
+            self.learn_known(given.part(0, new))
+        self.learner = with_class(self.learner, given.labels[new])
+        self.set_class_weights()
+        self.learn(given.part(new, len(given.labels)))
+
+    def learn_known(self, given: Learnable) -> None:
+        """Learn examples of known labels; one that overflows the weights is passed over."""
+        codes = np.array([self.learner.codes[label] for label in given.labels or ()], np.intp)
         weights = row_weights(codes, given.weights, self.of_class)
         wrong = np.zeros(len(codes), bool)
         try:
@@ -204,13 +225,22 @@ class ServedModel:
     def check(self, given: Learnable) -> None:
         """Refuse what cannot be learnt: labels and columns that the model does not know."""
         for row, label in enumerate(given.labels or (), 1):
-            if label not in self.learner.codes:
+            if label not in self.learner.codes and not self.may_grow(given):
                 known = [str(one) for one in self.learner.classes[:10].tolist()]
                 more = ", …" if len(self.learner.classes) > 10 else ""
                 sentence = f"the label {str(label)[:40]!r} is not among {', '.join(known)}{more}"
                 raise BadExampleError(sentence, row, self.maker.label)
         if given.width > self.learner.width:
             raise BadExampleError(f"The model has {self.learner.width:,} columns, not more.")
+
+    def may_grow(self, given: Learnable) -> bool:
+        """Whether the labels of examples may become classes; a few at a time, lest memory ends."""
+        if not self.grow:
+            return False
+        count = len({*self.learner.codes, *(given.labels or ())})
+        if count > MOST_CLASSES or count * self.learner.width > MOST_WEIGHTS:
+            raise BadExampleError(f"The model has {len(self.learner.classes)} classes, not more.")
+        return True
 
 
 def model_in(data: bytes, name: str) -> Model:

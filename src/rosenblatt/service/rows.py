@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
 import numpy as np
@@ -17,7 +18,7 @@ from ..reading.recipe import FeatureRecipe, ReaderOptions
 from ..reading.sources import Location, Source
 from ..reading.tables import TableSource
 from ..reading.vocabulary import FeatureNames
-from ..rows import Array, joined, read_only
+from ..rows import Array, joined, read_only, rows_between
 from .bodies import BadExampleError
 
 NO_NUMBER = float("nan")
@@ -32,6 +33,13 @@ class Learnable(NamedTuple):
     width: int
     labels: list[Any] | None = None
     weights: Array | None = None
+
+    def part(self, first: int, stop: int) -> "Learnable":
+        """The rows first to stop."""
+        some = slice(first, stop)
+        labels = None if self.labels is None else self.labels[some]
+        weights = None if self.weights is None else self.weights[some]
+        return Learnable(rows_between(self.rows, first, stop), self.width, labels, weights)
 
 
 def maker_of(features: dict[str, Any], dtype: Any, classes: Array) -> "TableMaker | LineMaker":
@@ -56,6 +64,7 @@ class TableMaker:
         self.label = recipe.label if isinstance(recipe.label, str) else "label"
         self.columns = [(name, kind) for name, kind in recipe.columns or ()]
         self.names = {name for name, _ in self.columns}
+        self.all_in = itemgetter(*[name for name, _ in self.columns])
         self.parser = self.new_parser(0)
 
     def new_parser(self, names: int) -> ColumnarParser:
@@ -83,6 +92,9 @@ class TableMaker:
 
     def batch(self, objects: Sequence[dict[str, Any]], parser: TableParser) -> Batch:
         """The rows of some objects by a parser."""
+        if not parser.hashed:
+            rows = parser.rows_of_numbers(self.matrix_of(objects))
+            return Batch(rows, None, None, parser.width, 0, 0)
         columns: list[Any] = []
         for name, kind in self.columns:
             values = [one.get(name) for one in objects]
@@ -95,6 +107,24 @@ class TableMaker:
         decoded = DecodedColumns(None, None, columns, len(objects))
         parts = list(parser.batches_of(decoded, 0, 0))
         return parts[0] if len(parts) == 1 else one_batch(parts)
+
+    def matrix_of(self, objects: Sequence[dict[str, Any]]) -> Array:
+        """Objects of numbers as a matrix: at once if all are plain numbers, else by column."""
+        width = len(self.columns)
+        try:
+            found: Array = np.array([self.all_in(one) for one in objects])
+            found = found.reshape(len(objects), width)
+        except (KeyError, ValueError):
+            found = np.empty(0, object)
+        if found.dtype.kind in "iufb":
+            with np.errstate(over="ignore"):
+                numbers: Array = found.astype(np.float64).astype(self.dtype)
+            if np.isfinite(numbers).all():
+                return numbers
+        columns = [
+            self.numbers_in([one.get(name) for one in objects], name) for name, _ in self.columns
+        ]
+        return np.ascontiguousarray(np.column_stack(columns))
 
     def numbers_in(self, values: list[Any], name: str) -> Array:
         """A column of numbers; a missing one is NaN.

@@ -20,9 +20,12 @@ except ImportError as missing:
         "The service needs starlette and uvicorn: pip install 'rosenblatt[serve]'."
     ) from missing
 
-from ..storage.file import load_model
-from .learning import Keeping, Learning, Published
+from ..storage.file import load_model, save_model
+from ..storage.model import Model
+from .growing import why_not
+from .learning import Keeping, Learning, Published, log_of
 from .model import ServedModel
+from .workers import others
 
 PATIENCE = 3.0  # seconds that a port may be taken by a service that just ended
 GRACE = 10  # seconds for open requests when the service ends
@@ -40,6 +43,12 @@ class ServerOptions:
         Where; port 0 is any that is free.
     keeping, doors
         When the model is written, and who may ask and how much.
+    grow
+        Whether new labels become classes.
+    workers
+        How many processes answer; one of them learns.
+    new
+        A model to begin with where there is none yet.
     """
 
     learn: bool = False
@@ -47,20 +56,25 @@ class ServerOptions:
     port: int = 8080
     keeping: Keeping = field(default_factory=Keeping)
     doors: Doors = field(default_factory=Doors)
+    grow: bool = False
+    workers: int = 1
+    new: Model | None = None
 
 
 def serve(path: Path, options: ServerOptions) -> None:
     """Serve a model until SIGTERM or Ctrl-C; then learn and write what is left."""
     listening = bound(options.host, options.port)
     try:
-        learning = Learning(path, options.keeping, say) if options.learn else None
+        begin(path, options)
+        learning = learning_of(path, options) if options.learn else None
         service = service_of(path, options, learning)
         service.served.warm_up()
         if learning is not None:
             learning.start()
-        tell(path, listening, service)
         try:
-            run(service, listening)
+            with others(path, listening, service, options.workers) as inside:
+                tell(path, listening, service)
+                run(service, [listening, *inside])
         finally:
             if learning is not None:
                 learning.stop()
@@ -68,6 +82,28 @@ def serve(path: Path, options: ServerOptions) -> None:
         listening.close()
     if learning is not None:
         say(f"{path} has learnt {learning.served.sequence:,} examples.")
+
+
+def begin(path: Path, options: ServerOptions) -> None:
+    """Write the model to begin with, unless there is one."""
+    if options.new is None or path.exists() or log_of(path).exists():
+        return
+    save_model(path, options.new)
+    recipe = options.new.features["recipe"]
+    if recipe["scale"] == "none" and any(kind == "number" for _, kind in recipe["columns"]):
+        say("Numbers are taken as they are; state what they are about as NAME:number:MEAN:SPREAD.")
+
+
+def learning_of(path: Path, options: ServerOptions) -> Learning:
+    """The thread that learns."""
+    learning = Learning(path, options.keeping, say)
+    if options.grow:
+        reason = why_not(learning.served.learner)
+        if reason is not None:
+            learning.log.close()
+            raise ValueError(f"{path} cannot learn new labels: {reason}.")
+        learning.served.grow = True
+    return learning
 
 
 def service_of(path: Path, options: ServerOptions, learning: Learning | None) -> Service:
@@ -138,7 +174,7 @@ class Server(uvicorn.Server):
         yield
 
 
-def run(service: Service, listening: socket.socket) -> None:
+def run(service: Service, listening: list[socket.socket]) -> None:
     """Answer requests until a signal; then those that are open."""
     config = uvicorn.Config(
         service.app(),
@@ -161,7 +197,7 @@ def run(service: Service, listening: socket.socket) -> None:
 
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop)
-        await server.serve(sockets=[listening])
+        await server.serve(sockets=listening)
 
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
         runner.run(main())

@@ -1,0 +1,240 @@
+"""Whatever ends the service or its disk: what was acknowledged is there, once, and learnt."""
+
+import contextlib
+import http.client
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from rosenblatt.service.learning import Learning, log_of
+from rosenblatt.service.log import Log
+
+from .conftest import examples, replayed, sequence_in, trained
+from .test_learning import silent, taught
+
+CLIENTS = 8
+ROWS = examples(200)
+
+
+class Load:
+    """Clients that learn and predict until the service is gone, and keep what was acknowledged."""
+
+    def __init__(self, service, name):
+        self.service, self.name = service, name
+        self.acknowledged, self.others = {}, []
+        self.threads = [threading.Thread(target=self.run, args=(k,)) for k in range(CLIENTS)]
+        for thread in self.threads:
+            thread.start()
+
+    def run(self, client):
+        address = self.service.host, self.service.port
+        connection = http.client.HTTPConnection(*address, timeout=30)
+        gone = contextlib.suppress(OSError, http.client.HTTPException, ValueError)
+        with contextlib.closing(connection), gone:
+            for number in range(10**6):
+                mark = f"{self.name}.{client}.{number}"
+                status, answer = self.ask(connection, "/learn", ROWS[number % 200] | {"mark": mark})
+                if status == 202:
+                    self.acknowledged[answer["sequence"]] = mark
+                else:
+                    self.others.append((status, answer))
+                status, answer = self.ask(connection, "/predict", ROWS[number % 200])
+                if status != 200:
+                    self.others.append((status, answer))
+
+    def ask(self, connection, path, row):
+        connection.request("POST", path, json.dumps(row), {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+    def end(self):
+        for thread in self.threads:
+            thread.join(60)
+
+
+def marks_in(path):
+    """By sequence number: the marks of the examples in the log of a model."""
+    log = Log(log_of(path), writes=False)
+    found = {one.sequence: json.loads(one.text)["mark"] for some in log.entries(0) for one in some}
+    log.close()
+    return found
+
+
+@pytest.mark.slow
+def test_kill_9_loses_nothing_and_learns_nothing_twice(serve, model):
+    chance, known = random.Random(0), {}
+    for round_ in range(5):
+        service = serve(model, "--learn", "--save-seconds", "0.1")
+        load = Load(service, round_)
+        time.sleep(chance.uniform(0.1, 0.8))
+        service.stop(signal.SIGKILL)
+        load.end()
+        assert load.others == []
+        known |= load.acknowledged
+        marks = marks_in(model)
+        assert known.items() <= marks.items()
+        assert len(set(marks.values())) == len(marks)
+    assert known
+    learning, _ = silent(model)
+    learning.stop()
+    assert sequence_in(model) == len(marks)
+    assert model.read_bytes() == replayed(model)
+
+
+@pytest.mark.slow
+def test_sigterm_under_load_is_an_orderly_end(serve, model):
+    service = serve(model, "--learn")
+    load = Load(service, "term")
+    service.until(lambda: len(load.acknowledged) > 50)
+    status, err = service.stop(signal.SIGTERM)
+    load.end()
+    assert status == 0, err
+    assert not log_of(model).with_name(f"{log_of(model).name}-wal").exists()
+    assert all(code == 503 for code, _ in load.others)
+    marks = marks_in(model)
+    assert load.acknowledged.items() <= marks.items()
+    assert sequence_in(model) == len(marks)  # all that is in the log is in the model
+    assert model.read_bytes() == replayed(model)
+
+
+def killed(path, count=20):
+    """A service with so many acknowledged examples that was killed before any checkpoint."""
+    script = (
+        "import json, os, sys\n"
+        "from tests.service.test_learning import silent, taught\n"
+        "from tests.service.conftest import examples\n"
+        "from pathlib import Path\n"
+        "learning, _ = silent(Path(sys.argv[1]))\n"
+        "for row in examples(int(sys.argv[2])): taught(learning, [row])\n"
+        "os._exit(9)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script, str(path), str(count)],
+        cwd=os.path.dirname(os.path.dirname(os.path.dirname(__file__))),
+        capture_output=True,
+        text=True,
+    )
+    assert ran.returncode == 9, ran.stderr
+    return log_of(path).with_name(f"{log_of(path).name}-wal")
+
+
+@pytest.mark.slow
+def test_a_torn_end_of_the_wal_is_not_an_example(model):
+    wal = killed(model)
+    whole = wal.read_bytes()
+    wal.write_bytes(whole + whole[-3000:])  # a transaction that was never acknowledged
+    learning, said = silent(model)
+    assert learning.served.sequence == 20
+    assert said == [f"20 examples were learnt again from {log_of(model)}."]
+    learning.stop()
+    assert model.read_bytes() == replayed(model)
+
+
+@pytest.mark.slow
+def test_a_wal_that_was_cut_is_a_log_that_ends_earlier(model):
+    wal = killed(model)
+    wal.write_bytes(wal.read_bytes()[: wal.stat().st_size // 2])
+    learning, _ = silent(model)
+    left = learning.served.sequence
+    assert 0 < left < 20
+    assert taught(learning, examples(2)) == [left + 1, left + 2]
+    learning.stop()
+    assert model.read_bytes() == replayed(model)
+
+
+def test_a_database_that_became_read_only(learning):
+    taught(learning, examples(3))
+    learning.call(lambda: learning.log.connection.execute("PRAGMA query_only=ON")).result(10)
+    (refusal,) = taught(learning, examples(1))
+    assert "readonly database" in str(refusal)
+    assert "readonly database" in learning.failure
+    assert taught(learning, examples(2)) == [4, 5]  # by a new connection
+    learning.stop()
+    assert learning.path.read_bytes() == replayed(learning.path)
+
+
+def fill(path):
+    """Leave no room on a disk."""
+    file = path.open("wb", buffering=0)
+    with contextlib.suppress(OSError):
+        while file.write(b"x" * 4096) == 4096:
+            pass
+    file.close()
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A folder on a disk of four megabytes."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)]
+    if os.name != "posix" or os.geteuid() or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("only root can make a small disk")
+    yield folder
+    subprocess.run(["umount", "-l", str(folder)], check=True)
+
+
+@pytest.mark.slow
+def test_a_full_disk(small_disk, serve):
+    model = trained(small_disk / "model.safetensors")
+    service = serve(model, "--learn", "--save-seconds", "0.1")
+    ballast = small_disk / "ballast"
+    assert service.learn(ROWS[:10])[0] == 202
+    fill(ballast)
+    acknowledged, refusals = 10, 0
+    for row in ROWS[10:60]:
+        status, answer = service.learn([row] * 20)
+        acknowledged += 20 * (status == 202)
+        refusals += status == 503
+        if status == 503:
+            assert "full" in answer["error"]
+            assert "Nothing of this request was learnt." in answer["error"]
+        assert service.predict(ROWS[:3])[0] == 200
+    assert refusals > 0
+    assert service.model()["failure"]
+    assert service.ask("GET", "/healthz")[0] == 200
+    ballast.unlink()
+    assert service.learn(ROWS[0]) == (202, {"sequence": acknowledged + 1, "examples": 1})
+    assert service.model()["failure"] is None
+    status, err = service.stop()
+    assert (status, "Traceback" in err) == (0, False)
+    assert sequence_in(model) == acknowledged + 1
+    assert model.read_bytes() == replayed(model)
+
+
+@pytest.mark.slow
+def test_a_full_disk_and_kill_9(small_disk, serve):
+    model = trained(small_disk / "model.safetensors")
+    service = serve(model, "--learn")
+    service.learn(ROWS[:10])
+    ballast = small_disk / "ballast"
+    fill(ballast)
+    acknowledged = 10
+    for row in ROWS[:50]:
+        acknowledged += 20 * (service.learn([row] * 20)[0] == 202)
+    service.stop(signal.SIGKILL)
+    ballast.unlink()
+    learning, _ = silent(model)
+    assert learning.served.sequence >= acknowledged
+    learning.stop()
+    assert model.read_bytes() == replayed(model)
+
+
+def test_a_clock_that_is_set_back(model, monkeypatch):
+    learning, _ = silent(model)
+    taught(learning, examples(3))
+    monkeypatch.setattr(time, "time", lambda: 1e9)
+    assert taught(learning, examples(3)) == [4, 5, 6]
+    learning.stop()
+    again = Learning(model, None, lambda sentence: None)
+    again.start()
+    assert taught(again, examples(1)) == [7]
+    again.stop()
+    assert model.read_bytes() == replayed(model)

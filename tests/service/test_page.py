@@ -1,0 +1,95 @@
+"""The page in a real browser: what the model is, its error over time, and a form to try it."""
+
+import pytest
+
+from ..lab.conftest import browser  # noqa: F401
+from .conftest import examples
+
+pytestmark = pytest.mark.browser
+
+
+class Page:
+    """The page, as a visitor uses it."""
+
+    def __init__(self, driver, service):
+        self.driver, self.service = driver, service
+        driver.get(f"http://{service.address}/")
+
+    def until(self, script):
+        from selenium.webdriver.support.ui import WebDriverWait
+
+        return WebDriverWait(self.driver, 30, 0.05).until(
+            lambda driver: driver.execute_script(f"return {script}")
+        )
+
+    def fill(self, **values):
+        for name, value in values.items():
+            field = self.driver.find_element("name", name)
+            field.clear()
+            field.send_keys(value)
+
+    def click(self, identity):
+        self.driver.find_element("id", identity).click()
+
+    @property
+    def message(self):
+        return self.driver.find_element("id", "message").text
+
+    def errors(self):
+        found = self.driver.get_log("browser")
+        return [one for one in found if one["level"] == "SEVERE" and "40" not in one["message"]]
+
+
+@pytest.fixture
+def driver(browser):  # noqa: F811
+    return browser[0]
+
+
+def test_the_page_shows_tries_and_teaches_the_model(driver, serve, model):
+    service = serve(model, "--learn")
+    service.learn(examples(200))
+    page = Page(driver, service)
+    page.until("document.querySelector('#facts').textContent.includes('200')")
+    assert "big, small" in driver.find_element("id", "facts").text
+    points = page.until("document.querySelector('.curve')?.getAttribute('points')")
+    assert len(points.split()) == 100
+    page.fill(size="2.5", colour="red", note="a red one of 2")
+    page.click("predict")
+    page.until("document.querySelector('#message').textContent.includes('score')")
+    assert page.message.startswith("big (score ")
+    assert "colour=red" in driver.find_element("id", "reasons").text
+    page.click("learn")
+    page.until("document.querySelector('#message').textContent === 'Example 201 is on disk.'")
+    page.until("document.querySelector('#facts').textContent.includes('201')")
+    page.fill(size="tall")
+    page.click("predict")
+    page.until("document.querySelector('#message').className === 'failed'")
+    assert page.message == "row 1, column 'size': 'tall' is not a number"
+    assert page.errors() == []
+
+
+def test_the_page_asks_for_the_token(driver, serve, model, tmp_path):
+    (tmp_path / "token").write_text("a token that is long")
+    service = serve(model, "--token-file", str(tmp_path / "token"))
+    page = Page(driver, service)
+    page.until("!document.querySelector('#door').hidden")
+    assert driver.find_element("id", "facts").text == ""
+    driver.find_element("id", "token").send_keys("a token that is long\n")
+    page.until("document.querySelector('#facts').textContent.includes('big, small')")
+    page.until("document.querySelector('#door').hidden")
+    assert driver.find_elements("id", "learn") == []
+    page.fill(size="-3", colour="blue")
+    page.click("predict")
+    page.until("document.querySelector('#message').textContent.startsWith('small (score ')")
+
+
+def test_what_a_model_is_called_is_text(driver, serve, tmp_path):
+    from rosenblatt.service.new import new_model
+    from rosenblatt.storage.file import save_model
+
+    hostile = "<img src=x onerror=document.title='bad'>"
+    save_model(tmp_path / "m", new_model([hostile, "b"], [f"{hostile}", "y"]))
+    page = Page(driver, serve(tmp_path / "m", "--learn"))
+    page.until("document.querySelector('#facts').textContent.includes('onerror')")
+    assert driver.title == "Rosenblatt service"
+    assert driver.find_elements("css selector", "img") == []

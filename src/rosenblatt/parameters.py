@@ -238,7 +238,6 @@ SEQUENCE: Mapping[str, Parameter] = {
     "order": choice("each", "each", "once", "fixed", "active"),
     "max_iter": count(10),
     "early_stopping": anything(False),
-    "calibrate": anything(False),
     "validation_fraction": ANY_RULE["validation_fraction"],
     "n_iter_no_change": count(3),
     "random_state": anything(None),

@@ -231,7 +231,12 @@ def tell(
     tested = None
     if result.test is not None:
         reader = read(result.test, features=model.features["recipe"], threads=threads)
-        tested = evaluate(Learner.of(model), reader).score
+        found = evaluate(Learner.of(model), reader)
+        tested, unknown = found.score, int(found.confusion[-1].sum())
+        if unknown:
+            those = f"{count(unknown, 'row')} of {result.test}"
+            sentence = f"{those} with labels that the model does not know count as errors."
+            print(f"Note: {sentence}", file=sys.stderr)
     (tell_json if result.json else tell_words)(name, model, seconds, tested, result.output)
 
 

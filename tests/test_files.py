@@ -514,7 +514,7 @@ def test_rows_that_all_weigh_nothing(write):
 
 def test_columns_with_huge_numbers_are_refused(write):
     path = write("rows.svm", "0 1:1\n1 2147483647:1\n")
-    with pytest.raises(ValueError, match="2,147,483,647 columns and 2 classes need more weights"):
+    with pytest.raises(ValueError, match="2,147,483,647 columns for 2 classes are"):
         train(read(path), How())
 
 

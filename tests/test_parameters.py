@@ -12,8 +12,10 @@ from rosenblatt.labels import UnknownLabelError
 from rosenblatt.parameters import (
     CLUSTER,
     CONFLICTS,
+    FAMILY,
     FILES,
     FOR_FILES,
+    FOR_ONE_PASS,
     KERNEL,
     LINEAR,
     NAME_ONLY,
@@ -52,6 +54,8 @@ def test_every_default_is_accepted(table):
     assert all(one.accepts(one.default) for one in TABLES[table].values())
     accepted = {**LINEAR, **FILES}
     assert all(accepted[name].accepts(value) for name, value in FOR_FILES.items())
+    rule = FAMILY[FOR_ONE_PASS["rule"]][1]
+    assert rule["solution"].accepts(FOR_ONE_PASS["solution"])
 
 
 @pytest.mark.parametrize(

@@ -542,7 +542,7 @@ def test_train_and_inspect_say_what_the_columns_are_taken_for(capsys, folder):
     assert out.splitlines()[:5] == [
         "Label: class",
         "Numbers (mean 0, deviation 1): size",
-        "Text (1-2 words, sublinear counts, tf-idf): note",
+        "Text (1-2 words, binary counts, tf-idf): note",
         "Dates (their parts, and the time as a number): day",
         "Not used: kind",
     ]

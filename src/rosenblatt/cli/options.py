@@ -276,8 +276,8 @@ class ReadingOptions:
         bool, typer.Option("--characters", help="N-grams of characters.", metavar=" ", **READING)
     ] = False
     counts: Annotated[
-        str, typer.Option(help="raw, binary (sublinear).", metavar="HOW", **READING)
-    ] = "sublinear"
+        str, typer.Option(help="raw, sublinear (binary).", metavar="HOW", **READING)
+    ] = "binary"
     tfidf: Annotated[
         bool | None, typer.Option(help="Rare n-grams weigh more (yes).", metavar=" ", **READING)
     ] = None

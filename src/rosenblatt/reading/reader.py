@@ -44,7 +44,7 @@ def read(
     text: Sequence[str] = (),
     ngrams: tuple[int, int] | None = None,
     characters: bool = False,
-    counts: str = "sublinear",
+    counts: str = "binary",
     tfidf: bool | None = None,
     bits: int | None = None,
     cross: Sequence[str] = (),

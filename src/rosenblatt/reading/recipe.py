@@ -99,7 +99,7 @@ class FeatureRecipe:
         return sorted(named | ({str(self.id)} if self.id is not None else set()), key=int)
 
 
-ASKED = FeatureRecipe(ngrams=None, counts="sublinear", tfidf=None, trim=True, scale="auto")
+ASKED = FeatureRecipe(ngrams=None, counts="binary", tfidf=None, trim=True, scale="auto")
 """A recipe that nothing is asked of yet."""
 OF_THE_FILE = ("label", "header", "encoding", "id")
 """What may be stated of another file that is read as the first was."""
@@ -149,7 +149,7 @@ def is_range(value: Any) -> bool:
 
 
 RANGES = {
-    "counts": choice("sublinear", *COUNTS),
+    "counts": choice("binary", *COUNTS),
     "ngrams": Parameter(None, "two whole numbers from 1 up, the least first", is_range),
     "bits": Parameter(
         None, "1 to 31", lambda value: value is None or (whole_number(value) and value <= 31)

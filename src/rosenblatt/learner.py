@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .calibration import Calibration
 from .kernels.algebra import Rows
 from .kernels.linear import Examples
 from .labels import rows_that_count
@@ -90,6 +91,8 @@ class Learner:
         How far an update of size 1 moves the bias.
     features : dict
         How rows are made: names, or the recipe of a file.
+    calibration : Calibration or None
+        What scores say of probabilities, if that was asked for.
     """
 
     parameters: Mapping[str, Any]
@@ -97,6 +100,7 @@ class Learner:
     states: list[Any]
     intercept_step: float = 1.0
     features: dict[str, Any] = field(default_factory=dict)
+    calibration: Calibration | None = None
     kept: Coefficients | None = field(default=None, init=False, repr=False)
 
     @classmethod
@@ -139,7 +143,10 @@ class Learner:
         """The learner that a model file holds; parameters that it does not know are as usual."""
         usual = defaults(dict(FAMILY.values()).get(model.estimator, LINEAR))
         step = model.facts.get("intercept_step", 1.0)
-        return cls(usual | model.parameters, model.classes, model.states, step, model.features)
+        learner = cls(usual | model.parameters, model.classes, model.states, step, model.features)
+        if "calibration" in model.facts:
+            learner.calibration = Calibration.of(model.facts["calibration"])
+        return learner
 
     @property
     def rule(self) -> UpdateRule:
@@ -347,6 +354,8 @@ class Learner:
     ) -> Model:
         """All that a model file holds."""
         facts = {"intercept_step": self.intercept_step, **facts}
+        if self.calibration is not None:
+            facts["calibration"] = self.calibration.as_dict()
         kept = dict(self.parameters), self.classes, self.states, self.features, facts
         return Model(estimator, *kept, history, checkpoint)
 

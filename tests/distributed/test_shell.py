@@ -11,9 +11,9 @@ from rosenblatt import AROW, Perceptron
 from rosenblatt.cli.app import app, in_shell
 from rosenblatt.distributed import fit
 from rosenblatt.distributed.shell import train
-from rosenblatt.files import FileOptions, FileTraining, parameters_for_files
+from rosenblatt.files import FileOptions, FileTraining
 from rosenblatt.learner import usual_bias_step
-from rosenblatt.parameters import LINEAR, ParameterError
+from rosenblatt.parameters import LINEAR, ParameterError, parameters_for_files
 from rosenblatt.reading.reader import read
 from rosenblatt.storage.file import load_model
 

@@ -49,6 +49,9 @@ class Perceptron(LinearClassifier):
     early_stopping : bool, default=False
         Whether to hold out rows, stop when their accuracy no longer rises, and go back to the
         best weights.
+    calibrate : bool, default=False
+        Whether to hold out rows and fit on them what scores say of probabilities, for
+        ``predict_proba``: a sigmoid (Platt 1999), or with several classes a softmax.
     validation_fraction : float, default=0.1
         The share of the rows to hold out.
     n_iter_no_change : int, default=5
@@ -105,6 +108,7 @@ class Perceptron(LinearClassifier):
         max_iter: int = 100,
         measure: bool = False,
         early_stopping: bool = False,
+        calibrate: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
         class_weight: dict[Any, float] | str | None = None,
@@ -123,6 +127,7 @@ class Perceptron(LinearClassifier):
             max_iter=max_iter,
             measure=measure,
             early_stopping=early_stopping,
+            calibrate=calibrate,
             validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change,
             class_weight=class_weight,

@@ -32,6 +32,10 @@ def predict(
     show_scores: Annotated[
         bool, typer.Option("--scores", help="Scores (not probabilities) instead of labels.")
     ] = False,
+    show_probabilities: Annotated[
+        bool,
+        typer.Option("--probabilities", help="The probability of each class instead of labels."),
+    ] = False,
     kind: Format = None,
     header: Header = None,
     threads: Threads = None,
@@ -43,10 +47,12 @@ def predict(
     given: dict[str, Any] = {"format": kind, "header": header, "threads": threads}
     learner, reader = learner_and_reader(model, data, labels=False, **given)
     names = [f"{in_one_line(name)}\n" for name in learner.classes.tolist()]
+    probable = probabilities_of(learner, model) if show_probabilities else None
     with open_output(output) as out:
         for batch, activations in scored(learner, reader):
-            if show_scores:
-                table = activations.reshape(len(activations), -1).tolist()
+            if show_scores or show_probabilities:
+                shown = activations if probable is None else probable(activations)
+                table = shown.reshape(len(shown), -1).tolist()
                 lines = [" ".join(f"{value:.9g}" for value in row) + "\n" for row in table]
             else:
                 lines = [names[code] for code in learner.choose(activations).tolist()]
@@ -54,6 +60,13 @@ def predict(
                 ids = (in_one_line(name).replace("\t", "\\t") for name in batch.ids)
                 lines = [f"{name}\t{line}" for name, line in zip(ids, lines, strict=True)]
             out.write("".join(lines))
+
+
+def probabilities_of(learner: "Learner", path: Path) -> Callable[[Any], Any]:
+    """What a model says of the probabilities of classes, from its scores."""
+    if learner.calibration is None:
+        raise ValueError(f"{path} knows no probabilities; train it with --probabilities.")
+    return learner.calibration.probabilities
 
 
 def in_one_line(name: Any) -> str:
@@ -162,6 +175,8 @@ def about_model(model: "Model", coef: Any) -> list[str]:
             f"{count(last.epoch, 'epoch')}; mistakes in the first {shares[0]}, in the last "
             f"{shares[1]} of the rows"
         )
+    if "calibration" in facts:
+        lines.append("Tells probabilities, fitted on rows held out (predict --probabilities)")
     if "held_out" in facts:
         lines.append(f"Held-out {errors(Score(**facts['held_out']))}")
     return lines

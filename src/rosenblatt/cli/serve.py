@@ -129,7 +129,8 @@ class NewOptions(RuleOptions):
         own["solution"] = self.solution and self.solution.value
         given = {name: value for name, value in own.items() if value is not None}
         labels, features = self.new.split(","), self.features.split(",")
-        return new_model(labels, features, rule=self.rule_name, **given, **self.of_rule())
+        rule = "perceptron" if self.rule is None else str(self.rule.value)
+        return new_model(labels, features, rule=rule, **given, **self.of_rule())
 
     def of_rule(self) -> dict[str, Any]:
         """The parameters of the rule that were given."""

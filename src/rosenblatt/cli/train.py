@@ -60,8 +60,8 @@ def training_of(
     listener = listener_of(result.quiet, result.json)
     if result.progressive is not None:
         listener.log = result.progressive.open("w", encoding="utf-8")
-    how = learning.parameters(once), options, listener, keeper
-    return FileTraining(*how, rule=learning.rule_name)
+    rule, parameters = learning.how_to_learn(once)
+    return FileTraining(parameters, options, listener, keeper, rule=rule)
 
 
 def listener_of(quiet: bool, as_json: bool) -> "Quiet":
@@ -216,7 +216,12 @@ def tell(
     tested = None
     if result.test is not None:
         reader = read(result.test, features=model.features["recipe"], threads=threads)
-        tested = evaluate(Learner.of(model), reader).score
+        found = evaluate(Learner.of(model), reader)
+        tested, unknown = found.score, int(found.confusion[-1].sum())
+        if unknown:
+            those = f"{count(unknown, 'row')} of {result.test}"
+            sentence = f"{those} with labels that the model does not know count as errors."
+            print(f"Note: {sentence}", file=sys.stderr)
     (tell_json if result.json else tell_words)(name, model, seconds, tested, result.output)
 
 
@@ -231,6 +236,8 @@ def tell_words(
     rows, features = count(model.facts["rows"], "row"), len(model.states[0].weights)
     classes = f"{len(model.classes)} classes: {about_classes(model)}"
     tell_line(f"{name}: {rows}, {features:,} features, {classes}")
+    if model.estimator != "Perceptron":
+        tell_line(f"By {model.estimator}, solution {model.parameters['solution']}.")
     tell_line(why(model.facts["stop_reason"], mistakes, len(model.history), seconds))
     if is_built_in(name):
         tell_line(f"Training {errors(training_error(name, model))}.")

@@ -8,10 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..files import parameters_for_files
 from ..labels import known_classes
 from ..learner import Learner
-from ..parameters import FAMILY, ParameterError, check
+from ..parameters import FAMILY, ParameterError, check, parameters_for_files
 from ..reading.recipe import OTHER_BITS, TEXT_BITS, FeatureRecipe
 from ..reading.scaling import Scale
 from ..storage.model import Model

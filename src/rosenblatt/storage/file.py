@@ -182,6 +182,7 @@ def unpacked(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
         parameters["class_weight"] = dict(parameters["class_weight"])
     kind = state_class(header["estimator"], parameters["solution"])
     rule = None if header["rule"] is None else RULES[header["rule"]]
+    require((rule is None) != hasattr(kind, "rule"), "its rule is not that of its states")
     width = header["facts"].get("width")
 
     def state(prefix: str, numbers: dict[str, Any]) -> Any:

@@ -226,6 +226,8 @@ class ServedModel:
         }
         learner, kept = self.learner, self.kept
         facts = {**kept.facts, "service": copy.deepcopy(about)}
+        if self.sequence:
+            facts.pop("calibration", None)  # it was that of other weights
         return kept._replace(
             classes=learner.classes, states=copy.deepcopy(learner.states), facts=facts
         )

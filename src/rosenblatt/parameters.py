@@ -238,7 +238,6 @@ SEQUENCE: Mapping[str, Parameter] = {
     "order": choice("each", "each", "once", "fixed", "active"),
     "max_iter": count(10),
     "early_stopping": anything(False),
-    "calibrate": anything(False),
     "validation_fraction": ANY_RULE["validation_fraction"],
     "n_iter_no_change": count(3),
     "random_state": anything(None),
@@ -449,13 +448,13 @@ CONFLICTS: tuple[Conflict, ...] = (
     ),
     Conflict(
         "cluster",
-        lambda p: p["average_decay"] > 0 and p["mode"] == "mixing",
+        lambda p: p.get("average_decay", 0) > 0 and p["mode"] == "mixing",
         "{average_decay} forgets in the order of the rows, and {mode} has none over all "
         'partitions; use {mode="sequential"}.',
     ),
     Conflict(
         "cluster",
-        lambda p: bool(p["calibrate"]),
+        lambda p: bool(p.get("calibrate")),
         "{calibrate} is not known to a cluster; leave it out.",
     ),
     Conflict(
@@ -480,7 +479,7 @@ CONFLICTS: tuple[Conflict, ...] = (
     ),
     Conflict(
         "steps",
-        lambda p: bool(p["calibrate"]),
+        lambda p: bool(p.get("calibrate")),
         "steps goes through all rows; {calibrate} would hold some out.",
     ),
 )

@@ -38,6 +38,7 @@ def test_the_command_trains_on_a_cluster(client, tmp_path, way):
     assert "120 rows, 4 features, 2 classes" in result.output
     assert "per shard" in result.output
     settings = {"solution": "average", "max_iter": 2, "random_state": 0}
+    settings["intercept_step"] = rosenblatt.load(model)[-1].intercept_step
     expected = fit(Perceptron(**settings), f"{tmp_path}/part-*.csv", client=client)
     assert np.array_equal(rosenblatt.load(model)[-1].coef_, expected.coef_)
     told = CliRunner().invoke(app, ["predict", str(model), f"{tmp_path}/part-0.csv"])
@@ -123,6 +124,7 @@ def test_rules_with_variances_train_on_a_cluster(client, tmp_path):
     model = rosenblatt.load(tmp_path / "model")[-1]
     assert (type(model).__name__, model.r) == ("AROW", 2)
     settings = {"solution": "average", "max_iter": 2, "random_state": 0, "r": 2}
+    settings["intercept_step"] = model.intercept_step
     expected = fit(AROW(**settings), f"{tmp_path}/part-*.csv", client=client)
     assert np.array_equal(model.coef_, expected.coef_)
     with pytest.raises(ParameterError, match="cannot be mixed by romma"):

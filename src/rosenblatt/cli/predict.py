@@ -11,6 +11,7 @@ import typer
 
 from .data import FORMAT_HELP, Header, Threads, check_output
 from .saying import about_classes, about_columns, count, errors, table
+from .sequences import inspect_sequences, predict_sequences, score_sequences, tagger_in
 
 if TYPE_CHECKING:
     from ..learner import Learner
@@ -40,10 +41,16 @@ def predict(
     header: Header = None,
     threads: Threads = None,
 ) -> None:
-    """Predict the label of every row of a file, in its order, a line each."""
+    """Predict the label of every row of a file, in its order, a line each; fill in tags."""
     from ..evaluation import scored
 
     check_output(output, model, data)
+    tagger = tagger_in(model)
+    if tagger is not None:
+        options: dict[str, Any] = {"scores": show_scores, "probabilities": show_probabilities}
+        refuse_for_taggers(**options, header=header, threads=threads)
+        predict_sequences(tagger, data, output, kind)
+        return
     given: dict[str, Any] = {"format": kind, "header": header, "threads": threads}
     learner, reader = learner_and_reader(model, data, labels=False, **given)
     names = [f"{in_one_line(name)}\n" for name in learner.classes.tolist()]
@@ -60,6 +67,13 @@ def predict(
                 ids = (in_one_line(name).replace("\t", "\\t") for name in batch.ids)
                 lines = [f"{name}\t{line}" for name, line in zip(ids, lines, strict=True)]
             out.write("".join(lines))
+
+
+def refuse_for_taggers(**options: Any) -> None:
+    """Refuse options that would do nothing for a tagger."""
+    for option, given in options.items():
+        if given:
+            raise ValueError(f"--{option} is not for taggers; leave it out.")
 
 
 def probabilities_of(learner: "Learner", path: Path) -> Callable[[Any], Any]:
@@ -91,6 +105,11 @@ def score(
     """Tell the share of rows that a model gets wrong, and how well it finds each class."""
     from ..evaluation import evaluate
 
+    tagger = tagger_in(model)
+    if tagger is not None:
+        refuse_for_taggers(header=header, threads=threads)
+        score_sequences(tagger, data, kind, as_json)
+        return
     given: dict[str, Any] = {"format": kind, "header": header, "threads": threads}
     learner, reader = learner_and_reader(model, data, labels=True, **given)
     found = evaluate(learner, reader)
@@ -111,6 +130,10 @@ def inspect(
     from ..learner import Learner
     from ..reading.units import in_file_units
 
+    tagger = tagger_in(model)
+    if tagger is not None:
+        inspect_sequences(tagger, top)
+        return
     saved = linear_model(model)
     coef, bias = Learner.of(saved).coefficients()
     print("\n".join(about_model(saved, coef)))
@@ -218,7 +241,7 @@ def linear_model(path: Path) -> "Model":
     saved = load_model(path)
     if not saved.is_linear:
         raise ValueError(
-            f"{path} is a KernelPerceptron, and the commands work with linear models; use "
+            f"{path} is a {saved.estimator}, and this command works with linear models; use "
             "rosenblatt.load in Python."
         )
     return saved

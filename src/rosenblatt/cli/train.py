@@ -11,6 +11,7 @@ from .data import Data, SetOptions, built_in, is_built_in, rows_and_labels
 from .groups import grouped
 from .options import LearningOptions, ReadingOptions, ResultOptions, Solution
 from .saying import about_classes, about_columns, columns_in, count, errors, why
+from .sequences import SequenceOptions, is_of_sentences, train_sequences
 
 if TYPE_CHECKING:
     from ..evaluation import Score
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
 
 @grouped
 def train(
-    data: Data, result: ResultOptions, learning: LearningOptions, reading: ReadingOptions
+    data: Data,
+    result: ResultOptions,
+    learning: LearningOptions,
+    reading: ReadingOptions,
+    sequence: SequenceOptions,
 ) -> None:
     """Train on a file or a built-in data set and say what came of it.
 
@@ -30,8 +35,18 @@ def train(
     rosenblatt train reviews.csv --text text --ngrams 1-2 --test new.csv -o model
 
     rosenblatt train huge.svm.gz --epochs 1 --holdout 0.1 --checkpoint 60 -o model
+
+    rosenblatt train en-train.conllu --label upos --test en-test.conllu -o tagger
     """
     result.check(data)
+    if is_of_sentences(data, reading.format):
+        train_sequences(data, result, learning, reading, sequence)
+        return
+    if sequence != SequenceOptions():
+        raise ValueError(
+            f"--markov, --search and --templates are for files of sentences, and {data} is none; "
+            "say which with --format conllu, conll or tagged."
+        )
     if is_built_in(data):
         make = train_built_in
     else:

@@ -102,6 +102,17 @@ def load_model(path: str | os.PathLike[str]) -> Model:
 # Files
 
 
+def estimator_named(path: str | os.PathLike[str]) -> str | None:
+    """What a model file says that it becomes, without a look at the rest; None if it does not."""
+    refuse_all_but_files(path)
+    header_size(path)  # which says in plain words why a file cannot be read
+    try:
+        with safe_open(path, "np") as file:
+            return str(json.loads((file.metadata() or {})["rosenblatt"])["estimator"])
+    except DAMAGE:
+        return None
+
+
 def header_size(path: str | os.PathLike[str]) -> int:
     """How long the header of a model file is: as its first eight bytes say, or to its end."""
     with plain_errors(path, "read"), open(path, "rb") as file:

@@ -222,18 +222,11 @@ class SequencePerceptron(OnlineClassifier):
                     done = learnt.position / max(len(task.everything), 1)
                     tell(run.epoch, done, f"{run.state.mistakes:,} updates")
         kept: PathState = run.outcome
-        self._keep(kept.coefficients(), kept.shape, rows)
+        moved = kept.moved(task.settings)
+        self._weights = kept.coefficients(moved)
+        self._dictionary.keep(rows[moved])
         self.n_mistakes_, self._seen = kept.mistakes, kept.seen
         self._set_history(history.epochs, history.stop_reason)
-
-    def _keep(self, weights: PathWeights, shape: Shape, rows: Array) -> None:
-        """Keep the features that have weights."""
-        emissions = weights.emissions.reshape(shape.features, shape.width)
-        moved = np.flatnonzero(emissions.any(axis=1))
-        self._dictionary.keep(rows[moved])
-        if len(moved) < shape.features:
-            emissions = emissions[moved]
-        self._weights = weights._replace(emissions=emissions.ravel())
 
     def predict(self, X: Any) -> list[list[Any]]:
         """The tags of each sentence.

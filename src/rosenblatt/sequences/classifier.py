@@ -199,7 +199,7 @@ class SequencePerceptron(OnlineClassifier):
             known = self._lexicon.learn(*words, codes, self._tags, counted)
             sentences = sentences._replace(columns={**sentences.columns, LEXICON: known})
         tokens = self._dictionary.encode(sentences, learning=True)
-        tokens, rows = by_frequency(tokens, self._dictionary.n_features)
+        rows = by_frequency(tokens, self._dictionary.n_features)
         refuse_too_many(len(rows), len(self._tags))
         shape = Shape(len(rows), len(self._tags), self._order_of_tags)
         state = PathState.zeros(shape, self.solution == "average", forbidden)

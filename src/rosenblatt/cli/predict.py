@@ -203,7 +203,7 @@ def linear_model(path: Path) -> "Model":
     saved = load_model(path)
     if not saved.is_linear:
         raise ValueError(
-            f"{path} is a KernelPerceptron, and the commands work with linear models; use "
+            f"{path} is a {saved.estimator}, and the commands work with linear models; use "
             "rosenblatt.load in Python."
         )
     return saved

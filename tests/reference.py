@@ -724,6 +724,34 @@ class KernelPerceptron:
         return np.array([np.mean(np.sign(s) + zero * (s == 0), axis=0) for s in every])
 
 
+# Probabilities from scores (Platt 1999): p = exp(a·score + b), over the sum of all classes.
+
+
+def platt_targets(codes, n_classes):
+    wanted = np.empty((len(codes), n_classes))
+    for i, code in enumerate(codes):
+        n = sum(other == code for other in codes)
+        wanted[i] = 1 / (n + 2) / (n_classes - 1)
+        wanted[i, code] = (n + 1) / (n + 2)
+    return wanted
+
+
+def probabilities(scores, slope, offsets):
+    """Of every class; with two classes there is one score, that of the second."""
+    out = []
+    for score in np.atleast_2d(np.asarray(scores, float).T).T:
+        grown = np.exp(slope * score + offsets)
+        grown = np.append(1.0, grown) if len(grown) == 1 else grown
+        out.append(grown / grown.sum())
+    return np.array(out)
+
+
+def minus_log_likelihood(scores, codes, n_classes, slope, offsets):
+    p = probabilities(scores, slope, offsets)
+    labels = -(platt_targets(codes, n_classes) * np.log(p)).sum()
+    return (labels + np.sum(offsets**2) / 2) / len(codes)
+
+
 # Iterative parameter mixing (McDonald, Hall & Mann 2010): every part of the rows is learnt from the
 # same weights, the results are mixed, and so on.
 

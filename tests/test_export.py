@@ -10,8 +10,8 @@ import rosenblatt
 from rosenblatt import KernelPerceptron, Perceptron
 from rosenblatt.cli.app import main
 from rosenblatt.export import onnx_of, write_onnx
-from rosenblatt.files import FileTraining, parameters_for_files, train
-from rosenblatt.parameters import SIGN_OF_ZERO
+from rosenblatt.files import FileTraining, train
+from rosenblatt.parameters import SIGN_OF_ZERO, parameters_for_files
 from rosenblatt.reading.reader import read
 from rosenblatt.storage.file import load_model, save_model
 
@@ -133,7 +133,7 @@ def test_a_vote_or_a_hash_is_refused_in_a_sentence(tmp_path):
         onnx_of(vote)
     (tmp_path / "words.csv").write_text("colour,y\nred,1\nblue,0\n")
     words = trained(tmp_path / "words.csv")
-    with pytest.raises(ValueError, match=r"^The model hashes words .*\.$"):
+    with pytest.raises(ValueError, match=r"^The model hashes the words of 'colour', .*\.$"):
         write_onnx(tmp_path / "model.onnx", words)
     assert not (tmp_path / "model.onnx").exists()
 

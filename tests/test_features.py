@@ -162,3 +162,19 @@ def test_odd_tables_are_refused_in_a_sentence(rows, sentence):
 def test_options_out_of_range_are_refused_in_a_sentence(options, sentence):
     with pytest.raises(ValueError, match=sentence):
         Features(text="note", **options).fit(ROWS)
+
+
+@pytest.mark.parametrize("kind", [polars.Categorical, polars.Enum(["u", "v"])])
+def test_categories_of_polars_are_those_of_their_words(kind):
+    words = polars.DataFrame({"c": ["u", "v", None, "u"]})
+    found = Features(bits=8).fit_transform(words.with_columns(polars.col("c").cast(kind)))
+    np.testing.assert_array_equal(dense(found), dense(Features(bits=8).fit_transform(words)))
+
+
+def test_columns_may_be_numbers_and_formats_are_of_files():
+    names = Features(ignore=0).fit(ROWS).recipe_["columns"]
+    assert [name for name, _ in names] == ["colour", "note"]
+    for options in ({"skip_bad": -1}, {"skip_bad": "a"}, {"batch_bytes": "a"}, {"format": "csv"}):
+        (name,) = options
+        with pytest.raises(ValueError, match=name):
+            read(ROWS, **options)

@@ -12,11 +12,11 @@ from scipy.sparse import csr_array, vstack
 import rosenblatt
 from rosenblatt import Perceptron, files, progressive
 from rosenblatt.evaluation import Score, evaluate, scored
-from rosenblatt.files import FileOptions, FileTraining, parameters_for_files
+from rosenblatt.files import FileOptions, FileTraining
 from rosenblatt.kernels.algebra import shuffle
 from rosenblatt.labels import held_out
 from rosenblatt.learner import Learner, usual_bias_step
-from rosenblatt.parameters import FAMILY
+from rosenblatt.parameters import FAMILY, parameters_for_files
 from rosenblatt.progress import Listener
 from rosenblatt.reading.reader import read, read_whole
 from rosenblatt.storage.file import load_model, save_model
@@ -514,7 +514,7 @@ def test_rows_that_all_weigh_nothing(write):
 
 def test_columns_with_huge_numbers_are_refused(write):
     path = write("rows.svm", "0 1:1\n1 2147483647:1\n")
-    with pytest.raises(ValueError, match="2,147,483,647 columns and 2 classes need more weights"):
+    with pytest.raises(ValueError, match="2,147,483,647 columns for 2 classes are"):
         train(read(path), How())
 
 

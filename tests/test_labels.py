@@ -182,5 +182,5 @@ def test_a_split_keeps_the_shares_of_the_classes():
     assert sorted([*learnt, *held]) == counting.tolist()
     assert (np.diff(learnt.astype(int)) > 0).all()
     assert np.bincount(codes[held]).tolist() == [5, 5, 5]
-    with pytest.raises(ValueError, match="early_stopping cannot hold rows out"):
+    with pytest.raises(ValueError, match="Rows cannot be held out"):
         split(counting[:3], codes, 0.2, 0)

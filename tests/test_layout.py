@@ -74,7 +74,7 @@ def test_the_tuples_that_kernels_take_keep_their_names():
     assert all(hasattr(words, name) for name in ("CSRBuffer", "Grams", "Names"))
     paths = ("Tokens", "PathWeights", "PathSums", "PathSettings", "Room")
     assert all(hasattr(sequences, name) for name in paths)
-    tables = ("HashTable", "Characters", "Looks", "Templates", "Columns", "FeatureList")
+    tables = ("HashTable", "Characters", "Looks", "Templates", "Views", "Columns", "FeatureList")
     assert all(hasattr(tokens, name) for name in tables)
 
 

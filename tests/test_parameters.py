@@ -12,8 +12,10 @@ from rosenblatt.labels import UnknownLabelError
 from rosenblatt.parameters import (
     CLUSTER,
     CONFLICTS,
+    FAMILY,
     FILES,
     FOR_FILES,
+    FOR_ONE_PASS,
     KERNEL,
     LINEAR,
     NAME_ONLY,
@@ -50,7 +52,10 @@ def test_the_estimators_have_the_names_and_defaults_of_the_table(kind, table):
 @pytest.mark.parametrize("table", TABLES)
 def test_every_default_is_accepted(table):
     assert all(one.accepts(one.default) for one in TABLES[table].values())
-    assert all(LINEAR[name].accepts(value) for name, value in FOR_FILES.items())
+    accepted = {**LINEAR, **FILES}
+    assert all(accepted[name].accepts(value) for name, value in FOR_FILES.items())
+    rule = FAMILY[FOR_ONE_PASS["rule"]][1]
+    assert rule["solution"].accepts(FOR_ONE_PASS["solution"])
 
 
 @pytest.mark.parametrize(
@@ -99,6 +104,7 @@ VALUES = {
     "intercept_step": [1.0, "radius"],
     "class_weight": [None, "balanced"],
     "early_stopping": [False, True],
+    "calibrate": [False, True],
     "warm_start": [False, True],
     "kernel": ["rbf", "precomputed"],
     "normalize": [False, True],

@@ -8,7 +8,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rosenblatt
-from rosenblatt import Features, KernelPerceptron, Perceptron, load, save, train
+from rosenblatt import AROW, SCW, Features, KernelPerceptron, Perceptron, load, save, train
 
 from .cli.conftest import run
 
@@ -131,6 +131,8 @@ def test_classes_of_truth_values_can_be_named():
 def test_labels_that_are_categories_keep_their_type():
     frame = FRAME.assign(kind=pandas.Categorical(np.tile([1, 2], 60)))
     assert train(frame, label="kind").classes_.tolist() == [1, 2]
+    frame = FRAME.assign(kind=pandas.Categorical(np.tile([False, True], 60)))
+    assert train(frame, label="kind").classes_.tolist() == [False, True]
 
 
 def test_notes_are_warnings_unless_somebody_listens():
@@ -138,3 +140,21 @@ def test_notes_are_warnings_unless_somebody_listens():
     with pytest.warns(UserWarning, match="The column 'parts' is neither") as warned:
         train(frame, label="kind")
     assert warned[0].filename == __file__
+
+
+def test_one_pass_is_arows_unless_something_is_said(capsys, path, tmp_path):
+    kinds = {
+        AROW: [{"max_iter": 1}, {"max_iter": 1, "rule": "arow", "solution": "last"}],
+        Perceptron: [{}, {"max_iter": 1, "rule": "perceptron"}, {"max_iter": 1, "margin": 1.0}],
+        SCW: [{"max_iter": 1, "rule": "scw", "C": 0.5}],
+    }
+    for kind, asked in kinds.items():
+        for options in asked:
+            assert type(train(path, **options)[-1]) is kind
+    assert train(path, max_iter=1)[-1].solution == "last"
+    assert train(path, max_iter=1, solution="average")[-1].solution == "average"
+    status, out, _ = run(capsys, "train", path, "--epochs", "1", "-o", tmp_path / "model")
+    assert (status, "By AROW, solution last." in out) == (0, True)
+    np.testing.assert_array_equal(
+        load(tmp_path / "model")[-1].coef_, train(path, max_iter=1)[-1].coef_
+    )

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .calibration import calibrated
 from .evaluation import Score
 from .labels import (
     balanced,
@@ -21,6 +22,8 @@ from .learner import Learner, TrainingRows
 from .parameters import ParameterError
 from .reading.batches import Batch, labels_of
 from .rows import Array
+
+MOST_CALIBRATING = 100_000  # rows: more say nothing new of so few numbers
 
 
 class Coder(NamedTuple):
@@ -44,19 +47,25 @@ class Coder(NamedTuple):
         """The numbers of the labels of a batch."""
         return codes_of(tidy(labels_of(batch, first_row)), self.classes, first_row + 1)
 
-    def score(self, learner: Learner, batches: Iterable[Batch]) -> Score:
-        """How many of the rows held out a model gets wrong."""
-        result, row = Score(), 0
+    def score(self, learner: Learner, batches: Iterable[Batch], calibrate: bool = False) -> Score:
+        """How many of the rows held out a model gets wrong; on these it may be calibrated, too."""
+        result, row, kept = Score(), 0, list[tuple[Array, Array]]()
         for batch in batches:
             codes = self.codes(batch, row)
             held = held_out(row, len(codes), self.holdout, self.seed)
-            wrong = learner.choose(learner.scores(batch.rows, batch.width)) != codes
-            result.add(int(np.count_nonzero(held)), int(np.count_nonzero(wrong & held)))
+            scores = learner.scores(batch.rows, batch.width)[held]
+            codes_held = codes[held]
+            if calibrate and result.rows < MOST_CALIBRATING:
+                kept.append((scores, codes_held))
+            result.add(len(codes_held), int(np.count_nonzero(learner.choose(scores) != codes_held)))
             row += len(codes)
         if not result.rows:
             raise ParameterError(
                 "{holdout} held no row out; take a larger share.", holdout=self.holdout
             )
+        if calibrate:
+            scores, codes = map(np.concatenate, zip(*kept, strict=True))
+            learner.calibration = calibrated(scores, codes, len(self.classes))
         return result
 
 

@@ -155,10 +155,13 @@ def refuse_what_is_more_than_weights(model: Model) -> None:
             'A vote of many weights cannot be exported; train with the solution "average", which '
             "predicts nearly the same."
         )
-    if recipe_of(model.features).get("bits") is not None:
+    recipe = recipe_of(model.features)
+    if recipe.get("bits") is not None:
+        hashed = [repr(name) for name, kind in recipe.get("columns") or () if kind != "number"]
+        some = ", ".join(hashed[:3]) + (", …" if len(hashed) > 3 else "")
         raise ValueError(
-            "The model hashes words or products, which ONNX cannot; only models of columns of "
-            "numbers can be exported."
+            f"The model hashes {'the words of ' + some if hashed else 'names or products'}, and no "
+            "operator of ONNX does that; train on columns of numbers, or predict with rosenblatt."
         )
 
 

@@ -34,7 +34,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         The least and the most words in an n-gram: (1, 2) unless stated; of characters (2, 4).
     characters : bool, default=False
         Whether n-grams are of characters.
-    counts : {"raw", "binary", "sublinear"}, default="sublinear"
+    counts : {"raw", "binary", "sublinear"}, default="binary"
         How often an n-gram is in a text: as it is, 1, or 1 and its logarithm.
     tfidf : bool or None, default=None
         Whether rare n-grams weigh more; None does so unless the rows can be read only once.
@@ -76,7 +76,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         category: Any = (),
         ngrams: tuple[int, int] | None = None,
         characters: bool = False,
-        counts: str = "sublinear",
+        counts: str = "binary",
         tfidf: bool | None = None,
         bits: int | None = None,
         cross: Any = (),

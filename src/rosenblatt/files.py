@@ -4,7 +4,6 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from itertools import chain
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -18,10 +17,10 @@ from .labels import (
     tidy,
 )
 from .learner import Learner, usual_bias_step
-from .parameters import FAMILY, FILES, FOR_FILES, Parameter, ParameterError, check, parameters_of
+from .parameters import FAMILY, FILES, Parameter, ParameterError, check
 from .progress import Listener, Tally, Windows
 from .reading.batches import Batch, labels_of, windows
-from .reading.reader import Reader, WholeFile, no_rows, read_again_if_need_be, read_whole
+from .reading.reader import Peeked, Reader, WholeFile, read_again_if_need_be, read_whole
 from .rows import Array, matrix_of, n_rows, overflow
 from .storage.file import save_model
 from .storage.model import Model
@@ -58,15 +57,6 @@ class FileOptions(NamedTuple):
     holdout: float = 0.0
     cache: bool = False
     progress_every: int = 0
-
-
-def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, Any]:
-    """All parameters of the estimator of a rule: as given, else as suits a file.
-
-    The order is None unless it is given: "each" in memory, "fixed" in a stream. So is the step of
-    the bias, which then goes by the size of the rows.
-    """
-    return parameters_of(rule, **(FOR_FILES | {"order": None} | given))
 
 
 @dataclass
@@ -140,7 +130,8 @@ class FileTraining:
 
     def check(self, *where: str) -> None:
         """Refuse what is out of range or does not go together."""
-        if self.parameters["early_stopping"] and not self.options.holdout:
+        holds_out = self.parameters["early_stopping"] or self.parameters["calibrate"]
+        if holds_out and not self.options.holdout:
             self.options = self.options._replace(holdout=HELD_OUT)
         check(self.parameters | self.options._asdict(), {**self.table, **FILES}, *where)
 
@@ -331,7 +322,7 @@ def train_in_memory(
     run.train()
     learner.states = [run.outcome]
     learner.close(rows)
-    return keep.model(coder.score(learner, [batch]) if coder.holdout else None)
+    return keep.model(keep.tested([batch]))
 
 
 def train_as_stream(reader: Reader, training: FileTraining) -> Model:
@@ -356,7 +347,7 @@ def train_as_stream(reader: Reader, training: FileTraining) -> Model:
     return learn_stream(reader, Peeked(reader), coder_of(reader, training), training)
 
 
-def learn_stream(reader: Reader, batches: "Peeked", coder: Coder, training: FileTraining) -> Model:
+def learn_stream(reader: Reader, batches: Peeked, coder: Coder, training: FileTraining) -> Model:
     """The model of a run over batches."""
     learner = learner_of(coder, batches.first, training)
     position = Position(len(coder.classes))
@@ -398,7 +389,7 @@ def learn_stream(reader: Reader, batches: "Peeked", coder: Coder, training: File
     run.train()
     learner.states = [run.outcome]
     refuse_no_rows(learner.states[0].seen)
-    return keep.model(coder.score(learner, batches) if coder.holdout else None)
+    return keep.model(keep.tested(batches))
 
 
 @dataclass
@@ -454,7 +445,7 @@ def going_on(initial: Model, training: FileTraining) -> Learner:
                 f"The initial model was begun with {{{name}?}} {before}; go on with the same."
             )
     states = [state.renewed() for state in learner.states]
-    return replace(learner, parameters=parameters, states=states)
+    return replace(learner, parameters=parameters, states=states, calibration=None)
 
 
 def run_of(learner: Learner, parts: Callable[[], Iterable[Any]], training: FileTraining) -> Run:
@@ -475,22 +466,6 @@ def validator(coder: Coder, learner: Learner, batches: Iterable[Batch]) -> Calla
         return 1 - coder.score(learner, batches).error
 
     return accuracy
-
-
-class Peeked:
-    """The batches of a reader, of which the first is known beforehand."""
-
-    def __init__(self, reader: Reader) -> None:
-        self.reader = reader
-        self.begun: Iterator[Batch] | None = iter(reader)
-        first = next(self.begun, None)
-        if first is None:
-            raise no_rows(reader)
-        self.first: Batch = first
-
-    def __iter__(self) -> Iterator[Batch]:
-        begun, self.begun = self.begun, None
-        return iter(self.reader) if begun is None else chain([self.first], begun)
 
 
 def told(listener: Listener, keeps: bool = False) -> Callable[[Batch], None]:
@@ -527,6 +502,12 @@ class Kept(NamedTuple):
         """Write the model so far, if it is time."""
         if self.training.keeper is not None and not self.run.history.stop_reason:
             self.training.keeper.offer(self.unfinished)
+
+    def tested(self, batches: Iterable[Batch]) -> Score | None:
+        """How the model does on the rows held out, which it may be calibrated on, too."""
+        if not self.coder.holdout:
+            return None
+        return self.coder.score(self.learner, batches, self.training.parameters["calibrate"])
 
     def unfinished(self) -> Model:
         """The model so far, to go on from."""

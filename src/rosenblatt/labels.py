@@ -217,5 +217,5 @@ def split(counting: Array, codes: Array, share: float, random_state: Any) -> tup
             counting, test_size=share, stratify=codes[counting], random_state=random_state
         )
     except ValueError as error:
-        raise ValueError(f"early_stopping cannot hold rows out: {error}") from None
+        raise ValueError(f"Rows cannot be held out: {error}") from None
     return np.sort(learnt), held

@@ -1,5 +1,6 @@
 """A model with its features: it learns from batches, all or nothing, and scores them."""
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
@@ -8,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .calibration import Calibration
 from .kernels.algebra import Rows
 from .kernels.linear import Examples
 from .labels import rows_that_count
@@ -21,9 +23,14 @@ from .training.solutions import Last, Vote, chosen, new_state, zeros
 from .training.tasks import LinearTask, Task, scores, steps_of
 
 MOST_WEIGHTS = 2**28  # 3 GB with their average
+MOST_VOTES = 10**9  # seconds
 FIRST_ROW = np.zeros(1, np.uint32)
 BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by; benchmarks/defaults.py
 HERE = np.zeros(1, np.intp)
+
+
+class SlowVoteWarning(UserWarning):
+    """Very many weights vote on very many rows."""
 
 
 class TrainingRows(NamedTuple):
@@ -90,6 +97,8 @@ class Learner:
         How far an update of size 1 moves the bias.
     features : dict
         How rows are made: names, or the recipe of a file.
+    calibration : Calibration or None
+        What scores say of probabilities, if that was asked for.
     """
 
     parameters: Mapping[str, Any]
@@ -97,6 +106,7 @@ class Learner:
     states: list[Any]
     intercept_step: float = 1.0
     features: dict[str, Any] = field(default_factory=dict)
+    calibration: Calibration | None = None
     kept: Coefficients | None = field(default=None, init=False, repr=False)
 
     @classmethod
@@ -139,7 +149,10 @@ class Learner:
         """The learner that a model file holds; parameters that it does not know are as usual."""
         usual = defaults(dict(FAMILY.values()).get(model.estimator, LINEAR))
         step = model.facts.get("intercept_step", 1.0)
-        return cls(usual | model.parameters, model.classes, model.states, step, model.features)
+        learner = cls(usual | model.parameters, model.classes, model.states, step, model.features)
+        if "calibration" in model.facts:
+            learner.calibration = Calibration.of(model.facts["calibration"])
+        return learner
 
     @property
     def rule(self) -> UpdateRule:
@@ -310,6 +323,13 @@ class Learner:
 
     def shares(self, X: Any) -> Array:
         """The share of votes of each row of a matrix, one column per output."""
+        if X.shape[0] * self.mistakes > MOST_VOTES:
+            warnings.warn(
+                f"Each of {X.shape[0]:,} rows is put to the vote of {self.mistakes:,} weights, "
+                "which takes a while; the average of the weights predicts nearly the same at once.",
+                SlowVoteWarning,
+                stacklevel=4,
+            )
         sign = SIGN_OF_ZERO[self.ties]
         return np.hstack([state.votes(X, sign) for state in self.states])
 
@@ -347,6 +367,8 @@ class Learner:
     ) -> Model:
         """All that a model file holds."""
         facts = {"intercept_step": self.intercept_step, **facts}
+        if self.calibration is not None:
+            facts["calibration"] = self.calibration.as_dict()
         kept = dict(self.parameters), self.classes, self.states, self.features, facts
         return Model(estimator, *kept, history, checkpoint)
 

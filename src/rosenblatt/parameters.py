@@ -163,6 +163,7 @@ ANY_RULE = SHARED | {
     "multi_class": choice("argmax", "argmax", "ovr"),
     "measure": anything(False),
     "early_stopping": anything(False),
+    "calibrate": anything(False),
     "validation_fraction": Parameter(
         0.1, "between 0 and 1", lambda value: positive_number(value) and value < 1
     ),
@@ -261,6 +262,9 @@ FOR_FILES: dict[str, Any] = {
 }
 """Where the shell, which trains once on whatever it is given, differs from the textbook."""
 
+FOR_ONE_PASS: dict[str, Any] = {"rule": "arow", "solution": "last"}
+"""And what it learns by in one pass, unless told (docs/choosing.md says why)."""
+
 CLUSTER: Mapping[str, Parameter] = {
     "mode": choice("mixing", *MODES),
     "mix": choice("uniform", *MIXES),  # or by confidence, where a rule has some
@@ -299,6 +303,27 @@ def parameters_of(rule: str, **given: Any) -> dict[str, Any]:
                 f"{estimator} has no {{{name}?}}; its own parameters are {', '.join(own)}."
             )
     return defaults(table) | given
+
+
+def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, Any]:
+    """All parameters of the estimator of a rule: as given, else as suits a file.
+
+    The order is None unless it is given: "each" in memory, "fixed" in a stream. So is the step of
+    the bias, which then goes by the size of the rows.
+    """
+    return parameters_of(rule, **(FOR_FILES | {"order": None} | given))
+
+
+def how_to_learn(rule: str | None, **given: Any) -> tuple[str, dict[str, Any]]:
+    """A rule with all its parameters: as given, else as suits a file, or one pass over it.
+
+    What suits one pass is taken if neither the rule nor anything of one is given.
+    """
+    open_question = rule is None and given.keys() <= ANY_RULE.keys() - {"solution", "average_decay"}
+    if open_question and given.get("max_iter") == 1:
+        rule, given = FOR_ONE_PASS["rule"], given | {"solution": FOR_ONE_PASS["solution"]}
+    rule = rule or "perceptron"
+    return rule, parameters_for_files(rule, **given)
 
 
 def defaults(table: Mapping[str, Parameter]) -> dict[str, Any]:
@@ -353,6 +378,7 @@ CONFLICTS: tuple[Conflict, ...] = (
     ),
     batchwise(lambda p: p["class_weight"] == "balanced", "{class_weight}", "a dict of weights"),
     batchwise(lambda p: bool(p.get("early_stopping")), "{early_stopping}", "fit"),
+    batchwise(lambda p: bool(p.get("calibrate")), "{calibrate}", "fit"),
     batchwise(lambda p: p.get("kernel") == "precomputed", "{kernel}", "the kernel itself"),
     Conflict(
         "fit",
@@ -433,9 +459,14 @@ CONFLICTS: tuple[Conflict, ...] = (
     ),
     Conflict(
         "cluster",
-        lambda p: p["average_decay"] > 0 and p["mode"] == "mixing",
+        lambda p: p.get("average_decay", 0) > 0 and p["mode"] == "mixing",
         "{average_decay} forgets in the order of the rows, and {mode} has none over all "
         'partitions; use {mode="sequential"}.',
+    ),
+    Conflict(
+        "cluster",
+        lambda p: bool(p.get("calibrate")),
+        "{calibrate} is not known to a cluster; leave it out.",
     ),
     Conflict(
         "cluster",
@@ -456,6 +487,11 @@ CONFLICTS: tuple[Conflict, ...] = (
         "steps",
         lambda p: bool(p["early_stopping"]),
         "steps goes through all rows; {early_stopping} would hold some out.",
+    ),
+    Conflict(
+        "steps",
+        lambda p: bool(p.get("calibrate")),
+        "steps goes through all rows; {calibrate} would hold some out.",
     ),
 )
 

@@ -9,9 +9,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from .features import NAMES, Features
-from .files import FileOptions, FileTraining, parameters_for_files
+from .files import FileOptions, FileTraining
 from .files import train as train_model
-from .parameters import LINEAR
+from .parameters import FAMILY, how_to_learn
 from .progress import Listener
 from .reading.reader import read
 from .storage.file import load_model, save_model
@@ -32,9 +32,10 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Pip
         Hears how it goes; ``progress.Printed()`` prints it. Without one, notes on what was read
         otherwise than one might think are warnings.
     **options
-        Those of ``read`` (``label``, ``text``, ``category``, ``ngrams`` …), the parameters of
-        ``Perceptron`` (averaged, ten epochs unless given), and ``classes``, ``window``, ``holdout``
-        and ``cache`` of training from files.
+        Those of ``read`` (``label``, ``text``, ``category``, ``ngrams`` …); ``rule`` ("pa", "arow"
+        …) and the parameters of its estimator, without it those of ``Perceptron`` (averaged, ten
+        epochs unless given; one pass is AROW's, whose last weights are taken); and ``classes``,
+        ``window``, ``holdout`` and ``cache`` of training from files.
 
     Returns
     -------
@@ -50,17 +51,18 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Pip
     """
     reading = {name: options.pop(name) for name in READING & options.keys()}
     of_files = {name: options.pop(name) for name in FileOptions._fields if name in options}
-    unknown = sorted(options.keys() - LINEAR.keys())
+    rule = options.pop("rule", None)
+    known = {name for _, table in FAMILY.values() for name in table}
+    unknown = sorted(options.keys() - known)
     if unknown:
         raise TypeError(f"train() got an unexpected keyword argument {unknown[0]!r}")
     if of_files.get("classes") is not None:
         of_files["classes"] = tuple(of_files["classes"])
     reader = read(data, **reading, names=NAMES)
-    parameters = parameters_for_files(**options)
-    if not reader.rereadable and "max_iter" not in options:
-        parameters["max_iter"] = 1
+    once = {} if reader.rereadable else {"max_iter": 1}
+    rule, parameters = how_to_learn(rule, **(once | options))
     noted = Noted()
-    training = FileTraining(parameters, FileOptions(**of_files), listener or noted)
+    training = FileTraining(parameters, FileOptions(**of_files), listener or noted, rule=rule)
     model = train_model(reader, training)
     for sentence in noted.notes:
         warnings.warn(sentence, stacklevel=2)

@@ -81,7 +81,7 @@ def test_help_fits_on_two_screens(capsys, monkeypatch):
     assert status == 0
     assert len(out.splitlines()) <= 100
     assert max(map(len, out.splitlines())) <= 80
-    for default in ("(average)", "(each;", "(10)", "(18;"):
+    for default in ("(average;", "(each;", "(10)", "(18;"):
         assert default in out
 
 

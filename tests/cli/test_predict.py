@@ -12,6 +12,7 @@ import pytest
 
 import rosenblatt
 from rosenblatt.cli.options import Solution
+from rosenblatt.storage.file import load_model
 
 from .conftest import TEXT, TRAINED, flowers, labels_of, run, trained
 
@@ -290,3 +291,22 @@ def test_indices_beyond_all_columns_are_passed_over(capsys, folder):
     assert "error 0.00%" in run(capsys, "score", "m", "new.svm")[1]
     _, _, err = run(capsys, "train", "new.svm", "-q")
     assert "an index is above 4,294,967,295." in err
+
+
+@pytest.mark.parametrize("data", ["flowers.csv", "flowers.svm"])
+def test_probabilities_when_asked_for(capsys, folder, data):
+    model = trained(capsys, data, "--probabilities")
+    status, out, _ = run(capsys, "predict", model, data, "--probabilities")
+    assert status == 0
+    table = np.array([line.split() for line in out.splitlines()], float)
+    assert table.shape == (90, 3)
+    np.testing.assert_allclose(table.sum(axis=1), 1, atol=1e-6)
+    classes = [str(label) for label in load_model(model).classes.tolist()]
+    named = [classes[code] for code in table.argmax(axis=1)]
+    chosen = run(capsys, "predict", model, data)[1].split()
+    assert np.mean(np.array(named) == chosen) > 0.8  # nine rows held out tell little of biases
+    assert "probabilities, fitted on rows held out" in run(capsys, "inspect", model)[1]
+    plain = trained(capsys, data)
+    status, _, err = run(capsys, "predict", plain, data, "--probabilities")
+    assert status == 2
+    assert "knows no probabilities; train it with --probabilities" in err

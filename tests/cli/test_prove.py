@@ -112,4 +112,4 @@ def test_a_number_of_columns_beyond_memory_is_refused_in_a_sentence(capsys, tmp_
     path.write_text("1 1:1 2000000000:1\n-1 1:-1\n")
     status, _, err = run(capsys, "prove", str(path))
     assert status == 2
-    assert "2,000,000,000 columns and 2 classes need more weights" in err
+    assert "2,000,000,000 columns for 2 classes are 4,000,000,000 weights" in err

@@ -400,9 +400,9 @@ def test_going_on_with_a_model(capsys, folder):
     assert run(capsys, "train", "flowers.csv", *classes, *as_it_is, *once, "at-once")[0] == 0
     whole, at_once = (load_model(name).states[0] for name in ("whole", "at-once"))
     np.testing.assert_array_equal(whole.coefficients()[0], at_once.coefficients()[0])
-    status, _, err = run(capsys, "train", "two.csv", "--initial", "half", "--solution", "last")
+    status, _, err = run(capsys, "train", "two.csv", "--initial", "half", "--solution", "average")
     assert status == 2
-    assert "begun with --solution average; go on with the same" in err
+    assert "begun with --solution last; go on with the same" in err
     assert run(capsys, "train", "two.csv", "--initial", "half", "--label", "kind")[0] == 2
 
 
@@ -521,3 +521,47 @@ def test_a_large_index_is_refused_before_it_takes_memory(capsys, folder):
     status, _, err = run(capsys, "train", "x.svm")
     assert status == 2
     assert "are 8,000,000,000 weights" in err
+
+
+def test_labels_that_the_model_does_not_know_are_told_of(capsys, folder):
+    (folder / "other.csv").write_text(flowers("csv").replace("setosa", "setosa."))
+    status, out, err = run(capsys, "train", "flowers.csv", "--test", "other.csv", "-q")
+    assert status == 0
+    assert err == (
+        "Note: 30 rows of other.csv with labels that the model does not know count as errors.\n"
+    )
+    assert "Test error " in out
+
+
+def test_train_and_inspect_say_what_the_columns_are_taken_for(capsys, folder):
+    words = "one two three four five six seven"
+    lines = [f"{k},{'ab'[k % 2]},2020-01-{k % 28 + 1:02},{words} {k},x{k % 3}" for k in range(60)]
+    (folder / "mixed.csv").write_text("\n".join(["size,kind,day,note,class", *lines]))
+    status, out, err = run(capsys, "train", "mixed.csv", "-o", "m", "--ignore", "kind")
+    assert status == 0
+    assert out.splitlines()[:5] == [
+        "Label: class",
+        "Numbers (mean 0, deviation 1): size",
+        "Text (1-2 words, binary counts, tf-idf): note",
+        "Dates (their parts, and the time as a number): day",
+        "Not used: kind",
+    ]
+    assert "3 classes: x0 (20), x1 (20), x2 (20)\n" in out
+    assert "'day' is taken as dates" in err
+    assert "'note' is taken as text" in err
+    inspected = run(capsys, "inspect", "m")[1].splitlines()
+    assert inspected[0] == "A perceptron for 3 classes: x0 (20), x1 (20), x2 (20)"
+    assert inspected[1:6] == out.splitlines()[:5]
+    done = run(capsys, "train", "mixed.csv", "--json", "--ignore", "kind")[1].splitlines()[-1]
+    found = json.loads(done)
+    assert (found["label"], found["class_rows"]) == ("class", [20, 20, 20])
+    kinds = {"number": ["size"], "date": ["day"], "text": ["note"], "ignored": ["kind"]}
+    assert found["columns"] == kinds
+
+
+def test_the_bias_can_be_stated_or_left_out(capsys, folder):
+    for options, expected in (("--bias-step", 0.5), 0.5), (("--no-bias",), 0.0):
+        run(capsys, "train", "flowers.csv", "-q", "-o", "m", *options)
+        assert load_model("m").facts["intercept_step"] == expected
+    status, _, err = run(capsys, "train", "flowers.csv", "--no-bias", "--bias-step", 1)
+    assert (status, err) == (2, "rosenblatt: --no-bias has no --bias-step; leave one out.\n")

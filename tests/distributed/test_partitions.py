@@ -11,13 +11,8 @@ from scipy.sparse import csr_matrix
 
 from rosenblatt import Perceptron
 from rosenblatt.distributed import fit, predict, score
-from rosenblatt.files import (
-    FileTraining,
-    matrix_and_labels,
-    parameters_for_files,
-    train,
-    train_as_stream,
-)
+from rosenblatt.files import FileTraining, matrix_and_labels, train, train_as_stream
+from rosenblatt.parameters import parameters_for_files
 from rosenblatt.reading.reader import read
 
 from .. import reference

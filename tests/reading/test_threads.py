@@ -13,7 +13,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rosenblatt.files import FileOptions, FileTraining, parameters_for_files, train
+from rosenblatt.files import FileOptions, FileTraining, train
+from rosenblatt.parameters import parameters_for_files
 from rosenblatt.reading import threads as room
 from rosenblatt.reading.batches import Batch
 from rosenblatt.reading.reader import read

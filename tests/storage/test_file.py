@@ -524,3 +524,18 @@ def test_storage_imports_neither_scikit_learn_nor_pyarrow_nor_sparse_matrices():
         "assert not {'sklearn', 'pyarrow', 'scipy.sparse'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        put("0.further.variances", -np.ones(3)),
+        put("0.further.variance_of_bias", -np.ones(1)),
+        put(["rule"], None),
+        put(["rule"], "romma"),
+    ],
+)
+def test_what_a_rule_keeps_is_checked(tmp_path, change):
+    model = load_model(MODELS / f"{__version__}-{FORMAT}-arow.safetensors")
+    forge(tmp_path / "model", model, change)
+    refused(tmp_path / "model")

@@ -26,9 +26,9 @@ class PassiveAggressive(LinearClassifier):
         PA-I, PA-II, or PA, which always mends a row wholly and suits data without noise.
     solution, average_decay, order, fit_intercept, intercept_step, multi_class, max_iter : optional
         As for ``Perceptron``; ten epochs at most unless told.
-    measure, early_stopping, validation_fraction, n_iter_no_change, class_weight : optional
+    measure, early_stopping, calibrate, validation_fraction, n_iter_no_change : optional
         As for ``Perceptron``.
-    warm_start, n_jobs, random_state, verbose : optional
+    class_weight, warm_start, n_jobs, random_state, verbose : optional
         As for ``Perceptron``.
 
     Attributes
@@ -63,6 +63,7 @@ class PassiveAggressive(LinearClassifier):
         max_iter: int = 10,
         measure: bool = False,
         early_stopping: bool = False,
+        calibrate: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
         class_weight: dict[Any, float] | str | None = None,
@@ -81,6 +82,7 @@ class PassiveAggressive(LinearClassifier):
             max_iter=max_iter,
             measure=measure,
             early_stopping=early_stopping,
+            calibrate=calibrate,
             validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change,
             class_weight=class_weight,
@@ -109,9 +111,9 @@ class ALMA(LinearClassifier):
         The constants of the paper; √8/alpha and √2 unless given.
     solution, average_decay, order, fit_intercept, intercept_step, multi_class, max_iter : optional
         As for ``Perceptron``, but no votes; ten epochs at most unless told.
-    measure, early_stopping, validation_fraction, n_iter_no_change, class_weight : optional
+    measure, early_stopping, calibrate, validation_fraction, n_iter_no_change : optional
         As for ``Perceptron``.
-    warm_start, n_jobs, random_state, verbose : optional
+    class_weight, warm_start, n_jobs, random_state, verbose : optional
         As for ``Perceptron``.
 
     Attributes
@@ -146,6 +148,7 @@ class ALMA(LinearClassifier):
         max_iter: int = 10,
         measure: bool = False,
         early_stopping: bool = False,
+        calibrate: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
         class_weight: dict[Any, float] | str | None = None,
@@ -164,6 +167,7 @@ class ALMA(LinearClassifier):
             max_iter=max_iter,
             measure=measure,
             early_stopping=early_stopping,
+            calibrate=calibrate,
             validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change,
             class_weight=class_weight,
@@ -191,9 +195,9 @@ class ROMMA(LinearClassifier):
         Whether rows of a margin below 1 are learnt from, and not only mistakes.
     solution, average_decay, order, fit_intercept, intercept_step, multi_class, max_iter : optional
         As for ``Perceptron``, but no votes; ten epochs at most unless told.
-    measure, early_stopping, validation_fraction, n_iter_no_change, class_weight : optional
+    measure, early_stopping, calibrate, validation_fraction, n_iter_no_change : optional
         As for ``Perceptron``.
-    warm_start, n_jobs, random_state, verbose : optional
+    class_weight, warm_start, n_jobs, random_state, verbose : optional
         As for ``Perceptron``.
 
     Attributes
@@ -225,6 +229,7 @@ class ROMMA(LinearClassifier):
         max_iter: int = 10,
         measure: bool = False,
         early_stopping: bool = False,
+        calibrate: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
         class_weight: dict[Any, float] | str | None = None,
@@ -243,6 +248,7 @@ class ROMMA(LinearClassifier):
             max_iter=max_iter,
             measure=measure,
             early_stopping=early_stopping,
+            calibrate=calibrate,
             validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change,
             class_weight=class_weight,
@@ -271,9 +277,9 @@ class SecondOrderPerceptron(LinearClassifier):
     solution, average_decay, order, fit_intercept, intercept_step, multi_class, max_iter : optional
         As for ``Perceptron``, but no votes; ten epochs at most unless
         told. With the whole matrix more classes are one-vs-rest.
-    measure, early_stopping, validation_fraction, n_iter_no_change, class_weight : optional
+    measure, early_stopping, calibrate, validation_fraction, n_iter_no_change : optional
         As for ``Perceptron``.
-    warm_start, n_jobs, random_state, verbose : optional
+    class_weight, warm_start, n_jobs, random_state, verbose : optional
         As for ``Perceptron``.
 
     Attributes
@@ -308,6 +314,7 @@ class SecondOrderPerceptron(LinearClassifier):
         max_iter: int = 10,
         measure: bool = False,
         early_stopping: bool = False,
+        calibrate: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
         class_weight: dict[Any, float] | str | None = None,
@@ -326,6 +333,7 @@ class SecondOrderPerceptron(LinearClassifier):
             max_iter=max_iter,
             measure=measure,
             early_stopping=early_stopping,
+            calibrate=calibrate,
             validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change,
             class_weight=class_weight,
@@ -350,9 +358,9 @@ class AROW(LinearClassifier):
         How slowly confidence grows: larger is calmer.
     solution, average_decay, order, fit_intercept, intercept_step, multi_class, max_iter : optional
         As for ``Perceptron``, but no votes; ten epochs at most unless told.
-    measure, early_stopping, validation_fraction, n_iter_no_change, class_weight : optional
+    measure, early_stopping, calibrate, validation_fraction, n_iter_no_change : optional
         As for ``Perceptron``.
-    warm_start, n_jobs, random_state, verbose : optional
+    class_weight, warm_start, n_jobs, random_state, verbose : optional
         As for ``Perceptron``.
 
     Attributes
@@ -385,6 +393,7 @@ class AROW(LinearClassifier):
         max_iter: int = 10,
         measure: bool = False,
         early_stopping: bool = False,
+        calibrate: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
         class_weight: dict[Any, float] | str | None = None,
@@ -403,6 +412,7 @@ class AROW(LinearClassifier):
             max_iter=max_iter,
             measure=measure,
             early_stopping=early_stopping,
+            calibrate=calibrate,
             validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change,
             class_weight=class_weight,
@@ -430,9 +440,9 @@ class SCW(LinearClassifier):
         SCW-I or SCW-II, whose loss is squared.
     solution, average_decay, order, fit_intercept, intercept_step, multi_class, max_iter : optional
         As for ``Perceptron``, but no votes; ten epochs at most unless told.
-    measure, early_stopping, validation_fraction, n_iter_no_change, class_weight : optional
+    measure, early_stopping, calibrate, validation_fraction, n_iter_no_change : optional
         As for ``Perceptron``.
-    warm_start, n_jobs, random_state, verbose : optional
+    class_weight, warm_start, n_jobs, random_state, verbose : optional
         As for ``Perceptron``.
 
     Attributes
@@ -467,6 +477,7 @@ class SCW(LinearClassifier):
         max_iter: int = 10,
         measure: bool = False,
         early_stopping: bool = False,
+        calibrate: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
         class_weight: dict[Any, float] | str | None = None,
@@ -485,6 +496,7 @@ class SCW(LinearClassifier):
             max_iter=max_iter,
             measure=measure,
             early_stopping=early_stopping,
+            calibrate=calibrate,
             validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change,
             class_weight=class_weight,

@@ -9,8 +9,11 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..calibration import Calibration, calibrated
 from ..kernels.algebra import Rows, largest_squared_norm
 from ..labels import refuse_one_class, split
 from ..learner import Learner, TrainingRows
@@ -22,6 +25,11 @@ from ..training.rules import PERCEPTRON, UpdateRule, rule_for
 from ..training.run import Run
 from ..training.solutions import SOLUTIONS
 from .base import OnlineClassifier, canonical, seed_of
+
+
+def asked_for(model: Any) -> bool:
+    """Whether a classifier is to tell probabilities."""
+    return bool(model.calibrate)
 
 
 class Prepared(NamedTuple):
@@ -57,6 +65,7 @@ class LinearClassifier(OnlineClassifier):
         max_iter: int,
         measure: bool,
         early_stopping: bool,
+        calibrate: bool,
         validation_fraction: float,
         n_iter_no_change: int,
         class_weight: dict[Any, float] | str | None,
@@ -74,6 +83,7 @@ class LinearClassifier(OnlineClassifier):
         self.max_iter = max_iter
         self.measure = measure
         self.early_stopping = early_stopping
+        self.calibrate = calibrate
         self.validation_fraction = validation_fraction
         self.n_iter_no_change = n_iter_no_change
         self.class_weight = class_weight
@@ -118,9 +128,10 @@ class LinearClassifier(OnlineClassifier):
             runs = self._train(learner, given)
             learner.states = [run.outcome for run in runs]
             learner.close(given.rows)
+            learner.calibration = self._calibration(learner, given)
             self._keep(learner, [run.history for run in runs])
         weighted = (sample_weight, coef_init, intercept_init, self.class_weight)
-        plain = not going_on and self._textbook and not self.early_stopping
+        plain = not going_on and self._textbook and given.held_out is None
         plain = plain and self._rule is PERCEPTRON
         self._plain = plain and all(value is None for value in weighted)
         return self
@@ -157,7 +168,7 @@ class LinearClassifier(OnlineClassifier):
                 learner = self._begin(Prepared(X, known, rows, None, 0), (None, None))
             else:
                 self._check_going_on(known)
-                learner = replace(self._learner, **self._settings(rows))
+                learner = replace(self._learner, calibration=None, **self._settings(rows))
             count = learner.learn(rows)
             self._learner, self.classes_ = learner, known
             self.n_mistakes_, self._plain = learner.mistakes, False
@@ -186,7 +197,7 @@ class LinearClassifier(OnlineClassifier):
         code = self._learner.codes.get(y)
         if code is None:
             raise ValueError(f"The label {y!r} is not among {self.classes_.tolist()}.")
-        if self._values() != self._learner.parameters:
+        if self.calibrate or self._values() != self._learner.parameters:
             self._take_over_parameters(row)
         weight = 1.0 if self.class_weight is None else self._weight_of_class(code)
         if weight > 0:
@@ -212,7 +223,7 @@ class LinearClassifier(OnlineClassifier):
         self._check_parameters("batch")
         self._check_going_on(self.classes_)
         rows = TrainingRows.of(row, np.zeros(1, np.intp), None, self._learner.width)
-        self._learner = replace(self._learner, **self._settings(rows))
+        self._learner = replace(self._learner, calibration=None, **self._settings(rows))
 
     def _weight_of_class(self, code: int) -> float:
         """What a row of a class weighs when it comes alone."""
@@ -265,6 +276,29 @@ class LinearClassifier(OnlineClassifier):
         scores = self.decision_function(X)
         return self.classes_[self._learner.choose(scores)]
 
+    @available_if(asked_for)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of every class for each row; only with ``calibrate=True``.
+
+        Where scores lean to a class, the likeliest one need not be what ``predict`` gives.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples, n_classes)
+            In the order of ``classes_``.
+        """
+        scores = self.decision_function(X)
+        if self._learner.calibration is None:
+            raise NotFittedError(
+                f"This {type(self).__name__} was fitted without calibrate=True; fit it again."
+            )
+        return self._learner.calibration.probabilities(scores)
+
     @property
     def coef_(self) -> Array:
         """The weights, one row per class or one row for two classes."""
@@ -305,7 +339,8 @@ class LinearClassifier(OnlineClassifier):
     def _prepare(self, X: Any, y: Any, sample_weight: ArrayLike | None, reset: bool) -> Prepared:
         """Bring rows, labels and weights together."""
         X, y = self._check_rows(X, y, reset, None if reset else self._learner.dtype)
-        if self.order == "first" or self.early_stopping:
+        holds_out = self.early_stopping or self.calibrate
+        if self.order == "first" or holds_out:
             refuse_not_finite(X)  # these may never look at some rows
         if self.intercept_step == "radius":
             X = canonical(X)
@@ -315,7 +350,7 @@ class LinearClassifier(OnlineClassifier):
         if weights is not None:
             refuse_one_class(codes, rows.everything)
         held: Array | None = None
-        if self.early_stopping:
+        if holds_out:
             share, seed = self.validation_fraction, self.random_state
             everything, held = split(rows.everything, codes, share, seed)
             rows = rows._replace(everything=everything)
@@ -403,9 +438,17 @@ class LinearClassifier(OnlineClassifier):
             updates_at_once=updates_at_once,
             after_epoch=partial(say, measured) if self.verbose else None,
         )
-        if given.held_out is not None:
+        if given.held_out is not None and self.early_stopping:
             run.validate = learner.validator(given.rows, given.held_out, problem)
         return run
+
+    def _calibration(self, learner: Learner, given: Prepared) -> Calibration | None:
+        """What scores say of probabilities, by the rows held out."""
+        if not self.calibrate or given.held_out is None:
+            return None
+        rows = rows_of(given.X[given.held_out])
+        scores = learner.scores(rows, given.X.shape[1])
+        return calibrated(scores, given.rows.codes[given.held_out], len(given.classes))
 
     def _keep(self, learner: Learner, histories: list[History]) -> None:
         """Take over what was learnt."""

@@ -16,8 +16,9 @@ class Perceptron(LinearClassifier):
     ----------
     solution : {"last", "average", "vote", "pocket"}, default="last"
         Which weights become the model: the last ones; their average over all rows seen; the
-        majority vote of all of them (Freund & Schapire 1999); or the best on the training data
-        so far, with ratchet (Gallant 1990).
+        majority vote of all of them (Freund & Schapire 1999), which keeps every mistaken row and
+        goes through all mistakes to predict one; or the best on the training data so far, with
+        ratchet (Gallant 1990).
     average_decay : float, default=0.0
         With ``solution="average"``, the share of what it counts that every row loses with each row
         after it: 0.001 averages over about the last thousand, so that the model follows data that
@@ -49,6 +50,9 @@ class Perceptron(LinearClassifier):
     early_stopping : bool, default=False
         Whether to hold out rows, stop when their accuracy no longer rises, and go back to the
         best weights.
+    calibrate : bool, default=False
+        Whether to hold out rows and fit on them what scores say of probabilities, for
+        ``predict_proba``: a sigmoid (Platt 1999), or with several classes a softmax.
     validation_fraction : float, default=0.1
         The share of the rows to hold out.
     n_iter_no_change : int, default=5
@@ -105,6 +109,7 @@ class Perceptron(LinearClassifier):
         max_iter: int = 100,
         measure: bool = False,
         early_stopping: bool = False,
+        calibrate: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
         class_weight: dict[Any, float] | str | None = None,
@@ -123,6 +128,7 @@ class Perceptron(LinearClassifier):
             max_iter=max_iter,
             measure=measure,
             early_stopping=early_stopping,
+            calibrate=calibrate,
             validation_fraction=validation_fraction,
             n_iter_no_change=n_iter_no_change,
             class_weight=class_weight,

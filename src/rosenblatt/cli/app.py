@@ -11,16 +11,19 @@ import typer
 from .. import __version__
 from ..parameters import in_python
 from . import draw, predict, prove, serve, train, warm
+from .groups import LightCommand, LightGroup
 
 OPTIONS = {
     "max_iter": "epochs",
     "random_state": "seed",
     "n_iter_no_change": "early-stopping",
+    "calibrate": "probabilities",
     "intercept_step": "bias-step",
 }
 """Parameters whose options are called otherwise."""
 
 app = typer.Typer(
+    cls=LightGroup,
     help="The perceptron, from the textbook page to files larger than memory.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -40,7 +43,7 @@ for command in (
     serve.replay,
     warm.warm_up,
 ):
-    app.command()(command)
+    app.command(cls=LightCommand)(command)
 
 
 def main() -> None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ..reading.reader import Reader
 
 DATA_HELP = "A file (svmlight, VW, CSV, Parquet …, .gz, .zst, .zip), - or a set."
-FORMAT_HELP = "svmlight, vw, csv, tsv, parquet or arrow."
+FORMAT_HELP = "svmlight, vw, csv, tsv, parquet, arrow; conllu, conll, tagged."
 READING: dict[str, Any] = {"rich_help_panel": "Reading", "show_default": False}
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False)]

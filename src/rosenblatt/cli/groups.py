@@ -1,10 +1,13 @@
 """Options that belong together travel together: a command takes dataclasses of them."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING, fields, is_dataclass
-from functools import wraps
+from functools import partial, wraps
+from pathlib import Path
 from typing import Any, get_type_hints
+
+from typer.core import TyperCommand, TyperGroup
 
 
 def grouped(command: Callable[..., None]) -> Callable[..., None]:
@@ -30,6 +33,45 @@ def grouped(command: Callable[..., None]) -> Callable[..., None]:
 
     flat.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     return flat
+
+
+# Typer would have pydantic look at every value, whose start takes longer than that of a command.
+
+
+class LightCommand(TyperCommand):
+    """A command that takes words, paths and what was not given as they are."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take the words of a command line."""
+        take_lightly(self.get_params(ctx))
+        return super().parse_args(ctx, args)
+
+
+class LightGroup(TyperGroup):
+    """A group of commands that does so, too."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take the words of a command line."""
+        take_lightly(self.get_params(ctx))
+        return super().parse_args(ctx, args)
+
+
+def take_lightly(parameters: Iterable[Any]) -> None:
+    """Have parameters take a value as it is, if that is right, else as Typer does."""
+    for parameter in parameters:
+        usual = parameter.process_value
+        if not isinstance(usual, partial):
+            parameter.process_value = partial(process, parameter, usual)
+
+
+def process(parameter: Any, usual: Callable[[Any, Any], Any], context: Any, value: Any) -> Any:
+    """What a value of a parameter becomes."""
+    kind = getattr(getattr(parameter, "type_descriptor", None), "annotation", None)
+    if isinstance(value, str) and kind in (str, Path):
+        value = kind(value)
+    elif value is not parameter.default or parameter.required:
+        return usual(context, value)
+    return value if parameter.callback is None else parameter.callback(context, parameter, value)
 
 
 KEYWORD = inspect.Parameter.KEYWORD_ONLY

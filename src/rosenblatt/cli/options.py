@@ -108,7 +108,9 @@ class RuleOptions:
     rule: Annotated[
         Rule | None,
         typer.Option(
-            help="perceptron, pa, alma, romma, second-order, arow, scw.", metavar="NAME", **RULE
+            help="perceptron (one pass: arow), pa, alma, romma, second-order, scw.",
+            metavar="NAME",
+            **RULE,
         ),
     ] = None
     margin: Annotated[
@@ -149,11 +151,6 @@ class RuleOptions:
         Variant | None, typer.Option(help="scw: I or II.", metavar="NAME", **RULE)
     ] = None
 
-    @property
-    def rule_name(self) -> str:
-        """The rule, by the name that the library has for it."""
-        return "perceptron" if self.rule is None else str(self.rule.value)
-
     def like(self, initial: "Model") -> None:
         """Take over from a model what was not given."""
         estimators = {estimator: rule for rule, (estimator, _) in FAMILY.items()}
@@ -178,7 +175,11 @@ class LearningOptions(RuleOptions):
 
     solution: Annotated[
         Solution | None,
-        typer.Option(help="average, last, vote or pocket (average).", metavar="WHICH", **LEARNING),
+        typer.Option(
+            help="average, last, vote, pocket (average; one pass: last).",
+            metavar="WHICH",
+            **LEARNING,
+        ),
     ] = None
     average_decay: Annotated[
         float | None,
@@ -200,6 +201,10 @@ class LearningOptions(RuleOptions):
         typer.Option(
             "--early-stopping", help="Until held-out rows gain no more.", metavar=" ", **LEARNING
         ),
+    ] = False
+    probabilities: Annotated[
+        bool,
+        typer.Option("--probabilities", help="Fit them on held-out rows.", metavar=" ", **LEARNING),
     ] = False
     bias_step: Annotated[
         float | None,
@@ -228,13 +233,14 @@ class LearningOptions(RuleOptions):
         typer.Option(help="Dask: local:N, tcp://… or a file.", metavar="WHERE", **LEARNING),
     ] = None
 
-    def parameters(self, once: bool) -> dict[str, Any]:
-        """All parameters of the estimator; a source that can be read once only is."""
-        from ..files import parameters_for_files
+    def how_to_learn(self, once: bool) -> tuple[str, dict[str, Any]]:
+        """The rule and all its parameters; a source that can be read once only is."""
+        from ..parameters import how_to_learn
 
         given: dict[str, Any] = {"early_stopping": self.early_stopping, "random_state": self.seed}
         named = {"solution": self.solution, "order": self.order, "class_weight": self.class_weight}
         given |= {name: value.value for name, value in named.items() if value is not None}
+        given["calibrate"] = self.probabilities
         if self.no_bias and self.bias_step is not None:
             raise ValueError("--no-bias has no --bias-step; leave one out.")
         given |= {"intercept_step": self.bias_step, "fit_intercept": not self.no_bias}
@@ -242,7 +248,8 @@ class LearningOptions(RuleOptions):
             given["average_decay"] = self.average_decay
         if self.epochs is not None or once:
             given["max_iter"] = 1 if self.epochs is None else self.epochs
-        return parameters_for_files(self.rule_name, **given, **self.of_rule())
+        rule = None if self.rule is None else str(self.rule.value)
+        return how_to_learn(rule, **given, **self.of_rule())
 
     def names(self) -> tuple[str, ...] | None:
         """The labels that were named."""
@@ -269,14 +276,14 @@ class ReadingOptions:
         bool, typer.Option("--characters", help="N-grams of characters.", metavar=" ", **READING)
     ] = False
     counts: Annotated[
-        str, typer.Option(help="raw, binary (sublinear).", metavar="HOW", **READING)
-    ] = "sublinear"
+        str, typer.Option(help="raw, sublinear (binary).", metavar="HOW", **READING)
+    ] = "binary"
     tfidf: Annotated[
         bool | None, typer.Option(help="Rare n-grams weigh more (yes).", metavar=" ", **READING)
     ] = None
     bits: Annotated[
         int | None,
-        typer.Option(help="Hash to 2^bits columns (18; 20 with text).", metavar="N", **READING),
+        typer.Option(help="Hash to 2^N columns (18; text 20).", metavar="N", **READING),
     ] = None
     cross: Annotated[
         list[str] | None,

@@ -11,6 +11,7 @@ import typer
 
 from .data import FORMAT_HELP, Header, Threads, check_output
 from .saying import about_classes, about_columns, count, errors, table
+from .sequences import inspect_sequences, predict_sequences, score_sequences, tagger_in
 
 if TYPE_CHECKING:
     from ..learner import Learner
@@ -32,21 +33,33 @@ def predict(
     show_scores: Annotated[
         bool, typer.Option("--scores", help="Scores (not probabilities) instead of labels.")
     ] = False,
+    show_probabilities: Annotated[
+        bool,
+        typer.Option("--probabilities", help="The probability of each class instead of labels."),
+    ] = False,
     kind: Format = None,
     header: Header = None,
     threads: Threads = None,
 ) -> None:
-    """Predict the label of every row of a file, in its order, a line each."""
+    """Predict the label of every row of a file, in its order, a line each; fill in tags."""
     from ..evaluation import scored
 
     check_output(output, model, data)
+    tagger = tagger_in(model)
+    if tagger is not None:
+        options: dict[str, Any] = {"scores": show_scores, "probabilities": show_probabilities}
+        refuse_for_taggers(**options, header=header, threads=threads)
+        predict_sequences(tagger, data, output, kind)
+        return
     given: dict[str, Any] = {"format": kind, "header": header, "threads": threads}
     learner, reader = learner_and_reader(model, data, labels=False, **given)
     names = [f"{in_one_line(name)}\n" for name in learner.classes.tolist()]
+    probable = probabilities_of(learner, model) if show_probabilities else None
     with open_output(output) as out:
         for batch, activations in scored(learner, reader):
-            if show_scores:
-                table = activations.reshape(len(activations), -1).tolist()
+            if show_scores or show_probabilities:
+                shown = activations if probable is None else probable(activations)
+                table = shown.reshape(len(shown), -1).tolist()
                 lines = [" ".join(f"{value:.9g}" for value in row) + "\n" for row in table]
             else:
                 lines = [names[code] for code in learner.choose(activations).tolist()]
@@ -54,6 +67,20 @@ def predict(
                 ids = (in_one_line(name).replace("\t", "\\t") for name in batch.ids)
                 lines = [f"{name}\t{line}" for name, line in zip(ids, lines, strict=True)]
             out.write("".join(lines))
+
+
+def refuse_for_taggers(**options: Any) -> None:
+    """Refuse options that would do nothing for a tagger."""
+    for option, given in options.items():
+        if given:
+            raise ValueError(f"--{option} is not for taggers; leave it out.")
+
+
+def probabilities_of(learner: "Learner", path: Path) -> Callable[[Any], Any]:
+    """What a model says of the probabilities of classes, from its scores."""
+    if learner.calibration is None:
+        raise ValueError(f"{path} knows no probabilities; train it with --probabilities.")
+    return learner.calibration.probabilities
 
 
 def in_one_line(name: Any) -> str:
@@ -78,6 +105,11 @@ def score(
     """Tell the share of rows that a model gets wrong, and how well it finds each class."""
     from ..evaluation import evaluate
 
+    tagger = tagger_in(model)
+    if tagger is not None:
+        refuse_for_taggers(header=header, threads=threads)
+        score_sequences(tagger, data, kind, as_json)
+        return
     given: dict[str, Any] = {"format": kind, "header": header, "threads": threads}
     learner, reader = learner_and_reader(model, data, labels=True, **given)
     found = evaluate(learner, reader)
@@ -98,6 +130,10 @@ def inspect(
     from ..learner import Learner
     from ..reading.units import in_file_units
 
+    tagger = tagger_in(model)
+    if tagger is not None:
+        inspect_sequences(tagger, top)
+        return
     saved = linear_model(model)
     coef, bias = Learner.of(saved).coefficients()
     print("\n".join(about_model(saved, coef)))
@@ -162,6 +198,8 @@ def about_model(model: "Model", coef: Any) -> list[str]:
             f"{count(last.epoch, 'epoch')}; mistakes in the first {shares[0]}, in the last "
             f"{shares[1]} of the rows"
         )
+    if "calibration" in facts:
+        lines.append("Tells probabilities, fitted on rows held out (predict --probabilities)")
     if "held_out" in facts:
         lines.append(f"Held-out {errors(Score(**facts['held_out']))}")
     return lines
@@ -203,7 +241,7 @@ def linear_model(path: Path) -> "Model":
     saved = load_model(path)
     if not saved.is_linear:
         raise ValueError(
-            f"{path} is a {saved.estimator}, and the commands work with linear models; use "
+            f"{path} is a {saved.estimator}, and this command works with linear models; use "
             "rosenblatt.load in Python."
         )
     return saved

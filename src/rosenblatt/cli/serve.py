@@ -109,7 +109,7 @@ class NewOptions(RuleOptions):
         typer.Option(help="Hash to 2^bits columns (18; 20 with text).", metavar="N", **NEW),
     ] = None
     solution: Annotated[
-        Solution | None, typer.Option(help="average or last (average).", metavar="WHICH", **NEW)
+        Solution | None, typer.Option(help="average or last (last).", metavar="WHICH", **NEW)
     ] = None
     average_decay: Annotated[
         float | None, typer.Option(help="What the average forgets a row.", metavar="SHARE", **NEW)
@@ -129,7 +129,8 @@ class NewOptions(RuleOptions):
         own["solution"] = self.solution and self.solution.value
         given = {name: value for name, value in own.items() if value is not None}
         labels, features = self.new.split(","), self.features.split(",")
-        return new_model(labels, features, rule=self.rule_name, **given, **self.of_rule())
+        rule = "perceptron" if self.rule is None else str(self.rule.value)
+        return new_model(labels, features, rule=rule, **given, **self.of_rule())
 
     def of_rule(self) -> dict[str, Any]:
         """The parameters of the rule that were given."""

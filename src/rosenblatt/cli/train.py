@@ -11,6 +11,7 @@ from .data import Data, SetOptions, built_in, is_built_in, rows_and_labels
 from .groups import grouped
 from .options import LearningOptions, ReadingOptions, ResultOptions, Solution
 from .saying import about_classes, about_columns, columns_in, count, errors, why
+from .sequences import SequenceOptions, is_of_sentences, train_sequences
 
 if TYPE_CHECKING:
     from ..evaluation import Score
@@ -21,7 +22,11 @@ if TYPE_CHECKING:
 
 @grouped
 def train(
-    data: Data, result: ResultOptions, learning: LearningOptions, reading: ReadingOptions
+    data: Data,
+    result: ResultOptions,
+    learning: LearningOptions,
+    reading: ReadingOptions,
+    sequence: SequenceOptions,
 ) -> None:
     """Train on a file or a built-in data set and say what came of it.
 
@@ -30,8 +35,18 @@ def train(
     rosenblatt train reviews.csv --text text --ngrams 1-2 --test new.csv -o model
 
     rosenblatt train huge.svm.gz --epochs 1 --holdout 0.1 --checkpoint 60 -o model
+
+    rosenblatt train en-train.conllu --label upos --test en-test.conllu -o tagger
     """
     result.check(data)
+    if is_of_sentences(data, reading.format):
+        train_sequences(data, result, learning, reading, sequence)
+        return
+    if sequence != SequenceOptions():
+        raise ValueError(
+            f"--markov, --search and --templates are for files of sentences, and {data} is none; "
+            "say which with --format conllu, conll or tagged."
+        )
     if is_built_in(data):
         make = train_built_in
     else:
@@ -60,8 +75,8 @@ def training_of(
     listener = listener_of(result.quiet, result.json)
     if result.progressive is not None:
         listener.log = result.progressive.open("w", encoding="utf-8")
-    how = learning.parameters(once), options, listener, keeper
-    return FileTraining(*how, rule=learning.rule_name)
+    rule, parameters = learning.how_to_learn(once)
+    return FileTraining(parameters, options, listener, keeper, rule=rule)
 
 
 def listener_of(quiet: bool, as_json: bool) -> "Quiet":
@@ -216,7 +231,12 @@ def tell(
     tested = None
     if result.test is not None:
         reader = read(result.test, features=model.features["recipe"], threads=threads)
-        tested = evaluate(Learner.of(model), reader).score
+        found = evaluate(Learner.of(model), reader)
+        tested, unknown = found.score, int(found.confusion[-1].sum())
+        if unknown:
+            those = f"{count(unknown, 'row')} of {result.test}"
+            sentence = f"{those} with labels that the model does not know count as errors."
+            print(f"Note: {sentence}", file=sys.stderr)
     (tell_json if result.json else tell_words)(name, model, seconds, tested, result.output)
 
 
@@ -231,6 +251,8 @@ def tell_words(
     rows, features = count(model.facts["rows"], "row"), len(model.states[0].weights)
     classes = f"{len(model.classes)} classes: {about_classes(model)}"
     tell_line(f"{name}: {rows}, {features:,} features, {classes}")
+    if model.estimator != "Perceptron":
+        tell_line(f"By {model.estimator}, solution {model.parameters['solution']}.")
     tell_line(why(model.facts["stop_reason"], mistakes, len(model.history), seconds))
     if is_built_in(name):
         tell_line(f"Training {errors(training_error(name, model))}.")

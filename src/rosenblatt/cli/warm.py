@@ -53,6 +53,9 @@ def usual_commands(folder: Path) -> list[list[Any]]:
                 ["predict", "-o", out, model, data],
                 ["score", model, data],
             ]
+    tagged = folder / "tags.conll"
+    tagged.write_text("He PRP B-NP\nruns VBZ B-VP\n\nThe DT B-NP\ndog NN I-NP\n")
+    jobs += [["train", "-o", model, tagged], ["score", model, tagged]]
     return jobs
 
 

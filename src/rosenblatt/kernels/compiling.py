@@ -2,12 +2,36 @@
 
 import hashlib
 import logging
+import sys
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 
 from numba import njit
 from numba.core import event
 from numba.core.options import DefaultOptions
+
+BLAS = "scipy.linalg.cython_blas"
+
+
+def load_without_blas():
+    """Load what Numba needs for arrays, but not SciPy, which it would only look for BLAS in.
+
+    That takes a quarter of a command's start, and no kernel here needs it. Where SciPy is loaded
+    anyway, nothing changes.
+    """
+    if "scipy.linalg" in sys.modules or "numba.np.arraymath" in sys.modules:
+        return
+    sys.modules[BLAS] = None  # not to be found
+    try:
+        import_module("numba.np.arraymath")
+    except ImportError:
+        pass  # another Numba, which loads it when it wants to
+    finally:
+        del sys.modules[BLAS]
+
+
+load_without_blas()
 
 
 def sources_stamp():

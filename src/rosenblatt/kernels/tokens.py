@@ -43,14 +43,28 @@ class Looks(NamedTuple):
 class Templates(NamedTuple):
     """Templates: number k has the places ``starts[k]`` to ``starts[k + 1]``.
 
-    A place is an attribute and how far from the token it is looked at. ``columns`` has the column
-    of each attribute.
+    A place is an attribute and a view, which is a column seen some tokens away. A template of one
+    place has its features by type in the block of its view, at ``slots``, which is -1 for others;
+    these are listed in ``joined``.
     """
 
     starts: np.ndarray
     attributes: np.ndarray
-    offsets: np.ndarray
+    views: np.ndarray
+    slots: np.ndarray
+    joined: np.ndarray
+
+
+class Views(NamedTuple):
+    """Columns seen some tokens away, each with a block of features by type.
+
+    A type has ``sizes`` features there, those of templates of one place, from ``starts`` on.
+    """
+
     columns: np.ndarray
+    offsets: np.ndarray
+    sizes: np.ndarray
+    starts: np.ndarray
 
 
 class Columns(NamedTuple):
@@ -310,12 +324,11 @@ def type_at(columns, column, i, first, last):
 
 
 @inlined
-def value_at(columns, templates, place, i, first, last):
-    """The value of a template's place for token i."""
-    attribute = templates.attributes[place]
-    column = templates.columns[attribute]
-    there = type_at(columns, column, i + templates.offsets[place], first, last)
-    return columns.values[columns.value_starts[attribute] + there]
+def value_at(columns, templates, place, here):
+    """The value of a template's place, by the types seen from a token."""
+    return columns.values[
+        columns.value_starts[templates.attributes[place]] + here[templates.views[place]]
+    ]
 
 
 @inlined
@@ -367,23 +380,25 @@ def feature_of(key, features, learning):
 
 
 @compiled
-def rows_of_types(templates, columns, features, learning, rows, row_starts):
-    """For each template of one place the feature of each type there, from ``row_starts`` on.
+def rows_of_types(templates, views, columns, features, learning, rows):
+    """Fill the blocks of all views.
 
-    If new ones are to be learnt, there must be room for one of each type and template.
+    If new features are to be learnt, there must be room for one of each type and template.
     """
-    for k in range(len(templates.starts) - 1):
-        if row_starts[k] < 0:
+    for k in range(len(templates.slots)):
+        if templates.slots[k] < 0:
             continue
-        attribute = templates.attributes[templates.starts[k]]
-        column = templates.columns[attribute]
-        for t in range(columns.counts[column] + 2 * columns.reach):
+        first = templates.starts[k]
+        view, attribute = templates.views[first], templates.attributes[first]
+        size = views.sizes[view]
+        place = views.starts[view] + templates.slots[k]
+        for t in range(columns.counts[views.columns[view]] + 2 * columns.reach):
             value = columns.values[columns.value_starts[attribute] + t]
-            rows[row_starts[k] + t] = ABSENT
+            rows[place + t * size] = ABSENT
             if value != ABSENT:
                 key = finished(feature_key(template_key(k), value))
                 row, new = feature_of(key, features, learning)
-                rows[row_starts[k] + t] = row
+                rows[place + t * size] = row
                 if new:
                     features.numbers[row] = k
                     features.values[row, 0] = value
@@ -398,28 +413,31 @@ def has_room(features, more):
 
 @compiled
 def write_features(
-    sequences, begin, end, templates, columns, features, learning, rows, row_starts, out, starts
+    sequences, begin, end, templates, views, columns, features, learning, rows, out, starts
 ):
     """Write the features of the tokens of the sequences begin to end; how far it got.
 
-    Features of token i lie from ``starts[i]`` on. Where a template has one place, ``rows`` tells
-    its feature by the type there; else the table does. It stops before a sequence for which new
-    features may lack room.
+    Features of token i lie from ``starts[i]`` on. Those of templates of one place are in the blocks
+    of the views; the others are in the table. It stops before a sequence for which new features may
+    lack room.
     """
-    k_count, n = len(templates.starts) - 1, starts[sequences[begin]]
+    n, here = starts[sequences[begin]], np.empty(len(views.columns), np.int64)
     for s in range(begin, end):
         first, last = sequences[s], sequences[s + 1]
-        if learning and not has_room(features, (last - first) * k_count):
+        if learning and not has_room(features, (last - first) * len(templates.slots)):
             return s
         for i in range(first, last):
-            for k in range(k_count):
-                if row_starts[k] >= 0:
-                    place = templates.starts[k]
-                    column = templates.columns[templates.attributes[place]]
-                    there = i + templates.offsets[place]
-                    row = rows[row_starts[k] + type_at(columns, column, there, first, last)]
-                else:
-                    row = joined_feature(k, templates, columns, features, learning, i, first, last)
+            for v in range(len(here)):
+                there = type_at(columns, views.columns[v], i + views.offsets[v], first, last)
+                here[v] = there
+                size = views.sizes[v]
+                place = views.starts[v] + there * size
+                for k in range(place, place + size):
+                    if rows[k] != ABSENT:
+                        out[n] = rows[k]
+                        n += 1
+            for k in templates.joined:
+                row = joined_feature(k, templates, columns, features, learning, here)
                 if row != ABSENT:
                     out[n] = row
                     n += 1
@@ -427,12 +445,12 @@ def write_features(
     return end
 
 
-@helper
-def joined_feature(k, templates, columns, features, learning, i, first, last):
-    """The feature of a template of several places, or of none, for token i."""
+@inlined
+def joined_feature(k, templates, columns, features, learning, here):
+    """The feature of a template of several places, or of none, by the types seen from a token."""
     h = template_key(k)
     for place in range(templates.starts[k], templates.starts[k + 1]):
-        value = value_at(columns, templates, place, i, first, last)
+        value = value_at(columns, templates, place, here)
         if value == ABSENT:
             return ABSENT
         h = feature_key(h, value)
@@ -440,7 +458,7 @@ def joined_feature(k, templates, columns, features, learning, i, first, last):
     if new:
         features.numbers[row] = k
         for place in range(templates.starts[k], templates.starts[k + 1]):
-            value = value_at(columns, templates, place, i, first, last)
+            value = value_at(columns, templates, place, here)
             features.values[row, place - templates.starts[k]] = value
     return row
 

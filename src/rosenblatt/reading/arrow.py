@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,7 +52,7 @@ class TableParser(Parser):
         self.groups = group_numbers(recipe, features)
         self.pairs = crossed_groups(recipe, lambda name: self.groups[features.number(name)])
         self.salts = [np.uint64(salt(name)) for name in features.names]
-        self.text_weights = read_only(text_weights(recipe))
+        self.text_weights = text_weights(recipe)
         self.add_scaling(features.names)
         self.label = names.label(recipe, options.label_needed)
         self.id = names.numbers.get(str(recipe.id)) if recipe.id is not None else None
@@ -133,6 +134,8 @@ class TableParser(Parser):
         from pyarrow import types
 
         labels: np.ndarray
+        if types.is_dictionary(column.type) and self.recipe.label_kind == "boolean":
+            column = column.dictionary_decode()
         if self.recipe.label_kind == "boolean" and types.is_boolean(column.type):
             good = not column.null_count
             labels = np.asarray(column.to_numpy(zero_copy_only=False))
@@ -260,18 +263,27 @@ def table_scaling(recipe: FeatureRecipe) -> DenseScaling:
 
 
 def text_weights(recipe: FeatureRecipe) -> np.ndarray:
-    """The inverse document frequency of each column, smoothed as in scikit-learn; none if unused.
+    """How much each column of n-grams weighs; nothing where all weigh the same."""
+    if not recipe.frequencies:
+        return read_only(np.empty(0, np.float32))
+    found = recipe.frequencies
+    weights = inverse_frequencies(str(found["counts"]), float(found["rows"]))
+    if recipe.bits is None or len(weights) != 1 << recipe.bits:
+        raise ValueError("features is not what features() of a reader gives.")
+    return weights
+
+
+@lru_cache(maxsize=4)
+def inverse_frequencies(counts: str, rows: float) -> np.ndarray:
+    """The inverse document frequencies of columns, smoothed as in scikit-learn.
 
     Sparck Jones, K. (1972). A statistical interpretation of term specificity and its application in
     retrieval. Journal of Documentation 28.
     """
-    if not recipe.frequencies:
-        return np.empty(0, np.float32)
-    counts = unpacked(recipe.frequencies["counts"])
-    if recipe.bits is None or len(counts) != 1 << recipe.bits or not np.all(counts >= 0):
+    found = unpacked(counts)
+    if not np.all(found >= 0):
         raise ValueError("features is not what features() of a reader gives.")
-    n = float(recipe.frequencies["rows"])
-    return (np.log((1 + n) / (1 + counts.astype(np.float64))) + 1).astype(np.float32)
+    return read_only((np.log((1 + rows) / (1 + found)) + 1).astype(np.float32))
 
 
 def missing_in(name: str) -> str:
@@ -350,6 +362,8 @@ def as_words(column: Any) -> Any:
     """A column as strings; truth values and days are spelled as pandas writes them to CSV."""
     from pyarrow import compute, types
 
+    if types.is_dictionary(column.type):
+        return as_words(column.dictionary).take(column.indices)
     if types.is_boolean(column.type):
         return compute.if_else(column, "True", "False")
     words = column.cast(arrow_type(None))

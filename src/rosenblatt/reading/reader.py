@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -43,7 +44,7 @@ def read(
     text: Sequence[str] = (),
     ngrams: tuple[int, int] | None = None,
     characters: bool = False,
-    counts: str = "sublinear",
+    counts: str = "binary",
     tfidf: bool | None = None,
     bits: int | None = None,
     cross: Sequence[str] = (),
@@ -139,9 +140,9 @@ def read(
     return reader_of(source, format, (recipe, asked), options)
 
 
-def several(names: Sequence[str]) -> tuple[str, ...]:
-    """Some names; a string is one of them."""
-    return (names,) if isinstance(names, str) else tuple(names)
+def several(names: Sequence[str] | str | int) -> tuple[Any, ...]:
+    """Some names or numbers of columns; a string or a number is one of them."""
+    return (names,) if isinstance(names, str | int) else tuple(names)
 
 
 def reader_of(
@@ -153,6 +154,8 @@ def reader_of(
     """The reader of a source, by a recipe and by what was asked for."""
     recipe, asked = recipes
     at_hand = isinstance(source, TableSource)
+    if at_hand and format is not None:
+        raise ParameterError("{format?} is about files; a table has none.")
     kind = "arrow" if at_hand else format_of(source, format, recipe.rows)
     refuse_options_of_others(kind, asked, options)
     parser = parser_of(source, kind, recipe, options)
@@ -351,3 +354,19 @@ def read_whole(reader: Reader, told: Callable[[Batch], None] = lambda batch: Non
 def no_rows(reader: Reader) -> ValueError:
     """What to say of a file without rows."""
     return ValueError(f"There are no rows to learn from in {reader.source.name}.")
+
+
+class Peeked:
+    """The batches of a reader, of which the first is known beforehand."""
+
+    def __init__(self, reader: Reader) -> None:
+        self.reader = reader
+        self.begun: Iterator[Batch] | None = iter(reader)
+        first = next(self.begun, None)
+        if first is None:
+            raise no_rows(reader)
+        self.first: Batch = first
+
+    def __iter__(self) -> Iterator[Batch]:
+        begun, self.begun = self.begun, None
+        return iter(self.reader) if begun is None else chain([self.first], begun)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..parameters import Parameter, ParameterError, check_ranges, choice, whole_number
+from ..parameters import Parameter, ParameterError, check_ranges, choice, count, whole_number
 from .dates import DateForm
 from .notices import Notice
 
@@ -99,7 +99,7 @@ class FeatureRecipe:
         return sorted(named | ({str(self.id)} if self.id is not None else set()), key=int)
 
 
-ASKED = FeatureRecipe(ngrams=None, counts="sublinear", tfidf=None, trim=True, scale="auto")
+ASKED = FeatureRecipe(ngrams=None, counts="binary", tfidf=None, trim=True, scale="auto")
 """A recipe that nothing is asked of yet."""
 OF_THE_FILE = ("label", "header", "encoding", "id")
 """What may be stated of another file that is read as the first was."""
@@ -149,12 +149,16 @@ def is_range(value: Any) -> bool:
 
 
 RANGES = {
-    "counts": choice("sublinear", *COUNTS),
+    "counts": choice("binary", *COUNTS),
     "ngrams": Parameter(None, "two whole numbers from 1 up, the least first", is_range),
     "bits": Parameter(
         None, "1 to 31", lambda value: value is None or (whole_number(value) and value <= 31)
     ),
     "first": Parameter(None, "0 or 1", lambda value: value in (None, 0, 1)),
+    "skip_bad": Parameter(
+        0, "a whole number from 0 up", lambda value: whole_number(value) or value == 0
+    ),
+    "batch_bytes": count(1),
 }
 
 
@@ -162,15 +166,13 @@ def check(recipe: FeatureRecipe, options: ReaderOptions) -> None:
     """Refuse what cannot be asked for."""
     if recipe.label is True:
         raise ValueError("label=True is no column; give its name or number, or False for none.")
-    check_ranges(vars(recipe), RANGES)
+    check_ranges(vars(recipe) | options._asdict(), RANGES)
     for least, most, *_ in recipe.grams.values():
         check_grams(least, most)
     if recipe.scale not in SCALES:
         raise ParameterError(f"{{scale}} must be one of {', '.join(SCALES)}.", scale=recipe.scale)
     if options.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise ValueError(f"dtype={options.dtype} must be float32 or float64.")
-    if options.batch_bytes < 1:
-        raise ValueError(f"batch_bytes={options.batch_bytes} must be 1 or more.")
     if options.threads < 1:
         raise ParameterError("{threads} must be 1 or more.", threads=options.threads)
 
@@ -193,7 +195,7 @@ def crossed_groups(recipe: FeatureRecipe, group: Callable[[str], int]) -> np.nda
         return np.zeros((1, 2), np.uint16)
     if not recipe.cross:
         return None
-    names = [cross.split(",") for cross in recipe.cross]
+    names = [str(cross).split(",") for cross in recipe.cross]
     for cross, pair in zip(recipe.cross, names, strict=True):
         if len(pair) != 2:
             raise ParameterError(

@@ -219,13 +219,13 @@ class SparseSurvey:
 
 def packed(array: np.ndarray) -> str:
     """An array of float32 as letters, for a recipe."""
-    return base64.b85encode(zlib.compress(array.astype("<f4").tobytes())).decode()
+    return base64.b64encode(zlib.compress(array.astype("<f4").tobytes(), 1)).decode()
 
 
 def unpacked(letters: str) -> np.ndarray:
     """The array that letters stand for."""
     try:
-        found = np.frombuffer(zlib.decompress(base64.b85decode(letters)), "<f4")
+        found = np.frombuffer(zlib.decompress(base64.b64decode(letters, validate=True)), "<f4")
     except (ValueError, zlib.error) as error:
         raise ValueError("features is not what features() of a reader gives.") from error
     return found.astype(np.float32)

@@ -1,5 +1,6 @@
 """The structured perceptron as a scikit-learn estimator over lists of sentences."""
 
+from collections.abc import Callable
 from itertools import chain, pairwise
 from os import PathLike
 from pathlib import Path
@@ -14,9 +15,11 @@ from ..parameters import SEQUENCE, ParameterError
 from ..progress import bar_of_epochs
 from ..rows import Array
 from ..storage.model import Model
-from ..training.history import History
+from ..training.history import Epoch, History
 from ..training.run import Run
 from .encoding import Dictionary, by_frequency
+from .explaining import TokenExplanation, explanations
+from .formats import Layout
 from .lexicon import Lexicon
 from .schemes import Scheme, forbidden_in, parts_of, scheme_of
 from .sentences import (
@@ -123,6 +126,9 @@ class SequencePerceptron(OnlineClassifier):
     _scheme: Scheme | None
     _tags: list[str]
     _seen: int
+    _layout: Layout | None = None
+    """Of the file that it was trained on, if on one."""
+    _after_epoch: Callable[[Epoch], None] | None = None
 
     def __init__(
         self,
@@ -209,6 +215,7 @@ class SequencePerceptron(OnlineClassifier):
         validate = self._validator(task, held) if len(held) else None
         history = History(self.max_iter, self.n_iter_no_change)
         run = Run(lambda: [task], state, history, self.order, seed, validate=validate)
+        run.after_epoch = self._after_epoch
         with bar_of_epochs(self.verbose) as tell:
             for _, learnt in run.updates():
                 if tell is not None:
@@ -259,6 +266,29 @@ class SequencePerceptron(OnlineClassifier):
         pairs = zip(found, chain.from_iterable(tags), strict=True)
         right = [one == other for one, other in pairs]
         return float(np.mean(right)) if right else float("nan")
+
+    def explain(self, sentence: Any, top: int = 5) -> list[TokenExplanation]:
+        """Why each token of a sentence gets its tag, in numbers.
+
+        Parameters
+        ----------
+        sentence : list
+            Its tokens.
+        top : int, default=5
+            How many features to tell of each token, those that speak loudest between its tag and
+            the runner-up.
+
+        Returns
+        -------
+        list of TokenExplanation
+            A record for each token. ``lead`` is how far the best path through the tag is ahead of
+            the best path through the runner-up.
+        """
+        check_is_fitted(self)
+        sentences = read_sentences([sentence], self.columns_)
+        codes = self._inner_codes(sentences)
+        given = list(sentence), codes, self._tokens(sentences), top
+        return explanations(*given, self._weights, self._settings(), self._tags, self._dictionary)
 
     @property
     def columns_(self) -> tuple[str, ...]:
@@ -347,10 +377,14 @@ class SequencePerceptron(OnlineClassifier):
 
         return accuracy
 
+    def _inner_codes(self, sentences: Sentences) -> Array:
+        """The number of the tag inside of every token."""
+        tokens = self._tokens(sentences)
+        return decode(tokens, sentences.starts, self._weights, self._settings())
+
     def _codes(self, sentences: Sentences) -> Array:
         """The number of the tag of every token."""
-        tokens = self._tokens(sentences)
-        codes = decode(tokens, sentences.starts, self._weights, self._settings())
+        codes = self._inner_codes(sentences)
         if self._scheme is not None:
             return self._scheme.outside(codes, sentences.starts)
         return codes
@@ -388,12 +422,12 @@ def check_lengths(sentences: list[Any], tags: list[Any]) -> None:
         )
 
 
-def classes_and_codes(tags: list[Any]) -> tuple[Array, Array]:
+def classes_and_codes(tags: list[Any] | Strings) -> tuple[Array, Array]:
     """The distinct tags, sorted, and the number of each token's."""
-    if not tags:
+    if not len(tags):
         raise ValueError("There is no token to learn from.")
     try:
-        typed = Typed.of(Strings.of(tags))
+        typed = Typed.of(tags if isinstance(tags, Strings) else Strings.of(tags))
     except TypeError:
         given = np.asarray(tags)
         known, codes = given[:1], given
@@ -416,13 +450,15 @@ def classes_and_codes(tags: list[Any]) -> tuple[Array, Array]:
     return known, codes
 
 
-def odd_one(tags: list[Any]) -> Any:
+def odd_one(tags: Any) -> Any:
     """The first tag that is not of the kind of the others."""
     return next((tag for tag in tags if not isinstance(tag, type(tags[0]))), tags[0])
 
 
 def templates_for(features: Any, columns: tuple[str, ...]) -> list[Template]:
     """The templates that were asked for, or the usual ones."""
+    if LEXICON in columns:
+        raise ValueError(f"A column called {LEXICON!r} is the model's own; call it otherwise.")
     if columns == (FEATURES,):
         if features is not None:
             raise ParameterError(

@@ -8,15 +8,21 @@ import numpy as np
 
 from ..kernels import tokens as kernel
 from ..kernels.sequences import Tokens
-from ..kernels.tokens import ABSENT, Columns, FeatureList, HashTable, Looks, Templates
+from ..kernels.tokens import (
+    ABSENT,
+    Columns,
+    FeatureList,
+    HashTable,
+    Looks,
+    Templates,
+    Views,
+)
 from ..kernels.words import salt
 from ..rows import Array
 from .looks import characters, look
 from .sentences import FEATURES, Sentences
 from .strings import Strings, Typed, empty_table, table_of
 from .templates import LEXICON, Attribute, Template
-
-SEQUENCES_AT_ONCE = 4096
 
 
 class NewValues(NamedTuple):
@@ -78,23 +84,14 @@ class Dictionary:
         """The features of every token; new ones are learnt, or left out."""
         if FEATURES in sentences.columns:
             return self.encode_given(sentences, learning)
-        columns = self.look_at(sentences, learning)
-        templates = self.as_arrays()
-        singles = self.single_places(templates, columns)
-        rows = np.empty(int(singles[-1]), np.uint32)
-        row_starts = singles[:-1]
-        if learning:
-            self.make_room(len(rows))
-        known = templates, columns, self.features, learning
-        kernel.rows_of_types(*known, rows, row_starts)
+        columns, (templates, views) = self.look_at(sentences, learning), self.as_arrays()
+        views, rows = self.blocks(templates, views, columns, learning)
         out = np.empty(sentences.n_tokens * len(self.templates), np.uint32)
         starts = np.zeros(sentences.n_tokens + 1, np.int64)
         done, count = 0, len(sentences.starts) - 1
         while done < count:
-            known = templates, columns, self.features, learning
-            done = kernel.write_features(
-                sentences.starts, done, count, *known, rows, row_starts, out, starts
-            )
+            known = templates, views, columns, self.features, learning
+            done = kernel.write_features(sentences.starts, done, count, *known, rows, out, starts)
             if done < count:
                 length = int(sentences.starts[done + 1] - sentences.starts[done])
                 self.make_room(self.n_features + length * len(self.templates))
@@ -102,13 +99,8 @@ class Dictionary:
 
     def encode_given(self, sentences: Sentences, learning: bool) -> Tokens:
         """The same for tokens that came with features, whose names are the values."""
-        columns = self.look_at(sentences, learning)
-        templates = self.as_arrays()
-        singles = self.single_places(templates, columns)
-        rows = np.empty(int(singles[-1]), np.uint32)
-        if learning:
-            self.make_room(len(rows))
-        kernel.rows_of_types(templates, columns, self.features, learning, rows, singles[:-1])
+        columns, (templates, views) = self.look_at(sentences, learning), self.as_arrays()
+        _, rows = self.blocks(templates, views, columns, learning)
         assert sentences.feature_starts is not None
         assert sentences.values is not None
         found, values = rows[sentences.columns[FEATURES].types], sentences.values
@@ -117,6 +109,19 @@ class Dictionary:
             starts = np.concatenate([[0], np.cumsum(known)])[starts]
             found, values = found[known], values[known]
         return Tokens(found, starts, None if np.all(values == 1) else values)
+
+    def blocks(
+        self, templates: Templates, views: Views, columns: Columns, learning: bool
+    ) -> tuple[Views, Array]:
+        """The features by type of all templates of one place, in the block of each view."""
+        types = columns.counts[views.columns] + 2 * self.reach
+        starts = np.concatenate([[0], np.cumsum(types * views.sizes)])
+        views = views._replace(starts=starts[:-1])
+        rows = np.empty(int(starts[-1]), np.uint32)
+        if learning:
+            self.make_room(len(rows))
+        kernel.rows_of_types(templates, views, columns, self.features, learning, rows)
+        return views, rows
 
     def look_at(self, sentences: Sentences, learning: bool) -> Columns:
         """The values of all attributes for all types of all columns."""
@@ -176,28 +181,32 @@ class Dictionary:
         self.n_values = count
         return numbers
 
-    def as_arrays(self) -> Templates:
-        """The templates as kernels take them."""
+    def as_arrays(self) -> tuple[Templates, Views]:
+        """The templates and their views as kernels take them."""
         numbers = {one: number for number, one in enumerate(self.attributes)}
         columns = list(dict.fromkeys(one.column for one in self.attributes))
         places = [place for template in self.templates for place in template]
-        return Templates(
+        seen = list(dict.fromkeys((place.attribute.column, place.offset) for place in places))
+        views = {view: number for number, view in enumerate(seen)}
+        sizes, slots = np.zeros(len(seen), np.int64), []
+        for template in self.templates:
+            slots.append(-1)
+            if len(template) == 1:
+                view = views[template[0].attribute.column, template[0].offset]
+                slots[-1] = int(sizes[view])
+                sizes[view] += 1
+        joined = [k for k, template in enumerate(self.templates) if len(template) != 1]
+        of_places = [views[place.attribute.column, place.offset] for place in places]
+        templates = Templates(
             np.cumsum([0, *map(len, self.templates)], dtype=np.int64),
             np.array([numbers[place.attribute] for place in places], np.int64),
-            np.array([place.offset for place in places], np.int64),
-            np.array([columns.index(one.column) for one in self.attributes], np.int64),
+            np.array(of_places, np.int64),
+            np.array(slots, np.int64),
+            np.array(joined, np.int64),
         )
-
-    def single_places(self, templates: Templates, columns: Columns) -> Array:
-        """Where the features by type of each template of one place begin, else -1; and the end."""
-        starts, end = [], 0
-        for template, first in zip(self.templates, templates.starts.tolist(), strict=False):
-            single = len(template) == 1
-            starts.append(end if single else -1)
-            if single:
-                column = templates.columns[templates.attributes[first]]
-                end += int(columns.counts[column]) + 2 * self.reach
-        return np.array([*starts, end], np.int64)
+        own = np.array([columns.index(column) for column, _ in seen], np.int64)
+        offsets = np.array([offset for _, offset in seen], np.int64)
+        return templates, Views(own, offsets, sizes, np.zeros(len(seen), np.int64))
 
     def make_room(self, more: int) -> None:
         """Let so many more features be learnt."""

@@ -48,6 +48,8 @@ def check_sentences(X: Any, name: str) -> list[Any]:
     if isinstance(X, str | bytes | Mapping) or not isinstance(X, Iterable):
         raise ValueError(f"{name} must be a list of sentences, each a list; got {X!r:.60}.")
     sentences = list(X)
+    if all(type(sentence) is list for sentence in sentences):
+        return sentences
     for number, sentence in enumerate(sentences):
         if isinstance(sentence, str | bytes | Mapping) or not hasattr(sentence, "__len__"):
             raise ValueError(

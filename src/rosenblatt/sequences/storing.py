@@ -8,6 +8,7 @@ from ..rows import Array
 from ..storage.model import Model
 from ..training.state import require
 from .encoding import Dictionary
+from .formats import Layout
 from .lexicon import Lexicon
 from .schemes import Scheme, forbidden_in, impossible
 from .state import PathState, Shape, TaggerState
@@ -28,6 +29,7 @@ def model_of(tagger: "SequencePerceptron") -> Model:
         "tags": tagger._tags,
         "scheme": None if scheme is None else [scheme.name, scheme.separator, scheme.inner],
         "sets": lexicon.sets,
+        "layout": None if tagger._layout is None else list(tagger._layout),
     }
     parameters = tagger._values()
     if parameters["features"] is not None and not isinstance(parameters["features"], list | tuple):
@@ -79,6 +81,9 @@ def restore(tagger: "SequencePerceptron", model: Model) -> None:
         pairs=padded(state.pairs, shape.width, 0.0),
     )
     tagger.n_mistakes_, tagger._seen = state.mistakes, state.seen
+    if about.get("layout") is not None:
+        kind, fields, label = about["layout"]
+        tagger._layout = Layout(str(kind), tuple(map(int, fields)), int(label))
     tagger._set_history(list(model.history), str(model.facts.get("stop_reason", "max_iter")))
 
 

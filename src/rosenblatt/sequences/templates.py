@@ -150,10 +150,12 @@ def crf_template(line: str, where: str, columns: Sequence[str]) -> Template:
 
 OF_WORDS = [
     *("bias", "word[0]", "lower[0]", "shape[0]", "outline[0]", "flags[0]"),
-    *(f"{affix}{size}[0]" for affix in ("prefix", "suffix") for size in range(1, 5)),
-    *("lower[-2]", "lower[-1]", "lower[1]", "lower[2]", "suffix3[-1]", "suffix3[1]"),
+    *(f"{affix}{size}[0]" for affix in ("prefix", "suffix") for size in range(1, 6)),
+    *("word[-1]", "word[1]", "lower[-2]", "lower[-1]", "lower[1]", "lower[2]"),
+    *("suffix3[-1]", "suffix3[1]", "lower[-1]|suffix3[0]", "suffix3[0]|lower[1]"),
+    *("shape[-1]", "shape[1]", "outline[-1]|outline[0]", "outline[0]|outline[1]"),
     *("lower[-1]|lower[0]", "lower[0]|lower[1]", "lower[-1]|lower[1]", "lower[1]|lower[2]"),
-    *("lexicon[-1]", "lexicon[0]", "lexicon[1]", "lexicon[2]"),
+    *("lexicon[-2]", "lexicon[-1]", "lexicon[0]", "lexicon[1]", "lexicon[2]"),
     *("lexicon[-1]|lexicon[0]", "lexicon[0]|lexicon[1]", "lexicon[1]|lexicon[2]"),
 ]
 WITH_COLUMN = [

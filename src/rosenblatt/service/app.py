@@ -22,10 +22,17 @@ except ImportError as missing:
     ) from missing
 
 from .answers import about, explained, metrics, openapi, predictions
-from .bodies import BadExampleError, TooManyRowsError, UnknownTypeError, examples_in
+from .bodies import (
+    BadExampleError,
+    TooManyRowsError,
+    UnknownTypeError,
+    examples_in,
+    flat_objects,
+)
 from .learning import Job, Learning, Published
 from .log import LogError
 from .model import ServedModel
+from .rows import Learnable
 
 SMALL = 1 << 16  # bytes of a body that is read at once; others are read beside
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -181,13 +188,14 @@ class Service:
             parts.append(part)
         return b"".join(parts)
 
-    async def taken_in(self, request: Request, work: Callable[[bytes, str], Any], path: str) -> Any:
+    async def taken_in(self, request: Request, work: Callable[[bytes, str], Any]) -> Any:
         """What some work makes of the body of a request, within the limits."""
         if self.open >= self.doors.open:
             raise Refusal(429, f"Over {self.doors.open:,} requests are open; try again.")
         self.open += 1
         try:
-            body = await asyncio.wait_for(self.body(request), self.doors.seconds)
+            async with asyncio.timeout(self.doors.seconds):
+                body = await self.body(request)
             kind = request.headers.get("content-type", "")
             if len(body) <= SMALL:
                 return work(body, kind)
@@ -209,10 +217,16 @@ class Service:
         finally:
             self.open -= 1
 
-    def objects(self, body: bytes, kind: str) -> tuple[list[str], list[Any]]:
-        """The texts and values of the examples of a body."""
-        found = examples_in(body, kind, self.doors.rows, self.served.maker.of_lines)
-        return [one.text for one in found], [one.value for one in found]
+    def read(self, body: bytes, kind: str, labelled: bool) -> tuple[list[str], Learnable]:
+        """The texts and rows of the examples of a body."""
+        maker, most = self.served.maker, self.doors.rows
+        if len(body) > SMALL:
+            texts = flat_objects(body, kind, most)
+            made = texts and maker.quickly(texts, labelled)
+            if texts and made:
+                return texts, made
+        found = examples_in(body, kind, most, maker.of_lines)
+        return [one.text for one in found], maker.make([one.value for one in found], labelled)
 
     # The endpoints
 
@@ -221,17 +235,18 @@ class Service:
         loudest = wanted_features(request)
 
         def work(body: bytes, kind: str) -> dict[str, Any]:
-            _, values = self.objects(body, kind)
-            published = self.published()
-            self.rows["/predict"] += len(values)
+            published, maker = self.published(), self.served.maker
             if not loudest:
-                made = self.served.maker.make(values, labelled=False)
+                texts, made = self.read(body, kind, labelled=False)
+                self.rows["/predict"] += len(texts)
                 return predictions(published, made.rows, made.width)
-            batch, names = self.served.maker.named(values)
+            found = examples_in(body, kind, self.doors.rows, maker.of_lines)
+            self.rows["/predict"] += len(found)
+            batch, names = maker.named([one.value for one in found])
             answer = predictions(published, batch.rows, batch.width)
             return answer | {"explanations": explained(published, batch, names, loudest)}
 
-        return as_json(await self.taken_in(request, work, "/predict"))
+        return as_json(await self.taken_in(request, work))
 
     async def learn(self, request: Request) -> Response:
         """Take examples with labels; answer when they are on disk."""
@@ -242,12 +257,11 @@ class Service:
             raise Refusal(503, "The service is stopping.")
 
         def work(body: bytes, kind: str) -> tuple[list[str], Any]:
-            texts, values = self.objects(body, kind)
-            given = self.served.maker.make(values, labelled=True)
+            texts, given = self.read(body, kind, labelled=True)
             self.served.check(given)
             return texts, given
 
-        texts, given = await self.taken_in(request, work, "/learn")
+        texts, given = await self.taken_in(request, work)
         loop = asyncio.get_running_loop()
         written: asyncio.Future[int] = loop.create_future()
 

@@ -102,6 +102,17 @@ def load_model(path: str | os.PathLike[str]) -> Model:
 # Files
 
 
+def estimator_named(path: str | os.PathLike[str]) -> str | None:
+    """What a model file says that it becomes, without a look at the rest; None if it does not."""
+    refuse_all_but_files(path)
+    header_size(path)  # which says in plain words why a file cannot be read
+    try:
+        with safe_open(path, "np") as file:
+            return str(json.loads((file.metadata() or {})["rosenblatt"])["estimator"])
+    except DAMAGE:
+        return None
+
+
 def header_size(path: str | os.PathLike[str]) -> int:
     """How long the header of a model file is: as its first eight bytes say, or to its end."""
     with plain_errors(path, "read"), open(path, "rb") as file:
@@ -182,6 +193,7 @@ def unpacked(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
         parameters["class_weight"] = dict(parameters["class_weight"])
     kind = state_class(header["estimator"], parameters.get("solution", ""))
     rule = None if header["rule"] is None else RULES[header["rule"]]
+    require((rule is None) != hasattr(kind, "rule"), "its rule is not that of its states")
     width = header["facts"].get("width")
 
     def state(prefix: str, numbers: dict[str, Any]) -> Any:

@@ -60,6 +60,8 @@ def check(model: Model) -> None:
     require(all(isinstance(part, dict) for part in parts), "its parts are not all dicts")
     check_labels(model.classes)
     check_held_out(model.facts.get("held_out", {}))
+    if "calibration" in model.facts:
+        check_calibration(model.facts["calibration"], len(model.classes))
     require(model.states, "it has no state")
     kept, checkpoint = list(model.states), model.checkpoint
     if checkpoint is not None:
@@ -114,6 +116,16 @@ def check_held_out(score: Any) -> None:
     fitting = isinstance(score, dict) and set(score) in (set(), {"rows", "errors"})
     fitting = fitting and all(type(count) is int and count >= 0 for count in score.values())
     require(fitting, "its held-out rows are out of range")
+
+
+def check_calibration(kept: Any, n_classes: int) -> None:
+    """Refuse a calibration that is none, or of other classes."""
+    fitting = isinstance(kept, dict) and set(kept) == {"slope", "offsets"}
+    fitting = fitting and isinstance(kept["offsets"], list)
+    fitting = fitting and len(kept["offsets"]) == (1 if n_classes == 2 else n_classes)
+    numbers = [kept["slope"], *kept["offsets"]] if fitting else []
+    fitting = fitting and all(type(one) is float and np.isfinite(one) for one in numbers)
+    require(fitting, "its calibration does not fit or is not finite")
 
 
 def check_labels(classes: Array) -> None:

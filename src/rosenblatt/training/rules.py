@@ -28,7 +28,8 @@ class Further(NamedTuple):
 
     ``like`` is "weights" or "bias", whose shape it has; "square" for a matrix over all columns and
     the bias; or "numbers" for as many as there are in ``start``. Else ``start`` is what the array
-    is filled with, or the diagonal of the matrix. Sums are needed for an average only.
+    is filled with, or the diagonal of the matrix. Sums are needed for an average only; variances
+    are never negative.
     """
 
     name: str
@@ -36,6 +37,7 @@ class Further(NamedTuple):
     dtype: Any
     start: float | tuple[float, ...]
     is_sum: bool = False
+    is_variance: bool = False
 
     def shape(self, weights: Array, bias: Array, sums: bool) -> tuple[int, ...]:
         """The shape that it must have; without sums to keep, theirs have no rows."""
@@ -129,7 +131,7 @@ class UpdateRule:
     @property
     def has_variances(self) -> bool:
         """Whether it knows how sure it is of each weight."""
-        return any(one.name == "variances" for one in self.further)
+        return any(one.is_variance for one in self.further)
 
     @property
     def from_anywhere(self) -> bool:
@@ -211,8 +213,8 @@ def scw_settings(parameters: Mapping[str, Any], intercept_step: float) -> Any:
 
 JUST_1 = float(np.nextafter(1.0, 0.0))  # what a margin of 1 exceeds
 VARIANCES = (
-    Further("variances", "weights", np.float64, 1.0),
-    Further("variance_of_bias", "bias", np.float64, 1.0),
+    Further("variances", "weights", np.float64, 1.0, is_variance=True),
+    Further("variance_of_bias", "bias", np.float64, 1.0, is_variance=True),
     *SUMS,
 )
 SCALED = (Further("scale", "numbers", np.float64, (1.0, 0.0, 0.0, 0.0, 1.0)), *SUMS)

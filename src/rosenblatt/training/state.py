@@ -246,6 +246,7 @@ def check(state: Any, sizes: Sizes, dtype: Any) -> None:
         kept = state.further[one.name]
         fitting = kept.shape == one.shape(state.weights, state.bias, state.sums)
         fitting &= kept.dtype == np.dtype(one.dtype or dtype) and bool(np.isfinite(kept).all())
-        fitting = fitting and (kept.dtype.kind != "i" or bool(np.all(kept >= 0)))
+        unsigned = kept.dtype.kind == "i" or one.is_variance
+        fitting = fitting and (not unsigned or bool(np.all(kept >= 0)))
         require(fitting, f"{one.name} does not fit or is not finite")
     state.check()

@@ -1,0 +1,87 @@
+"""How fast and how good is learning from a stream, row by row in its order, next to River?
+
+python benchmarks/streams.py --data FOLDER
+"""
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from measure import options, ratio, table
+from scipy.sparse import csr_array
+
+from rosenblatt import ALMA, PassiveAggressive, read
+from rosenblatt.files import matrix_and_labels
+
+BATCHES = 100, 10_000
+SETS: dict[str, tuple[str, dict[str, Any]]] = {
+    "elec2": ("elec2/elec.csv", {"label": "target"}),
+    "spam stream": ("spam_stream/spam.libsvm", {}),
+}
+
+
+def batches(make: Callable[[], Any], X: Any, y: np.ndarray, size: int) -> tuple[float, float]:
+    """Our seconds in batches, and the share of rows that were wrong before they were learnt."""
+    errors, model, classes = 0, make(), np.unique(y)
+    make().partial_fit(X[:size], y[:size], classes)  # compiled by now
+    start = time.process_time()
+    for begin in range(0, len(y), size):
+        at = slice(begin, begin + size)
+        model.partial_fit(X[at], y[at], classes)
+        errors += model.history_[-1].errors  # of rows that were not learnt yet
+    return time.process_time() - start, errors / len(y)
+
+
+def one_by_one(model: Any, X: Any, y: np.ndarray) -> tuple[float, float]:
+    """River's, which takes dicts of what is not 0; these are made beforehand."""
+    X, yes, errors = csr_array(X), (y == np.unique(y)[1]).tolist(), 0
+    rows = [
+        dict(zip(X.indices[i:j].tolist(), X.data[i:j].tolist(), strict=True))
+        for i, j in zip(X.indptr[:-1], X.indptr[1:], strict=True)
+    ]
+    start = time.process_time()
+    for row, label in zip(rows, yes, strict=True):
+        errors += model.predict_one(row) != label
+        model.learn_one(row, label)
+    return time.process_time() - start, errors / len(y)
+
+
+def main() -> None:
+    given = options(__doc__)
+    folder: Path = given.data
+    if not folder.is_dir():
+        print(f"Skipped: the folder {folder} with the data sets is not there (see --data).")
+        return
+    try:
+        from river import linear_model
+    except ImportError:
+        print("Skipped: River is not installed.")
+        return
+    pairs = {
+        "PA-I": (PassiveAggressive, lambda: linear_model.PAClassifier(C=1.0, mode=1)),
+        "ALMA": (ALMA, linear_model.ALMAClassifier),
+    }
+    lines = []
+    for name, (path, how) in SETS.items():
+        X, y = matrix_and_labels(read(folder / path, **how))
+        if given.quick:
+            X, y = X[:2000], y[:2000]
+        for rule, (ours, river) in pairs.items():
+            theirs, their_error = one_by_one(river(), X, y)
+            for size in BATCHES:
+                seconds, error = batches(ours, X, y, size)
+                times = f"{1e6 * seconds / len(y):.2f}", f"{1e6 * theirs / len(y):.1f}"
+                errors = f"{error:.2%}", f"{their_error:.2%}"
+                lines.append((name, rule, f"{size:,}", *times, ratio(seconds, theirs), *errors))
+    head = "stream", "rule", "batch", "ours, μs a row", "River", "ratio", "our error", "River's"
+    table(head, *lines)
+    print(
+        "\nOurs learns by partial_fit in batches. Errors are of rows before they are learnt, one by"
+        " one, with the same numbers for both. Times are processor time."
+    )
+
+
+if __name__ == "__main__":
+    main()

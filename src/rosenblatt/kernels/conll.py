@@ -1,0 +1,117 @@
+"""Files of columns, a token a line and an empty line between sentences, read from bytes."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from .addresses import COMMENT, MINUS, NEWLINE, POINT, RETURN, SPACE, TAB
+from .compiling import compiled, inlined
+
+DOCUMENT = np.frombuffer(b"-DOCSTART-", np.uint8)
+
+
+class TokenLines(NamedTuple):
+    """Room for tokens: where each wanted field begins and ends, its line, and where that ends.
+
+    A field that a line lacks begins at -1. ``sentences`` has the number of the token after each
+    sentence.
+    """
+
+    begins: np.ndarray
+    ends: np.ndarray
+    lines: np.ndarray
+    line_ends: np.ndarray
+    sentences: np.ndarray
+
+
+@inlined
+def field_end(data, i, end, tabs):
+    """Where the field at i ends."""
+    while i < end and data[i] != TAB and (tabs or data[i] != SPACE):
+        i += 1
+    return i
+
+
+@inlined
+def is_word_of_tree(data, first, end):
+    """Whether an id of CoNLL-U is that of a word: a number without - and point."""
+    for i in range(first, end):
+        if data[i] == TAB:
+            break
+        if data[i] == MINUS or data[i] == POINT:
+            return False
+    return True
+
+
+@inlined
+def is_document(data, first, end):
+    """Whether a line marks the start of a document."""
+    matching = 0
+    while (
+        matching < min(len(DOCUMENT), end - first) and data[first + matching] == DOCUMENT[matching]
+    ):
+        matching += 1
+    return matching == len(DOCUMENT)
+
+
+@inlined
+def read_fields(data, first, end, tabs, wanted, out, n):
+    """Note the wanted fields of the line from first to end; how many fields it has."""
+    count, i = 0, first
+    last_begin = last_end = -1
+    for k in range(len(wanted)):
+        out.begins[k, n] = -1
+    while i <= end:
+        stop = field_end(data, i, end, tabs)
+        if tabs or stop > i:
+            for k in range(len(wanted)):
+                if wanted[k] == count:
+                    out.begins[k, n], out.ends[k, n] = i, stop
+            last_begin, last_end = i, stop
+            count += 1
+        i = stop + 1
+    for k in range(len(wanted)):
+        if wanted[k] < 0:
+            out.begins[k, n], out.ends[k, n] = last_begin, last_end
+    return count
+
+
+@compiled
+def read_token_lines(data, tabs, trees, wanted, out):
+    """Find the wanted fields (-1 is the last) of all token lines.
+
+    Returns how many tokens and sentences there are, and the fewest and most fields of a line with
+    the number of the first line that has the fewest.
+    """
+    n = sentences = line = 0
+    fewest, most, short_line = 1 << 30, 0, 0
+    i, begun, size = 0, 0, len(data)
+    while i < size:
+        stop = i
+        while stop < size and data[stop] != NEWLINE:
+            stop += 1
+        end = stop - 1 if stop > i and data[stop - 1] == RETURN else stop
+        line += 1
+        blank = True
+        for k in range(i, end):
+            if data[k] != SPACE and data[k] != TAB:
+                blank = False
+                break
+        if blank:
+            if n > begun:
+                out.sentences[sentences] = n
+                sentences, begun = sentences + 1, n
+        elif trees and data[i] == COMMENT:
+            pass
+        elif is_word_of_tree(data, i, end) if trees else not is_document(data, i, end):
+            count = read_fields(data, i, end, tabs, wanted, out, n)
+            if count < fewest:
+                fewest, short_line = count, line
+            most = max(most, count)
+            out.lines[n], out.line_ends[n] = line, end
+            n += 1
+        i = stop + 1
+    if n > begun:
+        out.sentences[sentences] = n
+        sentences += 1
+    return n, sentences, fewest, most, short_line

@@ -1,0 +1,117 @@
+"""Files of sentences are read with their lines, and written back with other tags."""
+
+import gzip
+
+import pytest
+
+from rosenblatt.sequences.formats import Layout, filled, format_of, layout_of, read_tagged
+
+TREE = """# text = I can't
+1\tI\tI\tPRON\tPRP\t_\t2\tnsubj\t_\t_
+2-3\tcan't\t_\t_\t_\t_\t_\t_\t_\t_
+2\tca\tcan\tAUX\tMD\t_\t0\troot\t_\t_
+3\tn't\tnot\tPART\tRB\t_\t2\tadvmod\t_\t_
+3.1\tgo\tgo\tVERB\tVB\t_\t_\t_\t_\t_
+
+# text = Ja
+1\tJa\tja\tINTJ\tUH\t_\t0\troot\t_\t_
+"""
+COLUMNS = "-DOCSTART- -X- O\n\nHe PRP B-NP\nwent VBD B-VP\r\n\n\n# NN B-NP\n"
+
+
+def read(path, layout, with_tags=True):
+    return read_tagged(
+        str(path), layout, ("word", "pos", "column2")[: len(layout.fields)], with_tags
+    )
+
+
+def words(file):
+    column = file.sentences.columns["word"]
+    texts = column.strings.texts()
+    return [texts[number] for number in column.types]
+
+
+@pytest.mark.parametrize("label", ["upos", "xpos", "UPOS", "3"])
+def test_trees_have_words_of_whole_numbers(tmp_path, label):
+    path = tmp_path / "a.conllu"
+    path.write_text(TREE)
+    layout = layout_of(str(path), "conllu", label)
+    file = read(path, layout)
+    assert words(file) == ["I", "ca", "n't", "Ja"]
+    assert file.sentences.starts.tolist() == [0, 3, 4]
+    universal = ["PRON", "AUX", "PART", "INTJ"]
+    assert file.tags.texts() == (["PRP", "MD", "RB", "UH"] if label == "xpos" else universal)
+    assert filled(file, file.tags.texts()) == TREE.encode()
+    others = filled(file, ["A", "BB", "C", "D"]).decode()
+    assert others.splitlines()[1].split("\t")[layout.label] == "A"
+    assert others.splitlines()[2].split("\t")[layout.label] == "_"
+    assert others.splitlines()[3].split("\t")[layout.label] == "BB"
+
+
+def test_columns(tmp_path):
+    path = tmp_path / "a.conll.gz"
+    path.write_bytes(gzip.compress(COLUMNS.encode()))
+    assert format_of(str(path), None) == "conll"
+    layout = layout_of(str(path), "conll", None)
+    assert layout == Layout("conll", (0, 1), 2)
+    file = read(path, layout)
+    assert words(file) == ["He", "went", "#"]
+    assert file.sentences.starts.tolist() == [0, 2, 3]
+    assert filled(file, ["X", "Y", "Z"]) == COLUMNS.encode().replace(b"B-NP", b"X", 1).replace(
+        b"B-VP", b"Y"
+    ).replace(b"B-NP", b"Z")
+    assert layout_of(str(path), "conll", "1") == Layout("conll", (0,), 1)
+
+
+def test_a_column_of_tags_is_added_where_there_is_none(tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_text("He PRP\nwent VBD\n\nI PRP")
+    file = read(path, Layout("conll", (0, 1), 2), with_tags=False)
+    assert filled(file, ["A", "B", "C"]) == b"He PRP A\nwent VBD B\n\nI PRP C"
+
+
+def test_words_with_their_tags(tmp_path):
+    path = tmp_path / "a.tagged"
+    path.write_text("1/2/NUM dog/NOUN\n\nJa/INTJ\n")
+    layout = layout_of(str(path), "tagged", None)
+    file = read(path, layout)
+    assert words(file) == ["1/2", "dog", "Ja"]
+    assert file.tags.texts() == ["NUM", "NOUN", "INTJ"]
+    assert filled(file, ["A", "B", "C"]) == b"1/2/A dog/B\n\nJa/C\n"
+    text = tmp_path / "a.txt"
+    text.write_text("a  dog\nJa")
+    plain = read(text, Layout("text", (0,), 1), with_tags=False)
+    assert filled(plain, ["A", "B", "C"]) == b"a/A dog/B\nJa/C"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "words"),
+    [
+        ("a b\nc\n", "conll", "line 2: 1 columns, where other lines have 2"),
+        ("a\nb\n", "conll", "one column only"),
+        ("1\ta\n", "conllu", "line 1: 2 columns, where 10 are needed"),
+        ("a/A b\n", "tagged", "line 1: 'b' is not as word/TAG is"),
+        ("a b\n", "text", "plain text"),
+        ("\n", "conll", "is empty"),
+        ("# only this\n", "conllu", "has no tokens"),
+    ],
+)
+def test_what_is_wrong_is_told_with_its_line(tmp_path, text, kind, words):
+    path = tmp_path / "a"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=words):
+        read(path, layout_of(str(path), kind, None))
+
+
+def test_other_refusals(tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_bytes(b"a A\n\xff B\n")
+    with pytest.raises(ValueError, match="line 2: the byte 0xff"):
+        read(path, layout_of(str(path), "conll", None))
+    with pytest.raises(ValueError, match="no column of tags 7; label may be numbers from 1 to 1"):
+        layout_of(str(path), "conll", "7")
+    with pytest.raises(ValueError, match="no column of tags pos; label may be lemma, upos"):
+        layout_of(str(path), "conllu", "pos")
+    assert format_of("a.csv", None) is None
+    assert format_of("a.csv", "conll") == "conll"
+    assert format_of("a", "csv") is None

@@ -143,7 +143,7 @@ class HostScorer:
 
     def votes(self, then: DualState) -> np.ndarray:
         """The votes at some moment."""
-        return then.votes(self.products, together=False, sign_of_zero=0.0)
+        return then.votes(self.products.T.copy(), together=False, sign_of_zero=0.0)
 
 
 def figures(state: DualState, scorer: Any, y: np.ndarray, time: int) -> list[float]:

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rosenblatt import Perceptron
+from rosenblatt import Perceptron, learner
 from rosenblatt.labels import UnknownLabelError, codes_of
-from rosenblatt.learner import Learner, TrainingRows
+from rosenblatt.learner import Learner, SlowVoteWarning, TrainingRows
 from rosenblatt.parameters import LINEAR, ParameterError
 from rosenblatt.rows import rows_of
 from rosenblatt.storage.file import load_model, save_model
+from rosenblatt.training import solutions
 from rosenblatt.training import state as states
 from rosenblatt.training.solutions import SOLUTIONS
 from rosenblatt.training.tasks import LinearTask
@@ -311,3 +312,30 @@ def test_more_weights_than_memory_holds_are_refused_in_the_words_of_the_caller()
 def test_labels_that_were_not_promised_are_refused():
     with pytest.raises(UnknownLabelError, match="Row 0 has the label 7"):
         rows(np.zeros((1, 2)), [7], np.array([0, 1]))
+
+
+def test_a_vote_of_very_many_is_warned_of(monkeypatch):
+    X, y = blobs(60, 5)
+    model = Perceptron(solution="vote", random_state=0).fit(X, y)
+    wanted = model.decision_function(X)
+    monkeypatch.setattr(learner, "MOST_VOTES", 60 * model.n_mistakes_ - 1)
+    sentence = f"Each of 60 rows is put to the vote of {model.n_mistakes_:,} weights, which takes"
+    with pytest.warns(SlowVoteWarning, match=sentence):
+        np.testing.assert_array_equal(model.decision_function(X), wanted)
+    model.decision_function(X[:59])
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("columns", [0, 10_000])
+def test_votes_are_the_same_however_rows_are_put_to_them(form, columns, monkeypatch):
+    X, y = blobs(90, 6, classes=2 if form == "two" else 4)
+    X = np.round(2 * X)  # exact
+    X[np.abs(X) < 2] = 0
+    X = np.hstack([X, np.zeros((90, columns))])
+    model = Perceptron(solution="vote", max_iter=3, random_state=0, **form_parameters(form))
+    wanted = model.fit(X, y).decision_function(X)
+    for at_once in (1, 200_000):
+        monkeypatch.setattr(solutions, "NUMBERS_AT_ONCE", at_once)
+        for make in LAYOUTS.values():
+            model.fit(make(X), y)
+            np.testing.assert_array_equal(model.decision_function(make(X)), wanted)

@@ -1,5 +1,6 @@
 """A model with its features: it learns from batches, all or nothing, and scores them."""
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
@@ -22,9 +23,14 @@ from .training.solutions import Last, Vote, chosen, new_state, zeros
 from .training.tasks import LinearTask, Task, scores, steps_of
 
 MOST_WEIGHTS = 2**28  # 3 GB with their average
+MOST_VOTES = 10**9  # seconds
 FIRST_ROW = np.zeros(1, np.uint32)
 BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by; benchmarks/defaults.py
 HERE = np.zeros(1, np.intp)
+
+
+class SlowVoteWarning(UserWarning):
+    """Very many weights vote on very many rows."""
 
 
 class TrainingRows(NamedTuple):
@@ -317,6 +323,13 @@ class Learner:
 
     def shares(self, X: Any) -> Array:
         """The share of votes of each row of a matrix, one column per output."""
+        if X.shape[0] * self.mistakes > MOST_VOTES:
+            warnings.warn(
+                f"Each of {X.shape[0]:,} rows is put to the vote of {self.mistakes:,} weights, "
+                "which takes a while; the average of the weights predicts nearly the same at once.",
+                SlowVoteWarning,
+                stacklevel=4,
+            )
         sign = SIGN_OF_ZERO[self.ties]
         return np.hstack([state.votes(X, sign) for state in self.states])
 

@@ -243,6 +243,17 @@ SEQUENCE: Mapping[str, Parameter] = {
     "random_state": anything(None),
     "verbose": anything(0),
 }
+NETWORK: Mapping[str, Parameter] = {
+    "growth": choice("upstart", "upstart", "tiling", "tower", "pyramid"),
+    "lift": choice("auto", "auto", "sphere", "none"),
+    "max_units": count(100),
+    "patience": count(10),
+    "max_iter": count(100),
+    "early_stopping": anything(False),
+    "validation_fraction": ANY_RULE["validation_fraction"],
+    "random_state": anything(None),
+    "verbose": anything(0),
+}
 FOR_FILES: dict[str, Any] = {
     "solution": "average",
     "max_iter": 10,
@@ -448,13 +459,13 @@ CONFLICTS: tuple[Conflict, ...] = (
     ),
     Conflict(
         "cluster",
-        lambda p: p["average_decay"] > 0 and p["mode"] == "mixing",
+        lambda p: p.get("average_decay", 0) > 0 and p["mode"] == "mixing",
         "{average_decay} forgets in the order of the rows, and {mode} has none over all "
         'partitions; use {mode="sequential"}.',
     ),
     Conflict(
         "cluster",
-        lambda p: bool(p["calibrate"]),
+        lambda p: bool(p.get("calibrate")),
         "{calibrate} is not known to a cluster; leave it out.",
     ),
     Conflict(
@@ -479,7 +490,7 @@ CONFLICTS: tuple[Conflict, ...] = (
     ),
     Conflict(
         "steps",
-        lambda p: bool(p["calibrate"]),
+        lambda p: bool(p.get("calibrate")),
         "steps goes through all rows; {calibrate} would hold some out.",
     ),
 )

@@ -33,10 +33,12 @@ def test_the_command_trains_on_a_cluster(client, tmp_path, way):
     model = tmp_path / "model"
     command = ["train", f"{tmp_path}/part-*.csv", "--cluster", where.get(way, way), "--epochs", "2"]
     command += ["--test", f"{tmp_path}/part-0.csv", "-o", str(model), "--checkpoint", "0"]
+    command += ["--bias-step", "1"]
     result = CliRunner().invoke(app, command, catch_exceptions=False)
     assert "120 rows, 4 features, 2 classes" in result.output
     assert "per shard" in result.output
     settings = {"solution": "average", "max_iter": 2, "random_state": 0}
+    settings["intercept_step"] = rosenblatt.load(model)[-1].intercept_step
     expected = fit(Perceptron(**settings), f"{tmp_path}/part-*.csv", client=client)
     assert np.array_equal(rosenblatt.load(model)[-1].coef_, expected.coef_)
     told = CliRunner().invoke(app, ["predict", str(model), f"{tmp_path}/part-0.csv"])
@@ -118,10 +120,11 @@ def test_rules_with_variances_train_on_a_cluster(client, tmp_path):
         rows_file(tmp_path / f"part-{number}.csv", X[part], y[part])
     where = ["--cluster", client.scheduler.address, "-q", "-o", str(tmp_path / "model")]
     command = ["train", f"{tmp_path}/part-*.csv", *where, "--epochs", "2", "--rule", "arow"]
-    CliRunner().invoke(app, [*command, "--r", "2"], catch_exceptions=False)
+    CliRunner().invoke(app, [*command, "--r", "2", "--bias-step", "1"], catch_exceptions=False)
     model = rosenblatt.load(tmp_path / "model")[-1]
     assert (type(model).__name__, model.r) == ("AROW", 2)
     settings = {"solution": "average", "max_iter": 2, "random_state": 0, "r": 2}
+    settings["intercept_step"] = model.intercept_step
     expected = fit(AROW(**settings), f"{tmp_path}/part-*.csv", client=client)
     assert np.array_equal(model.coef_, expected.coef_)
     with pytest.raises(ParameterError, match="cannot be mixed by romma"):

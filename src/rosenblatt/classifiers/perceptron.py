@@ -16,8 +16,9 @@ class Perceptron(LinearClassifier):
     ----------
     solution : {"last", "average", "vote", "pocket"}, default="last"
         Which weights become the model: the last ones; their average over all rows seen; the
-        majority vote of all of them (Freund & Schapire 1999); or the best on the training data
-        so far, with ratchet (Gallant 1990).
+        majority vote of all of them (Freund & Schapire 1999), which keeps every mistaken row and
+        goes through all mistakes to predict one; or the best on the training data so far, with
+        ratchet (Gallant 1990).
     average_decay : float, default=0.0
         With ``solution="average"``, the share of what it counts that every row loses with each row
         after it: 0.001 averages over about the last thousand, so that the model follows data that

@@ -506,8 +506,7 @@ class KernelPerceptron(OnlineClassifier):
                 self._check_parameters()
                 self._check_history()
                 blocks = [gram(state.support[part], rows) for part in slices]
-                values = np.concatenate([np.empty((0, rows.shape[0])), *blocks])
-                products = np.ascontiguousarray(values.T)
+                products = np.concatenate([np.empty((0, rows.shape[0])), *blocks])
                 return state.votes(products, self._together, SIGN_OF_ZERO[self.ties])
             coef, bias = self._coefficients()
             scores = np.zeros((len(bias), rows.shape[0]))

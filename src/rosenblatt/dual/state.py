@@ -144,20 +144,20 @@ class DualState:
         return coef, added(lifts.outputs, lifts.steps, outputs)
 
     def votes(self, products: Array, together: bool, sign_of_zero: float) -> Array:
-        """The share of the votes for each output, by kernel values of rows with the support."""
+        """The share of the votes for each output, by kernel values of the support with rows."""
         outputs, updates = len(self.bias), self.updates
-        out = np.zeros((len(products), outputs))
+        out = np.zeros((outputs, products.shape[1]))
         if together:
             survived = np.diff(updates.times, prepend=0, append=self.seen[0]).astype(np.float64)
             linear.multiclass_votes(np.zeros_like(out), products, updates, survived, out)
-            return out / max(int(self.seen[0]), 1)
+            return np.ascontiguousarray(out.T) / max(int(self.seen[0]), 1)
         for problem in range(outputs):
             own = Updates(*(part[updates.labels == problem] for part in updates))
             survived = np.diff(own.times, prepend=0, append=self.seen[problem]).astype(np.float64)
-            scores, share = np.zeros((2, len(products), 1))
-            linear.perceptron_votes(scores, products, own, survived, sign_of_zero, share)
-            out[:, problem] = share[:, 0] / max(int(self.seen[problem]), 1)
-        return out
+            scores = np.zeros(products.shape[1])
+            linear.perceptron_votes(scores, products, own, survived, sign_of_zero, out[problem])
+            out[problem] /= max(int(self.seen[problem]), 1)
+        return np.ascontiguousarray(out.T)
 
 
 STATES = dict.fromkeys(("last", "average", "vote"), DualState)

@@ -219,34 +219,60 @@ def multiclass_missing(examples, order, clock, log, u, ub, intercept_step):
 
 
 # The vote of all weights there ever were: weights k are weights k-1 plus one update, so that their
-# scores on a new row follow from its products with the mistaken rows (Freund & Schapire 1999).
+# scores on new rows follow from the products of these with the mistaken rows (Freund & Schapire
+# 1999). Each line of products, scores and votes has a column per new row: one update moves a whole
+# line, as the vector units need.
 
 
 @inlined
-def moved(k, products, updates):
-    """How far update k moved the score of a row that has these products with mistaken rows."""
-    return updates.steps[k] * (products[updates.rows[k]] + updates.intercept_steps[k])
+def move_scores(scores, sign, k, products, updates):
+    """Let update k move the scores of all rows."""
+    step, bias = sign * updates.steps[k], updates.intercept_steps[k]
+    line = products[updates.rows[k]]
+    for r in range(len(scores)):
+        scores[r] += step * (line[r] + bias)
 
 
 @compiled
 def perceptron_votes(scores, products, updates, survived, sign_of_zero, out):
     """Each weight vector's sign, times the rows it survived."""
-    for r in range(len(scores)):
-        a = scores[r, 0]
-        for k in range(len(survived)):
-            if k > 0:
-                a += moved(k - 1, products[r], updates)
-            out[r, 0] += survived[k] * (np.sign(a) if a != 0 else sign_of_zero)
+    for k in range(len(survived)):
+        if k > 0:
+            move_scores(scores, 1.0, k - 1, products, updates)
+        votes = survived[k]
+        tie = votes * sign_of_zero
+        for r in range(len(scores)):
+            out[r] += votes if scores[r] > 0.0 else (-votes if scores[r] < 0.0 else tie)
 
 
 @compiled
 def multiclass_votes(scores, products, updates, survived, out):
     """Each weight matrix's best class, times the rows it survived; of equals, the first."""
-    for r in range(len(scores)):
-        s = scores[r]
-        for k in range(len(survived)):
-            if k > 0:
-                change = moved(k - 1, products[r], updates)
-                s[updates.labels[k - 1]] += change
-                s[updates.rivals[k - 1]] -= change
-            out[r, np.argmax(s)] += survived[k]
+    best = np.zeros(scores.shape[1], np.intp)
+    for r in range(len(best)):
+        best[r] = np.argmax(scores[:, r])
+    for k in range(len(survived)):
+        if k > 0:
+            label, rival = updates.labels[k - 1], updates.rivals[k - 1]
+            move_scores(scores[label], 1.0, k - 1, products, updates)
+            move_scores(scores[rival], -1.0, k - 1, products, updates)
+            for r in range(len(best)):
+                best[r] = best_after(scores, best[r], label, rival, r)
+        for r in range(len(best)):
+            out[best[r], r] += survived[k]
+
+
+@inlined
+def best_after(scores, best, label, rival, r):
+    """The best class of a row, which was best before the scores of two classes moved."""
+    if best in (label, rival):
+        best = 0
+        for c in range(1, len(scores)):
+            if scores[c, r] > scores[best, r]:
+                best = c
+        return best
+    for c in (label, rival):
+        a, b = scores[c, r], scores[best, r]
+        if a > b or (a == b and c < best):
+            best = c
+    return best

@@ -185,6 +185,7 @@ def run(service: Service, listening: list[socket.socket]) -> None:
         date_header=False,
         timeout_graceful_shutdown=GRACE,
         backlog=1024,
+        limit_concurrency=4 * max(service.doors.open, 64),  # connections
     )
     server = Server(config)
 

@@ -159,6 +159,8 @@ def touched(rows: Rows, width: int) -> Any:
     return rows.indices if few else ...
 
 
+MANY_COLUMNS = 2**13  # of which a few rows have only some
+NUMBERS_AT_ONCE = 2**22  # of rows, and of their products with mistaken rows, when these vote
 LARGEST_GROWTH = 177.0  # e^177 is 2^255: sums of it are still far from overflow
 
 
@@ -315,22 +317,36 @@ class Vote(Last):
         check_updates(updates, n_rows, len(self.bias), self.seen)
         require(np.all(np.diff(updates.times) >= 0), "its updates are out of order")
 
-    def votes(self, X: Any, sign_of_zero: float = 0.0, rows_at_once: int = 1024) -> Array:
+    def votes(self, X: Any, sign_of_zero: float = 0.0) -> Array:
         """The share of the votes for each class; for two, from -1 (all against) to 1."""
-        out = np.zeros((X.shape[0], len(self.bias)))
+        out = np.zeros((len(self.bias), X.shape[0]))
         updates = joined(self.updates)
         survived = np.diff(updates.times, prepend=0, append=self.seen).astype(np.float64)
-        for begin in range(0, X.shape[0], rows_at_once):
-            block, share = X[begin : begin + rows_at_once], out[begin : begin + rows_at_once]
-            scores = (block @ self.first_weights).reshape(share.shape) + self.first_bias
-            scores = scores.astype(np.float64)
-            parts = [to_dense(block @ support.T) for support in self.supports]
-            products = np.hstack([*parts, np.empty((len(share), 0))])
+        n_support = sum(support.shape[0] for support in self.supports)
+        width = min(X.shape[1], MANY_COLUMNS)
+        at_once = int(np.clip(NUMBERS_AT_ONCE // max(n_support, width, 1), 4, 1024))
+        for begin in range(0, X.shape[0], at_once):
+            rows = upright(X[begin : begin + at_once])
+            scores = (self.first_weights.T @ rows).reshape(len(out), -1)
+            scores = (scores + self.first_bias[:, None]).astype(np.float64)
+            share = np.zeros(scores.shape)
+            parts = [to_dense(support @ rows) for support in self.supports]
+            nothing = np.empty((0, scores.shape[1]))
+            products = parts[0] if len(parts) == 1 else np.vstack([nothing, *parts])
             if self.weights.ndim == 1:
-                linear.perceptron_votes(scores, products, updates, survived, sign_of_zero, share)
+                given = scores[0], products, updates, survived
+                linear.perceptron_votes(*given, sign_of_zero, share[0])
             else:
                 linear.multiclass_votes(scores, products, updates, survived, share)
-        return out / max(self.seen, 1)
+            out[:, begin : begin + at_once] = share
+        return np.ascontiguousarray(out.T) / max(self.seen, 1)
+
+
+def upright(block: Any) -> Any:
+    """Rows as the columns of an array, or of a sparse matrix where that would be large."""
+    if hasattr(block, "indptr") and block.shape[1] > MANY_COLUMNS:
+        return block.T.tocsr()
+    return np.ascontiguousarray(to_dense(block).T)
 
 
 @dataclass

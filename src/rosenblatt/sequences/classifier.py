@@ -192,7 +192,7 @@ class SequencePerceptron(OnlineClassifier):
         codes, forbidden = self._inner_tags(codes, sentences.starts)
         seed = seed_of(self.random_state)
         learnt, held = self._split(len(sentences.starts) - 1, seed)
-        if self._dictionary.with_lexicon:
+        if columns != (FEATURES,):  # a lexicon also tells which words are known
             counted = np.zeros(len(sentences.starts) - 1, bool)
             counted[learnt] = True
             words = sentences.columns[columns[0]], sentences.starts

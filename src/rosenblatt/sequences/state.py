@@ -75,9 +75,9 @@ class PathState:
     def widen(self, width: int) -> None:
         """There are weights for all features from the beginning."""
 
-    def stop_reason(self) -> str:
-        """Why there is no point in going on, if there is none."""
-        return ""
+    def stop_reason(self, clean: bool) -> str:
+        """Why there is no point in going on, if there is none; clean without any mistake."""
+        return "separated" if clean else ""
 
     def coefficients(self, rows: Array | None = None) -> PathWeights:
         """The weights to predict with, of all features or some: the last ones, or their mean."""
@@ -136,9 +136,9 @@ class TaggerState:
     def restored(self) -> None:
         """Set what is not saved, after loading."""
 
-    def stop_reason(self) -> str:
-        """Why there is no point in going on, if there is none."""
-        return ""
+    def stop_reason(self, clean: bool) -> str:
+        """Why there is no point in going on, if there is none; clean without any mistake."""
+        return "separated" if clean else ""
 
     @staticmethod
     def sizes(model: Any) -> tuple[Sizes, Any]:

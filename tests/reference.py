@@ -1025,3 +1025,35 @@ def structured_perceptron(tokens, paths, n_tags, markov, margin, orders):
             seen += 1
     average = {name: weights[name] - sums[name] / seen for name in weights}
     return StructuredPerceptron(weights, average, updates)
+
+
+def fires(x, unit):
+    """Whether a unit, a pair of weights and a bias, is on for a row."""
+    return sum(w * v for w, v in zip(unit[0], x, strict=True)) + unit[1] > 0
+
+
+def tower_answer(x, units, pyramid=False):
+    """Gallant (1990): each unit sees the row and the one before, or all; the last one answers."""
+    before = []
+    for unit in units:
+        seen = before if pyramid else before[-1:]
+        before.append(1.0 if fires([*x, *seen], unit) else -1.0)
+    return before[-1]
+
+
+def tiling_answer(x, layers):
+    """Mézard & Nadal (1989): each layer sees the one before; the first unit of the last answers."""
+    for layer in layers:
+        x = [1.0 if fires(x, unit) else -1.0 for unit in layer]
+    return x[0]
+
+
+def upstart_answer(x, unit, units):
+    """Frean (1990): daughters, units (weights, bias, parent, sign), turn their parent on or off."""
+    pushes = sum(
+        sign
+        for number, (_, _, parent, sign) in enumerate(units)
+        if parent == unit and upstart_answer(x, number, units) > 0
+    )
+    on = pushes > 0 if pushes else fires(x, units[unit][:2])
+    return 1.0 if on else -1.0

@@ -16,7 +16,10 @@ ROOT = Path(__file__).parents[1]
 README = ROOT / "README.md"
 KERNEL = "def perceptron("
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
-EXTRAS = {"docs/export.md": ["onnx", "onnxruntime"]}  # what a page needs beyond the package
+EXTRAS = {  # what a page needs beyond the package
+    "docs/export.md": ["onnx", "onnxruntime"],
+    "docs/service.md": ["httpx"],
+}
 EXAMPLES = sorted(ROOT.glob("examples/*.py"))
 
 FENCED = re.compile(r"^([ \t]*)```(\w*)[^\n]*\n(.*?)^\1```", re.MULTILINE | re.DOTALL)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .classifiers.steps import Step, steps
     from .dual.classifier import KernelPerceptron
     from .features import Features
+    from .networks.classifier import PerceptronNetwork
     from .pipeline import load, save, train
     from .reading.batches import Batch
     from .reading.reader import Reader, read
@@ -49,6 +50,7 @@ _ROOMS = {
     "classifiers.steps": ["Step", "steps"],
     "dual.classifier": ["KernelPerceptron"],
     "features": ["Features"],
+    "networks.classifier": ["PerceptronNetwork"],
     "pipeline": ["load", "save", "train"],
     "reading.batches": ["Batch"],
     "reading.reader": ["Reader", "read"],
@@ -88,6 +90,7 @@ __all__ = [
     "MistakeBounds",
     "PassiveAggressive",
     "Perceptron",
+    "PerceptronNetwork",
     "Progressive",
     "Reader",
     "Report",

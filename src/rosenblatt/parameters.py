@@ -243,6 +243,17 @@ SEQUENCE: Mapping[str, Parameter] = {
     "random_state": anything(None),
     "verbose": anything(0),
 }
+NETWORK: Mapping[str, Parameter] = {
+    "growth": choice("upstart", "upstart", "tiling", "tower", "pyramid"),
+    "lift": choice("auto", "auto", "sphere", "none"),
+    "max_units": count(100),
+    "patience": count(10),
+    "max_iter": count(100),
+    "early_stopping": anything(False),
+    "validation_fraction": ANY_RULE["validation_fraction"],
+    "random_state": anything(None),
+    "verbose": anything(0),
+}
 FOR_FILES: dict[str, Any] = {
     "solution": "average",
     "max_iter": 10,

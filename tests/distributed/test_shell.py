@@ -33,6 +33,7 @@ def test_the_command_trains_on_a_cluster(client, tmp_path, way):
     model = tmp_path / "model"
     command = ["train", f"{tmp_path}/part-*.csv", "--cluster", where.get(way, way), "--epochs", "2"]
     command += ["--test", f"{tmp_path}/part-0.csv", "-o", str(model), "--checkpoint", "0"]
+    command += ["--bias-step", "1"]
     result = CliRunner().invoke(app, command, catch_exceptions=False)
     assert "120 rows, 4 features, 2 classes" in result.output
     assert "per shard" in result.output
@@ -119,7 +120,7 @@ def test_rules_with_variances_train_on_a_cluster(client, tmp_path):
         rows_file(tmp_path / f"part-{number}.csv", X[part], y[part])
     where = ["--cluster", client.scheduler.address, "-q", "-o", str(tmp_path / "model")]
     command = ["train", f"{tmp_path}/part-*.csv", *where, "--epochs", "2", "--rule", "arow"]
-    CliRunner().invoke(app, [*command, "--r", "2"], catch_exceptions=False)
+    CliRunner().invoke(app, [*command, "--r", "2", "--bias-step", "1"], catch_exceptions=False)
     model = rosenblatt.load(tmp_path / "model")[-1]
     assert (type(model).__name__, model.r) == ("AROW", 2)
     settings = {"solution": "average", "max_iter": 2, "random_state": 0, "r": 2}

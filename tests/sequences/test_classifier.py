@@ -172,6 +172,8 @@ def test_features_as_sklearn_crfsuite_takes_them():
     other = SequencePerceptron(random_state=0).fit(lists, y)
     assert one.columns_ == other.columns_ == ("feature",)
     assert one.predict(names) == other.predict(lists)
+    zeros = [[{**token, "nothing": 0.0} for token in x] for x in names]
+    assert SequencePerceptron(random_state=0).fit(zeros, y).n_features_ == one.n_features_
     nested = SequencePerceptron(random_state=0).fit(
         [[{"at": {"word": w}, "has": [w[0], w[-1]], "size": len(w)} for w in x] for x in X], y
     )

@@ -13,6 +13,7 @@ from rosenblatt.service.log import LogError
 from .conftest import examples, trained
 
 HOST = "http://127.0.0.1"
+JSON = {"content-type": "application/json"}
 SECRET = "a secret of some length"
 
 
@@ -176,6 +177,24 @@ def test_limits(learning):
     answer = client.post("/predict", json=many)
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
     assert learning.log.last == 0
+
+
+def test_requests_count_until_they_are_answered(learning):
+    service = Service(
+        learning.served, lambda: learning.published, learning, Doors(bytes=1000, open=2)
+    )
+    client, seen = Client(service.app()), []
+    append = learning.log.append
+    learning.log.append = lambda texts: (
+        seen.append((service.open, service.open_bytes > 0)) or append(texts)
+    )
+    assert client.post("/learn", json=examples(1)).status_code == 202
+    assert client.post("/learn", content="{", headers=JSON).status_code == 400
+    assert client.post("/learn", content="x" * 2000, headers=JSON).status_code == 413
+    assert seen == [(1, True)]
+    assert (service.open, service.open_bytes) == (0, 0)
+    service.open_bytes = 5000
+    assert client.post("/predict", json=examples(1)).status_code == 429
 
 
 def test_kinds_that_are_not_read(client):

@@ -78,6 +78,8 @@ def test_what_the_snapshot_lacks_is_learnt_from_the_log(model):
     model.write_bytes(early)  # as before the first snapshot
     learning, said = silent(model)
     assert said == [f"25 examples were learnt again from {log_of(model)}."]
+    learning.call(learning.snapshot).result(10)
+    assert model.read_bytes() == late
     learning.stop()
     assert model.read_bytes() == late
 
@@ -92,6 +94,8 @@ def test_a_corrupt_snapshot_is_rebuilt_from_the_log(model):
         learning, said = silent(model)
         assert "is not an intact model" in said[0]
         assert f"rebuilt from {log_of(model)}" in said[0]
+        learning.call(learning.snapshot).result(10)
+        assert model.read_bytes() == good
         learning.stop()
         assert model.read_bytes() == good
     model.unlink()

@@ -52,7 +52,7 @@ def test_the_page_shows_tries_and_teaches_the_model(driver, serve, model):
     page.until("document.querySelector('#facts').textContent.includes('200')")
     assert "big, small" in driver.find_element("id", "facts").text
     points = page.until("document.querySelector('.curve')?.getAttribute('points')")
-    assert len(points.split()) == 100
+    assert len(points.split()) == 40
     page.fill(size="2.5", colour="red", note="a red one of 2")
     page.click("predict")
     page.until("document.querySelector('#message').textContent.includes('score')")

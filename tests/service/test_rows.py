@@ -7,7 +7,7 @@ import pytest
 
 import rosenblatt
 from rosenblatt.rows import matrix_of, n_rows, to_dense
-from rosenblatt.service.bodies import BadExampleError
+from rosenblatt.service.bodies import BadExampleError, examples_in, flat_objects
 from rosenblatt.service.model import ServedModel
 from rosenblatt.service.rows import together
 from rosenblatt.storage.file import load_model
@@ -90,6 +90,62 @@ def test_what_cannot_be_used_is_named_with_row_and_column(tmp_path, row, column,
     with pytest.raises(BadExampleError, match=sentence) as error:
         make([*examples(2), row], labelled=True)
     assert (error.value.row, error.value.column) == (3, column)
+
+
+ODD = [
+    '{"a": 1, "a": 2, "kind": 1}',
+    '{"a": NaN, "kind": 1}',
+    '{"a": 1, "x": NaN, "kind": 1}',
+    '{"a": Infinity, "kind": 1}',
+    '{"a": 01, "kind": 1}',
+    '{"a": 1e400, "kind": 1}',
+    '{"a": 1e39, "kind": 1}',
+    '{"a": -0, "b": -0.0, "kind": 1}',
+    '{"a": 123456789012345678901234567890, "kind": 1}',
+    '{"a": "3", "kind": 1}',
+    '{"a": true, "kind": 1}',
+    '{"a": null, "kind": 1}',
+    '{"a": 1, "b": 2}',
+    '{"kind": 1}',
+    '{"a": 1, "kind": "1"}',
+    '{"a": 1, "kind": 1.5}',
+    '{"a": 1, "x": [1, 2], "kind": 0}',
+    '{"a": 1, "x": {"a": 2}, "kind": 0}',
+    '{"a": 1, "x": "}, {", "kind": 0}',
+    '{"a": 1, "x": "\\u0061\\"", "kind": 0}',
+    '{"a": 1, "x": "\t", "kind": 0}',
+    '{"a": 1,, "kind": 0}',
+    '{"a": 4.35, "b": 1E+5, "kind": 0}',
+    '{"a": 1} {"a": 2}',
+]
+
+
+@pytest.mark.parametrize("odd", ODD)
+def test_the_quick_way_is_sure_or_leaves_it(tmp_path, odd):
+    """What Arrow takes, Python takes, and for the very same numbers."""
+    made = maker(trained(tmp_path / "m", NUMBERS, text=(), bits=None))
+    texts = [json.dumps(row) for row in NUMBERS]
+    for body in (f"[{texts[0]}, {odd},\n{texts[1]}]", f"{texts[0]}\n{odd}\n{texts[1]}"):
+        kind = "application/json" if body.startswith("[") else "application/x-ndjson"
+        plain = flat_objects(body.encode(), kind, 10)
+        quick = None if plain is None else made.quickly(plain, labelled=True)
+        if quick is not None:
+            slow = examples_in(body.encode(), kind, 10, False)
+            assert plain == [one.text for one in slow]
+            wanted = made.make([one.value for one in slow], labelled=True)
+            assert quick.labels == wanted.labels
+            assert quick.rows.values.tobytes() == wanted.rows.values.tobytes()
+
+
+def test_the_quick_way_is_taken(tmp_path):
+    made = maker(trained(tmp_path / "m", NUMBERS, text=(), bits=None))
+    for body, kind in (
+        (json.dumps(NUMBERS), "application/json; charset=utf-8"),
+        ("\n".join(map(json.dumps, NUMBERS)), "application/x-ndjson"),
+    ):
+        plain = flat_objects(body.encode(), kind, 8)
+        assert made.quickly(plain, labelled=True).labels == [row["kind"] for row in NUMBERS]
+        assert flat_objects(body.encode(), kind, 7) is None
 
 
 def test_dates_are_those_of_features(tmp_path):

@@ -9,6 +9,7 @@ import pytest
 from rosenblatt.service.server import bound, is_loopback
 
 from ..cli.conftest import run
+from ..test_docs import ROOT, python_blocks
 from .conftest import examples, replayed, sequence_in
 
 
@@ -24,6 +25,19 @@ def test_an_orderly_end_learns_the_rest_and_writes_the_model(serve, model, numbe
     again = serve(model, "--learn")
     assert again.model()["sequence"] == 20
     assert again.stop()[0] == 0
+
+
+def test_the_client_of_the_page(serve, model):
+    (_, block) = next(python_blocks(ROOT / "docs/service.md"))
+    names = {}
+    exec(compile(block, "service.md", "exec"), names)
+    service = serve(model, "--learn")
+    client = names["Model"](f"http://{service.address}")
+    assert client.learn(examples(3)) == 3
+    assert set(client.predict(examples(5))) <= {"big", "small"}
+    with pytest.raises(Exception, match="400"):
+        client.learn([{"size": "x"}])
+    client.http.close()
 
 
 def test_without_learn_nothing_is_written(serve, model):

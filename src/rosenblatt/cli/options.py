@@ -287,7 +287,7 @@ class ReadingOptions:
     ] = None
     bits: Annotated[
         int | None,
-        typer.Option(help="To 2^bits columns (18; 20 with text).", metavar="N", **READING),
+        typer.Option(help="Hash to 2^N columns (18; text 20).", metavar="N", **READING),
     ] = None
     cross: Annotated[
         list[str] | None,

@@ -32,6 +32,7 @@ def why(stop_reason: str, mistakes: int, epochs: int, seconds: float) -> str:
     passes = count(epochs, "epoch")
     reasons = {
         "separated": "a pass without mistakes",
+        "zero_weights": "all weights are 0, where every row ties, and ties count as right",
         "max_iter": f"{passes} {'is' if epochs == 1 else 'are'} over",
         "no_improvement": "the held-out rows gained no more, and the best weights were taken",
     }

@@ -109,7 +109,7 @@ class NewOptions(RuleOptions):
         typer.Option(help="Hash to 2^bits columns (18; 20 with text).", metavar="N", **NEW),
     ] = None
     solution: Annotated[
-        Solution | None, typer.Option(help="average or last (average).", metavar="WHICH", **NEW)
+        Solution | None, typer.Option(help="average or last (last).", metavar="WHICH", **NEW)
     ] = None
     average_decay: Annotated[
         float | None, typer.Option(help="What the average forgets a row.", metavar="SHARE", **NEW)

@@ -18,6 +18,7 @@ from numba.extending import intrinsic
 from .compiling import compiled, helper, inlined
 
 LANES = 8
+AT_ONCE = (6, 3, 1)  # vectors of a row that are added up in one go
 IMPOSSIBLE = np.float32(-1e30)
 
 
@@ -110,20 +111,34 @@ def add_rows(context, rows, features, values, first, last, out, place, width):
         weights, numbers, factors, first, last, out, place, width = arguments
         kinds = signature.args
         size, vector = ir.IntType(64), ir.VectorType(ir.FloatType(), LANES)
-        total = cgutils.alloca_once(builder, vector)
-        with cgutils.for_range_slice(builder, size(0), width, size(LANES), size) as (lane, _):
-            builder.store(ir.Constant(vector, [0.0] * LANES), total)
-            with cgutils.for_range_slice(builder, first, last, size(1), size) as (k, _):
-                number = builder.load(pointer_to(context, builder, kinds[1], numbers, k))
-                row = builder.mul(builder.zext(number, size), width)
-                at = pointer_to(context, builder, kinds[0], weights, builder.add(row, lane))
-                eight = load_eight(builder, at)
-                if not isinstance(kinds[2], types.NoneType):
-                    factor = builder.load(pointer_to(context, builder, kinds[2], factors, k))
-                    eight = builder.fmul(eight, eight_of(builder, factor))
-                builder.store(builder.fadd(builder.load(total), eight), total)
-            at = pointer_to(context, builder, kinds[5], out, builder.add(place, lane))
-            store_eight(builder, builder.load(total), at)
+        zero = ir.Constant(vector, [0.0] * LANES)
+        begin = size(0)
+        for vectors in AT_ONCE:  # so that most rows are gone through once
+            step = size(vectors * LANES)
+            totals = [cgutils.alloca_once(builder, vector) for _ in range(vectors)]
+            whole = builder.mul(builder.udiv(builder.sub(width, begin), step), step)
+            end = builder.add(begin, whole)
+            with cgutils.for_range_slice(builder, begin, end, step, size) as (lane, _):
+                for total in totals:
+                    builder.store(zero, total)
+                with cgutils.for_range_slice(builder, first, last, size(1), size) as (k, _):
+                    number = builder.load(pointer_to(context, builder, kinds[1], numbers, k))
+                    row = builder.add(builder.mul(builder.zext(number, size), width), lane)
+                    if not isinstance(kinds[2], types.NoneType):
+                        factor = builder.load(pointer_to(context, builder, kinds[2], factors, k))
+                        factor = eight_of(builder, factor)
+                    for v, total in enumerate(totals):
+                        there = builder.add(row, size(v * LANES))
+                        at = pointer_to(context, builder, kinds[0], weights, there)
+                        eight = load_eight(builder, at)
+                        if not isinstance(kinds[2], types.NoneType):
+                            eight = builder.fmul(eight, factor)
+                        builder.store(builder.fadd(builder.load(total), eight), total)
+                for v, total in enumerate(totals):
+                    there = builder.add(builder.add(place, lane), size(v * LANES))
+                    at = pointer_to(context, builder, kinds[5], out, there)
+                    store_eight(builder, builder.load(total), at)
+            begin = end
         return context.get_dummy_value()
 
     size = types.int64
@@ -142,21 +157,34 @@ def max_plus(context, before, start, stride, moves, begin, step, count, out, pla
         before, start, stride, moves, begin, step, count, out, place, width = arguments
         kinds = signature.args
         size, vector = ir.IntType(64), ir.VectorType(ir.FloatType(), LANES)
-        best = cgutils.alloca_once(builder, vector)
-        with cgutils.for_range_slice(builder, size(0), width, size(LANES), size) as (lane, _):
-            builder.store(ir.Constant(vector, [float("-inf")] * LANES), best)
-            row = builder.add(begin, lane)
-            with cgutils.for_range_slice(builder, size(0), count, size(1), size) as (p, _):
-                from_tag = builder.add(start, builder.mul(p, stride))
-                score = builder.load(pointer_to(context, builder, kinds[0], before, from_tag))
-                to_tags = builder.add(row, builder.mul(p, step))
-                at = pointer_to(context, builder, kinds[3], moves, to_tags)
-                path = builder.fadd(eight_of(builder, score), load_eight(builder, at))
-                known = builder.load(best)
-                larger = builder.fcmp_ordered(">", path, known)
-                builder.store(builder.select(larger, path, known), best)
-            at = pointer_to(context, builder, kinds[7], out, builder.add(place, lane))
-            store_eight(builder, builder.fadd(load_eight(builder, at), builder.load(best)), at)
+        least, done = ir.Constant(vector, [float("-inf")] * LANES), size(0)
+        for vectors in AT_ONCE:
+            lanes = size(vectors * LANES)
+            bests = [cgutils.alloca_once(builder, vector) for _ in range(vectors)]
+            whole = builder.mul(builder.udiv(builder.sub(width, done), lanes), lanes)
+            end = builder.add(done, whole)
+            with cgutils.for_range_slice(builder, done, end, lanes, size) as (lane, _):
+                for best in bests:
+                    builder.store(least, best)
+                row = builder.add(begin, lane)
+                with cgutils.for_range_slice(builder, size(0), count, size(1), size) as (p, _):
+                    from_tag = builder.add(start, builder.mul(p, stride))
+                    score = builder.load(pointer_to(context, builder, kinds[0], before, from_tag))
+                    score = eight_of(builder, score)
+                    to_tags = builder.add(row, builder.mul(p, step))
+                    for v, best in enumerate(bests):
+                        there = builder.add(to_tags, size(v * LANES))
+                        at = pointer_to(context, builder, kinds[3], moves, there)
+                        path = builder.fadd(score, load_eight(builder, at))
+                        known = builder.load(best)
+                        larger = builder.fcmp_ordered(">", path, known)
+                        builder.store(builder.select(larger, path, known), best)
+                for v, best in enumerate(bests):
+                    there = builder.add(builder.add(place, lane), size(v * LANES))
+                    at = pointer_to(context, builder, kinds[7], out, there)
+                    total = builder.fadd(load_eight(builder, at), builder.load(best))
+                    store_eight(builder, total, at)
+            done = end
         return context.get_dummy_value()
 
     size = types.int64
@@ -367,16 +395,18 @@ def value_of(k, values):
     return values[k]
 
 
-@helper
-def move_emissions(tokens, i, tag, step, time, weights, sums, settings):
-    """Move the weights of a token's features for a tag."""
+@inlined
+def move_emissions(tokens, i, right, wrong, step, time, weights, sums, settings):
+    """Move the weights of a token's features from a wrong tag to the right one."""
     features, starts, values = tokens
     width, tags = settings.width, settings.tags
     for k in range(np.int64(starts[i]), np.int64(starts[i + 1])):
         row, change = np.int64(features[k]), step * value_of(k, values)
-        weights.emissions[row * width + tag] += np.float32(change)
+        weights.emissions[row * width + right] += np.float32(change)
+        weights.emissions[row * width + wrong] -= np.float32(change)
         if len(sums.emissions) > 0:
-            sums.emissions[row * tags + tag] += time * change
+            sums.emissions[row * tags + right] += time * change
+            sums.emissions[row * tags + wrong] -= time * change
 
 
 @helper
@@ -403,8 +433,7 @@ def move_paths(tokens, right, first, n, step, time, room, weights, sums, setting
     for i in range(n):
         y, z = np.int64(ours[i]), np.int64(room.path[i])
         if y != z:
-            move_emissions(tokens, first + i, y, step, time, weights, sums, settings)
-            move_emissions(tokens, first + i, z, -step, time, weights, sums, settings)
+            move_emissions(tokens, first + i, y, z, step, time, weights, sums, settings)
         earlier, before = context_of(i, tags, markov, ours)
         earlier_found, before_found = context_of(i, tags, markov, room.path)
         if y != z or before != before_found or earlier != earlier_found:
@@ -503,8 +532,8 @@ def learn_greedily(
                 lead = np.float64(room.scores[place + y]) - room.scores[place + rival] + bonus
                 earlier, before = context_of(i, tags, settings.markov, room.path)
                 time = np.float64(seen)
+                move_emissions(tokens, first + i, y, rival, 1.0, time, weights, sums, settings)
                 for tag, step in ((y, 1.0), (rival, -1.0)):
-                    move_emissions(tokens, first + i, tag, step, time, weights, sums, settings)
                     move_transition(earlier, before, tag, step, time, weights, sums, settings)
                 log[updates].position = t
                 log[updates].margin = lead
@@ -514,6 +543,18 @@ def learn_greedily(
             room.path[i] = found
             seen += 1
     return len(order), updates, loss, seen
+
+
+@compiled
+def find_moved(weights, sums, settings, moved):
+    """Mark the features whose weights are or were not zero."""
+    width, tags = settings.width, settings.tags
+    for row in range(len(moved)):
+        for t in range(tags):
+            there = len(sums.emissions) > 0 and sums.emissions[row * tags + t] != 0
+            if there or weights.emissions[row * width + t] != 0:
+                moved[row] = True
+                break
 
 
 # The best path through each tag of each token.

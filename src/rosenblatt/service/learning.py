@@ -60,8 +60,8 @@ def log_of(path: Path) -> Path:
     return path.with_name(path.name + ".log")
 
 
-def recovered(path: Path, say: Callable[[str], None]) -> tuple[ServedModel, Log]:
-    """The model after the last example of its log, and the log."""
+def recovered(path: Path, say: Callable[[str], None]) -> tuple[ServedModel, Log, int]:
+    """The model after the last example of its log, the log, and the last example in the file."""
     place = log_of(path)
     if not place.exists():
         model = load_model(path)
@@ -71,12 +71,13 @@ def recovered(path: Path, say: Callable[[str], None]) -> tuple[ServedModel, Log]
             say(f"There is no log {place}; a new one goes on after example {served.sequence:,}.")
         log = Log.create(place, path.read_bytes(), served.sequence)
         served.log = log.identity
-        return served, log
+        return served, log, served.sequence
     log = Log(place, writes=True)
     try:
         served = last_snapshot(path, log, say)
         served.refuse_to_learn()
         begun, told = served.sequence, time.monotonic()
+        saved = begun if served.name == str(path) else -1
         for sequence in served.replay(log):
             if time.monotonic() > told + 5:
                 told = time.monotonic()
@@ -86,7 +87,8 @@ def recovered(path: Path, say: Callable[[str], None]) -> tuple[ServedModel, Log]
     except BaseException:
         log.close()
         raise
-    return served, log
+    served.name = str(path)
+    return served, log, saved
 
 
 def last_snapshot(path: Path, log: Log, say: Callable[[str], None]) -> ServedModel:
@@ -131,13 +133,13 @@ class Learning(threading.Thread):
     ) -> None:
         super().__init__(name="rosenblatt-learning", daemon=True)
         self.path, self.keeping, self.say = path, keeping or Keeping(), say
-        self.served, self.log = recovered(path, say)
+        self.served, self.log, self.saved_sequence = recovered(path, say)
         self.jobs: queue.SimpleQueue[Job | Callable[[], None] | None] = queue.SimpleQueue()
         self.failure: str | None = None
         self.told: str | None = None
         self.snapshots = ThreadPoolExecutor(1, "rosenblatt-snapshot")
         self.saving: Future[None] | None = None
-        self.saved_sequence, self.saved_at = self.served.sequence, time.monotonic()
+        self.saved_at = time.monotonic()
         self.due = self.again_at = 0.0
         self.after_publishing: Callable[[Published], None] = lambda published: None
         self.publish()

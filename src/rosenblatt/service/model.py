@@ -15,7 +15,7 @@ from ..rows import Array, rows_between
 from ..storage.file import load_model
 from ..storage.model import Model
 from ..training.solutions import Last
-from .bodies import DECODER, BadExampleError
+from .bodies import DECODER, NDJSON, BadExampleError, flat_objects
 from .growing import MOST_CLASSES, with_class
 from .log import Log
 from .rows import Learnable, maker_of
@@ -190,14 +190,22 @@ class ServedModel:
         """Learn what a log has after the last example that was learnt; yield how far it got."""
         for entries in log.entries(self.sequence, until):
             try:
-                values = [DECODER.decode(entry.text) for entry in entries]
-                self.learn(self.maker.make(values, labelled=True))
+                self.learn(self.made([entry.text for entry in entries]))
             except (ValueError, KeyError, TypeError) as error:
                 first, last = entries[0].sequence, entries[-1].sequence
                 raise ValueError(
                     f"{log.path}: the examples {first} to {last} are not for this model ({error})."
                 ) from error
             yield self.sequence
+
+    def made(self, texts: list[str]) -> Learnable:
+        """The rows of examples of the log."""
+        body = "\n".join(texts).encode()
+        plain = flat_objects(body, NDJSON[0], len(texts))
+        given = None if plain is None else self.maker.quickly(plain, labelled=True)
+        if given is not None and len(given.labels or ()) == len(texts):
+            return given
+        return self.maker.make([DECODER.decode(text) for text in texts], labelled=True)
 
     # Being published and kept
 
@@ -218,6 +226,8 @@ class ServedModel:
         }
         learner, kept = self.learner, self.kept
         facts = {**kept.facts, "service": copy.deepcopy(about)}
+        if self.sequence:
+            facts.pop("calibration", None)  # it was that of other weights
         return kept._replace(
             classes=learner.classes, states=copy.deepcopy(learner.states), facts=facts
         )

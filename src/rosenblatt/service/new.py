@@ -10,7 +10,7 @@ import numpy as np
 
 from ..labels import known_classes
 from ..learner import Learner
-from ..parameters import FAMILY, ParameterError, check, parameters_for_files
+from ..parameters import FAMILY, ParameterError, check, how_to_learn
 from ..reading.recipe import OTHER_BITS, TEXT_BITS, FeatureRecipe
 from ..reading.scaling import Scale
 from ..storage.model import Model
@@ -106,7 +106,7 @@ def new_model(
     features: Sequence[str],
     label: str = "label",
     bits: int | None = None,
-    rule: str = "perceptron",
+    rule: str | None = None,
     **given: Any,
 ) -> Model:
     """A model that has seen nothing.
@@ -120,12 +120,14 @@ def new_model(
     label, bits
         The name of the label's column, and how many columns words and texts are hashed to.
     rule, **given
-        What an example does to the weights, and the parameters of the estimator.
+        What an example does to the weights, and the parameters of the estimator; what suits one
+        pass over a file unless they are given.
     """
     numbers = all(is_number(word) for word in labels)
     classes = known_classes(labels, np.dtype(np.float64 if numbers else np.str_))
     recipe = recipe_for([column_of(one) for one in features], label, numbers, bits)
-    parameters = parameters_for_files(rule, **({"max_iter": 1, "order": "fixed"} | given))
+    once = {"max_iter": 1, "order": "fixed", "intercept_step": 1.0}
+    rule, parameters = how_to_learn(rule, **(once | given))
     estimator, table = FAMILY[rule]
     check(parameters, table)
     width = len(recipe["columns"]) if recipe["bits"] is None else 1 << recipe["bits"]

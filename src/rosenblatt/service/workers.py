@@ -179,11 +179,15 @@ class Worker(Service):
 
     async def forward(self, request: Any) -> Any:
         """Pass a request on."""
+        async with self.admitted(request) as body:
+            return await self.answered_inside(request, body)
+
+    async def answered_inside(self, request: Any, body: bytes) -> Any:
+        """What the process that learns answers."""
         from starlette.responses import Response
 
         from .app import Refusal
 
-        body = await self.body(request)
         names = "host", "content-type", "authorization", "origin"
         given = {name: request.headers[name] for name in names if name in request.headers}
         given |= {"connection": "close", "content-length": str(len(body))}

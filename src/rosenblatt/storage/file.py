@@ -191,7 +191,7 @@ def unpacked(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
     parameters = header["parameters"]
     if isinstance(parameters.get("class_weight"), list):
         parameters["class_weight"] = dict(parameters["class_weight"])
-    kind = state_class(header["estimator"], parameters["solution"])
+    kind = state_class(header["estimator"], parameters.get("solution", ""))
     rule = None if header["rule"] is None else RULES[header["rule"]]
     require((rule is None) != hasattr(kind, "rule"), "its rule is not that of its states")
     width = header["facts"].get("width")

@@ -68,7 +68,7 @@ def check(model: Model) -> None:
         check_checkpoint(checkpoint)
         require(checkpoint.epoch == len(model.history), "its checkpoint is not in its history")
         kept += [] if checkpoint.best is None else [checkpoint.best]
-    kind = state_class(model.estimator, model.parameters["solution"])
+    kind = state_class(model.estimator, model.parameters.get("solution", ""))
     if hasattr(kind, "sizes"):
         sizes, dtype = kind.sizes(model)
     else:

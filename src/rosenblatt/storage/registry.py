@@ -15,6 +15,7 @@ ESTIMATORS = {
     "AROW": ("..classifiers.family", "..training.solutions:SOLUTIONS"),
     "SCW": ("..classifiers.family", "..training.solutions:SOLUTIONS"),
     "KernelPerceptron": ("..dual.classifier", "..dual.state:STATES"),
+    "PerceptronNetwork": ("..networks.classifier", "..networks.state:STATES"),
     "SequencePerceptron": ("..sequences.classifier", "..sequences.state:STATES"),
 }
 """By name: the room of an estimator, imported when a file asks for it; its states by solution."""

@@ -1,0 +1,414 @@
+"""How much can be asked of a service that learns, and what survives when it is killed?
+
+python benchmarks/service.py
+python benchmarks/service.py --kills 100
+python benchmarks/service.py --examples 10000000
+"""
+
+import importlib.util
+import json
+import multiprocessing
+import os
+import random
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from measure import parser, table
+
+import rosenblatt
+from rosenblatt.service.learning import log_of
+from rosenblatt.service.log import Log
+from rosenblatt.service.model import ServedModel, rebuilt
+from rosenblatt.storage.file import save_model
+
+COLUMNS = [f"f{k}" for k in range(75)]
+CLIENTS = 8
+GET = b"GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+VW = "import sys, vowpalwabbit; vowpalwabbit.Workspace(arg_list=sys.argv[1:]).run_parser()"
+
+
+# What is sent
+
+
+def made_rows(count: int, seed: int = 0) -> list[dict[str, Any]]:
+    """Rows of 75 numbers with labels that are mostly learnable."""
+    rng = np.random.default_rng(seed)
+    X = rng.standard_normal((count, 75)).round(4)
+    y = X @ np.random.default_rng(1).standard_normal(75) + rng.standard_normal(count) > 0
+    return [
+        dict(zip(COLUMNS, row, strict=True)) | {"label": "yes" if one else "no"}
+        for row, one in zip(X.tolist(), y.tolist(), strict=True)
+    ]
+
+
+def request(path: str, body: bytes) -> bytes:
+    """A request, ready to be sent."""
+    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
+
+
+def requests(path: str, rows: list[dict[str, Any]], at_once: int) -> list[bytes]:
+    """Requests of so many rows each."""
+    parts = [rows[begin : begin + at_once] for begin in range(0, len(rows), at_once)]
+    return [request(path, json.dumps(part[0] if at_once == 1 else part).encode()) for part in parts]
+
+
+# A client over one connection
+
+
+class Connection:
+    """Sends requests one after the other and reads the answers."""
+
+    def __init__(self, port: int) -> None:
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=30)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.rest = b""
+
+    def ask(self, sent: bytes) -> tuple[int, bytes]:
+        """The status and body of an answer."""
+        self.socket.sendall(sent)
+        data = self.rest
+        while (end := data.find(b"\r\n\r\n")) < 0:
+            data += self.more()
+        head = data[:end].lower()
+        at = head.index(b"content-length:") + 15
+        size = int(head[at : (head + b"\r\n").index(b"\r\n", at)])
+        while len(data) < end + 4 + size:
+            data += self.more()
+        self.rest = data[end + 4 + size :]
+        return int(head[9:12]), data[end + 4 : end + 4 + size]
+
+    def more(self) -> bytes:
+        """What came next."""
+        some = self.socket.recv(1 << 16)
+        if not some:
+            raise ConnectionError("The service closed the connection.")
+        return some
+
+
+def one_client(job: tuple[int, list[bytes], float, float]) -> list[float]:
+    """Send requests for so many seconds, at some rate or as fast as answers come; the times."""
+    port, sent, seconds, rate = job
+    connection, times = Connection(port), []
+    begun = time.perf_counter()
+    number = 0
+    while (now := time.perf_counter()) < begun + seconds:
+        if rate and now < begun + number / rate:
+            time.sleep(begun + number / rate - now)
+        start = time.perf_counter()
+        status, body = connection.ask(sent[number % len(sent)])
+        times.append(time.perf_counter() - start)
+        if status not in (200, 202):
+            raise RuntimeError(f"{status} {body.decode()}")
+        number += 1
+    return times
+
+
+def load(port: int, jobs: list[tuple[list[bytes], float]], seconds: float) -> list[list[float]]:
+    """The times of all answers to clients, in processes of their own (two, threads in each)."""
+    given = [(port, sent, seconds, rate) for sent, rate in jobs]
+    halves = [given[::2], given[1::2]] if len(given) > 1 else [given]
+    with multiprocessing.get_context("fork").Pool(len(halves)) as pool:
+        found = pool.map(several_clients, halves)
+    return [times for half in found for times in half]
+
+
+def several_clients(jobs: list[tuple[int, list[bytes], float, float]]) -> list[list[float]]:
+    """Clients in threads."""
+    results: list[list[float]] = [[] for _ in jobs]
+
+    def run(number: int) -> None:
+        results[number] = one_client(jobs[number])
+
+    threads = [threading.Thread(target=run, args=(number,)) for number in range(len(jobs))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return results
+
+
+# The service
+
+
+class Service:
+    """A service in a process of its own."""
+
+    def __init__(self, path: Path, *options: str) -> None:
+        command = [sys.executable, "-m", "rosenblatt", "serve", str(path), "--port", "0"]
+        self.begun = time.perf_counter()
+        self.process = subprocess.Popen(
+            [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+        )
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        self.seconds = time.perf_counter() - self.begun
+        self.port = int(line.partition("http://127.0.0.1:")[2].partition("/")[0])
+
+    def memory(self) -> float:
+        """Megabytes at hand."""
+        pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
+        return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+
+    def about(self) -> dict[str, Any]:
+        """What /model says."""
+        found: dict[str, Any] = json.loads(Connection(self.port).ask(GET % b"/model")[1])
+        return found
+
+    def end(self, number: int = signal.SIGTERM) -> None:
+        """End it."""
+        self.process.send_signal(number)
+        self.process.wait(60)
+
+
+@contextmanager
+def served(path: Path, *options: str) -> Iterator[Service]:
+    """A service that ends with the block."""
+    service = Service(path, *options)
+    try:
+        yield service
+    finally:
+        service.end()
+
+
+def new_model(path: Path) -> Path:
+    """A model that knows the columns and little else."""
+    rosenblatt.save(rosenblatt.train(made_rows(200, seed=5), label="label", max_iter=1), path)
+    return path
+
+
+def p99(times: list[list[float]]) -> float:
+    """What 99 of 100 answers take at most, in milliseconds."""
+    return float(np.quantile(np.concatenate(times), 0.99)) * 1e3
+
+
+# The table
+
+
+def learning(folder: Path, seconds: float) -> list[tuple[str, ...]]:
+    """Examples a second, one by one and in batches."""
+    cells = []
+    with served(new_model(folder / "one"), "--learn") as service:
+        for at_once, asked in ((1, 2_000), (1000, 50_000)):
+            sent = requests("/learn", made_rows(4000), at_once)
+            jobs = [(sent[k % len(sent) :] + sent[: k % len(sent)], 0.0) for k in range(CLIENTS)]
+            load(service.port, jobs, min(1.0, seconds))  # once, to warm up
+            times = load(service.port, jobs, seconds)
+            rate = at_once * sum(map(len, times)) / seconds
+            what = f"/learn, {at_once:,} row{'s'[: at_once > 1]} a request, {CLIENTS} clients"
+            cells.append((what, f"{rate:,.0f} rows/s", f"{asked:,} rows/s", f"{p99(times):.1f} ms"))
+    return cells
+
+
+def predicting(folder: Path, seconds: float) -> list[tuple[str, ...]]:
+    """Predictions while it learns: how many, and how long at half of that."""
+    cells = []
+    with served(new_model(folder / "two"), "--learn") as service:
+        rows = made_rows(1000, seed=2)
+        sent, taught = requests("/predict", rows, 1), requests("/learn", rows, 1)
+        jobs = [(sent, 0.0)] * CLIENTS + [(taught, 20.0)]
+        most = sum(map(len, load(service.port, jobs, seconds)[:])) / seconds
+        half = most / 2 / CLIENTS
+        times = load(service.port, [(sent, half)] * CLIENTS + [(taught, 20.0)], seconds)
+        rate = sum(map(len, times)) / seconds
+        cells.append(
+            (f"/predict, one row, {CLIENTS} clients, while learning", f"{most:,.0f} /s", "", "")
+        )
+        cells.append(
+            (
+                "the same at half of that",
+                f"{rate:,.0f} /s",
+                "p99 under 10 ms",
+                f"{p99(times):.1f} ms",
+            )
+        )
+    return cells
+
+
+def against_vw(folder: Path, seconds: float) -> list[tuple[str, ...]]:
+    """Vowpal Wabbit's daemon over its own protocol: a line there, a line back."""
+    if importlib.util.find_spec("vowpalwabbit") is None:
+        print("Without Vowpal Wabbit: pip install vowpalwabbit to compare with it.")
+        return []
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    options = ["--daemon", "--foreground", "--quiet", "--num_children", "1", "--port", str(port)]
+    daemon = subprocess.Popen(
+        [sys.executable, "-c", VW, *options],
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,  # it has a child, which is to end with it
+    )
+    try:
+        rate = lines_a_second(connected_to(port), seconds)
+    finally:
+        os.killpg(daemon.pid, signal.SIGKILL)
+        daemon.wait(10)
+    return [("vw --daemon, its own protocol, one client", f"{rate:,.0f} /s", "", "")]
+
+
+def connected_to(port: int) -> socket.socket:
+    """A connection to a daemon that is about to start."""
+    for _ in range(200):
+        with suppress(OSError):
+            return socket.create_connection(("127.0.0.1", port), timeout=10)
+        time.sleep(0.1)
+    raise RuntimeError("vw --daemon did not start.")
+
+
+def lines_a_second(connection: socket.socket, seconds: float) -> float:
+    """How many rows are predicted a second, one after the other."""
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    lines = [
+        ("| " + " ".join(f"{name}:{row[name]}" for name in COLUMNS) + "\n").encode()
+        for row in made_rows(1000, seed=2)
+    ]
+    count, begun = 0, time.perf_counter()
+    while time.perf_counter() < begun + seconds:
+        connection.sendall(lines[count % len(lines)])
+        answer = b""
+        while not answer.endswith(b"\n"):
+            some = connection.recv(4096)
+            if not some:
+                raise ConnectionError("vw --daemon closed the connection.")
+            answer += some
+        count += 1
+    return count / (time.perf_counter() - begun)
+
+
+class Load:
+    """Clients that learn and predict until the service is gone; what was acknowledged is kept."""
+
+    def __init__(self, port: int, rows: list[dict[str, Any]], name: str) -> None:
+        self.port, self.rows, self.name = port, rows, name
+        self.acknowledged: dict[int, str] = {}
+        self.threads = [threading.Thread(target=self.run, args=(k,)) for k in range(CLIENTS)]
+        for thread in self.threads:
+            thread.start()
+
+    def run(self, client: int) -> None:
+        """One client."""
+        with suppress(OSError, ValueError):
+            connection, number = Connection(self.port), 0
+            while True:
+                mark = f"{self.name}.{client}.{number}"
+                body = json.dumps(self.rows[number % len(self.rows)] | {"mark": mark}).encode()
+                status, answer = connection.ask(request("/learn", body))
+                if status == 202:
+                    self.acknowledged[json.loads(answer)["sequence"]] = mark
+                connection.ask(request("/predict", body))
+                number += 1
+
+    def end(self) -> dict[int, str]:
+        """What was acknowledged, by number."""
+        for thread in self.threads:
+            thread.join()
+        return self.acknowledged
+
+
+def killing(folder: Path, kills: int) -> list[tuple[str, ...]]:
+    """Kill it at random moments under load; count what was lost, learnt twice or differs."""
+    path, chance, rows = new_model(folder / "three"), random.Random(0), made_rows(2000, seed=3)
+    begun, lost, twice, differing = path.read_bytes(), 0, 0, 0
+    known: dict[int, str] = {}
+    offline: ServedModel | None = None
+    for round_ in range(kills + 1):
+        service = Service(path, "--learn", "--save-seconds", "0.2")
+        log = Log(log_of(path), writes=False)
+        offline = offline or rebuilt(log, 0)
+        marks: dict[int, str] = {}
+        for entries in log.entries(0):
+            marks |= {one.sequence: json.loads(one.text)["mark"] for one in entries}
+        for _ in offline.replay(log):
+            pass
+        log.close()
+        lost += sum(marks.get(number) != mark for number, mark in known.items())
+        twice += len(marks) - len(set(marks.values()))
+        save_model(folder / "offline", offline.model())
+        got = Connection(service.port).ask(GET % b"/model.safetensors")[1]
+        differing += got != (folder / "offline").read_bytes() and got != begun
+        if round_ == kills:
+            service.end()
+            break
+        load = Load(service.port, rows, str(round_))
+        time.sleep(chance.uniform(0.05, 1.0))
+        service.end(signal.SIGKILL)
+        known |= load.end()
+    if not known:
+        raise RuntimeError("Nothing was acknowledged before the kills.")
+    found = f"{len(known):,} acknowledged, {lost} lost, {twice} twice, {differing} models differ"
+    return [(f"{kills} x kill -9, {CLIENTS} clients learning and predicting", found, "0, 0, 0", "")]
+
+
+def lasting(folder: Path, examples: int) -> list[tuple[str, ...]]:
+    """Memory while many examples are learnt, and the time of a restart."""
+    path = new_model(folder / "four")
+    service = Service(path, "--learn")
+    sent = requests("/learn", made_rows(10_000, seed=4), 1000)
+    connection = Connection(service.port)
+    least = 0.0
+    for number in range(examples // 1000):
+        connection.ask(sent[number % len(sent)])
+        if number == examples // 10_000:
+            least = service.memory()
+    memory = service.memory()
+    service.end(signal.SIGKILL)
+    again = Service(path, "--learn")
+    learnt = again.about()["sequence"]
+    again.end()
+    size = log_of(path).stat().st_size / 1e9
+    return [
+        (
+            f"{learnt:,} examples: memory after a tenth, and at the end",
+            f"{least:.0f} MB, {memory:.0f} MB",
+            "flat",
+            "",
+        ),
+        (
+            f"restart after kill -9 ({size:.2f} GB of log)",
+            f"{again.seconds:.1f} s",
+            "under 5 s",
+            "",
+        ),
+    ]
+
+
+def main() -> None:
+    made = parser(__doc__ or "")
+    made.add_argument("--kills", type=int, default=10, help="how often it is killed")
+    made.add_argument("--seconds", type=float, default=5.0, help="of each measurement")
+    made.add_argument("--examples", type=int, default=1_000_000, help="to learn at length")
+    chosen = made.parse_args()
+    quick = chosen.quick
+    seconds = 0.5 if quick else chosen.seconds
+    folder = Path(tempfile.mkdtemp(dir=os.environ.get("SERVICE_FOLDER")))
+    parts: list[Callable[[], list[tuple[str, ...]]]] = [
+        lambda: learning(folder, seconds),
+        lambda: predicting(folder, seconds),
+        lambda: against_vw(folder, seconds),
+        lambda: killing(folder, 1 if quick else chosen.kills),
+        lambda: lasting(folder, 20_000 if quick else chosen.examples),
+    ]
+    cells: list[tuple[str, ...]] = [("what", "found", "asked", "p99")]
+    try:
+        for part in parts:
+            cells += part()
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+    table(*cells)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Networks that grow one perceptron at a time, each trained by the perceptron rule alone."""

@@ -322,7 +322,7 @@ class SequencePerceptron(OnlineClassifier):
         """What kernels must know."""
         shape = Shape(0, len(self._tags), self._order_of_tags)
         greedy, margin = self._is_greedy, float(self.margin)
-        return PathSettings(shape.tags, shape.width, shape.markov, greedy, margin, 0.0)
+        return PathSettings(shape.tags, shape.width, shape.markov, greedy, margin)
 
     def _inner_tags(self, codes: Array, starts: Array) -> tuple[Array, Any]:
         """The tags that are learnt, and which may not follow which."""

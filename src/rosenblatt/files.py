@@ -94,6 +94,8 @@ class FileTraining:
         A model to start from instead of zero, with its classes, features and solution.
     rule
         What a row does to the weights, by name.
+    facts
+        What the model is to remember besides.
     """
 
     parameters: dict[str, Any]
@@ -103,6 +105,7 @@ class FileTraining:
     begun: Model | None = None
     initial: Model | None = None
     rule: str = "perceptron"
+    facts: dict[str, Any] = field(default_factory=dict)
     step: float = field(default=1.0, init=False)  # of the bias
 
     @property
@@ -526,6 +529,7 @@ class Kept(NamedTuple):
             "class_rows": self.position.of_class,
             "training": self.training.identity(),
             "plain": False,
+            **self.training.facts,
         }
         if tested is not None:
             facts["held_out"] = asdict(tested)

@@ -55,7 +55,7 @@ def address(tmp_path_factory):
         text=True,
     )
     try:
-        line = process.stdout.readline()
+        line = next(line for line in process.stdout if "compiles" not in line)
         assert line.startswith("The lab is at http://127.0.0.1:"), line
         yield line.split()[4]
         process.send_signal(signal.SIGINT)

@@ -190,6 +190,24 @@ def test_the_lines_on_the_page_make_the_run_on_the_page(page):
     assert model.n_mistakes_ == page.js("return lab.last")
 
 
+def test_work_is_told_and_can_be_cancelled(page):
+    page.open(SMALL)
+    before = page.points()
+    page.js(
+        "lab.bars = []; new MutationObserver(() => {"
+        " const work = document.getElementById('work');"
+        " if (!work.hidden) { lab.bars.push(work.textContent); work.lastElementChild.click(); }"
+        "}).observe(document.getElementById('work'), {attributes: true});"
+        "document.forms[0].elements.data.value = '500-then-500';"
+        "document.forms[0].elements.gap.value = -2;"
+        "lab.ask({do: 'open', address: 'data=500-then-500&gap=-2&form=kernel&max_iter=1000'})"
+    )
+    page.until("document.getElementById('message').textContent.startsWith('Ended')")
+    assert page.js("return lab.bars.length")
+    assert page.points() == before
+    assert page.js("return document.forms[0].elements.data.value") == "blobs"
+
+
 def test_data_figures_and_the_animation_are_saved(page):
     pytest.importorskip("matplotlib", reason="the animation is drawn by matplotlib")
     page.open("data=xor&max_iter=1&order=fixed")
@@ -200,7 +218,7 @@ def test_data_figures_and_the_animation_are_saved(page):
     page.click("save-svg")
     assert b"<svg" in page.downloaded("rosenblatt-a.svg")[:200]
     page.click("save-animation")
-    assert page.downloaded("learning.gif").startswith(b"GIF8")
+    assert page.downloaded("learning-a.gif").startswith(b"GIF8")
 
 
 def test_the_tour_visits_seven_stops(page):

@@ -10,7 +10,7 @@ from rosenblatt.lab.geometry import View
 def told(address):
     shown = state.from_address(address)
     points = shown.points()
-    return page.told(points, page.shown_run(points, shown.first, View()))
+    return page.told_of(points, page.shown_run(points, shown.first, View()))
 
 
 @pytest.mark.parametrize("name", page.WORDS)
@@ -29,6 +29,8 @@ def test_lists_of_options_are_those_of_the_parameters(name):
         ("data=xor&form=kernel&kernel=sigmoid&max_iter=5", "allow more epochs"),
         ("data=blobs&gap=0.01&max_iter=1", "allow more epochs"),
         ("data=blobs", "Separated after"),
+        ("data=xor&ties=correct", "Nothing was learnt"),
+        ("data=xor&ties=correct&form=kernel", "Nothing was learnt"),
         ("data=breast-cancer&max_iter=1000", "at most 5,000 updates"),
     ],
 )

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rosenblatt import Epoch, Perceptron
+from rosenblatt import Epoch, KernelPerceptron, Perceptron
 from rosenblatt.training.history import Count, History, merged, stop_reason
 
 from ..conftest import FORMS, blobs
@@ -54,8 +54,8 @@ class Nothing:
 
     reason = ""
 
-    def stop_reason(self):
-        return self.reason
+    def stop_reason(self, clean):
+        return self.reason or ("separated" if clean else "")
 
 
 def closed(history, scores, mistakes=1, separated=False):
@@ -115,3 +115,19 @@ def test_epochs_of_several_problems_are_summed():
     other = [Epoch(1, 10, 4, 4, 2.0, 1.0)]
     assert merged([one]) is one
     assert merged([one, other]) == [Epoch(1, 20, 7, 6, 3.0, 0.75), Epoch(2, 10, 1, 1, 0.5, 0.75)]
+
+
+@pytest.mark.parametrize("solution", ["last", "average", "vote", "pocket"])
+@pytest.mark.parametrize("estimator", [Perceptron, KernelPerceptron])
+def test_weights_of_0_separate_nothing_where_ties_are_right(estimator, solution):
+    if estimator is KernelPerceptron and solution == "pocket":
+        pytest.skip("the dual form has no pocket")
+    X, y = blobs(20, 2, seed=0)
+    model = estimator(solution=solution, ties="correct").fit(X, y)
+    assert (model.stop_reason_, model.n_mistakes_) == ("zero_weights", 0)
+
+
+def test_ties_that_are_right_separate_from_other_weights():
+    X, y = [[1.0, 0.0], [0.0, 0.0], [-1.0, 0.0]], [1, 1, -1]
+    model = Perceptron(ties="correct", fit_intercept=False).fit(X, y, coef_init=[1.0, 0.0])
+    assert model.stop_reason_ == "separated"

@@ -80,8 +80,9 @@ class Perceptron(LinearClassifier):
         Epochs gone through.
     n_mistakes_ : int
         Updates made, over all calls of ``partial_fit`` or warm starts.
-    stop_reason_ : {"separated", "max_iter", "no_improvement"}
-        Why training ended.
+    stop_reason_ : {"separated", "max_iter", "no_improvement", "zero_weights"}
+        Why training ended. "separated": a pass without mistakes, as ``ties`` counts them;
+        "zero_weights": one with ``ties="correct"`` from weights of 0, which separate nothing.
     history_ : list of Epoch
         One record per epoch: rows, mistakes, errors (J₁), loss (J), validation_score.
 

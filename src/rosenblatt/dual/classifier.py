@@ -116,8 +116,8 @@ class KernelPerceptron(OnlineClassifier):
         Updates made, over all one-vs-rest problems and calls of ``partial_fit``.
     n_iter_ : int
         Epochs gone through.
-    stop_reason_ : {"separated", "max_iter", "budget"}
-        Why training ended.
+    stop_reason_ : {"separated", "max_iter", "budget", "zero_weights"}
+        Why training ended; "zero_weights" as in ``Perceptron``.
     history_ : list of Epoch
         One record per epoch: rows, mistakes, errors (J₁), loss (J).
 

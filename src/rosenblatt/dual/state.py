@@ -81,9 +81,13 @@ class DualState:
     def widen(self, width: int) -> None:
         """There are no weights to widen."""
 
-    def stop_reason(self) -> str:
-        """Why there is no point in going on, if there is none."""
-        return "budget" if self.full else ""
+    def stop_reason(self, clean: bool) -> str:
+        """Why there is no point in going on, if there is none; clean without any mistake."""
+        if self.full:
+            return "budget"
+        if not clean:
+            return ""
+        return "separated" if self.mistakes else "zero_weights"  # where ties are right
 
     def restored(self) -> None:
         """Set what is not saved, after loading."""

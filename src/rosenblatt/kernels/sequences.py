@@ -10,14 +10,10 @@ only fill a vector.
 from typing import NamedTuple
 
 import numpy as np
-from llvmlite import ir
-from numba import types
-from numba.core import cgutils
-from numba.extending import intrinsic
 
 from .compiling import compiled, helper, inlined
+from .vectors import add_rows, max_plus
 
-LANES = 8
 IMPOSSIBLE = np.float32(-1e30)
 
 
@@ -53,8 +49,7 @@ class PathSettings(NamedTuple):
     """How many tags there are, as numbers and as whole vectors; how they depend, and learn.
 
     ``markov`` is how many tags before one it depends on. ``margin`` times the squared length of a
-    token's features is what the right tag must lead by. ``largest_step`` is 0 for steps of 1, else
-    the C of passive-aggressive ones.
+    token's features is what the right tag must lead by.
     """
 
     tags: int
@@ -62,7 +57,6 @@ class PathSettings(NamedTuple):
     markov: int
     greedy: bool
     margin: float
-    largest_step: float
 
 
 class Room(NamedTuple):
@@ -71,97 +65,6 @@ class Room(NamedTuple):
     scores: np.ndarray
     paths: np.ndarray
     path: np.ndarray
-
-
-# Vectors of eight. Numba leaves short loops over tags scalar, which is four times slower.
-
-
-def pointer_to(context, builder, kind, array, place):
-    """The address of an element of an array."""
-    data = context.make_array(kind)(context, builder, array).data
-    return builder.gep(data, [place])
-
-
-def load_eight(builder, pointer):
-    """Eight numbers from an address on."""
-    vector = ir.VectorType(ir.FloatType(), LANES).as_pointer()
-    return builder.load(builder.bitcast(pointer, vector), align=4)
-
-
-def store_eight(builder, value, pointer):
-    """Write eight numbers from an address on."""
-    vector = ir.VectorType(ir.FloatType(), LANES).as_pointer()
-    builder.store(value, builder.bitcast(pointer, vector), align=4)
-
-
-def eight_of(builder, number):
-    """The same number eight times."""
-    vector = ir.VectorType(ir.FloatType(), LANES)
-    lanes = ir.VectorType(ir.IntType(32), LANES)
-    one = builder.insert_element(ir.Constant(vector, ir.Undefined), number, ir.IntType(32)(0))
-    return builder.shuffle_vector(one, one, ir.Constant(lanes, [0] * LANES))
-
-
-@intrinsic
-def add_rows(context, rows, features, values, first, last, out, place, width):
-    """Set a row of ``out`` to the sum of the rows of features first to last, times values."""
-
-    def generate(context, builder, signature, arguments):
-        weights, numbers, factors, first, last, out, place, width = arguments
-        kinds = signature.args
-        size, vector = ir.IntType(64), ir.VectorType(ir.FloatType(), LANES)
-        total = cgutils.alloca_once(builder, vector)
-        with cgutils.for_range_slice(builder, size(0), width, size(LANES), size) as (lane, _):
-            builder.store(ir.Constant(vector, [0.0] * LANES), total)
-            with cgutils.for_range_slice(builder, first, last, size(1), size) as (k, _):
-                number = builder.load(pointer_to(context, builder, kinds[1], numbers, k))
-                row = builder.mul(builder.zext(number, size), width)
-                at = pointer_to(context, builder, kinds[0], weights, builder.add(row, lane))
-                eight = load_eight(builder, at)
-                if not isinstance(kinds[2], types.NoneType):
-                    factor = builder.load(pointer_to(context, builder, kinds[2], factors, k))
-                    eight = builder.fmul(eight, eight_of(builder, factor))
-                builder.store(builder.fadd(builder.load(total), eight), total)
-            at = pointer_to(context, builder, kinds[5], out, builder.add(place, lane))
-            store_eight(builder, builder.load(total), at)
-        return context.get_dummy_value()
-
-    size = types.int64
-    return types.void(rows, features, values, size, size, out, size, size), generate
-
-
-@intrinsic
-def max_plus(context, before, start, stride, moves, begin, step, count, out, place, width):
-    """Add to a row of ``out`` the best of ``before`` plus ``moves``.
-
-    Of ``count`` numbers, from ``start`` on at every ``stride``, each is added to its row of
-    ``moves``, from ``begin`` on at every ``step``; for each tag the largest counts.
-    """
-
-    def generate(context, builder, signature, arguments):
-        before, start, stride, moves, begin, step, count, out, place, width = arguments
-        kinds = signature.args
-        size, vector = ir.IntType(64), ir.VectorType(ir.FloatType(), LANES)
-        best = cgutils.alloca_once(builder, vector)
-        with cgutils.for_range_slice(builder, size(0), width, size(LANES), size) as (lane, _):
-            builder.store(ir.Constant(vector, [float("-inf")] * LANES), best)
-            row = builder.add(begin, lane)
-            with cgutils.for_range_slice(builder, size(0), count, size(1), size) as (p, _):
-                from_tag = builder.add(start, builder.mul(p, stride))
-                score = builder.load(pointer_to(context, builder, kinds[0], before, from_tag))
-                to_tags = builder.add(row, builder.mul(p, step))
-                at = pointer_to(context, builder, kinds[3], moves, to_tags)
-                path = builder.fadd(eight_of(builder, score), load_eight(builder, at))
-                known = builder.load(best)
-                larger = builder.fcmp_ordered(">", path, known)
-                builder.store(builder.select(larger, path, known), best)
-            at = pointer_to(context, builder, kinds[7], out, builder.add(place, lane))
-            store_eight(builder, builder.fadd(load_eight(builder, at), builder.load(best)), at)
-        return context.get_dummy_value()
-
-    size = types.int64
-    known = before, size, size, moves, size, size, size, out, size, size
-    return types.void(*known), generate
 
 
 # The best path.
@@ -367,16 +270,18 @@ def value_of(k, values):
     return values[k]
 
 
-@helper
-def move_emissions(tokens, i, tag, step, time, weights, sums, settings):
-    """Move the weights of a token's features for a tag."""
+@inlined
+def move_emissions(tokens, i, right, wrong, step, time, weights, sums, settings):
+    """Move the weights of a token's features from a wrong tag to the right one."""
     features, starts, values = tokens
     width, tags = settings.width, settings.tags
     for k in range(np.int64(starts[i]), np.int64(starts[i + 1])):
         row, change = np.int64(features[k]), step * value_of(k, values)
-        weights.emissions[row * width + tag] += np.float32(change)
+        weights.emissions[row * width + right] += np.float32(change)
+        weights.emissions[row * width + wrong] -= np.float32(change)
         if len(sums.emissions) > 0:
-            sums.emissions[row * tags + tag] += time * change
+            sums.emissions[row * tags + right] += time * change
+            sums.emissions[row * tags + wrong] -= time * change
 
 
 @helper
@@ -403,8 +308,7 @@ def move_paths(tokens, right, first, n, step, time, room, weights, sums, setting
     for i in range(n):
         y, z = np.int64(ours[i]), np.int64(room.path[i])
         if y != z:
-            move_emissions(tokens, first + i, y, step, time, weights, sums, settings)
-            move_emissions(tokens, first + i, z, -step, time, weights, sums, settings)
+            move_emissions(tokens, first + i, y, z, step, time, weights, sums, settings)
         earlier, before = context_of(i, tags, markov, ours)
         earlier_found, before_found = context_of(i, tags, markov, room.path)
         if y != z or before != before_found or earlier != earlier_found:
@@ -503,8 +407,8 @@ def learn_greedily(
                 lead = np.float64(room.scores[place + y]) - room.scores[place + rival] + bonus
                 earlier, before = context_of(i, tags, settings.markov, room.path)
                 time = np.float64(seen)
+                move_emissions(tokens, first + i, y, rival, 1.0, time, weights, sums, settings)
                 for tag, step in ((y, 1.0), (rival, -1.0)):
-                    move_emissions(tokens, first + i, tag, step, time, weights, sums, settings)
                     move_transition(earlier, before, tag, step, time, weights, sums, settings)
                 log[updates].position = t
                 log[updates].margin = lead
@@ -514,6 +418,18 @@ def learn_greedily(
             room.path[i] = found
             seen += 1
     return len(order), updates, loss, seen
+
+
+@compiled
+def find_moved(weights, sums, settings, moved):
+    """Mark the features whose weights are or were not zero."""
+    width, tags = settings.width, settings.tags
+    for row in range(len(moved)):
+        for t in range(tags):
+            there = len(sums.emissions) > 0 and sums.emissions[row * tags + t] != 0
+            if there or weights.emissions[row * width + t] != 0:
+                moved[row] = True
+                break
 
 
 # The best path through each tag of each token.

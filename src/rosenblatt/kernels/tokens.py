@@ -463,6 +463,20 @@ def joined_feature(k, templates, columns, features, learning, here):
     return row
 
 
+@compiled
+def count_features(features, counts):
+    """Count how often each feature occurs."""
+    for k in range(len(features)):
+        counts[features[k]] += 1
+
+
+@compiled
+def renumber(features, places):
+    """Give each feature another number."""
+    for k in range(len(features)):
+        features[k] = places[features[k]]
+
+
 # The lexicon: which tags a word has had.
 
 

@@ -8,6 +8,7 @@ import numpy as np
 from scipy.ndimage import zoom
 
 from ..rows import Array
+from .work import Tell, nobody
 
 GRID = 56  # cells along each side of the picture of a curved boundary
 FINER = 3  # dots between two of them, where the score is interpolated as the curves are
@@ -67,7 +68,7 @@ def bands(W: Array, b: Array, margins: Array, demanded: float, view: View) -> di
 
 
 def curved(
-    scores: list[Callable[[Array], Array]], view: View
+    scores: list[Callable[[Array], Array]], view: View, tell: Tell = nobody
 ) -> tuple[list[Array], list[list[Array]]]:
     """The region of each side, and the line between them, where a score is not that of a line.
 
@@ -80,7 +81,8 @@ def curved(
     y = np.linspace(view.y - reach, view.y + reach, GRID)
     places = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
     regions, curves = [np.zeros((1, 1), np.int8)], [[np.empty((0, 2))]]
-    for score in scores:
+    for number, score in enumerate(scores):
+        tell("Drawing", number / len(scores))
         values = score(places).reshape(GRID, GRID)
         regions.append(np.sign(zoom(values, FINER, order=1)).astype(np.int8))
         found: Any = contour_generator(x, y, values).lines(0.0)

@@ -23,16 +23,35 @@ let editing = null;
 function ask(request) {
   if (lab.asked !== lab.answered) {
     lab.waiting = request; // the latest one counts
+    if (performance.now() - lab.since > 1000) end_work();
     return;
   }
   lab.asked += 1;
+  lab.since = performance.now();
   lab.opening = request.do !== "edit";
   document.body.setAttribute("aria-busy", "true");
   exchange.request = JSON.stringify({ number: lab.asked, ...request });
-  const number = lab.asked;
-  setTimeout(() => {
-    if (lab.answered < number) say("The lab does not answer; is rosenblatt lab still running?", true);
-  }, 60_000);
+  clearTimeout(lab.silence);
+  expect_word();
+}
+
+// A lab that works says so several times a second.
+function expect_word() {
+  clearTimeout(lab.silence);
+  lab.silence = setTimeout(() => say("The lab does not answer; is rosenblatt lab still running?", true), 60_000);
+}
+
+function end_work() {
+  exchange.ended = lab.asked;
+}
+
+function show_progress() {
+  expect_word();
+  const [words, share] = JSON.parse(exchange.progress);
+  const done = lab.asked === lab.answered;
+  $("work").hidden = done || performance.now() - lab.since < 400;
+  $("work-words").textContent = `${words} …`;
+  $("work-share").value = share;
 }
 
 function open_address(address) {
@@ -54,11 +73,14 @@ function written_points() {
 function answered() {
   const told = JSON.parse(exchange.answer);
   lab.answered = told.number ?? lab.asked;
+  clearTimeout(lab.silence);
+  $("work").hidden = true;
   const next = lab.waiting;
   lab.waiting = null;
-  say(told.message, told.failed);
+  if (!next) say(told.message, told.failed);
   if (told.failed && !lab.opening && !next) take_back();
-  if (told.file) save(told.name, "image/gif", Uint8Array.from(atob(told.file), (c) => c.charCodeAt(0)));
+  else if (told.failed && !next) fill_form(lab.address);
+  for (const [name, file] of Object.entries(told.files ?? {})) save(name, "image/gif", Uint8Array.from(atob(file), (c) => c.charCodeAt(0)));
   if (told.runs && !next && !(told.edited && editing)) receive(told); // else a newer one will come
   document.body.setAttribute("aria-busy", String(Boolean(next)));
   if (next) ask(next);
@@ -524,11 +546,11 @@ $("scrub").addEventListener("input", () => { pause(); show(Number($("scrub").val
 $("speed").addEventListener("change", () => { if (lab.timer) { pause(); play(); } });
 const clicks = {
   "start": () => step(-Infinity), "back": () => step(-1), "play": toggle, "forward": () => step(1), "end": () => step(Infinity),
-  "remove": remove_selected,
+  "remove": remove_selected, "work-end": end_work,
   "place": place_by_numbers,
   "save-python": show_python, "save-csv": () => save("points.csv", "text/csv", lab.csv),
   "save-png": () => save_figure("png"), "save-svg": () => save_figure("svg"),
-  "save-animation": () => { say("The animation is being made; this takes some seconds."); ask({ do: "animate", side: 0 }); },
+  "save-animation": () => { say("The animation is being made; this takes some seconds."); ask({ do: "animate" }); },
   "copy-link": () => copy(location.href, $("copy-link")), "copy-python": () => copy($("python").value, $("copy-python")),
   "tour-start": () => visit(0), "tour-back": () => visit(lab.stop - 1), "tour-next": () => visit(lab.stop + 1), "tour-end": () => visit(-1),
 };
@@ -562,4 +584,5 @@ for (const side of sides) {
 }
 window.addEventListener("hashchange", () => open_address(location.hash.slice(1)));
 exchange.connect(exchange.properties.answer.change, answered);
+exchange.connect(exchange.properties.progress.change, show_progress);
 open_address(location.hash.slice(1) || facts.start);

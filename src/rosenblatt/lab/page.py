@@ -1,18 +1,19 @@
 """The page: figures, and the exchange of requests and answers between them and the engine."""
 
-import asyncio
 import base64
 import json
+from collections.abc import Callable
 from dataclasses import asdict
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 try:
-    from bokeh.core.properties import String
+    from bokeh.core.properties import Int, String
     from bokeh.core.templates import get_env
-    from bokeh.document import Document
+    from bokeh.document import Document, without_document_lock
     from bokeh.events import DocumentReady
     from bokeh.model import DataModel
     from bokeh.models import ColumnDataSource, CustomJS
@@ -28,6 +29,7 @@ from .proofs import Verdict, verdict_of
 from .state import USUAL, State, from_address, python_lines
 from .tour import TOUR
 from .trace import MOST_UPDATES, Trace, trace_of
+from .work import EndedError, Tell, Work, nobody
 
 WORDS = {  # what the page calls some of the choices; the others go by their names
     "form": FORMS,
@@ -53,10 +55,20 @@ CURVES = {
 
 
 class Exchange(DataModel):  # type: ignore[misc]
-    """What the browser asks and what it is answered, as JSON."""
+    """What the browser asks and what it is answered, as JSON, and how far the work on it is."""
 
     request = String(default="")
     answer = String(default="")
+    progress = String(default="")
+    ended = Int(default=0)
+    """The number of the request whose answer is no longer wanted."""
+
+
+class Answer(NamedTuple):
+    """What the browser is told, and what is changed on the page before."""
+
+    told: dict[str, Any]
+    change: Callable[[], None] | None = None
 
 
 class Lab:
@@ -66,10 +78,13 @@ class Lab:
         self.doc, self.state, self.start = doc, start, start
         self.view = View()
         self.shown: list[Shown | None] = [None, None]
+        self.work = Work()
         self.exchange = Exchange(name="exchange")
         self.points = ColumnDataSource({"x": [], "y": [], "label": []}, name="points")
         self.panes = [Pane(side, self.points) for side in SIDES]
         self.exchange.on_change("request", self._asked)
+        self.exchange.on_change("ended", lambda attr, old, new: self._end())
+        doc.on_session_destroyed(lambda context: self._end())
         self._lay_out()
 
     def _lay_out(self) -> None:
@@ -108,68 +123,95 @@ class Lab:
         doc.js_on_event(DocumentReady, CustomJS(args=args, code=script))
 
     def _asked(self, attr: str, old: str, new: str) -> None:
-        """Answer in a thread, so that other visitors are served meanwhile."""
+        """Work without a lock on the page, so that it hears how far the work is and can end it."""
 
-        async def answer() -> None:
-            self.exchange.answer = json.dumps(await self._answer(new))
+        async def work() -> None:
+            answer = await self._answer(new)
+            self.doc.add_next_tick_callback(lambda: self._tell(answer))
 
-        self.doc.add_next_tick_callback(answer)
+        self.doc.add_next_tick_callback(without_document_lock(work))
 
-    async def _answer(self, text: str) -> dict[str, Any]:
+    def _tell(self, answer: Answer) -> None:
+        if answer.change is not None:
+            answer.change()
+        self.exchange.answer = json.dumps(answer.told)
+
+    def _end(self) -> None:
+        self.work.wanted = False
+
+    async def _in_thread(self, function: Callable[..., Any], *args: Any) -> Any:
+        """What a function gives that takes a while; its last argument is what to tell."""
+        work = self.work = Work()
+
+        def progress() -> None:
+            self.exchange.progress = json.dumps([work.words, work.share])
+
+        told = partial(self.doc.add_next_tick_callback, progress)
+        return await work.done(function, *args, work.tell, told=told)
+
+    async def _answer(self, text: str) -> Answer:
         """What to tell the browser; whatever it sent, a sentence comes back."""
         number = None
         try:
             request = json.loads(text)
             number = request.get("number")
-            told = await self._do(request)
+            answer = await self._do(request)
+        except EndedError:
+            answer = refusal("Ended; all is as it was before.")
         except (ValueError, ImportError, MemoryError, OverflowError) as error:
-            told = {"message": str(error) or type(error).__name__, "failed": True}
+            answer = refusal(str(error) or type(error).__name__)
         except (AttributeError, KeyError, TypeError):
-            told = {"message": "This request makes no sense to the lab.", "failed": True}
-        return {"number": number, **told}
+            answer = refusal("This request makes no sense to the lab.")
+        return answer._replace(told={"number": number, **answer.told})
 
-    async def _do(self, request: dict[str, Any]) -> dict[str, Any]:
+    async def _do(self, request: dict[str, Any]) -> Answer:
         """Open an address, take over points that were edited, read a file, or animate a run."""
         if request["do"] == "animate":
-            points, run = self.state.points(), self.shown[int(request["side"])]
-            animation = await asyncio.to_thread(animation_of, points, run)
-            return {"file": base64.b64encode(animation).decode(), "name": "learning.gif"}
+            points = self.state.points()
+            return Answer({"files": await self._in_thread(animations_of, points, self.shown)})
         note = ""
         if request["do"] == "file":
-            text = base64.b64decode(request["text"])
-            points = await asyncio.to_thread(from_text, text, str(request["name"])[:80])
+            text, name = base64.b64decode(request["text"]), str(request["name"])[:80]
+            points = await self._in_thread(lambda tell: from_text(text, name))
             state, note = self.state.with_points(points), points.note
         elif request["do"] in ("open", "edit"):
             state = from_address(str(request["address"]))
         else:
             raise KeyError(request["do"])
-        return await self._show(state, note, edited=request["do"] == "edit")
+        return await self._runs_of(state, note, edited=request["do"] == "edit")
 
-    async def _show(self, state: State, note: str, edited: bool) -> dict[str, Any]:
-        """Send points and runs to the browser, and what is to be said about them.
+    async def _runs_of(self, state: State, note: str, edited: bool) -> Answer:
+        """The runs of a state, and what is to be said about them.
 
         While points are being edited, the browser has the newest, and its view stays.
         """
         points = state.points()
-        if not edited:
-            self.view = view_of(points.X)
-        shown = await asyncio.to_thread(both_runs, state, points, self.view)
-        self.state, self.shown = state, shown
-        if not edited:
-            self.points.data = as_columns(points)
-        for pane, run in zip(self.panes, shown, strict=True):
-            pane.size(len(points.y))
-            pane.show(run and run.trace, self.view)
-        troubles = [run.trouble for run in shown if run]
-        notes = dict.fromkeys([note or points.note, *troubles])
-        return {
+        view = self.view if edited else view_of(points.X)
+        shown = await self._in_thread(both_runs, state, points, view)
+
+        def show() -> None:
+            self.state, self.shown, self.view = state, shown, view
+            if not edited:
+                self.points.data = as_columns(points)
+            for pane, run in zip(self.panes, shown, strict=True):
+                pane.size(len(points.y))
+                pane.show(run and run.trace, view)
+
+        notes = dict.fromkeys([note or points.note, *(run.trouble for run in shown if run)])
+        told = {
             "edited": edited,
             "address": state.address(),
-            "view": asdict(self.view),
+            "view": asdict(view),
             "message": " ".join(filter(None, notes)),
             "csv": as_csv(points),
-            "runs": [run and told(points, run) for run in shown],
+            "runs": [run and told_of(points, run) for run in shown],
         }
+        return Answer(told, show)
+
+
+def refusal(message: str) -> Answer:
+    """Why nothing is changed."""
+    return Answer({"message": message, "failed": True})
 
 
 def options_of(name: str) -> list[tuple[str, str]]:
@@ -186,24 +228,25 @@ class Shown(NamedTuple):
     trouble: str = ""
 
 
-def both_runs(state: State, points: Points, view: View) -> list[Shown | None]:
+def both_runs(state: State, points: Points, view: View, tell: Tell) -> list[Shown | None]:
     """The run of each pane; None for one that is not shown."""
     return [
-        None if choices is None else shown_run(points, choices, view)
+        None if choices is None else shown_run(points, choices, view, tell)
         for choices in (state.first, state.second)
     ]
 
 
-def shown_run(points: Points, choices: Choices, view: View) -> Shown:
+def shown_run(points: Points, choices: Choices, view: View, tell: Tell = nobody) -> Shown:
     """Run the engine; what it refuses becomes a sentence on the page."""
+    tell("Deciding", 0.0)
     verdict = verdict_of(points, choices["form"] != "origin")
     try:
-        return Shown(choices, verdict, trace_of(points, choices, view))
+        return Shown(choices, verdict, trace_of(points, choices, view, tell))
     except ValueError as trouble:
         return Shown(choices, verdict, None, str(trouble))
 
 
-def told(points: Points, run: Shown) -> dict[str, Any]:
+def told_of(points: Points, run: Shown) -> dict[str, Any]:
     """What the page says about a run."""
     choices, verdict, trace, trouble = run
     facts: dict[str, Any] = {
@@ -239,6 +282,8 @@ def ending(trace: Trace, verdict: Verdict, straight: bool) -> str:
     done = f"{count:,} mistake{'' if count == 1 else 's'} in {trace.epochs:,} epochs"
     if trace.stop_reason == "separated":
         return f"Separated after {done}."
+    if trace.stop_reason == "zero_weights":
+        return "Nothing was learnt: at w = 0 every activation is 0, which counts as right here."
     if trace.cut:
         return f"Cut after {done}: the lab shows at most {MOST_UPDATES:,} updates."
     if verdict.separable is False and straight:
@@ -253,13 +298,28 @@ def as_columns(points: Points) -> dict[str, Any]:
     return {"x": points.X[:, 0].tolist(), "y": points.X[:, 1].tolist(), "label": labels}
 
 
-def animation_of(points: Points, run: Shown | None) -> bytes:
-    """A run as a GIF, as plots make it."""
-    if run is None or run.trace is None or run.choices["form"] == "kernel":
+def animations_of(points: Points, shown: list[Shown | None], tell: Tell) -> dict[str, str]:
+    """The runs that can be animated, as GIFs by their names."""
+    runs = {
+        f"learning-{side}.gif": run
+        for side, run in zip(SIDES, shown, strict=True)
+        if run is not None and run.trace is not None and run.choices["form"] != "kernel"
+    }
+    if not runs:
         raise ValueError("Only runs of the linear forms are animated; save the figure instead.")
+    made = {}
+    for number, (name, run) in enumerate(runs.items()):
+        tell("Animating", number / len(runs))
+        made[name] = base64.b64encode(animation_of(points, run)).decode()
+    return made
+
+
+def animation_of(points: Points, run: Shown) -> bytes:
+    """A run as a GIF, as plots make it."""
     from ..plots.animation import LearningAnimation
 
-    model = run.choices.estimator(max_iter=run.trace.epochs).fit(points.X, points.y)
+    epochs = {} if run.trace is None else {"max_iter": run.trace.epochs}
+    model = run.choices.estimator(**epochs).fit(points.X, points.y)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "learning.gif"
         drawn = LearningAnimation.from_estimator(model, points.X, points.y, most_frames=60)

@@ -1,6 +1,9 @@
 """The lab's own web server, on this computer only."""
 
+import os
+import signal
 import socket
+import sys
 import webbrowser
 from typing import Any
 
@@ -14,6 +17,7 @@ except ImportError as missing:
 
 from .page import Lab
 from .state import State
+from .work import Work
 
 PORT = 5006
 HOST = "127.0.0.1"
@@ -54,11 +58,12 @@ def address_of(server: Any) -> str:
 
 
 def serve(start: State, port: int | None = None, browser: bool = True) -> None:
-    """Serve the page until Ctrl-C."""
+    """Serve the page until Ctrl-C or SIGTERM."""
     if port is not None and free_port(port) != port:
         raise ValueError(f"Port {port} is taken; name another, or none for any that is free.")
     server = server_of(start, port)
     server.start()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
     print(f"The lab is at {address_of(server)} (Ctrl-C ends it).", flush=True)
     if browser:
         server.io_loop.add_callback(webbrowser.open, address_of(server))
@@ -68,3 +73,6 @@ def serve(start: State, port: int | None = None, browser: bool = True) -> None:
         print("\nThe lab is closed.")
     finally:
         server.stop()
+        if Work.under_way:  # Python would wait for their threads
+            sys.stdout.flush()
+            os._exit(0)

@@ -20,6 +20,7 @@ from .choices import Choices
 from .data import Points
 from .geometry import View, bands, curved, lines
 from .proofs import squeeze, theorem_of
+from .work import Tell, nobody
 
 MOST_UPDATES = 5_000
 MOST_CURVES = 16  # epochs after which a boundary is drawn that is not a line
@@ -59,13 +60,13 @@ class Trace:
         return not self.stop_reason
 
 
-def trace_of(points: Points, choices: Choices, view: View) -> Trace:
+def trace_of(points: Points, choices: Choices, view: View, tell: Tell = nobody) -> Trace:
     """Run the engine and write down all moments."""
     if len(set(points.y.tolist())) < 2:
         have = "no points" if not len(points.y) else "points of one class only"
         raise ValueError(f"There are {have}; place some of both classes, and learning begins.")
     write_down = kernel_trace if choices["form"] == "kernel" else linear_trace
-    return write_down(points, choices, view)
+    return write_down(points, choices, view, tell)
 
 
 # What a solution predicts with, after each update or after some epochs
@@ -102,12 +103,12 @@ def straight_boundaries(found: list[Line]) -> Boundaries:
     return Boundaries(W, b, margins, [], [])
 
 
-def curved_boundaries(scores: list[Score], points: Points, view: View) -> Boundaries:
+def curved_boundaries(scores: list[Score], points: Points, view: View, tell: Tell) -> Boundaries:
     """The start, where all scores are 0, and the curves on which scores are."""
     values = [np.zeros(len(points.y)), *(score(points.X) for score in scores)]
     nowhere = np.full((len(values), 2), np.nan)
     margins = points.y * np.array(values)
-    return Boundaries(nowhere, nowhere[:, 0], margins, *curved(scores, view))
+    return Boundaries(nowhere, nowhere[:, 0], margins, *curved(scores, view, tell))
 
 
 def spread_over(count: int, most: int) -> Array:
@@ -156,17 +157,17 @@ class Record(NamedTuple):
     """What each row's margin must exceed to be right."""
 
 
-def linear_trace(points: Points, choices: Choices, view: View) -> Trace:
+def linear_trace(points: Points, choices: Choices, view: View, tell: Tell) -> Trace:
     """Every update, and what the solution predicts with."""
     training = follow(choices.estimator(), points.X, points.y)
     last = choices["solution"] == "last"
-    record = recorded(training, each_update=last)
+    record = recorded(training, last, tell)
     columns = columns_of(record.steps)
     epochs = len(record.ends)
     if training.learner.votes:
         picked = spread_over(epochs, MOST_CURVES)
         scores = [votes_after(training, *record.ends[number - 1]) for number in picked]
-        found = curved_boundaries(scores, points, view)
+        found = curved_boundaries(scores, points, view, tell)
     else:
         picked, found = spread_over(epochs, epochs), straight_boundaries(record.lines)
     snapshot = columns["mistakes"] if last else snapshots(columns["epoch"], picked)
@@ -185,7 +186,7 @@ def linear_trace(points: Points, choices: Choices, view: View) -> Trace:
     return Trace(columns, packed(wrong), found.regions, found.curves, "update", *ending, theorem)
 
 
-def recorded(training: Followed, each_update: bool) -> Record:
+def recorded(training: Followed, each_update: bool, tell: Tell) -> Record:
     """Train, and write down every update, and what the solution predicts with as often as asked."""
     run, state = training.run, training.run.state
     (task,) = run.parts()
@@ -201,6 +202,7 @@ def recorded(training: Followed, each_update: bool) -> Record:
     run.after_epoch = end_epoch
     for step in training:
         steps.append(step)
+        tell("Learning", share_done(len(steps), run.epoch, run.history.max_iter))
         if each_update:
             found.append(line_of(task, state))
         if len(steps) > MOST_UPDATES:
@@ -210,6 +212,11 @@ def recorded(training: Followed, each_update: bool) -> Record:
     count = ends[-1][0]
     found = found[: count + 1] if each_update else found
     return Record(steps[:count], found, ends, task.required())
+
+
+def share_done(updates: int, epoch: int, epochs: int) -> float:
+    """How much of a run is done at least: it ends with the most updates, or the most epochs."""
+    return max(updates / MOST_UPDATES, (epoch - 1) / epochs)
 
 
 def columns_of(steps: list[Step]) -> dict[str, Array]:
@@ -251,7 +258,7 @@ def first(updates: Updates, count: int) -> Updates:
 # The dual form, epoch by epoch
 
 
-def kernel_trace(points: Points, choices: Choices, view: View) -> Trace:
+def kernel_trace(points: Points, choices: Choices, view: View, tell: Tell) -> Trace:
     """The function after some of the epochs."""
     model = choices.estimator()
     task, run = follow_kernel(model, points.X, points.y)
@@ -259,11 +266,14 @@ def kernel_trace(points: Points, choices: Choices, view: View) -> Trace:
     run.after_epoch = lambda _: ends.append(copy.deepcopy(task.state))
     with np.errstate(over="ignore", invalid="ignore"):
         for _ in run.updates():
-            if task.state.mistakes > MOST_UPDATES:
+            mistakes = task.state.mistakes
+            tell("Learning", share_done(mistakes, run.epoch, run.history.max_iter))
+            if mistakes > MOST_UPDATES:
                 break
     kept, picked = task.finish(), spread_over(len(ends), MOST_CURVES)
     models = [after_epoch(model, kept, ends[number - 1]) for number in picked]
-    found = curved_boundaries([each.decision_function for each in models], points, view)
+    scores = [each.decision_function for each in models]
+    found = curved_boundaries(scores, points, view, tell)
     required = np.where(points.y > 0, task.settings.above, -task.settings.below)
     wrong = wrong_of(found.margins, required)
     columns = {

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..classifiers.base import OnlineClassifier, seed_of
@@ -192,14 +193,14 @@ class SequencePerceptron(OnlineClassifier):
         codes, forbidden = self._inner_tags(codes, sentences.starts)
         seed = seed_of(self.random_state)
         learnt, held = self._split(len(sentences.starts) - 1, seed)
-        if self._dictionary.with_lexicon:
+        if columns != (FEATURES,):  # a lexicon also tells which words are known
             counted = np.zeros(len(sentences.starts) - 1, bool)
             counted[learnt] = True
             words = sentences.columns[columns[0]], sentences.starts
             known = self._lexicon.learn(*words, codes, self._tags, counted)
             sentences = sentences._replace(columns={**sentences.columns, LEXICON: known})
         tokens = self._dictionary.encode(sentences, learning=True)
-        tokens, rows = by_frequency(tokens, self._dictionary.n_features)
+        rows = by_frequency(tokens, self._dictionary.n_features)
         refuse_too_many(len(rows), len(self._tags))
         shape = Shape(len(rows), len(self._tags), self._order_of_tags)
         state = PathState.zeros(shape, self.solution == "average", forbidden)
@@ -222,18 +223,11 @@ class SequencePerceptron(OnlineClassifier):
                     done = learnt.position / max(len(task.everything), 1)
                     tell(run.epoch, done, f"{run.state.mistakes:,} updates")
         kept: PathState = run.outcome
-        self._keep(kept.coefficients(), kept.shape, rows)
+        moved = kept.moved(task.settings)
+        self._weights = kept.coefficients(moved)
+        self._dictionary.keep(rows[moved])
         self.n_mistakes_, self._seen = kept.mistakes, kept.seen
         self._set_history(history.epochs, history.stop_reason)
-
-    def _keep(self, weights: PathWeights, shape: Shape, rows: Array) -> None:
-        """Keep the features that have weights."""
-        emissions = weights.emissions.reshape(shape.features, shape.width)
-        moved = np.flatnonzero(emissions.any(axis=1))
-        self._dictionary.keep(rows[moved])
-        if len(moved) < shape.features:
-            emissions = emissions[moved]
-        self._weights = weights._replace(emissions=emissions.ravel())
 
     def predict(self, X: Any) -> list[list[Any]]:
         """The tags of each sentence.
@@ -313,6 +307,12 @@ class SequencePerceptron(OnlineClassifier):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_weights")
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = None  # for a classifier, scikit-learn would stratify lists of tags
+        tags.input_tags.sparse = tags.input_tags.two_d_array = False
+        return tags
+
     # Inside
 
     @property
@@ -329,7 +329,7 @@ class SequencePerceptron(OnlineClassifier):
         """What kernels must know."""
         shape = Shape(0, len(self._tags), self._order_of_tags)
         greedy, margin = self._is_greedy, float(self.margin)
-        return PathSettings(shape.tags, shape.width, shape.markov, greedy, margin, 0.0)
+        return PathSettings(shape.tags, shape.width, shape.markov, greedy, margin)
 
     def _inner_tags(self, codes: Array, starts: Array) -> tuple[Array, Any]:
         """The tags that are learnt, and which may not follow which."""

@@ -273,13 +273,15 @@ def grown(table: HashTable, count: int, more: int) -> HashTable:
     return table_of(table.keys[known], table.numbers[known], more)
 
 
-def by_frequency(tokens: Tokens, count: int) -> tuple[Tokens, Array]:
-    """Tokens whose features are numbered anew, the most frequent first; the old numbers.
+def by_frequency(tokens: Tokens, count: int) -> Array:
+    """Number the features of tokens anew, the most frequent first; the old numbers.
 
     Frequent rows then lie together in the processor's cache. Those that never occur are left out.
     """
-    times = np.bincount(tokens.features, minlength=count)
-    rows = np.argsort(-times, kind="stable")[: np.count_nonzero(times)]
+    times = np.zeros(count, np.uint32)
+    kernel.count_features(tokens.features, times)
+    rows = np.argsort(times, kind="stable")[::-1][: np.count_nonzero(times)]
     places = np.zeros(count, np.uint32)
     places[rows] = np.arange(len(rows), dtype=np.uint32)
-    return tokens._replace(features=places[tokens.features]), rows
+    kernel.renumber(tokens.features, places)
+    return rows

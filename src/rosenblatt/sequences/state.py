@@ -6,11 +6,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.sequences import LANES, PathSums, PathWeights
+from ..kernels.sequences import PathSettings, PathSums, PathWeights, find_moved
+from ..kernels.vectors import LANES
 from ..rows import Array
 from ..training.state import Sizes, array, counter, require
 from ..training.tasks import Learnt
 from .schemes import impossible
+
+ROWS_AT_ONCE = 1 << 15
 
 
 class Shape(NamedTuple):
@@ -73,26 +76,37 @@ class PathState:
     def widen(self, width: int) -> None:
         """There are weights for all features from the beginning."""
 
-    def stop_reason(self) -> str:
-        """Why there is no point in going on, if there is none."""
-        return ""
+    def stop_reason(self, clean: bool) -> str:
+        """Why there is no point in going on, if there is none; clean without any mistake."""
+        return "separated" if clean else ""
 
-    def coefficients(self) -> PathWeights:
-        """The weights to predict with: the last ones, or their mean if it was kept."""
-        if not len(self.sums.transitions):
-            return self.weights
+    def coefficients(self, rows: Array | None = None) -> PathWeights:
+        """The weights to predict with, of all features or some: the last ones, or their mean."""
         features, tags, _ = self.shape
-        seen, width = max(self.seen, 1), self.shape.width
-        emissions = self.weights.emissions.reshape(features, width).copy()
-        step = 1 << 16
-        for first in range(0, features, step):
-            lacking = self.sums.emissions.reshape(features, tags)[first : first + step]
-            emissions[first : first + step, :tags] -= (lacking / seen).astype(np.float32)
+        emissions = self.weights.emissions.reshape(features, self.shape.width)
+        averaged = len(self.sums.transitions) > 0
+        if rows is not None:
+            emissions = emissions[rows]
+        elif averaged:
+            emissions = emissions.copy()
+        if not averaged:
+            return self.weights._replace(emissions=emissions.ravel())
+        seen, lacking = max(self.seen, 1), self.sums.emissions.reshape(features, tags)
+        for first in range(0, len(emissions), ROWS_AT_ONCE):
+            some: Any = slice(first, first + ROWS_AT_ONCE)
+            lacked = lacking[some] if rows is None else lacking[rows[some]]
+            emissions[some, :tags] -= (lacked / seen).astype(np.float32)
         return self.weights._replace(
             emissions=emissions.ravel(),
             transitions=less(self.weights.transitions, self.sums.transitions, seen),
             pairs=less(self.weights.pairs, self.sums.pairs, seen),
         )
+
+    def moved(self, settings: PathSettings) -> Array:
+        """The features whose weights are or were not zero."""
+        marks = np.zeros(self.shape.features, bool)
+        find_moved(self.weights, self.sums, settings, marks)
+        return np.flatnonzero(marks)
 
 
 def less(weights: Array, lacking: Array, seen: int) -> Array:
@@ -123,9 +137,9 @@ class TaggerState:
     def restored(self) -> None:
         """Set what is not saved, after loading."""
 
-    def stop_reason(self) -> str:
-        """Why there is no point in going on, if there is none."""
-        return ""
+    def stop_reason(self, clean: bool) -> str:
+        """Why there is no point in going on, if there is none; clean without any mistake."""
+        return "separated" if clean else ""
 
     @staticmethod
     def sizes(model: Any) -> tuple[Sizes, Any]:

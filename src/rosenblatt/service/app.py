@@ -150,9 +150,8 @@ class Service:
 
     def check_origin(self, request: Request) -> None:
         """Refuse pages of others, which a browser on this computer may show."""
-        host = request.headers.get("host", "")
-        origin = request.headers.get("origin")
-        if origin is not None and origin.partition("://")[2] != host:
+        host, origin = header(request, b"host"), header(request, b"origin")
+        if origin and origin.partition("://")[2] != host:
             raise Refusal(403, "Requests from pages of other sites are refused.")
         if (
             not self.doors.any_host
@@ -165,7 +164,7 @@ class Service:
         """Refuse those who do not have the token, in the same time whatever they have."""
         if self.doors.token is None:
             return
-        kind, _, given = request.headers.get("authorization", "").partition(" ")
+        kind, _, given = header(request, b"authorization").partition(" ")
         right = hmac.compare_digest(given.strip().encode(), self.doors.token.encode())
         if kind.lower() != "bearer" or not right:
             raise Refusal(401, "A token is required: Authorization: Bearer TOKEN.")
@@ -177,10 +176,10 @@ class Service:
         """The body of a request, which is open until the block ends."""
         if self.open >= self.doors.open:
             raise Refusal(429, f"Over {self.doors.open:,} requests are open; try again.")
-        length = request.headers.get("content-length", "0")
+        length = header(request, b"content-length") or "0"
         if not length.isdecimal() or int(length) > self.doors.bytes:
             raise Refusal(413, self.too_long)
-        if request.headers.get("content-encoding", "identity") != "identity":
+        if header(request, b"content-encoding") not in ("", "identity"):
             raise Refusal(415, "Compressed bodies are not read here.")
         parts: list[bytes] = []
         self.open += 1
@@ -211,7 +210,7 @@ class Service:
 
     async def made(self, work: Callable[[bytes, str], Any], body: bytes, request: Request) -> Any:
         """What some work makes of a body: at once of a small one, else beside others."""
-        kind = request.headers.get("content-type", "")
+        kind = header(request, b"content-type")
         try:
             if len(body) <= SMALL:
                 return work(body, kind)
@@ -332,6 +331,13 @@ def wanted_features(request: Request) -> int:
     if not asked.isdecimal() or int(asked) > 100:
         raise Refusal(400, "explain must be a whole number from 0 to 100.")
     return int(asked)
+
+
+def header(request: Request, name: bytes) -> str:
+    """A header of a request, or nothing; Starlette's own way takes several times as long."""
+    return next(
+        (given.decode("latin-1") for key, given in request.scope["headers"] if key == name), ""
+    )
 
 
 def nobody(outcome: int | Exception) -> None:

@@ -28,6 +28,7 @@ from .model import ServedModel
 from .workers import others
 
 PATIENCE = 3.0  # seconds that a port may be taken by a service that just ended
+SWITCH = 0.0005  # seconds, lest a small request waits ten times as long for a large one
 GRACE = 10  # seconds for open requests when the service ends
 
 
@@ -188,6 +189,7 @@ def run(service: Service, listening: list[socket.socket]) -> None:
         limit_concurrency=4 * max(service.doors.open, 64),  # connections
     )
     server = Server(config)
+    sys.setswitchinterval(SWITCH)
 
     async def main() -> None:
         loop = asyncio.get_running_loop()

@@ -126,9 +126,9 @@ class History:
 
     def decide(self, state: Any, separated: bool) -> None:
         """Decide whether to stop after the last epoch."""
-        number, own_reason = len(self.epochs), state.stop_reason()
-        if separated or own_reason:
-            self.stop_reason = own_reason or "separated"
+        number, reason = len(self.epochs), state.stop_reason(separated)
+        if reason:
+            self.stop_reason = reason
         elif self.best is not None and number - self.best.epoch >= self.patience:
             self.stop_reason = "no_improvement"
         elif number >= self.max_iter:
@@ -139,7 +139,7 @@ class History:
         return state if self.best is None else self.best.state
 
 
-REASONS = ("", "max_iter", "budget", "no_improvement", "separated")
+REASONS = ("", "max_iter", "zero_weights", "budget", "no_improvement", "separated")
 
 
 def stop_reason(histories: list[History]) -> str:

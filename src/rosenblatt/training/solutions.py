@@ -94,9 +94,9 @@ class Last:
     def check(self) -> None:
         """Refuse parts that do not fit together."""
 
-    def stop_reason(self) -> str:
-        """Why there is no point in going on, if there is none."""
-        return ""
+    def stop_reason(self, clean: bool) -> str:
+        """Why there is no point in going on, if there is none; clean without any mistake."""
+        return clean_reason(self.weights) if clean else ""
 
     def present(self) -> tuple[Array, Array]:
         """The weights and bias as they are now."""
@@ -409,11 +409,16 @@ class Pocket(Last):
         new.further = copy.deepcopy(self.further)
         return new
 
-    def stop_reason(self) -> str:
-        return "separated" if self.errors == 0 else ""
+    def stop_reason(self, clean: bool) -> str:
+        return clean_reason(self.best_weights) if clean or self.errors == 0 else ""
 
     def coefficients(self) -> tuple[Array, Array]:
         return self.best_weights, self.best_bias
+
+
+def clean_reason(weights: Array) -> str:
+    """What a pass without mistakes shows; where ties are right, weights of 0 make none either."""
+    return "separated" if weights.any() else "zero_weights"
 
 
 NOTHING_LEARNT = np.empty(0, linear.UPDATE)

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..classifiers.base import OnlineClassifier, seed_of
@@ -305,6 +306,12 @@ class SequencePerceptron(OnlineClassifier):
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_weights")
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = None  # for a classifier, scikit-learn would stratify lists of tags
+        tags.input_tags.sparse = tags.input_tags.two_d_array = False
+        return tags
 
     # Inside
 

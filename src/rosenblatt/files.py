@@ -431,6 +431,12 @@ def learner_of(coder: Coder, first: Batch, training: FileTraining) -> Learner:
     rule = rule_for(RULES[training.rule], given, first.width, len(classes))
     if rule.many is None and len(classes) > 2:
         raise ParameterError('{matrix} is for two classes; use {matrix="diagonal"}.', **given)
+    if given["multi_class"] == "ovr" and len(classes) > 2:
+        raise ParameterError(
+            "{multi_class} has a problem for each class, and a file is learnt as one; use "
+            '{multi_class="argmax"}, or fit rows that were read before.',
+            **given,
+        )
     return Learner.begin(given, classes, shape, step, rule=rule)
 
 

@@ -158,3 +158,12 @@ def test_one_pass_is_arows_unless_something_is_said(capsys, path, tmp_path):
     np.testing.assert_array_equal(
         load(tmp_path / "model")[-1].coef_, train(path, max_iter=1)[-1].coef_
     )
+
+
+def test_one_problem_per_class_is_not_learnt_from_files(path):
+    rows = [{"x": float(k % 3), "kind": f"k{k % 3}"} for k in range(30)]
+    for epochs in (1, 10):
+        with pytest.raises(ValueError, match='multi_class="ovr" has a problem for each class'):
+            train(rows, label="kind", multi_class="ovr", max_iter=epochs)
+    two = train(path, multi_class="ovr")  # is one problem
+    np.testing.assert_array_equal(two[-1].coef_, train(path)[-1].coef_)

@@ -2,8 +2,9 @@
 
 import inspect
 import warnings
+from functools import partial
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -11,23 +12,28 @@ from sklearn.utils.validation import check_is_fitted
 from .features import NAMES, Features
 from .files import FileOptions, FileTraining
 from .files import train as train_model
-from .parameters import FAMILY, how_to_learn
+from .parameters import FAMILY, FOR_FILES, SEQUENCE, how_to_learn
 from .progress import Listener
 from .reading.reader import read
 from .storage.file import load_model, save_model
 from .storage.model import Model
 from .storage.registry import estimator_of
+from .tuning import Stated, tune, usual_way
+
+if TYPE_CHECKING:
+    from .sequences.classifier import SequencePerceptron
 
 READING = set(inspect.signature(read).parameters) - {"path", "features", "names"}
 
 
-def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Pipeline:
+def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any:
     """Train on a file or a table as ``rosenblatt train`` does, with its defaults.
 
     Parameters
     ----------
     data : path, data frame, Arrow table or list of dicts
-        The rows, with their labels in a column.
+        The rows, with their labels in a column; or a file of tagged sentences, by its name or
+        ``format`` ("conllu", "conll", "tagged").
     listener : progress.Listener, default=None
         Hears how it goes; ``progress.Printed()`` prints it. Without one, notes on what was read
         otherwise than one might think are warnings.
@@ -35,13 +41,15 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Pip
         Those of ``read`` (``label``, ``text``, ``category``, ``ngrams`` …); ``rule`` ("pa", "arow"
         …) and the parameters of its estimator, without it those of ``Perceptron`` (averaged, ten
         epochs unless given; one pass is AROW's, whose last weights are taken); and ``classes``,
-        ``window``, ``holdout`` and ``cache`` of training from files.
+        ``window``, ``holdout`` and ``cache`` of training from files. ``tune=True`` tries what was
+        not stated on rows held out, and takes the best; ``file_facts_["facts"]["tuning"]`` tells.
 
     Returns
     -------
     Pipeline
         Fitted ``Features`` and a classifier: ``predict``, ``decision_function`` and ``score`` take
-        data frames, dicts and paths.
+        data frames, dicts and paths. Of sentences, a ``SequencePerceptron``, whose parameters are
+        then the options besides ``label`` and ``format``.
 
     Examples
     --------
@@ -49,9 +57,13 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Pip
     >>> train(rows, label="kind").predict([{"height": 9}, {"height": 2}]).tolist()
     ['tall', 'short']
     """
+    if isinstance(data, str | PathLike):
+        tagger = tagger_from(str(data), listener, **options)
+        if tagger is not None:
+            return tagger
     reading = {name: options.pop(name) for name in READING & options.keys()}
     of_files = {name: options.pop(name) for name in FileOptions._fields if name in options}
-    rule = options.pop("rule", None)
+    tunes, rule = options.pop("tune", False), options.pop("rule", None)
     known = {name for _, table in FAMILY.values() for name in table}
     unknown = sorted(options.keys() - known)
     if unknown:
@@ -60,13 +72,36 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Pip
         of_files["classes"] = tuple(of_files["classes"])
     reader = read(data, **reading, names=NAMES)
     once = {} if reader.rereadable else {"max_iter": 1}
-    rule, parameters = how_to_learn(rule, **(once | options))
+    stated = Stated(rule, once | options, frozenset(reading))
+    rule, parameters = usual_way(stated) if tunes else how_to_learn(rule, **stated.parameters)
     noted = Noted()
     training = FileTraining(parameters, FileOptions(**of_files), listener or noted, rule=rule)
+    if tunes:
+        again = partial(read, data, names=NAMES)
+        reader = tune(reader, lambda **others: again(**reading | others), training, stated)
     model = train_model(reader, training)
     for sentence in noted.notes:
         warnings.warn(sentence, stacklevel=2)
     return pipeline_of(model, str(reader.source.name))
+
+
+def tagger_from(
+    path: str, listener: Listener | None, **options: Any
+) -> "SequencePerceptron | None":
+    """A tagger trained on a file of sentences, with the shell's seed; None for other files."""
+    from .sequences.endings import format_of
+
+    kind = format_of(path, options.pop("format", None))
+    if kind is None:
+        return None
+    from .sequences.files import train_tagger
+
+    unknown = sorted(options.keys() - {"label", *SEQUENCE})
+    if unknown:
+        raise TypeError(f"train() got an unexpected keyword argument {unknown[0]!r}")
+    told = None if listener is None else listener.epoch
+    parameters = {"random_state": FOR_FILES["random_state"], **options}
+    return train_tagger(path, kind, listener=told, **parameters)[0]
 
 
 class Noted(Listener):

@@ -35,6 +35,23 @@ def test_words_not_met_are_unknown(tagger, tmp_path):
     assert (found.tokens, found.unknown) == (3, 1)
 
 
+def test_train_in_python_is_that_of_the_shell(tagger, tmp_path):
+    path = tmp_path / "a.tagged"
+    again = rosenblatt.train(path)
+    unseen = [["a", "dog", "sleeps"], ["the", "cow"]]
+    assert again.predict(unseen) == tagger.predict(unseen)
+    assert rosenblatt.train(str(path), format="tagged", markov=2).markov == 2
+    with pytest.raises(TypeError, match="unexpected keyword argument 'text'"):
+        rosenblatt.train(path, text="text")
+
+
+def test_words_are_known_without_the_lexicon(tmp_path):
+    path = tmp_path / "a.tagged"
+    path.write_text(TRAINING)
+    small = rosenblatt.train(path, features=["word[0]"])
+    assert evaluate_file(small, str(path)).unknown == 0
+
+
 def test_files_of_other_formats(tagger, tmp_path):
     path = tmp_path / "b.conllu"
     path.write_text("1\tthe\t_\t_\t_\t_\t_\t_\t_\t_\n")

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..classifiers.base import OnlineClassifier, seed_of
@@ -192,7 +193,7 @@ class SequencePerceptron(OnlineClassifier):
         codes, forbidden = self._inner_tags(codes, sentences.starts)
         seed = seed_of(self.random_state)
         learnt, held = self._split(len(sentences.starts) - 1, seed)
-        if self._dictionary.with_lexicon:
+        if columns != (FEATURES,):  # a lexicon also tells which words are known
             counted = np.zeros(len(sentences.starts) - 1, bool)
             counted[learnt] = True
             words = sentences.columns[columns[0]], sentences.starts
@@ -306,6 +307,12 @@ class SequencePerceptron(OnlineClassifier):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_weights")
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = None  # for a classifier, scikit-learn would stratify lists of tags
+        tags.input_tags.sparse = tags.input_tags.two_d_array = False
+        return tags
+
     # Inside
 
     @property
@@ -322,7 +329,7 @@ class SequencePerceptron(OnlineClassifier):
         """What kernels must know."""
         shape = Shape(0, len(self._tags), self._order_of_tags)
         greedy, margin = self._is_greedy, float(self.margin)
-        return PathSettings(shape.tags, shape.width, shape.markov, greedy, margin, 0.0)
+        return PathSettings(shape.tags, shape.width, shape.markov, greedy, margin)
 
     def _inner_tags(self, codes: Array, starts: Array) -> tuple[Array, Any]:
         """The tags that are learnt, and which may not follow which."""

@@ -172,15 +172,22 @@ def with_features(starts: Array, tokens: list[Any]) -> Sentences:
 
 
 def add_features(token: Any, prefix: str, names: list[str], values: list[float]) -> None:
-    """Append the names and values of a token's features."""
-    if isinstance(token, Mapping):
+    """Append the names and values of a token's features; those of value 0 say nothing."""
+    if isinstance(token, dict | Mapping):
+        name_it, value_it = names.append, values.append
         for name, value in token.items():
-            if isinstance(value, str):
-                names.append(f"{prefix}{name}={value}")
-                values.append(1.0)
-            elif isinstance(value, Real | np.bool_):
-                names.append(f"{prefix}{name}")
-                values.append(float(value))
+            if value is False:
+                continue
+            if value is True:
+                name_it(f"{prefix}{name}")
+                value_it(1.0)
+            elif isinstance(value, str):
+                name_it(f"{prefix}{name}={value}")
+                value_it(1.0)
+            elif type(value) is float or isinstance(value, Real | np.bool_):
+                if value:
+                    name_it(f"{prefix}{name}")
+                    value_it(float(value))
             else:
                 add_features(value, f"{prefix}{name}:", names, values)
     elif isinstance(token, list | set | frozenset | tuple):

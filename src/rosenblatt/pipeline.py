@@ -89,7 +89,7 @@ def tagger_from(
     path: str, listener: Listener | None, **options: Any
 ) -> "SequencePerceptron | None":
     """A tagger trained on a file of sentences, with the shell's seed; None for other files."""
-    from .sequences.formats import format_of
+    from .sequences.endings import format_of
 
     kind = format_of(path, options.pop("format", None))
     if kind is None:

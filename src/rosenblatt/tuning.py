@@ -45,7 +45,7 @@ RUNGS = ((8, 4), (4, 4), (2, 2), (1, 1))  # one of so many rows, in one of so ma
 FINALISTS = 3
 HELD_OUT = 0.2
 FEW = 1_000  # rows that a rung learns from at least, where there are so many
-ENOUGH, MOST_SPLITS = 25_000, 5  # fewer rows are split several times
+ENOUGH, MOST_SPLITS = 20_000, 5  # fewer rows are split several times
 
 
 class Stated(NamedTuple):

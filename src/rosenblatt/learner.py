@@ -323,9 +323,10 @@ class Learner:
 
     def shares(self, X: Any) -> Array:
         """The share of votes of each row of a matrix, one column per output."""
-        if X.shape[0] * self.mistakes > MOST_VOTES:
+        weights = sum(len(part.steps) for state in self.states for part in state.updates)
+        if X.shape[0] * weights > MOST_VOTES:
             warnings.warn(
-                f"Each of {X.shape[0]:,} rows is put to the vote of {self.mistakes:,} weights, "
+                f"Each of {X.shape[0]:,} rows is put to the vote of {weights:,} weights, "
                 "which takes a while; the average of the weights predicts nearly the same at once.",
                 SlowVoteWarning,
                 stacklevel=4,

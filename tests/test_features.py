@@ -178,3 +178,11 @@ def test_columns_may_be_numbers_and_formats_are_of_files():
         (name,) = options
         with pytest.raises(ValueError, match=name):
             read(ROWS, **options)
+
+
+def test_svmlight_has_as_many_columns_as_its_widest_row(tmp_path):
+    lines = [f"{row % 2} 1:{row} 3:1" for row in range(50)] + ["1 2:1 9:4"]
+    path = tmp_path / "rows.svm"
+    path.write_text("\n".join(lines) + "\n")
+    features = Features().fit(path)
+    assert features.n_features_out_ == features.transform(path).shape[1] == 9

@@ -185,3 +185,12 @@ def test_a_word_among_truth_values_is_told(tmp_path):
     path.write_text("flag,x\ntrue,1\nfalse,2\nperhaps,2\n")
     with pytest.raises(ValueError, match=r"line 4, column 'flag': 'perhaps' is not a number"):
         model.predict(path)
+
+
+def test_one_problem_per_class_is_not_learnt_from_files(path):
+    rows = [{"x": float(k % 3), "kind": f"k{k % 3}"} for k in range(30)]
+    for epochs in (1, 10):
+        with pytest.raises(ValueError, match='multi_class="ovr" has a problem for each class'):
+            train(rows, label="kind", multi_class="ovr", max_iter=epochs)
+    two = train(path, multi_class="ovr")  # is one problem
+    np.testing.assert_array_equal(two[-1].coef_, train(path)[-1].coef_)

@@ -116,7 +116,10 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         for notice in reader.notices:
             if notice.kind is NoticeKind.COLUMN:
                 warnings.warn(str(notice), stacklevel=2)
-        self._keep_names(dict(reader.names), reader.parser.width)
+        width = reader.parser.width
+        if reader.format == "svmlight":  # which only all its rows tell
+            width = max((batch.width for batch in reader), default=0)
+        self._keep_names(dict(reader.names), width)
         return self
 
     def transform(self, X: Any) -> Any:

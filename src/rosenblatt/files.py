@@ -94,6 +94,8 @@ class FileTraining:
         A model to start from instead of zero, with its classes, features and solution.
     rule
         What a row does to the weights, by name.
+    facts
+        What the model is to remember besides.
     """
 
     parameters: dict[str, Any]
@@ -103,6 +105,7 @@ class FileTraining:
     begun: Model | None = None
     initial: Model | None = None
     rule: str = "perceptron"
+    facts: dict[str, Any] = field(default_factory=dict)
     step: float = field(default=1.0, init=False)  # of the bias
 
     @property
@@ -428,6 +431,12 @@ def learner_of(coder: Coder, first: Batch, training: FileTraining) -> Learner:
     rule = rule_for(RULES[training.rule], given, first.width, len(classes))
     if rule.many is None and len(classes) > 2:
         raise ParameterError('{matrix} is for two classes; use {matrix="diagonal"}.', **given)
+    if given["multi_class"] == "ovr" and len(classes) > 2:
+        raise ParameterError(
+            "{multi_class} has a problem for each class, and a file is learnt as one; use "
+            '{multi_class="argmax"}, or fit rows that were read before.',
+            **given,
+        )
     return Learner.begin(given, classes, shape, step, rule=rule)
 
 
@@ -526,6 +535,7 @@ class Kept(NamedTuple):
             "class_rows": self.position.of_class,
             "training": self.training.identity(),
             "plain": False,
+            **self.training.facts,
         }
         if tested is not None:
             facts["held_out"] = asdict(tested)

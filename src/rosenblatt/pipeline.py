@@ -2,6 +2,7 @@
 
 import inspect
 import warnings
+from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from .reading.reader import read
 from .storage.file import load_model, save_model
 from .storage.model import Model
 from .storage.registry import estimator_of
+from .tuning import Stated, tune, usual_way
 
 if TYPE_CHECKING:
     from .sequences.classifier import SequencePerceptron
@@ -39,7 +41,8 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
         Those of ``read`` (``label``, ``text``, ``category``, ``ngrams`` …); ``rule`` ("pa", "arow"
         …) and the parameters of its estimator, without it those of ``Perceptron`` (averaged, ten
         epochs unless given; one pass is AROW's, whose last weights are taken); and ``classes``,
-        ``window``, ``holdout`` and ``cache`` of training from files.
+        ``window``, ``holdout`` and ``cache`` of training from files. ``tune=True`` tries what was
+        not stated on rows held out, and takes the best; ``file_facts_["facts"]["tuning"]`` tells.
 
     Returns
     -------
@@ -60,7 +63,7 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
             return tagger
     reading = {name: options.pop(name) for name in READING & options.keys()}
     of_files = {name: options.pop(name) for name in FileOptions._fields if name in options}
-    rule = options.pop("rule", None)
+    tunes, rule = options.pop("tune", False), options.pop("rule", None)
     known = {name for _, table in FAMILY.values() for name in table}
     unknown = sorted(options.keys() - known)
     if unknown:
@@ -69,9 +72,13 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
         of_files["classes"] = tuple(of_files["classes"])
     reader = read(data, **reading, names=NAMES)
     once = {} if reader.rereadable else {"max_iter": 1}
-    rule, parameters = how_to_learn(rule, **(once | options))
+    stated = Stated(rule, once | options, frozenset(reading))
+    rule, parameters = usual_way(stated) if tunes else how_to_learn(rule, **stated.parameters)
     noted = Noted()
     training = FileTraining(parameters, FileOptions(**of_files), listener or noted, rule=rule)
+    if tunes:
+        again = partial(read, data, names=NAMES)
+        reader = tune(reader, lambda **others: again(**reading | others), training, stated)
     model = train_model(reader, training)
     for sentence in noted.notes:
         warnings.warn(sentence, stacklevel=2)
@@ -82,7 +89,7 @@ def tagger_from(
     path: str, listener: Listener | None, **options: Any
 ) -> "SequencePerceptron | None":
     """A tagger trained on a file of sentences, with the shell's seed; None for other files."""
-    from .sequences.formats import format_of
+    from .sequences.endings import format_of
 
     kind = format_of(path, options.pop("format", None))
     if kind is None:

@@ -51,6 +51,9 @@ class Listener:
     def epoch(self, epoch: Epoch) -> None:
         """An epoch is done."""
 
+    def tried(self, done: int, total: int) -> None:
+        """So many of the trials of a tuning are done."""
+
     def note(self, sentence: str) -> None:
         """Something is otherwise than one might think."""
 
@@ -272,6 +275,10 @@ class Bar(Printed):
         super().epoch(epoch)
         if self.only_read:
             self.move(f"epoch {epoch.epoch} of {self.max_iter}", epoch.epoch, self.max_iter, "")
+
+    def tried(self, done: int, total: int) -> None:
+        """Move the bar over the trials."""
+        self.move("tuning", done, total, f"{done} of {total}")
 
     def move(self, what: str, done: int, total: int | None, speed: str) -> None:
         """Show how much of how much is done, once it takes longer than a moment."""

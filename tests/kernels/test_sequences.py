@@ -25,7 +25,7 @@ def problem(n, tags, markov, seed):
     pairs = random.integers(-3, 4, weights.pairs.shape).astype(np.float32)
     weights = PathWeights(emissions.ravel(), moves.ravel(), pairs, weights.last)
     tokens = Tokens(np.arange(n, dtype=np.uint32), np.arange(n + 1), None)
-    return tokens, weights, PathSettings(tags, shape.width, markov, False, 0.0, 0.0)
+    return tokens, weights, PathSettings(tags, shape.width, markov, False, 0.0)
 
 
 def score(path, weights, settings):

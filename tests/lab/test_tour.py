@@ -10,4 +10,7 @@ def test_the_tour_has_seven_stops_that_can_be_shown():
         shown = state.from_address(stop.address)
         for choices in (shown.first, shown.second):
             if choices is not None:
-                trace.trace_of(shown.points(), choices, View())
+                run = trace.trace_of(shown.points(), choices, View())
+                moment = min(shown.moment, run.last)
+                there = run.columns["norm"][moment] if "norm" in run.columns else moment
+                assert there or not shown.moment, f"{stop.title} shows no boundary"

@@ -1,11 +1,15 @@
 """SequencePerceptron equals its twin update for update, and Perceptron where that is the same."""
 
 import itertools
+import pickle
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV
 
 import rosenblatt
 from rosenblatt import Perceptron, SequencePerceptron
@@ -225,6 +229,26 @@ def test_early_stopping_keeps_the_best_weights():
     assert model.stop_reason_ == "no_improvement"
     scores = [epoch.validation_score for epoch in model.history_]
     assert len(scores) == int(np.argmax(scores)) + 1 + model.n_iter_no_change
+
+
+def test_cross_validation_pickles_and_clones():
+    X, y = made(9, n_sentences=20)
+    model = SequencePerceptron(random_state=0)
+    search = GridSearchCV(model, {"margin": [0, 1]}, cv=3).fit(X, y)
+    assert search.best_params_["margin"] in (0, 1)
+    model.fit(X, y)
+    assert pickle.loads(pickle.dumps(model)).predict(X) == model.predict(X)
+    with pytest.raises(NotFittedError):
+        clone(model).predict(X)
+
+
+def test_words_of_any_script(tmp_path):
+    words = ["", "İstanbul", "Straße", "東京", "مرحبا", "😀", "a\nb", "ΑΣ", "_B-1", "ﬁn", "\u0301"]
+    X, y = [words, words[::-1]], [[str(k) for k in range(11)], [str(10 - k) for k in range(11)]]
+    model = SequencePerceptron(random_state=0).fit(X, y)
+    assert model.predict(X) == y
+    model.save(tmp_path / "model")
+    assert rosenblatt.load(tmp_path / "model").predict(X) == y
 
 
 def test_the_order_active_and_margins_of_sentences():

@@ -4,7 +4,8 @@ import gzip
 
 import pytest
 
-from rosenblatt.sequences.formats import Layout, filled, format_of, layout_of, read_tagged
+from rosenblatt.sequences.endings import format_of
+from rosenblatt.sequences.formats import Layout, filled, layout_of, read_tagged
 
 TREE = """# text = I can't
 1\tI\tI\tPRON\tPRP\t_\t2\tnsubj\t_\t_

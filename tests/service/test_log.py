@@ -91,6 +91,15 @@ def time_of(day):
     return 4e9 + day * 86_400  # after today
 
 
+def test_a_start_does_not_read_all_of_a_log(log):
+    for question in (
+        "SELECT sequence FROM examples WHERE model IS NOT NULL ORDER BY sequence",
+        "SELECT received FROM examples WHERE model IS NOT NULL ORDER BY sequence DESC LIMIT 1",
+    ):
+        (*_, plan) = log.one(f"EXPLAIN QUERY PLAN {question}")
+        assert "INDEX models" in plan
+
+
 def test_a_gap_is_noticed(log):
     log.append(["a", "b", "c"])
     log.connection.execute("DELETE FROM examples WHERE sequence = 2")

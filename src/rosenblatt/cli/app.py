@@ -93,13 +93,15 @@ def in_shell(name: str, value: Any) -> str:
     ('--epochs 3', '--early-stopping', '--order each')
     >>> in_shell("tfidf", "True"), in_shell("header", "False"), in_shell("category", ["red wine"])
     ('--tfidf', '--no-header', "--category 'red wine'")
+    >>> in_shell("intercept_step", 1.0)
+    '--bias-step 1.0'
     """
     option = option_of(name)
     if value is False or value == "False":
         return option.replace("--", "--no-", 1)
     if isinstance(value, list):
         return " ".join(f"{option} {shlex.quote(str(each))}" for each in value)
-    plain = isinstance(value, int | float | str) and value not in (True, "True")
+    plain = isinstance(value, int | float | str) and str(value) != "True"
     return f"{option} {value}" if plain else option
 
 

@@ -228,15 +228,19 @@ class LearningOptions(RuleOptions):
     initial: Annotated[
         Path | None, typer.Option(help="Go on with this model.", metavar="FILE", **LEARNING)
     ] = None
+    tune: Annotated[
+        bool,
+        typer.Option(
+            "--tune", help="Try what was not stated, on held-out rows.", metavar=" ", **LEARNING
+        ),
+    ] = False
     cluster: Annotated[
         str | None,
         typer.Option(help="Dask: local:N, tcp://… or a file.", metavar="WHERE", **LEARNING),
     ] = None
 
-    def how_to_learn(self, once: bool) -> tuple[str, dict[str, Any]]:
-        """The rule and all its parameters; a source that can be read once only is."""
-        from ..parameters import how_to_learn
-
+    def stated(self, once: bool) -> tuple[str | None, dict[str, Any]]:
+        """The rule and the parameters that were given; a source that can be read once only is."""
         given: dict[str, Any] = {"early_stopping": self.early_stopping, "random_state": self.seed}
         named = {"solution": self.solution, "order": self.order, "class_weight": self.class_weight}
         given |= {name: value.value for name, value in named.items() if value is not None}
@@ -249,7 +253,7 @@ class LearningOptions(RuleOptions):
         if self.epochs is not None or once:
             given["max_iter"] = 1 if self.epochs is None else self.epochs
         rule = None if self.rule is None else str(self.rule.value)
-        return how_to_learn(rule, **given, **self.of_rule())
+        return rule, given | self.of_rule()
 
     def names(self) -> tuple[str, ...] | None:
         """The labels that were named."""
@@ -276,8 +280,8 @@ class ReadingOptions:
         bool, typer.Option("--characters", help="N-grams of characters.", metavar=" ", **READING)
     ] = False
     counts: Annotated[
-        str, typer.Option(help="raw, sublinear (binary).", metavar="HOW", **READING)
-    ] = "binary"
+        str | None, typer.Option(help="raw, sublinear (binary).", metavar="HOW", **READING)
+    ] = None
     tfidf: Annotated[
         bool | None, typer.Option(help="Rare n-grams weigh more (yes).", metavar=" ", **READING)
     ] = None
@@ -295,7 +299,7 @@ class ReadingOptions:
     ] = False
     scale: Annotated[
         str,
-        typer.Option(help="standard, maxabs, robust, none (auto).", metavar="HOW", **READING),
+        typer.Option(help="standard, maxabs, robust, none (auto)", metavar="HOW", **READING),
     ] = "auto"
     ignore: Annotated[
         list[str] | None,
@@ -322,6 +326,10 @@ class ReadingOptions:
     ] = False
     threads: Threads = None
 
+    def stated(self) -> frozenset[str]:
+        """What was given of how texts are weighed."""
+        return frozenset(name for name in ("counts", "tfidf") if getattr(self, name) is not None)
+
     def options(self) -> dict[str, Any]:
         """The options of ``read``."""
         return {
@@ -331,7 +339,7 @@ class ReadingOptions:
             "category": tuple(self.category or ()),
             "ngrams": None if self.ngrams is None else lengths(self.ngrams),
             "characters": self.characters,
-            "counts": self.counts,
+            "counts": self.counts or "binary",
             "tfidf": self.tfidf,
             "bits": self.bits,
             "cross": tuple(self.cross or ()),

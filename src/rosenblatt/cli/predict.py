@@ -202,6 +202,12 @@ def about_model(model: "Model", coef: Any) -> list[str]:
         )
     if "calibration" in facts:
         lines.append("Tells probabilities, fitted on rows held out (predict --probabilities)")
+    if "tuning" in facts:
+        best, usual = (
+            each["error"] for each in (facts["tuning"]["best"][0], facts["tuning"]["usual"])
+        )
+        tried = f"{facts['tuning']['tried']} settings"
+        lines.append(f"The best of {tried}: error {best:.2%} on rows held out, usual {usual:.2%}")
     if "held_out" in facts:
         lines.append(f"Held-out {errors(Score(**facts['held_out']))}")
     return lines

@@ -1,6 +1,6 @@
 """Results in words."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -108,6 +108,20 @@ def about_columns(recipe: "FeatureRecipe") -> list[str]:
     found = columns_in(recipe)
     lines = [f"{words[kind]}: {listed(found[kind])}" for kind in words if kind in found]
     return ([f"Label: {recipe.label}"] if isinstance(recipe.label, str) else []) + lines
+
+
+def about_tuning(facts: dict[str, Any], spell: Callable[[str, Any], str]) -> list[str]:
+    """What was tried and what was taken, the best first."""
+    splits = f", in {facts['splits']} splits" if facts["splits"] > 1 else ""
+    rows, taken, usual = count(facts["held_out"], "row"), facts["best"][0], facts["usual"]
+    lines = [f"Tuning: {facts['tried']} settings, {rows} held out{splits}."]
+    for each in facts["best"] + ([] if usual in facts["best"] else [usual]):
+        marks = ["taken"] * (each == taken) + ["usual"] * (each == usual)
+        said = " ".join(spell(name, value) for name, value in each.items() if name != "error")
+        lines.append(
+            f"{each['error']:8.2%}  {said}{'  (' + ', '.join(marks) + ')' if marks else ''}"
+        )
+    return lines
 
 
 def about_text(recipe: "FeatureRecipe") -> str:

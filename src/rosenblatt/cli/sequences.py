@@ -51,7 +51,7 @@ def is_of_sentences(data: str, kind: str | None) -> bool:
     """Whether a file holds sentences, by its format or its name."""
     if kind is None and "." not in data:
         return False
-    from ..sequences.formats import format_of
+    from ..sequences.endings import format_of
 
     return format_of(data, kind) is not None
 
@@ -80,8 +80,8 @@ def train_sequences(
     sequence: SequenceOptions,
 ) -> None:
     """Train a tagger on a file of sentences, keep it, and say what came of it."""
+    from ..sequences.endings import format_of
     from ..sequences.files import evaluate_file, train_tagger
-    from ..sequences.formats import format_of
 
     refuse_options(result, learning, reading)
     kind = format_of(data, reading.format)

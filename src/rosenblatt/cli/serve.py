@@ -74,8 +74,8 @@ class KeepingOptions:
 
     save_examples: Annotated[
         int,
-        typer.Option(min=1, help="Write the model after so many (50,000).", metavar="N", **KEEPING),
-    ] = 50_000
+        typer.Option(min=1, help="Write the model after so many (20,000).", metavar="N", **KEEPING),
+    ] = 20_000
     save_seconds: Annotated[
         float, typer.Option(min=0.0, help="Or after so long (60).", metavar="SECONDS", **KEEPING)
     ] = 60.0

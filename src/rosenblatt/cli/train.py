@@ -4,20 +4,24 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .data import Data, SetOptions, built_in, is_built_in, rows_and_labels
 from .groups import grouped
 from .options import LearningOptions, ReadingOptions, ResultOptions, Solution
-from .saying import about_classes, about_columns, columns_in, count, errors, why
+from .saying import about_classes, about_columns, about_tuning, columns_in, count, errors, why
 from .sequences import SequenceOptions, is_of_sentences, train_sequences
 
 if TYPE_CHECKING:
     from ..evaluation import Score
     from ..files import FileTraining
     from ..progress import Quiet
+    from ..reading.reader import Reader
     from ..storage.model import Model
+
+NAMES = 100_000  # of features, that a model may show
 
 
 @grouped
@@ -66,6 +70,7 @@ def training_of(
 ) -> "FileTraining":
     """How to learn, and who hears of it."""
     from ..files import FileOptions, FileTraining, Keeper
+    from ..parameters import how_to_learn
 
     given = learning.names(), learning.window, result.holdout, cache, result.progress_every
     options = FileOptions(*given)
@@ -75,7 +80,13 @@ def training_of(
     listener = listener_of(result.quiet, result.json)
     if result.progressive is not None:
         listener.log = result.progressive.open("w", encoding="utf-8")
-    rule, parameters = learning.how_to_learn(once)
+    rule, stated = learning.stated(once)
+    if learning.tune:
+        from ..tuning import Stated, usual_way
+
+        rule, parameters = usual_way(Stated(rule, stated))
+    else:
+        rule, parameters = how_to_learn(rule, **stated)
     return FileTraining(parameters, options, listener, keeper, rule=rule)
 
 
@@ -95,26 +106,53 @@ def train_on_file(
 ) -> "Model":
     """Train on a file and keep the model."""
     from ..files import train as train_file
-    from ..reading.reader import read
 
     initial = None if learning.initial is None else initial_model(learning, reading)
     options = reading.options()
     if initial is not None:
         same = {name: options[name] for name in ("skip_bad", "threads")}
         options = {"features": initial.features["recipe"], **same}
-    reader = read(data, **options, names=100_000)
+    reader = read_otherwise(data, options)
     training = training_of(result, learning, reading.cache, not reader.rereadable)
     training.initial = initial
-    if not result.json:
-        training.listener.opening = about_columns(reader.parser.recipe)
     if result.resume:
         training.begun = begun_model(result.output)
     try:
+        if learning.tune:
+            from ..tuning import Stated, tune
+
+            stated = Stated(*learning.stated(not reader.rereadable), reading.stated())
+            again = partial(read_otherwise, data, options)
+            reader = tune(reader, again, training, stated)
+            tell_tuning(training, result)
+        if not result.json:
+            training.listener.opening = about_columns(reader.parser.recipe)
         model = train_file(reader, training)
     finally:
         training.listener.close()
     keep(model, None if model is training.begun else result.output)
     return model
+
+
+def read_otherwise(data: str, options: dict[str, Any], **others: Any) -> "Reader":
+    """A reader of a file with some other options."""
+    from ..reading.reader import read
+
+    return read(data, **options | others, names=NAMES)
+
+
+def tell_tuning(training: "FileTraining", result: ResultOptions) -> None:
+    """Say what was tried and what was taken."""
+    from ..progress import say
+    from ..progress import tell as tell_line
+    from .app import in_shell
+
+    facts = training.facts["tuning"]
+    if result.json:
+        say("tuned", **facts)
+    elif not result.quiet:
+        for line in about_tuning(facts, in_shell):
+            tell_line(line)
 
 
 def initial_model(learning: LearningOptions, reading: ReadingOptions) -> "Model":
@@ -163,7 +201,12 @@ def train_on_cluster(
     from ..distributed.shell import train as train_files
     from ..progress import say
 
-    alone = {"--cache": reading.cache, "--plot": result.plot, "--initial": learning.initial}
+    alone = {
+        "--cache": reading.cache,
+        "--plot": result.plot,
+        "--initial": learning.initial,
+        "--tune": learning.tune,
+    }
     for option, wanted in alone.items():
         if wanted:
             raise ValueError(f"{option} does not go with --cluster; leave one out.")
@@ -211,8 +254,14 @@ def train_built_in(
     X, y = built_in(data)
     batch = Batch(rows_of(np.ascontiguousarray(X)), y, None, X.shape[1], X.nbytes, len(y))
     training = training_of(result, learning, cache=False, once=False)
-    training.settle_in_memory()
     try:
+        if learning.tune:
+            from ..tuning import Stated, material_of, tune_on
+
+            here = material_of(batch, training, training.step)
+            tune_on(lambda reading: here, training, Stated(*learning.stated(once=False)))
+            tell_tuning(training, result)
+        training.settle_in_memory()
         model = train_in_memory(WholeFile(batch, {}, [], 0), training)
     finally:
         training.listener.close()

@@ -17,6 +17,27 @@ DOCUMENTS: dict[str, dict[str, str]] = {  # docs/textbook.md has the whole table
     "003": {"form": "origin", "order": "fixed", "ties": "mistake"},
     "004": {"form": "bias", "order": "each", "ties": "mistake", "intercept_step": "1"},
 }
+DOCUMENT_WORDS = {
+    "000": "lecture notes with the loss J (000)",
+    "001": "threshold, first mistake (001)",
+    "002": "primal form with R² (002)",
+    "003": "through the origin (003)",
+    "004": "PerceptronTrain, a new order each pass (004)",
+}
+HINTS = {
+    "form": "Whether the line may pass anywhere, only through the origin, or be bent by a kernel.",
+    "order": "In which order each epoch goes through the rows.",
+    "solution": "Which weights predict: the last ones, their average, their vote, or the best.",
+    "ties": "What an activation of exactly 0 counts as.",
+    "eta0": "A mistake adds η·y·x; from zero weights η only scales them.",
+    "margin": "A row is a mistake until y·activation exceeds this.",
+    "intercept_step": "By how much a mistake moves the bias b.",
+    "kernel": "What takes the place of the dot product between two rows.",
+    "gamma": "The larger, the closer a Gaussian kernel follows single points.",
+    "degree": "The degree of the polynomial kernel.",
+    "max_iter": "The run stops after so many epochs, separated or not.",
+    "random_state": "The same seed gives the same permutations.",
+}
 KERNELS = KERNEL["kernel"]
 TABLE: Mapping[str, Parameter] = {  # the estimators' own, but for what a page needs
     "form": choice("bias", *FORMS),

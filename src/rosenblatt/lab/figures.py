@@ -15,6 +15,7 @@ try:
         Range1d,
         Span,
         VeeHead,
+        WheelZoomTool,
     )
     from bokeh.plotting import figure
     from bokeh.transform import factor_cmap, factor_mark
@@ -28,6 +29,32 @@ from .trace import Trace
 NEGATIVE, POSITIVE, NEGATIVE_SIDE, POSITIVE_SIDE = "#E69F00", "#0072B2", "#fbe6bd", "#cfe3f2"
 INK, FAINT, PALE, LINE = "#1d2733", "#5b6775", "#eceff3", "#b7c0ca"
 HOT, GREEN = "#a8326f", "#00664b"  # what is in use now, and w
+COLOURS = {  # by the system's setting; the script paints with them
+    "light": {
+        "ink": INK,
+        "faint": FAINT,
+        "pale": PALE,
+        "line": LINE,
+        "paper": "#ffffff",
+        "hot": HOT,
+        "w": GREEN,
+        "wrong": "#c2410c",
+        "negative": {"line": NEGATIVE, "side": NEGATIVE_SIDE},
+        "positive": {"line": POSITIVE, "side": POSITIVE_SIDE},
+    },
+    "dark": {
+        "ink": "#f2f5f8",
+        "faint": "#aab6c3",
+        "pale": "#27303a",
+        "line": "#4a5663",
+        "paper": "#14191f",
+        "hot": "#ff8cc6",
+        "w": "#43d6a5",
+        "wrong": "#ff9a62",
+        "negative": {"line": NEGATIVE, "side": "#3d2f0c"},
+        "positive": {"line": "#6cb8e6", "side": "#0d2f47"},
+    },
+}
 SIDES = ("a", "b")
 SCRATCH = (
     "shade",
@@ -123,7 +150,7 @@ class Pane:
     def _draw_points(self, points: ColumnDataSource) -> None:
         """The points, which can be placed, dragged and removed."""
         plot, at = self.figure, self.scratch
-        self.rings = plot.scatter(
+        plot.scatter(
             "x", "y", fill_color=None, line_color="#c2410c", line_width=1.6, source=at["wrong"]
         )
         style: dict[str, Any] = {
@@ -147,15 +174,10 @@ class Pane:
         words |= {"text_color": HOT, "text_align": "center", "text_baseline": "middle"}
         plot.text("x", "y", text="text", source=at["angle"], **words)
         tool = PointDrawTool(renderers=[self.points], empty_value="")  # the page labels it
-        plot.add_tools(tool)
+        wheel = WheelZoomTool(zoom_on_axis=False)
+        plot.add_tools(tool, wheel)
+        plot.toolbar.active_scroll = wheel
         plot.toolbar.active_tap = plot.toolbar.active_drag = tool
-
-    def size(self, count: int) -> None:
-        """Draw many points smaller than few."""
-        size = 10 if count <= 150 else 7 if count <= 400 else 5
-        for glyph in (self.points.glyph, self.points.selection_glyph):
-            glyph.size = size
-        self.rings.glyph.size = 1.7 * size
 
     def show(self, trace: Trace | None, view: View) -> None:
         """Send a run to the browser, or that there is none."""

@@ -102,6 +102,7 @@ function receive(told) {
   lab.runs = told.runs;
   lab.csv = told.csv;
   lab.view = told.view;
+  if (!told.edited) look_home();
   lab.address = told.address;
   lab.written = written_points();
   lab.accepted = copied_points();
@@ -109,7 +110,7 @@ function receive(told) {
   fill_form(told.address);
   lab.last = Math.max(...told.runs.map((run) => run?.last ?? 0));
   $("scrub").max = lab.last;
-  $("side_b").hidden = $("second").hidden = !told.runs[1];
+  $("side_b").hidden = $("now_b").hidden = $("second").hidden = !told.runs[1];
   told.runs.forEach((run, i) => run && draw_proof(sides[i], run));
   draw_verdict();
   draw_curve();
@@ -117,6 +118,13 @@ function receive(told) {
   fit_all();
   show(Math.min(wanted, lab.last));
   lab.ready = told.number;
+}
+
+function look_home() {
+  clearTimeout(lab.looking);
+  lab.home = lab.view;
+  lab.look = null;
+  $("home").hidden = true;
 }
 
 function say(message, failed) {
@@ -148,6 +156,9 @@ function show_fitting_fields() {
     for (const span of set.querySelectorAll(".kernel")) span.hidden = kind !== "kernel";
     set.querySelector("[name$=degree]").closest("span").hidden = kind !== "kernel" || kernel !== "poly";
     set.querySelector("[name$=gamma]").closest("span").hidden = kind !== "kernel" || kernel === "linear";
+    const chosen = ([name, value]) => form.elements[set.dataset.side + name].value === value;
+    const documents = Object.entries(facts.documents);
+    set.querySelector(".document").value = documents.find(([, values]) => Object.entries(values).every(chosen))?.[0] ?? "";
     set.querySelector(".linear").hidden = kind === "kernel";
     set.querySelector(".biased").hidden = kind === "origin";
   }
@@ -198,7 +209,7 @@ function draw(side, run) {
     return [[...x, x[1] + fx, x[0] + fx], [...y, y[1] + fy, y[0] + fy]];
   };
   const straight = curve < 0 && isFinite(x[0]);
-  const colour = [facts.colours.positive, facts.colours.negative];
+  const colour = [colours().positive.side, colours().negative.side];
   set("shade", side, straight ? { ...line(side_of(1), side_of(-1)), colour } : NOTHING);
   set("edge", side, curve >= 0 ? { xs: side.curves.data.xs[curve], ys: side.curves.data.ys[curve] } : straight ? line([x, y]) : line());
   if (curve >= 0) side.region.indices = [curve];
@@ -376,18 +387,6 @@ function draw_curve() {
   });
 }
 
-// One scale on both axes, so that angles are true
-
-function fit(side) {
-  const plot = model(`pane_${side.name}`);
-  const width = plot.inner_width, height = plot.inner_height, { x, y, half } = lab.view ?? { x: 0, y: 0, half: 3 };
-  if (!(width > 10 && height > 10)) return;
-  const unit = (2 * half) / Math.min(width, height);
-  plot.x_range.setv({ start: x - (unit * width) / 2, end: x + (unit * width) / 2 });
-  plot.y_range.setv({ start: y - (unit * height) / 2, end: y + (unit * height) / 2 });
-}
-const fit_all = () => sides.forEach(fit);
-
 // Time
 
 function pause() {
@@ -491,7 +490,7 @@ function edited() {
     if (lab.written === written_points()) return;
     lab.written = written_points();
     form.elements.data.value = "points";
-    ask({ do: "edit", address: `${address_of_form()}&t=${lab.moment}` });
+    ask({ do: "edit", address: `${address_of_form()}&t=${lab.moment}`, view: lab.look ?? lab.home });
   }, 90);
 }
 
@@ -527,10 +526,10 @@ function choose_brush(label) {
   form.elements.brush.value = label;
 }
 
+$("brush").addEventListener("change", (event) => choose_brush(event.target.value));
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("change", (event) => {
   const field = event.target;
-  if (field.name === "brush") return choose_brush(field.value);
   if (field.id === "file") return load(field.files[0]);
   if (field.classList.contains("document")) {
     const prefix = field.closest(".settings").dataset.side;
@@ -546,7 +545,7 @@ $("scrub").addEventListener("input", () => { pause(); show(Number($("scrub").val
 $("speed").addEventListener("change", () => { if (lab.timer) { pause(); play(); } });
 const clicks = {
   "start": () => step(-Infinity), "back": () => step(-1), "play": toggle, "forward": () => step(1), "end": () => step(Infinity),
-  "remove": remove_selected, "work-end": end_work,
+  "remove": remove_selected, "work-end": end_work, "home": () => look(null), "present": present,
   "place": place_by_numbers,
   "save-python": show_python, "save-csv": () => save("points.csv", "text/csv", lab.csv),
   "save-png": () => save_figure("png"), "save-svg": () => save_figure("svg"),
@@ -565,8 +564,9 @@ document.addEventListener("keydown", (event) => {
   const keys = {
     " ": toggle, ArrowLeft: () => step(-1), ArrowRight: () => step(1),
     Home: () => step(-Infinity), End: () => step(Infinity),
-    1: () => choose_brush("+1"), 2: () => choose_brush("-1"), Delete: remove_selected,
+    1: () => choose_brush("+1"), 2: () => choose_brush("-1"), Delete: remove_selected, f: present, F: present,
   };
+  if (event.key === "Escape" && document.body.classList.contains("presenting")) return present();
   if (!keys[event.key]) return;
   event.preventDefault();
   keys[event.key]();
@@ -578,11 +578,8 @@ for (const kind of ["dragover", "dragleave", "drop"]) {
     if (kind === "drop") load(event.dataTransfer.files[0]);
   });
 }
-for (const side of sides) {
-  const plot = model(`pane_${side.name}`);
-  for (const size of ["inner_width", "inner_height"]) plot.connect(plot.properties[size].change, () => fit(side));
-}
 window.addEventListener("hashchange", () => open_address(location.hash.slice(1)));
 exchange.connect(exchange.properties.answer.change, answered);
 exchange.connect(exchange.properties.progress.change, show_progress);
+watch_planes();
 open_address(location.hash.slice(1) || facts.start);

@@ -21,9 +21,9 @@ except ImportError as missing:
     raise ImportError("The lab needs bokeh: pip install 'rosenblatt[lab]'.") from missing
 
 from ..theory.bounds import Convergence
-from .choices import DEFAULTS, DOCUMENTS, FORMS, TABLE, Choices
+from .choices import DEFAULTS, DOCUMENT_WORDS, DOCUMENTS, FORMS, HINTS, TABLE, Choices
 from .data import MOST_BYTES, RANGES, SETS, Points, as_csv, from_text
-from .figures import NEGATIVE_SIDE, POSITIVE_SIDE, SIDES, Pane, chart
+from .figures import COLOURS, SIDES, Pane, chart
 from .geometry import View, view_of
 from .proofs import Verdict, verdict_of
 from .state import USUAL, State, from_address, python_lines
@@ -31,6 +31,7 @@ from .tour import TOUR
 from .trace import MOST_UPDATES, Trace, trace_of
 from .work import EndedError, Tell, Work, nobody
 
+SCRIPTS = ("plane.js", "page.js")  # in the scope of one
 WORDS = {  # what the page calls some of the choices; the others go by their names
     "form": FORMS,
     "order": {
@@ -76,7 +77,6 @@ class Lab:
 
     def __init__(self, doc: Document, start: State) -> None:
         self.doc, self.state, self.start = doc, start, start
-        self.view = View()
         self.shown: list[Shown | None] = [None, None]
         self.work = Work()
         self.exchange = Exchange(name="exchange")
@@ -101,7 +101,8 @@ class Lab:
             default={**DEFAULTS, **USUAL._asdict(), "data": State().data},
             ranges=RANGES,
             sets=SETS,
-            documents=DOCUMENTS,
+            documents=DOCUMENT_WORDS,
+            hints=HINTS,
         )
         over_time = chart()
         over_time.tags = [self.exchange]  # belongs to the page, though no figure draws it
@@ -117,9 +118,9 @@ class Lab:
             "documents": DOCUMENTS,
             "options": {name: each.options for name, each in SETS.items()},
             "most_bytes": MOST_BYTES,
-            "colours": {"negative": NEGATIVE_SIDE, "positive": POSITIVE_SIDE},
+            "colours": COLOURS,
         }
-        script = folder.joinpath("page.js").read_text("utf-8")
+        script = "".join(folder.joinpath(name).read_text("utf-8") for name in SCRIPTS)
         doc.js_on_event(DocumentReady, CustomJS(args=args, code=script))
 
     def _asked(self, attr: str, old: str, new: str) -> None:
@@ -178,23 +179,23 @@ class Lab:
             state = from_address(str(request["address"]))
         else:
             raise KeyError(request["do"])
-        return await self._runs_of(state, note, edited=request["do"] == "edit")
+        look = View(**{name: float(value) for name, value in request.get("view", {}).items()})
+        return await self._runs_of(state, note, look if request["do"] == "edit" else None)
 
-    async def _runs_of(self, state: State, note: str, edited: bool) -> Answer:
+    async def _runs_of(self, state: State, note: str, look: View | None) -> Answer:
         """The runs of a state, and what is to be said about them.
 
-        While points are being edited, the browser has the newest, and its view stays.
+        While points are being edited, the browser has the newest, and says where it looks.
         """
-        points = state.points()
-        view = self.view if edited else view_of(points.X)
+        points, edited = state.points(), look is not None
+        view = look or view_of(points.X)
         shown = await self._in_thread(both_runs, state, points, view)
 
         def show() -> None:
-            self.state, self.shown, self.view = state, shown, view
+            self.state, self.shown = state, shown
             if not edited:
                 self.points.data = as_columns(points)
             for pane, run in zip(self.panes, shown, strict=True):
-                pane.size(len(points.y))
                 pane.show(run and run.trace, view)
 
         notes = dict.fromkeys([note or points.note, *(run.trouble for run in shown if run)])

@@ -3,7 +3,7 @@
 import os
 import signal
 import socket
-import sys
+import threading
 import webbrowser
 from typing import Any
 
@@ -21,6 +21,7 @@ from .work import Work
 
 PORT = 5006
 HOST = "127.0.0.1"
+SOON = 1.5  # seconds that a signal may take
 
 
 def server_of(start: State, port: int | None = None) -> Any:
@@ -63,16 +64,21 @@ def serve(start: State, port: int | None = None, browser: bool = True) -> None:
         raise ValueError(f"Port {port} is taken; name another, or none for any that is free.")
     server = server_of(start, port)
     server.start()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: end(server))
     print(f"The lab is at {address_of(server)} (Ctrl-C ends it).", flush=True)
     if browser:
         server.io_loop.add_callback(webbrowser.open, address_of(server))
-    try:
-        server.io_loop.start()
-    except KeyboardInterrupt:
-        print("\nThe lab is closed.")
-    finally:
-        server.stop()
-        if Work.under_way:  # Python would wait for their threads
-            sys.stdout.flush()
-            os._exit(0)
+    server.io_loop.start()
+    server.stop()
+    if Work.under_way:  # Python would wait for their threads
+        os._exit(0)
+
+
+def end(server: Any) -> None:
+    """Leave the server's loop, and if that takes long the process."""
+    print("\nThe lab is closed.", flush=True)
+    late = threading.Timer(SOON, os._exit, [0])
+    late.daemon = True
+    late.start()
+    server.io_loop.add_callback(server.io_loop.stop)

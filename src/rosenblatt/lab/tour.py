@@ -60,6 +60,6 @@ TOUR = (
         "No line separates these four points: the segments cross, and that is the proof. The "
         "linear rule goes on for ever (left; here it is stopped). A kernel bends the boundary.",
         "004, limitations; 002, the dual form",
-        "data=xor&order=fixed&max_iter=20&compare=on&b.form=kernel&b.kernel=poly&b.order=fixed&t=80",
+        "data=xor&order=fixed&max_iter=20&compare=on&b.form=kernel&b.kernel=poly&b.order=fixed&t=79",
     ),
 )

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
+from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..classifiers.base import OnlineClassifier, seed_of
@@ -306,6 +307,12 @@ class SequencePerceptron(OnlineClassifier):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_weights")
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.estimator_type = None  # for a classifier, scikit-learn would stratify lists of tags
+        tags.input_tags.sparse = tags.input_tags.two_d_array = False
+        return tags
+
     # Inside
 
     @property
@@ -322,7 +329,7 @@ class SequencePerceptron(OnlineClassifier):
         """What kernels must know."""
         shape = Shape(0, len(self._tags), self._order_of_tags)
         greedy, margin = self._is_greedy, float(self.margin)
-        return PathSettings(shape.tags, shape.width, shape.markov, greedy, margin, 0.0)
+        return PathSettings(shape.tags, shape.width, shape.markov, greedy, margin)
 
     def _inner_tags(self, codes: Array, starts: Array) -> tuple[Array, Any]:
         """The tags that are learnt, and which may not follow which."""

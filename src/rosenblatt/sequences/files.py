@@ -8,8 +8,9 @@ import numpy as np
 from ..parameters import ParameterError
 from ..training.history import Epoch
 from .classifier import SequencePerceptron, templates_for
+from .endings import format_of
 from .evaluation import SequenceEvaluation, evaluate_tags
-from .formats import Layout, TaggedFile, filled, format_of, layout_of, read_tagged
+from .formats import Layout, TaggedFile, filled, layout_of, read_tagged
 
 
 def columns_named(layout: Layout) -> tuple[str, ...]:

@@ -24,16 +24,6 @@ TREE_FIELDS = (
     "deps",
     "misc",
 )
-ENDINGS = {
-    "conllu": "conllu",
-    "conll": "conll",
-    "iob": "conll",
-    "iob2": "conll",
-    "bio": "conll",
-    "tagged": "tagged",
-}
-FORMATS = ("conllu", "conll", "tagged", "text")
-COMPRESSED = (".gz", ".zst", ".bz2", ".xz", ".zip", ".lz4")
 
 
 class Layout(NamedTuple):
@@ -58,16 +48,6 @@ class TaggedFile(NamedTuple):
     line_ends: Array
     tag_begins: Array
     tag_ends: Array
-
-
-def format_of(path: str, given: str | None) -> str | None:
-    """The format of a file of sentences, by its name unless it is given; None if it is none."""
-    if given is not None:
-        return given if given in FORMATS else None
-    name = path.lower()
-    for ending in COMPRESSED:
-        name = name.removesuffix(ending)
-    return ENDINGS.get(name.rpartition(".")[2]) if "." in name else None
 
 
 def read_bytes(path: str) -> tuple[str, bytes]:

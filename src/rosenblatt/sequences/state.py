@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.sequences import LANES, PathSettings, PathSums, PathWeights, find_moved
+from ..kernels.sequences import PathSettings, PathSums, PathWeights, find_moved
+from ..kernels.vectors import LANES
 from ..rows import Array
 from ..training.state import Sizes, array, counter, require
 from ..training.tasks import Learnt

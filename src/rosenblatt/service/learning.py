@@ -35,7 +35,7 @@ class Keeping:
         Examples are forgotten after so many days; None to keep them all.
     """
 
-    examples: int = 50_000
+    examples: int = 20_000
     seconds: float = 60.0
     days: float | None = None
 

@@ -23,6 +23,7 @@ CREATE TABLE examples (
     example TEXT,
     model BLOB
 )"""
+INDEX = "CREATE INDEX models ON examples (sequence) WHERE model IS NOT NULL"
 INSERT = "INSERT INTO examples (sequence, received, example, model) VALUES (?, ?, ?, ?)"
 
 
@@ -81,6 +82,7 @@ class Log:
                 made.execute(f"PRAGMA application_id={FORMAT}")
                 made.execute(f"PRAGMA user_version={secrets.randbits(31) or 1}")
                 made.execute(TABLE)
+                made.execute(INDEX)  # a log may have gigabytes, and a start is to be quick
                 made.execute(INSERT, (sequence, time.time(), None, model))
                 made.close()
                 os.replace(temporary, path)
@@ -110,13 +112,14 @@ class Log:
             )
             if found != FORMAT:
                 raise ValueError(f"{self.path} is not a log of rosenblatt.")
-            self.last, self.received = self.one("SELECT max(sequence), max(received) FROM examples")
+            end = self.one("SELECT sequence, received FROM examples ORDER BY sequence DESC LIMIT 1")
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError):
                 raise
             raise ValueError(f"{self.path} is not an intact log of rosenblatt ({error}).") from None
-        if self.last is None:
+        if end is None:
             raise ValueError(f"{self.path} is not an intact log of rosenblatt (it is empty).")
+        self.last, self.received = end
 
     def one(self, statement: str, *values: Any) -> Any:
         """The first row of an answer."""
@@ -156,7 +159,10 @@ class Log:
     def last_kept(self) -> float:
         """When the example came after which the last model is kept."""
         with self.plainly("read"):
-            (when,) = self.one("SELECT max(received) FROM examples WHERE model IS NOT NULL")
+            (when,) = self.one(
+                "SELECT received FROM examples WHERE model IS NOT NULL "
+                "ORDER BY sequence DESC LIMIT 1"
+            )
         return float(when)
 
     def trim(self, before: float) -> int:

@@ -194,6 +194,7 @@ class Average(Last):
     def by_column(self) -> dict[str, Array]:
         return {"weights": self.weights, "missing": self.missing}
 
+    @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused by who asks
     def coefficients(self) -> tuple[Array, Array]:
         total = self.total()
         if self.rule.scaled and self.seen:

@@ -29,6 +29,7 @@ from sklearn.linear_model import SGDClassifier
 
 from rosenblatt import Perceptron, files, read
 from rosenblatt.distributed import fit
+from rosenblatt.parameters import parameters_for_files
 
 csv.field_size_limit(sys.maxsize)
 warnings.filterwarnings("ignore", "Sending large graph")  # the rows of a benchmark come from here
@@ -69,7 +70,7 @@ def against_a_stream(size: float) -> tuple[str, ...]:
     """One worker from file to file, and one machine over the same files."""
     with tempfile.TemporaryDirectory() as name, workers(1) as client:
         paths = made_parquet(Path(name), size)
-        given = files.parameters_for_files(order="fixed", max_iter=1)
+        given = parameters_for_files(order="fixed", max_iter=1)
         model = Perceptron(solution="average", order="fixed", max_iter=1)
 
         def on_cluster() -> None:

@@ -160,6 +160,33 @@ def test_one_pass_is_arows_unless_something_is_said(capsys, path, tmp_path):
     )
 
 
+@pytest.mark.parametrize("spelled", ["True", "true"])
+@pytest.mark.parametrize("words", [False, True])
+def test_truth_values_are_the_same_in_files_and_frames(tmp_path, spelled, words):
+    random = np.random.default_rng(0)
+    truth = random.random(60) > 0.5
+    frame = pandas.DataFrame({"x": random.normal(size=60), "flag": truth, "kind": truth + 1})
+    if words:
+        frame["colour"] = random.choice(["red", "blue"], 60)
+    path = tmp_path / "rows.csv"
+    no = "False" if spelled == "True" else "false"
+    frame.assign(flag=np.where(truth, spelled, no)).to_csv(path, index=False)
+    of_frame, of_file = train(frame, label="kind"), train(path, label="kind")
+    scores = of_frame.decision_function(frame)
+    for model in of_frame, of_file:
+        np.testing.assert_array_equal(model.decision_function(path), scores)
+        np.testing.assert_array_equal(model.decision_function(frame), scores)
+
+
+def test_a_word_among_truth_values_is_told(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("flag,x,y\n" + "true,1,0\nfalse,2,1\n" * 20)
+    model = train(path, label="y")
+    path.write_text("flag,x\ntrue,1\nfalse,2\nperhaps,2\n")
+    with pytest.raises(ValueError, match=r"line 4, column 'flag': 'perhaps' is not a number"):
+        model.predict(path)
+
+
 def test_one_problem_per_class_is_not_learnt_from_files(path):
     rows = [{"x": float(k % 3), "kind": f"k{k % 3}"} for k in range(30)]
     for epochs in (1, 10):

@@ -310,3 +310,9 @@ def test_probabilities_when_asked_for(capsys, folder, data):
     status, _, err = run(capsys, "predict", plain, data, "--probabilities")
     assert status == 2
     assert "knows no probabilities; train it with --probabilities" in err
+
+
+def test_predict_gives_scores_or_probabilities(capsys, folder):
+    status, _, err = run(capsys, "predict", "m", "d.csv", "--scores", "--probabilities")
+    assert status != 0
+    assert "--scores or --probabilities: leave one out." in err

@@ -169,3 +169,14 @@ def test_units_that_see_what_there_is_not_are_refused(tmp_path):
 def test_parameters_are_refused_in_a_sentence(parameters, words):
     with pytest.raises(ValueError, match=words):
         PerceptronNetwork(**parameters).fit(*XOR)
+
+
+@pytest.mark.parametrize("size", [2.0**996, 2.0**-996])
+def test_numbers_of_any_size_grow_the_same_network(size):
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    y = (X[:, 0] * X[:, 1] > 0).astype(int)
+    usual, other = (
+        PerceptronNetwork(random_state=0).fit(rows, y).decision_function(rows)
+        for rows in (X, X * size)
+    )
+    np.testing.assert_array_equal(other, usual)

@@ -247,3 +247,23 @@ def test_weights_in_the_units_of_a_file(write):
     np.testing.assert_allclose(raw @ changed.T, X @ coef.T, rtol=1e-4, atol=1e-6)
     old = {"rows": "svmlight", "first": 1}
     assert in_file_units(old, coef, shifted)[0] is coef
+
+
+def test_gaps_count_as_the_median_where_that_is_the_centre(write):
+    reader = read(write("t.csv", with_gaps(TABLE, 20).to_csv(index=False)), scale="robust")
+    whole(reader)
+    assert "Missing numbers count as the median of their column." in map(str, reader.notices)
+
+
+def test_it_is_told_that_numbers_are_too_large_to_tell_apart(write):
+    times = 1_700_000_000_000_000_000 + np.arange(300) * 1000
+    reader = read(write("t.csv", TABLE.assign(time=times).to_csv(index=False)))
+    whole(reader)
+    told = [notice for notice in reader.notices if notice.kind is NoticeKind.SCALE]
+    assert [str(notice) for notice in told] == [
+        "The numbers of 'time' do not differ, or too little for their size to be told apart in "
+        "float32; subtract one of them from all."
+    ]
+    reader = read(write("u.csv", TABLE.to_csv(index=False)))
+    whole(reader)
+    assert NoticeKind.SCALE not in [notice.kind for notice in reader.notices]

@@ -45,6 +45,8 @@ def predict(
     from ..evaluation import scored
 
     check_output(output, model, data)
+    if show_scores and show_probabilities:
+        raise ValueError("--scores or --probabilities: leave one out.")
     tagger = tagger_in(model)
     if tagger is not None:
         options: dict[str, Any] = {"scores": show_scores, "probabilities": show_probabilities}

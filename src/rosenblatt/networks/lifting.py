@@ -57,6 +57,9 @@ def lift_of(X: Array, kind: str) -> Lift:
     binary = all(np.isin(column, [column.min(), column.max()]).all() for column in X.T)
     if kind == "none" or (kind == "auto" and binary):
         return Lift(False, np.zeros(width), np.ones(width))
-    centre, spread = X.mean(axis=0, dtype=np.float64), X.std(axis=0, dtype=np.float64)
-    spread = np.where(spread > 0, spread, 1.0)
-    return Lift(True, centre, spread * np.sqrt(width))  # so that most rows are about 1 long
+    exponents = np.frexp(np.abs(X).max(axis=0).astype(np.float64))[1]
+    unit = np.ldexp(1.0, exponents - 1)  # a power of two changes no digit, and squares stay finite
+    small = X / unit
+    centre, spread = small.mean(axis=0), small.std(axis=0)
+    spread = np.where(spread > 0, spread * unit, 1.0)
+    return Lift(True, centre * unit, spread * np.sqrt(width))  # so that most rows are about 1 long

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..kernels import words
 from ..kernels.algebra import Rows
-from ..kernels.lines import REASONS, VALUE_TOO_LARGE
+from ..kernels.lines import MISSING, REASONS, VALUE_TOO_LARGE
 from ..kernels.words import CSRBuffer, Grams
 from ..rows import read_only, rows_of
 from .batches import Batch
@@ -100,7 +100,8 @@ class TableParser(Parser):
     def numbers(self, column: Any, name: str) -> np.ndarray:
         """A column of numbers; a missing one is NaN."""
         try:
-            numbers = numbers_in(column.cast(arrow_type(self.options.dtype), safe=False))
+            known = truth_as_digits(column)
+            numbers = numbers_in(known.cast(arrow_type(self.options.dtype), safe=False))
         except (ValueError, NotImplementedError):
             word = str(column[0])[:40]  # of one row, once the broken one is found
             sentence, values = self.options.not_a("number", name, word)
@@ -356,6 +357,21 @@ def exact_numbers(column: Any) -> np.ndarray:
     return numbers_in(
         column if whole else column.cast(arrow_type(np.dtype(np.float64)), safe=False)
     )
+
+
+def truth_as_digits(column: Any) -> Any:
+    """A column of numbers; in one of strings, truth values are 1 and 0, as Arrow casts its own."""
+    import pyarrow
+    from pyarrow import compute, types
+
+    if not types.is_string(column.type):
+        return column
+    words = compute.utf8_trim_whitespace(column)
+    gaps = compute.is_in(words, pyarrow.array(MISSING))
+    lower = compute.utf8_lower(words)
+    truth = compute.if_else(compute.equal(lower, "false"), "0", words)
+    truth = compute.if_else(compute.equal(lower, "true"), "1", truth)
+    return compute.if_else(gaps, None, truth)
 
 
 def as_words(column: Any) -> Any:

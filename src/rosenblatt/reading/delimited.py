@@ -61,6 +61,8 @@ def delimited_parser(
     recipe = with_columns(asked, layout.columns, layout.kinds)
     if options.new:
         recipe = with_exact_labels(recipe, layout, rows)
+        if recipe.label_kind == "boolean":
+            recipe = replace(recipe, label_kind="category")
         recipe = replace(recipe, header=layout.header, delimiter=found)
     all_numbers = {*(each.kind for each in layout.kinds), recipe.label_kind} <= {"number", None}
     in_one_go = all_numbers and recipe.bits is None and recipe.id is None
@@ -153,7 +155,11 @@ class CellParser(TableParser):
         super().__init__(source, recipe, options, layout.columns)
         self.layout, self.skip = layout, layout.skip
         number, word = arrow_type(options.dtype), arrow_type(None)
-        self.types = [number if kind == "number" else word for _, kind in self.columns]
+        found = [layout.kinds[place].kind for place in self.wanted]
+        self.types = [
+            number if kind == spelled == "number" else word
+            for (_, kind), spelled in zip(self.columns, found, strict=False)
+        ]
         if self.label is not None:
             numeric = recipe.label_kind == "number"
             self.types.append(arrow_type(np.dtype(np.float64)) if numeric else word)

@@ -11,6 +11,7 @@ from .recipe import ColumnKind
 ENOUGH = 20  # numbers, among which one word is a slip; strings, to tell what they are
 STRAY = 0.01  # of the cells may be slips
 WORDS, DIFFERENT = 5.0, 0.5  # a text has so many words on average, and so many texts are different
+TRUTH = r"^\s*([Tt]rue|[Ff]alse|TRUE|FALSE)\s*$"
 ONLY_ONCE = 0.9  # of the cells of names or numbers of items are different
 
 
@@ -43,6 +44,8 @@ def kind_of_cells(name: str, column: Any, tolerated: int = 0) -> ColumnKind:
     if kind_of(column.type) != "category":
         return kind_of_column(name, column)
     cells = column.drop_null()
+    if is_truth(cells):
+        return ColumnKind("boolean")
     words = cells.filter(compute.invert(compute.match_substring_regex(cells, rf"^\s*{NUMBER}\s*$")))
     n_words, n_numbers = len(words), len(cells) - len(words)
     slips = max(1, STRAY * len(cells)) if n_numbers >= ENOUGH else 0
@@ -51,6 +54,13 @@ def kind_of_cells(name: str, column: Any, tolerated: int = 0) -> ColumnKind:
     if n_numbers > n_words:
         return ColumnKind("category", mixed_column(name, words.unique().to_pylist()))
     return kind_of_strings(name, cells)
+
+
+def is_truth(cells: Any) -> bool:
+    """Whether strings are truth values, as pandas or polars write them."""
+    from pyarrow import compute
+
+    return len(cells) > 0 and bool(compute.all(compute.match_substring_regex(cells, TRUTH)).as_py())
 
 
 def kind_of_column(name: str, column: Any) -> ColumnKind:

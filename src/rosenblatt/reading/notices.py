@@ -36,6 +36,7 @@ QUERIES = Notice(NoticeKind.QUERIES, "The query numbers (qid) are not used.")
 BASES = Notice(NoticeKind.BASES, "The base predictions after the importance are not used.")
 MISSING = Notice(NoticeKind.MISSING, "Missing numbers count as 0.")
 AVERAGED = Notice(NoticeKind.MISSING, "Missing numbers count as the mean of their column.")
+MEDIAN = Notice(NoticeKind.MISSING, "Missing numbers count as the median of their column.")
 BITS = Notice(NoticeKind.BITS, "The columns are numbers and not hashed: bits is not used.")
 
 
@@ -99,6 +100,15 @@ def other_sizes() -> Notice:
     return Notice(
         NoticeKind.SCALE,
         "The sizes of columns differ widely, so each is divided by its largest number.",
+    )
+
+
+def indistinct(names: Sequence[str], dtype: str) -> Notice:
+    """Columns of numbers that are so large that their differences are lost."""
+    return Notice(
+        NoticeKind.SCALE,
+        f"The numbers of {listed(names)} do not differ, or too little for their size to be told "
+        f"apart in {dtype}; subtract one of them from all.",
     )
 
 

@@ -11,7 +11,7 @@ from ..kernels.algebra import Rows
 from ..kernels.words import CSRBuffer
 from ..rows import read_only
 from .batches import Batch
-from .notices import AVERAGED, MISSING, Notice
+from .notices import AVERAGED, MEDIAN, MISSING, Notice
 from .recipe import FeatureRecipe, ReaderOptions
 from .scaling import Scaling
 from .sources import Location, Source, last_newline, pieces
@@ -67,7 +67,7 @@ class Parser:
     @property
     def gaps(self) -> Notice:
         """What is said of missing numbers."""
-        return MISSING if self.recipe.scale == "none" else AVERAGED
+        return {"none": MISSING, "robust": MEDIAN}.get(self.recipe.scale, AVERAGED)
 
     def scaled(self, rows: Rows) -> Rows:
         """Rows as they are to be, of rows as they were read."""

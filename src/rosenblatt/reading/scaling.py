@@ -149,6 +149,12 @@ class DenseSurvey:
         """The columns whose first numbers look like identifiers or codes."""
         return np.flatnonzero([looks_like_codes(column) for column in self.first.T])
 
+    def indistinct(self, eps: float) -> np.ndarray:
+        """The columns of numbers beyond exact integers that differ by a few roundings at most."""
+        count, centre, spread = self.spreads()
+        size = np.abs(centre)
+        return np.flatnonzero((count > 1) & (size > 2 / eps) & (spread < 4 * eps * size))
+
     def spreads(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """How many numbers each column has, their mean and their standard deviation."""
         count = self.seen[COUNT]

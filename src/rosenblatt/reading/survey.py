@@ -10,7 +10,7 @@ import numpy as np
 from ..parameters import ParameterError
 from ..rows import n_rows
 from .batches import Batch
-from .notices import codes_in, flagged_columns, measured_by, other_sizes
+from .notices import codes_in, flagged_columns, indistinct, measured_by, other_sizes
 from .parser import Parser
 from .recipe import FeatureRecipe
 from .scaling import DenseSurvey, SparseSurvey, packed
@@ -90,6 +90,11 @@ class SizeSurvey:
             codes = [names[j] for j in self.seen.codes() if names[j] not in self.recipe.dates]
             if codes:
                 self.parser.notices[codes_in(codes)] = None
+            dtype = self.parser.options.dtype
+            close = self.seen.indistinct(float(np.finfo(dtype).eps))
+            lost = [names[j] for j in close if names[j] not in self.recipe.dates]
+            if lost:
+                self.parser.notices[indistinct(lost, str(dtype))] = None
         elif self.seen is not None:
             scales = {"factors": packed(self.seen.factors())}
         return replace(self.recipe, scales=scales)

@@ -385,7 +385,7 @@ def learn_stream(reader: Reader, batches: Peeked, coder: Coder, training: FileTr
     def after_part(run: Run) -> None:
         count = run.count
         if run.epoch > 1 or not training.options.progress_every:
-            training.listener.batch(Tally(count.n_rows, position.bytes_read, count.mistakes))
+            training.listener.batch(Tally(count.n_rows, position.bytes_read, count.errors))
         keep.checkpoint()
 
     run.after_part, run.after_epoch = after_part, training.listener.epoch

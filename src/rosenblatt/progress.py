@@ -22,8 +22,7 @@ HEADING = "   read          rows      rows/s    MB/s   error so far   error sinc
 class Tally(NamedTuple):
     """How far a pass has come: each row is predicted before it is learnt.
 
-    ``mistakes`` is None while a file is only read. It counts the updates, or where every window of
-    some rows is told, the rows that the model so far got wrong.
+    ``mistakes`` counts the rows that the model so far got wrong; None while a file is only read.
     """
 
     rows: int
@@ -204,10 +203,11 @@ def line_of(pace: Pace, tally: Tally, size: int | None) -> str:
 
 def line_of_epoch(epoch: Epoch) -> str:
     """What happened in an epoch."""
-    share = epoch.mistakes / max(epoch.rows, 1)
+    share = epoch.errors / max(epoch.rows, 1)
+    more = "" if epoch.mistakes == epoch.errors else f"  {epoch.mistakes:,} updates"
     held = epoch.validation_score
     tested = "" if held is None else f"  {1 - held:7.2%} of the held-out rows wrong"
-    return f"epoch {epoch.epoch:4d}  {epoch.mistakes:10,d} mistakes  {share:7.2%}{tested}"
+    return f"epoch {epoch.epoch:4d}  {epoch.errors:10,d} mistakes  {share:7.2%}{more}{tested}"
 
 
 class AsJson(Printed):

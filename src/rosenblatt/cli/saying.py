@@ -27,8 +27,8 @@ def errors(score: "Score") -> str:
     return f"error {score.error:.2%}: {score.errors:,} of {count(score.rows, 'row')}"
 
 
-def why(stop_reason: str, mistakes: int, epochs: int, seconds: float) -> str:
-    """What a run has shown, in a line."""
+def why(stop_reason: str, updates: int, epochs: int, seconds: float, made: str = "mistake") -> str:
+    """What a run has shown, in a line; updates may be made where no mistake was."""
     passes = count(epochs, "epoch")
     reasons = {
         "separated": "a pass without mistakes",
@@ -37,7 +37,7 @@ def why(stop_reason: str, mistakes: int, epochs: int, seconds: float) -> str:
         "no_improvement": "the held-out rows gained no more, and the best weights were taken",
     }
     found = "Separated" if stop_reason == "separated" else "Not separated"
-    done = f"{count(mistakes, 'mistake')} in {passes} ({seconds:.3f} s)"
+    done = f"{count(updates, made)} in {passes} ({seconds:.3f} s)"
     return f"{found} after {done}: {reasons.get(stop_reason, stop_reason)}."
 
 

@@ -296,13 +296,14 @@ def tell_words(
     from ..evaluation import Score
     from ..progress import tell as tell_line
 
-    mistakes = sum(state.mistakes for state in model.states)
+    updates = sum(state.mistakes for state in model.states)
+    made = "mistake" if updates == sum(epoch.errors for epoch in model.history) else "update"
     rows, features = count(model.facts["rows"], "row"), len(model.states[0].weights)
     classes = f"{len(model.classes)} classes: {about_classes(model)}"
     tell_line(f"{name}: {rows}, {features:,} features, {classes}")
     if model.estimator != "Perceptron":
         tell_line(f"By {model.estimator}, solution {model.parameters['solution']}.")
-    tell_line(why(model.facts["stop_reason"], mistakes, len(model.history), seconds))
+    tell_line(why(model.facts["stop_reason"], updates, len(model.history), seconds, made))
     if is_built_in(name):
         tell_line(f"Training {errors(training_error(name, model))}.")
     if output is not None:

@@ -12,6 +12,7 @@ from sklearn.preprocessing import MaxAbsScaler, RobustScaler, StandardScaler
 
 from rosenblatt.reading.notices import AVERAGED, NoticeKind
 from rosenblatt.reading.reader import read, read_whole
+from rosenblatt.reading.scaling import looks_like_codes
 from rosenblatt.reading.units import in_file_units
 from rosenblatt.rows import matrix_of
 
@@ -267,3 +268,11 @@ def test_it_is_told_that_numbers_are_too_large_to_tell_apart(write):
     reader = read(write("u.csv", TABLE.to_csv(index=False)))
     whole(reader)
     assert NoticeKind.SCALE not in [notice.kind for notice in reader.notices]
+
+
+def test_counts_with_a_long_tail_are_sizes_and_codes_all_over_are_names():
+    rng = np.random.default_rng(0)
+    counts = np.floor(rng.pareto(1.0, 2_000) * 10)
+    codes = rng.choice(rng.integers(10_000, 99_999, 200), 2_000).astype(float)
+    assert not looks_like_codes(counts)
+    assert looks_like_codes(codes)

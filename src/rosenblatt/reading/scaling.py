@@ -189,8 +189,11 @@ def looks_like_codes(column: np.ndarray) -> bool:
     distinct = len(kinds)
     if distinct >= 0.98 * len(numbers):
         return True
-    wide = kinds[-1] - kinds[0] >= 20 * distinct
-    return bool(20 <= distinct <= len(numbers) / 5 and wide and counts.max() < 0.5 * len(numbers))
+    least, most = kinds[0], kinds[-1]
+    if most - least < 20 * distinct or not 20 <= distinct <= len(numbers) / 5:
+        return False
+    from_least = (np.median(numbers) - least) / (most - least)  # near 0 for counts with a long tail
+    return bool(counts.max() < 0.5 * len(numbers) and 0.05 < from_least < 0.95)
 
 
 class SparseSurvey:

@@ -5,7 +5,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rosenblatt import ALMA, ROMMA, PassiveAggressive, SecondOrderPerceptron
+from rosenblatt import ALMA, AROW, ROMMA, PassiveAggressive, SecondOrderPerceptron
 from rosenblatt.classifiers.steps import follow
 
 SLACK = 1 + 1e-9
@@ -116,3 +116,24 @@ def test_mistakes_of_the_second_order_perceptron(given_rows, epochs, a, gamma):
     eigenvalues = np.maximum(np.linalg.eigvalsh(Z.T @ Z), 0)
     spread = (a + np.sum((Z @ u) ** 2)) * np.log(1 + eigenvalues / a).sum()
     assert len(wrong) <= (lacking + np.sqrt(spread)) / gamma * SLACK
+
+
+@settings(max_examples=100)
+@given(st.data(), st.integers(1, 4), st.integers(2, 30), st.sampled_from([0.1, 1.0, 10.0]))
+def test_mistakes_of_arow(data, d, n, r):
+    """Crammer, Kulesza & Dredze (2009); of rows with one number each Σ is diagonal."""
+    places = data.draw(arrays(int, n, elements=st.integers(0, d - 1)))
+    X = np.zeros((n, d))
+    X[np.arange(n), places] = data.draw(arrays(int, n, elements=st.integers(-3, 3)))
+    y = np.where(data.draw(arrays(bool, n)), 1, -1)
+    u = data.draw(arrays(int, d, elements=st.integers(-16, 16))) / 4
+    assume(len(set(y)) == 2)
+    model = AROW(r, fit_intercept=False, order="fixed", max_iter=1)
+    records = list(follow(model, X, y))
+    margins = np.array([each.activation * (1 if each.label == 1 else -1) for each in records])
+    rows = [each.row for each in records]
+    mistakes, others = np.sum(margins <= 0), np.sum(margins > 0)
+    spread = X[rows].T @ X[rows]
+    _, volume = np.linalg.slogdet(np.eye(d) + spread / r)
+    reach = np.sqrt((r * u @ u + u @ spread @ u) * (volume + others))
+    assert mistakes <= (reach + np.maximum(0, 1 - y[rows] * (X[rows] @ u)).sum() - others) + 1e-9

@@ -580,8 +580,8 @@ class KernelPerceptron:
             if self.full:
                 self.stop_reason_ = "budget"
                 break
-            if not learning.any():
-                self.stop_reason_ = "separated"
+            if not learning.any():  # from zero, where ties are right, without any mistake
+                self.stop_reason_ = "separated" if self.n_mistakes_ else "zero_weights"
                 break
         return self
 

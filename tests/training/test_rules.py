@@ -81,14 +81,14 @@ def passive_two(examples, order, start, w, b, fresh, counts, settings, log):
     updates, loss = 0, 0.0
     for t in range(start, len(order)):
         i = order[t]
-        a = dot(w, i, *rows[:]) + b[0]
+        a = dot(w, i, rows) + b[0]
         y = 1 if steps[i] > 0 else -1
         if not y * a > settings.above or np.isinf(a):
             if updates == len(log) or not np.isfinite(a):
                 return t, updates, loss
-            norm = squared_norm(i, *rows[:]) + settings.intercept_step
+            norm = squared_norm(i, rows) + settings.intercept_step
             step = y * min(settings.C * abs(steps[i]), (1 - y * a) / norm)
-            add(w, step, i, *rows[:])
+            add(w, step, i, rows)
             b[0] += step * settings.intercept_step
             halve(fresh, 0, i, rows)
             counts[0] += 1
@@ -107,16 +107,16 @@ def passive_many(examples, order, start, W, b, fresh, counts, settings, log):
     updates, loss = 0, 0.0
     for t in range(start, len(order)):
         i = order[t]
-        score(W, b, s, i, *rows[:])
+        score(W, b, s, i, rows)
         y = labels[i]
         rival = best_other(s, y)
         lead = s[y] - s[rival]
         if not lead > settings.above or np.isinf(lead):
             if updates == len(log) or not np.isfinite(lead):
                 return t, updates, loss
-            norm = 2 * (squared_norm(i, *rows[:]) + settings.intercept_step)
+            norm = 2 * (squared_norm(i, rows) + settings.intercept_step)
             step = min(settings.C * steps[i], (1 - lead) / norm)
-            move(W, step, y, rival, i, *rows[:])
+            move(W, step, y, rival, i, rows)
             b[y] += step * settings.intercept_step
             b[rival] -= step * settings.intercept_step
             halve(fresh, y, i, rows)
@@ -184,18 +184,18 @@ class ForgetfulSettings(NamedTuple):
 @njit
 def forgetful(examples, order, start, w, b, settings, log):
     """On every mistake, w = w/2 + ηyx and b = b/2 + ηy."""
-    rows, steps = examples.rows[:], examples.steps
+    rows, steps = examples.rows, examples.steps
     updates, loss = 0, 0.0
     for t in range(start, len(order)):
         i = order[t]
-        a = dot(w, i, *rows) + b[0]
+        a = dot(w, i, rows) + b[0]
         right = a > settings.above if steps[i] > 0 else a < settings.below
         if not right or np.isinf(a):
             if updates == len(log) or not np.isfinite(a):
                 return t, updates, loss
             for j in range(len(w)):
                 w[j] *= 0.5
-            add(w, steps[i], i, *rows)
+            add(w, steps[i], i, rows)
             b[0] = 0.5 * b[0] + steps[i] * settings.intercept_step
             log[updates].position = t
             log[updates].margin = a if steps[i] > 0 else -a

@@ -152,7 +152,8 @@ class Run:
                 self.errors, self.loss = len(wrong), -sum(self.margin_at(i) for i in wrong)
             self.history.append(Epoch(epoch, self.gone_through, mistakes, self.errors, self.loss))
             if separated or (self.pocket and self.pocket.errors == 0):
-                return "separated"
+                found = self.weights if separated else self.pocket.weights
+                return "separated" if np.any(found) else "zero_weights"  # where ties are right
         return "max_iter"
 
     # Solutions
@@ -315,7 +316,7 @@ class Perceptron:
             summed([run.history[t] for run in self.runs if t < len(run.history)])
             for t in range(self.n_iter_)
         ]
-        self.stop_reason_ = min(reasons)  # "max_iter" comes before "separated"
+        self.stop_reason_ = min(reasons, key=["max_iter", "zero_weights", "separated"].index)
         return self
 
     def bias_step(self, X):

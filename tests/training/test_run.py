@@ -44,8 +44,8 @@ class Memory:
     def widen(self, width):
         self.width = max(self.width, width)
 
-    def stop_reason(self):
-        return ""
+    def stop_reason(self, clean):
+        return "separated" if clean else ""
 
     def sweep(self, task, order, most):
         position = 0

@@ -411,7 +411,9 @@ class Pocket(Last):
         return new
 
     def stop_reason(self, clean: bool) -> str:
-        return clean_reason(self.best_weights) if clean or self.errors == 0 else ""
+        if clean:  # of the weights as they are now
+            return clean_reason(self.weights)
+        return clean_reason(self.best_weights) if self.errors == 0 else ""
 
     def coefficients(self) -> tuple[Array, Array]:
         return self.best_weights, self.best_bias

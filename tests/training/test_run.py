@@ -171,7 +171,7 @@ def test_a_run_that_was_left_after_its_last_epoch_is_over(after, max_iter):
 def test_the_best_state_outlives_a_break():
     scores = iter([0.1, 0.9, 0.5])
     run = Run(two_parts, Memory(), History(3), validate=lambda state: next(scores))
-    run.state.stop_reason = lambda: ""
+    run.state.stop_reason = lambda clean: ""
     run.history.patience = 9
     for _ in run.updates():
         pass

@@ -6,7 +6,7 @@ help: ## Show this list
 test: ## Run the tests
 	pytest
 
-quick: ## Run every test that takes no cluster, browser or patience, on a few of its parameters
+quick: ## Run every test that takes no cluster, browser or patience once, on one set of parameters
 	pytest -q --quick -m "not (cluster or browser or slow)"
 
 lint: ## Check style, format and the order of imports between rooms

@@ -16,7 +16,7 @@ from ..rows import Array, to_dense
 from .forms import Block
 from .gram import Gram, dense, scores_overflow
 from .growing import GrowingTask, Support, stacked
-from .moves import NO_MOVES, Moves, summed
+from .moves import NO_MOVES, Moves
 from .state import DualState
 
 if TYPE_CHECKING:
@@ -271,12 +271,8 @@ class DeviceTask(GrowingTask):
         if block.version == 0:  # all that there is
             coef, support = self.coef[:, : self.size], self.support.room[: self.size]
         else:
-            xp = arrays()
-            lacking = zip(NO_MOVES, *self.pieces[block.version :], strict=True)
-            moves = Moves(*map(np.concatenate, lacking))
-            places, which = np.unique(moves.places, return_inverse=True)
-            coef = xp.asarray(summed(moves._replace(places=which), len(self.coef), len(places)))
-            support = self.support.room[xp.asarray(places)]
+            places, lacking = self.lacking(block)
+            coef, support = arrays().asarray(lacking), self.support.room[self.index(places)]
         for begin in range(0, len(support), SUPPORT_AT_ONCE):
             part = slice(begin, begin + SUPPORT_AT_ONCE)
             block.scores += coef[:, part] @ self.gram(support[part], self.rows(block))

@@ -155,13 +155,17 @@ class GrowingTask(DualTask):
     def take_in(self, block: Block) -> None:
         """Add to the scores of a block the updates that they lack, in products of matrices."""
         block.scores = np.take(self.scores, block.index, axis=1)
-        lacking = zip(NO_MOVES, *self.pieces[block.version :], strict=True)
-        moves = Moves(*map(np.concatenate, lacking))
-        places, which = np.unique(moves.places, return_inverse=True)
-        coef = summed(moves._replace(places=which), len(block.scores), len(places))
+        places, coef = self.lacking(block)
         for part in parts(len(places), self.X.shape[1], self.cache_bytes):
             values = self.gram(self.support.take(places[part]), self.rows(block))
             block.scores += coef[:, part] @ values
+
+    def lacking(self, block: Block) -> tuple[Array, Array]:
+        """The support that the scores of a block have not taken in, and its coefficients."""
+        pieces = zip(NO_MOVES, *self.pieces[block.version :], strict=True)
+        moves = Moves(*map(np.concatenate, pieces))
+        places, which = np.unique(moves.places, return_inverse=True)
+        return places, summed(moves._replace(places=which), len(self.scores), len(places))
 
     def put_away(self, block: Block) -> None:
         """Keep the scores of a block, which are up to date, and let its rows go."""

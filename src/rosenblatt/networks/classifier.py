@@ -15,6 +15,7 @@ from ..parameters import NETWORK, check_ranges
 from ..progress import bar_of_epochs
 from ..rows import Array
 from ..storage.model import Model
+from ..training.solutions import chosen
 from .growing import Problem, Weights, growth_of
 from .lifting import Lift, lift_of
 from .state import NetworkState, Unit, answers
@@ -223,8 +224,7 @@ class PerceptronNetwork(OnlineClassifier):
             The rows.
         """
         scores = self.decision_function(X)
-        numbers = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
-        return np.asarray(self.classes_[numbers])
+        return np.asarray(self.classes_[chosen(scores, "negative")])
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_networks")

@@ -59,7 +59,7 @@ def test_the_first_minute_takes_no_more_than_a_screen(capsys, name):
     assert "\x1b" not in out
 
 
-def test_the_first_minute_of_iris(capsys):
+def test_the_first_minute_of_iris(capsys, folder):
     _, out, _ = run(capsys, "train", "iris")
     lines = out.splitlines()
     (held_out,) = (line for line in lines if line.startswith("Each fifth"))

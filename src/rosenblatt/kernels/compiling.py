@@ -15,21 +15,16 @@ from numba.core.runtime import rtsys
 BLAS = "scipy.linalg.cython_blas"
 
 
-@contextmanager
-def without_blas():
-    """Let Numba load what it needs for arrays, but not SciPy, in which it would look for BLAS.
+def hide_blas():
+    """Let Numba not find BLAS, for which it would load SciPy; tell whether it is hidden now.
 
     That takes a quarter of a command's start, and no kernel here needs it. Where SciPy is loaded
     anyway, nothing changes.
     """
     if "scipy.linalg" in sys.modules or "numba.np.arraymath" in sys.modules:
-        yield
-        return
-    sys.modules[BLAS] = None  # not to be found
-    try:
-        yield
-    finally:
-        del sys.modules[BLAS]
+        return False
+    sys.modules[BLAS] = None
+    return True
 
 
 def sources_stamp():
@@ -48,12 +43,17 @@ def load_kernel(cache, signature, target):
 
     Numba would first load every function that it can compile: a third of a command's start.
     """
-    with cache._guard_against_spurious_io_errors(), without_blas():
-        rtsys.initialize(target)  # what kernels allocate memory with
-        kernel = cache._load_overload(signature, target)
-        if kernel is None:
-            target.refresh()
-        return kernel
+    hidden = hide_blas()
+    try:
+        with cache._guard_against_spurious_io_errors():
+            rtsys.initialize(target)  # what kernels allocate memory with
+            kernel = cache._load_overload(signature, target)
+            if kernel is None:
+                target.refresh()
+            return kernel
+    finally:
+        if hidden:
+            del sys.modules[BLAS]
 
 
 def stamped(function):

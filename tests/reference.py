@@ -1038,6 +1038,23 @@ def fires(x, unit):
     return sum(w * v for w, v in zip(unit[0], x, strict=True)) + unit[1] > 0
 
 
+def thermal_unit(X, targets, max_iter, seed, heat):
+    """Frean (1992): w += αyx·exp(-|a|/T) on a mistake, with T and α falling to 0 in a line."""
+    w, b, order = np.zeros(X.shape[1]), 0.0, list(range(len(X)))
+    first = heat * np.mean([x @ x + 1 for x in X])
+    for epoch in range(max_iter):
+        warmth, mistakes = 1 - epoch / max_iter, 0
+        order = shuffled(order, seed, epoch)
+        for i in order:
+            a = w @ X[i] + b
+            if (a > 0) != (targets[i] > 0):
+                step = warmth * targets[i] * np.exp(-abs(a) / (first * warmth))
+                w, b, mistakes = w + step * X[i], b + step, mistakes + 1
+        if not mistakes:
+            break
+    return w, b
+
+
 def tower_answer(x, units, pyramid=False):
     """Gallant (1990): each unit sees the row and the one before, or all; the last one answers."""
     before = []

@@ -19,6 +19,7 @@ ROOT = Path(__file__).parents[1]
 ROOMS = ("rosenblatt", "rosenblatt.plots", "rosenblatt.distributed")
 OF_NAMES_ONLY = {"EX01", "SA01"}
 NOT_OF_RECORDS = {"PR01"}
+PRIVATE = ":meta private:"
 
 
 def public_names() -> Iterator[tuple[str, set[str]]]:
@@ -42,7 +43,7 @@ def methods(found: type) -> Iterator[str]:
         for inside in ("fget", "fn", "__func__"):
             member = getattr(member, inside, None) or member
         written_here = str(getattr(member, "__module__", None)).startswith("rosenblatt")
-        if written_here and not name.startswith("_"):
+        if written_here and not name.startswith("_") and PRIVATE not in (member.__doc__ or ""):
             yield name
 
 

@@ -51,6 +51,12 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
         data frames, dicts and paths. Of sentences, a ``SequencePerceptron``, whose parameters are
         then the options besides ``label`` and ``format``.
 
+    See Also
+    --------
+    Features : The first step of the pipeline.
+    save : Keeps it as a file.
+    rosenblatt.distributed.fit : Learns on a cluster.
+
     Examples
     --------
     >>> rows = [{"height": h, "kind": "tall" if h > 5 else "short"} for h in range(10)]
@@ -133,6 +139,19 @@ def save(model: Any, path: str | PathLike[str]) -> None:
         Fitted.
     path : str or path-like
         Where to; by custom it ends in ``.safetensors``.
+
+    See Also
+    --------
+    load : Reads it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> model = train([{"size": 1, "kind": "a"}, {"size": 3, "kind": "b"}], label="kind")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, f"{folder}/model.safetensors")
+    ...     load(f"{folder}/model.safetensors").predict([{"size": 4}]).tolist()
+    ['b']
     """
     if not isinstance(model, Pipeline):
         model.save(path)
@@ -165,6 +184,10 @@ def load(path: str | PathLike[str]) -> Any:
     -------
     Perceptron, KernelPerceptron or Pipeline
         A ``Pipeline`` of ``Features`` and a classifier where the file says how features are made.
+
+    See Also
+    --------
+    save : Writes it.
 
     Examples
     --------

@@ -109,9 +109,10 @@ class PassiveAggressive(LinearClassifier):
 class ALMA(LinearClassifier):
     """Learn towards the largest margin, by corrections that shrink with the root of their number.
 
-    The algorithm of Gentile (2001) for p = 2. Every row counts as if it had length 1. On separable rows, with the default B and C, it ends
-    with a margin of at least (1 - alpha) of the largest. k grows by 1 with every correction, as in
-    the paper (LIBOL's manual prints another rule). The weight of a row multiplies its step.
+    The algorithm of Gentile (2001) for p = 2. Every row counts as if it had length 1. On separable
+    rows, with the default B and C, it ends with a margin of at least (1 - alpha) of the largest. k
+    grows by 1 with every correction, as in the paper (LIBOL's manual prints another rule). The
+    weight of a row multiplies its step.
 
     Parameters
     ----------
@@ -198,9 +199,10 @@ class ALMA(LinearClassifier):
 class ROMMA(LinearClassifier):
     """Learn the shortest weights that mend the last row and keep to all that was learnt before.
 
-    The algorithm of Li & Long (2002). From zero it makes at most (R/γ)² mistakes, as the perceptron, and usually fewer; on noise, which no
-    weights satisfy, they only grow. A constraint cannot weigh more than another: of weights of rows
-    only 0 matters, with which a row is never seen.
+    The algorithm of Li & Long (2002). From zero it makes at most (R/γ)² mistakes, as the
+    perceptron, and usually fewer; on noise, which no weights satisfy, they only grow. A constraint
+    cannot weigh more than another: of weights of rows only 0 matters, with which a row is never
+    seen.
 
     Parameters
     ----------
@@ -276,8 +278,8 @@ class ROMMA(LinearClassifier):
 class SecondOrderPerceptron(LinearClassifier):
     """Learn as the perceptron does, on data whose correlations were taken out as they were met.
 
-    The algorithm of Cesa-Bianchi, Conconi & Gentile (2005): the weights are A⁻¹v, v the sum of y·x and A that of x·xᵀ over all mistakes. A
-    row of weight 2 is added twice to both.
+    The algorithm of Cesa-Bianchi, Conconi & Gentile (2005): the weights are A⁻¹v, v the sum of y·x
+    and A that of x·xᵀ over all mistakes. A row of weight 2 is added twice to both.
 
     Parameters
     ----------
@@ -363,7 +365,8 @@ class SecondOrderPerceptron(LinearClassifier):
 class AROW(LinearClassifier):
     """Learn with a confidence in every weight: rare columns move far, frequent ones little.
 
-    The rule of Crammer, Kulesza & Dredze (2009), with the diagonal of Σ. The weight of a row divides r.
+    The rule of Crammer, Kulesza & Dredze (2009), with the diagonal of Σ. The weight of a row
+    divides r.
 
     Parameters
     ----------

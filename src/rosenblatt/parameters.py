@@ -234,6 +234,8 @@ SEQUENCE: Mapping[str, Parameter] = {
     "features": anything(None),
     "constraints": choice("auto", "auto", "none"),
     "margin": from_0(1.0),
+    "rule": choice("perceptron", "perceptron", "pa"),
+    "C": above_0(0.01),
     "solution": choice("average", "average", "last"),
     "order": choice("each", "each", "once", "fixed", "active"),
     "max_iter": count(10),
@@ -344,7 +346,8 @@ class Conflict(NamedTuple):
     """What does not go together: where, when, and why with what to do instead.
 
     ``where`` is "fit" for all training, "batch" for partial_fit, "stream" for files that are not
-    kept in memory, "cache" for those that are read from it, "cluster", or "steps".
+    kept in memory, "pieces" for such of sentences and for partial_fit of them, "cache" for those
+    that are read from it, "cluster", or "steps".
     """
 
     where: str
@@ -414,6 +417,22 @@ CONFLICTS: tuple[Conflict, ...] = (
         ),
         "The average needs the rows that {budget_policy} discards; use "
         '{solution="last"} or {budget_policy="projectron"}.',
+    ),
+    Conflict(
+        "fit",
+        lambda p: "markov" in p and p["rule"] == "pa" and not p["margin"],
+        "{rule} makes steps as long as a lead lacks, and with {margin} it lacks none; use "
+        "{margin=1}.",
+    ),
+    Conflict(
+        "pieces",
+        lambda p: bool(p["early_stopping"]),
+        "{early_stopping} needs all sentences in memory; leave it out.",
+    ),
+    Conflict(
+        "pieces",
+        lambda p: p["order"] == "active",
+        '{order} needs all sentences in memory; use {order="each"} or "fixed".',
     ),
     Conflict(
         "stream",
@@ -515,7 +534,7 @@ def check(values: Values, table: Mapping[str, Parameter], *where: str) -> None:
     table
         What each may be.
     *where
-        What they are for besides training: "batch", "stream", "cache", "cluster" or "steps".
+        What they are for besides training: one of the places of conflicts.
     """
     check_ranges(values, table)
     for conflict in CONFLICTS:

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .features import NAMES, Features
 from .files import FileOptions, FileTraining
 from .files import train as train_model
-from .parameters import FAMILY, FOR_FILES, SEQUENCE, how_to_learn
+from .parameters import FAMILY, FOR_FILES, SEQUENCE, how_to_learn, is_open
 from .progress import Listener
 from .reading.reader import read
 from .storage.file import load_model, save_model
@@ -82,6 +82,7 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
     rule, parameters = usual_way(stated) if tunes else how_to_learn(rule, **stated.parameters)
     noted = Noted()
     training = FileTraining(parameters, FileOptions(**of_files), listener or noted, rule=rule)
+    training.open = is_open(stated.rule, stated.parameters) and not tunes
     if tunes:
         again = partial(read, data, names=NAMES)
         reader = tune(reader, lambda **others: again(**reading | others), training, stated)

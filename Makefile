@@ -24,7 +24,8 @@ docs: ## Build the site in build/site; a warning or a link that leads nowhere is
 bench: ## Run every benchmark, briefly (make bench ARGS= for the full ones)
 	@for file in $(filter-out benchmarks/measure.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; python $$file $(or $(ARGS),--quick) || exit 1; done
 
-pictures: ## Draw the pictures of docs/plots.md
+pictures: ## Draw the pictures of the pages
 	python examples/pictures.py docs
+	python examples/networks.py docs
 
 check: lint types test docs bench ## All of the above

@@ -31,7 +31,8 @@ $(BENCHMARKS):
 	@echo "== $@"
 	@python $@ $(ARGS)
 
-pictures: ## Draw the pictures of docs/plots.md
+pictures: ## Draw the pictures of the pages
 	python examples/pictures.py docs
+	python examples/networks.py docs
 
 check: lint types test docs bench ## All of the above

@@ -40,6 +40,19 @@ main()
 """
 
 
+def test_what_is_compiled_starts_without_the_compiler_and_other_packages(tmp_path):
+    lines = (f"{i % 7},{i % 5 or ''},{'ab'[i % 2]}\n" for i in range(50))
+    (tmp_path / "table.csv").write_text("one,two,class\n" + "".join(lines))
+    script = "import sys; from rosenblatt.cli.app import main\n"
+    script += "try: main()\nexcept SystemExit: print(*sys.modules)"
+    command = [sys.executable, "-c", script, "train", "table.csv", "--quiet"]
+    for _ in range(2):  # the second finds all on disk
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    imported = set(done.stdout.splitlines()[-1].split())
+    assert "rosenblatt.files" in imported
+    assert not {"numba.np.linalg", "pandas", "scipy.linalg", "sklearn"} & imported
+
+
 @pytest.mark.parametrize("name", list(BuiltIn))
 def test_the_first_minute_takes_no_more_than_a_screen(capsys, name):
     status, out, _ = run(capsys, "train", name)

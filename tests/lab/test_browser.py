@@ -2,11 +2,12 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from rosenblatt.lab import data
 
-from .conftest import HOSTILE, SMALL, executed
+from .conftest import HOSTILE, SMALL, executed, run_of
 
 pytestmark = pytest.mark.browser
 
@@ -34,11 +35,78 @@ def test_points_are_placed_dragged_and_removed(page):
     page.until("lab.asked === lab.answered && lab.written?.includes(',-1.')")
     assert page.points()[0][:2] == pytest.approx((1, -1.5), abs=0.05)
     page.mouse(1, -1.5)
-    page.until("!document.getElementById('remove').disabled")
+    page.until("!document.getElementById('remove').hidden")
     page.click("remove")
     page.until("lab.runs[0].last === 0 && lab.asked === lab.answered")
     assert len(page.points()) == 1
     assert "one class only" in page.message
+
+
+def test_changes_are_undone_and_redone(page):
+    from selenium.webdriver import ActionChains, Keys
+
+    page.open("data=points&points=2,1,+;-1,-1,-&order=fixed")
+    page.mouse(1, 0)
+    page.until("lab.address.split(';').length === 3 && lab.asked === lab.answered")
+    placed = page.points()
+    page.mouse(1, 0, drag_to=(0.5, 0.7))
+    page.until("lab.asked === lab.answered && lab.written?.includes(';0.5')")
+    dragged = page.points()
+    page.change("order", "each")
+    page.js("document.activeElement.blur()")
+    keys = ActionChains(page.driver)
+    keys.key_down(Keys.CONTROL).send_keys("zz").key_up(Keys.CONTROL).perform()
+    page.answered()
+    page.until("lab.runs[0].choices.order === 'fixed'")
+    page.click("undo")
+    page.answered()
+    assert page.points() == placed[:2]
+    assert not page.driver.find_element("id", "undo").is_enabled()
+    for _ in range(2):
+        page.click("redo")
+        page.answered()
+    assert page.points() == dragged
+    page.change("order", "once")  # another way from here
+    assert not page.driver.find_element("id", "redo").is_enabled()
+
+
+def test_points_lie_where_the_screen_shows_them_or_on_a_grid(page):
+    page.open("data=empty")
+    page.mouse(0.51, 0.52)
+    page.until("lab.address.includes('points=')")
+    ((x, y, _),) = page.points()
+    assert len(str(x)) <= 4
+    assert (x, y) == pytest.approx((0.51, 0.52), abs=0.02)
+    page.click("snap")
+    page.mouse(1.23, -0.38)
+    page.until("lab.address.split(';').length === 2 && lab.asked === lab.answered")
+    assert page.points()[1][:2] == [1.2, -0.4]
+    page.click("snap")
+
+
+def test_a_selected_point_changes_its_class(page):
+    page.open("data=points&points=2,1,+;-1,-1,-&order=fixed")
+    assert not page.driver.find_element("id", "flip").is_displayed()
+    page.mouse(2, 1)
+    page.until("!document.getElementById('flip').hidden")
+    page.click("flip")
+    page.until("lab.address.includes('points=2.0,1.0,-;')")
+    page.until("lab.asked === lab.answered")
+
+
+def test_a_row_of_the_proof_lights_up_when_touched(page):
+    from selenium.webdriver import ActionChains
+
+    page.open("data=xor&order=fixed")
+    word = page.driver.find_elements("css selector", "#verdict .row")[1]
+    assert word.text == "row 2"
+    ActionChains(page.driver).move_to_element(word).perform()
+    lit = "Bokeh.documents[0].get_model_by_name('lit_a').data"
+    assert page.js(f"return [{lit}.x[0], {lit}.y[0]]") == [-1, 1]
+    ActionChains(page.driver).move_to_element(
+        page.driver.find_element("css selector", "h1")
+    ).perform()
+    assert page.js(f"return {lit}.x.length") == 0
 
 
 def test_points_are_placed_by_the_keyboard_alone(page):
@@ -176,6 +244,71 @@ def test_keys_do_what_the_field_in_focus_means(page):
     assert page.moment == 0
 
 
+def test_every_row_that_is_met_can_be_stepped_through(page):
+    page.open("data=points&points=2,1,+;1,2,+;-1,-1,-&order=fixed")
+    assert page.js("return lab.last") == 1
+    page.click_switch("rows")
+    assert page.js("return lab.last") == 6
+    page.click("forward")
+    assert "Update 1" in page.driver.find_element("id", "now_a").text
+    page.click("forward")
+    said = page.driver.find_element("id", "now_a").text
+    assert said.startswith("Row 2: right, no change\nepoch 1, y = +1, y·(w·x + b) = 5 > 0")
+    page.until("location.hash.includes('rows=on') && location.hash.includes('t=2')")
+    page.open("data=points&points=2,1,+;1,2,+;-1,-1,-&order=fixed&rows=on&t=2")
+    assert page.driver.find_element("id", "now_a").text == said
+    page.click("end")
+    assert "Separated after 1 mistake in 2 epochs" in page.driver.find_element("id", "now_a").text
+    page.click_switch("rows")
+    assert page.moment == page.js("return lab.last") == 1
+
+
+def test_a_kernel_steps_by_updates_and_shows_alpha(page):
+    shown = "data=blobs&size=30&gap=0.02&seed=7&order=fixed&form=kernel&kernel=linear"
+    points, _, run = run_of(shown)
+    counts = np.bincount(run.columns["row"][1:])
+    row, alpha = int(np.argmax(counts)), int(counts.max())
+    moment = int(np.flatnonzero(run.columns["row"] == row)[-1])
+    assert alpha > 1
+    page.open(f"{shown}&t={moment}")
+    counts = page.js("return Bokeh.documents[0].get_model_by_name('alpha_a').data.text")
+    assert sum(map(int, counts)) == moment
+    said = page.driver.find_element("id", "now_a").text.replace("\n", "")
+    assert f"α{row + 1} ← {alpha - 1} + 1 = {alpha}" in said
+    page.hover(*points.X[row])
+    assert page.driver.find_element("id", "point").text.endswith(f"α = {alpha}")
+
+
+def test_the_dual_view_of_a_line_adds_up_to_w(page):
+    page.open("data=points&points=2,1,+;-1,2,-;-1,-1,-&order=fixed&dual=on&form=origin")
+    page.click("end")
+    said = page.driver.find_element("id", "now_a").text
+    assert "w = Σ αᵢyᵢxᵢ = 1·(2, 1) − 1·(−1, 2) = (3, −1)" in said
+
+
+def test_a_line_is_tried_by_hand_and_learning_starts_there(page):
+    page.open("data=points&points=2,1,+;1,2,+;-1,-1,-;-2,1,-&order=fixed")
+    page.click("try")
+    page.until("lab.address.includes('start=') && lab.asked === lab.answered")
+    (foot_x, tip_x), (foot_y, tip_y) = page.js(
+        "const {x, y} = Bokeh.documents[0].get_model_by_name('grip_a').data; return [x, y]"
+    )
+    page.mouse(tip_x, tip_y, drag_to=(foot_x - 1, foot_y + 0.5))
+    page.until("lab.asked === lab.answered && !lab.wishes && lab.runs[0].choices.start[0] === '-'")
+    w1, w2, b = map(float, page.js("return lab.runs[0].choices.start").split(","))
+    assert (w1, w2) == pytest.approx((-1, 0.5), abs=0.06)
+    assert w1 * foot_x + w2 * foot_y + b == pytest.approx(0, abs=0.02)
+    assert len(page.points()) == 4
+    assert "4 of 4 points misclassified" in page.driver.find_element("id", "now_a").text
+    page.until("location.hash.includes('start=-')")
+    page.click("save-python")
+    model = executed(page.js("return document.getElementById('python').value"))
+    assert [*model.coef_[0], *model.intercept_] == page.weights()
+    page.click("try")
+    page.until("!lab.address.includes('start=') && lab.asked === lab.answered")
+    assert "w = (0, 0), b = 0" in page.driver.find_element("id", "now_a").text
+
+
 def test_two_settings_stand_side_by_side(page):
     page.open(SMALL)
     page.change("compare", True)
@@ -293,15 +426,10 @@ def test_dark_systems_get_a_dark_page(page):
 
 def test_a_point_under_the_mouse_says_what_it_is(page):
     page.open("data=points&points=1,2,+;-1,-1,-&order=fixed&t=1")
-    x, y = page.pixels(1, 2)
-    page.js(
-        "document.querySelector('#side_a .plot').dispatchEvent("
-        "new PointerEvent('pointermove', {clientX: arguments[0], clientY: arguments[1]}))",
-        x,
-        y,
-    )
+    page.hover(1, 2)
     said = page.driver.find_element("id", "point").text
-    assert said == ("row 1: (1, 2), y = +1 · activation 6 · 2.683 from the line on the right side")
+    where = "2.683 from the line on the right side"
+    assert said == f"row 1: (1, 2), y = +1 · activation 6 · {where} · α = 1"
 
 
 @pytest.mark.parametrize("width", [390, 1280])

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from ..learner import Learner
 from ..rows import Array, to_dense
 from ..training.run import Run
+from ..training.tasks import Learnt
 from .linear import LinearClassifier, Prepared
 from .perceptron import Perceptron
 
@@ -33,6 +34,16 @@ class Step(NamedTuple):
         After the update, in the shapes of ``coef_`` and ``intercept_`` (one row for two classes).
     cosine, new_cosine : float
         Of the angle between x and the (right class's) weights before and after; NaN at zero.
+
+    See Also
+    --------
+    steps : Yields these.
+
+    Examples
+    --------
+    >>> step = next(steps([[2.0, 1.0], [-1.0, 1.0]], [1, -1], order="fixed"))
+    >>> step.row, step.label, step.activation, step.new_bias.tolist()
+    (0, np.int64(1), 0.0, [1.0])
     """
 
     epoch: int
@@ -62,10 +73,26 @@ def steps(
 
     Parameters
     ----------
-    X, y, sample_weight, coef_init, intercept_init
-        As for ``Perceptron.fit``.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The rows.
+    y : array-like of shape (n_samples,)
+        Their labels.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows, as for ``Perceptron.fit``.
+    coef_init, intercept_init : array-like, default=None
+        Where to start instead of zero.
     **parameters
         As for ``Perceptron``.
+
+    Returns
+    -------
+    iterator of Step
+        One record for each update; the run goes on as they are taken.
+
+    See Also
+    --------
+    Perceptron : Learns the same without records.
+    rosenblatt.plots.LearningAnimation : Draws every update.
 
     Examples
     --------
@@ -80,18 +107,27 @@ def steps(
 
 @dataclass
 class Followed:
-    """A run that stops at every update; going through it trains, and gives a record of each."""
+    """A run that stops at every update; going through it trains, and gives a record of each.
+
+    ``pieces`` gives the rows between two updates as well.
+    """
 
     given: Prepared
     learner: Learner
     run: Run
 
     def __iter__(self) -> Iterator[Step]:
+        return (step for _, _, step in self.pieces() if step is not None)
+
+    def pieces(self) -> Iterator[tuple[Array, Learnt, Step | None]]:
+        """The order of each sweep, how far it went, and the update that it stopped at, if any."""
         state = self.run.state
         before = copied(state)
         with np.errstate(over="ignore", invalid="ignore"):
             for order, learnt in self.run.updates():
-                yield step_record(self.given, self.run, order, learnt.updates[0], *before)
+                made = learnt.updates[:1]
+                step = [step_record(self.given, self.run, order, one, *before) for one in made]
+                yield order, learnt, step[0] if step else None
                 before = copied(state)
 
 

@@ -242,7 +242,8 @@ class TableParser(Parser):
         name, (data, offsets) = self.columns[number][0], column
         grams = self.grams(number)
         if self.recipe.lacks_frequencies:  # the counts as they are, to be weighed later
-            grams = grams._replace(counts=min(grams.counts, words.BINARY), unit_length=False)
+            often = words.BINARY if grams.counts == words.BINARY else words.RAW
+            grams = grams._replace(counts=often, unit_length=False)
         rows, size = len(offsets) - 1, int(offsets[-1] - offsets[0])
         most = size if grams.characters else (size + rows) // 3  # words of two letters
         kinds = grams.longest - grams.shortest + 1

@@ -262,7 +262,6 @@ def told_of(points: Points, run: Shown) -> dict[str, Any]:
         return facts
     return facts | {
         "last": trace.last,
-        "every": trace.every,
         "ending": ending(trace, verdict, choices.straight),
         "theorem": numbers_of(trace.theorem),
         "python": python_lines(points, choices, trace.epochs if trace.cut else None),

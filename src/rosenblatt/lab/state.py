@@ -123,13 +123,15 @@ def python_lines(points: Points, choices: Choices, max_iter: int | None = None) 
     name = choices.estimator_class().__name__
     call = ", ".join(f"{key}={value!r}" for key, value in parameters.items())
     rows = ",\n    ".join(map(repr, points.X.tolist()))
+    started = zip(("coef_init", "intercept_init"), choices.start, strict=True)
+    fit = "".join(f", {key}={value!r}" for key, value in started if value is not None)
     weights = "model.dual_coef_" if choices["form"] == "kernel" else "model.coef_"
     return (
         "import numpy as np\n"
         f"from rosenblatt import {name}\n\n"
         f"X = np.array([\n    {rows},\n])\n"
         f"y = np.array({points.y.tolist()})\n\n"
-        f"model = {name}({call}).fit(X, y)\n"
+        f"model = {name}({call}).fit(X, y{fit})\n"
         "print(model.stop_reason_, model.n_iter_, model.n_mistakes_)\n"
         f"print({weights}, model.intercept_)\n"
     )

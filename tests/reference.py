@@ -151,8 +151,10 @@ class Run:
                 wrong = [i for i in self.rows if not self.on_right_side(i)]
                 self.errors, self.loss = len(wrong), -sum(self.margin_at(i) for i in wrong)
             self.history.append(Epoch(epoch, self.gone_through, mistakes, self.errors, self.loss))
+            if separated and self.pocket:
+                self.pocket.put(0)
             if separated or (self.pocket and self.pocket.errors == 0):
-                found = self.weights if separated else self.pocket.weights
+                found = self.pocket.weights if self.pocket else self.weights
                 return "separated" if np.any(found) else "zero_weights"  # where ties are right
         return "max_iter"
 
@@ -204,9 +206,12 @@ class Pocket:
             wrong = [i for i in self.problem.rows if not self.problem.on_right_side(i)]
             errors = sum(self.problem.steps[i] for i in wrong)
             if errors < self.errors:
-                self.weights, self.bias = self.problem.weights, self.problem.bias
-                self.longest_run, self.errors = self.run, errors
+                self.put(errors)
         return self.errors == 0
+
+    def put(self, errors):
+        self.weights, self.bias = self.problem.weights, self.problem.bias
+        self.longest_run, self.errors = self.run, errors
 
 
 # Orders: each runs one epoch.

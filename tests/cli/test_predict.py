@@ -161,13 +161,13 @@ def test_a_model_that_is_none(capsys, folder, command, text):
 
 
 @pytest.mark.parametrize("command", ["predict", "score"])
-def test_a_model_of_a_built_in_set_has_no_file_to_read_alike(capsys, folder, command):
-    assert run(capsys, "train", "iris", "-q", "-o", "iris.safetensors")[0] == 0
-    status, out, err = run(capsys, command, "iris.safetensors", "flowers.csv")
+def test_a_model_that_was_made_in_python_has_no_file_to_read_alike(capsys, folder, command):
+    rosenblatt.Perceptron().fit([[2.0], [-1.0]], [1, 0]).save("python.safetensors")
+    status, out, err = run(capsys, command, "python.safetensors", "flowers.csv")
     assert (status, out) == (2, "")
     assert err.count("\n") == 1
     assert "was not trained from a file; use rosenblatt.load in Python." in err
-    assert run(capsys, "inspect", "iris.safetensors")[0] == 0
+    assert run(capsys, "inspect", "python.safetensors")[0] == 0
 
 
 @pytest.mark.parametrize("command", ["predict", "score"])

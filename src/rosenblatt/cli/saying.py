@@ -134,6 +134,15 @@ def about_text(recipe: "FeatureRecipe") -> str:
     return ", ".join([*said, f"{recipe.counts} counts", *["tf-idf"] * recipe.weighs_rare])
 
 
+def in_words(names: list[str], last: str) -> str:
+    """Names in a row.
+
+    >>> in_words(["a"], "and"), in_words(["a", "b", "c"], "or")
+    ('a', 'a, b or c')
+    """
+    return f" {last} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
 def about_classes(model: "Model") -> str:
     """The classes of a model, and how many rows each had in training, the largest first."""
     rows = model.facts.get("class_rows") or []

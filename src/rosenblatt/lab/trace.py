@@ -167,9 +167,7 @@ def pictured(
 ) -> Pictures:
     """The start, where all scores are 0, and the curves on which scores are 0 later."""
     values = [np.zeros(len(points.y)), *(score(points.X) for score in scores)]
-    return Pictures(
-        np.append(0, moments), points.y * np.array(values), *curved(scores, view, tell)
-    )
+    return Pictures(np.append(0, moments), points.y * np.array(values), *curved(scores, view, tell))
 
 
 def moments_to_picture(count: int, support: int) -> Array:
@@ -310,8 +308,8 @@ def recorded(training: Followed, tell: Tell) -> Record:
     state.refuse_overflow(training.given.rows.rows)
     training.learner.close(training.given.rows)
     count, seen[ends[-1][0]], found[ends[-1][0]] = ends[-1]  # the rows after the last update, too
-    both = [lines_of(each[: count + 1]) for each in (last, found)]
-    return Record(steps[:count], *both, seen, len(ends), task.required(), visits)
+    weights, solution = (lines_of(each[: count + 1]) for each in (last, found))
+    return Record(steps[:count], weights, solution, seen, len(ends), task.required(), visits)
 
 
 def lines_of(found: list[Line]) -> Lines:

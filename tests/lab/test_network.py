@@ -20,7 +20,7 @@ def test_every_moment_is_the_network_of_so_many_units(data, growth):
     assert run.last == model.n_units_ == len(run.units)
     errors = [record.errors for record in model.history_]
     assert run.columns["errors"].tolist() == [len(points.y), *errors]
-    x, y, places = network.places_of(view_of(points.X))
+    x, _, places = network.places_of(view_of(points.X))
     np.testing.assert_array_equal(run.regions[-1].ravel(), model.predict(places))
     assert abs(x).max() == pytest.approx(GRID_REACH * view_of(points.X).half, rel=0.5)
     assert all(unit["line"] for unit in run.units[:1])
@@ -52,3 +52,13 @@ def test_the_lines_make_this_very_network(growth):
     for unit, shown in zip(model.units_, run.units, strict=True):
         assert unit.weights.tolist() == shown["weights"]
         assert unit.bias == shown["bias"]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_curves_lie_where_an_upstart_network_changes_its_answer(seed):
+    points, choices, _ = run_of(f"data=moons&size=40&seed={seed}&form=network&lift=none")
+    model = PerceptronNetwork(**choices.parameters()).fit(points.X, points.y)
+    _, _, places = network.places_of(view_of(points.X))
+    own = network.activations("upstart", model.units_, places)
+    score = network.continuous(model.units_, own.T)
+    assert (np.sign(score) == model.predict(places)).mean() > 0.9999

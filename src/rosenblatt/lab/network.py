@@ -34,7 +34,11 @@ def network_trace(points: Points, choices: Choices, view: View, tell: Tell) -> T
         tell("Drawing", number / count)
         answer = answers(model.growth, units[:number], rows).outputs.reshape(GRID, GRID)
         regions.append(answer.astype(np.int8))
-        curves.append(contours(x, y, gaussian_filter(answer, 1.5)))  # lines without stairs
+        if model.growth == "upstart":
+            answer = continuous(units[:number], own)
+        else:
+            answer = gaussian_filter(answer, 2.5)  # lines without stairs
+        curves.append(contours(x, y, answer))
         outputs.append(answers(model.growth, units[:number], seen).outputs)
     wrong = wrong_of(points.y * np.array(outputs), np.zeros(len(points.y)))
     moments = np.arange(count)
@@ -47,13 +51,25 @@ def network_trace(points: Points, choices: Choices, view: View, tell: Tell) -> T
         "pictured": moments,
     }
     visits = {"row": np.full(count, -1), "epoch": np.zeros(count, int), "moment": moments}
-    drawn = tuple(
-        unit_facts(unit, lift, contours(x, y, values))
-        for unit, values in zip(units, own, strict=True)
-    )
-    ending = 0, nursery.stop_reason, None, drawn
+    drawn = []
+    for number, (unit, values) in enumerate(zip(units, own, strict=True)):
+        line = contours(x, y, values)
+        place = name_place(line, (x, y, values), view, number)
+        drawn.append(unit_facts(unit, lift, line) | {"place": place})
+    ending = 0, nursery.stop_reason, None, tuple(drawn)
     visits["met"] = np.full(count, np.nan)
     return Trace(columns, visits, packed(wrong), regions, curves, *ending)
+
+
+def continuous(units: list[Unit], own: Array, number: int = 0) -> Array:
+    """A score that is positive where an upstart network is on, and crosses 0 where that ends."""
+    off, on = np.full_like(own[0], -np.inf), np.full_like(own[0], -np.inf)
+    for place, unit in enumerate(units):
+        if place and unit.parent == number:
+            score = continuous(units, own, place)
+            off, on = (score, on) if unit.sign < 0 else (off, score)
+    alone = np.minimum(own[number], np.maximum(-off, on))  # as it is, unless one of them is on
+    return np.asarray(np.maximum(alone, np.minimum(on, -off)))
 
 
 def places_of(view: View) -> tuple[Array, Array, Array]:
@@ -62,6 +78,25 @@ def places_of(view: View) -> tuple[Array, Array, Array]:
     x = np.linspace(view.x - reach, view.x + reach, GRID)
     y = np.linspace(view.y - reach, view.y + reach, GRID)
     return x, y, np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
+
+
+def name_place(
+    line: list[Array], field: tuple[Array, Array, Array], view: View, number: int
+) -> list[float] | None:
+    """Where a unit's name stands: at its line, on the side where it is on, if that is in view."""
+    centre, near = np.array([view.x, view.y]), 0.9 * view.half
+    seen = [part[np.all(np.abs(part - centre) < near, axis=1)] for part in line]
+    longest = max(seen, key=len, default=np.empty((0, 2)))
+    if not len(longest):
+        return None
+    share = 0.3 + 0.4 * (0.37 * number % 1)  # names of many units are not all in one place
+    spot, (x, y, values) = longest[int(share * len(longest))], field
+    i, j = np.abs(y - spot[1]).argmin(), np.abs(x - spot[0]).argmin()
+    up = values[min(i + 1, GRID - 1), j] - values[max(i - 1, 0), j]
+    across = values[i, min(j + 1, GRID - 1)] - values[i, max(j - 1, 0)]
+    slope = np.array([across, up])
+    length = np.linalg.norm(slope) or 1.0
+    return [float(part) for part in spot + 0.07 * view.half * slope / length]
 
 
 def unit_facts(unit: Unit, lift: Lift, line: list[Array]) -> dict[str, Any]:

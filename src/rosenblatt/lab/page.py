@@ -32,7 +32,16 @@ from .trace import MOST_UPDATES, Trace, trace_of
 from .work import EndedError, Tell, Work, nobody
 
 # In the scope of one.
-SCRIPTS = ("plane.js", "points.js", "time.js", "dual.js", "start.js", "page.js")
+SCRIPTS = (
+    "plane.js",
+    "points.js",
+    "time.js",
+    "dual.js",
+    "start.js",
+    "lift.js",
+    "network.js",
+    "page.js",
+)
 WORDS = {  # what the page calls some of the choices; the others go by their names
     "form": FORMS,
     "order": {
@@ -47,6 +56,10 @@ WORDS = {  # what the page calls some of the choices; the others go by their nam
     "ties": {"mistake": "a mistake", "positive": "+1", "negative": "−1", "correct": "right"},
     "intercept_step": {"1": "y", "radius": "y·R²"},
     "kernel": {"rbf": "Gaussian", "poly": "polynomial"},
+    "third": {"product": "the product x₁·x₂", "square": "the square x₁² + x₂²"},
+    "growth": {},
+    "unit": {"pocket": "pocket with ratchet"},
+    "lift": {"auto": "as needed", "sphere": "to a sphere"},
 }
 CURVES = {
     "errors": "J₁, misclassified points",

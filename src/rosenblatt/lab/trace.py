@@ -238,7 +238,7 @@ def linear_trace(points: Points, choices: Choices, view: View, tell: Tell) -> Tr
     nowhere, flat, pictures = np.full((len(W), 2), np.nan), W.shape[1] == 2, NO_PICTURES
     moments, scores = curves_of(training, record)
     if scores:
-        seen = [lambda X, score=score: score(choices.rows(X)) for score in scores]
+        seen: list[Score] = [partial(seen_as, choices, score) for score in scores]
         pictures = pictured(moments, seen, points, view, tell)
         columns |= snapshots(pictures.moments, len(margins))
         if training.learner.votes:
@@ -266,6 +266,11 @@ def curves_of(training: Followed, record: Record) -> tuple[Array, list[Score]]:
         return np.zeros(0, int), []
     moments = moments_to_picture(count, 1)
     return moments, [partial(score_of, W[moment], b[moment]) for moment in moments]
+
+
+def seen_as(choices: Choices, score: Score, X: Array) -> Array:
+    """What a score makes of points of the plane."""
+    return score(choices.rows(X))
 
 
 def score_of(weights: Array, bias: float, X: Array) -> Array:

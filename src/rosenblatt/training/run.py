@@ -63,7 +63,7 @@ class Run:
         self.permuted, self.order_of_rows = -1, np.zeros(0, np.uint32)
 
     def updates(self) -> Iterator[tuple[Array, Learnt]]:
-        """Train; yield the order of each sweep and what was learnt from its rows, piece by piece."""
+        """Train; yield the order of each sweep and what was learnt from it, piece by piece."""
         while not self.history.stop_reason:
             self.epoch += 1
             for part, task in enumerate(self.parts()):

@@ -60,6 +60,7 @@ class How(NamedTuple):
     early_stopping: bool = False
     balanced: bool = False
     decay: float = 0.0
+    multi_class: str = "argmax"
 
     def training(self, heard=None, begun=None, cache=False):
         parameters = parameters_for_files(
@@ -72,6 +73,7 @@ class How(NamedTuple):
             early_stopping=self.early_stopping,
             class_weight="balanced" if self.balanced else None,
             average_decay=self.decay,
+            multi_class=self.multi_class,
         )
         names = None if self.classes is None else tuple(self.classes)
         options = FileOptions(names, self.window, self.holdout, cache)
@@ -160,12 +162,12 @@ def predicted(model, reader):
 
 def assert_same(model, fitted):
     """The weights, the bias and the counts are those of a Perceptron, bit for bit."""
-    (state,) = model.states
-    weights, bias = state.coefficients()
-    np.testing.assert_array_equal(np.atleast_2d(weights.T), fitted.coef_)
+    learner = Learner.of(model)
+    coef, bias = learner.coefficients()
+    np.testing.assert_array_equal(coef, fitted.coef_)
     np.testing.assert_array_equal(bias, fitted.intercept_)
-    assert weights.dtype == fitted.coef_.dtype
-    assert state.mistakes == fitted.n_mistakes_
+    assert coef.dtype == fitted.coef_.dtype
+    assert learner.mistakes == fitted.n_mistakes_
     assert model.classes.tolist() == fitted.classes_.tolist()
     assert len(model.history) == fitted.n_iter_
     assert model.facts["stop_reason"] == fitted.stop_reason_
@@ -225,6 +227,20 @@ def test_in_memory_is_fit(write, kind, classes, solution, order, seed):
     fitted = Perceptron(solution=solution, order=order, max_iter=5, random_state=seed)
     assert_same(model, fitted.fit(*matrix(path)))
     assert list(model.history) == fitted.history_
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("solution", list(SOLUTIONS))
+def test_one_problem_per_class_is_fit(write, kind, solution):
+    path = write(f"rows.{kind}", made(kind, 3))
+    fitted = Perceptron(solution=solution, order="each", max_iter=5, random_state=7)
+    fitted.set_params(multi_class="ovr").fit(*matrix(path))
+    model = in_memory(path, How(solution, "each", 5, seed=7, multi_class="ovr"), 700)
+    assert_same(model, fitted)
+    assert list(model.history) == fitted.history_
+    if solution in ("last", "average"):
+        model = streamed(path, How(solution, epochs=5, multi_class="ovr"), 700)
+        assert_same(model, fitted.set_params(order="fixed").fit(*matrix(path)))
 
 
 @pytest.mark.parametrize("order", ["active", "first", "worst"])
@@ -694,6 +710,7 @@ LESSONS = [
     How("pocket", "each", 4),
     How("average", "each", 12, early_stopping=True, holdout=0.3),
     How("average", "fixed", 6, early_stopping=True, holdout=0.3),
+    How("average", "fixed", 6, early_stopping=True, holdout=0.3, multi_class="ovr"),
 ]
 
 

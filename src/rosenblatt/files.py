@@ -25,6 +25,7 @@ from .rows import Array, matrix_of, n_rows, overflow
 from .storage.file import save_model
 from .storage.model import Model
 from .training.history import Epoch
+from .training.problems import apart
 from .training.rules import RULES, rule_for
 from .training.run import Run
 from .training.tasks import PredictedTask
@@ -307,7 +308,7 @@ def train_in_memory(
     rows = coder.rows(batch, 0)
     refuse_no_rows(len(rows.everything))
     learner = learner_of(coder, batch, training)
-    task = learner.task(rows)
+    task = learner.joint_task(rows)
     run = run_of(learner, lambda: [task], training)
     if training.options.holdout and training.parameters["early_stopping"]:
         run.validate = validator(coder, learner, [batch])
@@ -323,7 +324,7 @@ def train_in_memory(
 
     run.after_epoch = after_epoch
     run.train()
-    learner.states = [run.outcome]
+    learner.states = apart(run.outcome)
     learner.close(rows)
     return keep.model(keep.tested([batch]))
 
@@ -362,7 +363,7 @@ def learn_stream(reader: Reader, batches: Peeked, coder: Coder, training: FileTr
             position.bytes_read = batch.bytes_read
             rows = coder.rows(batch, position.row)
             position.count(rows.codes)
-            task = learner.task(rows)
+            task = learner.joint_task(rows)
             predicted = PredictedTask(task, learner.choose, progress.add) if told else None
             yield predicted or task
             if predicted is not None:
@@ -390,7 +391,7 @@ def learn_stream(reader: Reader, batches: Peeked, coder: Coder, training: FileTr
 
     run.after_part, run.after_epoch = after_part, training.listener.epoch
     run.train()
-    learner.states = [run.outcome]
+    learner.states = apart(run.outcome)
     refuse_no_rows(learner.states[0].seen)
     return keep.model(keep.tested(batches))
 
@@ -429,15 +430,24 @@ def learner_of(coder: Coder, first: Batch, training: FileTraining) -> Learner:
     given, classes = training.parameters, coder.classes
     step = training.step if given["fit_intercept"] else 0.0
     rule = rule_for(RULES[training.rule], given, first.width, len(classes))
-    if rule.many is None and len(classes) > 2:
-        raise ParameterError('{matrix} is for two classes; use {matrix="diagonal"}.', **given)
-    if given["multi_class"] == "ovr" and len(classes) > 2:
+    learner = Learner.begin(given, classes, shape, step, rule=rule)
+    if len(learner.states) > 1:
+        refuse_of_one_problem(given | training.options._asdict())
+    return learner
+
+
+def refuse_of_one_problem(given: Mapping[str, Any]) -> None:
+    """Refuse what would follow one problem where several are learnt in one pass."""
+    if given["order"] in ("active", "first", "worst"):
         raise ParameterError(
-            "{multi_class} has a problem for each class, and a file is learnt as one; use "
-            '{multi_class="argmax"}, or fit rows that were read before.',
+            "{order} goes by the mistakes of one problem, and there is one for each label; use "
+            '{order="each"}, "once" or "fixed".',
             **given,
         )
-    return Learner.begin(given, classes, shape, step, rule=rule)
+    if given["progress_every"]:
+        raise ParameterError(
+            "{progress_every?} tells of one problem, and there is one for each label; leave it out."
+        )
 
 
 def going_on(initial: Model, training: FileTraining) -> Learner:
@@ -460,7 +470,8 @@ def going_on(initial: Model, training: FileTraining) -> Learner:
 def run_of(learner: Learner, parts: Callable[[], Iterable[Any]], training: FileTraining) -> Run:
     """The training of a model, ready to start or to go on."""
     given, begun = training.parameters, training.begun
-    run = learner.run(parts, 0, given["max_iter"], order=given["order"], seed=given["random_state"])
+    how = {"order": given["order"], "seed": given["random_state"]}
+    run = learner.run(parts, None, given["max_iter"], **how)
     if begun is not None and begun.checkpoint is not None:
         run.history.epochs = list(begun.history)
         run.resume(begun.checkpoint)
@@ -471,7 +482,7 @@ def validator(coder: Coder, learner: Learner, batches: Iterable[Batch]) -> Calla
     """A function that tells the accuracy of a state on the rows held out."""
 
     def accuracy(state: Any) -> float:
-        learner.states = [state]
+        learner.states = apart(state)
         return 1 - coder.score(learner, batches).error
 
     return accuracy
@@ -520,7 +531,7 @@ class Kept(NamedTuple):
 
     def unfinished(self) -> Model:
         """The model so far, to go on from."""
-        self.learner.states = [self.run.state]
+        self.learner.states = apart(self.run.state)
         return self.model(None)
 
     def model(self, tested: Score | None) -> Model:

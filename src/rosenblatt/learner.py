@@ -17,6 +17,7 @@ from .parameters import FAMILY, LINEAR, SIGN_OF_ZERO, ParameterError, check_ties
 from .rows import Array, known_columns, matrix_of, n_rows, read_only
 from .storage.model import Model
 from .training.history import Checkpoint, Count, Epoch, History
+from .training.problems import JointTask, joint
 from .training.rules import PERCEPTRON, UpdateRule
 from .training.run import Run
 from .training.solutions import Last, Vote, chosen, new_state, zeros
@@ -209,12 +210,23 @@ class Learner:
         examples = Examples(given.rows, steps, labels)
         return LinearTask(examples, given.everything, self.rule, settings, given.width)
 
+    def joint_task(self, given: TrainingRows) -> Any:
+        """What all problems have to learn from rows, in one pass."""
+        if len(self.states) == 1:
+            return self.task(given)
+        return JointTask(partial(self.task, given), given.everything, given.width)
+
     def run(
-        self, parts: Callable[[], Iterable[Task]], problem: int, max_iter: int, **options: Any
+        self,
+        parts: Callable[[], Iterable[Task]],
+        problem: int | None,
+        max_iter: int,
+        **options: Any,
     ) -> Run:
-        """The training of one problem, ready to start; options are those of ``Run``."""
+        """The training of one problem, or of all, ready to start; options are those of ``Run``."""
         history = History(max_iter, self.parameters.get("n_iter_no_change", 5))
-        return Run(parts, self.states[problem], history, **options)
+        state = joint(self.states) if problem is None else self.states[problem]
+        return Run(parts, state, history, **options)
 
     def learn(self, given: TrainingRows, wrong: Array | None = None) -> Count:
         """Learn from rows once, in their order; after any error the model is what it was.

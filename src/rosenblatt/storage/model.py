@@ -9,6 +9,7 @@ import numpy as np
 from ..rows import Array
 from ..training import state as states
 from ..training.history import Checkpoint, Epoch
+from ..training.problems import apart
 from ..training.state import Sizes, require
 from .registry import state_class
 
@@ -67,7 +68,9 @@ def check(model: Model) -> None:
     if checkpoint is not None:
         check_checkpoint(checkpoint)
         require(checkpoint.epoch == len(model.history), "its checkpoint is not in its history")
-        kept += [] if checkpoint.best is None else [checkpoint.best]
+        best = [] if checkpoint.best is None else apart(checkpoint.best)
+        require(len(best) in (0, len(kept)), "its checkpoint is not of its problems")
+        kept += best
     kind = state_class(model.estimator, model.parameters.get("solution", ""))
     if hasattr(kind, "sizes"):
         sizes, dtype = kind.sizes(model)

@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -12,10 +12,7 @@ import numpy as np
 from .cache import origin_of, read_cached
 from .coder import Coder, coder_for
 from .evaluation import Score
-from .labels import (
-    UnknownLabelError,
-    tidy,
-)
+from .labels import LabelSets, UnknownLabelError, tidy
 from .learner import Learner, usual_bias_step
 from .parameters import FAMILY, FILES, Parameter, ParameterError, check
 from .progress import Listener, Tally, Windows
@@ -410,7 +407,8 @@ class Position:
 
     def count(self, codes: Array) -> None:
         """Count the rows of each class."""
-        more = np.bincount(codes, minlength=self.n_classes).tolist()
+        each = codes if codes.ndim == 1 else codes.nonzero()[1]
+        more = np.bincount(each, minlength=self.n_classes).tolist()
         self.of_class = [a + b for a, b in zip(self.of_class, more, strict=True)]
 
 
@@ -430,7 +428,8 @@ def learner_of(coder: Coder, first: Batch, training: FileTraining) -> Learner:
     given, classes = training.parameters, coder.classes
     step = training.step if given["fit_intercept"] else 0.0
     rule = rule_for(RULES[training.rule], given, first.width, len(classes))
-    learner = Learner.begin(given, classes, shape, step, rule=rule)
+    multilabel = isinstance(first.labels, LabelSets)
+    learner = Learner.begin(given, classes, shape, step, rule=rule, multilabel=multilabel)
     if len(learner.states) > 1:
         refuse_of_one_problem(given | training.options._asdict())
     return learner
@@ -479,13 +478,13 @@ def run_of(learner: Learner, parts: Callable[[], Iterable[Any]], training: FileT
 
 
 def validator(coder: Coder, learner: Learner, batches: Iterable[Batch]) -> Callable[[Any], float]:
-    """A function that tells the accuracy of a state on the rows held out."""
+    """A function that tells how well a state does on the rows held out."""
 
-    def accuracy(state: Any) -> float:
+    def quality(state: Any) -> float:
         learner.states = apart(state)
-        return 1 - coder.score(learner, batches).error
+        return coder.score(learner, batches).quality
 
-    return accuracy
+    return quality
 
 
 def told(listener: Listener, keeps: bool = False) -> Callable[[Batch], None]:
@@ -549,7 +548,7 @@ class Kept(NamedTuple):
             **self.training.facts,
         }
         if tested is not None:
-            facts["held_out"] = asdict(tested)
+            facts["held_out"] = tested.as_dict()
         if reader is not None:
             facts["origin"] = origin_of(reader) if reader.size is not None else None
             learner.features = {

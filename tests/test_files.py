@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, vstack
+from sklearn.metrics import f1_score
 
 import rosenblatt
 from rosenblatt import Perceptron, files, progressive
@@ -241,6 +242,74 @@ def test_one_problem_per_class_is_fit(write, kind, solution):
     if solution in ("last", "average"):
         model = streamed(path, How(solution, epochs=5, multi_class="ovr"), 700)
         assert_same(model, fitted.set_params(order="fixed").fit(*matrix(path)))
+
+
+# Any number of labels of a row.
+
+
+def made_sets(kind, rows=200, seed=0, width=7):
+    """A file of rows with several labels or none, and the same as X and an indicator."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(rows, width)).round(3)
+    Y = X[:, :4] + random.normal(size=(rows, 4)) > np.array([0.5, 1, 0, 2])
+    Y[:2] = [[1, 1, 1, 1], [0, 0, 0, 0]]  # all are met in any first batch that is not tiny
+    separator = "," if kind == "svm" else ";"
+    labels = [separator.join(str(k) for k in np.flatnonzero(row)) for row in Y]
+    text = "" if kind == "svm" else ",".join([*(f"c{j}" for j in range(width)), "y"]) + "\n"
+    for x, label in zip(X, labels, strict=True):
+        pairs = " ".join(f"{j + 1}:{value:.4g}" for j, value in enumerate(x))
+        cells = ",".join(f"{value:.4g}" for value in x)
+        text += f"{label} {pairs}\n" if kind == "svm" else f"{cells},{label}\n"
+    return text, X.astype(np.float32), Y.astype(int)
+
+
+@pytest.mark.parametrize("kind", ["svm", "csv"])
+@pytest.mark.parametrize("solution", list(SOLUTIONS))
+def test_label_sets_of_a_file_are_fit(write, kind, solution, tmp_path):
+    text, X, Y = made_sets(kind)
+    path, options = write(f"rows.{kind}", text), {"scale": "none"}
+    options |= {} if kind == "svm" else {"labels_separator": ";"}
+    rows = csr_array(X) if kind == "svm" else X
+    fitted = Perceptron(solution=solution, order="each", max_iter=4, random_state=7).fit(rows, Y)
+    model = in_memory(path, How(solution, "each", 4, seed=7), 700, **options)
+    model = model._replace(classes=np.array([int(label) for label in model.classes]))
+    assert_same(model, fitted)
+    assert list(model.history) == fitted.history_
+    assert model.facts["class_rows"] == Y.sum(axis=0).tolist()
+    if solution in ("last", "average"):
+        streaming = streamed(path, How(solution, epochs=4), 700, **options)
+        fitted.set_params(order="fixed").fit(rows, Y)
+        assert_same(streaming._replace(classes=model.classes), fitted)
+        found = evaluate(Learner.of(streaming), read(path, features=streaming.features["recipe"]))
+        expected = f1_score(Y, fitted.predict(rows), average="micro")
+        assert found.micro_f1 == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("size", [1, 1 << 30])
+def test_label_sets_are_held_out_left_and_resumed(write, tmp_path, monkeypatch, size):
+    monkeypatch.setattr(files, "IN_MEMORY", size)
+    path, heard = write("rows.svm", made_sets("svm")[0]), Heard()
+    how = How("average", "fixed", 6, early_stopping=True, holdout=0.3)
+    whole = train(read(path, batch_bytes=900), how, heard)
+    score = Score(**whole.facts["held_out"])
+    assert max(epoch.validation_score for epoch in whole.history) == pytest.approx(score.micro_f1)
+    for unfinished in heard.left:
+        save_model(tmp_path / "model", unfinished)
+        begun = load_model(tmp_path / "model")
+        resumed = train(read(path, batch_bytes=900), how, begun=begun)
+        assert resumed.history == whole.history
+        for one, other in zip(whole.states, resumed.states, strict=True):
+            np.testing.assert_equal(vars(one), vars(other))
+
+
+def test_a_late_label_of_several_begins_the_run_again(write):
+    text = "1,2 1:1\n 1:-1\n" * 50 + "3 1:2\n" * 50
+    model = streamed(write("rows.svm", text), How(epochs=2), 200)
+    assert model.classes.tolist() == [1, 2, 3]
+    one = streamed(write("rows.svm", "1 1:1\n 1:-1\n" * 50), How(), labels_separator=",")
+    assert (one.classes.tolist(), len(one.states), one.is_multilabel) == ([1], 1, True)
+    with pytest.raises(ValueError, match="No row has a label; name all labels with classes"):
+        streamed(write("rows.svm", "1:1\n1:-1\n"), How(), labels_separator=",")
 
 
 @pytest.mark.parametrize("order", ["active", "first", "worst"])

@@ -287,7 +287,8 @@ class LinearClassifier(OnlineClassifier):
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows.
         """
-        chosen = self._learner.choose(self.decision_function(X))
+        scores = self.decision_function(X)
+        chosen = self._learner.choose(scores)
         return chosen.astype(np.intp) if self._learner.multilabel else self.classes_[chosen]
 
     @property
@@ -363,7 +364,7 @@ class LinearClassifier(OnlineClassifier):
 
     def _check_labels(self, labels: Any, n_rows: int) -> Array:
         """The labels of so many rows as one list, or which row has which if rows have several."""
-        shape = labels.shape if hasattr(labels, "shape") else np.shape(labels)
+        shape = labels.shape if hasattr(labels, "shape") else np.asarray(labels).shape
         if len(shape) != 2 or shape[1] < 2:
             return super()._check_labels(labels, n_rows)
         if shape[0] != n_rows:

@@ -13,7 +13,7 @@ from .arrow import BrokenCellError, DecodedColumns, TableParser, with_broken
 from .batches import Batch
 from .formats import told_by_magic
 from .kinds import kind_of, kind_of_column
-from .notices import unused_column
+from .notices import LABEL_SETS, unused_column
 from .recipe import (
     ColumnKind,
     ColumnNames,
@@ -74,6 +74,7 @@ class ColumnarParser(TableParser):
                     f"strings nor dates, but {schema.types[number]}; cast it to one of them."
                 )
         told = notices_of(recipe, asked, names, kinds) if options.new else []
+        told += [LABEL_SETS] * (recipe.labels_separator != asked.labels_separator)
         told += [
             unused_column(name)
             for name, each in zip(schema.names, kinds, strict=True)

@@ -40,7 +40,7 @@ AVERAGED = Notice(NoticeKind.MISSING, "Missing numbers count as the mean of thei
 MEDIAN = Notice(NoticeKind.MISSING, "Missing numbers count as the median of their column.")
 LABEL_SETS = Notice(
     NoticeKind.LABELS,
-    "Rows have any number of labels, with commas between them: each label is a problem of its own.",
+    "Rows have any number of labels, so that each label is a problem of its own.",
 )
 BITS = Notice(NoticeKind.BITS, "The columns are numbers and not hashed: bits is not used.")
 

@@ -1,13 +1,16 @@
-.PHONY: help test quick lint types bench pictures check
+ARGS ?= --quick
+BENCHMARKS = $(filter-out benchmarks/measure.py,$(wildcard benchmarks/*.py))
+
+.PHONY: help test quick lint types docs bench pictures check $(BENCHMARKS)
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
 
-test: ## Run the tests
-	pytest
+test: ## Run the tests on all cores
+	pytest -n auto
 
 quick: ## Run every test that takes no cluster, browser or patience once, on one set of parameters
-	pytest -q --quick -m "not (cluster or browser or slow)"
+	pytest -n auto -q --quick -m "not (cluster or browser or slow)"
 
 lint: ## Check style, format and the order of imports between rooms
 	ruff check .
@@ -17,10 +20,17 @@ lint: ## Check style, format and the order of imports between rooms
 types: ## Check types
 	mypy
 
-bench: ## Run every benchmark, briefly (make bench ARGS= for the full ones)
-	@for file in $(filter-out benchmarks/measure.py,$(wildcard benchmarks/*.py)); do echo "== $$file"; python $$file $(or $(ARGS),--quick) || exit 1; done
+docs: ## Build the site in build/site; a warning or a link that leads nowhere is an error
+	sphinx-build --quiet --fail-on-warning --keep-going --nitpicky -d build/doctrees docs build/site
+	@echo "The site is in build/site/index.html."
+
+bench: $(BENCHMARKS) ## Run every benchmark, briefly (make bench ARGS= for the full ones)
+
+$(BENCHMARKS):
+	@echo "== $@"
+	@python $@ $(ARGS)
 
 pictures: ## Draw the pictures of docs/plots.md
 	python examples/pictures.py docs
 
-check: lint types test bench ## All of the above
+check: lint types test docs bench ## All of the above

@@ -80,6 +80,9 @@ def sets(folder: Path, seed: int, quick: bool) -> Iterator[Set]:
 def models(seed: int) -> Iterator[tuple[str, Any]]:
     for growth in GROWTHS:
         yield growth, PerceptronNetwork(growth, max_units=200, random_state=seed)
+    for growth in ("upstart", "pyramid"):
+        thermal = PerceptronNetwork(growth, unit="thermal", max_units=200, random_state=seed)
+        yield f"{growth}, thermal", thermal
     held = PerceptronNetwork("upstart", max_units=200, early_stopping=True, random_state=seed)
     yield "upstart, held out", held
     mlp = MLPClassifier((100,), max_iter=1000, random_state=seed)
@@ -93,17 +96,17 @@ def main() -> None:
     chosen = options(__doc__)
     largest, seeds = (4, 1) if chosen.quick else (8, 5)
     rows = [("parity of n bits: units", *(str(n) for n in range(2, largest + 1)))]
-    for growth in GROWTHS:
-        found = []
+    for unit, growth in itertools.product(("pocket", "thermal"), GROWTHS):
+        found, chosen_so = [], {"unit": unit, "max_units": 400}
         for n in range(2, largest + 1):
             runs = [
-                PerceptronNetwork(growth, max_units=400, random_state=seed).fit(*parity(n))
+                PerceptronNetwork(growth, random_state=seed, **chosen_so).fit(*parity(n))
                 for seed in range(seeds)
             ]
             units = np.mean([run.n_units_ for run in runs])
             solved = all(run.stop_reason_ == "separated" for run in runs)
             found.append(f"{units:.1f}" if solved else "not solved")
-        rows.append((growth, *found))
+        rows.append((f"{growth}, {unit}", *found))
     table(*rows)
     print()
 

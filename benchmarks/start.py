@@ -31,6 +31,7 @@ def commands(folder: Path) -> list[tuple[str, list[str]]]:
 def seconds(arguments: list[str], folder: Path) -> tuple[float, float]:
     """The processor's and the clock's seconds of a command."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(folder / "cache")}
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # installed packages have their bytecode
     begin, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_CHILDREN)
     command = [sys.executable, "-m", "rosenblatt", *arguments]
     subprocess.run(command, cwd=folder, env=environment, capture_output=True, check=True)

@@ -151,8 +151,10 @@ class Run:
                 wrong = [i for i in self.rows if not self.on_right_side(i)]
                 self.errors, self.loss = len(wrong), -sum(self.margin_at(i) for i in wrong)
             self.history.append(Epoch(epoch, self.gone_through, mistakes, self.errors, self.loss))
+            if separated and self.pocket:
+                self.pocket.put(0)
             if separated or (self.pocket and self.pocket.errors == 0):
-                found = self.weights if separated else self.pocket.weights
+                found = self.pocket.weights if self.pocket else self.weights
                 return "separated" if np.any(found) else "zero_weights"  # where ties are right
         return "max_iter"
 
@@ -204,9 +206,12 @@ class Pocket:
             wrong = [i for i in self.problem.rows if not self.problem.on_right_side(i)]
             errors = sum(self.problem.steps[i] for i in wrong)
             if errors < self.errors:
-                self.weights, self.bias = self.problem.weights, self.problem.bias
-                self.longest_run, self.errors = self.run, errors
+                self.put(errors)
         return self.errors == 0
+
+    def put(self, errors):
+        self.weights, self.bias = self.problem.weights, self.problem.bias
+        self.longest_run, self.errors = self.run, errors
 
 
 # Orders: each runs one epoch.
@@ -1046,6 +1051,23 @@ def structured_perceptron(tokens, paths, n_tags, markov, margin, orders):
 def fires(x, unit):
     """Whether a unit, a pair of weights and a bias, is on for a row."""
     return sum(w * v for w, v in zip(unit[0], x, strict=True)) + unit[1] > 0
+
+
+def thermal_unit(X, targets, max_iter, seed, heat):
+    """Frean (1992): w += αyx·exp(-|a|/T) on a mistake, with T and α falling to 0 in a line."""
+    w, b, order = np.zeros(X.shape[1]), 0.0, list(range(len(X)))
+    first = heat * np.mean([x @ x + 1 for x in X])
+    for epoch in range(max_iter):
+        warmth, mistakes = 1 - epoch / max_iter, 0
+        order = shuffled(order, seed, epoch)
+        for i in order:
+            a = w @ X[i] + b
+            if (a > 0) != (targets[i] > 0):
+                step = warmth * targets[i] * np.exp(-abs(a) / (first * warmth))
+                w, b, mistakes = w + step * X[i], b + step, mistakes + 1
+        if not mistakes:
+            break
+    return w, b
 
 
 def tower_answer(x, units, pyramid=False):

@@ -1,6 +1,7 @@
 """Whatever the pages and the examples show, runs; whatever they point to, exists."""
 
 import doctest
+import importlib
 import inspect
 import re
 import runpy
@@ -83,6 +84,16 @@ def test_links_lead_somewhere(page):
     targets = [(markdown or html).split("#")[0] for markdown, html in LINK.findall(prose)]
     inside = [target for target in targets if target and not re.match(r"\w+:", target)]
     assert [target for target in inside if not (page.parent / target).exists()] == []
+
+
+@pytest.mark.parametrize("room", ["rosenblatt", "rosenblatt.plots", "rosenblatt.distributed"])
+def test_every_public_name_is_in_the_reference(room):
+    listed = (ROOT / "docs/reference/index.rst").read_text("utf-8")
+    (own,) = re.findall(
+        rf"currentmodule:: {re.escape(room)}\n(.*?)(?:\.\. currentmodule|\Z)", listed, re.DOTALL
+    )
+    named = set(importlib.import_module(room).__all__) - {"__version__"}
+    assert set(re.findall(r"^   (\w+)$", own, re.MULTILINE)) == named
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

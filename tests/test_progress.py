@@ -66,6 +66,36 @@ def test_every_pass_is_timed_anew(clock, capsys):
     ]
 
 
+def told_of(out):
+    return [int(line.split()[1]) for line in out.splitlines() if line.startswith("epoch")]
+
+
+@pytest.mark.parametrize(
+    ("seconds", "every", "told"),
+    [
+        (0.001, False, [1, 2, 4, 8, 16, 21]),
+        (0.001, True, list(range(1, 22))),
+        (2.5, False, [1, 2, 4, 8, 12, 16, 20, 21]),  # after ten seconds of silence
+    ],
+)
+def test_epochs_are_told_at_powers_of_two_and_the_last(clock, capsys, seconds, every, told):
+    watch = begun(Printed(every), 10**9, 30)
+    for number in range(1, 22):
+        clock.now += seconds
+        watch.epoch(Epoch(number, 10, 1, 1, 0.0))
+    watch.close()
+    assert told_of(capsys.readouterr().out) == told
+
+
+def test_a_pass_with_lines_of_its_own_has_one_at_its_end(clock, capsys):
+    watch = begun(Printed(), 10**9, 3)
+    for number in (5, 6):
+        a_long_pass(watch, clock, 2)
+        watch.epoch(Epoch(number, 200, 30, 30, 0.0))
+    watch.close()
+    assert told_of(capsys.readouterr().out) == [5, 6]
+
+
 def test_held_out_rows_are_told_with_the_epoch(capsys):
     Printed().epoch(Epoch(2, 10, 1, 1, 0.5, 0.75))
     assert capsys.readouterr().out.endswith("10.00%   25.00% of the held-out rows wrong\n")

@@ -31,6 +31,13 @@ class Score:
         """The share of wrong rows."""
         return self.errors / self.rows if self.rows else float("nan")
 
+    def add(self, rows: int, errors: int, hits: int = 0, labels: int = 0) -> None:
+        """Count more rows."""
+        self.rows += rows
+        self.errors += errors
+        self.hits += hits
+        self.labels += labels
+
     @property
     def micro_f1(self) -> float | None:
         """F1 over all labels of all rows, where these may have several."""
@@ -42,15 +49,13 @@ class Score:
         return 1 - self.error if self.micro_f1 is None else self.micro_f1
 
     def compare(self, predicted: Array, codes: Array) -> None:
-        """Count more rows."""
+        """Count rows by what was predicted: classes, or which of the labels."""
         wrong = predicted != codes
-        self.rows += len(codes)
         if codes.ndim == 1:
-            self.errors += int(np.count_nonzero(wrong))
-        else:
-            self.errors += int(np.count_nonzero(wrong.any(axis=1)))
-            self.hits += int(np.count_nonzero(predicted & codes))
-            self.labels += int(np.count_nonzero(predicted) + np.count_nonzero(codes))
+            self.add(len(codes), int(np.count_nonzero(wrong)))
+            return
+        hits, labels = np.count_nonzero(predicted & codes), np.count_nonzero([predicted, codes])
+        self.add(len(codes), int(np.count_nonzero(wrong.any(axis=1))), int(hits), int(labels))
 
     def as_dict(self) -> dict[str, int]:
         """The counts that there are, as JSON values."""

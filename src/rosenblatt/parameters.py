@@ -245,6 +245,7 @@ SEQUENCE: Mapping[str, Parameter] = {
 }
 NETWORK: Mapping[str, Parameter] = {
     "growth": choice("upstart", "upstart", "tiling", "tower", "pyramid"),
+    "unit": choice("pocket", "pocket", "thermal"),
     "lift": choice("auto", "auto", "sphere", "none"),
     "max_units": count(100),
     "patience": count(10),

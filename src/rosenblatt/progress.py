@@ -15,6 +15,7 @@ from .rows import Array
 from .training.history import Epoch
 
 LONGEST_SILENCE = 60.0  # seconds between two lines of a pass
+EPOCH_SILENCE = 10.0  # and between two lines of epochs that have no lines within
 COLUMNS = "rows", "error", "window_error"  # of the log
 HEADING = "   read          rows      rows/s    MB/s   error so far   error since     mistakes"
 
@@ -158,15 +159,22 @@ class Quiet(Listener):
 
 
 class Printed(Quiet):
-    """A line per epoch, and lines at growing distances within a long pass."""
+    """Lines on epochs 1, 2, 4, 8 … and the last, and at growing distances within a long pass.
 
-    def __init__(self) -> None:
+    ``every`` epoch has a line if that is asked for.
+    """
+
+    def __init__(self, every: bool = False) -> None:
         super().__init__()
+        self.every, self.untold, self.told = every, None, self.begun
         self.silence, self.said, self.headed = 1.0, self.begun, False
+
+    untold: Epoch | None  # the last one, if it had no line
 
     def begin(self, size: int | None, max_iter: int) -> None:
         """Say what is to be said first."""
         super().begin(size, max_iter)
+        self.untold, self.told = None, self.begun
         for line in self.opening:
             tell(line)
 
@@ -186,10 +194,23 @@ class Printed(Quiet):
         tell(line_of(pace, tally, self.size))
 
     def epoch(self, epoch: Epoch) -> None:
-        """Say what happened in an epoch."""
+        """Say what happened in an epoch, if it is one to tell of."""
+        long = self.said > self.begun  # it had lines of its own
         super().epoch(epoch)
-        self.silence, self.said = 1.0, self.begun
-        tell(line_of_epoch(epoch))
+        self.silence, self.said, self.untold = 1.0, self.begun, epoch
+        power_of_two = epoch.epoch & (epoch.epoch - 1) == 0
+        if self.every or long or power_of_two or self.begun - self.told >= EPOCH_SILENCE:
+            self.tell_epoch()
+
+    def tell_epoch(self) -> None:
+        """Print the line of the last epoch, if it had none."""
+        if self.untold is not None:
+            tell(line_of_epoch(self.untold))
+        self.untold, self.told = None, self.begun
+
+    def close(self) -> None:
+        self.tell_epoch()
+        super().close()
 
 
 def line_of(pace: Pace, tally: Tally, size: int | None) -> str:
@@ -243,8 +264,8 @@ def tell(line: str) -> None:
 class Bar(Printed):
     """A bar with the time left under the lines, for a person at a terminal."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, every: bool = False) -> None:
+        super().__init__(every)
         self.bar: Any = None
         self.only_read = False
         self.started = self.begun

@@ -263,6 +263,17 @@ def test_a_warm_start_on_other_features_or_labels_is_refused(rows, y):
         model.fit(rows, y)
 
 
+@given(examples())
+def test_a_pocket_that_says_separated_separates(data):
+    X, y = data
+    for ties in ("mistake", "correct"):
+        model = Perceptron(solution="pocket", order="fixed", measure=True, ties=ties).fit(X, y)
+        if model.stop_reason_ == "separated":
+            assert model.coef_.any()
+            margins = np.where(y == 1, 1, -1) * model.decision_function(X)
+            assert np.all(margins >= 0 if ties == "correct" else margins > 0)
+
+
 def test_a_warm_pocket_is_emptied_when_the_data_are_others():
     model = Perceptron(solution="pocket", order="fixed", warm_start=True).fit(X, Y)
     assert model.fit(X, 1 - Y).score(X, 1 - Y) == 1

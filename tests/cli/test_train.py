@@ -40,23 +40,92 @@ main()
 """
 
 
+def test_what_is_compiled_starts_without_the_compiler_and_other_packages(tmp_path):
+    lines = (f"{i % 7},{i % 5 or ''},{'ab'[i % 2]}\n" for i in range(50))
+    (tmp_path / "table.csv").write_text("one,two,class\n" + "".join(lines))
+    script = "import sys; from rosenblatt.cli.app import main\n"
+    script += "try: main()\nexcept SystemExit: print(*sys.modules)"
+    command = [sys.executable, "-c", script, "train", "table.csv", "--quiet"]
+    for _ in range(2):  # the second finds all on disk
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    imported = set(done.stdout.splitlines()[-1].split())
+    assert "rosenblatt.files" in imported
+    assert not {"numba.np.linalg", "pandas", "scipy.linalg", "sklearn"} & imported
+
+
 @pytest.mark.parametrize("name", list(BuiltIn))
-def test_train_shows_every_epoch_and_a_verdict(capsys, name):
-    status, out, _ = run(capsys, "train", name, "--epochs", 3)
+def test_the_first_minute_takes_no_more_than_a_screen(capsys, name):
+    status, out, _ = run(capsys, "train", name)
     lines = out.splitlines()
     assert status == 0
-    assert [line.split()[:2] for line in lines[:3]] == [["epoch", str(k)] for k in (1, 2, 3)]
-    assert lines[3].startswith(f"{name}: ")
-    assert "mistakes in 3 epochs" in lines[4]
-    assert lines[5].startswith("Training error ")
+    assert len(lines) <= 15
+    assert lines[1].startswith("Numbers (mean 0, deviation 1): ")
+    epochs = [line.split()[1] for line in lines if line.startswith("epoch")]
+    assert epochs[:3] == ["1", "2", "4"]
+    after = 2 + len(epochs)
+    assert lines[after].startswith(f"{name}: ")
+    assert f"mistakes in {epochs[-1]} epochs" in lines[after + 1]
+    assert lines[after + 2].startswith("The average of all weights: training error ")
+    assert ("Each fifth of the rows held out" in out) == (name != "xor")  # which has four rows
+    assert lines[-4].endswith("(proved exactly).")
+    assert lines[-3] == "Try next:"
     assert "\x1b" not in out
+
+
+def test_the_first_minute_of_iris(capsys, folder):
+    _, out, _ = run(capsys, "train", "iris")
+    lines = out.splitlines()
+    (held_out,) = (line for line in lines if line.startswith("Each fifth"))
+    assert re.search(r"held out in turn: error [2-8]\.\d\d%: \d+ of 150 rows\.$", held_out)
+    separable = "A plane separates setosa from the others, none versicolor or virginica"
+    assert f"{separable} (proved exactly)." in lines
+    for line in lines[-2:]:  # the commands that it proposes work
+        words = line.strip().partition("   ")[0].split()[1:]
+        assert run(capsys, *words)[0] in (0, 1)
+
+
+def test_what_to_try_next_needs_no_extra(monkeypatch):
+    from rosenblatt.cli import sets
+
+    monkeypatch.setattr(sets, "find_spec", lambda name: None)
+    assert "plot" not in "".join(sets.what_next("iris", {"a": True, "b": None}))
+    assert "prove iris --positive b" not in "".join(sets.what_next("iris", {"a": False, "b": None}))
+
+
+def test_verbose_tells_of_every_epoch_of_any_run(capsys, folder):
+    for data in ("iris", "flowers.csv"):
+        options = "train", data, "--epochs", 7, "--margin", 1e6
+        for more, told in (((), [1, 2, 4, 7]), (("-v",), [1, 2, 3, 4, 5, 6, 7])):
+            out = run(capsys, *options, *more)[1]
+            assert [int(k) for k in re.findall(r"^epoch +(\d+) ", out, re.MULTILINE)] == told
+
+
+def test_a_built_in_set_is_a_table_with_names(capsys, folder):
+    from sklearn.datasets import load_wine
+
+    wine = load_wine(as_frame=True)
+    table = wine.data.assign(kind=wine.target_names[wine.target])
+    table.to_csv("wine.csv", index=False)
+    assert run(capsys, "train", "wine", "-q", "-o", "built-in")[0] == 0
+    assert run(capsys, "train", "wine.csv", "-q", "-o", "file")[0] == 0
+    models = [load_model(name) for name in ("built-in", "file")]
+    np.testing.assert_array_equal(*(model.states[0].weights for model in models))
+    out = run(capsys, "predict", "built-in", "wine.csv")[1]
+    assert np.mean(np.array(out.split()) == table["kind"]) > 0.98
+
+
+def test_json_of_a_built_in_set_ends_with_done(capsys):
+    *_, found, done = lines_of(run(capsys, "train", "iris", "--json")[1])
+    assert (found["event"], done["event"]) == ("found", "done")
+    assert found["separable"] == {"setosa": True, "versicolor": False, "virginica": False}
+    assert found["cross_validation"]["rows"] == found["training"]["rows"] == 150
 
 
 def test_train_says_when_the_classes_are_separated(capsys):
     status, out, _ = run(capsys, "train", "digits", "--quiet", "--epochs", 100)
     assert status == 0
     assert "Separated after" in out
-    assert "Training error 0." in out
+    assert "training error 0." in out
     assert "epoch " not in out
 
 
@@ -73,7 +142,7 @@ def test_train_takes_every_solution(capsys, solution, order):
     options = ("--solution", solution, "--order", order, "--seed", 1, "-q")
     status, out, _ = run(capsys, "train", "iris", *options)
     assert status == 0
-    assert "Training error " in out
+    assert "weights: training error " in out
 
 
 @pytest.mark.parametrize(("data", "options"), TRAINED)

@@ -137,6 +137,18 @@ class Page:
             chain.w3c_actions.pointer_action.release()
         chain.perform()
 
+    def hover(self, x, y):
+        """Move the mouse over a place of the plane."""
+        self.js(
+            "document.querySelector('#side_a .plot').dispatchEvent("
+            "new PointerEvent('pointermove', {clientX: arguments[0], clientY: arguments[1]}))",
+            *self.pixels(x, y),
+        )
+
+    def click_switch(self, name):
+        """Click a checkbox of the page."""
+        self.driver.find_element("name", name).click()
+
     def pixels(self, x, y):
         return self.js(
             "const plot = Bokeh.documents[0].get_model_by_name('pane_a');"

@@ -2,11 +2,12 @@
 
 import re
 
+import numpy as np
 import pytest
 
 from rosenblatt.lab import data
 
-from .conftest import HOSTILE, SMALL, executed
+from .conftest import HOSTILE, SMALL, executed, run_of
 
 pytestmark = pytest.mark.browser
 
@@ -176,6 +177,71 @@ def test_keys_do_what_the_field_in_focus_means(page):
     assert page.moment == 0
 
 
+def test_every_row_that_is_met_can_be_stepped_through(page):
+    page.open("data=points&points=2,1,+;1,2,+;-1,-1,-&order=fixed")
+    assert page.js("return lab.last") == 1
+    page.click_switch("rows")
+    assert page.js("return lab.last") == 6
+    page.click("forward")
+    assert "Update 1" in page.driver.find_element("id", "now_a").text
+    page.click("forward")
+    said = page.driver.find_element("id", "now_a").text
+    assert said.startswith("Row 2: right, no change\nepoch 1, y = +1, y·(w·x + b) = 5 > 0")
+    page.until("location.hash.includes('rows=on') && location.hash.includes('t=2')")
+    page.open("data=points&points=2,1,+;1,2,+;-1,-1,-&order=fixed&rows=on&t=2")
+    assert page.driver.find_element("id", "now_a").text == said
+    page.click("end")
+    assert "Separated after 1 mistake in 2 epochs" in page.driver.find_element("id", "now_a").text
+    page.click_switch("rows")
+    assert page.moment == page.js("return lab.last") == 1
+
+
+def test_a_kernel_steps_by_updates_and_shows_alpha(page):
+    shown = "data=blobs&size=30&gap=0.02&seed=7&order=fixed&form=kernel&kernel=linear"
+    points, _, run = run_of(shown)
+    counts = np.bincount(run.columns["row"][1:])
+    row, alpha = int(np.argmax(counts)), int(counts.max())
+    moment = int(np.flatnonzero(run.columns["row"] == row)[-1])
+    assert alpha > 1
+    page.open(f"{shown}&t={moment}")
+    counts = page.js("return Bokeh.documents[0].get_model_by_name('alpha_a').data.text")
+    assert sum(map(int, counts)) == moment
+    said = page.driver.find_element("id", "now_a").text.replace("\n", "")
+    assert f"α{row + 1} ← {alpha - 1} + 1 = {alpha}" in said
+    page.hover(*points.X[row])
+    assert page.driver.find_element("id", "point").text.endswith(f"α = {alpha}")
+
+
+def test_the_dual_view_of_a_line_adds_up_to_w(page):
+    page.open("data=points&points=2,1,+;-1,2,-;-1,-1,-&order=fixed&dual=on&form=origin")
+    page.click("end")
+    said = page.driver.find_element("id", "now_a").text
+    assert "w = Σ αᵢyᵢxᵢ = 1·(2, 1) − 1·(−1, 2) = (3, −1)" in said
+
+
+def test_a_line_is_tried_by_hand_and_learning_starts_there(page):
+    page.open("data=points&points=2,1,+;1,2,+;-1,-1,-;-2,1,-&order=fixed")
+    page.click("try")
+    page.until("lab.address.includes('start=') && lab.asked === lab.answered")
+    (foot_x, tip_x), (foot_y, tip_y) = page.js(
+        "const {x, y} = Bokeh.documents[0].get_model_by_name('grip_a').data; return [x, y]"
+    )
+    page.mouse(tip_x, tip_y, drag_to=(foot_x - 1, foot_y + 0.5))
+    page.until("lab.asked === lab.answered && !lab.wishes && lab.runs[0].choices.start[0] === '-'")
+    w1, w2, b = map(float, page.js("return lab.runs[0].choices.start").split(","))
+    assert (w1, w2) == pytest.approx((-1, 0.5), abs=0.06)
+    assert w1 * foot_x + w2 * foot_y + b == pytest.approx(0, abs=0.02)
+    assert len(page.points()) == 4
+    assert "4 of 4 points misclassified" in page.driver.find_element("id", "now_a").text
+    page.until("location.hash.includes('start=-')")
+    page.click("save-python")
+    model = executed(page.js("return document.getElementById('python').value"))
+    assert [*model.coef_[0], *model.intercept_] == page.weights()
+    page.click("try")
+    page.until("!lab.address.includes('start=') && lab.asked === lab.answered")
+    assert "w = (0, 0), b = 0" in page.driver.find_element("id", "now_a").text
+
+
 def test_two_settings_stand_side_by_side(page):
     page.open(SMALL)
     page.change("compare", True)
@@ -293,15 +359,10 @@ def test_dark_systems_get_a_dark_page(page):
 
 def test_a_point_under_the_mouse_says_what_it_is(page):
     page.open("data=points&points=1,2,+;-1,-1,-&order=fixed&t=1")
-    x, y = page.pixels(1, 2)
-    page.js(
-        "document.querySelector('#side_a .plot').dispatchEvent("
-        "new PointerEvent('pointermove', {clientX: arguments[0], clientY: arguments[1]}))",
-        x,
-        y,
-    )
+    page.hover(1, 2)
     said = page.driver.find_element("id", "point").text
-    assert said == ("row 1: (1, 2), y = +1 · activation 6 · 2.683 from the line on the right side")
+    where = "2.683 from the line on the right side"
+    assert said == f"row 1: (1, 2), y = +1 · activation 6 · {where} · α = 1"
 
 
 @pytest.mark.parametrize("width", [390, 1280])

@@ -10,6 +10,8 @@ from rosenblatt.lab.geometry import View, curved, view_of
 
 from .conftest import executed, run_of
 
+STARTS = "coef_init", "intercept_init"
+
 
 @pytest.mark.parametrize("order", ["each", "once", "fixed", "active", "first", "worst"])
 @pytest.mark.parametrize("form", ["bias", "origin"])
@@ -39,8 +41,8 @@ def test_a_trace_ends_with_what_fit_gives(solution, ties):
         at_zero = np.isin(points.y, wrong_at_zero)
         wrong_now = np.where(predicted == 0, at_zero, predicted != points.y)
         assert run.columns["errors"][-1] == wrong_now.sum()
-    if solution == "vote":
-        assert len(run.curves) == len(run.regions) == run.epochs + 1
+    if solution == "vote" and run.last:
+        assert len(run.curves) == len(run.regions) > 1
 
 
 def no_fit(*_):
@@ -55,41 +57,112 @@ def test_a_trace_fits_nothing(monkeypatch):
     assert run_of("data=circles&form=kernel&max_iter=30")[2].stop_reason == "separated"
 
 
-@pytest.mark.parametrize("solution", ["average", "pocket"])
-def test_a_line_is_that_of_a_run_with_so_many_epochs(solution):
-    points, choices, run = run_of(f"data=virginica&solution={solution}&max_iter=60")
-    epochs = run.columns["snapshot_epoch"].astype(int)
-    assert set(epochs.tolist()) == set(range(61))
-    for epoch in (1, 17, 60):
-        model = choices.estimator(max_iter=epoch).fit(points.X, points.y)
-        at = {name: values[epochs.tolist().index(epoch)] for name, values in run.columns.items()}
-        for end in ("0", "1"):
-            place = [at["s_x" + end], at["s_y" + end]]
-            assert model.decision_function([place]) == pytest.approx(0, abs=1e-9)
-        assert at["errors"] == np.sum(model.predict(points.X) != points.y)
+def activations(points, choices, run, places):
+    """By hand: what every row that was met leaves places of the plane with, from nothing on."""
+    values = points.X @ places.T
+    if choices["form"] == "kernel":
+        values = choices.estimator().fit(points.X, points.y)._gram(points.X, places)
+    found, now, moment = [], np.zeros(len(places)), 0
+    for row, after in zip(run.visits["row"][1:], run.visits["moment"][1:], strict=True):
+        if after > moment:
+            now = now + points.y[row] * (values[row] + (choices["form"] != "origin"))
+        moment = after
+        found.append(now)
+    return np.array(found)
 
 
 @pytest.mark.parametrize(
-    ("form", "solution"),
-    [("bias", "vote"), ("kernel", "last"), ("kernel", "average"), ("kernel", "vote")],
+    "choice",
+    [
+        *(f"order={order}" for order in ("each", "once", "fixed", "active", "first", "worst")),
+        "order=each&form=kernel",
+        "order=fixed&form=kernel&kernel=poly&margin=0.5",
+        "order=each&form=origin&margin=1",
+        "order=each&solution=pocket",
+        "order=fixed&start=1,-2,0.5",
+    ],
 )
-def test_a_curve_is_that_of_a_run_with_so_many_epochs(form, solution):
-    address = f"data=virginica&form={form}&kernel=poly&solution={solution}&max_iter=40"
+def test_every_row_that_was_met_is_there(choice):
+    points, choices, run = run_of(f"data=blobs&size=24&gap=0.1&seed=2&{choice}")
+    start = [float(part) for part in (choices["start"] or "0,0,0").split(",")]
+    values = points.X @ start[:2] + start[2]
+    values = values + activations(points, choices, run, points.X)
+    rows, moments = run.visits["row"][1:], run.visits["moment"][1:]
+    before = np.vstack([points.X @ start[:2] + start[2], values[:-1]])
+    met = points.y[rows] * before[np.arange(len(rows)), rows]
+    np.testing.assert_allclose(run.visits["met"][1:], met, atol=1e-9)
+    assert (np.diff(moments, prepend=0) == ~(met > choices["margin"])).all()
+    assert moments[-1] == run.last
+    assert (rows[np.diff(moments, prepend=0) > 0] == run.columns["row"][1:]).all()
+    model = choices.estimator()
+    started = {} if choices["form"] == "kernel" else dict(zip(STARTS, choices.start, strict=True))
+    history = model.fit(points.X, points.y, **started).history_
+    met_by_fit = [epoch.mistakes if "worst" in choice else epoch.rows for epoch in history]
+    assert np.bincount(run.visits["epoch"])[1:].tolist() == [n for n in met_by_fit if n]
+
+
+@pytest.mark.parametrize("form", ["bias", "kernel"])
+@pytest.mark.parametrize("solution", ["last", "average", "vote"])
+def test_what_predicts_follows_from_the_rows_met_so_far(form, solution):
+    address = f"data=virginica&form={form}&kernel=poly&solution={solution}&max_iter=6"
     points, choices, run = run_of(address)
-    epochs = run.columns["epoch" if form == "kernel" else "snapshot_epoch"].astype(int)
-    shown = sorted(set(epochs.tolist()))
-    assert len(shown) == len(run.regions) == trace.MOST_CURVES + 1
-    assert (shown[:2], shown[-1]) == ([0, 1], 40)
-    view, nowhere = view_of(points.X), run.regions[0]
-    assert not nowhere.any()
-    for place in (1, 7, 16):
-        model = choices.estimator(max_iter=shown[place]).fit(points.X, points.y)
-        (_, region), (_, curves) = curved([model.decision_function], view)
-        assert np.array_equal(region, run.regions[place])
-        assert [line.tolist() for line in curves] == [line.tolist() for line in run.curves[place]]
-        if form == "kernel":
-            assert run.columns["mistakes"][place] == model.n_mistakes_
-            assert run.columns["support"][place] == len(model.support_)
+    after = activations(points, choices, run, points.X)
+    moments = run.visits["moment"][1:]
+    for moment in (1, 2, run.last // 2, run.last):
+        shown = int(run.columns["pictured"][moment]) if "pictured" in run.columns else moment
+        met = np.argmax(moments == shown) + 1 if shown < run.last else len(moments)
+        so_far = {
+            "last": after[met - 1],
+            "average": after[:met].mean(axis=0),
+            "vote": np.sign(after[:met]).mean(axis=0),
+        }[solution]
+        wrong = np.unpackbits(run.wrong.reshape(run.last + 1, -1)[moment], bitorder="little")
+        clear = np.abs(so_far) > 1e-9
+        found = wrong[: len(clear)].astype(bool)
+        assert (found == (points.y * so_far <= 0))[clear].all()
+
+
+def test_a_pocket_is_that_of_a_run_that_ends_there():
+    points, choices, run = run_of("data=virginica&solution=pocket&max_iter=60")
+    for epoch in (17, 60):
+        model = choices.estimator(max_iter=epoch).fit(points.X, points.y)
+        at = np.flatnonzero(run.columns["epoch"] <= epoch)[-1]
+        if epoch == 60:
+            place = [[run.columns["s_x0"][at], run.columns["s_y0"][at]]]
+            assert model.decision_function(place) == pytest.approx(0, abs=1e-9)
+        assert run.columns["errors"][at] >= np.sum(model.predict(points.X) != points.y)
+
+
+@pytest.mark.parametrize("form", ["bias", "kernel"])
+def test_the_last_picture_is_that_of_the_whole_run(form):
+    address = f"data=virginica&form={form}&kernel=poly&solution=vote&max_iter=40"
+    points, choices, run = run_of(address)
+    least, most = trace.PICTURES
+    assert least < len(run.regions) == len(run.curves) <= most + 1
+    assert not run.regions[0].any()
+    assert run.columns["pictured"][-1] == run.last
+    assert (run.columns["pictured"] <= run.columns["mistakes"]).all()
+    model = choices.estimator().fit(points.X, points.y)
+    (_, region), (_, curves) = curved([model.decision_function], view_of(points.X))
+    assert np.array_equal(region, run.regions[-1])
+    assert [line.tolist() for line in curves] == [line.tolist() for line in run.curves[-1]]
+
+
+def test_a_run_starts_from_a_line():
+    points, choices, run = run_of("data=blobs&order=fixed&start=0.5,-1,0.25")
+    assert [run.columns[name][0] for name in ("w1", "w2", "b")] == [0.5, -1, 0.25]
+    margins = points.y * (points.X @ [0.5, -1] + 0.25)
+    assert run.columns["errors"][0] == np.sum(margins <= 0)
+    assert run.columns["loss"][0] == pytest.approx(-margins[margins <= 0].sum())
+    assert run.theorem is None
+    model = executed(state.python_lines(points, choices))
+    assert model.n_mistakes_ == run.last
+    assert [*model.coef_[0], *model.intercept_] == [run.columns[n][-1] for n in ("w1", "w2", "b")]
+    through = run_of("data=blobs&form=origin&start=0.5,-1,3")
+    assert through[2].columns["b"][0] == 0
+    assert executed(state.python_lines(*through[:2])).n_mistakes_ == through[2].last
+    with pytest.raises(ValueError, match="start must be w₁,w₂,b"):
+        run_of("data=blobs&start=1,2")
 
 
 @pytest.mark.parametrize("choice", ["", "&solution=vote", "&form=kernel&kernel=linear"])

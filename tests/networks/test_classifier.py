@@ -28,12 +28,13 @@ def test_keeps_the_contract_of_scikit_learn(estimator, check):
     check(estimator)
 
 
+@pytest.mark.parametrize("unit", ["pocket", "thermal"])
 @pytest.mark.parametrize("growth", GROWTHS)
 @pytest.mark.parametrize("n", range(2, 9))
-def test_parity_is_solved(growth, n):
+def test_parity_is_solved(growth, n, unit):
     X = cube(n)
     y = X.sum(axis=1) % 2
-    network = PerceptronNetwork(growth, max_units=300, random_state=0).fit(X, y)
+    network = PerceptronNetwork(growth, unit=unit, max_units=300, random_state=0).fit(X, y)
     assert network.stop_reason_ == "separated"
     assert network.score(X, y) == 1
 
@@ -161,6 +162,7 @@ def test_units_that_see_what_there_is_not_are_refused(tmp_path):
     ("parameters", "words"),
     [
         ({"growth": "cascade"}, "growth must be one of 'upstart'"),
+        ({"unit": "adaline"}, "unit must be one of 'pocket'"),
         ({"max_units": 0}, "max_units must be a whole number"),
         ({"lift": "kernel"}, "lift must be one of"),
         ({"validation_fraction": 1.5}, "validation_fraction must be between"),

@@ -5,6 +5,7 @@ import threading
 
 import pytest
 
+from rosenblatt.service.bodies import BadExampleError
 from rosenblatt.service.learning import Job, Keeping, Learning, log_of
 from rosenblatt.service.log import Log, LogError
 
@@ -21,8 +22,7 @@ def taught(learning, rows, wait=True):
             all_told.set()
 
     for row in rows:
-        made = learning.served.maker.make([row], labelled=True)
-        learning.take(Job([json.dumps(row)], made, tell))
+        learning.take(Job([json.dumps(row)], [row], tell))
     assert all_told.wait(30)
     return told
 
@@ -45,17 +45,60 @@ def test_what_waits_shares_one_sync(model):
     learning, _ = silent(model)
     learning.stop()
     learning = Learning(model, None, lambda sentence: None)
-    groups = []
-    append = learning.log.append
-    learning.log.append = lambda texts: groups.append(len(texts)) or append(texts)
+    learning.log.append = counted(learning.log.append, groups := [])
     told = []
     for row in examples(40):
-        made = learning.served.maker.make([row], labelled=True)
-        learning.take(Job([json.dumps(row)], made, told.append))
+        learning.take(Job([json.dumps(row)], [row], told.append))
     learning.start()
     learning.stop()
     assert groups == [40]
     assert told == list(range(1, 41))
+
+
+def test_one_bad_example_spoils_no_other_request(model):
+    learning = Learning(model, None, lambda sentence: None)
+    told = []
+    good, bad = examples(5), {"nothing": "of the model"}
+    for row in (*good[:2], bad, *good[2:]):
+        learning.take(Job([json.dumps(row)], [row], told.append))
+    learning.start()
+    learning.stop()
+    assert sorted(one for one in told if isinstance(one, int)) == [1, 2, 3, 4, 5]
+    (refused,) = [one for one in told if not isinstance(one, int)]
+    assert (type(refused), refused.row) == (BadExampleError, 1)
+    assert sequence_in(model) == 5
+    assert model.read_bytes() == replayed(model)
+
+
+def test_rows_that_are_there_keep_their_place(model):
+    learning = Learning(model, None, lambda sentence: None)
+    told = []
+    for number, row in enumerate(examples(9)):
+        given = learning.served.learnable([row]) if number % 3 == 1 else [row]
+        learning.take(Job([json.dumps(row)], given, told.append))
+    learning.start()
+    learning.stop()
+    assert told == list(range(1, 10))
+    assert model.read_bytes() == replayed(model)
+
+
+def test_as_many_as_last_time_are_waited_for(model):
+    learning = Learning(model, None, lambda sentence: None)
+    learning.expected, learning.syncing = 2, 60.0
+    told, both = [], threading.Event()
+    first, second = examples(2)
+    learning.log.append = counted(learning.log.append, groups := [])
+    learning.start()
+    learning.take(Job([json.dumps(first)], [first], told.append))
+    learning.take(Job([json.dumps(second)], [second], lambda number: both.set()))
+    assert both.wait(30)
+    learning.stop()
+    assert groups == [2]
+
+
+def counted(append, groups):
+    """What appends, and notes how many at a time."""
+    return lambda texts: groups.append(len(texts)) or append(texts)
 
 
 def test_a_service_goes_on_where_it_was_left(model):

@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import rosenblatt
 from rosenblatt.rows import matrix_of, n_rows, to_dense
@@ -135,6 +137,26 @@ def test_the_quick_way_is_sure_or_leaves_it(tmp_path, odd):
             wanted = made.make([one.value for one in slow], labelled=True)
             assert quick.labels == wanted.labels
             assert quick.rows.values.tobytes() == wanted.rows.values.tobytes()
+
+
+@given(
+    st.lists(
+        st.sampled_from(['{"a": 1}', "{}", '"', ",", " ", "\n", "[", "]", "}", "\\", "é", '"}"']),
+        max_size=9,
+    ),
+    st.sampled_from(["application/json", "application/x-ndjson"]),
+)
+def test_plain_objects_are_those_of_python(parts, kind):
+    """Where objects end by bytes, they end by the reader of JSON, too."""
+    body = "".join(parts).encode()
+    body = b"[" + body + b"]" if kind == "application/json" else body
+    plain = flat_objects(body, kind, 9)
+    if plain is not None:
+        try:
+            wanted = [one.text for one in examples_in(body, kind, 9, False)]
+        except BadExampleError:
+            return  # Arrow will not read it either
+        assert plain == wanted
 
 
 def test_the_quick_way_is_taken(tmp_path):

@@ -93,7 +93,8 @@ def test_a_run_goes_over_all_parts_until_an_epoch_is_clean():
 def test_updates_are_seen_as_they_are_made():
     run, seen = Run(two_parts, Memory(), History(9), updates_at_once=1), []
     for order, learnt in run.updates():
-        seen.append((run.epoch, run.part, int(order[learnt.updates["position"][0]])))
+        rows = order[learnt.updates["position"]]
+        seen.extend((run.epoch, run.part, int(row)) for row in rows)
         assert len(run.state.rows) == len(seen)
     assert seen == [*((1, 0, i) for i in range(5)), *((1, 1, i) for i in range(4))]
 

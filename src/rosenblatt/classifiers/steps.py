@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from ..learner import Learner
 from ..rows import Array, to_dense
 from ..training.run import Run
+from ..training.tasks import Learnt
 from .linear import LinearClassifier, Prepared
 from .perceptron import Perceptron
 
@@ -80,18 +81,27 @@ def steps(
 
 @dataclass
 class Followed:
-    """A run that stops at every update; going through it trains, and gives a record of each."""
+    """A run that stops at every update; going through it trains, and gives a record of each.
+
+    ``pieces`` gives the rows between two updates as well.
+    """
 
     given: Prepared
     learner: Learner
     run: Run
 
     def __iter__(self) -> Iterator[Step]:
+        return (step for _, _, step in self.pieces() if step is not None)
+
+    def pieces(self) -> Iterator[tuple[Array, Learnt, Step | None]]:
+        """The order of each sweep, how far it went, and the update that it stopped at, if any."""
         state = self.run.state
         before = copied(state)
         with np.errstate(over="ignore", invalid="ignore"):
             for order, learnt in self.run.updates():
-                yield step_record(self.given, self.run, order, learnt.updates[0], *before)
+                made = learnt.updates[:1]
+                step = [step_record(self.given, self.run, order, one, *before) for one in made]
+                yield order, learnt, step[0] if step else None
                 before = copied(state)
 
 

@@ -109,10 +109,24 @@ class Drawable(NamedTuple):
         """One label set against all others, if one is named."""
         if positive is None:
             return self
-        chosen, known = is_label(self.y, positive, data), sorted(set(self.y.tolist()))
-        called = dict(zip(map(str, known), self.names.get("class_names", known), strict=True))
-        names = self.names | {"class_names": ("others", called[positive])}
+        chosen = self.is_label(positive, data)
+        names = self.names | {"class_names": ("others", self.called()[self.y[chosen][0]])}
         return Drawable(self.X, chosen.astype(int), names)
+
+    def called(self) -> dict[Any, str]:
+        """The labels, and what they are called."""
+        labels = sorted(set(self.y.tolist()))
+        return dict(zip(labels, map(str, self.names.get("class_names", labels)), strict=True))
+
+    def is_label(self, positive: str, data: str) -> Any:
+        """Which rows have the label, or are of the class, that was named."""
+        called = self.called()
+        known = {name: label for label, name in called.items()}
+        known |= {str(label): label for label in called}
+        if positive not in known:
+            there = ", ".join(map(str, called))
+            raise ValueError(f"{data} has no label {positive}; it has {there}.")
+        return self.y == known[positive]
 
 
 def built_in_names(name: str) -> dict[str, Any]:
@@ -123,6 +137,21 @@ def built_in_names(name: str) -> dict[str, Any]:
 
     loaded = getattr(datasets, f"load_{name.replace('-', '_')}")()
     return {"class_names": loaded.target_names, "feature_names": loaded.feature_names}
+
+
+def source_of(data: str) -> Any:
+    """What is read: a built-in set as the table that it might be, else the file itself."""
+    if not is_built_in(data):
+        return data
+    import numpy as np
+    import pyarrow
+
+    X, y = built_in(data)
+    names = built_in_names(data)
+    columns = names.get("feature_names", [f"x{j + 1}" for j in range(X.shape[1])])
+    labels = np.asarray(names.get("class_names", np.unique(y)))[y]
+    table: dict[str, Any] = dict(zip(map(str, columns), X.T, strict=True))
+    return pyarrow.table(table | {"class": labels})
 
 
 def column_names(reader: "Reader", width: int) -> dict[str, Any]:
@@ -163,9 +192,10 @@ def tell_notices(data: str, reader: "Reader", exact: bool) -> None:
 
 def two_classes(data: str, given: SetOptions) -> tuple[Any, Any]:
     """The rows of a data set, and labels of two classes."""
-    X, y, _ = rows_and_labels(data, given, exact=True)
+    rows = rows_and_labels(data, given, exact=True)
+    X, y, _ = rows
     if given.positive is not None:
-        return X, is_label(y, given.positive, data)
+        return X, rows.is_label(given.positive, data)
     labels = sorted(set(y.tolist()))
     if len(labels) > 2:
         listed = ", ".join(map(str, labels[:10]))
@@ -174,14 +204,6 @@ def two_classes(data: str, given: SetOptions) -> tuple[Any, Any]:
             "against the others."
         )
     return X, y
-
-
-def is_label(y: Any, positive: str, data: str) -> Any:
-    """Which labels are the one that was named."""
-    known = {str(value): value for value in sorted(set(y.tolist()))}
-    if positive not in known:
-        raise ValueError(f"{data} has no label {positive}; it has {', '.join(known)}.")
-    return y == known[positive]
 
 
 def check_output(output: Path | None, *inputs: Any) -> None:

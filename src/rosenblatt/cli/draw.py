@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from .data import Drawable, SetOptions, check_output, column_names, rows_and_labels
+from .data import (
+    Drawable,
+    SetOptions,
+    check_output,
+    column_names,
+    rows_and_labels,
+    source_of,
+)
 from .groups import grouped
 from .options import LEARNING, Order, Solution
 
@@ -130,7 +137,7 @@ def rows_for_model(saved: "Model", data: str, given: SetOptions) -> Drawable:
 
     recipe = saved.features.get("recipe")
     if recipe is not None:
-        reader = read(data, features=recipe, **(given.options() | {"first": None}))
+        reader = read(source_of(data), features=recipe, **(given.options() | {"first": None}))
         X, y = matrix_and_labels(reader)
         names = column_names(reader, X.shape[1])
     else:

@@ -72,6 +72,9 @@ class ResultOptions:
     plot: Annotated[
         Path | None, typer.Option(help="Draw what was learnt.", metavar="FILE", **RESULT)
     ] = None
+    verbose: Annotated[
+        bool, typer.Option("--verbose", "-v", help="Every epoch.", metavar=" ", **RESULT)
+    ] = False
     quiet: Annotated[
         bool, typer.Option("--quiet", "-q", help="Only the verdict.", metavar=" ", **RESULT)
     ] = False

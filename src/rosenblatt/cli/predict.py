@@ -259,11 +259,11 @@ def export(
 ) -> None:
     """Write a model of columns of numbers as an ONNX file."""
     from ..export import write_onnx
+    from ..storage.file import load_model
 
     check_output(output, model)
-    saved = linear_model(model)
-    write_onnx(output, saved)
-    print(f"{output}: {saved.states[0].weights.shape[0]:,} columns in, labels and scores out.")
+    columns = write_onnx(output, load_model(model))
+    print(f"{output}: {columns:,} columns in, labels and scores out.")
 
 
 def linear_model(path: Path) -> "Model":

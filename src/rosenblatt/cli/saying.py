@@ -162,11 +162,17 @@ def about_text(recipe: "FeatureRecipe") -> str:
 
 
 def kinds_in(model: "Model") -> str:
-    """What the classes of a model are: labels, where a row may have several.
-
-    One is hardly ever alone, so that this is a plural.
-    """
+    """What the classes of a model are called: labels, where a row may have several."""
     return "labels" if model.is_multilabel else "classes"
+
+
+def in_words(names: list[str], last: str) -> str:
+    """Names in a row.
+
+    >>> in_words(["a"], "and"), in_words(["a", "b", "c"], "or")
+    ('a', 'a, b or c')
+    """
+    return f" {last} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
 def about_classes(model: "Model") -> str:

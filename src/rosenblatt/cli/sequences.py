@@ -14,9 +14,9 @@ from .options import LearningOptions, ReadingOptions, ResultOptions
 from .saying import count, why
 
 if TYPE_CHECKING:
+    from ..progress import Quiet
     from ..sequences.classifier import SequencePerceptron
     from ..sequences.evaluation import SequenceEvaluation
-    from ..training.history import Epoch
 
 SEQUENCES: dict[str, Any] = {"rich_help_panel": "Sequences", "show_default": False}
 OURS = {"solution", "order", "epochs", "early_stopping", "seed", "margin"}
@@ -61,7 +61,7 @@ def refuse_options(
 ) -> None:
     """Refuse options that would do nothing for a tagger."""
     groups: list[tuple[Any, set[str]]] = [
-        (result, {"output", "test", "quiet", "json"}),
+        (result, {"output", "test", "verbose", "quiet", "json"}),
         (learning, OURS),
         (reading, {"label", "format"}),
     ]
@@ -89,7 +89,11 @@ def train_sequences(
     parameters = parameters_of(learning, sequence)
     listener = listener_of(result)
     started = time.perf_counter()
-    tagger, sentences, tokens = train_tagger(data, kind, reading.label, listener, **parameters)
+    try:
+        made = train_tagger(data, kind, reading.label, listener.epoch, **parameters)
+    finally:
+        listener.close()
+    tagger, sentences, tokens = made
     seconds = time.perf_counter() - started
     if result.output is not None:
         tagger.save(result.output)
@@ -134,19 +138,13 @@ def templates_in(path: Path) -> Any:
     return str(path) if any("%x[" in line for line in lines) else lines
 
 
-def listener_of(result: ResultOptions) -> Any:
+def listener_of(result: ResultOptions) -> "Quiet":
     """Who hears of each epoch."""
+    from .. import progress
+
     if result.quiet:
-        return None
-    from ..progress import line_of_epoch, say, tell
-
-    def told(epoch: "Epoch") -> None:
-        if result.json:
-            say("epoch", **epoch._asdict())
-        else:
-            tell(line_of_epoch(epoch))
-
-    return told
+        return progress.Quiet()
+    return progress.AsJson() if result.json else progress.Printed(result.verbose)
 
 
 def tell_json(

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .data import Data, SetOptions, built_in, is_built_in, rows_and_labels
+from .data import Data, SetOptions, is_built_in, source_of
 from .groups import grouped
 from .options import LearningOptions, ReadingOptions, ResultOptions, Solution
 from .saying import (
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ..progress import Quiet
     from ..reading.reader import Reader
     from ..storage.model import Model
+    from .sets import Study
 
 NAMES = 100_000  # of features, that a model may show
 
@@ -60,18 +61,53 @@ def train(
             f"--markov, --search and --templates are for files of sentences, and {data} is none; "
             "say which with --format conllu, conll or tagged."
         )
-    if is_built_in(data):
-        make = train_built_in
-    else:
-        make = train_on_cluster if learning.cluster is not None else train_on_file
+    study = study_of(data, result, learning, reading) if is_built_in(data) else None
+    make = train_on_cluster if learning.cluster is not None else train_on_file
     started = time.perf_counter()
     model = make(data, result, learning, reading)
     seconds = time.perf_counter() - started
+    if study is not None and result.json:
+        study.say(model)
     tell(data, model, seconds, result, reading.threads)
+    if study is not None and not result.json:
+        study.tell(model)
     if result.plot is not None:
         draw(result.plot, model, data)
         if not result.json:
             print(f"The figure is in {result.plot}.")
+    if study is not None and not (result.json or result.quiet):
+        study.tell_what_next()
+
+
+def study_of(
+    data: str, result: ResultOptions, learning: LearningOptions, reading: ReadingOptions
+) -> "Study":
+    """What there is to say of a built-in set, found out before it is learnt and timed."""
+    from ..files import FileTraining
+    from .sets import Study
+
+    files = reading.cache, reading.skip_bad, reading.format, learning.window, learning.cluster
+    others = learning.classes, learning.initial, result.checkpoint, result.progress_every
+    if any(files) or any(others) or result.resume or result.test:
+        raise ValueError(f"{data} is a built-in set; options for files do not apply to it.")
+    study = Study(data, reading.options())
+    chosen = learning.tune or learning.early_stopping or learning.probabilities
+    if not (result.holdout or chosen):
+        rule, parameters = way_of(learning, once=False)
+        study.hold_out(FileTraining(parameters, rule=rule))
+    return study
+
+
+def way_of(learning: LearningOptions, once: bool) -> tuple[str, dict[str, Any]]:
+    """The rule and its parameters."""
+    from ..parameters import how_to_learn
+
+    rule, stated = learning.stated(once)
+    if learning.tune:
+        from ..tuning import Stated, usual_way
+
+        return usual_way(Stated(rule, stated))
+    return how_to_learn(rule, **stated)
 
 
 def training_of(
@@ -79,35 +115,29 @@ def training_of(
 ) -> "FileTraining":
     """How to learn, and who hears of it."""
     from ..files import FileOptions, FileTraining, Keeper
-    from ..parameters import how_to_learn
 
     given = learning.names(), learning.window, result.holdout, cache, result.progress_every
     options = FileOptions(*given)
     keeper = None
     if result.checkpoint is not None and result.output is not None:
         keeper = Keeper(result.output, result.checkpoint)
-    listener = listener_of(result.quiet, result.json)
+    listener = listener_of(result)
     if result.progressive is not None:
         listener.log = result.progressive.open("w", encoding="utf-8")
-    rule, stated = learning.stated(once)
-    if learning.tune:
-        from ..tuning import Stated, usual_way
-
-        rule, parameters = usual_way(Stated(rule, stated))
-    else:
-        rule, parameters = how_to_learn(rule, **stated)
+    rule, parameters = way_of(learning, once)
     return FileTraining(parameters, options, listener, keeper, rule=rule)
 
 
-def listener_of(quiet: bool, as_json: bool) -> "Quiet":
+def listener_of(result: ResultOptions) -> "Quiet":
     """Who tells how it goes: JSON if asked for, a bar for a person, lines for a file."""
     from .. import progress
 
-    if quiet:
+    if result.quiet:
         return progress.Quiet()
-    if as_json:
+    if result.json:
         return progress.AsJson()
-    return progress.Bar() if sys.stdout.isatty() else progress.Printed()
+    every = result.verbose
+    return progress.Bar(every) if sys.stdout.isatty() else progress.Printed(every)
 
 
 def train_on_file(
@@ -121,7 +151,8 @@ def train_on_file(
     if initial is not None:
         same = {name: options[name] for name in ("skip_bad", "threads")}
         options = {"features": initial.features["recipe"], **same}
-    reader = read_otherwise(data, options)
+    source = source_of(data)
+    reader = read_otherwise(source, options)
     if result.plot is not None and reader.multilabel:
         raise ValueError("--plot draws rows of one label each, and these may have several.")
     training = training_of(result, learning, reading.cache, not reader.rereadable)
@@ -133,7 +164,7 @@ def train_on_file(
             from ..tuning import Stated, tune
 
             stated = Stated(*learning.stated(not reader.rereadable), reading.stated())
-            again = partial(read_otherwise, data, options)
+            again = partial(read_otherwise, source, options)
             reader = tune(reader, again, training, stated)
             tell_tuning(training, result)
         if not result.json:
@@ -145,7 +176,7 @@ def train_on_file(
     return model
 
 
-def read_otherwise(data: str, options: dict[str, Any], **others: Any) -> "Reader":
+def read_otherwise(data: Any, options: dict[str, Any], **others: Any) -> "Reader":
     """A reader of a file with some other options."""
     from ..reading.reader import read
 
@@ -240,46 +271,6 @@ def train_on_cluster(
     return model
 
 
-def train_built_in(
-    data: str, result: ResultOptions, learning: LearningOptions, reading: ReadingOptions
-) -> "Model":
-    """Train on a built-in data set as on the file that it might be."""
-    import numpy as np
-
-    from ..files import train_in_memory
-    from ..reading.batches import Batch
-    from ..reading.reader import WholeFile
-    from ..rows import rows_of
-
-    changed = reading != ReadingOptions()
-    of_files = (
-        learning.classes,
-        learning.window,
-        learning.cluster,
-        learning.initial,
-        result.checkpoint,
-        result.progress_every,
-    )
-    if changed or result.resume or result.test or any(of_files):
-        raise ValueError(f"{data} is a built-in set; options for files do not apply to it.")
-    X, y = built_in(data)
-    batch = Batch(rows_of(np.ascontiguousarray(X)), y, None, X.shape[1], X.nbytes, len(y))
-    training = training_of(result, learning, cache=False, once=False)
-    try:
-        if learning.tune:
-            from ..tuning import Stated, material_of, tune_on
-
-            here = material_of(batch, training, training.step)
-            tune_on(lambda reading: here, training, Stated(*learning.stated(once=False)))
-            tell_tuning(training, result)
-        training.settle_in_memory()
-        model = train_in_memory(WholeFile(batch, {}, [], 0), training)
-    finally:
-        training.listener.close()
-    keep(model, result.output)
-    return model
-
-
 def tell(
     name: str, model: "Model", seconds: float, result: ResultOptions, threads: int | None
 ) -> None:
@@ -315,26 +306,12 @@ def tell_words(
     if model.estimator != "Perceptron":
         tell_line(f"By {model.estimator}, solution {model.parameters['solution']}.")
     tell_line(why(model.facts["stop_reason"], updates, len(model.history), seconds, made))
-    if is_built_in(name):
-        tell_line(f"Training {errors(training_error(name, model))}.")
     if output is not None:
         tell_line(f"The model is in {output}.")
     if "held_out" in model.facts:
         tell_line(f"Held-out {errors(Score(**model.facts['held_out']))}.")
     if tested is not None:
         tell_line(f"Test {errors(tested)}.")
-
-
-def training_error(name: str, model: "Model") -> "Score":
-    """How many rows of a built-in set a model gets wrong."""
-    from ..evaluation import Score
-    from ..learner import Learner
-    from ..rows import rows_of
-
-    X, y = built_in(name)
-    learner = Learner.of(model)
-    predicted = model.classes[learner.choose(learner.scores(rows_of(X), X.shape[1]))]
-    return Score(len(y), int((predicted != y).sum()))
 
 
 def tell_json(
@@ -371,9 +348,7 @@ def draw(figure: Path, model: "Model", data: str) -> None:
     from ..storage.registry import estimator_of
     from .draw import rows_for_model
 
-    X, y, names = None, None, dict[str, Any]()
-    if is_built_in(data):
-        X, y, names = rows_and_labels(data)
-    elif Path(data).is_file() and Path(data).stat().st_size <= IN_MEMORY:
+    X, y, names, path = None, None, dict[str, Any](), Path(data)
+    if is_built_in(data) or (path.is_file() and path.stat().st_size <= IN_MEMORY):
         X, y, names = rows_for_model(model, data, SetOptions())
     save_plot(figure, X, y, estimator=estimator_of(model, data), **names)

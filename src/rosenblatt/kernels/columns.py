@@ -35,11 +35,12 @@ def standardise(values, width, centre, factor, filling, flags, out):
     A missing number becomes the filling of its column, and a 1 in the column flags[j] of out, if
     that is one of the columns beyond the first width.
     """
-    wide = width + np.count_nonzero(flags)
-    kind = out.dtype.type
-    for row in range(len(values) // width):
+    rows, kind = len(values) // width, out.dtype.type
+    wide = len(out) // max(rows, 1)
+    for row in range(rows):
         place = row * wide
-        out[place + width : place + wide] = 0
+        for j in range(width, wide):
+            out[place + j] = 0
         for j in range(width):
             x = values[row * width + j]
             if np.isnan(x):

@@ -4,34 +4,27 @@ import hashlib
 import logging
 import sys
 from contextlib import contextmanager
-from importlib import import_module
+from functools import partial
 from pathlib import Path
 
 from numba import njit
 from numba.core import event
 from numba.core.options import DefaultOptions
+from numba.core.runtime import rtsys
 
 BLAS = "scipy.linalg.cython_blas"
 
 
-def load_without_blas():
-    """Load what Numba needs for arrays, but not SciPy, which it would only look for BLAS in.
+def hide_blas():
+    """Let Numba not find BLAS, for which it would load SciPy; tell whether it is hidden now.
 
     That takes a quarter of a command's start, and no kernel here needs it. Where SciPy is loaded
     anyway, nothing changes.
     """
     if "scipy.linalg" in sys.modules or "numba.np.arraymath" in sys.modules:
-        return
-    sys.modules[BLAS] = None  # not to be found
-    try:
-        import_module("numba.np.arraymath")
-    except ImportError:
-        pass  # another Numba, which loads it when it wants to
-    finally:
-        del sys.modules[BLAS]
-
-
-load_without_blas()
+        return False
+    sys.modules[BLAS] = None
+    return True
 
 
 def sources_stamp():
@@ -45,15 +38,35 @@ def sources_stamp():
 STAMP = sources_stamp()
 
 
+def load_kernel(cache, signature, target):
+    """A kernel from the disk, or None, without all that only the compiler needs.
+
+    Numba would first load every function that it can compile: a third of a command's start.
+    """
+    hidden = hide_blas()
+    try:
+        with cache._guard_against_spurious_io_errors():
+            rtsys.initialize(target)  # what kernels allocate memory with
+            kernel = cache._load_overload(signature, target)
+            if kernel is None:
+                target.refresh()
+            return kernel
+    finally:
+        if hidden:
+            del sys.modules[BLAS]
+
+
 def stamped(function):
     """Have Numba's disk cache watch all compiled files, not only the one of the function.
 
     Else a kernel from before would still call the helper from before after an update of this
-    package. These names are private to Numba: where they are gone, its own stamp remains.
+    package. These names are private to Numba: where they are gone, its own ways remain.
     """
     try:
-        kept = function._cache._cache_file
-        kept._source_stamp = kept._source_stamp, STAMP
+        cache = function._cache
+        cache._cache_file._source_stamp = cache._cache_file._source_stamp, STAMP
+        if callable(cache._load_overload) and callable(cache._guard_against_spurious_io_errors):
+            cache.load_overload = partial(load_kernel, cache)
     except AttributeError:
         pass
     return function

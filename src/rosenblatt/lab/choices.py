@@ -9,6 +9,7 @@ from ..dual.classifier import KernelPerceptron
 from ..parameters import KERNEL, LINEAR, Parameter, check_ranges, choice, whole_number
 
 MOST_EPOCHS = 1_000
+LARGEST_START = 1e6
 FORMS = {"bias": "with a bias", "origin": "through the origin", "kernel": "dual, with a kernel"}
 DOCUMENTS: dict[str, dict[str, str]] = {  # docs/textbook.md has the whole table
     "000": {"form": "bias", "order": "each", "ties": "positive", "intercept_step": "1"},
@@ -35,10 +36,22 @@ HINTS = {
     "kernel": "What takes the place of the dot product between two rows.",
     "gamma": "The larger, the closer a Gaussian kernel follows single points.",
     "degree": "The degree of the polynomial kernel.",
+    "start": "Where learning starts; empty is zero. The handles on the plane set it, too.",
     "max_iter": "The run stops after so many epochs, separated or not.",
     "random_state": "The same seed gives the same permutations.",
 }
 KERNELS = KERNEL["kernel"]
+
+
+def start_of(text: str) -> tuple[float, float, float] | None:
+    """The weights and the bias that a text names; None for zeros, or if it names none."""
+    try:
+        w1, w2, b = (float(part) for part in text.split(","))
+    except ValueError:
+        return None
+    return (w1, w2, b) if abs(w1) + abs(w2) + abs(b) <= LARGEST_START else None
+
+
 TABLE: Mapping[str, Parameter] = {  # the estimators' own, but for what a page needs
     "form": choice("bias", *FORMS),
     **{name: LINEAR[name] for name in ("order", "solution", "ties", "eta0", "margin")},
@@ -46,6 +59,11 @@ TABLE: Mapping[str, Parameter] = {  # the estimators' own, but for what a page n
     "kernel": choice(KERNELS.default, *(word for word in KERNELS.words if word != "precomputed")),
     "gamma": KERNEL["gamma"]._replace(default=1.0),
     "degree": KERNEL["degree"]._replace(default=2),
+    "start": Parameter(
+        "",
+        f"w₁,w₂,b, three numbers up to {LARGEST_START:,.0f}, or empty",
+        lambda text: not text or start_of(text) is not None,
+    ),
     "max_iter": LINEAR["max_iter"]._replace(
         wanted=f"1 to {MOST_EPOCHS:,} epochs",
         accepts=lambda value: whole_number(value) and value <= MOST_EPOCHS,
@@ -71,6 +89,14 @@ class Choices:
     def straight(self) -> bool:
         """Whether the boundary is a line, in the dual form too."""
         return bool(self["form"] != "kernel" or self["kernel"] == "linear")
+
+    @property
+    def start(self) -> tuple[Any, Any]:
+        """``coef_init`` and ``intercept_init`` of ``fit``: a line to start from, or None twice."""
+        found = None if self["form"] == "kernel" else start_of(self["start"])
+        if found is None:
+            return None, None
+        return [list(found[:2])], None if self["form"] == "origin" else [found[2]]
 
     def parameters(self) -> dict[str, Any]:
         """Of the estimator, those that differ from its defaults."""

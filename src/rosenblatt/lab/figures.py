@@ -69,6 +69,9 @@ SCRATCH = (
     "meet",
     "w",
     "angle",
+    "alpha",
+    "grip",
+    "lit",
 )
 NO_REGIONS: dict[str, Any] = {"image": [], "x": [], "y": [], "size": []}
 
@@ -77,7 +80,7 @@ class Pane:
     """One figure: the points, and everything that is drawn for one run."""
 
     def __init__(self, side: str, points: ColumnDataSource) -> None:
-        self.trace = ColumnDataSource()
+        self.trace, self.visits = ColumnDataSource(), ColumnDataSource()
         self.wrong = ColumnDataSource({"bits": np.empty(0, np.uint8)})
         self.regions = ColumnDataSource({"image": [], "x": [], "y": [], "size": []})
         self.curves = ColumnDataSource({"xs": [], "ys": []})
@@ -99,7 +102,7 @@ class Pane:
         self.figure.axis.axis_line_color = self.figure.axis.major_tick_line_color = LINE
         self.figure.axis.minor_tick_line_color = None
         self.figure.axis.major_label_text_color = FAINT
-        self.figure.tags = [self.trace, self.wrong, self.curves]  # no glyph draws all of these
+        self.figure.tags = [self.trace, self.visits, self.wrong, self.curves]  # drawn by no glyph
         self._draw_run()
         self._draw_points(points)
 
@@ -161,6 +164,15 @@ class Pane:
             "selection_line_width": 3.5,
             "selection_line_color": HOT,
         }
+        plot.scatter(
+            "x",
+            "y",
+            size="size",
+            fill_color=FAINT,
+            fill_alpha=0.3,
+            line_color=None,
+            source=at["alpha"],
+        )
         self.points = plot.scatter("x", "y", source=points, **style)
         self.points.nonselection_glyph = self.points.glyph
         plot.scatter(
@@ -173,6 +185,18 @@ class Pane:
         plot.text("x1", "y1", text="text", x_offset=8, y_offset=-4, source=at["w"], **words)
         words |= {"text_color": HOT, "text_align": "center", "text_baseline": "middle"}
         plot.text("x", "y", text="text", source=at["angle"], **words)
+        plot.scatter("x", "y", fill_color=None, line_color=HOT, line_width=5, source=at["lit"])
+        plot.scatter(
+            "x",
+            "y",
+            size=15,
+            fill_color="#ffffff",
+            line_color=GREEN,
+            line_width=3,
+            source=at["grip"],
+        )
+        words |= {"text_color": INK, "text_align": "left", "text_baseline": "bottom"}
+        plot.text("x", "y", text="text", x_offset=6, y_offset=-5, source=at["alpha"], **words)
         tool = PointDrawTool(renderers=[self.points], empty_value="")  # the page labels it
         wheel = WheelZoomTool(zoom_on_axis=False)
         plot.add_tools(tool, wheel)
@@ -183,7 +207,7 @@ class Pane:
         """Send a run to the browser, or that there is none."""
         self.region.indices = []
         if trace is None:
-            self.trace.data = {"mistakes": np.zeros(0)}
+            self.trace.data, self.visits.data = {"mistakes": np.zeros(0)}, {"row": np.zeros(0)}
             self.wrong.data = {"bits": np.empty(0, np.uint8)}
             self.regions.data, self.curves.data = NO_REGIONS, {"xs": [], "ys": []}
             return
@@ -199,6 +223,10 @@ class Pane:
             for column, axis in enumerate(("xs", "ys"))
         }
         self.wrong.data = {"bits": trace.wrong}
+        self.visits.data = {
+            name: values.astype(np.float64 if name == "met" else np.int32)
+            for name, values in trace.visits.items()
+        }
         self.trace.data = {
             name: np.asarray(values, np.float64) for name, values in trace.columns.items()
         }
@@ -207,7 +235,7 @@ class Pane:
 def scratch(name: str) -> ColumnDataSource:
     """A source that only the browser fills; what it holds is not sent back."""
     columns: dict[str, list[Any]] = {
-        "x": [], "y": [], "xs": [], "ys": [], "colour": [], "text": [],
+        "x": [], "y": [], "xs": [], "ys": [], "colour": [], "text": [], "size": [],
         "x0": [], "y0": [], "x1": [], "y1": [],
     }  # fmt: skip
     return ColumnDataSource(columns, name=name, syncable=False)

@@ -13,6 +13,7 @@ from .work import Tell, nobody
 GRID = 56  # cells along each side of the picture of a curved boundary
 FINER = 3  # dots between two of them, where the score is interpolated as the curves are
 GRID_REACH = 1.6  # how far it reaches, in halves of the view
+PLACES = GRID * GRID
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ const form = $("choices");
 const doc = exchange.document;
 const model = (name) => doc.get_model_by_name(name);
 const sides = [
-  { name: "a", prefix: "", trace: trace_a, wrong: wrong_a, curves: curves_a, region: region_a },
-  { name: "b", prefix: "b.", trace: trace_b, wrong: wrong_b, curves: curves_b, region: region_b },
+  { name: "a", prefix: "", trace: trace_a, visits: visits_a, wrong: wrong_a, curves: curves_a, region: region_a },
+  { name: "b", prefix: "b.", trace: trace_b, visits: visits_b, wrong: wrong_b, curves: curves_b, region: region_b },
 ];
 const lab = {
   moment: 0, last: 0, runs: [null, null], // what is shown
@@ -84,6 +84,7 @@ function answered() {
   if (told.runs && !next && !(told.edited && editing)) receive(told); // else a newer one will come
   document.body.setAttribute("aria-busy", String(Boolean(next)));
   if (next) ask(next);
+  else wish();
 }
 
 // Points that the engine refused go again, and those before come back.
@@ -108,8 +109,7 @@ function receive(told) {
   lab.accepted = copied_points();
   const wanted = Number(new URLSearchParams(told.address).get("t") ?? 0);
   fill_form(told.address);
-  lab.last = Math.max(...told.runs.map((run) => run?.last ?? 0));
-  $("scrub").max = lab.last;
+  count_ticks();
   $("side_b").hidden = $("now_b").hidden = $("second").hidden = !told.runs[1];
   told.runs.forEach((run, i) => run && draw_proof(sides[i], run));
   draw_verdict();
@@ -159,7 +159,7 @@ function show_fitting_fields() {
     const chosen = ([name, value]) => form.elements[set.dataset.side + name].value === value;
     const documents = Object.entries(facts.documents);
     set.querySelector(".document").value = documents.find(([, values]) => Object.entries(values).every(chosen))?.[0] ?? "";
-    set.querySelector(".linear").hidden = kind === "kernel";
+    for (const span of set.querySelectorAll(".linear")) span.hidden = kind === "kernel";
     set.querySelector(".biased").hidden = kind === "origin";
   }
 }
@@ -170,7 +170,7 @@ function show(moment) {
   lab.moment = Math.max(0, Math.min(moment, lab.last));
   $("scrub").value = lab.moment;
   $("moment").textContent = `${grouped(lab.moment)} of ${grouped(lab.last)}`;
-  model("cursor").location = lab.moment;
+  model("cursor").location = moment_of(sides[0], lab.runs[0]).k;
   sides.forEach((side, i) => lab.runs[i] && draw(side, lab.runs[i]));
   share();
 }
@@ -180,17 +180,11 @@ function share() {
   clearTimeout(sharing);
   sharing = setTimeout(() => {
     const items = new URLSearchParams(lab.address.replaceAll("+", "%2B"));
+    for (const name of ["rows", "dual"]) form.elements[name].checked ? items.set(name, "on") : items.delete(name);
     if (lab.moment) items.set("t", lab.moment);
     else items.delete("t");
     history.replaceState(null, "", "#" + items.toString().replaceAll("%2C", ",").replaceAll("%3B", ";").replaceAll("%2B", "+"));
   }, 150);
-}
-
-function moment_of(side, run) {
-  const columns = side.trace.data;
-  const k = Math.min(lab.moment, run.last);
-  const at = (name, j = k) => (columns[name] ? columns[name][j] : NaN);
-  return { k, at };
 }
 
 const set = (part, side, data) => { model(`${part}_${side.name}`).data = data; };
@@ -199,8 +193,8 @@ const line = (...ends) => ({ xs: ends.map((end) => end[0]), ys: ends.map((end) =
 
 function draw(side, run) {
   if (!side.trace.data.row) return clear(side, run);
-  const { k, at } = moment_of(side, run);
-  if (at("row") >= points.data.x.length) return; // removed; a newer trace will come
+  const now = moment_of(side, run), { k, at } = now;
+  if (now.row >= points.data.x.length) return; // removed; a newer trace will come
   const ends = (name) => [[at(`${name}_x0`), at(`${name}_x1`)], [at(`${name}_y0`), at(`${name}_y1`)]];
   const [x, y] = ends("s");
   const curve = side.curves.data.xs.length ? at("snapshot") : -1;
@@ -216,30 +210,32 @@ function draw(side, run) {
   const mx = at("m_x"), my = at("m_y");
   const shifted = (sign) => [x.map((v) => v + sign * mx), y.map((v) => v + sign * my)];
   set("band", side, straight && isFinite(mx) ? line(shifted(1), shifted(-1)) : line());
-  draw_before(side, run, k, at);
-  draw_example(side, k, at);
+  draw_before(side, run, now);
+  draw_example(side, now);
+  draw_alphas(side, run, k);
+  draw_grips(side);
   draw_wrong(side, k);
-  $(`now_${side.name}`).innerHTML = words_of(run, k, at);
+  $(`now_${side.name}`).innerHTML = words_of(side, run, now);
   $(`title_${side.name}`).textContent = title_of(run);
 }
 
 function clear(side, run) {
-  for (const part of ["shade", "edge", "last", "band", "ray", "arc", "angle", "now", "wrong", "w"]) set(part, side, NOTHING);
+  for (const part of ["shade", "edge", "last", "band", "ray", "arc", "angle", "now", "wrong", "w", "alpha", "grip"]) set(part, side, NOTHING);
   $(`now_${side.name}`).textContent = run.trouble;
   $(`title_${side.name}`).textContent = title_of(run);
 }
 
 // The boundary before this update; where another solution is shown, the one of the last weights.
-function draw_before(side, run, k, at) {
-  const other = run.choices.solution !== "last" && run.every === "update";
-  const j = other ? k : k - 1;
+function draw_before(side, run, { k, at, right }) {
+  const other = run.choices.solution !== "last";
+  const j = other ? k : right ? -1 : k - 1;
   const there = j >= 0 && isFinite(at("l_x0", j));
   set("last", side, there ? line([[at("l_x0", j), at("l_x1", j)], [at("l_y0", j), at("l_y1", j)]]) : line());
 }
 
 // The example in use, its ray from the origin, w, and the angle between them.
-function draw_example(side, k, at) {
-  const row = at("row"), w = [at("w1"), at("w2")], view = lab.view;
+function draw_example(side, { at, row, right }) {
+  const w = [at("w1"), at("w2")], view = lab.view;
   const longest = Math.max(...(side.trace.data.norm ?? [0]));
   const length = Math.hypot(...w);
   const scale = length > 0 ? (0.25 + 0.45 * (length / longest)) * view.half / length : 0;
@@ -260,7 +256,7 @@ function draw_example(side, k, at) {
   turn = Math.atan2(Math.sin(turn), Math.cos(turn));
   const radius = 0.16 * view.half;
   const arc = Array.from({ length: 25 }, (_, i) => from + (turn * i) / 24);
-  const there = scale && isFinite(at("new_angle"));
+  const there = scale && !right && isFinite(at("new_angle"));
   set("arc", side, there ? line([arc.map((a) => radius * Math.cos(a)), arc.map((a) => radius * Math.sin(a))]) : line());
   const text = [`${Math.round(at("new_angle"))}°`];
   const middle = { x: [1.5 * radius * Math.cos(arc[12])], y: [1.5 * radius * Math.sin(arc[12])], text };
@@ -307,28 +303,40 @@ function title_of(run) {
   return `${form_words} · ${more.join(" · ")}`;
 }
 
-function words_of(run, k, at) {
+function words_of(side, run, now) {
+  const { k, at, right, over } = now;
   const count = points.data.x.length;
   const time = at("mistakes");
-  const done = k === run.last ? `<p><b>${run.ending}</b></p>` : "";
+  const done = over ? `<p><b>${run.ending}</b></p>` : "";
   const most = run.theorem ? `${grouped(time)} of at most ${grouped(run.theorem.bound)} mistakes · ` : "";
   const margin = isFinite(at("margin")) ? ` · margin ${short(at("margin"))}` : "";
   const wrong = `${at("errors")} of ${count} points misclassified`;
   const state = `${most}${wrong} · J = ${short(at("loss"))}${margin}`;
-  if (run.every === "epoch") {
-    const words = `<p><b>After epoch ${at("epoch")}</b>: ${time} mistakes, ${at("support")} support rows, b = ${short(at("b"))}</p>`;
-    const rule = "f(x) = Σ αᵢ yᵢ K(xᵢ, x) + b; a mistake on row i adds 1 to αᵢ.";
-    const apart = "The kernel form is shown epoch by epoch.";
-    return `${words}<p class="facts">${rule} ${apart}</p><p>${state}</p>${done}`;
-  }
-  if (k === 0) return `<p><b>Start</b>: w = (0, 0)${run.choices.form === "bias" ? ", b = 0" : ""}</p><p>${state}</p>${done}`;
-  return rule_of(run, k, at) + `<p>${state}${shown_answer(run, at)}</p>${done}`;
+  const kernel = run.choices.form === "kernel";
+  let said = right ? right_row(run, now) : kernel ? k && rule_of_alpha(side, run, k, at) : k && rule_of(run, k, at);
+  if (!said) said = `<p><b>Start</b>: ${start_words(run, at)}</p>`;
+  return `${said}${words_of_alphas(side, run, k, at)}<p>${state}${shown_answer(run, k, at)}</p>${done}`;
 }
 
-function shown_answer(run, at) {
-  if (run.choices.solution === "last") return "";
-  const when = at("snapshot_epoch") ? `after epoch ${at("snapshot_epoch")}` : "begins with epoch 1";
-  return ` · bold: the ${run.choices.solution} ${when}, dashed: the last weights`;
+function start_words(run, at) {
+  if (run.choices.form === "kernel") return "α = 0 for every row, f = 0";
+  const b = run.choices.form === "bias" ? `, b = ${short(at("b"))}` : "";
+  return `w = ${pair(at("w1"), at("w2"))}${b}${run.choices.start ? ". Drag the dots: where w begins, and its tip." : ""}`;
+}
+
+// A row that was right: nothing changes.
+function right_row(run, { row, epoch, met }) {
+  const sum = { bias: "(w·x + b)", origin: "w·x", kernel: "f(x)" }[run.choices.form];
+  const y = points.data.label[row].replace("-", "−"), need = `${short(run.choices.margin)}`;
+  return `<p><b>${row_link(row, "Row")}: right, no change</b></p>
+    <p class="facts">epoch ${epoch}, y = ${y}, y·${sum} = ${short(met)} ${met > run.choices.margin ? ">" : "≥"} ${need}</p>`;
+}
+
+function shown_answer(run, k, at) {
+  const drawn = at("pictured"), late = drawn < k ? `, drawn after update ${grouped(drawn)}` : "";
+  if (run.choices.solution === "last") return late && ` · the curve${late.slice(1)}`;
+  const dashed = run.choices.form === "kernel" ? "" : ", dashed: the last weights";
+  return ` · bold: the ${run.choices.solution}${late || " so far"}${dashed}`;
 }
 
 function rule_of(run, k, at) {
@@ -346,7 +354,7 @@ function rule_of(run, k, at) {
   const bias = biased ? `; b ← ${short(at("b", k - 1))} ${signed(moved)} = <b class="hot">${short(at("b"))}</b>` : "";
   const degrees = (name) => (isFinite(at(name)) ? `${at(name).toFixed(1)}°` : "none, as w = 0");
   const angle = `∠(w, x): ${degrees("angle")} → ${degrees("new_angle")}`;
-  const where = `epoch ${at("epoch")}: row ${row + 1}, y = ${sign.replace("-", "−")}`;
+  const where = `epoch ${at("epoch")}: ${row_link(row)}, y = ${sign.replace("-", "−")}`;
   return `<p><b>Update ${grouped(k)}</b>, ${where}, ${before}</p>
     <p class="rule">${weights}${bias}</p><p class="facts">${angle}</p>`;
 }
@@ -356,10 +364,15 @@ function draw_verdict() {
   box.replaceChildren();
   const [sentence, detail, separable] = lab.runs[0].verdict;
   box.className = separable === true ? "" : separable === false ? "no" : "unknown";
-  const add = (text) => { const p = document.createElement("p"); p.textContent = text; box.append(p); };
+  const add = (text) => {
+    const p = document.createElement("p");
+    p.textContent = text;
+    p.innerHTML = p.innerHTML.replace(/row (\d+)/g, (_, number) => row_link(number - 1));
+    box.append(p);
+  };
   add(sentence);
   add(detail);
-  const both = lab.runs.filter((run) => run?.every);
+  const both = lab.runs.filter((run) => run?.ending);
   const bounds = new Set(both.map((run) => run.theorem?.bound));
   both.forEach((run, i) => {
     const name = lab.runs[1] ? ["Left: ", "Right: "][i] : "";
@@ -386,29 +399,6 @@ function draw_curve() {
     model(`curve_${side.name}`).data = data;
   });
 }
-
-// Time
-
-function pause() {
-  clearInterval(lab.timer);
-  lab.timer = null;
-  $("play").textContent = "Play";
-  $("play").setAttribute("aria-label", "Play");
-}
-
-function play() {
-  if (lab.moment >= lab.last) show(0);
-  const speed = Number($("speed").value), every = Math.max(1000 / speed, 33), stride = Math.max(1, Math.round((speed * every) / 1000));
-  $("play").textContent = "Pause";
-  $("play").setAttribute("aria-label", "Pause");
-  lab.timer = setInterval(() => {
-    show(lab.moment + stride);
-    if (lab.moment >= lab.last) pause();
-  }, every);
-}
-
-const step = (by) => { pause(); show(lab.moment + by); };
-const toggle = () => (lab.timer ? pause() : play());
 
 // Files
 
@@ -540,12 +530,14 @@ form.addEventListener("change", (event) => {
   open_address(address_of_form());
 });
 $("message").addEventListener("click", () => say(""));
+form.elements.rows.addEventListener("change", change_scale);
+form.elements.dual.addEventListener("change", () => show(lab.moment));
 $("curve").addEventListener("change", draw_curve);
 $("scrub").addEventListener("input", () => { pause(); show(Number($("scrub").value)); });
 $("speed").addEventListener("change", () => { if (lab.timer) { pause(); play(); } });
 const clicks = {
   "start": () => step(-Infinity), "back": () => step(-1), "play": toggle, "forward": () => step(1), "end": () => step(Infinity),
-  "remove": remove_selected, "work-end": end_work, "home": () => look(null), "present": present,
+  "remove": remove_selected, "work-end": end_work, "home": () => look(null), "present": present, "try": try_a_line,
   "place": place_by_numbers,
   "save-python": show_python, "save-csv": () => save("points.csv", "text/csv", lab.csv),
   "save-png": () => save_figure("png"), "save-svg": () => save_figure("svg"),

@@ -31,7 +31,8 @@ from .tour import TOUR
 from .trace import MOST_UPDATES, Trace, trace_of
 from .work import EndedError, Tell, Work, nobody
 
-SCRIPTS = ("plane.js", "page.js")  # in the scope of one
+# In the scope of one.
+SCRIPTS = ("plane.js", "points.js", "time.js", "dual.js", "start.js", "page.js")
 WORDS = {  # what the page calls some of the choices; the others go by their names
     "form": FORMS,
     "order": {
@@ -110,7 +111,8 @@ class Lab:
             doc.add_root(root)
         args: dict[str, Any] = {"exchange": self.exchange, "points": self.points}
         for side, pane in zip(SIDES, self.panes, strict=True):
-            args |= {f"trace_{side}": pane.trace, f"wrong_{side}": pane.wrong}
+            args |= {f"trace_{side}": pane.trace, f"visits_{side}": pane.visits}
+            args |= {f"wrong_{side}": pane.wrong}
             args |= {f"curves_{side}": pane.curves, f"region_{side}": pane.region}
         args["facts"] = {
             "start": self.start.address(),
@@ -262,7 +264,6 @@ def told_of(points: Points, run: Shown) -> dict[str, Any]:
         return facts
     return facts | {
         "last": trace.last,
-        "every": trace.every,
         "ending": ending(trace, verdict, choices.straight),
         "theorem": numbers_of(trace.theorem),
         "python": python_lines(points, choices, trace.epochs if trace.cut else None),

@@ -20,12 +20,13 @@ const fit_all = () => sides.forEach(fit);
 function size_points(plot, side) {
   const count = points.data.x.length;
   const few = count <= 150 ? 10 : count <= 400 ? 7 : 5;
-  const size = Math.round(few * Math.min(Math.max(side / 500, 1), 4));
+  const size = lab.size = Math.round(few * Math.min(Math.max(side / 500, 1), 4));
   for (const drawn of plot.renderers) {
     const name = drawn.data_source?.name ?? "";
     if (name === "points") for (const glyph of [drawn.glyph, drawn.selection_glyph]) put(glyph, { size: { value: size } });
     if (name.startsWith("wrong_")) put(drawn.glyph, { size: { value: 1.7 * size } });
     if (name.startsWith("now_")) put(drawn.glyph, { size: { value: 2.6 * size } });
+    if (name.startsWith("lit_")) put(drawn.glyph, { size: { value: 3.4 * size } });
   }
 }
 
@@ -81,7 +82,7 @@ function paint() {
 
 function paint_plot(plot) {
   const { ink, faint, pale, line, paper, hot, w, wrong, negative, positive } = colours();
-  const outlines = { edge: ink, band: ink, last: faint, ray: hot, arc: hot, proof: hot, now: hot, points: ink, wrong, "": line };
+  const outlines = { edge: ink, band: ink, last: faint, ray: hot, arc: hot, proof: hot, now: hot, lit: hot, grip: w, points: ink, wrong, "": line };
   put(plot, { background_fill_color: paper, outline_line_color: line });
   for (const axis of [...plot.below, ...plot.left]) put(axis, { axis_line_color: line, major_tick_line_color: line, major_label_text_color: faint });
   for (const part of plot.center) {
@@ -93,18 +94,39 @@ function paint_plot(plot) {
   for (const { glyph, data_source } of plot.renderers) {
     const name = data_source.name ?? "", part = name.split("_")[0];
     if (outlines[part] && glyph.line_color !== undefined) put(glyph, { line_color: part ? { value: outlines[part] } : line });
-    if (part === "w" || part === "angle") put(glyph, { text_color: { value: part === "w" ? w : hot } });
+    if (glyph.text_color !== undefined) put(glyph, { text_color: { value: { w, alpha: ink }[part] ?? hot } });
+    if (part === "alpha" && glyph.fill_alpha) put(glyph, { fill_color: { value: faint } });
+    if (part === "grip") put(glyph, { fill_color: { value: paper } });
     if (part === "curve" && glyph.mode) put(glyph, { line_color: name === "curve_a" ? ink : positive.line });
     if (glyph.color_mapper) put(glyph.color_mapper, { palette: [negative.side, paper, positive.side] });
   }
 }
 
+// Places of the plane and of the screen
+
+function frame_of(side) {
+  const view = Bokeh.index.find_one(model(`pane_${side.name}`)), { left, top } = view.el.getBoundingClientRect();
+  return { left, top, ...view.frame, across: view.frame.x_scale, up: view.frame.y_scale };
+}
+
+function pixels_of(side, x, y) {
+  const { left, top, across, up } = frame_of(side);
+  return [left + across.compute(x), top + up.compute(y)];
+}
+
+function place_of(side, x, y) {
+  const { left, top, across, up } = frame_of(side);
+  return [across.invert(x - left), up.invert(y - top)];
+}
+
 // What the point under the mouse is
 
 function tell_point(side, event) {
-  const plot = model(`pane_${side.name}`), view = Bokeh.index.find_one(plot), i = sides.indexOf(side);
-  const box = view.el.getBoundingClientRect(), { x_scale, y_scale } = view.frame;
-  const from = (k) => Math.hypot(box.left + x_scale.compute(points.data.x[k]) - event.clientX, box.top + y_scale.compute(points.data.y[k]) - event.clientY);
+  const i = sides.indexOf(side);
+  const from = (k) => {
+    const [x, y] = pixels_of(side, points.data.x[k], points.data.y[k]);
+    return Math.hypot(x - event.clientX, y - event.clientY);
+  };
   let nearest = -1, least = 14;
   for (let k = 0; k < points.data.x.length; k++) if (from(k) < least) [nearest, least] = [k, from(k)];
   const tip = $("point");
@@ -118,13 +140,13 @@ function tell_point(side, event) {
 function words_of_point(side, run, row) {
   const x = [points.data.x[row], points.data.y[row]], label = points.data.label[row];
   const words = [`row ${row + 1}: ${pair(...x)}, y = ${label.replace("-", "−")}`];
-  const { at } = moment_of(side, run ?? { last: 0 });
-  if (!isFinite(at("w1"))) return words[0];
+  const { k, at } = moment_of(side, run), alpha = `α = ${alphas(side, k).get(row) ?? 0}`;
+  if (!isFinite(at("w1"))) return run?.ending ? `${words[0]} · ${alpha}` : words[0];
   const activation = at("w1") * x[0] + at("w2") * x[1] + at("b"), length = Math.hypot(at("w1"), at("w2"));
   const whose = run.choices.solution === "last" ? "" : " of the last weights";
   words.push(`activation${whose} ${short(activation)}`);
   if (length > 0) words.push(`${short((label === "+1" ? 1 : -1) * activation / length)} from the line on the ${label === "+1" === activation > 0 ? "right" : "wrong"} side`);
-  return words.join(" · ");
+  return [...words, alpha].join(" · ");
 }
 
 // Presenting: the plane, the rule and the player, and nothing else
@@ -142,6 +164,7 @@ function watch_planes() {
     box.addEventListener("pointermove", (event) => tell_point(side, event));
     box.addEventListener("pointerleave", () => { $("point").hidden = true; });
     pan_with_shift(side);
+    drag_grips(side);
   }
   dark.addEventListener("change", paint);
   paint();

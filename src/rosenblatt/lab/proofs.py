@@ -69,8 +69,8 @@ def meeting_of(points: Points, found: Inseparable) -> tuple[float, float]:
 
 
 def theorem_of(points: Points, choices: Choices, intercept_step: float) -> Convergence | None:
-    """The theorem's numbers, unless a margin was demanded, of which it does not speak."""
-    if choices["margin"] > 0:
+    """The theorem's numbers; it speaks neither of a demanded margin nor of a start elsewhere."""
+    if choices["margin"] > 0 or choices.start[0] is not None:
         return None
     return convergence_of(points.X, points.y, intercept_step, choices["eta0"])
 

@@ -11,6 +11,7 @@ from .choices import DEFAULTS, Choices
 from .data import MOST_POINTS, SETS, Points, SetOptions, checked, from_file, made
 
 USUAL = SetOptions()
+SWITCHES = ("rows", "dual")
 
 
 @dataclass(frozen=True)
@@ -23,6 +24,10 @@ class State:
     first: Choices = field(default_factory=Choices)
     second: Choices | None = None
     moment: int = 0
+    rows: bool = False
+    """Whether time goes on by every row that is met, and not by updates."""
+    dual: bool = False
+    """Whether α is shown at the points of a line."""
 
     def points(self) -> Points:
         """What both runs learn from."""
@@ -46,6 +51,7 @@ class State:
             items["compare"] = "on"
             others = differing(self.second.values, DEFAULTS)
             items |= {f"b.{name}": value for name, value in others.items()}
+        items |= {name: "on" for name in SWITCHES if getattr(self, name)}
         if self.moment:
             items["t"] = self.moment
         return urlencode(items, safe=",;+")
@@ -67,7 +73,9 @@ def from_address(address: str) -> State:
     options = SetOptions(**values_in(items, USUAL._asdict()))
     placed = read_points(items.get("points", "")) if data == "points" else None
     moment = max(values_in(items, {"t": 0})["t"], 0)
-    return State(data, options, placed, Choices(values_in(items, DEFAULTS)), second, moment)
+    switches = {name: items.get(name) == "on" for name in SWITCHES}
+    first = Choices(values_in(items, DEFAULTS))
+    return State(data, options, placed, first, second, moment, **switches)
 
 
 def values_in(items: Mapping[str, str], defaults: Mapping[str, Any]) -> dict[str, Any]:
@@ -123,13 +131,15 @@ def python_lines(points: Points, choices: Choices, max_iter: int | None = None) 
     name = choices.estimator_class().__name__
     call = ", ".join(f"{key}={value!r}" for key, value in parameters.items())
     rows = ",\n    ".join(map(repr, points.X.tolist()))
+    started = zip(("coef_init", "intercept_init"), choices.start, strict=True)
+    fit = "".join(f", {key}={value!r}" for key, value in started if value is not None)
     weights = "model.dual_coef_" if choices["form"] == "kernel" else "model.coef_"
     return (
         "import numpy as np\n"
         f"from rosenblatt import {name}\n\n"
         f"X = np.array([\n    {rows},\n])\n"
         f"y = np.array({points.y.tolist()})\n\n"
-        f"model = {name}({call}).fit(X, y)\n"
+        f"model = {name}({call}).fit(X, y{fit})\n"
         "print(model.stop_reason_, model.n_iter_, model.n_mistakes_)\n"
         f"print({weights}, model.intercept_)\n"
     )

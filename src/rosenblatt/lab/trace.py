@@ -13,17 +13,20 @@ from ..dual.state import DualState
 from ..kernels.linear import Updates
 from ..rows import Array
 from ..theory.bounds import Convergence
+from ..training.run import Run
 from ..training.solutions import Last
 from ..training.state import joined
-from ..training.tasks import Task
+from ..training.tasks import Learnt
 from .choices import Choices
 from .data import Points
-from .geometry import View, bands, curved, lines
+from .geometry import PLACES, View, bands, curved, lines
 from .proofs import squeeze, theorem_of
 from .work import Tell, nobody
 
 MOST_UPDATES = 5_000
-MOST_CURVES = 16  # epochs after which a boundary is drawn that is not a line
+MOST_VISITS = 50_000  # rows that are met, right or wrong
+PICTURES = 16, 120  # of a boundary that is not a line: so many at least, and at most
+PICTURE_WORK = 2e7  # products of a place with a mistaken row, in between
 
 Score = Callable[[Array], Array]
 """What places of the plane are scored by: positive on one side."""
@@ -31,19 +34,20 @@ Score = Callable[[Array], Array]
 
 @dataclass(frozen=True)
 class Trace:
-    """A run, moment by moment: before anything was learnt, then after each update or epoch.
+    """A run, moment by moment: before anything was learnt, then after each update.
 
-    ``columns`` has an entry per moment. A boundary that is not a line is in ``regions``, a picture
-    after each of some epochs, and ``curves``, its lines; the column ``snapshot`` says which one a
-    moment shows.
+    ``columns`` has an entry per moment, ``visits`` one per row that was met, right or wrong, and
+    the moment that it left. A boundary that is not a line is in ``regions``, a picture after each
+    of some updates, and ``curves``, its lines; the column ``snapshot`` says which one a moment
+    shows.
     """
 
     columns: dict[str, Array]
+    visits: dict[str, Array]
     wrong: Array
     """Of each moment, the misclassified rows: packed bits."""
     regions: list[Array]
     curves: list[list[Array]]
-    every: str
     epochs: int
     stop_reason: str
     """Why the run ended; empty if it was cut, being longer than what is shown."""
@@ -69,18 +73,58 @@ def trace_of(points: Points, choices: Choices, view: View, tell: Tell = nobody) 
     return write_down(points, choices, view, tell)
 
 
-# What a solution predicts with, after each update or after some epochs
+# The rows that a run meets
 
 
-class Boundaries(NamedTuple):
-    """Boundaries at the start and later: lines, or where W is NaN curves with their regions."""
+class Visits:
+    """Every row that a run met, in which epoch, and how many updates there had been after it."""
 
-    W: Array
-    b: Array
-    margins: Array
-    """Of each one, every row's label times activation."""
-    regions: list[Array]
-    curves: list[list[Array]]
+    def __init__(self, run: Run) -> None:
+        self.run, self.pieces, self.mistakes, self.met = run, [(np.zeros((3, 0), int))], 0, 0
+        self.order, self.position = np.zeros(0, int), 0
+
+    def add(self, order: Array, learnt: Learnt) -> None:
+        """Rows of an order were met, after those before."""
+        if not learnt.n_rows:
+            return
+        again = order is self.order and self.position < len(order)
+        start = self.position if again else 0
+        self.order, self.position = order, start + learnt.n_rows
+        rows, places = order[start : self.position], learnt.updates["position"] - start
+        if self.run.order == "first":  # those before it were right
+            rows, places = np.arange(rows[0] + 1), places + rows[0]
+        self.write(rows, places)
+
+    def end_epoch(self, mistakes: int) -> None:
+        """An epoch is over; the order "first" gives no rows if all of them are right."""
+        if self.run.order == "first" and not mistakes:
+            self.write(self.run.task.everything, np.zeros(0, int))
+
+    def write(self, rows: Array, places: Array) -> None:
+        """Write down rows, with mistakes in some places."""
+        wrong = np.zeros(len(rows), int)
+        wrong[places] = 1
+        if self.met < MOST_VISITS:
+            epochs = np.full(len(rows), self.run.epoch)
+            self.pieces.append(np.array([rows, epochs, self.mistakes + np.cumsum(wrong)]))
+        self.met, self.mistakes = self.met + len(rows), self.mistakes + len(places)
+
+    def columns(self, margins: Array) -> dict[str, Array]:
+        """Of each visit the row, the epoch, the moment after it, and y·activation before it.
+
+        ``margins`` are those of the last weights, of each moment and row.
+        """
+        rows, epochs, moments = np.concatenate(self.pieces, axis=1)[:, :MOST_VISITS]
+        shown = moments < len(margins)
+        rows, epochs, moments = rows[shown], epochs[shown], moments[shown]
+        before = np.append(0, moments)[:-1]
+        met = margins[before, rows]
+        named = {"row": rows, "epoch": epochs, "moment": moments, "met": met}
+        start = {"row": -1, "epoch": 0, "moment": 0, "met": np.nan}
+        return {name: np.append(start[name], values) for name, values in named.items()}
+
+
+# What a solution predicts with, after each update or some of them
 
 
 class Line(NamedTuple):
@@ -91,37 +135,44 @@ class Line(NamedTuple):
     margins: Array
 
 
-def line_of(task: Task, state: Any) -> Line:
-    """What a state predicts with now."""
-    weights, bias = (part.copy() for part in state.coefficients())
-    return Line(weights, bias[0], task.margins(Last(weights, bias)))
+class Lines(NamedTuple):
+    """The lines of all moments."""
+
+    W: Array
+    b: Array
+    margins: Array
 
 
-def straight_boundaries(found: list[Line]) -> Boundaries:
-    """Lines, from the start on."""
-    W, b, margins = map(np.array, zip(*found, strict=True))
-    return Boundaries(W, b, margins, [], [])
+class Pictures(NamedTuple):
+    """Curves after some updates, with their regions and every row's label times activation."""
+
+    moments: Array
+    margins: Array
+    regions: list[Array]
+    curves: list[list[Array]]
 
 
-def curved_boundaries(scores: list[Score], points: Points, view: View, tell: Tell) -> Boundaries:
-    """The start, where all scores are 0, and the curves on which scores are."""
+NO_PICTURES = Pictures(np.zeros(1, int), np.zeros((1, 0)), [], [])
+
+
+def pictured(
+    moments: Array, scores: list[Score], points: Points, view: View, tell: Tell
+) -> Pictures:
+    """The start, where all scores are 0, and the curves on which scores are 0 later."""
     values = [np.zeros(len(points.y)), *(score(points.X) for score in scores)]
-    nowhere = np.full((len(values), 2), np.nan)
-    margins = points.y * np.array(values)
-    return Boundaries(nowhere, nowhere[:, 0], margins, *curved(scores, view, tell))
+    return Pictures(np.append(0, moments), points.y * np.array(values), *curved(scores, view, tell))
 
 
-def spread_over(count: int, most: int) -> Array:
-    """Numbers from 1 to a count, both among them, and no more than the most."""
+def moments_to_picture(count: int, support: int) -> Array:
+    """Some numbers from 1 to a count, both among them: fewer where a picture is much work."""
+    most = int(np.clip(PICTURE_WORK / (PLACES * max(support, 1)), *PICTURES))
     return np.unique(np.linspace(1, count, min(count, most)).round().astype(int))
 
 
-def snapshots(epochs: Array, picked: Array) -> Array:
-    """Which boundary each moment shows: that of the last picked epoch that had ended, or 0."""
-    found = np.searchsorted(picked, epochs - 1, side="right")
-    if len(epochs) > 1:
-        found[-1] = len(picked)  # after the last update the run goes on to its end
-    return np.asarray(found)
+def snapshots(moments: Array, count: int) -> dict[str, Array]:
+    """Which picture each moment shows, the latest there is by then, and of which moment it is."""
+    found = np.searchsorted(moments, np.arange(count), side="right") - 1
+    return {"snapshot": found, "pictured": moments[found]}
 
 
 def wrong_of(margins: Array, required: Array) -> Array:
@@ -142,90 +193,109 @@ def losses(margins: Array, wrong: Array) -> dict[str, Array]:
     }
 
 
-# The linear family, update by update
+def share_done(updates: int, epoch: int, epochs: int) -> float:
+    """How much of a run is done at least: it ends with the most updates, or the most epochs."""
+    return max(updates / MOST_UPDATES, (epoch - 1) / epochs)
+
+
+def first(updates: Updates, count: int) -> Updates:
+    """So many updates from the start."""
+    return Updates(*(part[:count] for part in updates))
+
+
+# The linear family
 
 
 class Record(NamedTuple):
     """What one pass has written down of a run, up to the last epoch that is shown."""
 
     steps: list[Step]
-    lines: list[Line]
-    """What the solution predicts with: at the start, then after each update or epoch."""
-    ends: list[tuple[int, int]]
-    """How many mistakes and rows there had been when each epoch ended."""
+    last: Lines
+    """The last weights."""
+    found: Lines
+    """What the solution predicts with."""
+    seen: list[int]
+    """How many rows had been met."""
+    epochs: int
     required: Array
     """What each row's margin must exceed to be right."""
+    visits: Visits
 
 
 def linear_trace(points: Points, choices: Choices, view: View, tell: Tell) -> Trace:
     """Every update, and what the solution predicts with."""
-    training = follow(choices.estimator(), points.X, points.y)
-    last = choices["solution"] == "last"
-    record = recorded(training, last, tell)
-    columns = columns_of(record.steps)
-    epochs = len(record.ends)
-    if training.learner.votes:
-        picked = spread_over(epochs, MOST_CURVES)
-        scores = [votes_after(training, *record.ends[number - 1]) for number in picked]
-        found = curved_boundaries(scores, points, view, tell)
-    else:
-        picked, found = spread_over(epochs, epochs), straight_boundaries(record.lines)
-    snapshot = columns["mistakes"] if last else snapshots(columns["epoch"], picked)
-    W, b, margins = (part[snapshot] for part in found[:3])
+    training = follow(choices.estimator(), points.X, points.y, start=choices.start)
+    record = recorded(training, tell)
+    columns, (W, b, margins) = columns_of(record), record.found
+    pictures = NO_PICTURES
+    if training.learner.votes and len(record.steps):
+        moments = moments_to_picture(len(record.steps), len(record.steps))
+        scores = [votes_after(training, moment, record.seen[moment]) for moment in moments]
+        pictures = pictured(moments, scores, points, view, tell)
+        columns |= snapshots(pictures.moments, len(margins))
+        margins, W = pictures.margins[columns["snapshot"]], np.full_like(W, np.nan)
     wrong = wrong_of(margins, record.required)
-    if not last:
-        columns |= {"snapshot": snapshot, "snapshot_epoch": np.append(0, picked)[snapshot]}
     columns |= losses(margins, wrong) | bands(W, b, margins, choices["margin"], view)
-    columns |= lines("s", W, b, view)
-    last_W, last_b = np.column_stack([columns["w1"], columns["w2"]]), columns["b"]
-    columns |= lines("l", last_W, last_b, view)
+    columns |= lines("s", W, b, view) | lines("l", record.last.W, record.last.b, view)
     theorem = theorem_of(points, choices, training.learner.intercept_step)
     if theorem is not None:
-        columns |= squeeze(theorem, last_W, last_b, columns["mistakes"])
-    ending = epochs, training.run.history.stop_reason
-    return Trace(columns, packed(wrong), found.regions, found.curves, "update", *ending, theorem)
+        columns |= squeeze(theorem, record.last.W, record.last.b, columns["mistakes"])
+    visits = record.visits.columns(record.last.margins)
+    ending = record.epochs, training.run.history.stop_reason
+    return Trace(columns, visits, packed(wrong), *pictures[2:], *ending, theorem)
 
 
-def recorded(training: Followed, each_update: bool, tell: Tell) -> Record:
-    """Train, and write down every update, and what the solution predicts with as often as asked."""
+def recorded(training: Followed, tell: Tell) -> Record:
+    """Train, and write down every update, and what the solution predicts with after it."""
     run, state = training.run, training.run.state
     (task,) = run.parts()
     steps: list[Step] = []
-    ends: list[tuple[int, int]] = []
-    found = [line_of(task, state)]
+    ends: list[tuple[int, int, Line]] = []
+    visits, seen = Visits(run), [0]
 
-    def end_epoch(_: Any) -> None:
-        ends.append((state.mistakes, state.seen))
-        if not each_update:
-            found.append(line_of(task, state))
+    def line(weights: Array, bias: Array) -> Line:
+        weights, bias = weights.copy(), bias.copy()
+        return Line(weights, bias[0], task.margins(Last(weights, bias)))
 
+    def end_epoch(epoch: Any) -> None:
+        visits.end_epoch(epoch.mistakes)
+        ends.append((state.mistakes, state.seen, line(*state.coefficients())))
+
+    plain = type(state).coefficients is Last.coefficients
+    last, found = [line(*state.present())], [line(*state.coefficients())]
     run.after_epoch = end_epoch
-    for step in training:
+    for order, learnt, step in training.pieces():
+        visits.add(order, learnt)
+        if step is None:
+            continue
+        now = copy.copy(state)
+        now.seen += learnt.position  # which it counts by whole sweeps
         steps.append(step)
+        seen.append(now.seen)
+        last.append(line(*now.present()))
+        found.append(last[-1] if plain else line(*now.coefficients()))
         tell("Learning", share_done(len(steps), run.epoch, run.history.max_iter))
-        if each_update:
-            found.append(line_of(task, state))
         if len(steps) > MOST_UPDATES:
             break
     state.refuse_overflow(training.given.rows.rows)
     training.learner.close(training.given.rows)
-    count = ends[-1][0]
-    found = found[: count + 1] if each_update else found
-    return Record(steps[:count], found, ends, task.required())
+    count, seen[ends[-1][0]], found[ends[-1][0]] = ends[-1]  # the rows after the last update, too
+    weights, solution = (lines_of(each[: count + 1]) for each in (last, found))
+    return Record(steps[:count], weights, solution, seen, len(ends), task.required(), visits)
 
 
-def share_done(updates: int, epoch: int, epochs: int) -> float:
-    """How much of a run is done at least: it ends with the most updates, or the most epochs."""
-    return max(updates / MOST_UPDATES, (epoch - 1) / epochs)
+def lines_of(found: list[Line]) -> Lines:
+    """Lines, from the start on."""
+    return Lines(*map(np.array, zip(*found, strict=True)))
 
 
-def columns_of(steps: list[Step]) -> dict[str, Array]:
+def columns_of(record: Record) -> dict[str, Array]:
     """When each update happened, to which row, and the weights that it left."""
     nan = float("nan")
     rows = [(0, -1, nan, nan, nan)]
-    rows += [(s.epoch, s.row, s.activation, s.cosine, s.new_cosine) for s in steps]
-    W = np.array([[0.0, 0.0], *(step.new_weights[0] for step in steps)])
+    rows += [(s.epoch, s.row, s.activation, s.cosine, s.new_cosine) for s in record.steps]
     epoch, row, activation, cosine, new_cosine = map(np.array, zip(*rows, strict=True))
+    W, b, _ = record.last
     return {
         "epoch": epoch,
         "row": row,
@@ -235,7 +305,7 @@ def columns_of(steps: list[Step]) -> dict[str, Array]:
         "mistakes": np.arange(len(rows)),
         "w1": W[:, 0],
         "w2": W[:, 1],
-        "b": np.array([0.0, *(step.new_bias[0] for step in steps)]),
+        "b": b,
         "norm": np.linalg.norm(W, axis=1),
         "length": np.linalg.norm(W, axis=1),
     }
@@ -250,50 +320,65 @@ def votes_after(training: Followed, mistakes: int, seen: int) -> Score:
     return lambda X: voters.shares(X).ravel()
 
 
-def first(updates: Updates, count: int) -> Updates:
-    """So many updates from the start."""
-    return Updates(*(part[:count] for part in updates))
-
-
-# The dual form, epoch by epoch
+# The dual form
 
 
 def kernel_trace(points: Points, choices: Choices, view: View, tell: Tell) -> Trace:
-    """The function after some of the epochs."""
+    """Every update, and the function after each, or where it is an average or a vote some."""
     model = choices.estimator()
     task, run = follow_kernel(model, points.X, points.y)
     ends: list[DualState] = []
+    visits = Visits(run)
     run.after_epoch = lambda _: ends.append(copy.deepcopy(task.state))
     with np.errstate(over="ignore", invalid="ignore"):
-        for _ in run.updates():
+        for order, learnt in run.updates():
+            visits.add(order, learnt)
             mistakes = task.state.mistakes
             tell("Learning", share_done(mistakes, run.epoch, run.history.max_iter))
             if mistakes > MOST_UPDATES:
                 break
-    kept, picked = task.finish(), spread_over(len(ends), MOST_CURVES)
-    models = [after_epoch(model, kept, ends[number - 1]) for number in picked]
+    kept, count = task.finish(), ends[-1].mistakes
+    updates = first(kept.updates, count)
+    values = task.gram(kept.support, points.X)
+    last = functions_of(updates, values) * points.y
+    moments = moments_to_picture(count, len(kept.numbers))
+    seen = updates.times + 1
+    seen[-1:] = ends[-1].seen  # with the rows after the last update
+    models = [after(model, kept, moment, seen[moment - 1]) for moment in moments]
     scores = [each.decision_function for each in models]
-    found = curved_boundaries(scores, points, view, tell)
+    pictures = pictured(moments, scores, points, view, tell)
+    shown = snapshots(pictures.moments, count + 1)
+    margins = last if choices["solution"] == "last" else pictures.margins[shown["snapshot"]]
     required = np.where(points.y > 0, task.settings.above, -task.settings.below)
-    wrong = wrong_of(found.margins, required)
+    wrong = wrong_of(margins, required)
+    rows = kept.numbers[updates.rows]
     columns = {
-        "epoch": np.append(0, picked),
-        "row": np.full(len(wrong), -1),
-        "mistakes": np.array([0, *(each.n_mistakes_ for each in models)]),
-        "support": np.array([0, *(len(each.support_) for each in models)]),
-        "b": np.array([0.0, *(each.intercept_[0] for each in models)]),
-        "snapshot": np.arange(len(wrong)),
-        **losses(found.margins, wrong),
+        "epoch": 1 + np.append(-1, updates.times // len(points.y)),
+        "row": np.append(-1, rows),
+        "activation": np.append(np.nan, (last[:-1] * points.y)[np.arange(count), rows]),
+        "mistakes": np.arange(count + 1),
+        "b": np.append(0.0, np.cumsum(updates.steps * updates.intercept_steps)),
+        **shown,
+        **losses(margins, wrong),
     }
     ending = len(ends), run.history.stop_reason
-    return Trace(columns, packed(wrong), found.regions, found.curves, "epoch", *ending, None)
+    visited = visits.columns(last)
+    return Trace(columns, visited, packed(wrong), *pictures[2:], *ending, None)
 
 
-def after_epoch(model: Any, kept: DualState, ended: DualState) -> Any:
-    """A model as it was when an epoch had ended, from all that the whole run keeps."""
-    updates = first(kept.updates, ended.mistakes)
+def functions_of(updates: Updates, values: Array) -> Array:
+    """The function of each moment at some rows; ``values`` are their kernels with the support."""
+    moved = updates.steps[:, None] * (values[updates.rows] + updates.intercept_steps[:, None])
+    return np.concatenate([np.zeros((1, values.shape[1])), np.cumsum(moved, axis=0)])
+
+
+def after(model: Any, kept: DualState, mistakes: int, seen: int) -> Any:
+    """A model as it was after so many mistakes and rows, from all that the whole run keeps."""
+    updates = first(kept.updates, mistakes)
     size = len(np.unique(updates.rows))  # rows come in as they are first mistaken
     support = replace(kept, support=kept.support[:size], numbers=kept.numbers[:size])
+    bias = np.array([np.sum(updates.steps * updates.intercept_steps)])
     earlier = copy.copy(model)
-    earlier._state = replace(support.with_updates(updates, False), bias=ended.bias, seen=ended.seen)
+    seen_by_all = np.array([seen])
+    earlier._state = replace(support.with_updates(updates, False), bias=bias, seen=seen_by_all)
     return earlier

@@ -9,7 +9,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..classifiers.base import OnlineClassifier, seed_of
-from ..classifiers.perceptron import Perceptron
 from ..kernels.algebra import mix
 from ..parameters import NETWORK, check_ranges
 from ..progress import bar_of_epochs
@@ -19,6 +18,7 @@ from ..training.solutions import chosen
 from .growing import Problem, Weights, growth_of
 from .lifting import Lift, lift_of
 from .state import NetworkState, Unit, answers
+from .training import TRAININGS
 
 
 class Growth(NamedTuple):
@@ -45,18 +45,23 @@ class Growth(NamedTuple):
 class PerceptronNetwork(OnlineClassifier):
     """Grow a network one perceptron at a time, until it makes no mistake on the training rows.
 
-    Every unit is trained by the perceptron rule alone, with the best weights kept (pocket with
-    ratchet), and is at least as good as one that is known to mend a mistake; so on rows that do
-    not contradict each other the errors fall to zero. Frean (1990), "The upstart algorithm",
-    Neural Computation 2(2); Mézard & Nadal (1989), "Learning in feedforward layered networks: the
-    tiling algorithm", Journal of Physics A 22(12); Gallant (1990), "Perceptron-based learning
-    algorithms", IEEE Transactions on Neural Networks 1(2): tower and pyramid.
+    Every unit is trained by the perceptron rule alone, and is at least as good as one that is known
+    to mend a mistake; so on rows that do not contradict each other the errors fall to zero. Frean
+    (1990), "The upstart algorithm", Neural Computation 2(2); Mézard & Nadal (1989), "Learning in
+    feedforward layered networks: the tiling algorithm", Journal of Physics A 22(12); Gallant
+    (1990), "Perceptron-based learning algorithms", IEEE Transactions on Neural Networks 1(2): tower
+    and pyramid.
 
     Parameters
     ----------
     growth : {"upstart", "tiling", "tower", "pyramid"}, default="upstart"
         What a new unit is for: to turn another on or off where that is wrong; to part rows that
         look alike in a layer; to see the row and the unit before; to see the row and all before.
+    unit : {"pocket", "thermal"}, default="pocket"
+        How a unit is trained: the perceptron rule runs on, and the weights with the fewest
+        mistakes are kept; or mistakes count the less the farther they are from the boundary, as a
+        temperature falls (Frean (1992), "A 'thermal' perceptron learning rule", Neural Computation
+        4(6)).
     lift : {"auto", "sphere", "none"}, default="auto"
         The theorems need rows of which each can be cut off by a plane, as corners of a cube.
         "sphere" makes them so: columns of mean 0 and deviation 1, then projected onto a sphere.
@@ -107,6 +112,7 @@ class PerceptronNetwork(OnlineClassifier):
         self,
         growth: str = "upstart",
         *,
+        unit: str = "pocket",
         lift: str = "auto",
         max_units: int = 100,
         patience: int = 10,
@@ -117,6 +123,7 @@ class PerceptronNetwork(OnlineClassifier):
         verbose: int = 0,
     ) -> None:
         self.growth = growth
+        self.unit = unit
         self.lift = lift
         self.max_units = max_units
         self.patience = patience
@@ -275,19 +282,13 @@ class Nursery:
         self.stop_reason, self.learnt = "", 0
 
     def learn(self, rows: Array, targets: Array) -> Weights:
-        """What the perceptron rule finds: the best weights that it met."""
+        """What the perceptron rule finds."""
         if np.all(targets == targets[0]):
             return np.zeros(rows.shape[1]), float(targets[0])
         self.learnt += 1
         seed = int(mix(np.uint64(self.model._seed) + np.uint64(1000 * self.problem + self.learnt)))
-        unit = Perceptron(
-            solution="pocket",
-            ties="negative",  # as a unit is off at 0
-            max_iter=self.model.max_iter,
-            random_state=seed % 2**32,
-        )
-        unit.fit(rows, targets)
-        return unit.coef_[0].astype(np.float64), float(unit.intercept_[0])
+        train = TRAININGS[self.model.unit]
+        return train(rows, targets, self.model.max_iter, seed % 2**32)
 
     def errors(self, task: Problem) -> int:
         """How many rows the network gets wrong."""

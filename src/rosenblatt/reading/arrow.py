@@ -20,6 +20,7 @@ from .recipe import COUNTS, ColumnNames, FeatureRecipe, ReaderOptions, crossed_g
 from .scaling import DenseScaling, scale_of, unpacked
 from .sources import Complaint, Source
 from .threads import Broken
+from .values import numbers_in, scalar_of, strings_of
 
 
 class BrokenCellError(ValueError):
@@ -141,7 +142,7 @@ class TableParser(Parser):
             column = column.dictionary_decode()
         if self.recipe.label_kind == "boolean" and types.is_boolean(column.type):
             good = not column.null_count
-            labels = np.asarray(column.to_numpy(zero_copy_only=False))
+            labels = numbers_in(column.cast("uint8")) == 1
         elif self.recipe.label_kind == "number":
             labels = exact_numbers(column)
             good = np.isfinite(labels).all()
@@ -361,13 +362,6 @@ def arrow_type(dtype: np.dtype | None) -> Any:
     return pyarrow.string() if dtype is None else pyarrow.from_numpy_dtype(dtype)
 
 
-def numbers_in(column: Any) -> np.ndarray:
-    """An Arrow array of numbers, where missing ones are NaN; ``to_numpy`` would import pandas."""
-    if column.null_count:
-        return np.asarray(column.to_numpy(zero_copy_only=False))
-    return np.from_dlpack(column)
-
-
 def exact_numbers(column: Any) -> np.ndarray:
     """A column of numbers: integers as they are, others and missing ones as floats."""
     from pyarrow import types
@@ -386,11 +380,12 @@ def truth_as_digits(column: Any) -> Any:
     if not types.is_string(column.type):
         return column
     words = compute.utf8_trim_whitespace(column)
-    gaps = compute.is_in(words, pyarrow.array(MISSING))
+    gaps = compute.is_in(words, strings_of(MISSING))
     lower = compute.utf8_lower(words)
-    truth = compute.if_else(compute.equal(lower, "false"), "0", words)
-    truth = compute.if_else(compute.equal(lower, "true"), "1", truth)
-    return compute.if_else(gaps, None, truth)
+    for word, digit in ("false", "0"), ("true", "1"):
+        said = compute.equal(lower, scalar_of(word))
+        words = compute.if_else(said, scalar_of(digit), words)
+    return compute.if_else(gaps, pyarrow.nulls(1, words.type)[0], words)
 
 
 def as_words(column: Any) -> Any:
@@ -400,7 +395,7 @@ def as_words(column: Any) -> Any:
     if types.is_dictionary(column.type):
         return as_words(column.dictionary).take(column.indices)
     if types.is_boolean(column.type):
-        return compute.if_else(column, "True", "False")
+        return compute.if_else(column, scalar_of("True"), scalar_of("False"))
     words = column.cast(arrow_type(None))
     if types.is_timestamp(column.type):
         words = compute.replace_substring_regex(words, r"(\.\d*?)0+$", r"\1")
@@ -412,7 +407,7 @@ def strings(column: Any) -> tuple[np.ndarray, np.ndarray]:
     """The bytes of strings, and where each begins; a missing one is empty."""
     column = as_words(column)
     if column.null_count:
-        column = column.fill_null("")
+        column = column.fill_null(scalar_of(""))
     _, offsets, data = column.buffers()
     data = np.frombuffer(data, np.uint8) if data else np.empty(0, np.uint8)
     offsets = np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1]

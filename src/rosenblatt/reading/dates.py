@@ -4,6 +4,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from .values import numbers_in, scalar_of, strings_of
+
 ISO, CLOCK = "ISO", "clock"  # as Arrow itself reads them
 FORMS = {
     "%m/%d/%Y": "month/day/year",
@@ -61,7 +63,7 @@ def times_in(column: Any, form: str) -> Any:
     seconds = pyarrow.timestamp("s")
     if types.is_time(column.type):
         of_day = column.cast(pyarrow.time64("us"), safe=False).cast(pyarrow.int64())
-        return compute.divide(of_day, 1_000_000).cast(seconds)
+        return compute.divide(of_day, scalar_of(1_000_000)).cast(seconds)
     if types.is_temporal(column.type):
         zone = getattr(column.type, "tz", None)
         local = column if zone in (None, "UTC", "Z", "+00:00") else compute.local_timestamp(column)
@@ -69,11 +71,13 @@ def times_in(column: Any, form: str) -> Any:
             seconds, safe=False
         )
     cells = compute.utf8_trim_whitespace(column)
-    cells = compute.if_else(compute.equal(cells, ""), None, cells)
+    cells = compute.if_else(
+        compute.equal(cells, scalar_of("")), pyarrow.nulls(1, cells.type)[0], cells
+    )
     if form not in (ISO, CLOCK):
         return compute.strptime(cells, format=form, unit="s", error_is_null=True)
     if form == CLOCK:
-        cells = compute.binary_join_element_wise("1970-01-01", cells, " ")
+        cells = compute.binary_join_element_wise(scalar_of("1970-01-01"), cells, scalar_of(" "))
     for plain in cells, compute.replace_substring_regex(cells, ZONE, r"\1"):
         try:
             return plain.cast(seconds)
@@ -87,7 +91,7 @@ def days_in(times: Any) -> np.ndarray:
     import pyarrow
 
     seconds = times.cast(pyarrow.int64()).cast(pyarrow.float64())
-    return np.asarray(seconds.to_numpy(zero_copy_only=False)) / SECONDS_A_DAY
+    return numbers_in(seconds) / SECONDS_A_DAY
 
 
 def parts_of(times: Any, wanted: tuple[str, ...]) -> dict[str, Any]:
@@ -97,7 +101,7 @@ def parts_of(times: Any, wanted: tuple[str, ...]) -> dict[str, Any]:
 
     def words(part: str) -> Any:
         if part == "weekday":
-            return pyarrow.array(DAYS).take(compute.day_of_week(times))
+            return strings_of(DAYS).take(compute.day_of_week(times))
         return getattr(compute, part)(times).cast(pyarrow.string())
 
     return {part: words(part) for part in wanted}
@@ -110,7 +114,7 @@ def found_parts(times: Any, form: str) -> tuple[str, ...]:
     if form == CLOCK:
         return PARTS[3:]
     clocks = compute.hour(times), compute.minute(times)
-    some = any(compute.any(compute.not_equal(clock, 0)).as_py() for clock in clocks)
+    some = any(compute.any(compute.not_equal(clock, scalar_of(0))).as_py() for clock in clocks)
     return PARTS if some else PARTS[:3]
 
 

@@ -30,6 +30,7 @@ from .recipe import (
     usual_label,
 )
 from .sources import LONGEST_ROW, Source
+from .values import scalar_of
 
 AROUND = ' "\t\v\f\r'  # what may stand around a number
 IN_NUMBERS = "".join(["+-.0123456789eE\n", AROUND, *MISSING]).encode()
@@ -210,7 +211,7 @@ def sign_of_name(cell: str, number: bool, column: Any, is_label: bool) -> Sign:
     if kind == "number":
         return Sign.SURE if not number else Sign.ROW if is_within(cell, column) else Sign.NONE
     words = as_words(column).drop_null()
-    if compute.any(compute.equal(compute.utf8_trim_whitespace(words), cell)).as_py():
+    if compute.any(compute.equal(compute.utf8_trim_whitespace(words), scalar_of(cell))).as_py():
         return Sign.LABEL if is_label else Sign.ROW
     if cell.lower() in LABEL_NAMES:
         return Sign.SURE

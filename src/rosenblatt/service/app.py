@@ -25,6 +25,7 @@ except ImportError as missing:
 from .answers import about, explained, metrics, openapi, predictions
 from .bodies import (
     BadExampleError,
+    Example,
     TooManyRowsError,
     UnknownTypeError,
     examples_in,
@@ -216,22 +217,22 @@ class Service:
                 return work(body, kind)
             return await asyncio.to_thread(work, body, kind)
         except BadExampleError as error:
-            raise Refusal(400, str(error), row=error.row, column=error.column) from None
+            raise malformed(error) from None
         except UnknownTypeError as error:
             raise Refusal(415, str(error)) from None
         except TooManyRowsError as error:
             raise Refusal(413, str(error)) from None
 
-    def read(self, body: bytes, kind: str, labelled: bool) -> tuple[list[str], Learnable]:
-        """The texts and rows of the examples of a body."""
-        maker, most = self.served.maker, self.doors.rows
-        if len(body) > SMALL:
-            texts = flat_objects(body, kind, most)
-            made = texts and maker.quickly(texts, labelled)
-            if texts and made:
-                return texts, made
-        found = examples_in(body, kind, most, maker.of_lines)
-        return [one.text for one in found], maker.make([one.value for one in found], labelled)
+    def quickly(self, body: bytes, kind: str, labelled: bool) -> tuple[list[str], Learnable] | None:
+        """The texts and rows of a large body of plain examples, or None if it is not that."""
+        maker = self.served.maker
+        texts = flat_objects(body, kind, self.doors.rows) if len(body) > SMALL else None
+        made = texts and maker.quickly(texts, labelled)
+        return (texts, made) if texts and made else None
+
+    def examples_in(self, body: bytes, kind: str) -> list[Example]:
+        """The examples of a body."""
+        return examples_in(body, kind, self.doors.rows, self.served.maker.of_lines)
 
     # The endpoints
 
@@ -241,13 +242,16 @@ class Service:
 
         def work(body: bytes, kind: str) -> dict[str, Any]:
             published, maker = self.published(), self.served.maker
+            quick = None if loudest else self.quickly(body, kind, labelled=False)
+            if quick is not None:
+                self.rows["/predict"] += len(quick[0])
+                return predictions(published, quick[1].rows, quick[1].width)
+            values = [one.value for one in self.examples_in(body, kind)]
+            self.rows["/predict"] += len(values)
             if not loudest:
-                texts, made = self.read(body, kind, labelled=False)
-                self.rows["/predict"] += len(texts)
+                made = maker.make(values, labelled=False)
                 return predictions(published, made.rows, made.width)
-            found = examples_in(body, kind, self.doors.rows, maker.of_lines)
-            self.rows["/predict"] += len(found)
-            batch, names = maker.named([one.value for one in found])
+            batch, names = maker.named(values)
             answer = predictions(published, batch.rows, batch.width)
             return answer | {"explanations": explained(published, batch, names, loudest)}
 
@@ -262,16 +266,22 @@ class Service:
         if self.stopping:
             raise Refusal(503, "The service is stopping.")
 
-        def work(body: bytes, kind: str) -> tuple[list[str], Any]:
-            texts, given = self.read(body, kind, labelled=True)
-            self.served.check(given)
-            return texts, given
+        def work(body: bytes, kind: str) -> Job:
+            quick = self.quickly(body, kind, labelled=True)
+            if quick is not None:
+                self.served.check(quick[1])
+                return Job(*quick, nobody)
+            found = self.examples_in(body, kind)
+            values = [one.value for one in found]
+            large = len(body) > SMALL
+            rows = self.served.learnable(values) if large else values
+            return Job([one.text for one in found], rows, nobody)
 
         async with self.admitted(request) as body:
-            texts, given = await self.made(work, body, request)
-            sequence = await self.written(Job(texts, given, nobody), learning)
-        self.rows["/learn"] += len(texts)
-        return as_json({"sequence": sequence, "examples": len(texts)}, 202)
+            job = await self.made(work, body, request)
+            sequence = await self.written(job, learning)
+        self.rows["/learn"] += len(job.texts)
+        return as_json({"sequence": sequence, "examples": len(job.texts)}, 202)
 
     async def written(self, job: Job, learning: Learning) -> int:
         """Wait until examples are on disk; the sequence number of the last."""
@@ -284,6 +294,8 @@ class Service:
         learning.take(job._replace(tell=tell))
         try:
             return await written
+        except BadExampleError as error:
+            raise malformed(error) from None
         except (LogError, ValueError) as error:
             raise Refusal(503, f"{error} Nothing of this request was learnt.") from None
 
@@ -323,6 +335,11 @@ class Service:
             "X-Content-Type-Options": "nosniff",
         }
         return Response(PAGE.read_bytes(), media_type="text/html", headers=headers)
+
+
+def malformed(error: BadExampleError) -> Refusal:
+    """What is said of examples that cannot be used."""
+    return Refusal(400, str(error), row=error.row, column=error.column)
 
 
 def wanted_features(request: Request) -> int:

@@ -3,10 +3,11 @@
 import queue
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,6 +19,8 @@ from .model import ServedModel, rebuilt
 from .rows import Learnable, together
 
 MOST_TOGETHER = 20_000  # rows that share one sync
+PATIENCE = 0.5  # of a sync, to wait for as many requests as shared the last one
+LONGEST_SYNC = 0.02  # seconds that are taken for one, lest a slow disk makes requests wait more
 PUBLISHING = 0.05  # of the time at most
 LONGEST_WAIT = 0.5  # seconds until what was learnt is published
 DAY = 86_400.0
@@ -41,10 +44,13 @@ class Keeping:
 
 
 class Job(NamedTuple):
-    """Examples of one request, and whom to tell their last sequence number, or the error."""
+    """Examples of one request, and whom to tell their last sequence number, or the error.
+
+    A few come as what they say, and become rows together with those of other requests.
+    """
 
     texts: Sequence[str]
-    given: Learnable
+    examples: Learnable | Sequence[Any]
     tell: Callable[[int | Exception], None]
 
 
@@ -141,6 +147,7 @@ class Learning(threading.Thread):
         self.saving: Future[None] | None = None
         self.saved_at = time.monotonic()
         self.due = self.again_at = 0.0
+        self.expected, self.syncing = 1, 0.0  # requests of the last group, seconds of its sync
         self.after_publishing: Callable[[Published], None] = lambda published: None
         self.publish()
 
@@ -190,18 +197,19 @@ class Learning(threading.Thread):
             self.keep_up()
             return True
         group: list[Job] = []
-        count = 0
+        count, until = 0, time.monotonic() + PATIENCE * self.syncing
         while isinstance(job, Job):
             group.append(job)
             count += len(job.texts)
             try:
                 if count >= MOST_TOGETHER:
                     break
-                job = self.jobs.get_nowait()
+                job = self.next_of(group, until)
             except queue.Empty:
                 break
         if group:
-            self.write_and_learn(group)
+            self.expected = len(group)
+            self.write_and_learn(list(self.understood(group)))
         if job is None:
             return False
         if not isinstance(job, Job):
@@ -209,9 +217,33 @@ class Learning(threading.Thread):
         self.keep_up()
         return True
 
-    def write_and_learn(self, group: list[Job]) -> None:
+    def next_of(self, group: list[Job], until: float) -> "Job | Callable[[], None] | None":
+        """What comes next; as many requests as shared the last sync are waited for a little."""
+        if len(group) >= self.expected:
+            return self.jobs.get_nowait()
+        return self.jobs.get(timeout=max(0.0, until - time.monotonic()))
+
+    def understood(self, group: list[Job]) -> Iterator[tuple[list[Job], Learnable]]:
+        """Jobs and their rows; those whose examples cannot be learnt are told why."""
+        for jobs in runs(group):
+            examples = [one.examples for one in jobs]
+            if isinstance(examples[0], Learnable):
+                yield jobs, examples[0]
+                continue
+            try:
+                yield jobs, self.served.learnable(list(chain.from_iterable(examples)))
+            except Exception as error:  # of one of them, whom it is told
+                if len(jobs) > 1:
+                    yield from (one for job in jobs for one in self.understood([job]))
+                else:
+                    jobs[0].tell(error)
+
+    def write_and_learn(self, made: list[tuple[list[Job], Learnable]]) -> None:
         """Put examples on disk, acknowledge them, and learn them."""
-        before = self.log.last
+        group = [job for jobs, _ in made for job in jobs]
+        if not group:
+            return
+        before, begun = self.log.last, time.monotonic()
         try:
             self.log.append([text for job in group for text in job.texts])
         except (LogError, ValueError) as error:
@@ -219,13 +251,14 @@ class Learning(threading.Thread):
             for job in group:
                 job.tell(error)
             return
+        self.syncing = min(time.monotonic() - begun, LONGEST_SYNC)
         if self.failure is not None:
             self.say("The log can be written again.")
             self.failure = self.told = None
         for job in group:
             before += len(job.texts)
             job.tell(before)
-        self.served.learn(together([job.given for job in group]))
+        self.served.learn(together([given for _, given in made]))
 
     def failed(self, sentence: str) -> None:
         """Remember why nothing can be written, and say it once."""
@@ -320,3 +353,10 @@ class Learning(threading.Thread):
         if self.saved_sequence < self.served.sequence or not self.path.exists():
             self.save(self.served.model())
         return self.path
+
+
+def runs(group: list[Job]) -> Iterator[list[Job]]:
+    """Jobs whose examples become rows together, in their order; rows that are there stay alone."""
+    for ready, found in groupby(group, lambda job: isinstance(job.examples, Learnable)):
+        jobs = list(found)
+        yield from ([job] for job in jobs) if ready else [jobs]

@@ -236,6 +236,12 @@ class ServedModel:
             classes=learner.classes, states=copy.deepcopy(learner.states), facts=facts
         )
 
+    def learnable(self, values: list[Any]) -> Learnable:
+        """The rows of examples, which can be learnt."""
+        given = self.maker.make(values, labelled=True)
+        self.check(given)
+        return given
+
     def check(self, given: Learnable) -> None:
         """Refuse what cannot be learnt: labels and columns that the model does not know."""
         for row, label in enumerate(given.labels or (), 1):

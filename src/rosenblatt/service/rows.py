@@ -9,7 +9,7 @@ import numpy as np
 
 from ..kernels.algebra import Rows
 from ..kernels.lines import MISSING
-from ..reading.arrow import BrokenCellError, DecodedColumns, TableParser, numbers_in
+from ..reading.arrow import BrokenCellError, DecodedColumns, TableParser
 from ..reading.batches import Batch, one_batch
 from ..reading.columnar import ColumnarParser
 from ..reading.lines import LineParser, SvmlightParser, VowpalWabbitParser
@@ -17,6 +17,7 @@ from ..reading.parser import LARGEST_LABEL
 from ..reading.recipe import FeatureRecipe, ReaderOptions
 from ..reading.sources import Location, Source
 from ..reading.tables import TableSource
+from ..reading.values import numbers_in
 from ..reading.vocabulary import FeatureNames
 from ..rows import Array, joined, read_only, rows_between
 from .bodies import BadExampleError

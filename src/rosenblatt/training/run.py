@@ -63,7 +63,7 @@ class Run:
         self.permuted, self.order_of_rows = -1, np.zeros(0, np.uint32)
 
     def updates(self) -> Iterator[tuple[Array, Learnt]]:
-        """Train; yield the order of the sweep and what was learnt, whenever updates were made."""
+        """Train; yield the order of each sweep and what was learnt from it, piece by piece."""
         while not self.history.stop_reason:
             self.epoch += 1
             for part, task in enumerate(self.parts()):
@@ -73,8 +73,7 @@ class Run:
                 for order in ORDERS[self.order](self):
                     for learnt in self.state.sweep(task, order, self.updates_at_once):
                         self.tally(order, learnt)
-                        if len(learnt.updates):
-                            yield order, learnt
+                        yield order, learnt
                 self.done = part + 1
                 if self.after_part is not None:
                     self.after_part(self)

@@ -395,8 +395,12 @@ class Pocket(Last):
         wrong = ~(task.margins(self) > np.minimum(task.required(), 0))
         errors = np.abs(task.examples.steps[task.everything[wrong]]).sum(dtype=np.float64)
         if errors < self.errors:
-            self.best_weights[...], self.best_bias[...] = self.present()
-            self.best_run, self.errors = self.run, float(errors)
+            self.put(float(errors))
+
+    def put(self, errors: float) -> None:
+        """Put the weights as they are into the pocket."""
+        self.best_weights[...], self.best_bias[...] = self.present()
+        self.best_run, self.errors = self.run, errors
 
     def by_column(self) -> dict[str, Array]:
         return {"weights": self.weights, "best_weights": self.best_weights}
@@ -411,8 +415,8 @@ class Pocket(Last):
         return new
 
     def stop_reason(self, clean: bool) -> str:
-        if clean:  # of the weights as they are now
-            return clean_reason(self.weights)
+        if clean:  # by weights that may not have run long enough to be offered
+            self.put(0.0)
         return clean_reason(self.best_weights) if self.errors == 0 else ""
 
     def coefficients(self) -> tuple[Array, Array]:

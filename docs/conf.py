@@ -1,0 +1,85 @@
+"""The site: the pages of this folder, a reference of every public name, and the gallery."""
+
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "docs" / "extensions"))
+
+import source_pages  # noqa: E402
+
+import rosenblatt  # noqa: E402
+
+project = "Rosenblatt"
+author = "The Rosenblatt developers"
+copyright = author  # noqa: A001
+version = release = rosenblatt.__version__
+
+extensions = [
+    "myst_parser",
+    "numpydoc",
+    "source_pages",
+    "sections",
+    "commands",
+    "rooms",
+    "inherited",
+    "links",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx.ext.linkcode",
+]
+exclude_patterns = ["extensions", "templates"]
+templates_path = ["templates"]
+nitpicky = True
+smartquotes = False  # quotes in types and parameters are Python's
+
+# Pages
+sections = ["index", "tutorials", "how-to", "explanation"]
+myst_heading_anchors = 4
+myst_url_schemes = ["http", "https", "mailto", "repository"]
+highlight_language = "none"
+suppress_warnings = ["myst.header"]  # the changelog begins anew with every version
+
+# Reference
+autosummary_generate = True
+autosummary_ignore_module_all = False
+autodoc_typehints = "none"  # numpydoc's descriptions say more
+autodoc_member_order = "bysource"
+toc_object_entries_show_parents = "hide"
+linkcode_resolve = source_pages.source_of
+numpydoc_class_members_toctree = False
+numpydoc_show_class_members = False
+
+# Gallery
+if (ROOT / "examples" / "gallery").is_dir():
+    extensions.append("sphinx_gallery.gen_gallery")
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples/gallery",
+    "gallery_dirs": "gallery",
+    "within_subsection_order": "FileNameSortKey",
+    "matplotlib_animations": True,
+    "doc_module": "rosenblatt",
+    "reference_url": {"rosenblatt": None},
+    "remove_config_comments": True,
+    "show_memory": False,
+    "abort_on_example_error": False,
+}
+
+# Look
+html_theme = "pydata_sphinx_theme"
+html_title = "Rosenblatt"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_show_sphinx = False
+html_theme_options = {
+    "header_links_before_dropdown": 8,
+    "navigation_with_keys": False,
+    "show_prev_next": True,
+    "use_edit_page_button": False,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+}
+html_sidebars = {"index": [], "start": [], "changelog": [], "contributing": [], "source/**": []}

@@ -1,0 +1,27 @@
+"""The thermal perceptron: mistakes far from the boundary move it less as it cools."""
+
+import math
+
+import numpy as np
+
+from .algebra import add, dot
+from .compiling import compiled
+
+
+@compiled
+def thermal(rows, targets, order, w, b, temperature, rate):
+    """If a row is on the wrong side, w += αyx·exp(-|a|/T), and b with it; the mistakes.
+
+    Frean (1992), "A 'thermal' perceptron learning rule", Neural Computation 4(6). A unit is off
+    at 0.
+    """
+    mistakes = 0
+    for t in range(len(order)):
+        i = np.uint64(order[t])
+        a = dot(w, i, rows) + b[0]
+        if (a > 0.0) != (targets[i] > 0.0):
+            step = rate * targets[i] * math.exp(-abs(a) / temperature)
+            add(w, step, i, rows)
+            b[0] += step
+            mistakes += 1
+    return mistakes

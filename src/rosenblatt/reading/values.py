@@ -1,0 +1,38 @@
+"""Values into and out of Arrow: its own ways import pandas, which takes as long as all else."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+
+def scalar_of(value: str | float) -> Any:
+    """A string or number as Arrow's scalar."""
+    import pyarrow
+
+    if isinstance(value, str):
+        return strings_of([value])[0]
+    number = np.array([value])
+    kind = pyarrow.from_numpy_dtype(number.dtype)
+    return pyarrow.Array.from_buffers(kind, 1, [None, pyarrow.py_buffer(number)])[0]
+
+
+def strings_of(values: Sequence[str]) -> Any:
+    """Strings as an Arrow array."""
+    import pyarrow
+
+    encoded = [value.encode() for value in values]
+    starts = np.cumsum([0, *map(len, encoded)], dtype=np.int32)
+    buffers = pyarrow.py_buffer(starts), pyarrow.py_buffer(b"".join(encoded))
+    return pyarrow.StringArray.from_buffers(len(encoded), *buffers)
+
+
+def numbers_in(column: Any) -> np.ndarray:
+    """An Arrow array of numbers, where missing ones are NaN."""
+    import pyarrow
+
+    if column.null_count:
+        whole = pyarrow.types.is_integer(column.type)
+        column = column.cast(pyarrow.float64(), safe=False) if whole else column
+        column = column.fill_null(scalar_of(np.nan).cast(column.type))
+    return np.from_dlpack(column)

@@ -1022,8 +1022,11 @@ class StructuredPerceptron(NamedTuple):
     updates: list
 
 
-def structured_perceptron(tokens, paths, n_tags, markov, margin, orders):
-    """Collins (2002) with a margin: tokens are lists of features for each sentence."""
+def structured_perceptron(tokens, paths, n_tags, markov, margin, orders, C=None):
+    """Collins (2002) with a margin: tokens are lists of features for each sentence.
+
+    With C, steps are those of 1-best MIRA, by which a right path leads by the margin for each tag.
+    """
     weights, sums, updates, seen = {}, {}, [], 0
     for order in orders:
         for s in order:
@@ -1032,15 +1035,23 @@ def structured_perceptron(tokens, paths, n_tags, markov, margin, orders):
                 [sum(weights.get((name, tag), 0) for name in features) for tag in range(n_tags)]
                 for features in x
             ]
-            for own, features, tag in zip(scores, x, y, strict=True):
-                own[tag] -= margin * len(features)
+            demands = [margin * (1 if C else len(features)) for features in x]
+            for own, demand, tag in zip(scores, demands, y, strict=True):
+                own[tag] -= demand
             z = best_path(scores, n_tags, markov, weights, y)
-            if z != y:
+            right = path_features(x, y, n_tags, markov)
+            wrong = path_features(x, z, n_tags, markov)
+            changes = {k: right.get(k, 0) - wrong.get(k, 0) for k in right.keys() | wrong.keys()}
+            step, needed = 1, True
+            if C and z != y:
+                demanded = sum(d for d, a, b in zip(demands, y, z, strict=True) if a != b)
+                lead = sum(weights.get(name, 0) * change for name, change in changes.items())
+                needed = demanded - lead > 1e-5 * demanded
+                step = min(C, (demanded - lead) / sum(v * v for v in changes.values()))
+            if z != y and needed:
                 updates.append((seen, s, z))
-                right = path_features(x, y, n_tags, markov)
-                wrong = path_features(x, z, n_tags, markov)
-                for name in right.keys() | wrong.keys():
-                    change = right.get(name, 0) - wrong.get(name, 0)
+                for name, counted in changes.items():
+                    change = step * counted
                     weights[name] = weights.get(name, 0) + change
                     sums[name] = sums.get(name, 0) + seen * change
             seen += 1

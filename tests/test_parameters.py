@@ -93,7 +93,10 @@ def test_numbers_are_in_their_range(name, good, bad):
             check(defaults(LINEAR) | {name: value}, LINEAR)
 
 
-WHERE = {"fit": (), **{name: (name,) for name in ("batch", "stream", "cache", "cluster", "steps")}}
+WHERE = {
+    "fit": (),
+    **{name: (name,) for name in ("batch", "stream", "pieces", "cache", "cluster", "steps")},
+}
 VALUES = {
     "solution": ["last", "average", "vote", "pocket"],
     "average_decay": [0.0, 0.1],
@@ -111,12 +114,15 @@ VALUES = {
     "budget": [None, 3],
     "budget_policy": list(POLICIES),
     "mode": ["mixing", "sequential"],
+    "rule": ["perceptron", "pa"],
+    "margin": [0.0, 1.0],
 }
 
 
 def occasions(conflict):
     """Parameters, two of them changed at most, that a conflict is about."""
     plain = defaults(KERNEL, LINEAR, FILES, CLUSTER) | {"order": "fixed"}
+    plain |= {"markov": 1, "rule": "perceptron"}
     for one in VALUES:
         for other in VALUES:
             for first in VALUES[one]:

@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from os import PathLike
 from typing import Any, NamedTuple
 
@@ -12,6 +13,7 @@ import numpy as np
 from .cache import origin_of, read_cached
 from .coder import Coder, coder_for
 from .evaluation import Score
+from .following import follow
 from .labels import LabelSets, UnknownLabelError, tidy
 from .learner import Learner, usual_bias_step
 from .parameters import FAMILY, FILES, Parameter, ParameterError, check
@@ -92,6 +94,8 @@ class FileTraining:
         A model to start from instead of zero, with its classes, features and solution.
     rule
         What a row does to the weights, by name.
+    open
+        Whether nobody named that rule, so that another may predict a stream.
     facts
         What the model is to remember besides.
     """
@@ -103,6 +107,7 @@ class FileTraining:
     begun: Model | None = None
     initial: Model | None = None
     rule: str = "perceptron"
+    open: bool = False
     facts: dict[str, Any] = field(default_factory=dict)
     step: float = field(default=1.0, init=False)  # of the bias
 
@@ -350,6 +355,8 @@ def train_as_stream(reader: Reader, training: FileTraining) -> Model:
 
 def learn_stream(reader: Reader, batches: Peeked, coder: Coder, training: FileTraining) -> Model:
     """The model of a run over batches."""
+    if training.open and training.options.progress_every:
+        follow(training, partial(learner_of, coder, batches.first), coder.rows(batches.first, 0))
     learner = learner_of(coder, batches.first, training)
     position = Position(len(coder.classes))
 

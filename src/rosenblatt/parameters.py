@@ -234,6 +234,8 @@ SEQUENCE: Mapping[str, Parameter] = {
     "features": anything(None),
     "constraints": choice("auto", "auto", "none"),
     "margin": from_0(1.0),
+    "rule": choice("perceptron", "perceptron", "pa"),
+    "C": above_0(0.01),
     "solution": choice("average", "average", "last"),
     "order": choice("each", "each", "once", "fixed", "active"),
     "max_iter": count(10),
@@ -265,6 +267,9 @@ FOR_FILES: dict[str, Any] = {
 
 FOR_ONE_PASS: dict[str, Any] = {"rule": "arow", "solution": "last"}
 """And what it learns by in one pass, unless told (docs/choosing.md says why)."""
+
+FOLLOWING = "arow", "pa"
+"""Where each next row is to be predicted: the one of these that does it best on the first rows."""
 
 CLUSTER: Mapping[str, Parameter] = {
     "mode": choice("mixing", *MODES),
@@ -315,13 +320,18 @@ def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, An
     return parameters_of(rule, **(FOR_FILES | {"order": None} | given))
 
 
+def is_open(rule: str | None, given: Values) -> bool:
+    """Whether nobody said by what rule to learn in one pass."""
+    shared = ANY_RULE.keys() - {"solution", "average_decay"}
+    return rule is None and given.keys() <= shared and given.get("max_iter") == 1
+
+
 def how_to_learn(rule: str | None, **given: Any) -> tuple[str, dict[str, Any]]:
     """A rule with all its parameters: as given, else as suits a file, or one pass over it.
 
     What suits one pass is taken if neither the rule nor anything of one is given.
     """
-    open_question = rule is None and given.keys() <= ANY_RULE.keys() - {"solution", "average_decay"}
-    if open_question and given.get("max_iter") == 1:
+    if is_open(rule, given):
         rule, given = FOR_ONE_PASS["rule"], given | {"solution": FOR_ONE_PASS["solution"]}
     rule = rule or "perceptron"
     return rule, parameters_for_files(rule, **given)
@@ -336,7 +346,8 @@ class Conflict(NamedTuple):
     """What does not go together: where, when, and why with what to do instead.
 
     ``where`` is "fit" for all training, "batch" for partial_fit, "stream" for files that are not
-    kept in memory, "cache" for those that are read from it, "cluster", or "steps".
+    kept in memory, "pieces" for such of sentences and for partial_fit of them, "cache" for those
+    that are read from it, "cluster", or "steps".
     """
 
     where: str
@@ -406,6 +417,22 @@ CONFLICTS: tuple[Conflict, ...] = (
         ),
         "The average needs the rows that {budget_policy} discards; use "
         '{solution="last"} or {budget_policy="projectron"}.',
+    ),
+    Conflict(
+        "fit",
+        lambda p: "markov" in p and p["rule"] == "pa" and not p["margin"],
+        "{rule} makes steps as long as a lead lacks, and with {margin} it lacks none; use "
+        "{margin=1}.",
+    ),
+    Conflict(
+        "pieces",
+        lambda p: bool(p["early_stopping"]),
+        "{early_stopping} needs all sentences in memory; leave it out.",
+    ),
+    Conflict(
+        "pieces",
+        lambda p: p["order"] == "active",
+        '{order} needs all sentences in memory; use {order="each"} or "fixed".',
     ),
     Conflict(
         "stream",
@@ -507,7 +534,7 @@ def check(values: Values, table: Mapping[str, Parameter], *where: str) -> None:
     table
         What each may be.
     *where
-        What they are for besides training: "batch", "stream", "cache", "cluster" or "steps".
+        What they are for besides training: one of the places of conflicts.
     """
     check_ranges(values, table)
     for conflict in CONFLICTS:

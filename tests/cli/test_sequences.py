@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+import rosenblatt
+
 from .conftest import run
 
 TRAINING = "the/DET dog/NOUN barks/VERB\na/DET cat/NOUN sleeps/VERB\n"
@@ -66,7 +68,7 @@ def test_chunks(shell, files):
     ("options", "words"),
     [
         (["--text", "text"], "--text is not for files of sentences"),
-        (["--rule", "arow"], "--rule is not for files of sentences"),
+        (["--rule", "arow"], "--rule must be one of"),
         (["--holdout", "0.1"], "--holdout is not for files of sentences"),
         (["--markov", "5"], "--markov must be 0, 1 or 2"),
         (["--templates", "nowhere"], "There is no file nowhere"),
@@ -92,3 +94,23 @@ def test_templates(shell, files):
     status, out, _ = shell("inspect", files / "small")
     assert "2 templates: word[0] suffix2[0]" in out
     assert "greedy" in out
+
+
+def test_passive_aggressive_steps(shell, files):
+    given = "--rule", "pa", "--C", "0.5", "-o", files / "model"
+    assert shell("train", files / "a.tagged", *given)[0] == 0
+    model = rosenblatt.load(files / "model")
+    assert (model.rule, model.C) == ("pa", 0.5)
+    status, _, err = shell("train", files / "a.tagged", "--rule", "arow")
+    assert status == 2
+    assert "--rule must be one of" in err
+
+
+def test_large_files_are_said_to_be_read_in_pieces(shell, files, monkeypatch, caplog):
+    monkeypatch.setattr("rosenblatt.sequences.files.IN_MEMORY", 30)
+    monkeypatch.setattr("rosenblatt.sequences.files.PIECE", 30)
+    assert shell("train", files / "a.tagged", "-o", files / "model")[0] == 0
+    assert "a.tagged has over 0 MB, so it is read in pieces, anew in each epoch." in caplog.text
+    status, _, err = shell("train", files / "a.tagged", "--early-stopping")
+    assert status == 2
+    assert "--early-stopping needs all sentences in memory" in err

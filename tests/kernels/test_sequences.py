@@ -16,7 +16,7 @@ from .. import reference
 
 def problem(n, tags, markov, seed):
     """One sentence with a feature of its own for each token, and small whole weights."""
-    random, shape = np.random.default_rng(seed), Shape(n, tags, markov)
+    random, shape = np.random.default_rng(seed), Shape(tags, markov)
     weights = PathState.zeros(shape, False, None).weights
     emissions = np.zeros((n, shape.width), np.float32)
     emissions[:, :tags] = random.integers(-3, 4, (n, tags))

@@ -12,8 +12,9 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 
 import rosenblatt
-from rosenblatt import Perceptron, SequencePerceptron
+from rosenblatt import PassiveAggressive, Perceptron, SequencePerceptron
 from rosenblatt.kernels.sequences import IMPOSSIBLE
+from rosenblatt.sequences import learning
 
 from .. import reference
 
@@ -53,6 +54,31 @@ def weights_of(model, name):
     return {key: weight for key, weight in found.items() if weight}
 
 
+def twin_of(X, y, markov, margin, orders, C=None):
+    """What plain Python learns from sentences with TEMPLATES."""
+    sets = [reference.lexicon_sets(number, X, y) for number in range(len(X))]
+    tokens = [
+        [reference.token_features(x, i, TEMPLATES, own) for i in range(len(x))]
+        for x, own in zip(X, sets, strict=True)
+    ]
+    known = sorted({tag for tags in y for tag in tags})
+    paths = [[known.index(tag) for tag in tags] for tags in y]
+    return reference.structured_perceptron(tokens, paths, len(known), markov, margin, orders, C)
+
+
+def named_weights(model):
+    """The weights of a model by the names that the twin gives features."""
+
+    def name(row):
+        template = model.templates_[model._dictionary.features.numbers[row]]
+        names = model._dictionary.names_of_values()
+        values = [v for v in model._dictionary.features.values[row].tolist() if v < 2**32 - 1]
+        return f"{template}={'|'.join(names[value][1] for value in values)}"
+
+    model._ready()
+    return {key: weight for key, weight in weights_of(model, name).items() if abs(weight) > 1e-6}
+
+
 @pytest.mark.parametrize("markov", [1, 2])
 @pytest.mark.parametrize("solution", ["last", "average"])
 @pytest.mark.parametrize("margin", [0, 1, 3])
@@ -62,30 +88,150 @@ def test_fit_equals_the_twin(markov, solution, margin, seed):
     model = SequencePerceptron(
         markov, features=TEMPLATES, margin=margin, solution=solution, max_iter=3, random_state=seed
     ).fit(X, y)
-    sets = [reference.lexicon_sets(number, X, y) for number in range(len(X))]
-    tokens = [
-        [reference.token_features(x, i, TEMPLATES, own) for i in range(len(x))]
-        for x, own in zip(X, sets, strict=True)
-    ]
-    known = model.classes_.tolist()
-    paths = [[known.index(tag) for tag in tags] for tags in y]
     orders = [reference.shuffled(range(len(X)), seed, epoch) for epoch in (1, 2, 3)]
-    twin = reference.structured_perceptron(tokens, paths, len(known), markov, margin, orders)
-
-    def name(row):
-        template = model.templates_[model._dictionary.features.numbers[row]]
-        names = model._dictionary.names_of_values()
-        values = [v for v in model._dictionary.features.values[row].tolist() if v < 2**32 - 1]
-        return f"{template}={'|'.join(names[value][1] for value in values)}"
-
+    twin = twin_of(X, y, markov, margin, orders)
     wanted = getattr(twin, solution)
     wanted = {key: weight for key, weight in wanted.items() if abs(weight) > 1e-7}
-    found = {key: weight for key, weight in weights_of(model, name).items() if abs(weight) > 1e-6}
+    found = named_weights(model)
     assert model.n_mistakes_ == len(twin.updates)
     assert found.keys() == wanted.keys()
     assert all(found[key] == pytest.approx(wanted[key], abs=1e-5) for key in wanted)
     if solution == "last":
         assert found == wanted
+
+
+@pytest.mark.parametrize("markov", [1, 2])
+@pytest.mark.parametrize("solution", ["last", "average"])
+@pytest.mark.parametrize("C", [1 / 64, 1 / 8, 16.0])
+@pytest.mark.parametrize("seed", range(2))
+def test_passive_aggressive_steps_equal_the_twin(markov, solution, C, seed):
+    X, y = made(seed)
+    model = SequencePerceptron(
+        markov,
+        rule="pa",
+        C=C,
+        features=TEMPLATES,
+        solution=solution,
+        max_iter=2,
+        random_state=seed,
+    ).fit(X, y)
+    orders = [reference.shuffled(range(len(X)), seed, epoch) for epoch in (1, 2)]
+    twin = twin_of(X, y, markov, 1.0, orders, C)
+    wanted, found = getattr(twin, solution), named_weights(model)
+    assert model.n_mistakes_ == len(twin.updates)
+    for key in wanted.keys() | found.keys():
+        assert found.get(key, 0) == pytest.approx(wanted.get(key, 0), abs=1e-4)
+
+
+def test_a_step_makes_the_lead_what_was_demanded():
+    X, y = [["a", "b", "a"]], [["A", "B", "B"]]
+    settings = {"features": ["word[0]", "word[-1]"], "rule": "pa", "solution": "last"}
+    model = SequencePerceptron(C=100, max_iter=1, **settings).fit(X, y)
+    assert model.n_mistakes_ == 1
+    paths = itertools.product("AB", repeat=3)
+    weights = named_weights(model)
+    tokens = [reference.token_features(X[0], i, settings["features"], None) for i in range(3)]
+    scores = {}
+    for path in paths:
+        counts = reference.path_features(tokens, ["AB".index(tag) for tag in path], 2, 1)
+        scores[path] = sum(weights.get(key, 0) * count for key, count in counts.items())
+    leads = {
+        path: scores["A", "B", "B"] - score - sum(a != b for a, b in zip(path, "ABB", strict=True))
+        for path, score in scores.items()
+    }
+    assert min(abs(lead) for path, lead in leads.items() if path != ("A", "B", "B")) < 1e-5
+    capped = SequencePerceptron(C=0.001, max_iter=1, **settings).fit(X, y)
+    assert max(abs(weight) for weight in named_weights(capped).values()) <= 0.003
+
+
+def test_without_markov_it_is_passive_aggressive_on_tokens():
+    X, y = made(5, n_sentences=30)
+    features = ["word[0]", "lower[1]", "word[-1]"]
+    settings = {"solution": "last", "order": "fixed", "max_iter": 4}
+    model = SequencePerceptron(0, rule="pa", C=0.5, features=features, **settings).fit(X, y)
+    names, rows = {}, []
+    for x in X:
+        for i in range(len(x)):
+            own = reference.token_features(x, i, features, None)
+            rows.append([names.setdefault(name, len(names)) for name in own])
+    dense = np.zeros((len(rows), len(names)))
+    for row, own in zip(dense, rows, strict=True):
+        row[own] = 1
+    labels = [tag for tags in y for tag in tags]
+    plain = PassiveAggressive(0.5, fit_intercept=False, **settings).fit(dense, labels)
+    assert model.n_mistakes_ == plain.n_mistakes_
+    emissions = np.abs(model._weights.emissions).sum()
+    assert emissions == pytest.approx(np.abs(plain.coef_).sum(), rel=1e-4)
+
+
+@pytest.mark.parametrize("settings", [{}, {"markov": 2}, {"search": "greedy"}, {"markov": 0}])
+def test_a_first_batch_is_learnt_as_one_epoch(settings):
+    X, y = made(6, n_sentences=30)
+    settings = {"features": TEMPLATES, **settings}
+    whole = SequencePerceptron(order="fixed", max_iter=1, **settings).fit(X, y)
+    model = SequencePerceptron(**settings).partial_fit(X, y, classes=["A", "B", "C"])
+    assert named_weights(model) == named_weights(whole)
+    assert model.n_mistakes_ == whole.n_mistakes_
+
+
+def test_batches_are_one_pass_where_no_lexicon_grows():
+    X, y = made(7, n_sentences=40)
+    templates = [text for text in TEMPLATES if "lexicon" not in text]
+    whole = SequencePerceptron(order="fixed", max_iter=1, features=templates).fit(X, y)
+    model = SequencePerceptron(features=templates)
+    for first in range(0, 40, 7):
+        some = slice(first, first + 7)
+        model.partial_fit(X[some], y[some], classes=["A", "B", "C"])
+        model.predict(X[:1])  # which may look in between
+    assert named_weights(model) == pytest.approx(named_weights(whole), abs=1e-6)
+    assert model.predict(X) == whole.predict(X)
+
+
+def test_partial_fit_goes_on_and_refuses(tmp_path):
+    X, y = made(8, n_sentences=20)
+    model = SequencePerceptron(random_state=0)
+    with pytest.raises(ValueError, match="first call of partial_fit needs classes"):
+        model.partial_fit(X, y)
+    for _ in range(40):
+        model.partial_fit(X, y, classes=["A", "B", "C"])
+    assert model.score(X, y) > 0.9
+    with pytest.raises(ValueError, match="The tag 'Z' is none of those"):
+        model.partial_fit([["a"]], [["Z"]])
+    with pytest.raises(ValueError, match="differs from the first call's"):
+        model.partial_fit(X, y, classes=["A", "B"])
+    model.save(tmp_path / "model")
+    again = rosenblatt.load(tmp_path / "model")
+    assert again.predict(X) == model.predict(X)
+    for closed in (again, SequencePerceptron(random_state=0).fit(X, y)):
+        with pytest.raises(ValueError, match="cannot learn on"):
+            closed.partial_fit(X, y)
+    for setting in ({"early_stopping": True}, {"order": "active"}):
+        with pytest.raises(ValueError, match="needs all sentences in memory"):
+            SequencePerceptron(**setting).partial_fit(X, y, classes=["A", "B", "C"])
+
+
+def test_chunks_are_learnt_in_batches():
+    X = [["in", "New", "York", "we"], ["Oslo", "is", "Oslo"], ["New", "Delhi"]]
+    y = [["O", "B-X", "I-X", "O"], ["B-X", "O", "B-X"], ["B-X", "I-X"]]
+    model = SequencePerceptron()
+    for _ in range(10):
+        for x, tags in zip(X, y, strict=True):
+            model.partial_fit([x], [tags], classes=["B-X", "I-X", "O"])
+    assert model.scheme_ == "IOB2"
+    assert model.predict(X) == y
+
+
+def test_features_without_weights_are_forgotten_on_the_way(monkeypatch):
+    monkeypatch.setattr(learning, "SPARE", 0)
+    X, y = made(9, n_sentences=60)
+    kept = SequencePerceptron(features=TEMPLATES)
+    for x, tags in zip(X, y, strict=True):
+        kept.partial_fit([x], [tags], classes=["A", "B", "C"])
+    monkeypatch.undo()
+    other = SequencePerceptron(features=TEMPLATES)
+    for x, tags in zip(X, y, strict=True):
+        other.partial_fit([x], [tags], classes=["A", "B", "C"])
+    assert named_weights(kept) == named_weights(other)
 
 
 @pytest.mark.parametrize("solution", ["last", "average"])
@@ -295,6 +441,8 @@ def test_what_cannot_be_learnt_from_is_named(X, y, words):
         ({"features": [3]}, "as strings"),
         ({"features": ["lemma[0]"]}, "neither a column"),
         ({"margin": -1}, "margin must be"),
+        ({"rule": "arow"}, "rule must be"),
+        ({"rule": "pa", "margin": 0}, 'rule="pa" makes steps'),
         ({"solution": "vote"}, "solution must be"),
     ],
 )

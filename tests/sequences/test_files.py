@@ -2,14 +2,29 @@
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import rosenblatt
-from rosenblatt.sequences.files import evaluate_file, tag_file, train_tagger
+from rosenblatt.sequences import files
+from rosenblatt.sequences.files import evaluate_file, tagged_pieces, train_tagger
 
 SHARED = Path(os.environ.get("ROSENBLATT_DATA", Path(__file__).parents[3] / "shared" / "data"))
+SENTENCES = """the/DET old/ADJ dog/NOUN barks/VERB
+a/DET cat/NOUN sleeps/VERB
+dogs/NOUN bark/VERB
+the/DET bark/NOUN fell/VERB
+a/DET red/ADJ bark/NOUN
+the/DET old/ADJ sleep/VERB
+an/DET old/ADJ red/ADJ dog/NOUN fell/VERB
+cats/NOUN fell/VERB
+"""
 TRAINING = "the/DET dog/NOUN barks/VERB\na/DET cat/NOUN sleeps/VERB\n"
+
+
+def tag_file(tagger, path, kind=None):
+    return b"".join(tagged_pieces(tagger, path, kind))
 
 
 @pytest.fixture
@@ -50,6 +65,64 @@ def test_words_are_known_without_the_lexicon(tmp_path):
     path.write_text(TRAINING)
     small = rosenblatt.train(path, features=["word[0]"])
     assert evaluate_file(small, str(path)).unknown == 0
+
+
+@pytest.fixture
+def in_pieces(monkeypatch):
+    """Files are larger than memory, and read a few sentences at a time."""
+    monkeypatch.setattr(files, "IN_MEMORY", 100)
+    monkeypatch.setattr(files, "PIECE", 60)
+
+
+@pytest.mark.parametrize("text", [SENTENCES, SENTENCES.replace("DET", "B-X").replace("ADJ", "I-X")])
+def test_a_stream_in_order_is_the_file_in_memory(tmp_path, in_pieces, monkeypatch, text):
+    path = tmp_path / "a.tagged"
+    path.write_text(text.replace("NOUN", "O").replace("VERB", "O") if "B-X" in text else text)
+    streamed, sentences, tokens = train_tagger(str(path), "tagged", order="fixed", max_iter=3)
+    monkeypatch.undo()
+    whole, *size = train_tagger(str(path), "tagged", order="fixed", max_iter=3)
+    assert [sentences, tokens] == size
+    assert streamed.scheme_ == whole.scheme_ == ("IOB2" if "B-X" in text else None)
+    assert streamed.history_ == whole.history_
+    assert streamed.n_features_ == whole.n_features_
+    assert streamed._lexicon.words == whole._lexicon.words
+    names = [streamed._dictionary.name(row) for row in range(streamed.n_features_)]
+    others = [whole._dictionary.name(row) for row in range(whole.n_features_)]
+    width = whole._settings().width
+    rows = [model._weights.emissions.reshape(-1, width).tolist() for model in (streamed, whole)]
+    assert dict(zip(names, rows[0], strict=True)) == dict(zip(others, rows[1], strict=True))
+
+
+def test_a_stream_from_a_pipe_is_that_of_the_file(tmp_path, in_pieces, monkeypatch):
+    path = tmp_path / "a.tagged"
+    path.write_text(SENTENCES)
+    wanted, *_ = train_tagger(str(path), "tagged", random_state=0)
+    read, write = os.pipe()
+    os.write(write, SENTENCES.encode())
+    os.close(write)
+    with open(read, "rb") as file:
+        monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=file))
+        found, *_ = train_tagger("-", "tagged", random_state=0)
+    assert found.history_ == wanted.history_
+    assert found.n_features_ == wanted.n_features_
+
+
+def test_what_needs_memory_is_refused_for_streams(tmp_path, in_pieces):
+    path = tmp_path / "a.tagged"
+    path.write_text(SENTENCES)
+    with pytest.raises(ValueError, match="early_stopping=True needs all sentences in memory"):
+        train_tagger(str(path), "tagged", early_stopping=True)
+
+
+def test_several_files_are_read_one_after_the_other(tmp_path):
+    lines = SENTENCES.splitlines(keepends=True)
+    (tmp_path / "1.tagged").write_text("".join(lines[:3]).rstrip())
+    (tmp_path / "2.tagged").write_text("".join(lines[3:]))
+    _, sentences, _ = train_tagger(str(tmp_path / "*.tagged"), "tagged", random_state=0)
+    assert sentences == len(lines)
+    (tmp_path / "2.tagged").write_text("a/B b")
+    with pytest.raises(ValueError, match=r"2.tagged, line 1: 'b' is not as word/TAG is"):
+        train_tagger(str(tmp_path / "*.tagged"), "tagged")
 
 
 def test_files_of_other_formats(tagger, tmp_path):

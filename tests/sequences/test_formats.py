@@ -2,10 +2,13 @@
 
 import gzip
 
+import numpy as np
 import pytest
 
+from rosenblatt.reading.sources import Source
+from rosenblatt.sequences import formats
 from rosenblatt.sequences.endings import format_of
-from rosenblatt.sequences.formats import Layout, filled, layout_of, read_tagged
+from rosenblatt.sequences.formats import Layout, filled, read_pieces, read_tagged
 
 TREE = """# text = I can't
 1\tI\tI\tPRON\tPRP\t_\t2\tnsubj\t_\t_
@@ -20,10 +23,17 @@ TREE = """# text = I can't
 COLUMNS = "-DOCSTART- -X- O\n\nHe PRP B-NP\nwent VBD B-VP\r\n\n\n# NN B-NP\n"
 
 
+def whole(path, kind):
+    return next(read_pieces(Source(path), kind, 1 << 20))
+
+
+def layout_of(path, kind, label):
+    return formats.layout_of(whole(path, kind), kind, label)
+
+
 def read(path, layout, with_tags=True):
-    return read_tagged(
-        str(path), layout, ("word", "pos", "column2")[: len(layout.fields)], with_tags
-    )
+    piece, columns = whole(path, layout.format), ("word", "pos", "column2")
+    return read_tagged(piece, layout, columns[: len(layout.fields)], with_tags)
 
 
 def words(file):
@@ -88,13 +98,13 @@ def test_words_with_their_tags(tmp_path):
 @pytest.mark.parametrize(
     ("text", "kind", "words"),
     [
-        ("a b\nc\n", "conll", "line 2: 1 columns, where other lines have 2"),
+        ("a b\nc\n", "conll", "line 2: 1 columns, where 2 are needed"),
         ("a\nb\n", "conll", "one column only"),
         ("1\ta\n", "conllu", "line 1: 2 columns, where 10 are needed"),
         ("a/A b\n", "tagged", "line 1: 'b' is not as word/TAG is"),
         ("a b\n", "text", "plain text"),
-        ("\n", "conll", "is empty"),
-        ("# only this\n", "conllu", "has no tokens"),
+        ("a b\nc d e\n", "conll", "line 1: 2 columns, where 3 are needed"),
+        ("\n", "conll", "has no tokens"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_line(tmp_path, text, kind, words):
@@ -116,3 +126,33 @@ def test_other_refusals(tmp_path):
     assert format_of("a.csv", None) is None
     assert format_of("a.csv", "conll") == "conll"
     assert format_of("a", "csv") is None
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [(TREE, "conllu"), (COLUMNS, "conll"), (COLUMNS.replace("\n", "\r\n"), "conll")],
+)
+@pytest.mark.parametrize("size", [1, 7, 64, 1000])
+def test_pieces_are_whole_sentences(tmp_path, text, kind, size):
+    path = tmp_path / "a"
+    path.write_bytes(text.encode())
+    pieces = list(read_pieces(Source(path), kind, size))
+    assert b"".join(piece.data for piece in pieces) == text.encode()
+    layout = layout_of(path, kind, None)
+    found = [read_tagged(piece, layout, ("word", "pos"), with_tags=False) for piece in pieces]
+    assert [word for file in found for word in words(file)] == words(read(path, layout))
+    lengths = [np.diff(file.sentences.starts).tolist() for file in found]
+    wanted = np.diff(read(path, layout).sentences.starts).tolist()
+    assert [length for some in lengths for length in some] == wanted
+    for piece in pieces:
+        assert text.encode().startswith(b"".join(p.data for p in pieces[: pieces.index(piece)]))
+        before = b"".join(p.data for p in pieces[: pieces.index(piece)])
+        assert piece.lines_before == before.count(b"\n")
+
+
+def test_an_error_in_a_later_piece_has_its_line(tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_text("a A\n\n" * 20 + "b\n")
+    *_, last = read_pieces(Source(path), "conll", 10)
+    with pytest.raises(ValueError, match="line 41: 1 columns, where 2 are needed"):
+        read_tagged(last, Layout("conll", (0,), 1), ("word",), with_tags=True)

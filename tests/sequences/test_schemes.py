@@ -7,7 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rosenblatt.sequences.schemes import forbidden_in, parts_of, scheme_of
+from rosenblatt.sequences.schemes import forbidden_in, parts_of
+from rosenblatt.sequences.tagset import tag_set
+
+
+def scheme_of(names, codes, starts):
+    found = tag_set(np.array(names), True, False, lambda: [(codes, starts)])
+    return found.scheme and (found.scheme, found.inside(codes, starts))
+
 
 CHUNKS = st.lists(
     st.lists(st.tuples(st.sampled_from(["", "NP", "VP"]), st.integers(1, 3)), max_size=6),

@@ -114,6 +114,11 @@ class LinearClassifier(OnlineClassifier):
             Weights of the rows; they scale the steps, and a row of weight 0 is never seen.
         coef_init, intercept_init : array-like, default=None
             Where to start instead of zero, in the shapes of ``coef_`` and ``intercept_``.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
         """
         self._check_parameters()
         start = coef_init, intercept_init
@@ -152,11 +157,20 @@ class LinearClassifier(OnlineClassifier):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As for ``fit``.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
         classes : array-like of shape (n_classes,), default=None
             All labels that will ever come; needed in the first call, unless y has a column for
             each.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, as for ``fit``.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
         """
         self._check_parameters("batch")
         first = not self.__sklearn_is_fitted__()
@@ -191,6 +205,11 @@ class LinearClassifier(OnlineClassifier):
         y : object
             Its label, one of those that the first call of ``partial_fit`` or ``fit`` knew.
 
+        Returns
+        -------
+        self
+            The fitted classifier.
+
         Examples
         --------
         >>> from rosenblatt import Perceptron
@@ -219,6 +238,11 @@ class LinearClassifier(OnlineClassifier):
         ----------
         x : array-like of shape (n_features,)
             The row.
+
+        Returns
+        -------
+        object
+            One of ``classes_``.
         """
         row = self._one_row(x)
         self._refuse_label_sets("predict_one")
@@ -286,6 +310,11 @@ class LinearClassifier(OnlineClassifier):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Of ``classes_``, the one with the highest score.
         """
         scores = self.decision_function(X)
         chosen = self._learner.choose(scores)
@@ -337,6 +366,15 @@ class LinearClassifier(OnlineClassifier):
 
         For the theory of two classes, which speaks of these whatever ``solution`` predicts with;
         refused when the run did not start at zero or its steps differed.
+
+        Returns
+        -------
+        weights : ndarray of shape (n_features,)
+            The last w.
+        bias : float
+            The last b.
+        intercept_step : float
+            What a mistake adds to the bias, without the learning rate and the sign.
         """
         check_is_fitted(self)
         if not self._plain or len(self.classes_) != 2 or self._learner.multilabel:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from ..sequences.evaluation import SequenceEvaluation
 
 SEQUENCES: dict[str, Any] = {"rich_help_panel": "Sequences", "show_default": False}
-OURS = {"solution", "order", "epochs", "early_stopping", "seed", "margin"}
+OURS = {"solution", "order", "epochs", "early_stopping", "seed", "rule", "margin", "C"}
 """The options of learning that taggers have."""
 
 
@@ -122,7 +122,9 @@ def parameters_of(learning: LearningOptions, sequence: SequenceOptions) -> dict[
         "solution": learning.solution and learning.solution.value,
         "order": learning.order and learning.order.value,
         "max_iter": learning.epochs,
+        "rule": learning.rule and learning.rule.value,
         "margin": learning.margin,
+        "C": learning.C,
         "early_stopping": learning.early_stopping or None,
         "random_state": learning.seed,
     }
@@ -201,18 +203,18 @@ def predict_sequences(
     tagger: "SequencePerceptron", data: str, output: Path | None, kind: str | None
 ) -> None:
     """Write a file back with its tags filled in."""
-    from ..sequences.files import tag_file
+    from ..sequences.files import tagged_pieces
 
-    tagged = tag_file(tagger, data, kind)
     if output is None:
         sys.stdout.flush()
-        sys.stdout.buffer.write(tagged)
+        for piece in tagged_pieces(tagger, data, kind):
+            sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
         return
     from ..disk import replacing
 
-    with replacing(output) as temporary:
-        temporary.write_bytes(tagged)
+    with replacing(output) as temporary, open(temporary, "wb") as file:
+        file.writelines(tagged_pieces(tagger, data, kind))
 
 
 def score_sequences(

@@ -115,6 +115,7 @@ def training_of(
 ) -> "FileTraining":
     """How to learn, and who hears of it."""
     from ..files import FileOptions, FileTraining, Keeper
+    from ..parameters import is_open
 
     given = learning.names(), learning.window, result.holdout, cache, result.progress_every
     options = FileOptions(*given)
@@ -125,7 +126,8 @@ def training_of(
     if result.progressive is not None:
         listener.log = result.progressive.open("w", encoding="utf-8")
     rule, parameters = way_of(learning, once)
-    return FileTraining(parameters, options, listener, keeper, rule=rule)
+    open_rule = is_open(*learning.stated(once)) and not learning.tune
+    return FileTraining(parameters, options, listener, keeper, rule=rule, open=open_rule)
 
 
 def listener_of(result: ResultOptions) -> "Quiet":

@@ -15,6 +15,7 @@ from .compiling import compiled, helper, inlined
 from .vectors import add_rows, max_plus
 
 IMPOSSIBLE = np.float32(-1e30)
+ROUNDING = 1e-5  # of what scores in single precision can tell
 
 
 class Tokens(NamedTuple):
@@ -29,12 +30,19 @@ class Tokens(NamedTuple):
 
 
 class PathWeights(NamedTuple):
-    """What the score of a path is made of: features of tokens, transitions, and the last tag."""
+    """What the score of a path is made of: features of tokens, transitions, and the last tag.
+
+    While they are learnt, features get rows of emissions when they are moved first: ``rows`` has
+    the row of each, row 0 stays zero for those without one, and ``used[0]`` are in use. Else
+    ``rows`` is None, and features are rows.
+    """
 
     emissions: np.ndarray
     transitions: np.ndarray
     pairs: np.ndarray
     last: np.ndarray
+    rows: np.ndarray | None = None
+    used: np.ndarray | None = None
 
 
 class PathSums(NamedTuple):
@@ -49,7 +57,8 @@ class PathSettings(NamedTuple):
     """How many tags there are, as numbers and as whole vectors; how they depend, and learn.
 
     ``markov`` is how many tags before one it depends on. ``margin`` times the squared length of a
-    token's features is what the right tag must lead by.
+    token's features is what the right tag must lead by. With ``C`` above 0, steps are passive-
+    aggressive, at most C, and it must lead by the margin itself.
     """
 
     tags: int
@@ -57,6 +66,7 @@ class PathSettings(NamedTuple):
     markov: int
     greedy: bool
     margin: float
+    C: float = 0.0
 
 
 class Room(NamedTuple):
@@ -87,7 +97,8 @@ def score_tokens(tokens, first, count, weights, width, scores):
     features, starts, values = tokens
     for i in range(count):
         begin, end = np.int64(starts[first + i]), np.int64(starts[first + i + 1])
-        add_rows(weights.emissions, features, values, begin, end, scores, i * width, width)
+        table, rows, place = weights.emissions, weights.rows, i * width
+        add_rows(table, rows, features, values, begin, end, scores, place, width)
 
 
 @compiled
@@ -271,12 +282,44 @@ def value_of(k, values):
 
 
 @inlined
+def demanded_of(tokens, i, settings):
+    """By how much the right tag of token i must lead."""
+    if settings.C > 0:
+        return np.float32(settings.margin)
+    return np.float32(settings.margin) * squared_length(tokens, i)
+
+
+@inlined
+def row_of(feature, weights):
+    """The row of a feature's weights; a new one if it has none yet."""
+    row = np.int64(weights.rows[feature])
+    if row == 0:
+        row = weights.used[0]
+        weights.rows[feature] = row
+        weights.used[0] += 1
+    return row
+
+
+@helper
+def rows_lacking(tokens, first, n, weights, width):
+    """How many more rows there must be for all features of some tokens to be moved; 0 if none."""
+    begin, end = np.int64(tokens.starts[first]), np.int64(tokens.starts[first + n])
+    free = len(weights.emissions) // width - weights.used[0]
+    if end - begin <= free:
+        return 0
+    new = 0
+    for k in range(begin, end):
+        new += weights.rows[tokens.features[k]] == 0
+    return max(0, new - free)
+
+
+@inlined
 def move_emissions(tokens, i, right, wrong, step, time, weights, sums, settings):
     """Move the weights of a token's features from a wrong tag to the right one."""
     features, starts, values = tokens
     width, tags = settings.width, settings.tags
     for k in range(np.int64(starts[i]), np.int64(starts[i + 1])):
-        row, change = np.int64(features[k]), step * value_of(k, values)
+        row, change = row_of(features[k], weights), step * value_of(k, values)
         weights.emissions[row * width + right] += np.float32(change)
         weights.emissions[row * width + wrong] -= np.float32(change)
         if len(sums.emissions) > 0:
@@ -336,16 +379,39 @@ def lead_of_right(right, first, n, room, weights, settings):
     return lead
 
 
+@inlined
+def aggressive_step(demanded, lead, distance, C):
+    """The smallest step after which the lead is as demanded, at most C."""
+    return min(C, (demanded - lead) / distance) if distance > 0 else 0.0
+
+
+@helper
+def learn_path(tokens, right, first, n, lead, demanded, time, room, weights, sums, settings):
+    """Move the weights from the path that was found to the right one; how far."""
+    if settings.C == 0:
+        move_paths(tokens, right, first, n, 1.0, time, room, weights, sums, settings)
+        return 1.0
+    if demanded - lead <= ROUNDING * demanded:  # as a step before has made it
+        return 0.0
+    move_paths(tokens, right, first, n, 1.0, time, room, weights, sums, settings)
+    score_tokens(tokens, first, n, weights, settings.width, room.scores)
+    # a step of 1 adds ‖Φ(x, y) - Φ(x, z)‖² to the lead
+    distance = lead_of_right(right, first, n, room, weights, settings) - lead
+    step = aggressive_step(demanded, lead, distance, settings.C)
+    move_paths(tokens, right, first, n, step - 1.0, time, room, weights, sums, settings)
+    return step
+
+
 @compiled
 def learn(tokens, sequences, right, order, start, seen, weights, sums, settings, room, log):
     """Where the best path is wrong, add Φ(x, y) - Φ(x, z) to the weights (Collins 2002).
 
     While learning, wrong tags are favoured by the margin, so that the right path must lead the
-    others by it for each wrong tag. Returns how far it got, how many updates it made, and how much
-    the found paths led; it stops when the log is full.
+    others by it for each wrong tag. With C, the step is that of 1-best MIRA (McDonald, Crammer &
+    Pereira 2005; Crammer et al. 2006). Returns how far it got, how many updates it made, how much
+    the found paths led, and how many rows of weights it lacks; it stops when the log is full.
     """
     updates, loss, width = 0, 0.0, settings.width
-    margin = np.float32(settings.margin)
     for t in range(start, len(order)):
         s = np.int64(order[t])
         first, n = sequences[s], sequences[s + 1] - sequences[s]
@@ -354,26 +420,28 @@ def learn(tokens, sequences, right, order, start, seen, weights, sums, settings,
         score_tokens(tokens, first, n, weights, width, room.scores)
         demanded = 0.0
         for i in range(n):
-            bonus = margin * squared_length(tokens, first + i)
+            bonus = demanded_of(tokens, first + i, settings)
             room.scores[i * width + np.int64(right[first + i])] -= bonus
         find_path(room, n, weights, settings, right, first)
         wrong = False
         for i in range(n):
             if room.path[i] != right[first + i]:
                 wrong = True
-                demanded += margin * squared_length(tokens, first + i)
+                demanded += demanded_of(tokens, first + i, settings)
         if wrong:
-            if updates == len(log):
-                return t, updates, loss
+            lacking = rows_lacking(tokens, first, n, weights, width)
+            if updates == len(log) or lacking > 0:
+                return t, updates, loss, lacking
             lead = lead_of_right(right, first, n, room, weights, settings) + demanded
-            time = np.float64(seen + t)
-            move_paths(tokens, right, first, n, 1.0, time, room, weights, sums, settings)
-            log[updates].position = t
-            log[updates].margin = lead
-            log[updates].step = 1.0
-            loss -= lead if lead < 0 else 0.0
-            updates += 1
-    return len(order), updates, loss
+            asked = lead, demanded, np.float64(seen + t)
+            step = learn_path(tokens, right, first, n, *asked, room, weights, sums, settings)
+            if step > 0:
+                log[updates].position = t
+                log[updates].margin = lead
+                log[updates].step = step
+                loss -= lead if lead < 0 else 0.0
+                updates += 1
+    return len(order), updates, loss, 0
 
 
 @compiled
@@ -382,54 +450,43 @@ def learn_greedily(
 ):
     """Where the best tag after those before it is wrong, move both at once, token by token.
 
-    Tags before are those that were found, right or wrong. ``seen`` counts tokens. Returns how far
-    it got, the updates, how much wrong tags led, and the tokens seen; it stops before a sequence
-    for which the log may be too short.
+    Tags before are those that were found, right or wrong. ``seen`` counts tokens. Returns what
+    ``learn`` does, and the tokens seen; it stops before a sequence for which the log may be too
+    short.
     """
     updates, loss, tags, width = 0, 0.0, settings.tags, settings.width
     for t in range(start, len(order)):
         s = np.int64(order[t])
         first, n = sequences[s], sequences[s + 1] - sequences[s]
-        if updates + n > len(log):
-            return t, updates, loss, seen
+        lacking = rows_lacking(tokens, first, n, weights, width)
+        if updates + n > len(log) or lacking > 0:
+            return t, updates, loss, lacking, seen
         for i in range(n):
-            begin, end = np.int64(tokens.starts[first + i]), np.int64(tokens.starts[first + i + 1])
-            features, values = tokens.features, tokens.values
-            place = i * width
-            add_rows(weights.emissions, features, values, begin, end, room.scores, place, width)
+            place, y = i * width, np.int64(right[first + i])
+            score_tokens(tokens, first + i, 1, weights, width, room.scores[place : place + width])
             add_moves(room, i, weights, settings)
-            y = np.int64(right[first + i])
             found = best_of(room.scores, place, tags, weights.last, 0, 1, y)
-            bonus = np.float32(settings.margin) * squared_length(tokens, first + i)
-            room.scores[place + y] -= bonus
+            bonus = np.float64(demanded_of(tokens, first + i, settings))
+            room.scores[place + y] -= np.float32(bonus)
             rival = best_of(room.scores, place, tags, weights.last, 0, 1, y)
             if rival != y:
                 lead = np.float64(room.scores[place + y]) - room.scores[place + rival] + bonus
                 earlier, before = context_of(i, tags, settings.markov, room.path)
-                time = np.float64(seen)
-                move_emissions(tokens, first + i, y, rival, 1.0, time, weights, sums, settings)
-                for tag, step in ((y, 1.0), (rival, -1.0)):
-                    move_transition(earlier, before, tag, step, time, weights, sums, settings)
+                time, step = np.float64(seen), 1.0
+                if settings.C > 0:
+                    distance = 2.0 * (squared_length(tokens, first + i) + settings.markov)
+                    step = aggressive_step(bonus, lead, distance, settings.C)
+                move_emissions(tokens, first + i, y, rival, step, time, weights, sums, settings)
+                for tag, signed in ((y, step), (rival, -step)):
+                    move_transition(earlier, before, tag, signed, time, weights, sums, settings)
                 log[updates].position = t
                 log[updates].margin = lead
-                log[updates].step = 1.0
+                log[updates].step = step
                 loss -= lead if lead < 0 else 0.0
                 updates += 1
             room.path[i] = found
             seen += 1
-    return len(order), updates, loss, seen
-
-
-@compiled
-def find_moved(weights, sums, settings, moved):
-    """Mark the features whose weights are or were not zero."""
-    width, tags = settings.width, settings.tags
-    for row in range(len(moved)):
-        for t in range(tags):
-            there = len(sums.emissions) > 0 and sums.emissions[row * tags + t] != 0
-            if there or weights.emissions[row * width + t] != 0:
-                moved[row] = True
-                break
+    return len(order), updates, loss, 0, seen
 
 
 # The best path through each tag of each token.

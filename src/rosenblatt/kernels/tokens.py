@@ -130,11 +130,12 @@ def find(table, keys, numbers):
 
 
 @compiled
-def number_keys(table, keys, count, numbers, firsts):
-    """Number each key, new ones from count on; where each was met first; how many there are.
+def number_keys(table, keys, known, numbers, firsts):
+    """Number each key, new ones from ``known`` on; where each of these is; how many are known then.
 
     The table must have room. A key of 0 is ABSENT.
     """
+    count = known
     for k in range(len(keys)):
         if keys[k] == 0:
             numbers[k] = ABSENT
@@ -142,7 +143,7 @@ def number_keys(table, keys, count, numbers, firsts):
         place = place_of(table, keys[k])
         if table.keys[place] == 0:
             table.keys[place], table.numbers[place] = keys[k], count
-            firsts[count] = k
+            firsts[count - known] = k
             count += 1
         numbers[k] = table.numbers[place]
     return count

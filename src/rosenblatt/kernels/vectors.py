@@ -39,11 +39,14 @@ def eight_of(builder, number):
 
 
 @intrinsic
-def add_rows(context, rows, features, values, first, last, out, place, width):
-    """Set a row of ``out`` to the sum of the rows of features first to last, times values."""
+def add_rows(context, rows, places, features, values, first, last, out, place, width):
+    """Set a row of ``out`` to the sum of the rows of features first to last, times values.
+
+    ``places`` says which row a feature has, unless that is None.
+    """
 
     def generate(context, builder, signature, arguments):
-        weights, numbers, factors, first, last, out, place, width = arguments
+        weights, places, numbers, factors, first, last, out, place, width = arguments
         kinds = signature.args
         size, vector = ir.IntType(64), ir.VectorType(ir.FloatType(), LANES)
         zero = ir.Constant(vector, [0.0] * LANES)
@@ -57,27 +60,31 @@ def add_rows(context, rows, features, values, first, last, out, place, width):
                 for total in totals:
                     builder.store(zero, total)
                 with cgutils.for_range_slice(builder, first, last, size(1), size) as (k, _):
-                    number = builder.load(pointer_to(context, builder, kinds[1], numbers, k))
-                    row = builder.add(builder.mul(builder.zext(number, size), width), lane)
-                    if not isinstance(kinds[2], types.NoneType):
-                        factor = builder.load(pointer_to(context, builder, kinds[2], factors, k))
+                    number = builder.load(pointer_to(context, builder, kinds[2], numbers, k))
+                    number = builder.zext(number, size)
+                    if not isinstance(kinds[1], types.NoneType):
+                        at = pointer_to(context, builder, kinds[1], places, number)
+                        number = builder.zext(builder.load(at), size)
+                    row = builder.add(builder.mul(number, width), lane)
+                    if not isinstance(kinds[3], types.NoneType):
+                        factor = builder.load(pointer_to(context, builder, kinds[3], factors, k))
                         factor = eight_of(builder, factor)
                     for v, total in enumerate(totals):
                         there = builder.add(row, size(v * LANES))
                         at = pointer_to(context, builder, kinds[0], weights, there)
                         eight = load_eight(builder, at)
-                        if not isinstance(kinds[2], types.NoneType):
+                        if not isinstance(kinds[3], types.NoneType):
                             eight = builder.fmul(eight, factor)
                         builder.store(builder.fadd(builder.load(total), eight), total)
                 for v, total in enumerate(totals):
                     there = builder.add(builder.add(place, lane), size(v * LANES))
-                    at = pointer_to(context, builder, kinds[5], out, there)
+                    at = pointer_to(context, builder, kinds[6], out, there)
                     store_eight(builder, builder.load(total), at)
             begin = end
         return context.get_dummy_value()
 
     size = types.int64
-    return types.void(rows, features, values, size, size, out, size, size), generate
+    return types.void(rows, places, features, values, size, size, out, size, size), generate
 
 
 @intrinsic

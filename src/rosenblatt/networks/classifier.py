@@ -46,11 +46,7 @@ class PerceptronNetwork(OnlineClassifier):
     """Grow a network one perceptron at a time, until it makes no mistake on the training rows.
 
     Every unit is trained by the perceptron rule alone, and is at least as good as one that is known
-    to mend a mistake; so on rows that do not contradict each other the errors fall to zero. Frean
-    (1990), "The upstart algorithm", Neural Computation 2(2); Mézard & Nadal (1989), "Learning in
-    feedforward layered networks: the tiling algorithm", Journal of Physics A 22(12); Gallant
-    (1990), "Perceptron-based learning algorithms", IEEE Transactions on Neural Networks 1(2): tower
-    and pyramid.
+    to mend a mistake; so on rows that do not contradict each other the errors fall to zero.
 
     Parameters
     ----------
@@ -95,6 +91,22 @@ class PerceptronNetwork(OnlineClassifier):
         The errors after each unit.
     stop_reason_ : str
         "separated", "max_units" or "no_improvement"; of several networks the worst.
+
+    See Also
+    --------
+    KernelPerceptron : The other road past a line.
+    Perceptron : A single unit.
+
+    References
+    ----------
+    Frean (1990), "The upstart algorithm: a method for constructing and training feedforward neural
+    networks", Neural Computation 2(2), 198-209.
+
+    Mézard & Nadal (1989), "Learning in feedforward layered networks: the tiling algorithm", Journal
+    of Physics A 22(12), 2191-2203.
+
+    Gallant (1990), "Perceptron-based learning algorithms", IEEE Transactions on Neural Networks
+    1(2), 179-191: tower and pyramid.
 
     Examples
     --------
@@ -142,6 +154,11 @@ class PerceptronNetwork(OnlineClassifier):
             The rows.
         y : array-like of shape (n_samples,)
             Their labels.
+
+        Returns
+        -------
+        self
+            The fitted network.
         """
         self._check_parameters()
         with self._unchanged_by_errors():
@@ -229,6 +246,11 @@ class PerceptronNetwork(OnlineClassifier):
         ----------
         X : array-like of shape (n_samples, n_features)
             The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Of ``classes_``.
         """
         scores = self.decision_function(X)
         return np.asarray(self.classes_[chosen(scores, "negative")])

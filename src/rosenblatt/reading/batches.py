@@ -13,10 +13,34 @@ from ..rows import joined, matrix_of, n_rows, rows_between
 class Batch(NamedTuple):
     """Some rows, and how far the reader got with them.
 
-    ``labels`` are numbers or strings, sets of these where rows may have several, or None if there
-    are none; Vowpal Wabbit's rows without one have NaN. ``width`` is the number of columns known so
-    far, ``bytes_read`` counts what was taken from the source, before decompression, and
-    ``lines`` what was read of it. ``ids`` are the names of the rows, where a column has them.
+    Attributes
+    ----------
+    rows : Rows
+        As kernels see them; ``X`` is the same as an array or a matrix.
+    labels : ndarray, LabelSets or None
+        Numbers or strings, sets of these where rows may have several, None if there are none;
+        Vowpal Wabbit's rows without a label have NaN.
+    weights : ndarray or None
+        Of the rows, if not all are 1.
+    width : int
+        The number of columns known so far.
+    bytes_read : int
+        What was taken from the source so far, before decompression.
+    lines : int
+        What was read of it so far.
+    ids : ndarray or None
+        The names of the rows, where a column has them.
+
+    See Also
+    --------
+    Reader : Yields these.
+
+    Examples
+    --------
+    >>> from rosenblatt import read
+    >>> (batch,) = read([{"size": 3, "kind": "a"}, {"size": 1, "kind": "b"}], scale="none")
+    >>> batch.X.tolist(), batch.y.tolist(), batch.width
+    ([[3.0], [1.0]], ['a', 'b'], 1)
     """
 
     rows: Rows

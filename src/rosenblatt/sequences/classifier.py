@@ -1,6 +1,6 @@
 """The structured perceptron as a scikit-learn estimator over lists of sentences."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import chain, pairwise
 from os import PathLike
 from pathlib import Path
@@ -18,11 +18,12 @@ from ..rows import Array
 from ..storage.model import Model
 from ..training.history import Epoch, History
 from ..training.run import Run
-from .encoding import Dictionary, by_frequency
+from .encoding import Dictionary
 from .explaining import TokenExplanation, explanations
 from .formats import Layout
+from .learning import Learning, Tagged, survey
 from .lexicon import Lexicon
-from .schemes import Scheme, forbidden_in, parts_of, scheme_of
+from .schemes import Scheme
 from .sentences import (
     FEATURES,
     Sentences,
@@ -33,7 +34,7 @@ from .sentences import (
 )
 from .state import PathState, Shape
 from .storing import model_of, restore
-from .strings import Strings, Typed
+from .tagset import TagSet, check_classes, classes_of, codes_of, tag_set
 from .task import SequenceTask, decode
 from .templates import (
     LEXICON,
@@ -44,16 +45,12 @@ from .templates import (
     written,
 )
 
-MOST_TAGS = 10_000
-MOST_WEIGHTS = 2**28
-
 
 class SequencePerceptron(OnlineClassifier):
     """Learn to tag sequences by correcting the best path where it is wrong.
 
-    Collins (2002), "Discriminative training methods for hidden Markov models: theory and
-    experiments with perceptron algorithms", EMNLP. The tags of a sentence are found together, by
-    what is seen of its tokens and by which tags follow which.
+    The structured perceptron of Collins (2002). The tags of a sentence are found together, by what
+    is seen of its tokens and by which tags follow which.
 
     Parameters
     ----------
@@ -71,7 +68,12 @@ class SequencePerceptron(OnlineClassifier):
         predicted where it cannot be, and ends of chunks are told from middles inside.
     margin : float, default=1.0
         By how much the right tag must lead, in updates: times the squared length of the token's
-        features, which is their number if all are 1.
+        features, which is their number if all are 1. With ``rule="pa"``, the lead itself.
+    rule : {"perceptron", "pa"}, default="perceptron"
+        What is done where a path is wrong: the same step always, or the smallest that gives the
+        right path its lead, at most ``C``, which is 1-best MIRA (McDonald, Crammer & Pereira 2005).
+    C : float, default=0.01
+        The longest step of ``rule="pa"``.
     solution : {"average", "last"}, default="average"
         Which weights predict: the mean of all there were, or the last.
     order : {"each", "once", "fixed", "active"}, default="each"
@@ -111,6 +113,16 @@ class SequencePerceptron(OnlineClassifier):
     history_ : list of Epoch
         One record per epoch; rows are sentences, or tokens if each is learnt by itself.
 
+    See Also
+    --------
+    Perceptron : For rows that have nothing to do with each other.
+    train : Makes a tagger of a file.
+
+    References
+    ----------
+    Collins (2002), "Discriminative training methods for hidden Markov models: theory and
+    experiments with perceptron algorithms", Proceedings of EMNLP, 1-8.
+
     Examples
     --------
     >>> X = [["the", "dog", "barks"], ["a", "cat", "sleeps"]]
@@ -124,6 +136,8 @@ class SequencePerceptron(OnlineClassifier):
     _dictionary: Dictionary
     _lexicon: Lexicon
     _weights: PathWeights
+    _learning: Learning | None = None
+    """What ``partial_fit`` goes on with."""
     _scheme: Scheme | None
     _tags: list[str]
     _seen: int
@@ -139,6 +153,8 @@ class SequencePerceptron(OnlineClassifier):
         features: Any = None,
         constraints: str = "auto",
         margin: float = 1.0,
+        rule: str = "perceptron",
+        C: float = 0.01,
         solution: str = "average",
         order: str = "each",
         max_iter: int = 10,
@@ -153,6 +169,8 @@ class SequencePerceptron(OnlineClassifier):
         self.features = features
         self.constraints = constraints
         self.margin = margin
+        self.rule = rule
+        self.C = C
         self.solution = solution
         self.order = order
         self.max_iter = max_iter
@@ -173,6 +191,11 @@ class SequencePerceptron(OnlineClassifier):
             them.
         y : list of list
             The tag of each token.
+
+        Returns
+        -------
+        self
+            The fitted tagger.
         """
         self._check_parameters()
         sentences, tags = check_sentences(X, "X"), check_sentences(y, "y")
@@ -184,48 +207,111 @@ class SequencePerceptron(OnlineClassifier):
             self._fit(read_sentences(sentences, columns), flat, columns, templates)
         return self
 
+    def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
+        """Learn from more sentences, once and in their order.
+
+        New words and features are learnt as they come; the lexicon is that of the sentences so far.
+        What ``fit`` or ``load`` gave cannot learn on: it has the mean of the weights only.
+
+        Parameters
+        ----------
+        X, y : list of list
+            As for ``fit``.
+        classes : list, default=None
+            All tags that will ever come; needed in the first call.
+        """
+        self._check_parameters("pieces")
+        sentences, tags = check_sentences(X, "X"), check_sentences(y, "y")
+        check_lengths(sentences, tags)
+        first = self._learning is None
+        if first and self.__sklearn_is_fitted__():
+            raise ValueError(
+                "This model keeps only the weights that predict, and cannot learn on; begin a new "
+                "one with partial_fit."
+            )
+        known = check_classes(self._known_classes(classes, first))
+        columns = columns_of(sentences, self.features is not None) if first else self.columns_
+        read, flat = read_sentences(sentences, columns), list(chain.from_iterable(tags))
+        codes = codes_of(flat, known)
+        with self._unchanged_by_errors():
+            if first:
+                chunks = self._knows_chunks, self._is_greedy
+                own = tag_set(known, *chunks, lambda: [(codes, read.starts)], all_inside=True)
+                templates = templates_for(self.features, columns)
+                self._learning = self._begin(own, columns, templates)
+            learning = self._learning
+            assert learning is not None
+            inside = learning.tags.inside(codes, read.starts)
+            learning.count(read, inside)
+            history = History(1)
+            task = learning.task(read, inside)
+            Run(lambda: [task], learning.state, history).train()
+            learning.forget_many()
+            self.__dict__.pop("_weights", None)
+            self.n_mistakes_, self._seen = learning.state.mistakes, learning.state.seen
+            self._set_history(history.epochs, "max_iter")  # a clean batch proves nothing
+        return self
+
     def _fit(
         self, sentences: Sentences, tags: Any, columns: tuple[str, ...], templates: list[Template]
     ) -> None:
         """Learn from sentences that were read."""
-        self.classes_, codes = classes_and_codes(tags)
+        classes = check_classes(classes_of(tags))
+        codes, starts = codes_of(tags, classes), sentences.starts
+        own = tag_set(classes, self._knows_chunks, self._is_greedy, lambda: [(codes, starts)])
+        learning = self._begin(own, columns, templates)
+        codes, seed = own.inside(codes, starts), seed_of(self.random_state)
+        learnt, held = self._split(len(starts) - 1, seed)
+        counted = np.zeros(len(starts) - 1, bool)
+        counted[learnt] = True
+        learning.count(sentences, codes, counted)
+        task = learning.task(sentences, codes, counted)
+        learning.dictionary.forget_keys()
+        validate = self._validator(task, held) if len(held) else None
+        self._train(learning, lambda: [task], seed, validate)
+
+    def _fit_stream(
+        self,
+        pieces: Callable[[], Iterable[Tagged]],
+        columns: tuple[str, ...],
+        templates: list[Template],
+    ) -> tuple[int, int]:
+        """Learn from pieces that are read again in each epoch; the sentences and tokens read."""
+        own, *size = survey(pieces, self._knows_chunks, self._is_greedy)
+        learning = self._begin(own, columns, templates)
+        for sentences, tags in pieces():
+            codes = own.inside(codes_of(tags, own.classes), sentences.starts)
+            learning.count(sentences, codes)
+        self._train(learning, lambda: learning.tasks(pieces), seed_of(self.random_state))
+        return size[0], size[1]
+
+    def _begin(self, tags: TagSet, columns: tuple[str, ...], templates: list[Template]) -> Learning:
+        """Begin to learn some tags."""
+        self.classes_, self._tags, self._scheme = tags.classes, tags.names, tags.scheme
         self._dictionary, self._lexicon = Dictionary(columns, templates), Lexicon()
-        codes, forbidden = self._inner_tags(codes, sentences.starts)
-        seed = seed_of(self.random_state)
-        learnt, held = self._split(len(sentences.starts) - 1, seed)
-        if columns != (FEATURES,):  # a lexicon also tells which words are known
-            counted = np.zeros(len(sentences.starts) - 1, bool)
-            counted[learnt] = True
-            words = sentences.columns[columns[0]], sentences.starts
-            known = self._lexicon.learn(*words, codes, self._tags, counted)
-            sentences = sentences._replace(columns={**sentences.columns, LEXICON: known})
-        tokens = self._dictionary.encode(sentences, learning=True)
-        rows = by_frequency(tokens, self._dictionary.n_features)
-        refuse_too_many(len(rows), len(self._tags))
-        shape = Shape(len(rows), len(self._tags), self._order_of_tags)
-        state = PathState.zeros(shape, self.solution == "average", forbidden)
-        task = SequenceTask(
-            tokens, sentences.starts, codes.astype(np.uint16), learnt, self._settings(), len(rows)
-        )
-        self._train(task, state, held, seed, rows)
+        shape = Shape(len(tags.names), self._order_of_tags)
+        state = PathState.zeros(shape, self.solution == "average", tags.forbidden)
+        return Learning(tags, self._dictionary, self._lexicon, state, self._settings())
 
     def _train(
-        self, task: SequenceTask, state: PathState, held: Array, seed: int, rows: Array
+        self,
+        learning: Learning,
+        parts: Callable[[], Iterable[SequenceTask]],
+        seed: int,
+        validate: Any = None,
     ) -> None:
         """Train, and keep the weights that predict and what they are for."""
-        validate = self._validator(task, held) if len(held) else None
         history = History(self.max_iter, self.n_iter_no_change)
-        run = Run(lambda: [task], state, history, self.order, seed, validate=validate)
+        run = Run(parts, learning.state, history, self.order, seed, validate=validate)
         run.after_epoch = self._after_epoch
         with bar_of_epochs(self.verbose) as tell:
             for _, learnt in run.updates():
                 if tell is not None:
-                    done = learnt.position / max(len(task.everything), 1)
+                    done = learnt.position / max(len(run.task.everything), 1)
                     tell(run.epoch, done, f"{run.state.mistakes:,} updates")
         kept: PathState = run.outcome
-        moved = kept.moved(task.settings)
-        self._weights = kept.coefficients(moved)
-        self._dictionary.keep(rows[moved])
+        self._weights = learning.finished(kept, for_good=True)
+        self._learning = None
         self.n_mistakes_, self._seen = kept.mistakes, kept.seen
         self._set_history(history.epochs, history.stop_reason)
 
@@ -236,8 +322,13 @@ class SequencePerceptron(OnlineClassifier):
         ----------
         X : list of list
             Sentences, whose tokens are like those that the model was fitted on.
+
+        Returns
+        -------
+        list of list
+            The tag of each token.
         """
-        check_is_fitted(self)
+        self._ready()
         sentences = read_sentences(X, self.columns_)
         names = self.classes_.tolist()
         found = [names[code] for code in self._codes(sentences).tolist()]
@@ -253,6 +344,11 @@ class SequencePerceptron(OnlineClassifier):
             Sentences and their tags.
         sample_weight : None
             Not used.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
         """
         tags = check_sentences(y, "y")
         check_lengths(check_sentences(X, "X"), tags)
@@ -278,7 +374,7 @@ class SequencePerceptron(OnlineClassifier):
             A record for each token. ``lead`` is how far the best path through the tag is ahead of
             the best path through the runner-up.
         """
-        check_is_fitted(self)
+        self._ready()
         sentences = read_sentences([sentence], self.columns_)
         codes = self._inner_codes(sentences)
         given = list(sentence), codes, self._tokens(sentences), top
@@ -302,10 +398,11 @@ class SequencePerceptron(OnlineClassifier):
     @property
     def n_features_(self) -> int:
         """How many features have weights."""
+        self._ready()
         return self._dictionary.n_features
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_weights")
+        return hasattr(self, "_dictionary")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -327,29 +424,22 @@ class SequencePerceptron(OnlineClassifier):
 
     def _settings(self) -> PathSettings:
         """What kernels must know."""
-        shape = Shape(0, len(self._tags), self._order_of_tags)
+        shape = Shape(len(self._tags), self._order_of_tags)
         greedy, margin = self._is_greedy, float(self.margin)
-        return PathSettings(shape.tags, shape.width, shape.markov, greedy, margin)
+        C = float(self.C) if self.rule == "pa" else 0.0
+        return PathSettings(shape.tags, shape.width, shape.markov, greedy, margin, C)
 
-    def _inner_tags(self, codes: Array, starts: Array) -> tuple[Array, Any]:
-        """The tags that are learnt, and which may not follow which."""
-        self._scheme, self._tags = None, [str(tag) for tag in self.classes_.tolist()]
-        names = self.classes_.tolist()
-        if self.constraints == "none" or not self.markov or parts_of(names) is None:
-            return codes, None
-        found = scheme_of(names, codes, starts)
-        if found is None:
-            return codes, None
-        if self._is_greedy:  # it cannot know that a chunk will end
-            parts, _ = parts_of(names) or ([], "")
-            known = found[0].name
-            if known == "IOB1":
-                return codes, None
-            moves, _ = forbidden_in(parts, with_ends=known != "IOB2")
-            return codes, (moves, np.zeros(len(parts), bool))
-        self._scheme, codes = found
-        self._tags = self._scheme.names
-        return codes, self._scheme.forbidden()
+    def _ready(self) -> None:
+        """See to it that there are weights to predict with."""
+        check_is_fitted(self)
+        if "_weights" not in self.__dict__ and self._learning is not None:
+            learning = self._learning
+            self._weights = learning.finished(learning.state, for_good=False)
+
+    @property
+    def _knows_chunks(self) -> bool:
+        """Whether tags that write chunks are to be known for such."""
+        return bool(self.constraints != "none" and self.markov)
 
     def _split(self, count: int, seed: int) -> tuple[Array, Array]:
         """The sentences to learn from, and those held out."""
@@ -372,7 +462,8 @@ class SequencePerceptron(OnlineClassifier):
         wanted = np.concatenate([task.codes[slice(*task.starts[s : s + 2])] for s in held])
 
         def accuracy(state: PathState) -> float:
-            found = decode(tokens, starts, state.coefficients(), task.settings)
+            known = tokens._replace(features=state.rows_of(tokens.features))
+            found = decode(known, starts, state.coefficients(), task.settings)
             return float(np.mean(found == wanted))
 
         return accuracy
@@ -390,6 +481,7 @@ class SequencePerceptron(OnlineClassifier):
         return codes
 
     def _model(self) -> Model:
+        self._ready()
         return model_of(self)
 
     @classmethod
@@ -402,6 +494,7 @@ class SequencePerceptron(OnlineClassifier):
 
     def _tokens(self, sentences: Sentences) -> Tokens:
         """The features of tokens that the model knows."""
+        self._ready()
         if self._dictionary.with_lexicon:
             known = self._lexicon.look_up(sentences.columns[self.columns_[0]])
             sentences = sentences._replace(columns={**sentences.columns, LEXICON: known})
@@ -420,39 +513,6 @@ def check_lengths(sentences: list[Any], tags: list[Any]) -> None:
             f"X[{s}] has {len(sentences[s])} tokens and y[{s}] {len(tags[s])} tags; each token "
             "needs one."
         )
-
-
-def classes_and_codes(tags: list[Any] | Strings) -> tuple[Array, Array]:
-    """The distinct tags, sorted, and the number of each token's."""
-    if not len(tags):
-        raise ValueError("There is no token to learn from.")
-    try:
-        typed = Typed.of(tags if isinstance(tags, Strings) else Strings.of(tags))
-    except TypeError:
-        given = np.asarray(tags)
-        known, codes = given[:1], given
-        if given.dtype.kind in "iub":
-            known, codes = np.unique(given, return_inverse=True)
-    else:
-        texts = typed.strings.texts()
-        order = sorted(range(len(texts)), key=texts.__getitem__)
-        places = np.empty(len(order), np.int64)
-        places[order] = np.arange(len(order))
-        known, codes = np.array([texts[k] for k in order]), places[typed.types]
-    if known.dtype.kind not in "USiub":
-        raise ValueError(f"Tags must be strings or whole numbers; got {odd_one(tags)!r:.60}.")
-    if len(known) < 2:
-        raise ValueError(f"y has only one tag, {known.tolist()[0]!r}; at least two are needed.")
-    if len(known) > MOST_TAGS:
-        raise ValueError(
-            f"y has {len(known):,} different tags, more than {MOST_TAGS:,}; are they tags at all?"
-        )
-    return known, codes
-
-
-def odd_one(tags: Any) -> Any:
-    """The first tag that is not of the kind of the others."""
-    return next((tag for tag in tags if not isinstance(tag, type(tags[0]))), tags[0])
 
 
 def templates_for(features: Any, columns: tuple[str, ...]) -> list[Template]:
@@ -482,15 +542,6 @@ def templates_for(features: Any, columns: tuple[str, ...]) -> list[Template]:
     if not all(isinstance(text, str) for text in features):
         raise ParameterError('{features?} must have templates as strings, such as "word[-1]".')
     return [parsed(text, columns) for text in dict.fromkeys(features)]
-
-
-def refuse_too_many(n_features: int, n_tags: int) -> None:
-    """Refuse more weights than there is memory for."""
-    if n_features * n_tags > MOST_WEIGHTS:
-        raise ParameterError(
-            f"{n_features:,} features and {n_tags:,} tags need more weights than {MOST_WEIGHTS:,}; "
-            "name fewer templates with {features?}."
-        )
 
 
 def part_of(tokens: Tokens, starts: Array, which: Array) -> tuple[Tokens, Array]:

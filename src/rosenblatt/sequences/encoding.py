@@ -21,17 +21,23 @@ from ..kernels.words import salt
 from ..rows import Array
 from .looks import characters, look
 from .sentences import FEATURES, Sentences
-from .strings import Strings, Typed, empty_table, table_of
+from .strings import Strings, Typed, empty_table, grown, table_of
 from .templates import LEXICON, Attribute, Template
 
 
-class NewValues(NamedTuple):
-    """Values of an attribute, by the strings that had them first."""
+class Values(NamedTuple):
+    """Values of attributes, by the strings that had them first."""
 
-    attribute: int
+    attributes: Array
     strings: Strings
     literal: Array
     """Which strings are the values themselves."""
+
+    @classmethod
+    def of(cls, attribute: int, strings: Strings, literal: bool) -> "Values":
+        """Values of one attribute."""
+        numbers = np.full(strings.size, attribute, np.uint16)
+        return cls(numbers, strings, np.full(strings.size, literal))
 
 
 @dataclass
@@ -51,8 +57,9 @@ class Dictionary:
     attributes: list[Attribute] = field(init=False)
     values: HashTable = field(init=False)
     features: FeatureList = field(init=False)
-    new_values: list[NewValues] = field(init=False, default_factory=list)
-    known_names: list[tuple[int, str]] = field(init=False, default_factory=list)
+    known_values: list[Values] = field(init=False, default_factory=list)
+    names: list[tuple[int, str]] = field(init=False, default_factory=list)
+    """Of the values, as far as somebody asked for them."""
 
     def __post_init__(self) -> None:
         places = [place for template in self.templates for place in template]
@@ -94,7 +101,7 @@ class Dictionary:
             done = kernel.write_features(sentences.starts, done, count, *known, rows, out, starts)
             if done < count:
                 length = int(sentences.starts[done + 1] - sentences.starts[done])
-                self.make_room(self.n_features + length * len(self.templates))
+                self.make_room(self.n_features // 4 + length * len(self.templates))
         return Tokens(out[: starts[-1]], starts, None)
 
     def encode_given(self, sentences: Sentences, learning: bool) -> Tokens:
@@ -119,9 +126,18 @@ class Dictionary:
         views = views._replace(starts=starts[:-1])
         rows = np.empty(int(starts[-1]), np.uint32)
         if learning:
-            self.make_room(len(rows))
+            self.make_room(self.most_single(templates, views, types))
         kernel.rows_of_types(templates, views, columns, self.features, learning, rows)
         return views, rows
+
+    def most_single(self, templates: Templates, views: Views, types: Array) -> int:
+        """How many features of one place there can be: one for each value, or for each type."""
+        sizes = np.zeros(len(self.attributes), np.int64)
+        for values in self.known_values:
+            sizes += np.bincount(values.attributes, minlength=len(sizes))
+        places = templates.starts[:-1][templates.slots >= 0]
+        of_types = types[templates.views[places]]
+        return int(np.minimum(of_types, sizes[templates.attributes[places]]).sum())
 
     def look_at(self, sentences: Sentences, learning: bool) -> Columns:
         """The values of all attributes for all types of all columns."""
@@ -170,14 +186,16 @@ class Dictionary:
             kernel.find(self.values, keys, numbers)
             return numbers
         self.values = grown(self.values, self.n_values, len(keys))
-        firsts = np.zeros(self.n_values + len(keys), np.int64)
+        firsts = np.empty(len(keys), np.int64)
         count = kernel.number_keys(self.values, keys, self.n_values, numbers, firsts)
-        new = firsts[self.n_values : count]
+        new = firsts[: count - self.n_values]
         strings = sentences.columns[self.attributes[number].column].strings
         inside = new < strings.size
-        self.new_values.append(NewValues(number, strings.take(new[inside]), new[:0]))
         outside = around.take(new[~inside] - strings.size)
-        self.new_values.append(NewValues(number, outside, np.ones(outside.size, bool)))
+        self.known_values += [
+            Values.of(number, strings.take(new[inside]), literal=False),
+            Values.of(number, outside, literal=True),
+        ]
         self.n_values = count
         return numbers
 
@@ -222,10 +240,40 @@ class Dictionary:
     # What is kept
 
     def keep(self, rows: Array) -> None:
-        """Keep some features only, in another order."""
-        count = np.array([len(rows)], np.int64)
+        """Keep some features only, in another order, and the values that they are made of."""
         numbers, values = self.features.numbers[rows], self.features.values[rows]
+        present, used = values != ABSENT, np.zeros(self.n_values, bool)
+        used[values[present]] = True
+        self.keep_values(used)
+        places = np.cumsum(used, dtype=np.uint32) - np.uint32(1)
+        values[present] = places[values[present]]
+        count = np.array([len(rows)], np.int64)
         self.features = FeatureList(self.table_of_features(numbers, values), numbers, values, count)
+
+    def keep_values(self, used: Array) -> None:
+        """Keep some values only, and no other bytes than theirs."""
+        places = np.cumsum(used, dtype=np.uint32) - np.uint32(1)
+        known = np.flatnonzero(self.values.keys)
+        known = known[used[self.values.numbers[known]]]
+        numbers = places[self.values.numbers[known]]
+        self.values = table_of(self.values.keys[known], numbers)
+        kept, first = [], 0
+        for attributes, strings, literal in self.known_values:
+            some = used[first : first + strings.size]
+            first += strings.size
+            kept.append(Values(attributes[some], strings.take(some).compact(), literal[some]))
+        self.known_values = [
+            Values(
+                np.concatenate([np.zeros(0, np.uint16), *(some.attributes for some in kept)]),
+                Strings.together([some.strings for some in kept]),
+                np.concatenate([np.zeros(0, bool), *(some.literal for some in kept)]),
+            )
+        ]
+        self.names, self.n_values = [], int(np.count_nonzero(used))
+
+    def forget_keys(self) -> None:
+        """Let go of what only finds features, until some are kept."""
+        self.features = self.features._replace(table=empty_table(0))
 
     def table_of_features(self, numbers: Array, values: Array) -> HashTable:
         """The table of features, by what they are made of."""
@@ -235,13 +283,15 @@ class Dictionary:
 
     def names_of_values(self) -> list[tuple[int, str]]:
         """The attribute and the text of every value."""
-        for number, strings, literal in self.new_values:
-            attribute, texts = self.attributes[number], strings.texts()
-            if not len(literal):
-                texts = [look(text, attribute) or "" for text in texts]
-            self.known_names += [(number, text) for text in texts]
-        self.new_values = []
-        return self.known_names
+        if len(self.names) != self.n_values:
+            self.names = []
+            for attributes, strings, literal in self.known_values:
+                for number, text, given in zip(
+                    attributes.tolist(), strings.texts(), literal.tolist(), strict=True
+                ):
+                    shown = text if given else look(text, self.attributes[number]) or ""
+                    self.names.append((number, shown))
+        return self.names
 
     def name(self, row: int) -> str:
         """A feature as it is written: its template with its values."""
@@ -255,33 +305,12 @@ class Dictionary:
 
     def restore(self, names: Sequence[tuple[int, str]], numbers: Array, values: Array) -> None:
         """Take over values and features that were kept."""
-        self.known_names, self.n_values = list(names), len(names)
+        self.names, self.n_values = list(names), len(names)
         strings = Strings.of([text for _, text in names])
-        salts = self.salts[[number for number, _ in names]]
+        attributes = np.array([number for number, _ in names], np.uint16)
+        self.known_values = [Values(attributes, strings, np.ones(len(names), bool))]
         keys = np.empty(len(names), np.uint64)
-        kernel.hash_strings(*strings, salts, keys)
+        kernel.hash_strings(*strings, self.salts[attributes], keys)
         self.values = table_of(keys, np.arange(len(names), dtype=np.uint32))
         count = np.array([len(numbers)], np.int64)
         self.features = FeatureList(self.table_of_features(numbers, values), numbers, values, count)
-
-
-def grown(table: HashTable, count: int, more: int) -> HashTable:
-    """A table with room for so many more keys than there are."""
-    if 2 * (count + more) <= len(table.keys):
-        return table
-    known = table.keys != 0
-    return table_of(table.keys[known], table.numbers[known], more)
-
-
-def by_frequency(tokens: Tokens, count: int) -> Array:
-    """Number the features of tokens anew, the most frequent first; the old numbers.
-
-    Frequent rows then lie together in the processor's cache. Those that never occur are left out.
-    """
-    times = np.zeros(count, np.uint32)
-    kernel.count_features(tokens.features, times)
-    rows = np.argsort(times, kind="stable")[::-1][: np.count_nonzero(times)]
-    places = np.zeros(count, np.uint32)
-    places[rows] = np.arange(len(rows), dtype=np.uint32)
-    kernel.renumber(tokens.features, places)
-    return rows

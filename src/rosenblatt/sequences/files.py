@@ -1,16 +1,35 @@
 """From a file of tagged sentences to a tagger, and from a tagger to tags in a file."""
 
-from collections.abc import Callable
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from tempfile import NamedTemporaryFile
 from typing import Any
 
 import numpy as np
 
+from ..disk import plain_errors
 from ..parameters import ParameterError
+from ..reading.sources import Source
+from ..rows import Array
 from ..training.history import Epoch
 from .classifier import SequencePerceptron, templates_for
 from .endings import format_of
 from .evaluation import SequenceEvaluation, evaluate_tags
-from .formats import Layout, TaggedFile, filled, layout_of, read_tagged
+from .formats import (
+    Layout,
+    Piece,
+    TaggedFile,
+    filled,
+    layout_of,
+    read_pieces,
+    read_tagged,
+)
+from .learning import Tagged
+
+IN_MEMORY = 1 << 28  # bytes of a file whose sentences are kept for further epochs
+PIECE = 1 << 25  # bytes of others that are read at once
 
 
 def columns_named(layout: Layout) -> tuple[str, ...]:
@@ -28,6 +47,9 @@ def train_tagger(
 ) -> tuple[SequencePerceptron, int, int]:
     """A tagger trained on a file, and how many sentences and tokens that has.
 
+    A file of more than IN_MEMORY bytes is read in pieces, anew in each epoch; what can be read only
+    once is then kept on disk for as long.
+
     Parameters
     ----------
     path, kind
@@ -39,24 +61,80 @@ def train_tagger(
     **parameters
         Those of ``SequencePerceptron``.
     """
-    layout = layout_of(path, kind, label)
-    tagger = SequencePerceptron(**parameters)
+    tagger, source = SequencePerceptron(**parameters), Source(path)
     tagger._check_parameters()
+    pieces = read_pieces(source, kind, IN_MEMORY)
+    begun, fits = pieces_in_memory(pieces, source.name)
+    layout = layout_of(begun[0], kind, label)
     columns = columns_named(layout)
     templates = templates_for(tagger.features, columns)
-    file = read_tagged(path, layout, columns, with_tags=True)
-    assert file.tags is not None
-    starts = np.unique(file.sentences.starts)  # empty lines are no sentences
     tagger._after_epoch = listener
-    tagger._fit(file.sentences._replace(starts=starts), file.tags, columns, templates)
+
+    def tagged(piece: Piece) -> Tagged:
+        file = read_tagged(piece, layout, columns, with_tags=True)
+        starts = np.unique(file.sentences.starts)  # empty lines are no sentences
+        return file.sentences._replace(starts=starts), file.tags
+
+    if fits:
+        for piece in begun if len(begun) > 1 else []:
+            tagged(piece)  # for an error to name its file
+        sentences, tags = tagged(together(begun))
+        tagger._fit(sentences, tags, columns, templates)
+        size = len(sentences.starts) - 1, sentences.n_tokens
+    else:
+        tagger._check_parameters("pieces")
+        logging.getLogger("rosenblatt").warning(
+            "%s has over %d MB, so it is read in pieces, anew in each epoch.",
+            source.name,
+            IN_MEMORY >> 20,
+        )
+        with rereadable(source, chain(begun, pieces)) as again:
+            begun.clear()
+            size = tagger._fit_stream(
+                lambda: map(tagged, read_pieces(again, kind, PIECE)), columns, templates
+            )
     tagger._layout, tagger._after_epoch = layout, None
-    return tagger, len(starts) - 1, file.sentences.n_tokens
+    return tagger, *size
 
 
-def file_for(
-    tagger: SequencePerceptron, path: str, kind: str | None, with_tags: bool
-) -> TaggedFile:
-    """A file to tag: as the tagger's own was, or plain text."""
+def pieces_in_memory(pieces: Iterator[Piece], name: str) -> tuple[list[Piece], bool]:
+    """The first pieces of a file, and whether they are all and few enough to be kept."""
+    begun, size = [], 0
+    for piece in pieces:
+        begun.append(piece)
+        size += len(piece.data)
+        if size > IN_MEMORY:
+            return begun, False
+    if not size:
+        raise ValueError(f"{name} is empty.")
+    return begun, next(pieces, None) is None
+
+
+def together(pieces: list[Piece]) -> Piece:
+    """Several files as one, with an empty line between."""
+    if len(pieces) == 1:
+        return pieces[0]
+    return Piece(pieces[-1].name, b"\n\n".join(piece.data for piece in pieces), 0)
+
+
+@contextmanager
+def rereadable(source: Source, pieces: Iterable[Piece]) -> Iterator[Source]:
+    """A source that can be read again: itself, or its pieces in a file that is gone afterwards."""
+    if source.rereadable:
+        yield source
+        return
+    with NamedTemporaryFile(prefix="rosenblatt-") as file:
+        with plain_errors(file.name, "write"):
+            for piece in pieces:
+                file.write(piece.data)
+            file.flush()
+        kept = Source(file.name)
+        kept.name = source.name
+        yield kept
+
+
+def layout_for(tagger: SequencePerceptron, path: str, kind: str | None) -> Layout:
+    """How a file to tag is laid out: as the tagger's own was, or as plain text."""
     layout = tagger._layout or Layout("text", (0,), 1)
     found = format_of(path, kind)
     if kind is not None and found is None:
@@ -70,7 +148,20 @@ def file_for(
     if found != layout.format:
         fields, label = {"conllu": ((1,), 3), "conll": ((0,), 1)}.get(found, ((0,), 1))
         layout = Layout(found, fields, label)
-    return read_tagged(path, layout, tagger.columns_, with_tags)
+    return layout
+
+
+def pieces_for(
+    tagger: SequencePerceptron, path: str, kind: str | None, with_tags: bool
+) -> Iterator[TaggedFile]:
+    """A file to tag, piece by piece."""
+    layout, source, tokens = layout_for(tagger, path, kind), Source(path), 0
+    for piece in read_pieces(source, layout.format, PIECE):
+        file = read_tagged(piece, layout, tagger.columns_, with_tags)
+        tokens += file.sentences.n_tokens
+        yield file
+    if not tokens:
+        raise ValueError(f"{source.name} has no tokens.")
 
 
 def tags_of(tagger: SequencePerceptron, file: TaggedFile) -> list[str]:
@@ -79,18 +170,24 @@ def tags_of(tagger: SequencePerceptron, file: TaggedFile) -> list[str]:
     return [names[code] for code in tagger._codes(file.sentences).tolist()]
 
 
-def tag_file(tagger: SequencePerceptron, path: str, kind: str | None = None) -> bytes:
-    """A file with the tags filled in."""
-    file = file_for(tagger, path, kind, with_tags=False)
-    return filled(file, tags_of(tagger, file))
+def tagged_pieces(
+    tagger: SequencePerceptron, path: str, kind: str | None = None
+) -> Iterator[bytes]:
+    """A file with the tags filled in, piece by piece."""
+    for file in pieces_for(tagger, path, kind, with_tags=False):
+        yield filled(file, tags_of(tagger, file))
 
 
 def evaluate_file(
     tagger: SequencePerceptron, path: str, kind: str | None = None
 ) -> SequenceEvaluation:
     """How well a tagger does on a file with tags."""
-    file = file_for(tagger, path, kind, with_tags=True)
-    assert file.tags is not None
-    word = file.sentences.columns[tagger.columns_[0]]
-    known = tagger._lexicon.knows(word)
-    return evaluate_tags(tags_of(tagger, file), file.tags.texts(), file.sentences.starts, known)
+    found, wanted = list[str](), list[str]()
+    starts, known = [np.zeros(1, np.int64)], list[Array]()
+    for file in pieces_for(tagger, path, kind, with_tags=True):
+        assert file.tags is not None
+        starts.append(file.sentences.starts[1:] + len(found))
+        found += tags_of(tagger, file)
+        wanted += file.tags.texts()
+        known.append(tagger._lexicon.knows(file.sentences.columns[tagger.columns_[0]]))
+    return evaluate_tags(found, wanted, np.concatenate(starts), np.concatenate(known))

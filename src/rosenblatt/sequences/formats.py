@@ -1,5 +1,6 @@
 """Files of tagged sentences: CoNLL-U, columns as of CoNLL-2000 to 2003, word/TAG, plain text."""
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -50,14 +51,50 @@ class TaggedFile(NamedTuple):
     tag_ends: Array
 
 
-def read_bytes(path: str) -> tuple[str, bytes]:
-    """All bytes of a file, of several, or of standard input."""
-    source = Source(path)
-    with source.open() as stream:
-        data = stream.read()
-    if not data.strip():
-        raise ValueError(f"{source.name} is empty.")
-    return source.name, data
+class Piece(NamedTuple):
+    """Whole sentences of a file as bytes, and how many lines are before them."""
+
+    name: str
+    data: bytes
+    lines_before: int
+
+
+def read_pieces(source: Source, kind: str, size: int) -> Iterator[Piece]:
+    """The bytes of a file, or of several, in pieces of whole sentences of about so many bytes."""
+    for path in source.files if len(source.files) > 1 else [None]:
+        own, rest, lines = source if path is None else Source(path), b"", 0
+        with own.open() as stream:
+            while more := read_fully(stream, size):
+                data = rest + more
+                end = end_of_sentences(data, kind) if len(more) == size else len(data)
+                rest = data[end:]
+                if end:
+                    yield Piece(own.name, data[:end], lines)
+                    lines += data.count(b"\n", 0, end)
+        if rest:
+            yield Piece(own.name, rest, lines)
+
+
+def read_fully(stream: Any, size: int) -> bytes:
+    """So many bytes of a stream, fewer at its end only."""
+    parts, left = [], size
+    while left and (more := stream.read(left)):
+        parts.append(more)
+        left -= len(more)
+    return b"".join(parts)
+
+
+def end_of_sentences(data: bytes, kind: str) -> int:
+    """Where the last sentence that surely ends in some bytes does; 0 if none does."""
+    if kind in ("tagged", "text"):
+        return data.rfind(b"\n") + 1
+    stop = len(data)
+    while (newline := data.rfind(b"\n", 0, stop)) >= 0:
+        line = data[data.rfind(b"\n", 0, newline) + 1 : newline]
+        if not line.strip():
+            return newline + 1
+        stop = newline
+    return 0
 
 
 def label_of(label: str | None, kind: str, n_fields: int, name: str) -> int:
@@ -74,21 +111,19 @@ def label_of(label: str | None, kind: str, n_fields: int, name: str) -> int:
     raise ParameterError(f"{name} has no column of tags {label}; {{label?}} may be {known}.")
 
 
-def layout_of(path: str, kind: str, label: str | None) -> Layout:
+def layout_of(piece: Piece, kind: str, label: str | None) -> Layout:
     """How a file to learn from is laid out: the tag's column, and the columns before it."""
-    name, data = read_bytes(path)
+    name = piece.name
     if kind == "tagged":
         return Layout(kind, (0,), 1)
     if kind == "text":
         raise ValueError(f"{name} is plain text; a file with tags is needed to learn from.")
     if kind == "conllu":
         return Layout(kind, (1,), label_of(label, kind, len(TREE_FIELDS), name))
-    _, found = token_lines(data, False, False, (0,))
-    _, _, fewest, most, short_line = found
-    if fewest != most:
-        raise ValueError(
-            f"{name}, line {short_line}: {fewest} columns, where other lines have {most}."
-        )
+    _, found = token_lines(piece.data, False, False, (0,))
+    count, _, _, most, _ = found
+    if not count:
+        raise ValueError(f"{name} has no tokens.")
     if most < 2:
         raise ValueError(f"{name} has one column only; a word and a tag are needed.")
     place = label_of(label, kind, most, name)
@@ -112,13 +147,15 @@ def token_lines(
     return room, read_token_lines(letters, tabs, trees, fields, room)
 
 
-def read_tagged(path: str, layout: Layout, columns: tuple[str, ...], with_tags: bool) -> TaggedFile:
-    """A file as a model reads it.
+def read_tagged(
+    piece: Piece, layout: Layout, columns: tuple[str, ...], with_tags: bool
+) -> TaggedFile:
+    """A file, or a piece of one, as a model reads it.
 
     Parameters
     ----------
-    path
-        The file, or "-".
+    piece
+        Its bytes.
     layout
         Where words, columns and tags stand.
     columns
@@ -126,21 +163,25 @@ def read_tagged(path: str, layout: Layout, columns: tuple[str, ...], with_tags: 
     with_tags
         Whether there must be tags.
     """
-    name, data = read_bytes(path)
     if layout.format in ("tagged", "text"):
-        return read_lines(name, data, layout, columns, with_tags)
+        return read_lines(piece, layout, columns, with_tags)
+    name, data, before = piece
     trees = layout.format == "conllu"
     room, found = token_lines(data, trees, trees, (*layout.fields, layout.label))
-    count, n_sentences, fewest, _, short_line = found
+    count, n_sentences, fewest, most, short_line = found
     needed = len(TREE_FIELDS) if trees else max(layout.fields) + 1
     if not trees and with_tags:
         needed = max(needed, layout.label + 1)
     if count and fewest < needed:
-        raise ValueError(f"{name}, line {short_line}: {fewest} columns, where {needed} are needed.")
-    if not count:
-        raise ValueError(f"{name} has no tokens.")
+        raise ValueError(
+            f"{name}, line {before + short_line}: {fewest} columns, where {needed} are needed."
+        )
+    if with_tags and not trees and fewest < most:
+        raise ValueError(
+            f"{name}, line {before + short_line}: {fewest} columns, where other lines have {most}."
+        )
     letters = np.frombuffer(data, np.uint8)
-    check_utf8(name, data)
+    check_utf8(piece)
     texts = [
         Strings(letters, begins[:count], ends[:count])
         for begins, ends in zip(room.begins, room.ends, strict=True)
@@ -153,26 +194,28 @@ def read_tagged(path: str, layout: Layout, columns: tuple[str, ...], with_tags: 
     return TaggedFile(name, data, layout, sentences, tags if with_tags else None, *places)
 
 
-def check_utf8(name: str, data: bytes) -> None:
+def check_utf8(piece: Piece) -> None:
     """Refuse bytes that are no text."""
+    name, data, before = piece
     try:
         data.decode()
     except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
+        line = before + data[: error.start].count(b"\n") + 1
         raise ValueError(
             f"{name}, line {line}: the byte {data[error.start]:#04x} is no UTF-8; convert the file."
         ) from None
 
 
 def read_lines(
-    name: str, data: bytes, layout: Layout, columns: tuple[str, ...], with_tags: bool
+    piece: Piece, layout: Layout, columns: tuple[str, ...], with_tags: bool
 ) -> TaggedFile:
     """A file with a sentence a line, words with or without their tags."""
-    check_utf8(name, data)
+    check_utf8(piece)
+    name, data, before = piece
     lines = [line.split() for line in data.decode().split("\n")]
     words, tags = [], []
     if layout.format == "tagged":
-        for number, line in enumerate(lines, 1):
+        for number, line in enumerate(lines, before + 1):
             for token in line:
                 word, slash, tag = token.rpartition("/")
                 if with_tags and not (slash and word and tag):
@@ -200,7 +243,7 @@ def filled(file: TaggedFile, tags: list[str]) -> bytes:
         return with_slashes(file, tags)
     data, at, pieces = file.data, 0, []
     encoded = {tag: tag.encode() for tag in set(tags)}
-    gap = b" " if b"\t" not in data[: int(file.line_ends[0])] else b"\t"
+    gap = b"\t" if len(tags) and b"\t" in data[: int(file.line_ends[0])] else b" "
     places = zip(
         tags,
         file.tag_begins.tolist(),

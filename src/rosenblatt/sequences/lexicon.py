@@ -9,7 +9,7 @@ from ..kernels import tokens as kernel
 from ..kernels.tokens import ABSENT, HashTable, Looks
 from ..rows import Array
 from .looks import characters, look
-from .strings import Strings, Typed, distinct, empty_table, table_of
+from .strings import Strings, Typed, distinct, empty_table, grown, table_of
 from .templates import Attribute
 
 LEAST_SHARE = 0.05  # of the tokens of a word that a tag must have
@@ -25,17 +25,21 @@ class Lexicon:
     ----------
     sets : list of str
         The distinct sets, tags with blanks between.
-    words : list of str
-        The lower-cased words.
     set_of_word : ndarray
         The number of each word's set.
+    cells, counts : ndarray
+        While it learns, the number of a word times that of the tags plus the number of a tag, for
+        all that occur, sorted; and how often each does.
     """
 
     sets: list[str] = field(default_factory=lambda: [""])
     set_of_word: Array = field(default_factory=lambda: np.zeros(0, np.int64))
     table: HashTable = field(default_factory=lambda: empty_table(0))
-    first_words: Strings | None = None
+    n_words: int = 0
+    new_words: list[Strings] = field(default_factory=list)
     words_known: list[str] = field(default_factory=list)
+    cells: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    counts: Array = field(default_factory=lambda: np.zeros(0, np.int64))
 
     @classmethod
     def restored(cls, words: list[str], set_of_word: Array, sets: list[str]) -> "Lexicon":
@@ -43,20 +47,62 @@ class Lexicon:
         keys = np.empty(len(words), np.uint64)
         kernel.hash_strings(*Strings.of(words), np.zeros(len(words), np.uint64), keys)
         table = table_of(keys, np.arange(len(words), dtype=np.uint32))
-        return cls(sets, set_of_word, table, words_known=words)
+        return cls(sets, set_of_word, table, len(words), words_known=words)
 
     @property
     def words(self) -> list[str]:
         """The lower-cased words."""
-        if self.first_words is not None:
-            self.words_known = [look(word, LOWER) or "" for word in self.first_words.texts()]
-            self.first_words = None
+        for strings in self.new_words:
+            self.words_known += [look(word, LOWER) or "" for word in strings.texts()]
+        self.new_words = []
         return self.words_known
 
-    def learn(
+    # Learning
+
+    def count(self, column: Typed, codes: Array, n_tags: int, counted: Array | None = None) -> None:
+        """Count the tags of words.
+
+        Parameters
+        ----------
+        column
+            The words.
+        codes, n_tags
+            The number of each token's tag, of so many.
+        counted
+            Which tokens to count; all without it. The words of others are known, too.
+        """
+        keys = lower_hashes(column.strings)
+        self.table = grown(self.table, self.n_words, len(keys))
+        numbers, firsts = np.empty(len(keys), np.uint32), np.empty(len(keys), np.int64)
+        n_words = kernel.number_keys(self.table, keys, self.n_words, numbers, firsts)
+        new = column.strings.take(firsts[: n_words - self.n_words])
+        self.new_words, self.n_words = [*self.new_words, new.compact()], n_words
+        cells = numbers[column.types].astype(np.int64) * n_tags + codes
+        cells, counts = np.unique(cells if counted is None else cells[counted], return_counts=True)
+        if len(self.cells):
+            cells, places = np.unique(np.concatenate([self.cells, cells]), return_inverse=True)
+            both = np.zeros(len(cells), np.int64)
+            np.add.at(both, places, np.concatenate([self.counts, counts]))
+            counts = both
+        self.cells, self.counts = cells, counts
+
+    def by_word(self, n_tags: int) -> "TagCounts":
+        """What was counted, for each word."""
+        firsts = np.searchsorted(self.cells, np.arange(self.n_words + 1) * n_tags)
+        return TagCounts(firsts, self.cells % n_tags, self.counts)
+
+    def settle(self, tags: list[str]) -> None:
+        """Know the set of each word, by all that was counted."""
+        known = self.by_word(len(tags))
+        types, firsts = distinct(known.sets_of_words())
+        members = [known.of_word(word) for word in firsts.tolist()]
+        self.sets = [" ".join(tags[tag] for tag in tagged) for tagged in members]
+        self.set_of_word = types.astype(np.int64)
+
+    def sets_without(
         self, column: Typed, starts: Array, codes: Array, tags: list[str], counted: Array
     ) -> Typed:
-        """Learn the sets of words; the set of each token, leaving its own sentence out.
+        """The set of each token's word, leaving its own sentence out.
 
         Parameters
         ----------
@@ -67,26 +113,26 @@ class Lexicon:
         codes, tags
             The number of each token's tag, and what tags are called.
         counted
-            Which sentences to learn from.
+            Which sentences were counted.
         """
-        keys = lower_hashes(column.strings)
-        numbers, firsts = distinct(keys)
-        self.first_words = column.strings.take(firsts)
-        self.table = table_of(keys[firsts], np.arange(len(firsts), dtype=np.uint32))
-        words = numbers[column.types].astype(np.int64)
-        counts = TagCounts.of(words, codes, len(firsts), len(tags), counted, starts)
-        of_words = counts.sets_of_words()
-        types, where = distinct(np.concatenate([of_words, counts.sets_of_tokens(starts, counted)]))
-        n_words = len(of_words)
-        members = [
-            counts.of_word(place)
-            if place < n_words
-            else counts.of_token(place - n_words, starts, counted)
-            for place in where.tolist()
-        ]
-        self.sets = [" ".join(tags[tag] for tag in tagged) for tagged in members]
-        self.set_of_word = types[:n_words].astype(np.int64)
-        return Typed(types[n_words:], Strings.of(self.sets))
+        known, words = self.by_word(len(tags)), self.numbers_of(column).astype(np.int64)
+        pairs = np.searchsorted(self.cells, words * len(tags) + codes)
+        pairs = np.minimum(pairs, len(self.cells) - 1)  # where a sentence is not counted
+        types, firsts = distinct(known.sets_of_tokens(words, pairs, starts, counted))
+        sets = []
+        for token in firsts.tolist():
+            sentence = int(np.searchsorted(starts, token, "right")) - 1
+            own = pairs[starts[sentence] : starts[sentence + 1]] if counted[sentence] else None
+            sets.append(" ".join(tags[tag] for tag in known.of_word(int(words[token]), own)))
+        return Typed(types, Strings.of(sets))
+
+    # What is known
+
+    def numbers_of(self, column: Typed) -> Array:
+        """The number of each token's word, or ABSENT."""
+        numbers = np.empty(column.strings.size, np.uint32)
+        kernel.find(self.table, lower_hashes(column.strings), numbers)
+        return np.asarray(numbers[column.types])
 
     def look_up(self, column: Typed) -> Typed:
         """The set of each token's word, by all that was learnt."""
@@ -101,9 +147,7 @@ class Lexicon:
 
     def knows(self, column: Typed) -> Array:
         """Whether each token's word was met in training."""
-        numbers = np.empty(column.strings.size, np.uint32)
-        kernel.find(self.table, lower_hashes(column.strings), numbers)
-        return np.asarray((numbers != ABSENT)[column.types])
+        return np.asarray(self.numbers_of(column) != ABSENT)
 
 
 def lower_hashes(strings: Strings) -> Array:
@@ -115,43 +159,25 @@ def lower_hashes(strings: Strings) -> Array:
 
 
 class TagCounts(NamedTuple):
-    """How often each word has each tag, in the sentences that count.
+    """How often each word has each tag: word w has those of ``starts[w]`` to ``starts[w + 1]``."""
 
-    The tags of word w, and their counts, are ``starts[w]`` to ``starts[w + 1]``; ``pairs`` tells
-    which of them each token has.
-    """
-
-    words: Array
-    pairs: Array
     starts: Array
     tags: Array
     counts: Array
-
-    @classmethod
-    def of(
-        cls, words: Array, codes: Array, n_words: int, n_tags: int, counted: Array, starts: Array
-    ) -> "TagCounts":
-        """Count the tags of tokens."""
-        cells, pairs = np.unique(words * n_tags + codes, return_inverse=True)
-        of_token = np.repeat(counted, np.diff(starts))
-        counts = np.bincount(pairs[of_token], minlength=len(cells))
-        firsts = np.searchsorted(cells, np.arange(n_words + 1) * n_tags)
-        return cls(words, pairs, firsts, cells % n_tags, counts)
 
     def sets_of_words(self) -> Array:
         """A hash of the set of each word."""
         words = np.arange(len(self.starts) - 1)
         alone, own = np.arange(len(words) + 1), np.zeros(len(words), bool)
         found = np.empty(len(words), np.uint64)
-        table = self.starts, self.tags, self.counts
-        kernel.tag_sets(alone, words, self.starts[:-1], *table, LEAST_SHARE, own, found)
+        pairs = np.minimum(self.starts[:-1], len(self.counts) - 1)
+        kernel.tag_sets(alone, words, pairs, *self, LEAST_SHARE, own, found)
         return found
 
-    def sets_of_tokens(self, starts: Array, counted: Array) -> Array:
+    def sets_of_tokens(self, words: Array, pairs: Array, starts: Array, counted: Array) -> Array:
         """A hash of the set of each token's word, leaving its own sentence out."""
-        found = np.empty(len(self.words), np.uint64)
-        table = self.starts, self.tags, self.counts
-        kernel.tag_sets(starts, self.words, self.pairs, *table, LEAST_SHARE, counted, found)
+        found = np.empty(len(words), np.uint64)
+        kernel.tag_sets(starts, words, pairs, *self, LEAST_SHARE, counted, found)
         return found
 
     def of_word(self, word: int, own: Array | None = None) -> list[int]:
@@ -162,9 +188,3 @@ class TagCounts(NamedTuple):
             counts = counts - np.bincount(own, minlength=len(self.counts))[some]
         kept = (counts > 0) & (counts >= LEAST_SHARE * counts.sum())
         return list(self.tags[some][kept].tolist())
-
-    def of_token(self, token: int, starts: Array, counted: Array) -> list[int]:
-        """The set of a token's word, leaving its own sentence out."""
-        sentence = int(np.searchsorted(starts, token, "right")) - 1
-        own = self.pairs[starts[sentence] : starts[sentence + 1]] if counted[sentence] else None
-        return self.of_word(int(self.words[token]), own)

@@ -70,6 +70,10 @@ class Scheme(NamedTuple):
             found.append(numbers.get(name, spare))
         return np.array(found)
 
+    def only(self, used: Array) -> "Scheme":
+        """The scheme with some of its tags inside."""
+        return self._replace(inner=[self.inner[number] for number in np.flatnonzero(used)])
+
     def forbidden(self) -> tuple[Array, Array]:
         """Which tag inside may not follow which, and which not be the last."""
         return forbidden_in(self.inner, with_ends=True)
@@ -136,45 +140,64 @@ def chunks_in(letters: Array, kinds: Array, starts: Array) -> Chunks:
     return Chunks(np.where(inside, kinds, 0), begins, ends)
 
 
-def letters_and_kinds(
-    codes: Array, parts: list[tuple[str, str]]
-) -> tuple[Array, Array, dict[str, int]]:
-    """The letter of each token, the number of its kind of chunk, and the numbers of kinds."""
-    names = sorted({kind for _, kind in parts if kind})
-    numbers = {"": 0} | {name: number for number, name in enumerate(names, 1)}
-    letters = np.array([LETTERS.get(letter, letter) for letter, _ in parts])
-    kinds = np.array([numbers[kind] for _, kind in parts])
-    return letters[codes], kinds[codes], numbers
+def kinds_in(parts: list[tuple[str, str]]) -> list[str]:
+    """The kinds of chunks, sorted."""
+    return sorted({kind for _, kind in parts if kind})
 
 
-def scheme_of(tags: list[str], codes: Array, starts: Array) -> tuple[Scheme, Array] | None:
-    """The scheme in which tags are chunks, and the tags inside; None if they are none."""
-    found = parts_of(tags)
-    if found is None:
-        return None
-    parts, separator = found
-    letters, kinds, numbers = letters_and_kinds(codes, parts)
-    chunks = chunks_in(letters, kinds, starts)
-    inner_letters = np.where(chunks.begins, np.where(chunks.ends, "S", "B"), "I")
-    inner_letters = np.where(chunks.ends & ~chunks.begins, "E", inner_letters)
-    inner_letters = np.where(chunks.kinds == 0, "O", inner_letters)
-    names = {number: name for name, number in numbers.items()}
-    cells = np.char.add(np.char.add(inner_letters, "-"), kinds.astype(str))
-    distinct, inner_codes = np.unique(cells, return_inverse=True)
-    inner = [(cell[0], names[int(cell[2:])]) for cell in distinct.tolist()]
-    written = {letter for letter, _ in parts}
-    schemes = [Scheme(name, tags, inner, separator) for name in schemes_with(written)]
-    odd = [int((scheme.outside(inner_codes, starts, True) != codes).sum()) for scheme in schemes]
-    fewest = int(np.argmin(odd))
-    if odd[fewest] > MOST_ODD * max(int(np.count_nonzero(kinds)), 1):
-        return None
-    if odd[fewest]:
-        logging.getLogger("rosenblatt").warning(
-            "%d tags are not as %s writes chunks; they were read as conlleval reads them.",
-            odd[fewest],
-            schemes[fewest].name,
-        )
-    return schemes[fewest], inner_codes
+def inner_tags(parts: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """All tags of IOBES for the kinds of chunks."""
+    return [*((letter, kind) for letter in "BEIS" for kind in kinds_in(parts)), ("O", "")]
+
+
+def inner_codes(codes: Array, starts: Array, parts: list[tuple[str, str]]) -> Array:
+    """The tag of IOBES of each token, by its number among all of them."""
+    kinds = kinds_in(parts)
+    letters = np.array([LETTERS.get(letter, letter) for letter, _ in parts])[codes]
+    numbers = np.array([kinds.index(kind) + 1 if kind else 0 for _, kind in parts])[codes]
+    chunks = chunks_in(letters, numbers, starts)
+    places = np.where(chunks.begins, np.where(chunks.ends, 3, 0), np.where(chunks.ends, 1, 2))
+    found = places * len(kinds) + chunks.kinds - 1
+    return np.where(chunks.kinds == 0, 4 * len(kinds), found)
+
+
+class SchemeCount(NamedTuple):
+    """How many tags of chunks there are, and how many are not as each scheme would write them."""
+
+    tags: int
+    odd: dict[str, int]
+
+    @classmethod
+    def of(cls, tags: list[str], codes: Array, starts: Array) -> "SchemeCount | None":
+        """Count in some sentences; None if the tags are no chunks."""
+        found = parts_of(tags)
+        if found is None:
+            return None
+        parts, separator = found
+        inner, odd = inner_codes(codes, starts, parts), {}
+        for name in schemes_with({letter for letter, _ in parts}):
+            scheme = Scheme(name, tags, inner_tags(parts), separator)
+            odd[name] = int((scheme.outside(inner, starts, strictly=True) != codes).sum())
+        return cls(int(np.count_nonzero(inner != len(inner_tags(parts)) - 1)), odd)
+
+    def plus(self, other: "SchemeCount") -> "SchemeCount":
+        """What was counted in more sentences."""
+        odd = {name: count + other.odd.get(name, 0) for name, count in self.odd.items()}
+        return SchemeCount(self.tags + other.tags, odd)
+
+    def scheme(self, tags: list[str]) -> Scheme | None:
+        """The scheme that fits, with all tags of IOBES inside; None if none does."""
+        name = min(self.odd, key=self.odd.__getitem__)
+        if self.odd[name] > MOST_ODD * max(self.tags, 1):
+            return None
+        if self.odd[name]:
+            logging.getLogger("rosenblatt").warning(
+                "%d tags are not as %s writes chunks; they were read as conlleval reads them.",
+                self.odd[name],
+                name,
+            )
+        parts, separator = parts_of(tags) or ([], "")
+        return Scheme(name, tags, inner_tags(parts), separator)
 
 
 def schemes_with(letters: set[str]) -> list[str]:

@@ -6,20 +6,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.sequences import PathSettings, PathSums, PathWeights, find_moved
+from ..kernels.sequences import PathSums, PathWeights
 from ..kernels.vectors import LANES
+from ..parameters import ParameterError
 from ..rows import Array
 from ..training.state import Sizes, array, counter, require
 from ..training.tasks import Learnt
 from .schemes import impossible
 
 ROWS_AT_ONCE = 1 << 15
+MOST_WEIGHTS = 2**28
 
 
 class Shape(NamedTuple):
-    """How many features and tags there are, and how many tags before one it depends on."""
+    """How many tags there are, and how many tags before one it depends on."""
 
-    features: int
     tags: int
     markov: int
 
@@ -33,7 +34,8 @@ class Shape(NamedTuple):
 class PathState:
     """Weights of features and transitions, with what their average needs.
 
-    ``seen`` counts sentences, or tokens where each is learnt by itself.
+    A feature has weights from its first update on. ``seen`` counts sentences, or tokens where each
+    is learnt by itself.
     """
 
     weights: PathWeights
@@ -46,21 +48,33 @@ class PathState:
     def zeros(
         cls, shape: Shape, average: bool, forbidden: tuple[Array, Array] | None
     ) -> "PathState":
-        """Weights of zero, except for what is forbidden."""
-        features, tags, markov = shape
+        """Weights of zero, except for what is forbidden; no feature has any yet."""
+        tags, markov = shape
         rows = tags + 1
         moves, last = np.zeros((rows, tags), bool), np.zeros(tags, bool)
         if forbidden is not None:
             moves, last = forbidden
         pairs = np.zeros((rows * rows if markov > 1 else 0, shape.width), np.float32)
         weights = PathWeights(
-            np.zeros(features * shape.width, np.float32),
+            np.zeros(shape.width, np.float32),
             impossible(moves, shape.width).ravel(),
             pairs.ravel(),
             impossible(last[None], shape.width).ravel(),
+            np.zeros(0, np.uint32),
+            np.ones(1, np.int64),
         )
-        kept = (features * tags, rows * shape.width, pairs.size) if average else (0, 0, 0)
+        kept = (tags, rows * shape.width, pairs.size) if average else (0, 0, 0)
         return cls(weights, PathSums(*map(np.zeros, kept)), shape)
+
+    @property
+    def averaged(self) -> bool:
+        """Whether the mean of the weights is wanted."""
+        return len(self.sums.transitions) > 0
+
+    @property
+    def used(self) -> int:
+        """How many rows of weights are in use, with that of zeros."""
+        return int(self.weights.used[0])  # type: ignore[index]
 
     def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[Learnt]:
         """Learn from the sentences in an order, so many updates at a time."""
@@ -74,39 +88,80 @@ class PathState:
             self.seen += len(order)
 
     def widen(self, width: int) -> None:
-        """There are weights for all features from the beginning."""
+        """There are so many features by now."""
+        rows = self.weights.rows
+        assert rows is not None
+        if width > len(rows):
+            new = np.zeros(width - len(rows), np.uint32)
+            self.weights = self.weights._replace(rows=np.concatenate([rows, new]))
+
+    def make_room(self, lacking: int) -> None:
+        """Let so many more features be moved, and a quarter of as many as there are."""
+        tags, width = self.shape.tags, self.shape.width
+        count = len(self.weights.emissions) // width + max(lacking, self.used // 4, 1 << 12)
+        if count * tags > MOST_WEIGHTS:
+            count = self.used + lacking
+        if count * tags > MOST_WEIGHTS:
+            raise ParameterError(
+                f"{count:,} features and {tags:,} tags need more weights than {MOST_WEIGHTS:,}; "
+                "name fewer templates with {features?}."
+            )
+        emissions = longer(self.weights.emissions, count * width)
+        self.weights = self.weights._replace(emissions=emissions)
+        if self.averaged:
+            summed = longer(self.sums.emissions, count * tags)
+            self.sums = self.sums._replace(emissions=summed)
+
+    def rows_of(self, features: Array) -> Array:
+        """The rows of features, 0 for those without weights."""
+        assert self.weights.rows is not None
+        return np.asarray(self.weights.rows[features])
+
+    def features(self) -> Array:
+        """The features that have weights, in the order of their rows."""
+        rows = self.weights.rows
+        assert rows is not None
+        moved = np.flatnonzero(rows)
+        order = np.empty(self.used - 1, np.int64)
+        order[rows[moved] - 1] = moved
+        return order
+
+    def renumber(self) -> None:
+        """Features that have weights are from now on numbered by their rows; others are gone."""
+        rows = np.arange(1, self.used, dtype=np.uint32)
+        self.weights = self.weights._replace(rows=rows)
 
     def stop_reason(self, clean: bool) -> str:
         """Why there is no point in going on, if there is none; clean without any mistake."""
         return "separated" if clean else ""
 
-    def coefficients(self, rows: Array | None = None) -> PathWeights:
-        """The weights to predict with, of all features or some: the last ones, or their mean."""
-        features, tags, _ = self.shape
-        emissions = self.weights.emissions.reshape(features, self.shape.width)
-        averaged = len(self.sums.transitions) > 0
-        if rows is not None:
-            emissions = emissions[rows]
-        elif averaged:
-            emissions = emissions.copy()
-        if not averaged:
-            return self.weights._replace(emissions=emissions.ravel())
-        seen, lacking = max(self.seen, 1), self.sums.emissions.reshape(features, tags)
-        for first in range(0, len(emissions), ROWS_AT_ONCE):
-            some: Any = slice(first, first + ROWS_AT_ONCE)
-            lacked = lacking[some] if rows is None else lacking[rows[some]]
-            emissions[some, :tags] -= (lacked / seen).astype(np.float32)
-        return self.weights._replace(
-            emissions=emissions.ravel(),
+    def coefficients(self, for_good: bool = False) -> PathWeights:
+        """The weights to predict with: the last ones, or their mean. Rows are as while learning.
+
+        For good, they take the place of those that were learnt, which saves memory.
+        """
+        tags, width, seen = self.shape.tags, self.shape.width, max(self.seen, 1)
+        emissions = self.weights.emissions[: self.used * width]
+        emissions = emissions if for_good else emissions.copy()
+        last = self.weights._replace(emissions=emissions, rows=None, used=None)
+        if not self.averaged:
+            return last
+        by_tags, lacking = emissions.reshape(-1, width), self.sums.emissions.reshape(-1, tags)
+        for first in range(0, self.used, ROWS_AT_ONCE):
+            some = slice(first, min(first + ROWS_AT_ONCE, self.used))
+            by_tags[some, :tags] -= (lacking[some] / seen).astype(np.float32)
+        return last._replace(
             transitions=less(self.weights.transitions, self.sums.transitions, seen),
             pairs=less(self.weights.pairs, self.sums.pairs, seen),
         )
 
-    def moved(self, settings: PathSettings) -> Array:
-        """The features whose weights are or were not zero."""
-        marks = np.zeros(self.shape.features, bool)
-        find_moved(self.weights, self.sums, settings, marks)
-        return np.flatnonzero(marks)
+
+def longer(table: Array, size: int) -> Array:
+    """A table with so many numbers, new ones zero; in place where memory allows."""
+    if not table.flags.owndata:
+        table = table.copy()
+    table.resize(size, refcheck=False)
+    return table
 
 
 def less(weights: Array, lacking: Array, seen: int) -> Array:

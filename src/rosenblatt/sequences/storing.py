@@ -68,13 +68,13 @@ def restore(tagger: "SequencePerceptron", model: Model) -> None:
     tagger._lexicon = lexicon_of(about["sets"], state)
     tagger._scheme = scheme_of(about["scheme"], tagger)
     require(tagger._scheme or len(tagger._tags) == len(model.classes), "its tags do not fit")
-    shape = Shape(len(state.emissions), len(tagger._tags), int(tagger.markov))
+    shape = Shape(len(tagger._tags), int(tagger.markov))
     pairs = (shape.tags + 1) ** 2 if shape.markov > 1 else 0
     require(len(state.pairs) == pairs, "markov is not that of its weights")
     forbidden = None
     if tagger._scheme is not None:
         forbidden = forbidden_in(tagger._scheme.inner, with_ends=True)
-    start = PathState.zeros(shape._replace(features=0), False, forbidden).weights
+    start = PathState.zeros(shape, False, forbidden).weights._replace(rows=None, used=None)
     tagger._weights = start._replace(
         emissions=padded(state.emissions, shape.width, 0.0),
         transitions=padded(state.transitions, shape.width, None),

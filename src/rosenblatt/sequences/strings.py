@@ -51,7 +51,21 @@ class Strings(NamedTuple):
 
     def compact(self) -> "Strings":
         """The same with no other bytes around them."""
-        return Strings.of(self.texts())
+        sizes = self.ends - self.begins
+        ends = np.cumsum(sizes)
+        places = np.arange(int(sizes.sum())) + np.repeat(self.begins - (ends - sizes), sizes)
+        return Strings(self.data[places], ends - sizes, ends)
+
+    @classmethod
+    def together(cls, parts: Sequence["Strings"]) -> "Strings":
+        """The strings of several, one after the other."""
+        shifts = np.cumsum([0, *(len(part.data) for part in parts)]).tolist()
+        pairs = list(zip(parts, shifts, strict=False))
+        return cls(
+            np.concatenate([np.zeros(0, np.uint8), *(part.data for part in parts)]),
+            np.concatenate([np.zeros(0, np.int64), *(part.begins + at for part, at in pairs)]),
+            np.concatenate([np.zeros(0, np.int64), *(part.ends + at for part, at in pairs)]),
+        )
 
 
 class Typed(NamedTuple):
@@ -88,6 +102,14 @@ def table_of(keys: Array, numbers: Array, room: int = 0) -> HashTable:
     table = empty_table(len(keys) + room)
     kernel.fill(table, keys, numbers)
     return table
+
+
+def grown(table: HashTable, count: int, more: int) -> HashTable:
+    """A table with room for so many more keys than there are."""
+    if 2 * (count + more) <= len(table.keys):
+        return table
+    known = table.keys != 0
+    return table_of(table.keys[known], table.numbers[known], more)
 
 
 def joined(texts: Sequence[str]) -> dict[str, Any]:

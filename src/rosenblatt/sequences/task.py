@@ -36,14 +36,19 @@ class SequenceTask:
     ) -> Learnt:
         """Change a state by the sentences of an order from a place on."""
         log = self.log if most is None or self.settings.greedy else self.log[:most]
-        data = self.tokens, self.starts, self.codes, order, start, state.seen
-        given = *data, state.weights, state.sums, self.settings, self.room, log
-        if self.settings.greedy:
-            position, n_updates, loss, seen = kernel.learn_greedily(*given)
-            n_rows, state.seen = seen - state.seen, seen
-        else:
-            position, n_updates, loss = kernel.learn(*given)
-            n_rows = position - start
+        kernel_for = kernel.learn_greedily if self.settings.greedy else kernel.learn
+        while True:
+            data = self.tokens, self.starts, self.codes, order, start, state.seen
+            given = *data, state.weights, state.sums, self.settings, self.room, log
+            position, n_updates, loss, lacking, *seen = kernel_for(*given)
+            del given  # or what is to grow would be there twice
+            if lacking:
+                state.make_room(lacking)
+            if position > start or not lacking:
+                break
+        n_rows = position - start
+        if seen:  # tokens, where each is learnt by itself
+            n_rows, state.seen = seen[0] - state.seen, seen[0]
         updates = log[:n_updates]
         errors = int(np.count_nonzero(updates["margin"] <= 0))
         return Learnt(position, updates, errors, loss, n_rows)
@@ -51,25 +56,17 @@ class SequenceTask:
     def margins(self, state: PathState) -> Array:
         """By how much the right path of each sentence leads the best other one."""
         margins = np.full(len(self.everything), np.inf)
+        weights = state.weights._replace(rows=None, used=None)
+        tokens = self.tokens._replace(features=state.rows_of(self.tokens.features))
         for place, sentence in enumerate(self.everything.tolist()):
             first, last = self.starts[sentence : sentence + 2].tolist()
             if first < last:
-                through, right = self.through(state.weights, first, last), self.codes[first:last]
-                own = self.path_score(state.weights, first, last)
+                right = self.codes[first:last]
+                through = best_through(tokens, first, last, weights, self.settings)
+                own = sentence_score(tokens, first, right, weights, self.settings)
                 through[np.arange(last - first), right] = -np.inf
                 margins[place] = own - through.max()
         return margins
-
-    def through(self, weights: PathWeights, first: int, last: int) -> Array:
-        """The score of the best path through each tag of each token of a sentence."""
-        return best_through(self.tokens, first, last, weights, self.settings)
-
-    def path_score(self, weights: PathWeights, first: int, last: int) -> float:
-        """The score of the right path of a sentence."""
-        scores = np.zeros((last - first) * self.settings.width, np.float32)
-        kernel.score_path_tokens(self.tokens, first, last - first, weights, self.settings, scores)
-        right = self.codes[first:last]
-        return path_score(scores, right, weights, self.settings)
 
     def required(self) -> Array:
         """What each sentence's margin must exceed to be right."""
@@ -93,6 +90,15 @@ def best_through(
     room = room_for(last - first, settings)
     kernel.best_through(tokens, first, last - first, weights, settings, room, out)
     return out
+
+
+def sentence_score(
+    tokens: Tokens, first: int, path: Array, weights: PathWeights, settings: PathSettings
+) -> float:
+    """The score of a path of the sentence that begins at a token."""
+    scores = np.zeros(len(path) * settings.width, np.float32)
+    kernel.score_path_tokens(tokens, first, len(path), weights, settings, scores)
+    return path_score(scores, path, weights, settings)
 
 
 def path_score(scores: Array, path: Array, weights: PathWeights, settings: PathSettings) -> float:

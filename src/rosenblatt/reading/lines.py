@@ -258,9 +258,12 @@ class VowpalWabbitParser(LineParser):
         filled = out.labels, out.label_starts, out.weights, out.rows, out.groups
         cursor = lines.vowpal_wabbit(data, len(data), cursor, *filled, self.mask, met)
         text = data.tobytes() if met.count[0] else b""
-        self.vocabulary.collect(
-            lambda begin, end: (vw_name, namespace_of(text, begin), text[begin:end])
-        )
+
+        def spelling(begins: np.ndarray, ends: np.ndarray) -> Iterator[tuple[Any, ...]]:
+            for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+                yield vw_name, namespace_of(text, begin), text[begin:end]
+
+        self.vocabulary.collect(spelling)
         return cursor
 
     def finished(

@@ -12,10 +12,11 @@ test: ## Run the tests on all cores
 quick: ## Run every test that takes no cluster, browser or patience once, on one set of parameters
 	pytest -n auto -q --quick -m "not (cluster or browser or slow)"
 
-lint: ## Check style, format and the order of imports between rooms
+lint: ## Check style, format, the order of imports between rooms, and docstrings of public names
 	ruff check .
 	ruff format --check .
 	lint-imports
+	python docs/docstrings.py
 
 types: ## Check types
 	mypy
@@ -30,7 +31,8 @@ $(BENCHMARKS):
 	@echo "== $@"
 	@python $@ $(ARGS)
 
-pictures: ## Draw the pictures of docs/plots.md
+pictures: ## Draw the pictures of the pages
 	python examples/pictures.py docs
+	python examples/networks.py docs
 
 check: lint types test docs bench ## All of the above

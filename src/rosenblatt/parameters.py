@@ -268,6 +268,9 @@ FOR_FILES: dict[str, Any] = {
 FOR_ONE_PASS: dict[str, Any] = {"rule": "arow", "solution": "last"}
 """And what it learns by in one pass, unless told (docs/choosing.md says why)."""
 
+FOLLOWING = "arow", "pa"
+"""Where each next row is to be predicted: the one of these that does it best on the first rows."""
+
 CLUSTER: Mapping[str, Parameter] = {
     "mode": choice("mixing", *MODES),
     "mix": choice("uniform", *MIXES),  # or by confidence, where a rule has some
@@ -317,13 +320,18 @@ def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, An
     return parameters_of(rule, **(FOR_FILES | {"order": None} | given))
 
 
+def is_open(rule: str | None, given: Values) -> bool:
+    """Whether nobody said by what rule to learn in one pass."""
+    shared = ANY_RULE.keys() - {"solution", "average_decay"}
+    return rule is None and given.keys() <= shared and given.get("max_iter") == 1
+
+
 def how_to_learn(rule: str | None, **given: Any) -> tuple[str, dict[str, Any]]:
     """A rule with all its parameters: as given, else as suits a file, or one pass over it.
 
     What suits one pass is taken if neither the rule nor anything of one is given.
     """
-    open_question = rule is None and given.keys() <= ANY_RULE.keys() - {"solution", "average_decay"}
-    if open_question and given.get("max_iter") == 1:
+    if is_open(rule, given):
         rule, given = FOR_ONE_PASS["rule"], given | {"solution": FOR_ONE_PASS["solution"]}
     rule = rule or "perceptron"
     return rule, parameters_for_files(rule, **given)

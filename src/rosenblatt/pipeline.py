@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from .features import NAMES, Features
 from .files import FileOptions, FileTraining
 from .files import train as train_model
-from .parameters import FAMILY, FOR_FILES, SEQUENCE, how_to_learn
+from .parameters import FAMILY, FOR_FILES, SEQUENCE, how_to_learn, is_open
 from .progress import Listener
 from .reading.reader import read
 from .storage.file import load_model, save_model
@@ -51,6 +51,12 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
         data frames, dicts and paths. Of sentences, a ``SequencePerceptron``, whose parameters are
         then the options besides ``label`` and ``format``.
 
+    See Also
+    --------
+    Features : The first step of the pipeline.
+    save : Keeps it as a file.
+    rosenblatt.distributed.fit : Learns on a cluster.
+
     Examples
     --------
     >>> rows = [{"height": h, "kind": "tall" if h > 5 else "short"} for h in range(10)]
@@ -76,6 +82,7 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
     rule, parameters = usual_way(stated) if tunes else how_to_learn(rule, **stated.parameters)
     noted = Noted()
     training = FileTraining(parameters, FileOptions(**of_files), listener or noted, rule=rule)
+    training.open = is_open(stated.rule, stated.parameters) and not tunes
     if tunes:
         again = partial(read, data, names=NAMES)
         reader = tune(reader, lambda **others: again(**reading | others), training, stated)
@@ -133,6 +140,19 @@ def save(model: Any, path: str | PathLike[str]) -> None:
         Fitted.
     path : str or path-like
         Where to; by custom it ends in ``.safetensors``.
+
+    See Also
+    --------
+    load : Reads it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> model = train([{"size": 1, "kind": "a"}, {"size": 3, "kind": "b"}], label="kind")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, f"{folder}/model.safetensors")
+    ...     load(f"{folder}/model.safetensors").predict([{"size": 4}]).tolist()
+    ['b']
     """
     if not isinstance(model, Pipeline):
         model.save(path)
@@ -165,6 +185,10 @@ def load(path: str | PathLike[str]) -> Any:
     -------
     Perceptron, KernelPerceptron or Pipeline
         A ``Pipeline`` of ``Features`` and a classifier where the file says how features are made.
+
+    See Also
+    --------
+    save : Writes it.
 
     Examples
     --------

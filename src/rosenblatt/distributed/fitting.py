@@ -45,10 +45,9 @@ def fit(
 ) -> LinearClassifier | SequencePerceptron:
     """Fit a linear classifier to data on a Dask cluster by iterative parameter mixing.
 
-    McDonald, Hall & Mann (2010), "Distributed training strategies for the structured perceptron",
-    NAACL. The model depends on the data, their partitions and ``random_state`` only, not on how
-    many workers there are or which of them die. One partition gives exactly what
-    ``estimator.fit`` does.
+    After McDonald, Hall & Mann (2010). The model depends on the data, their partitions and
+    ``random_state`` only, not on how many workers there are or which of them die. One partition
+    gives exactly what ``estimator.fit`` does.
 
     Parameters
     ----------
@@ -89,6 +88,29 @@ def fit(
     -------
     LinearClassifier or SequencePerceptron
         The estimator, with ``mixing_`` besides its usual attributes.
+
+    See Also
+    --------
+    predict : Labels on the cluster.
+    Mixing : What ``mixing_`` tells.
+    rosenblatt.train : The same on one machine, in a stream.
+
+    References
+    ----------
+    McDonald, Hall & Mann (2010), "Distributed training strategies for the structured perceptron",
+    Proceedings of NAACL, 456-464.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from distributed import Client
+    >>> from rosenblatt import Perceptron
+    >>> rows, labels = np.array([[2.0], [3.0], [-1.0], [-2.0]]), np.array([1, 1, 0, 0])
+    >>> with Client(processes=False, n_workers=1, dashboard_address=None):
+    ...     model = fit(Perceptron(order="fixed"), da.from_array(rows, 2), da.from_array(labels, 2))
+    >>> model.stop_reason_, model.mixing_.rows
+    ('separated', (2, 2))
     """
     lines = report is None and estimator.verbose
     told = printing(estimator.max_iter) if lines else nullcontext(report or (lambda _: None))

@@ -15,7 +15,7 @@ from sklearn.datasets import make_blobs
 
 from rosenblatt import Perceptron, steps
 
-X, y = make_blobs(40, centers=[[-1.5, -1], [1.5, 1.5]], cluster_std=0.9, random_state=1)
+X, y = make_blobs(40, centers=[[-1, -0.5], [1.5, 2]], cluster_std=0.9, random_state=10)
 y = np.where(y == 1, 1, -1)
 
 # %%
@@ -96,11 +96,10 @@ axis.set(xlim=(-4.5, 4.5), ylim=(-4, 5), aspect="equal")
 #
 # **1.** w is zero at the start, and a vector of no length has no angle.
 #
-# **2.** Let c be the cosine of w and x before the mistake (without a bias c ≤ 0, but the
-# proof does not need that), and t =
-# ‖x‖/‖w‖. After it, the cosine is (c + t)/√(1 + 2ct + t²). Its derivative in t is (1 − c²)/(1 +
-# 2ct + t²)^{3/2}, which is positive unless c = −1: then w and x point in opposite directions, and
-# the cosine jumps from −1 to 1 only when x is longer than w.
+# **2.** Let c be the cosine of w and x before the mistake (without a bias c ≤ 0, but the proof
+# does not need that), and t = ‖x‖/‖w‖. After it, the cosine is (c + t)/√(1 + 2ct + t²). Its
+# derivative in t is (1 − c²)/(1 + 2ct + t²)^{3/2}, which is positive unless c = −1: then w and x
+# point in opposite directions, and the cosine jumps from −1 to 1 only when x is longer than w.
 
 c, t = -0.4, np.linspace(0, 3, 301)
 cosine = (c + t) / np.sqrt(1 + 2 * c * t + t**2)

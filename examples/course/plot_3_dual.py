@@ -135,6 +135,6 @@ example.fit(X[:99, :2], y[:99], coef_init=[1, 1], intercept_init=1)
 print(example.n_iter_, example.coef_.round(2), example.intercept_.round(2))
 
 # %%
-# **4.** Through the origin, the row's own distance is three times what it was, and the margin of the
-# data cannot shrink. R may be three times as long, so the bound may be nine times as large: one long
-# row makes the theorem weak, and learning slow. That is a reason to scale rows.
+# **4.** Through the origin, the row's own distance is three times what it was, and the margin of
+# the data cannot shrink. R may be three times as long, so the bound may be nine times as large: one
+# long row makes the theorem weak, and learning slow. That is a reason to scale rows.

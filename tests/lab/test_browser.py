@@ -35,11 +35,78 @@ def test_points_are_placed_dragged_and_removed(page):
     page.until("lab.asked === lab.answered && lab.written?.includes(',-1.')")
     assert page.points()[0][:2] == pytest.approx((1, -1.5), abs=0.05)
     page.mouse(1, -1.5)
-    page.until("!document.getElementById('remove').disabled")
+    page.until("!document.getElementById('remove').hidden")
     page.click("remove")
     page.until("lab.runs[0].last === 0 && lab.asked === lab.answered")
     assert len(page.points()) == 1
     assert "one class only" in page.message
+
+
+def test_changes_are_undone_and_redone(page):
+    from selenium.webdriver import ActionChains, Keys
+
+    page.open("data=points&points=2,1,+;-1,-1,-&order=fixed")
+    page.mouse(1, 0)
+    page.until("lab.address.split(';').length === 3 && lab.asked === lab.answered")
+    placed = page.points()
+    page.mouse(1, 0, drag_to=(0.5, 0.7))
+    page.until("lab.asked === lab.answered && lab.written?.includes(';0.5')")
+    dragged = page.points()
+    page.change("order", "each")
+    page.js("document.activeElement.blur()")
+    keys = ActionChains(page.driver)
+    keys.key_down(Keys.CONTROL).send_keys("zz").key_up(Keys.CONTROL).perform()
+    page.answered()
+    page.until("lab.runs[0].choices.order === 'fixed'")
+    page.click("undo")
+    page.answered()
+    assert page.points() == placed[:2]
+    assert not page.driver.find_element("id", "undo").is_enabled()
+    for _ in range(2):
+        page.click("redo")
+        page.answered()
+    assert page.points() == dragged
+    page.change("order", "once")  # another way from here
+    assert not page.driver.find_element("id", "redo").is_enabled()
+
+
+def test_points_lie_where_the_screen_shows_them_or_on_a_grid(page):
+    page.open("data=empty")
+    page.mouse(0.51, 0.52)
+    page.until("lab.address.includes('points=')")
+    ((x, y, _),) = page.points()
+    assert len(str(x)) <= 4
+    assert (x, y) == pytest.approx((0.51, 0.52), abs=0.02)
+    page.click("snap")
+    page.mouse(1.23, -0.38)
+    page.until("lab.address.split(';').length === 2 && lab.asked === lab.answered")
+    assert page.points()[1][:2] == [1.2, -0.4]
+    page.click("snap")
+
+
+def test_a_selected_point_changes_its_class(page):
+    page.open("data=points&points=2,1,+;-1,-1,-&order=fixed")
+    assert not page.driver.find_element("id", "flip").is_displayed()
+    page.mouse(2, 1)
+    page.until("!document.getElementById('flip').hidden")
+    page.click("flip")
+    page.until("lab.address.includes('points=2.0,1.0,-;')")
+    page.until("lab.asked === lab.answered")
+
+
+def test_a_row_of_the_proof_lights_up_when_touched(page):
+    from selenium.webdriver import ActionChains
+
+    page.open("data=xor&order=fixed")
+    word = page.driver.find_elements("css selector", "#verdict .row")[1]
+    assert word.text == "row 2"
+    ActionChains(page.driver).move_to_element(word).perform()
+    lit = "Bokeh.documents[0].get_model_by_name('lit_a').data"
+    assert page.js(f"return [{lit}.x[0], {lit}.y[0]]") == [-1, 1]
+    ActionChains(page.driver).move_to_element(
+        page.driver.find_element("css selector", "h1")
+    ).perform()
+    assert page.js(f"return {lit}.x.length") == 0
 
 
 def test_points_are_placed_by_the_keyboard_alone(page):

@@ -12,7 +12,7 @@ const sides = [
 const lab = {
   moment: 0, last: 0, runs: [null, null], // what is shown
   asked: 0, answered: 0, waiting: null, // the exchange with the engine
-  csv: "", address: "", brush: "+1", stop: -1, timer: null, sides,
+  csv: "", address: "", brush: "+1", stop: -1, timer: null, gesture: 0, sides,
 };
 window.lab = Object.assign(lab, { ask, show }); // for the tests
 
@@ -107,6 +107,7 @@ function receive(told) {
   lab.address = told.address;
   lab.written = written_points();
   lab.accepted = copied_points();
+  remember(told);
   const wanted = Number(new URLSearchParams(told.address).get("t") ?? 0);
   fill_form(told.address);
   count_ticks();
@@ -188,7 +189,7 @@ function share() {
 }
 
 const set = (part, side, data) => { model(`${part}_${side.name}`).data = data; };
-const NOTHING = { x: [], y: [], xs: [], ys: [], x0: [], y0: [], x1: [], y1: [], text: [], colour: [] };
+const NOTHING = { x: [], y: [], xs: [], ys: [], x0: [], y0: [], x1: [], y1: [], text: [], colour: [], size: [] };
 const line = (...ends) => ({ xs: ends.map((end) => end[0]), ys: ends.map((end) => end[1]) });
 
 function draw(side, run) {
@@ -465,7 +466,7 @@ function visit(number) {
 points.connect(points.properties.data.change, edited);
 points.connect(points.patching, edited);
 points.connect(points.streaming, edited);
-points.connect(points.selected.change, () => { $("remove").disabled = !points.selected.indices.length; });
+points.connect(points.selected.change, show_selection);
 
 function edited() {
   const { x, y, label } = points.data;
@@ -474,6 +475,7 @@ function edited() {
     return;
   }
   if (lab.opening && lab.asked !== lab.answered) return; // these come from the engine
+  if (settle()) return;
   clearTimeout(editing);
   editing = setTimeout(() => {
     editing = null;
@@ -516,7 +518,7 @@ function choose_brush(label) {
   form.elements.brush.value = label;
 }
 
-$("brush").addEventListener("change", (event) => choose_brush(event.target.value));
+$("brush").addEventListener("change", (event) => event.target.name === "brush" && choose_brush(event.target.value));
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("change", (event) => {
   const field = event.target;
@@ -537,7 +539,7 @@ $("scrub").addEventListener("input", () => { pause(); show(Number($("scrub").val
 $("speed").addEventListener("change", () => { if (lab.timer) { pause(); play(); } });
 const clicks = {
   "start": () => step(-Infinity), "back": () => step(-1), "play": toggle, "forward": () => step(1), "end": () => step(Infinity),
-  "remove": remove_selected, "work-end": end_work, "home": () => look(null), "present": present, "try": try_a_line,
+  "remove": remove_selected, "flip": flip_selected, "undo": () => travel(-1), "redo": () => travel(1), "work-end": end_work, "home": () => look(null), "present": present, "try": try_a_line,
   "place": place_by_numbers,
   "save-python": show_python, "save-csv": () => save("points.csv", "text/csv", lab.csv),
   "save-png": () => save_figure("png"), "save-svg": () => save_figure("svg"),
@@ -552,11 +554,15 @@ document.addEventListener("keydown", (event) => {
   const text = "input:not([type=range]):not([type=radio]):not([type=checkbox]), select, textarea";
   if (within(text) || (event.key === " " && within("button, input:not([type=range]), summary"))) return;
   if (event.key.startsWith("Arrow") && within("[type=radio]")) return; // they choose there
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") {
+    event.preventDefault();
+    return travel(event.shiftKey ? 1 : -1);
+  }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const keys = {
     " ": toggle, ArrowLeft: () => step(-1), ArrowRight: () => step(1),
     Home: () => step(-Infinity), End: () => step(Infinity),
-    1: () => choose_brush("+1"), 2: () => choose_brush("-1"), Delete: remove_selected, f: present, F: present,
+    1: () => choose_brush("+1"), 2: () => choose_brush("-1"), Delete: remove_selected, x: flip_selected, X: flip_selected, f: present, F: present,
   };
   if (event.key === "Escape" && document.body.classList.contains("presenting")) return present();
   if (!keys[event.key]) return;

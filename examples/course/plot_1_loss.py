@@ -51,8 +51,8 @@ def losses(w):
     return int(wrong.sum()), float(np.sum((-y * (extended @ w))[wrong]))
 
 
-turns = np.linspace(-2.5, 0.5, 400)
-values = np.array([losses(np.array([1.0, turn, -2.0])) for turn in turns])
+turns = np.linspace(0, 4, 400)
+values = np.array([losses(np.array([-1.0, turn, -0.4])) for turn in turns])
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.4), layout="constrained")
 for axis, column, name in zip(axes, values.T, ["$J_1$: mistakes", "$J$: how wrong"], strict=True):
     axis.plot(turns, column, color="#0072B2")

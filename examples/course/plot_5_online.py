@@ -58,13 +58,16 @@ print("the same weights:", np.array_equal(w, model.coef_[0]), " row 0:", predict
 # All positive rows first: after a few of them everything looks positive, and nothing is learnt
 # until the negative ones begin. A permutation helps.
 
-by_label = np.argsort(-y, kind="stable")
-ordered, signs = X[by_label], y[by_label]
+rows = rng.normal(size=(5000, 20))
+rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+far = rows @ np.ones(20) / np.sqrt(20)
+ordered = np.vstack([rows[far > 0.02][:500], rows[far < -0.02][:500]])
+signs = np.repeat([1, -1], 500)
 permuted = np.random.default_rng(1)
 runs = {
     "all positives first": train(ordered, signs, 500)[2],
     "a new permutation each pass": train(
-        ordered, signs, 500, lambda epoch: permuted.permutation(len(X))
+        ordered, signs, 500, lambda epoch: permuted.permutation(1000)
     )[2],
 }
 figure, axis = plt.subplots(figsize=(7, 3.4), layout="constrained")

@@ -37,7 +37,7 @@ def network_trace(points: Points, choices: Choices, view: View, tell: Tell) -> T
         if model.growth == "upstart":
             answer = continuous(units[:number], own)
         else:
-            answer = gaussian_filter(answer, 2.5)  # lines without stairs
+            answer = without_stairs(answer)
         curves.append(contours(x, y, answer))
         outputs.append(answers(model.growth, units[:number], seen).outputs)
     wrong = wrong_of(points.y * np.array(outputs), np.zeros(len(points.y)))
@@ -53,12 +53,18 @@ def network_trace(points: Points, choices: Choices, view: View, tell: Tell) -> T
     visits = {"row": np.full(count, -1), "epoch": np.zeros(count, int), "moment": moments}
     drawn = []
     for number, (unit, values) in enumerate(zip(units, own, strict=True)):
-        line = contours(x, y, values)
+        jumps = unit.layer > 0 and model.growth != "upstart"  # where units before it do
+        line = contours(x, y, without_stairs(values) if jumps else values)
         place = name_place(line, (x, y, values), view, number)
         drawn.append(unit_facts(unit, lift, line) | {"place": place})
     ending = 0, nursery.stop_reason, None, tuple(drawn)
     visits["met"] = np.full(count, np.nan)
     return Trace(columns, visits, packed(wrong), regions, curves, *ending)
+
+
+def without_stairs(values: Array) -> Array:
+    """Values with the same signs, but for a few places, between which lines are smooth."""
+    return np.asarray(gaussian_filter(np.sign(values), 2.5))
 
 
 def continuous(units: list[Unit], own: Array, number: int = 0) -> Array:

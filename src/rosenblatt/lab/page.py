@@ -22,7 +22,7 @@ except ImportError as missing:
 
 from ..theory.bounds import Convergence
 from .choices import DEFAULTS, DOCUMENT_WORDS, DOCUMENTS, FORMS, HINTS, TABLE, Choices
-from .data import MOST_BYTES, RANGES, SETS, Points, as_csv, from_text
+from .data import MOST_BYTES, RANGES, SETS, Chosen, Points, as_csv, from_text
 from .figures import COLOURS, SIDES, Pane, chart
 from .geometry import View, view_of
 from .proofs import Verdict, verdict_of
@@ -32,7 +32,7 @@ from .trace import MOST_UPDATES, Trace, trace_of
 from .work import EndedError, Tell, Work, nobody
 
 # In the scope of one.
-SCRIPTS = ("plane.js", "points.js", "time.js", "dual.js", "start.js", "page.js")
+SCRIPTS = ("plane.js", "points.js", "time.js", "dual.js", "start.js", "names.js", "page.js")
 WORDS = {  # what the page calls some of the choices; the others go by their names
     "form": FORMS,
     "order": {
@@ -175,7 +175,8 @@ class Lab:
         note = ""
         if request["do"] == "file":
             text, name = base64.b64decode(request["text"]), str(request["name"])[:80]
-            points = await self._in_thread(lambda tell: from_text(text, name))
+            chosen = Chosen(tuple(request.get("drawn", ())), str(request.get("label", "")))
+            points = await self._in_thread(lambda tell: from_text(text, name, chosen))
             state, note = self.state.with_points(points), points.note
         elif request["do"] in ("open", "edit"):
             state = from_address(str(request["address"]))
@@ -207,6 +208,9 @@ class Lab:
             "view": asdict(view),
             "message": " ".join(filter(None, notes)),
             "csv": as_csv(points),
+            "columns": points.columns,
+            "classes": points.classes,
+            "choice": points.choice and points.choice._asdict(),
             "runs": [run and told_of(points, run) for run in shown],
         }
         return Answer(told, show)

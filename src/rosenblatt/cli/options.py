@@ -268,6 +268,10 @@ class ReadingOptions:
     """How a file becomes rows."""
 
     label: Label = None
+    labels_separator: Annotated[
+        str | None,
+        typer.Option(help="Rows have several labels, as a;b.", metavar="TEXT", **READING),
+    ] = None
     text: Annotated[
         list[str] | None,
         typer.Option(help="A column of text (repeatable).", metavar="COLUMN", **READING),
@@ -338,6 +342,7 @@ class ReadingOptions:
         return {
             "format": self.format,
             "label": self.label,
+            "labels_separator": self.labels_separator,
             "text": tuple(self.text or ()),
             "category": tuple(self.category or ()),
             "ngrams": None if self.ngrams is None else lengths(self.ngrams),

@@ -11,6 +11,7 @@ from ..kernels import words
 from ..kernels.algebra import Rows
 from ..kernels.lines import MISSING, REASONS, VALUE_TOO_LARGE
 from ..kernels.words import CSRBuffer, Grams
+from ..labels import LabelSets
 from ..rows import read_only, rows_of
 from .batches import Batch
 from .dates import Times, days_in, parts_of, times_in
@@ -33,7 +34,7 @@ class BrokenCellError(ValueError):
 class DecodedColumns(NamedTuple):
     """Columns as a kernel takes them: numbers, times, or bytes of strings and where each begins."""
 
-    labels: np.ndarray | None
+    labels: Any
     ids: np.ndarray | None
     columns: list[Any]
     rows: int
@@ -94,7 +95,8 @@ class TableParser(Parser):
             for column, (name, kind) in zip(columns, self.columns, strict=False)
         ]
         further = columns[len(self.columns) :]
-        labels = None if self.label is None else self.labels(further[0])
+        find = self.labels if self.recipe.labels_separator is None else self.label_sets
+        labels = None if self.label is None else find(further[0])
         ids = None if self.id is None else np.array(as_words(further[-1]).to_pylist(), object)
         return DecodedColumns(labels, ids, decoded, len(table))
 
@@ -156,6 +158,23 @@ class TableParser(Parser):
         if not good:
             raise BrokenCellError(self.recipe.label, "the label is missing or not finite")
         return labels
+
+    def label_sets(self, column: Any) -> LabelSets:
+        """The labels of rows that may have several, or none."""
+        from pyarrow import compute, types
+
+        if not types.is_list(column.type):
+            words = as_words(column).fill_null("")
+            column = compute.split_pattern(words, self.recipe.labels_separator)
+        counts = numbers_in(compute.fill_null(column.value_lengths(), 0))
+        flat = as_words(column.flatten()).fill_null("")
+        if self.recipe.trim:
+            flat = compute.utf8_trim_whitespace(flat)
+        known = compute.not_equal(flat, "")
+        rows = np.repeat(np.arange(len(counts)), counts)[known.to_numpy(zero_copy_only=False)]
+        coded = flat.filter(known).dictionary_encode()
+        labels = np.array(coded.dictionary.to_pylist(), object)[numbers_in(coded.indices)]
+        return LabelSets(labels, np.append(0, np.cumsum(np.bincount(rows, minlength=len(counts)))))
 
     def batches_of(self, decoded: DecodedColumns, taken: int, lines: int) -> Iterator[Batch]:
         """The rows of decoded columns."""

@@ -40,6 +40,7 @@ def read(
     *,
     format: str | None = None,  # noqa: A002
     label: str | int | bool | None = None,
+    labels_separator: str | None = None,
     category: Sequence[str] = (),
     text: Sequence[str] = (),
     ngrams: tuple[int, int] | None = None,
@@ -75,6 +76,9 @@ def read(
     label : str, int, False or None, default=None
         The label's column, by name or number (from 0; -1 is the last), or False for none. Without
         it: the one called label, else class, else target, else y, else the last.
+    labels_separator : str or None, default=None
+        What divides the labels of a row that may have several, or none. In svmlight it is a comma,
+        and need not be stated where the first rows have some.
     category : str or sequence of str, default=()
         Columns of words, the label's too, where the first rows look like numbers.
     text : str or sequence of str, default=()
@@ -146,6 +150,7 @@ def read(
     asked = replace(
         ASKED,
         label=label,
+        labels_separator=labels_separator,
         text=several(text),
         ngrams=ngrams,
         characters=characters,
@@ -217,10 +222,21 @@ def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOp
         raise ValueError(f"A line of {kind} begins with its label: it has no columns to name.")
     if kind in ("svmlight", "vw"):
         refuse_options_of_text(recipe)
+        refuse_separator(kind, recipe.labels_separator)
     if recipe.header is not None and kind not in DELIMITERS:
         raise ParameterError("{header?} is about CSV and TSV; other formats have no line of names.")
     if recipe.first is not None and kind != "svmlight":
         raise ParameterError("{first?} is about svmlight; other formats do not number columns.")
+
+
+def refuse_separator(kind: str, separator: str | None) -> None:
+    """Refuse to divide the labels of lines otherwise than they are."""
+    if separator is not None and kind == "vw":
+        raise ParameterError("{labels_separator?}: a line of vw has one label; use another format.")
+    if separator not in (None, ","):
+        raise ParameterError(
+            "Commas divide the labels of svmlight; use {labels_separator}.", labels_separator=","
+        )
 
 
 class Reader:
@@ -361,6 +377,11 @@ class Reader:
         if alike and self.parser.recipe != recipe:
             self.adopt(recipe)
         return alike
+
+    @property
+    def multilabel(self) -> bool:
+        """Whether a row may have any number of labels."""
+        return self.parser.recipe.labels_separator is not None
 
     @property
     def rereadable(self) -> bool:

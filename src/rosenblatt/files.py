@@ -580,7 +580,7 @@ def named(coef: Array, names: Mapping[int, str], most: int = 1000) -> list[Any]:
     """The names of the columns with the largest weights."""
     if not names:
         return []
-    known = np.array(sorted(names), np.intp)
+    known = np.sort(np.fromiter(names, np.intp, len(names)))
     known = known[known < coef.shape[1]]
     sizes = np.abs(coef[:, known]).max(axis=0, initial=0.0)
     chosen = known[np.argsort(-sizes, kind="stable")[:most]]

@@ -27,6 +27,7 @@ from .recipe import (
 from .sources import Location, Source
 from .tables import TableSource
 from .threads import Broken, Piece
+from .vocabulary import Vocabulary
 
 BATCH_ROWS = 1 << 14
 FIRST_ROWS = 5_000  # by which it is told what strings hold
@@ -124,6 +125,7 @@ class ColumnarParser(TableParser):
         """The rows that Arrow reads first, however batches are cut."""
         few = self.over(self.source, recipe)
         few.options = self.options._replace(batch_bytes=1 << 62)
+        few.vocabulary = Vocabulary(0, 0)
         yield from islice(few.batches(Location(self.source.name, BATCH_ROWS, self.unit)), 1)
 
     def copied(self, source: Source) -> str:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
@@ -222,21 +223,15 @@ def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOp
         raise ValueError(f"A line of {kind} begins with its label: it has no columns to name.")
     if kind in ("svmlight", "vw"):
         refuse_options_of_text(recipe)
-        refuse_separator(kind, recipe.labels_separator)
+        if recipe.labels_separator not in (None, ","):
+            raise ParameterError(
+                f"Commas divide the labels of a line of {kind}; use {{labels_separator}}.",
+                labels_separator=",",
+            )
     if recipe.header is not None and kind not in DELIMITERS:
         raise ParameterError("{header?} is about CSV and TSV; other formats have no line of names.")
     if recipe.first is not None and kind != "svmlight":
         raise ParameterError("{first?} is about svmlight; other formats do not number columns.")
-
-
-def refuse_separator(kind: str, separator: str | None) -> None:
-    """Refuse to divide the labels of lines otherwise than they are."""
-    if separator is not None and kind == "vw":
-        raise ParameterError("{labels_separator?}: a line of vw has one label; use another format.")
-    if separator not in (None, ","):
-        raise ParameterError(
-            "Commas divide the labels of svmlight; use {labels_separator}.", labels_separator=","
-        )
 
 
 class Reader:
@@ -395,7 +390,10 @@ class Reader:
         :meta private:
         """
         recipe = self.parser.recipe
-        return not recipe.settled and recipe.rows == "table" and recipe.bits is None
+        if recipe.settled or recipe.rows != "table":
+            return False
+        survey = survey_of(self.parser)
+        return survey.seen is not None and not survey.apart
 
     @property
     def bad(self) -> int:
@@ -445,7 +443,8 @@ class WholeFile(NamedTuple):
 def read_whole(reader: Reader, told: Callable[[Batch], None] = lambda batch: None) -> WholeFile:
     """All batches of a reader, in memory; each is told of.
 
-    Dense and sparse rows are measured and scaled here, so that their file is parsed but once.
+    Dense and sparse rows and those of one text are measured and scaled here, so that their file is
+    parsed but once.
     """
     survey = None if reader.parser.recipe.settled else survey_of(reader.parser)
     if survey is not None and (survey.apart or survey.seen is None):
@@ -460,9 +459,12 @@ def read_whole(reader: Reader, told: Callable[[Batch], None] = lambda batch: Non
     if not parts:
         raise no_rows(reader)
     if survey is not None:
+        met = reader.parser.vocabulary
         reader.adopt(survey.result())
-        assert reader.parser.scaling is not None
-        whole = one_batch(parts, reader.parser.scaling.joined)
+        reader.settle()
+        if reader.hashed:
+            reader.parser.vocabulary = met
+        whole = one_batch(parts, partial(survey.join, reader.parser))
     else:
         whole = one_batch(parts)
     return WholeFile(whole, reader.names, reader.notices, reader.bad)

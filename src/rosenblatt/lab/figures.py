@@ -104,6 +104,8 @@ class Pane:
         self.figure.axis.axis_line_color = self.figure.axis.major_tick_line_color = LINE
         self.figure.axis.minor_tick_line_color = None
         self.figure.axis.major_label_text_color = FAINT
+        self.figure.axis.axis_label_text_font_style = "normal"
+        self.figure.axis.axis_label_standoff = 2
         self.figure.tags = [self.trace, self.visits, self.wrong, self.curves]  # drawn by no glyph
         self._draw_run()
         self._draw_points(points)

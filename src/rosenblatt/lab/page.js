@@ -62,8 +62,11 @@ function open_address(address) {
 function address_of_form() {
   const items = new URLSearchParams();
   for (const [name, value] of new FormData(form)) if (name !== "brush") items.set(name, value);
-  if (items.get("data") === "points") items.set("points", written_points());
-  return items.toString();
+  if (items.get("data") === "points") {
+    items.set("points", written_points());
+    for (const name of ["columns", "classes"]) if (lab[name]?.length) items.set(name, lab[name].join(";"));
+  }
+  return items.toString().replaceAll("+", "%20");
 }
 
 function written_points() {
@@ -109,6 +112,7 @@ function receive(told) {
   lab.written = written_points();
   lab.accepted = copied_points();
   remember(told);
+  show_names(told);
   const wanted = Number(new URLSearchParams(told.address).get("t") ?? 0);
   fill_form(told.address);
   count_ticks();
@@ -186,7 +190,7 @@ function share() {
     if (lab.moment) items.set("t", lab.moment);
     else items.delete("t");
     if (facts.saved) return history.replaceState(null, "", `#t=${lab.moment}`);
-    history.replaceState(null, "", "#" + items.toString().replaceAll("%2C", ",").replaceAll("%3B", ";").replaceAll("%2B", "+"));
+    history.replaceState(null, "", "#" + items.toString().replaceAll("+", "%20").replaceAll("%2C", ",").replaceAll("%3B", ";").replaceAll("%2B", "+"));
   }, 150);
 }
 
@@ -410,20 +414,6 @@ function draw_curve() {
   });
 }
 
-// Files
-
-function load(file) {
-  if (!file) return;
-  if (file.size > facts.most_bytes) {
-    const sizes = `${(file.size / 1e6).toFixed(1)} MB; the lab takes files up to ${facts.most_bytes / 1e6} MB`;
-    say(`${file.name} has ${sizes}. Take some of the rows, or use rosenblatt train for all.`, true);
-    return;
-  }
-  const reader = new FileReader();
-  reader.onload = () => ask({ do: "file", name: file.name, text: reader.result.split(",")[1] ?? "" });
-  reader.readAsDataURL(file);
-}
-
 // The tour
 
 function visit(number) {
@@ -508,6 +498,7 @@ form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("change", (event) => {
   const field = event.target;
   if (field.id === "file") return load(field.files[0]);
+  if (field.closest("#columns")) return choose_columns();
   if (field.classList.contains("document")) {
     const prefix = field.closest(".settings").dataset.side;
     for (const [name, value] of Object.entries(facts.documents[field.value] ?? {})) form.elements[prefix + name].value = value;

@@ -18,10 +18,10 @@ from .work import Tell
 GRID = 321  # places along each side, as answers jump where units do
 
 
-def network_trace(points: Points, choices: Choices, view: View, tell: Tell) -> Trace:
-    """Every unit, and what the network answers with it."""
+def network_trace(points: Points, n_rows: int, choices: Choices, view: View, tell: Tell) -> Trace:
+    """Every unit, grown from the first rows, so many, and what the network answers for all."""
     model = choices.estimator()
-    nursery, lift = follow(model, points.X, points.y)
+    nursery, lift = follow(model, points.X[:n_rows], points.y[:n_rows])
     for record in nursery.grow():
         tell("Growing", record.units / model.max_units)
     units, count = nursery.units, len(nursery.units) + 1
@@ -46,7 +46,8 @@ def network_trace(points: Points, choices: Choices, view: View, tell: Tell) -> T
         "epoch": np.zeros(count),
         "row": np.full(count, -1),
         "mistakes": moments,
-        "errors": wrong.sum(axis=1),
+        "errors": wrong[:, :n_rows].sum(axis=1),
+        "held_errors": wrong[:, n_rows:].sum(axis=1),
         "snapshot": moments,
         "pictured": moments,
     }

@@ -51,19 +51,20 @@ numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False
 
 # Gallery
-if (ROOT / "examples" / "gallery").is_dir():
-    extensions.append("sphinx_gallery.gen_gallery")
+extensions.append("sphinx_gallery.gen_gallery")
+GALLERIES = [name for name in ("gallery", "course") if (ROOT / "examples" / name).is_dir()]
 sphinx_gallery_conf = {
-    "examples_dirs": "../examples/gallery",
-    "gallery_dirs": "gallery",
+    "examples_dirs": [f"../examples/{name}" for name in GALLERIES],
+    "gallery_dirs": GALLERIES,
     "within_subsection_order": "FileNameSortKey",
     "matplotlib_animations": True,
-    "doc_module": "rosenblatt",
-    "reference_url": {"rosenblatt": None},
     "remove_config_comments": True,
-    "show_memory": False,
-    "abort_on_example_error": False,
+    "show_signature": False,
+    "min_reported_time": 1e9,  # how long it took is no part of an answer
+    "write_computation_times": False,
+    "default_thumb_file": str(ROOT / "docs" / "plots-boundary.png"),
 }
+exclude_patterns += [f"{name}/**.{ending}" for name in GALLERIES for ending in ("py", "ipynb", "zip")]
 
 # Look
 html_theme = "pydata_sphinx_theme"

@@ -358,14 +358,58 @@ def test_data_figures_and_the_animation_are_saved(page):
     assert page.downloaded("learning-a.gif").startswith(b"GIF8")
 
 
-def test_the_tour_visits_seven_stops(page):
+def test_the_tour_visits_eight_stops(page):
     page.open(SMALL)
     page.click("tour-start")
-    for number in range(7):
+    for number in range(8):
         page.answered()
-        assert page.driver.find_element("id", "tour-title").text.startswith(f"{number + 1} of 7")
+        assert page.driver.find_element("id", "tour-title").text.startswith(f"{number + 1} of 8")
+        if number == 7:
+            ways = page.driver.find_elements("css selector", "#tour-ways button")
+            assert [way.text for way in ways] == ["Products", "A kernel", "Two units"]
+            ways[2].click()
+            page.until("lab.runs[0].units?.length === 2 && !lab.runs[1]")
         page.click("tour-next")
     assert not page.driver.find_element("id", "tour").is_displayed()
+
+
+def test_a_network_grows_unit_by_unit_beside_the_plane(page):
+    page.open("data=xor")
+    page.change("form", "network")
+    assert not page.driver.find_element("name", "order").is_displayed()
+    assert page.driver.find_element("name", "growth").is_displayed()
+    graph = "document.querySelectorAll('#beside_a svg circle').length"
+    names = "lab.sides[0].region.indices[0]"
+    for units in (0, 1, 2):
+        page.js("lab.show(arguments[0])", units)
+        assert page.js(f"return {graph}") == units
+        assert not units or page.js(f"return {names}") == units
+        drawn = page.js("return Bokeh.documents[0].get_model_by_name('names_a').data.text")
+        assert drawn == [f"{number + 1} on" for number in range(units)]
+    said = page.driver.find_element("id", "now_a").text
+    assert "on where unit 1 is wrongly on, and turns it off" in said
+    assert "Separated by 2 units." in said
+    model = executed(page.js("return lab.runs[0].python"))
+    assert model.n_units_ == 2
+    page.change("form", "bias")
+    assert not page.driver.find_element("id", "beside_a").is_displayed()
+
+
+def test_a_third_feature_is_turned_in_space(page):
+    from selenium.webdriver import ActionChains
+
+    page.open("data=xor&form=lifted&order=fixed&t=4")
+    canvas = page.driver.find_element("css selector", "#beside_a canvas")
+    assert canvas.is_displayed()
+    picture = "return document.querySelector('#beside_a canvas').toDataURL()"
+    before = page.js(picture)
+    page.js("arguments[0].scrollIntoView({block: 'center'})", canvas)
+    ActionChains(page.driver).click_and_hold(canvas).move_by_offset(80, 20).release().perform()
+    assert page.js(picture) != before
+    said = page.driver.find_element("id", "now_a").text
+    assert "= (0, 0, −4)" in said
+    assert "4 of at most 4 mistakes" in said
+    assert executed(page.js("return lab.runs[0].python")).coef_.tolist() == [[0, 0, -4]]
 
 
 def resized(page, width, height):

@@ -204,7 +204,7 @@ def test_a_kernel_bends_the_boundary_of_xor():
 def test_nothing_is_learnt_from_fewer_than_two_classes(address):
     with pytest.raises(ValueError, match="both classes"):
         run_of(address)
-    assert proofs.verdict_of(state.from_address(address).points(), True).separable is None
+    assert proofs.verdict_of(state.from_address(address).points(), Choices()).separable is None
 
 
 def test_documents_set_what_the_table_of_forms_says():
@@ -212,3 +212,21 @@ def test_documents_set_what_the_table_of_forms_says():
     for choices in DOCUMENTS.values():
         run = trace.trace_of(points, Choices({**DEFAULTS, **choices}), View())
         assert run.last > 0
+
+
+@pytest.mark.parametrize(("data", "third"), [("xor", "product"), ("circles", "square")])
+@pytest.mark.parametrize("solution", ["last", "average", "vote"])
+def test_a_third_feature_separates_what_no_line_does(data, third, solution):
+    address = f"data={data}&form=lifted&third={third}&solution={solution}"
+    points, choices, run = run_of(address)
+    assert run.stop_reason == "separated"
+    model = executed(state.python_lines(points, choices))
+    assert model.n_mistakes_ == run.last
+    assert run.columns["errors"][-1] == 0
+    verdict = proofs.verdict_of(points, choices)
+    assert (verdict.separable, "plane" in verdict.detail) == (True, True)
+    assert run.last <= run.theorem.bound
+    assert len(run.curves) == len(run.regions) > 1
+    if solution == "last":
+        last = [run.columns[name][-1] for name in ("w1", "w2", "w3", "b")]
+        assert last == [*model.coef_[0], *model.intercept_]

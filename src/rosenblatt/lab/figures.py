@@ -69,6 +69,8 @@ SCRATCH = (
     "meet",
     "w",
     "angle",
+    "units",
+    "names",
     "alpha",
     "grip",
     "lit",
@@ -136,6 +138,7 @@ class Pane:
             "xs", "ys", line_color=HOT, line_width=1.6, line_dash="2 3", source=at["ray"]
         )
         plot.multi_line("xs", "ys", line_color=HOT, line_width=2, source=at["arc"])
+        plot.multi_line("xs", "ys", line_color="colour", line_width="size", source=at["units"])
         plot.multi_line("xs", "ys", line_color=HOT, line_width=2.4, source=at["proof"])
         plot.add_layout(
             Arrow(
@@ -185,6 +188,7 @@ class Pane:
         plot.text("x1", "y1", text="text", x_offset=8, y_offset=-4, source=at["w"], **words)
         words |= {"text_color": HOT, "text_align": "center", "text_baseline": "middle"}
         plot.text("x", "y", text="text", source=at["angle"], **words)
+        plot.text("x", "y", text="text", source=at["names"], **words | {"text_color": "colour"})
         plot.scatter("x", "y", fill_color=None, line_color=HOT, line_width=5, source=at["lit"])
         plot.scatter(
             "x",

@@ -154,14 +154,12 @@ function show_fitting_fields() {
   for (const set of form.querySelectorAll(".settings")) {
     const kind = set.querySelector("[name$=form]").value;
     const kernel = set.querySelector("[name$=kernel]").value;
-    for (const span of set.querySelectorAll(".kernel")) span.hidden = kind !== "kernel";
+    for (const span of set.querySelectorAll("[data-forms]")) span.hidden = !span.dataset.forms.split(" ").includes(kind);
     set.querySelector("[name$=degree]").closest("span").hidden = kind !== "kernel" || kernel !== "poly";
     set.querySelector("[name$=gamma]").closest("span").hidden = kind !== "kernel" || kernel === "linear";
     const chosen = ([name, value]) => form.elements[set.dataset.side + name].value === value;
     const documents = Object.entries(facts.documents);
     set.querySelector(".document").value = documents.find(([, values]) => Object.entries(values).every(chosen))?.[0] ?? "";
-    for (const span of set.querySelectorAll(".linear")) span.hidden = kind === "kernel";
-    set.querySelector(".biased").hidden = kind === "origin";
   }
 }
 
@@ -216,13 +214,17 @@ function draw(side, run) {
   draw_alphas(side, run, k);
   draw_grips(side);
   draw_wrong(side, k);
+  $(`beside_${side.name}`).hidden = !["lifted", "network"].includes(run.choices.form);
+  draw_units(side, run, k);
+  draw_space(side, run, now);
   $(`now_${side.name}`).innerHTML = words_of(side, run, now);
   $(`title_${side.name}`).textContent = title_of(run);
 }
 
 function clear(side, run) {
-  for (const part of ["shade", "edge", "last", "band", "ray", "arc", "angle", "now", "wrong", "w", "alpha", "grip"]) set(part, side, NOTHING);
+  for (const part of ["shade", "edge", "last", "band", "ray", "arc", "angle", "now", "wrong", "w", "alpha", "grip", "units", "names"]) set(part, side, NOTHING);
   $(`now_${side.name}`).textContent = run.trouble;
+  $(`beside_${side.name}`).hidden = true;
   $(`title_${side.name}`).textContent = title_of(run);
 }
 
@@ -241,7 +243,8 @@ function draw_example(side, { at, row, right }) {
   const length = Math.hypot(...w);
   const scale = length > 0 ? (0.25 + 0.45 * (length / longest)) * view.half / length : 0;
   const tip = { x0: [0], y0: [0], x1: [w[0] * scale], y1: [w[1] * scale], text: ["w"] };
-  set("w", side, scale ? tip : NOTHING);
+  const flat = !isFinite(at("w3")); // else w points out of the plane
+  set("w", side, scale && flat ? tip : NOTHING);
   if (!(row >= 0)) {
     set("now", side, NOTHING);
     set("ray", side, line());
@@ -251,13 +254,13 @@ function draw_example(side, { at, row, right }) {
   }
   const x = [points.data.x[row], points.data.y[row]];
   set("now", side, { x: [x[0]], y: [x[1]] });
-  set("ray", side, line([[0, x[0]], [0, x[1]]]));
+  set("ray", side, flat ? line([[0, x[0]], [0, x[1]]]) : line());
   const from = Math.atan2(w[1], w[0]);
   let turn = Math.atan2(x[1], x[0]) - from;
   turn = Math.atan2(Math.sin(turn), Math.cos(turn));
   const radius = 0.16 * view.half;
   const arc = Array.from({ length: 25 }, (_, i) => from + (turn * i) / 24);
-  const there = scale && !right && isFinite(at("new_angle"));
+  const there = scale && flat && !right && isFinite(at("new_angle"));
   set("arc", side, there ? line([arc.map((a) => radius * Math.cos(a)), arc.map((a) => radius * Math.sin(a))]) : line());
   const text = [`${Math.round(at("new_angle"))}°`];
   const middle = { x: [1.5 * radius * Math.cos(arc[12])], y: [1.5 * radius * Math.sin(arc[12])], text };
@@ -278,7 +281,7 @@ function draw_wrong(side, k) {
 
 function draw_proof(side, run) {
   const { x, y } = points.data;
-  const straight = run.meeting && run.choices.form !== "kernel";
+  const straight = run.meeting && ["bias", "origin"].includes(run.choices.form);
   set("proof", side, straight ? line(...run.support.map((i) => [[x[i], run.meeting[0]], [y[i], run.meeting[1]]])) : line());
   set("meet", side, straight ? { x: [run.meeting[0]], y: [run.meeting[1]] } : { x: [], y: [] });
 }
@@ -297,7 +300,8 @@ const signed = (value) => (value < 0 ? "− " : "+ ") + short(Math.abs(value));
 
 function title_of(run) {
   const chosen = run.choices;
-  const form_words = { bias: "w·x + b", origin: "w·x", kernel: `${chosen.kernel} kernel` }[chosen.form];
+  if (chosen.form === "network") return `${chosen.growth} network · ${chosen.unit} units`;
+  const form_words = { bias: "w·x + b", origin: "w·x", lifted: `w·(x₁, x₂, ${THIRD_WORDS[chosen.third]}) + b`, kernel: `${chosen.kernel} kernel` }[chosen.form];
   const more = [`order ${chosen.order}`, chosen.solution];
   if (chosen.margin > 0) more.push(`margin ${chosen.margin}`);
   if (chosen.form === "bias" && chosen.intercept_step === "radius") more.push("bias step R²");
@@ -306,6 +310,7 @@ function title_of(run) {
 
 function words_of(side, run, now) {
   const { k, at, right, over } = now;
+  if (run.units?.length) return words_of_unit(run, now);
   const count = points.data.x.length;
   const time = at("mistakes");
   const done = over ? `<p><b>${run.ending}</b></p>` : "";
@@ -321,13 +326,13 @@ function words_of(side, run, now) {
 
 function start_words(run, at) {
   if (run.choices.form === "kernel") return "α = 0 for every row, f = 0";
-  const b = run.choices.form === "bias" ? `, b = ${short(at("b"))}` : "";
-  return `w = ${pair(at("w1"), at("w2"))}${b}${run.choices.start ? ". Drag the dots: where w begins, and its tip." : ""}`;
+  const b = run.choices.form !== "origin" ? `, b = ${short(at("b"))}` : "";
+  return `w = ${tuple(weights_at(at))}${b}${run.choices.start ? ". Drag the dots: where w begins, and its tip." : ""}`;
 }
 
 // A row that was right: nothing changes.
 function right_row(run, { row, epoch, met }) {
-  const sum = { bias: "(w·x + b)", origin: "w·x", kernel: "f(x)" }[run.choices.form];
+  const sum = { origin: "w·x", kernel: "f(x)" }[run.choices.form] ?? "(w·x + b)";
   const y = points.data.label[row].replace("-", "−"), need = `${short(run.choices.margin)}`;
   return `<p><b>${row_link(row, "Row")}: right, no change</b></p>
     <p class="facts">epoch ${epoch}, y = ${y}, y·${sum} = ${short(met)} ${met > run.choices.margin ? ">" : "≥"} ${need}</p>`;
@@ -342,14 +347,14 @@ function shown_answer(run, k, at) {
 
 function rule_of(run, k, at) {
   const row = at("row"), sign = points.data.label[row], eta = run.choices.eta0;
-  const x = [points.data.x[row], points.data.y[row]];
-  const biased = run.choices.form === "bias";
+  const x = row_of(run, row);
+  const biased = run.choices.form !== "origin";
   const y = sign === "+1" ? 1 : -1;
   const rate = eta === 1 ? "" : `${short(eta)}·`;
   const op = y > 0 ? "+" : "−";
   const before = `y·(w·x${biased ? " + b" : ""}) = ${short(y * at("activation"))} ≤ ${short(run.choices.margin)}`;
-  const old = pair(at("w1", k - 1), at("w2", k - 1)), left = pair(at("w1"), at("w2"));
-  const added = `${op} ${rate}${pair(...x)}`;
+  const old = tuple(weights_at(at, k - 1)), left = tuple(weights_at(at));
+  const added = `${op} ${rate}${tuple(x)}`;
   const weights = `w ← w ${op} ${rate ? "η·" : ""}x = ${old} ${added} = <b class="hot">${left}</b>`;
   const moved = at("b") - at("b", k - 1);
   const bias = biased ? `; b ← ${short(at("b", k - 1))} ${signed(moved)} = <b class="hot">${short(at("b"))}</b>` : "";
@@ -378,7 +383,7 @@ function draw_verdict() {
   both.forEach((run, i) => {
     const name = lab.runs[1] ? ["Left: ", "Right: "][i] : "";
     if (run.theorem && !(i && bounds.size === 1)) {
-      const coordinate = run.choices.form === "bias" ? ", the bias counted as a coordinate" : "";
+      const coordinate = run.choices.form !== "origin" ? ", the bias counted as a coordinate" : "";
       const { radius, margin, bound } = run.theorem;
       const symbols = coordinate ? "(R̃/γ̃)²" : "(R/γ)²"; // of longer rows, and not those of the verdict
       const square = `${symbols} = (${precise(radius)}/${precise(margin)})² = ${grouped(bound)}`;
@@ -455,6 +460,12 @@ function visit(number) {
   $("tour-title").textContent = `${number + 1} of ${facts.tour.length} · ${stop.title}`;
   $("tour-document").textContent = `Document ${stop.document}`;
   $("tour-text").textContent = stop.text;
+  $("tour-ways").replaceChildren(...stop.ways.map(([words, address]) => {
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", textContent: words, onclick: () => open_address(address) });
+    return button;
+  }));
+  $("curve").value = stop.curve;
   $("tour-back").disabled = number === 0;
   $("tour-next").textContent = number + 1 === facts.tour.length ? "Finish" : "Next ›";
   pause();

@@ -32,7 +32,16 @@ from .trace import MOST_UPDATES, Trace, trace_of
 from .work import EndedError, Tell, Work, nobody
 
 # In the scope of one.
-SCRIPTS = ("plane.js", "points.js", "time.js", "dual.js", "start.js", "page.js")
+SCRIPTS = (
+    "plane.js",
+    "points.js",
+    "time.js",
+    "dual.js",
+    "start.js",
+    "lift.js",
+    "network.js",
+    "page.js",
+)
 WORDS = {  # what the page calls some of the choices; the others go by their names
     "form": FORMS,
     "order": {
@@ -47,6 +56,10 @@ WORDS = {  # what the page calls some of the choices; the others go by their nam
     "ties": {"mistake": "a mistake", "positive": "+1", "negative": "−1", "correct": "right"},
     "intercept_step": {"1": "y", "radius": "y·R²"},
     "kernel": {"rbf": "Gaussian", "poly": "polynomial"},
+    "third": {"product": "the product x₁·x₂", "square": "the square x₁² + x₂²"},
+    "growth": {},
+    "unit": {"pocket": "pocket with ratchet"},
+    "lift": {"auto": "as needed", "sphere": "to a sphere"},
 }
 CURVES = {
     "errors": "J₁, misclassified points",
@@ -242,7 +255,7 @@ def both_runs(state: State, points: Points, view: View, tell: Tell) -> list[Show
 def shown_run(points: Points, choices: Choices, view: View, tell: Tell = nobody) -> Shown:
     """Run the engine; what it refuses becomes a sentence on the page."""
     tell("Deciding", 0.0)
-    verdict = verdict_of(points, choices["form"] != "origin")
+    verdict = verdict_of(points, choices)
     try:
         return Shown(choices, verdict, trace_of(points, choices, view, tell))
     except ValueError as trouble:
@@ -266,6 +279,7 @@ def told_of(points: Points, run: Shown) -> dict[str, Any]:
         "last": trace.last,
         "ending": ending(trace, verdict, choices.straight),
         "theorem": numbers_of(trace.theorem),
+        "units": trace.units,
         "python": python_lines(points, choices, trace.epochs if trace.cut else None),
     }
 
@@ -281,6 +295,8 @@ def numbers_of(theorem: Convergence | None) -> dict[str, float] | None:
 def ending(trace: Trace, verdict: Verdict, straight: bool) -> str:
     """Why the run ended, in a sentence; the verdict is about straight boundaries only."""
     count = int(trace.columns["mistakes"][-1])
+    if trace.units:
+        return ending_of_network(trace, count)
     done = f"{count:,} mistake{'' if count == 1 else 's'} in {trace.epochs:,} epochs"
     if trace.stop_reason == "separated":
         return f"Separated after {done}."
@@ -294,6 +310,16 @@ def ending(trace: Trace, verdict: Verdict, straight: bool) -> str:
     return f"Stopped after {done}, before it had separated the points; allow more epochs."
 
 
+def ending_of_network(trace: Trace, count: int) -> str:
+    """Why a network grows no more, in a sentence."""
+    units, errors = f"{count} unit{'' if count == 1 else 's'}", int(trace.columns["errors"][-1])
+    if trace.stop_reason == "separated":
+        return f"Separated by {units}."
+    if trace.stop_reason == "max_units":
+        return f"Stopped at {units}, with {errors:,} points on the wrong side; allow more units."
+    return f"Stopped: more than {units} mend nothing; {errors:,} points are on the wrong side."
+
+
 def as_columns(points: Points) -> dict[str, Any]:
     """The points as the page's source has them."""
     labels = ["+1" if label > 0 else "-1" for label in points.y.tolist()]
@@ -305,10 +331,10 @@ def animations_of(points: Points, shown: list[Shown | None], tell: Tell) -> dict
     runs = {
         f"learning-{side}.gif": run
         for side, run in zip(SIDES, shown, strict=True)
-        if run is not None and run.trace is not None and run.choices["form"] != "kernel"
+        if run is not None and run.trace is not None and run.choices["form"] in ("bias", "origin")
     }
     if not runs:
-        raise ValueError("Only runs of the linear forms are animated; save the figure instead.")
+        raise ValueError("Only lines are animated as a GIF; save the run as a page instead.")
     made = {}
     for number, (name, run) in enumerate(runs.items()):
         tell("Animating", number / len(runs))

@@ -26,13 +26,13 @@ class Verdict:
     """Where the classes' convex hulls meet."""
 
 
-def verdict_of(points: Points, fit_intercept: bool) -> Verdict:
+def verdict_of(points: Points, choices: Choices) -> Verdict:
     """Decide by ``separability``, which checks its proof in exact arithmetic."""
-    X, y = points.X, points.y
+    X, y, fit_intercept = choices.rows(points.X), points.y, choices["form"] != "origin"
     if len(set(y.tolist())) < 2:
         return Verdict("Nothing to decide yet.", "Points of both classes are needed.", None)
     found = separability(X, y, fit_intercept=fit_intercept)
-    line = "line" if fit_intercept else "line through the origin"
+    line = {"origin": "line through the origin", "lifted": "plane"}.get(choices["form"], "line")
     if isinstance(found, Separable):
         gamma, R = max_margin(X, y, fit_intercept=fit_intercept).attained, radius(X)
         detail = f"The widest {line} keeps γ = {gamma:.4g} from every point; R = {R:.4g}."
@@ -45,7 +45,7 @@ def verdict_of(points: Points, fit_intercept: bool) -> Verdict:
             False,
             line,
             found.support,
-            meeting_of(points, found) if fit_intercept else None,
+            meeting_of(points, found) if fit_intercept and X.shape[1] == 2 else None,
         )
     return Verdict("Undecided.", f"No margin can exceed {found.upper:.3g}.", None, line)
 

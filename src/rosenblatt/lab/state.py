@@ -133,13 +133,18 @@ def python_lines(points: Points, choices: Choices, max_iter: int | None = None) 
     rows = ",\n    ".join(map(repr, points.X.tolist()))
     started = zip(("coef_init", "intercept_init"), choices.start, strict=True)
     fit = "".join(f", {key}={value!r}" for key, value in started if value is not None)
-    weights = "model.dual_coef_" if choices["form"] == "kernel" else "model.coef_"
+    kernel = "print(model.dual_coef_, model.intercept_)\n"
+    shown = {"kernel": kernel, "network": "print(model.n_units_, model.units_)\n"}
+    told = shown.get(choices["form"], "print(model.coef_, model.intercept_)\n")
+    counts = "" if choices["form"] == "network" else ", model.n_iter_, model.n_mistakes_"
+    third = {"product": "X[:, 0] * X[:, 1]", "square": "X[:, 0] ** 2 + X[:, 1] ** 2"}
+    lift = f"X = np.column_stack([X, {third[choices['third']]}])\n"
     return (
         "import numpy as np\n"
         f"from rosenblatt import {name}\n\n"
         f"X = np.array([\n    {rows},\n])\n"
+        f"{lift if choices['form'] == 'lifted' else ''}"
         f"y = np.array({points.y.tolist()})\n\n"
         f"model = {name}({call}).fit(X, y{fit})\n"
-        "print(model.stop_reason_, model.n_iter_, model.n_mistakes_)\n"
-        f"print({weights}, model.intercept_)\n"
+        f"print(model.stop_reason_{counts})\n{told}"
     )

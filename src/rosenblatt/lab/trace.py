@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,6 +53,8 @@ class Trace:
     stop_reason: str
     """Why the run ended; empty if it was cut, being longer than what is shown."""
     theorem: Convergence | None
+    units: tuple[dict[str, Any], ...] = ()
+    """Of a network, what is drawn of each unit."""
 
     @property
     def last(self) -> int:
@@ -69,6 +72,10 @@ def trace_of(points: Points, choices: Choices, view: View, tell: Tell = nobody) 
     if len(set(points.y.tolist())) < 2:
         have = "no points" if not len(points.y) else "points of one class only"
         raise ValueError(f"There are {have}; place some of both classes, and learning begins.")
+    if choices["form"] == "network":
+        from .network import network_trace
+
+        return network_trace(points, choices, view, tell)
     write_down = kernel_trace if choices["form"] == "kernel" else linear_trace
     return write_down(points, choices, view, tell)
 
@@ -224,25 +231,51 @@ class Record(NamedTuple):
 
 def linear_trace(points: Points, choices: Choices, view: View, tell: Tell) -> Trace:
     """Every update, and what the solution predicts with."""
-    training = follow(choices.estimator(), points.X, points.y, start=choices.start)
+    rows = points._replace(X=choices.rows(points.X))
+    training = follow(choices.estimator(), rows.X, rows.y, start=choices.start)
     record = recorded(training, tell)
     columns, (W, b, margins) = columns_of(record), record.found
-    pictures = NO_PICTURES
-    if training.learner.votes and len(record.steps):
-        moments = moments_to_picture(len(record.steps), len(record.steps))
-        scores = [votes_after(training, moment, record.seen[moment]) for moment in moments]
-        pictures = pictured(moments, scores, points, view, tell)
+    nowhere, flat, pictures = np.full((len(W), 2), np.nan), W.shape[1] == 2, NO_PICTURES
+    moments, scores = curves_of(training, record)
+    if scores:
+        seen: list[Score] = [partial(seen_as, choices, score) for score in scores]
+        pictures = pictured(moments, seen, points, view, tell)
         columns |= snapshots(pictures.moments, len(margins))
-        margins, W = pictures.margins[columns["snapshot"]], np.full_like(W, np.nan)
+        if training.learner.votes:
+            margins = pictures.margins[columns["snapshot"]]
+    line = nowhere if scores or not flat else W
     wrong = wrong_of(margins, record.required)
-    columns |= losses(margins, wrong) | bands(W, b, margins, choices["margin"], view)
-    columns |= lines("s", W, b, view) | lines("l", record.last.W, record.last.b, view)
-    theorem = theorem_of(points, choices, training.learner.intercept_step)
+    columns |= losses(margins, wrong) | bands(line, b, margins, choices["margin"], view)
+    columns |= lines("s", line, b, view)
+    columns |= lines("l", record.last.W if flat else nowhere, record.last.b, view)
+    theorem = theorem_of(rows, choices, training.learner.intercept_step)
     if theorem is not None:
         columns |= squeeze(theorem, record.last.W, record.last.b, columns["mistakes"])
     visits = record.visits.columns(record.last.margins)
     ending = record.epochs, training.run.history.stop_reason
     return Trace(columns, visits, packed(wrong), *pictures[2:], *ending, theorem)
+
+
+def curves_of(training: Followed, record: Record) -> tuple[Array, list[Score]]:
+    """Some moments, and what scores rows then, where that is no line of the plane."""
+    count, (W, b, _) = len(record.steps), record.found
+    if training.learner.votes:
+        moments = moments_to_picture(count, count)
+        return moments, [votes_after(training, each, record.seen[each]) for each in moments]
+    if W.shape[1] == 2:
+        return np.zeros(0, int), []
+    moments = moments_to_picture(count, 1)
+    return moments, [partial(score_of, W[moment], b[moment]) for moment in moments]
+
+
+def seen_as(choices: Choices, score: Score, X: Array) -> Array:
+    """What a score makes of points of the plane."""
+    return score(choices.rows(X))
+
+
+def score_of(weights: Array, bias: float, X: Array) -> Array:
+    """What weights make of rows."""
+    return np.asarray(X @ weights + bias)
 
 
 def recorded(training: Followed, tell: Tell) -> Record:
@@ -303,8 +336,7 @@ def columns_of(record: Record) -> dict[str, Array]:
         "angle": np.degrees(np.arccos(cosine)),
         "new_angle": np.degrees(np.arccos(new_cosine)),
         "mistakes": np.arange(len(rows)),
-        "w1": W[:, 0],
-        "w2": W[:, 1],
+        **{f"w{number}": each for number, each in enumerate(W.T, start=1)},
         "b": b,
         "norm": np.linalg.norm(W, axis=1),
         "length": np.linalg.norm(W, axis=1),

@@ -160,16 +160,20 @@ class PerceptronNetwork(OnlineClassifier):
         self
             The fitted network.
         """
-        self._check_parameters()
         with self._unchanged_by_errors():
-            X = validate_data(self, X, dtype=[np.float64, np.float32])
-            y = self._check_labels(y, X.shape[0])
-            self.classes_, codes = self._encode(y)
-            self._seed = seed_of(self.random_state)
-            self._lift = lift_of(X, self.lift)
-            rows, same = self._lift.rows(X), np.unique(X, axis=0, return_inverse=True)[1]
-            self._grow(rows, same.reshape(-1), codes)
+            self._grow(*self._begin(X, y))
         return self
+
+    def _begin(self, X: Any, y: ArrayLike) -> tuple[Array, Array, Array]:
+        """The rows as units see them, which of them are equal, and the codes of their labels."""
+        self._check_parameters()
+        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        y = self._check_labels(y, X.shape[0])
+        self.classes_, codes = self._encode(y)
+        self._seed = seed_of(self.random_state)
+        self._lift = lift_of(X, self.lift)
+        same = np.unique(X, axis=0, return_inverse=True)[1]
+        return self._lift.rows(X), same.reshape(-1), codes
 
     def _check_parameters(self, *where: str) -> None:
         check_ranges(self._values(), NETWORK)
@@ -342,3 +346,10 @@ class Nursery:
                 break
         self.stop_reason = self.stop_reason or "no_improvement"
         self.units = self.units[:kept]
+
+
+def follow(model: PerceptronNetwork, X: Any, y: ArrayLike) -> tuple[Nursery, Lift]:
+    """What grows a network of two classes as ``fit`` does, and what lifts rows for it."""
+    rows, same, codes = model._begin(X, y)
+    task = Problem(rows, np.where(codes == 1, 1.0, -1.0), same)
+    return Nursery(model, task, model._held_out(len(codes)), 1), model._lift

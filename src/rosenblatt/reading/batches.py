@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.algebra import Rows
+from ..labels import LabelSets, in_sequence
 from ..rows import joined, matrix_of, n_rows, rows_between
 
 
@@ -16,8 +17,9 @@ class Batch(NamedTuple):
     ----------
     rows : Rows
         As kernels see them; ``X`` is the same as an array or a matrix.
-    labels : ndarray or None
-        Numbers or strings, None if there are none; Vowpal Wabbit's rows without a label have NaN.
+    labels : ndarray, LabelSets or None
+        Numbers or strings, sets of these where rows may have several, None if there are none;
+        Vowpal Wabbit's rows without a label have NaN.
     weights : ndarray or None
         Of the rows, if not all are 1.
     width : int
@@ -42,7 +44,7 @@ class Batch(NamedTuple):
     """
 
     rows: Rows
-    labels: np.ndarray | None
+    labels: Any
     weights: np.ndarray | None
     width: int
     bytes_read: int
@@ -55,14 +57,14 @@ class Batch(NamedTuple):
         return matrix_of(self.rows, n_rows(self.rows), self.width)
 
     @property
-    def y(self) -> np.ndarray | None:
+    def y(self) -> Any:
         """The labels."""
         return self.labels
 
 
 def one_batch(parts: list[Batch], join: Callable[[list[Rows]], Rows] = joined) -> Batch:
     """Several batches as one."""
-    labels = None if parts[0].labels is None else np.concatenate([part.labels for part in parts])
+    labels = None if parts[0].labels is None else in_sequence([part.labels for part in parts])
     rows = join([part.rows for part in parts])
     return Batch(
         rows,
@@ -96,13 +98,22 @@ def weights_of(batches: list[Batch]) -> np.ndarray | None:
 
 
 def labels_of(batch: Batch, first_row: int = 0) -> np.ndarray:
-    """The labels of a batch after so many rows; all must be known."""
+    """The labels of a batch after so many rows; all must be known, one of each row."""
     if batch.labels is None:
         raise ValueError("The file has no labels.")
+    if isinstance(batch.labels, LabelSets):
+        raise ValueError("The rows have any number of labels, and one label of each is needed.")
     if batch.labels.dtype.kind == "f":
         unknown = np.flatnonzero(np.isnan(batch.labels))
         if len(unknown):
             raise ValueError(f"Row {first_row + unknown[0] + 1} has no label.")
+    return np.asarray(batch.labels)
+
+
+def label_sets_of(batch: Batch) -> LabelSets:
+    """The labels of a batch whose rows may have several."""
+    if not isinstance(batch.labels, LabelSets):
+        raise ValueError("The file has no labels.")
     return batch.labels
 
 

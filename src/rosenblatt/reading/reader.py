@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
@@ -40,6 +41,7 @@ def read(
     *,
     format: str | None = None,  # noqa: A002
     label: str | int | bool | None = None,
+    labels_separator: str | None = None,
     category: Sequence[str] = (),
     text: Sequence[str] = (),
     ngrams: tuple[int, int] | None = None,
@@ -75,6 +77,9 @@ def read(
     label : str, int, False or None, default=None
         The label's column, by name or number (from 0; -1 is the last), or False for none. Without
         it: the one called label, else class, else target, else y, else the last.
+    labels_separator : str or None, default=None
+        What divides the labels of a row that may have several, or none. In svmlight it is a comma,
+        and need not be stated where the first rows have some.
     category : str or sequence of str, default=()
         Columns of words, the label's too, where the first rows look like numbers.
     text : str or sequence of str, default=()
@@ -146,6 +151,7 @@ def read(
     asked = replace(
         ASKED,
         label=label,
+        labels_separator=labels_separator,
         text=several(text),
         ngrams=ngrams,
         characters=characters,
@@ -217,6 +223,11 @@ def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOp
         raise ValueError(f"A line of {kind} begins with its label: it has no columns to name.")
     if kind in ("svmlight", "vw"):
         refuse_options_of_text(recipe)
+        if recipe.labels_separator not in (None, ","):
+            raise ParameterError(
+                f"Commas divide the labels of a line of {kind}; use {{labels_separator}}.",
+                labels_separator=",",
+            )
     if recipe.header is not None and kind not in DELIMITERS:
         raise ParameterError("{header?} is about CSV and TSV; other formats have no line of names.")
     if recipe.first is not None and kind != "svmlight":
@@ -363,6 +374,11 @@ class Reader:
         return alike
 
     @property
+    def multilabel(self) -> bool:
+        """Whether a row may have any number of labels."""
+        return self.parser.recipe.labels_separator is not None
+
+    @property
     def rereadable(self) -> bool:
         """Whether there can be another pass."""
         return self.source.rereadable
@@ -374,7 +390,10 @@ class Reader:
         :meta private:
         """
         recipe = self.parser.recipe
-        return not recipe.settled and recipe.rows == "table" and recipe.bits is None
+        if recipe.settled or recipe.rows != "table":
+            return False
+        survey = survey_of(self.parser)
+        return survey.seen is not None and not survey.apart
 
     @property
     def bad(self) -> int:
@@ -424,7 +443,8 @@ class WholeFile(NamedTuple):
 def read_whole(reader: Reader, told: Callable[[Batch], None] = lambda batch: None) -> WholeFile:
     """All batches of a reader, in memory; each is told of.
 
-    Dense and sparse rows are measured and scaled here, so that their file is parsed but once.
+    Dense and sparse rows and those of one text are measured and scaled here, so that their file is
+    parsed but once.
     """
     survey = None if reader.parser.recipe.settled else survey_of(reader.parser)
     if survey is not None and (survey.apart or survey.seen is None):
@@ -439,9 +459,12 @@ def read_whole(reader: Reader, told: Callable[[Batch], None] = lambda batch: Non
     if not parts:
         raise no_rows(reader)
     if survey is not None:
+        met = reader.parser.vocabulary
         reader.adopt(survey.result())
-        assert reader.parser.scaling is not None
-        whole = one_batch(parts, reader.parser.scaling.joined)
+        reader.settle()
+        if reader.hashed:
+            reader.parser.vocabulary = met
+        whole = one_batch(parts, partial(survey.join, reader.parser))
     else:
         whole = one_batch(parts)
     return WholeFile(whole, reader.names, reader.notices, reader.bad)

@@ -54,6 +54,9 @@ numpydoc_show_class_members = False
 extensions.append("sphinx_gallery.gen_gallery")
 GALLERIES = [name for name in ("gallery", "course") if (ROOT / "examples" / name).is_dir()]
 sphinx_gallery_conf = {
+    "reset_modules": ("matplotlib", "scripts.strict"),
+    "reset_modules_order": "both",
+    "parallel": True,
     "examples_dirs": [f"../examples/{name}" for name in GALLERIES],
     "gallery_dirs": GALLERIES,
     "within_subsection_order": "FileNameSortKey",
@@ -64,7 +67,9 @@ sphinx_gallery_conf = {
     "write_computation_times": False,
     "default_thumb_file": str(ROOT / "docs" / "plots-boundary.png"),
 }
-exclude_patterns += [f"{name}/**.{ending}" for name in GALLERIES for ending in ("py", "ipynb", "zip")]
+exclude_patterns += [
+    f"{name}/**.{ending}" for name in GALLERIES for ending in ("py", "ipynb", "zip")
+]
 
 # Look
 html_theme = "pydata_sphinx_theme"

@@ -52,7 +52,7 @@ numpydoc_show_class_members = False
 
 # Gallery
 extensions.append("sphinx_gallery.gen_gallery")
-GALLERIES = [name for name in ("gallery", "course") if (ROOT / "examples" / name).is_dir()]
+GALLERIES = ["gallery", "course"]
 sphinx_gallery_conf = {
     "reset_modules": ("matplotlib", "scripts.strict"),
     "reset_modules_order": "both",
@@ -79,7 +79,7 @@ html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_show_sphinx = False
 html_theme_options = {
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 7,
     "navigation_with_keys": False,
     "show_prev_next": True,
     "use_edit_page_button": False,
@@ -88,4 +88,4 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "start": [], "changelog": [], "contributing": [], "source/**": []}
+html_sidebars = {"index": [], "start": [], "changelog": [], "source/**": []}

@@ -84,7 +84,7 @@ function paint_plot(plot) {
   const { ink, faint, pale, line, paper, hot, w, wrong, negative, positive } = colours();
   const outlines = { edge: ink, band: ink, last: faint, ray: hot, arc: hot, proof: hot, now: hot, lit: hot, grip: w, points: ink, wrong, "": line };
   put(plot, { background_fill_color: paper, outline_line_color: line });
-  for (const axis of [...plot.below, ...plot.left]) put(axis, { axis_line_color: line, major_tick_line_color: line, major_label_text_color: faint });
+  for (const axis of [...plot.below, ...plot.left]) put(axis, { axis_line_color: line, major_tick_line_color: line, major_label_text_color: faint, axis_label_text_color: ink });
   for (const part of plot.center) {
     if (part.grid_line_color !== undefined) put(part, { grid_line_color: pale });
     if (!part.end?.size) continue; // else the arrow

@@ -73,7 +73,7 @@ const past = { steps: [], at: -1 };
 function bare(address) {
   const items = new URLSearchParams(address.replaceAll("+", "%2B"));
   for (const name of ["t", "rows", "dual"]) items.delete(name);
-  return items.toString();
+  return items.toString().replaceAll("+", "%20");
 }
 
 // One gesture is one step, however often the engine was asked meanwhile.

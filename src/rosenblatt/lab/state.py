@@ -3,12 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 import numpy as np
 
 from .choices import DEFAULTS, Choices
-from .data import MOST_POINTS, SETS, Points, SetOptions, checked, from_file, made
+from .data import MOST_POINTS, SETS, Points, SetOptions, checked, from_file, made, plain
 
 USUAL = SetOptions()
 SWITCHES = ("rows", "dual")
@@ -43,7 +43,10 @@ class State:
         """What follows the # of the page's address; only what differs from the defaults."""
         items: dict[str, Any] = {"data": self.data}
         if self.data == "points":
-            items["points"] = written(self.points())
+            points = self.points()
+            items["points"] = written(points)
+            names = {"columns": points.columns, "classes": points.classes}
+            items |= {name: ";".join(called) for name, called in names.items() if called}
         else:
             items |= differing(self.options._asdict(), USUAL._asdict())
         items |= differing(self.first.values, DEFAULTS)
@@ -54,7 +57,7 @@ class State:
         items |= {name: "on" for name in SWITCHES if getattr(self, name)}
         if self.moment:
             items["t"] = self.moment
-        return urlencode(items, safe=",;+")
+        return urlencode(items, safe=",;+", quote_via=quote)
 
 
 def differing(values: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
@@ -71,11 +74,22 @@ def from_address(address: str) -> State:
         others = {key[2:]: items[key] for key in items if key.startswith("b.")}
         second = Choices(values_in(others, DEFAULTS))
     options = SetOptions(**values_in(items, USUAL._asdict()))
-    placed = read_points(items.get("points", "")) if data == "points" else None
+    placed = None
+    if data == "points":
+        placed = read_points(items.get("points", ""))
+        placed = placed._replace(
+            columns=names_in(items, "columns"), classes=names_in(items, "classes")
+        )
     moment = max(values_in(items, {"t": 0})["t"], 0)
     switches = {name: items.get(name) == "on" for name in SWITCHES}
     first = Choices(values_in(items, DEFAULTS))
     return State(data, options, placed, first, second, moment, **switches)
+
+
+def names_in(items: Mapping[str, str], what: str) -> tuple[str, ...]:
+    """Two names, or none."""
+    names = tuple(plain(name) for name in items.get(what, "").split(";"))
+    return names if len(names) == 2 and all(names) else ()
 
 
 def values_in(items: Mapping[str, str], defaults: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,6 +24,7 @@ extensions = [
     "rooms",
     "inherited",
     "links",
+    "mathml",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.linkcode",
@@ -72,6 +73,7 @@ exclude_patterns += [
 ]
 
 # Look
+html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "Rosenblatt"
 html_static_path = ["static"]

@@ -509,6 +509,26 @@ def test_the_columns_of_a_file_are_named_and_can_be_chosen(page, tmp_path):
     assert page.axes() == [None, None]
 
 
+def test_a_half_is_held_out_and_its_errors_stand_beside_the_others(page):
+    page.open("data=moons&size=40&noise=0.1&order=fixed")
+    page.change("halved", True)
+    page.click("end")
+    errors, held = page.js(
+        "const {errors, held_errors} = lab.sides[0].trace.data;"
+        "return [errors.at(-1), held_errors.at(-1)]"
+    )
+    said = page.driver.find_element("id", "now_a").text
+    assert f"misclassified {errors:.0f} of 20 ({5 * errors:.0f} %)" in said
+    assert f"held out {held:.0f} of 20 ({5 * held:.0f} %)" in said
+    assert page.js("return Bokeh.documents[0].get_model_by_name('held_a').data.x.length") == 20
+    page.until("location.hash.includes('halved=on')")
+    assert (
+        page.js("return Bokeh.documents[0].get_model_by_name('curve_a').data.high.at(-1)") == held
+    )
+    page.change("halved", False)
+    assert "of 40 points misclassified" in page.driver.find_element("id", "now_a").text
+
+
 def test_hostile_files_get_a_message_and_other_tabs_go_on(page, tmp_path):
     page.open(SMALL)
     other = page.driver.current_window_handle

@@ -86,11 +86,25 @@ def test_a_file_of_very_many_columns_is_refused_at_once():
 
 @pytest.mark.parametrize("name", [name for name, each in data.SETS.items() if each.options])
 def test_a_set_is_made_by_the_options_that_it_names(name):
-    usual, others = data.SetOptions(), data.SetOptions(size=12, gap=1.0, seed=5)
+    usual, others = data.SetOptions(), data.SetOptions(12, 1.0, 5, 0.2)
     for option in data.RANGES:
         changed = usual._replace(**{option: getattr(others, option)})
-        same = np.array_equal(data.made(name, changed).X, data.made(name, usual).X)
+        made, before = data.made(name, changed), data.made(name, usual)
+        same = np.array_equal(made.X, before.X) and np.array_equal(made.y, before.y)
         assert same != (option in data.SETS[name].options)
+
+
+def test_noise_flips_so_many_labels():
+    clean, noisy = (data.made("moons", data.SetOptions(noise=noise)) for noise in (0.0, 0.1))
+    assert np.sum(clean.y != noisy.y) == 4
+    assert np.array_equal(clean.X, noisy.X)
+
+
+def test_half_of_each_class_is_held_out():
+    points = data.made("iris", data.SetOptions())._replace(halved=True)
+    assert len(points.learnt) == len(points.held) == 75
+    assert np.sum(points.y[points.held] > 0) == 25
+    assert sorted([*points.learnt, *points.held]) == list(range(150))
 
 
 def test_a_file_that_cannot_be_drawn_is_refused(tmp_path):

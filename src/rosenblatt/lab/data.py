@@ -46,6 +46,25 @@ class Points(NamedTuple):
     classes: tuple[str, ...] = ()
     choice: Chosen | None = None
     """Of a file."""
+    halved: bool = False
+    """Whether half of each class is held out."""
+
+    @property
+    def learnt(self) -> Array:
+        """The numbers of the rows that are learnt from."""
+        place = np.zeros(len(self.y), int)
+        for label in (-1, 1):
+            place[self.y == label] = np.arange(np.sum(self.y == label))
+        return np.flatnonzero((place % 2 == 0) | (not self.halved))
+
+    @property
+    def held(self) -> Array:
+        """The numbers of the others."""
+        return np.setdiff1d(np.arange(len(self.y)), self.learnt)
+
+    def taken(self, rows: Array) -> "Points":
+        """Some of the rows, all to learn from."""
+        return self._replace(X=self.X[rows], y=self.y[rows], halved=False)
 
 
 class SetOptions(NamedTuple):
@@ -54,6 +73,8 @@ class SetOptions(NamedTuple):
     size: int = 40
     gap: float = 0.2
     seed: int = 0
+    noise: float = 0.0
+    """The share of labels that are flipped."""
 
 
 def blobs(options: SetOptions) -> Points:
@@ -151,11 +172,11 @@ class Set(NamedTuple):
 
 
 SETS: dict[str, Set] = {
-    "blobs": Set("blobs", "Generators", blobs, ("size", "gap", "seed")),
-    "circles": Set("circles", "Generators", circles, ("size", "seed")),
-    "moons": Set("moons", "Generators", moons, ("size", "seed")),
+    "blobs": Set("blobs", "Generators", blobs, ("size", "gap", "seed", "noise")),
+    "circles": Set("circles", "Generators", circles, ("size", "seed", "noise")),
+    "moons": Set("moons", "Generators", moons, ("size", "seed", "noise")),
     "xor": Set("XOR", "Generators", xor),
-    "500-then-500": Set("500, then 500", "Generators", one_then_other, ("gap", "seed")),
+    "500-then-500": Set("500, then 500", "Generators", one_then_other, ("gap", "seed", "noise")),
     "iris": Set("iris: setosa", "Built-in", iris),
     "virginica": Set("iris: virginica", "Built-in", virginica),
     "breast-cancer": Set("breast cancer", "Built-in", breast_cancer),
@@ -166,6 +187,7 @@ RANGES = {
     "size": ("The number of points", 2, MOST_POINTS),
     "gap": ("The margin between blobs", -2, 5),
     "seed": ("A seed", 0, 2**32 - 1),
+    "noise": ("The share of flipped labels", 0, 0.5),
 }
 
 
@@ -177,9 +199,12 @@ def made(name: str, options: SetOptions) -> Points:
         if not low <= value <= high:
             raise ValueError(f"{what} must be from {low:,} to {high:,}; got {value:,}.")
     points = SETS[name].make(options)
-    if SETS[name].options:
-        return points._replace(X=points.X.round(DIGITS))
-    return points
+    if not SETS[name].options:
+        return points
+    order = np.random.default_rng([options.seed, 1]).permutation(len(points.y))
+    y, flipped = points.y.copy(), order[: round(options.noise * len(order))]
+    y[flipped] *= -1
+    return points._replace(X=points.X.round(DIGITS), y=y)
 
 
 def from_text(text: bytes, name: str, chosen: Chosen = OF_ITSELF) -> Points:

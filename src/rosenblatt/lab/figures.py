@@ -74,6 +74,7 @@ SCRATCH = (
     "alpha",
     "grip",
     "lit",
+    "held",
 )
 NO_REGIONS: dict[str, Any] = {"image": [], "x": [], "y": [], "size": []}
 
@@ -180,6 +181,7 @@ class Pane:
         )
         self.points = plot.scatter("x", "y", source=points, **style)
         self.points.nonselection_glyph = self.points.glyph
+        plot.scatter("x", "y", size=6, fill_color="#ffffff", line_color=None, source=at["held"])
         plot.scatter(
             "x", "y", size=26, fill_color=None, line_color=HOT, line_width=3, source=at["now"]
         )

@@ -111,6 +111,7 @@ function receive(told) {
   lab.address = told.address;
   lab.written = written_points();
   lab.accepted = copied_points();
+  lab.held = told.held;
   remember(told);
   show_names(told);
   const wanted = Number(new URLSearchParams(told.address).get("t") ?? 0);
@@ -220,6 +221,7 @@ function draw(side, run) {
   draw_alphas(side, run, k);
   draw_grips(side);
   draw_wrong(side, k);
+  draw_held(side);
   $(`beside_${side.name}`).hidden = !["lifted", "network"].includes(run.choices.form);
   draw_units(side, run, k);
   draw_space(side, run, now);
@@ -228,7 +230,7 @@ function draw(side, run) {
 }
 
 function clear(side, run) {
-  for (const part of ["shade", "edge", "last", "band", "ray", "arc", "angle", "now", "wrong", "w", "alpha", "grip", "units", "names"]) set(part, side, NOTHING);
+  for (const part of ["shade", "edge", "last", "band", "ray", "arc", "angle", "now", "wrong", "w", "alpha", "grip", "held", "units", "names"]) set(part, side, NOTHING);
   $(`now_${side.name}`).textContent = run.trouble;
   $(`beside_${side.name}`).hidden = true;
   $(`title_${side.name}`).textContent = title_of(run);
@@ -317,13 +319,11 @@ function title_of(run) {
 function words_of(side, run, now) {
   const { k, at, right, over } = now;
   if (run.units?.length) return words_of_unit(run, now);
-  const count = points.data.x.length;
   const time = at("mistakes");
   const done = over ? `<p><b>${run.ending}</b></p>` : "";
   const most = run.theorem ? `${grouped(time)} of at most ${grouped(run.theorem.bound)} mistakes · ` : "";
   const margin = isFinite(at("margin")) ? ` · margin ${short(at("margin"))}` : "";
-  const wrong = `${at("errors")} of ${count} points misclassified`;
-  const state = `${most}${wrong} · J = ${short(at("loss"))}${margin}`;
+  const state = `${most}${words_of_errors(at)} · J = ${short(at("loss"))}${margin}`;
   const kernel = run.choices.form === "kernel";
   let said = right ? right_row(run, now) : kernel ? k && rule_of_alpha(side, run, k, at) : k && rule_of(run, k, at);
   if (!said) said = `<p><b>Start</b>: ${start_words(run, at)}</p>`;
@@ -407,7 +407,8 @@ function draw_curve() {
     const v = there ? Array.from(columns[what]) : [];
     const limits = what === "length" && there && columns.low && lab.runs[i].theorem;
     const limit = (values) => (limits ? Array.from(values) : v.map(() => NaN));
-    const data = { t: v.map((_, k) => k), v, low: limit(columns.low), high: limit(columns.high) };
+    const held = what === "errors" && there && lab.held?.length && columns.held_errors;
+    const data = { t: v.map((_, k) => k), v, low: limit(columns.low), high: held ? Array.from(held) : limit(columns.high) };
     model(`curve_${side.name}`).data = data;
   });
 }

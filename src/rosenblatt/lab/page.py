@@ -139,6 +139,7 @@ class Lab:
             "csv": as_csv(points),
             "columns": points.columns,
             "classes": points.classes,
+            "held": points.held.tolist(),
             "choice": points.choice and points.choice._asdict(),
             "runs": [run and told_of(points, run) for run in shown],
         }
@@ -273,6 +274,7 @@ def animation_of(points: Points, run: Shown) -> bytes:
     from ..plots.animation import LearningAnimation
 
     epochs = {} if run.trace is None else {"max_iter": run.trace.epochs}
+    points = points.taken(points.learnt)
     model = run.choices.estimator(**epochs).fit(points.X, points.y)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "learning.gif"

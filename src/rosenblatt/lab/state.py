@@ -11,7 +11,7 @@ from .choices import DEFAULTS, Choices
 from .data import MOST_POINTS, SETS, Points, SetOptions, checked, from_file, made, plain
 
 USUAL = SetOptions()
-SWITCHES = ("rows", "dual")
+SWITCHES = ("rows", "dual", "halved")
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,13 @@ class State:
     """Whether time goes on by every row that is met, and not by updates."""
     dual: bool = False
     """Whether α is shown at the points of a line."""
+    halved: bool = False
+    """Whether half of each class is held out."""
 
     def points(self) -> Points:
         """What both runs learn from."""
-        if self.data == "points":
-            return checked(self.placed or made("empty", USUAL))
-        return made(self.data, self.options)
+        points = made(self.data, self.options) if self.data != "points" else self.placed
+        return checked(points or made("empty", USUAL))._replace(halved=self.halved)
 
     def with_points(self, points: Points) -> "State":
         """The same choices for other points."""
@@ -144,7 +145,7 @@ def python_lines(points: Points, choices: Choices, max_iter: int | None = None) 
     parameters = {**choices.parameters(), **shorter}
     name = choices.estimator_class().__name__
     call = ", ".join(f"{key}={value!r}" for key, value in parameters.items())
-    rows = ",\n    ".join(map(repr, points.X.tolist()))
+    learnt, held = points.taken(points.learnt), points.taken(points.held)
     started = zip(("coef_init", "intercept_init"), choices.start, strict=True)
     fit = "".join(f", {key}={value!r}" for key, value in started if value is not None)
     kernel = "print(model.dual_coef_, model.intercept_)\n"
@@ -153,12 +154,16 @@ def python_lines(points: Points, choices: Choices, max_iter: int | None = None) 
     counts = "" if choices["form"] == "network" else ", model.n_iter_, model.n_mistakes_"
     third = {"product": "X[:, 0] * X[:, 1]", "square": "X[:, 0] ** 2 + X[:, 1] ** 2"}
     lift = f"X = np.column_stack([X, {third[choices['third']]}])\n"
+    lift = lift if choices["form"] == "lifted" else ""
+    more = f"\n{data_lines(held)}{lift}print(model.score(X, y))  # held out\n"
     return (
-        "import numpy as np\n"
-        f"from rosenblatt import {name}\n\n"
-        f"X = np.array([\n    {rows},\n])\n"
-        f"{lift if choices['form'] == 'lifted' else ''}"
-        f"y = np.array({points.y.tolist()})\n\n"
+        f"import numpy as np\nfrom rosenblatt import {name}\n\n{data_lines(learnt)}{lift}\n"
         f"model = {name}({call}).fit(X, y{fit})\n"
-        f"print(model.stop_reason_{counts})\n{told}"
+        f"print(model.stop_reason_{counts})\n{told}{more if len(held.y) else ''}"
     )
+
+
+def data_lines(points: Points) -> str:
+    """Points as Python lines."""
+    rows = ",\n    ".join(map(repr, points.X.tolist()))
+    return f"X = np.array([\n    {rows},\n])\ny = np.array({points.y.tolist()})\n"

@@ -388,9 +388,10 @@ def learn_stream(reader: Reader, batches: Peeked, coder: Coder, training: FileTr
     keep = Kept(training, coder, learner, run, reader, lambda: reader.names, position)
 
     def after_part(run: Run) -> None:
-        count = run.count
+        count, each = run.count, len(learner.states)
         if run.epoch > 1 or not training.options.progress_every:
-            training.listener.batch(Tally(count.n_rows, position.bytes_read, count.errors))
+            done = count.n_rows // each, position.bytes_read, count.errors, each
+            training.listener.batch(Tally(*done))
         keep.checkpoint()
 
     run.after_part, run.after_epoch = after_part, training.listener.epoch

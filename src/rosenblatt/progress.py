@@ -23,12 +23,14 @@ HEADING = "   read          rows      rows/s    MB/s   error so far   error sinc
 class Tally(NamedTuple):
     """How far a pass has come: each row is predicted before it is learnt.
 
-    ``mistakes`` counts the rows that the model so far got wrong; None while a file is only read.
+    ``mistakes`` counts the rows that the model so far got wrong, in all of its problems; None while
+    a file is only read.
     """
 
     rows: int
     bytes_read: int
     mistakes: int | None
+    problems: int = 1
 
 
 class Listener:
@@ -150,9 +152,9 @@ class Quiet(Listener):
         seconds = time.perf_counter() - self.begun
         error = last = None
         if tally.mistakes is not None:
-            error = tally.mistakes / max(tally.rows, 1)
-            rows = tally.rows - self.before.rows
-            last = (tally.mistakes - (self.before.mistakes or 0)) / rows if rows else None
+            error = tally.mistakes / max(tally.rows * tally.problems, 1)
+            asked = (tally.rows - self.before.rows) * tally.problems
+            last = (tally.mistakes - (self.before.mistakes or 0)) / asked if asked else None
         self.before = tally
         speed = tally.bytes_read / seconds / 1e6
         return Pace(tally.rows, tally.rows / seconds, speed, error, last, tally.mistakes)

@@ -16,7 +16,7 @@ from .evaluation import Score
 from .following import follow
 from .labels import LabelSets, UnknownLabelError, tidy
 from .learner import Learner, usual_bias_step
-from .parameters import FAMILY, FILES, Parameter, ParameterError, check
+from .parameters import FAMILY, FILES, Parameter, ParameterError, check, with_margin
 from .progress import Listener, Tally, Windows
 from .reading.batches import Batch, labels_of, windows
 from .reading.reader import Peeked, Reader, WholeFile, read_again_if_need_be, read_whole
@@ -123,8 +123,20 @@ class FileTraining:
 
     def settle_in_memory(self) -> None:
         """Leave no question open about rows that are at hand."""
-        self.parameters = self.parameters | {"order": self.parameters["order"] or "each"}
+        self.parameters = with_margin(self.parameters)
+        self.parameters["order"] = self.parameters["order"] or "each"
         self.check()
+
+    def settle_margin(self, reader: Reader) -> None:
+        """Leave no question open about the margin; one that texts want needs to know all labels."""
+        recipe, before, given = reader.parser.recipe, self.initial, self.parameters
+        if before is not None and given.get("margin", 0.0) is None:
+            going_on = {name: before.parameters.get(name) for name in ("margin", "class_weight")}
+            stated = {name: value for name, value in given.items() if value is not None}
+            self.parameters = given | going_on | stated
+        one_of_all = self.options.classes is None and recipe.labels_separator is None
+        texts = len(recipe.text) if one_of_all and reader.rereadable else 0
+        self.parameters = with_margin(self.parameters, texts)
 
     def settle_bias(self, reader: Reader | None) -> None:
         """Leave no question open about the step of the bias, before rows are read."""
@@ -143,6 +155,7 @@ class FileTraining:
 
     def settle(self, reader: Reader) -> bool:
         """Leave no question open about a file; whether to learn from a stream."""
+        self.settle_margin(reader)
         given, options = self.parameters, self.options
         fits = reader.size is not None and reader.size <= IN_MEMORY
         several = given["max_iter"] > 1

@@ -55,6 +55,8 @@ from sklearn.metrics import f1_score
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import MultiLabelBinarizer
 X, sets, X_test, sets_test = load_svmlight_files(sys.argv[1:], multilabel=True)
+for each in X, X_test:  # the only indices that SGDClassifier takes
+    each.indices, each.indptr = each.indices.astype("int32"), each.indptr.astype("int32")
 binarizer = MultiLabelBinarizer().fit(sets)
 model = SGDClassifier(loss="perceptron", penalty=None, learning_rate="constant", eta0=1.0,
                       average=True, max_iter=1, tol=None, random_state=0)
@@ -105,15 +107,21 @@ def processor_seconds(*command: object) -> tuple[float, str]:
 
 
 def make_label_sets(folder: Path, n_rows: int, labels: int = 20) -> tuple[Path, Path]:
-    """Rows of words with any number of labels, two on average, to learn from and to test with."""
+    """Texts of any number of subjects, two on average, to learn from and to test with.
+
+    A word is one of its text's subjects', which have a hundred each, or any; some are frequent.
+    """
     rng = np.random.default_rng(0)
-    w = rng.standard_normal((47_000, labels)) * (rng.random((47_000, labels)) < 0.2)
-    share = (np.arange(47_000) + 10.0) ** -0.9  # some words are in many rows
+    share = (np.arange(47_000) + 10.0) ** -0.9
+    words = [rng.choice(47_000, 100, replace=False) for _ in range(labels)]
     lines = []
     for _ in range(n_rows):
-        columns = np.unique(rng.choice(47_000, 75, p=share / share.sum()))
-        values = rng.random(len(columns)) / 5
-        has = np.flatnonzero(values @ w[columns] + rng.normal(0, 0.05, labels) > 0.6)
+        has = np.flatnonzero(rng.random(labels) < 2 / labels)
+        text = rng.choice(47_000, 75, p=share / share.sum())
+        own = rng.random(75) < 0.08 * len(has)
+        text[own] = [rng.choice(words[k]) for k in rng.choice(has, own.sum())] if len(has) else 0
+        columns, counts = np.unique(text, return_counts=True)
+        values = counts / np.sqrt(counts @ counts)
         pairs = " ".join(f"{c + 1}:{v:.6f}" for c, v in zip(columns, values, strict=True))
         lines.append(",".join(map(str, has)) + f" {pairs}\n")
     paths = folder / "sets.svm", folder / "new.svm"

@@ -54,8 +54,8 @@ numpydoc_show_class_members = False
 if (ROOT / "examples" / "gallery").is_dir():
     extensions.append("sphinx_gallery.gen_gallery")
 sphinx_gallery_conf = {
-    "examples_dirs": "../examples/gallery",
-    "gallery_dirs": "gallery",
+    "examples_dirs": ["../examples/gallery", "../examples/course"],
+    "gallery_dirs": ["gallery", "course"],
     "within_subsection_order": "FileNameSortKey",
     "matplotlib_animations": True,
     "doc_module": "rosenblatt",

@@ -24,6 +24,7 @@ PAGES = {
     "../CHANGELOG.md": "/changelog.rst",
     "../CONTRIBUTING.md": "/contributing.rst",
     "../README.md": "/index.md",
+    "../examples/course": "/course/index.rst",
     "../examples/gallery": "/gallery/index.rst",
 }
 """What stands outside of docs/ and is a page of the site."""

@@ -1,6 +1,7 @@
 """Lines of svmlight and Vowpal Wabbit: the right rows, in pieces too, and errors that say where."""
 
 import io
+import itertools
 import re
 
 import numpy as np
@@ -34,7 +35,7 @@ def vowpal_wabbit(text, around=b"", names=NO_NAMES):
     out, groups = block(len(text), len(text)), np.zeros(len(text), np.uint8)
     buffer, start = as_array(around + text + around), len(around)
     end = lines.vowpal_wabbit(
-        buffer, start + len(text), Cursor(start), labels, weights, out, groups, MASK, names
+        buffer, start + len(text), Cursor(start), labels, ONE, weights, out, groups, MASK, names
     )
     n = end.rows
     return (
@@ -280,6 +281,8 @@ def test_vowpal_wabbit_is_read_as_by_the_naive_parser(lines):
         (b"1 |a b:1e39", lines.VALUE_TOO_LARGE, 7),
         (b"1 |a:1e30 b:1e30", lines.VALUE_TOO_LARGE, 12),
         (b"1 |a :1", lines.NAME, 5),
+        (b"1,2 |a b", lines.LABELS, 0),
+        (b"1 1,2 |a b", lines.WEIGHT, 2),
         (b"1\0 |a b", lines.NUL, 1),
         (b"1 |a\0 b", lines.NUL, 4),
         (b"1 |a b\0", lines.NUL, 6),
@@ -291,11 +294,39 @@ def test_vowpal_wabbit_errors_say_what_and_where(line, error, where):
     assert (end.at, end.lines, end.error, end.where - end.at) == (9, 2, error, where)
 
 
+def several_of_vw(text, labels):
+    """The sets of labels, the importances and the end of a text."""
+    found, starts, weights = np.zeros(labels), np.zeros(9, np.int64), np.zeros(8)
+    out, groups = block(8, 50), np.zeros(50, np.uint8)
+    given = found, starts, weights, out, groups, MASK, NO_NAMES
+    end = lines.vowpal_wabbit(as_array(text), len(text), Cursor(), *given)
+    sets = [found[i:j].tolist() for i, j in itertools.pairwise(starts[: end.rows + 1])]
+    return sets, weights[: end.rows].tolist(), end
+
+
+def test_rows_of_vowpal_wabbit_have_any_number_of_labels():
+    text = b"1,4,7 |a b\n |a c\n2 2.5 'tag |a\n'tag |a\n1,2|a d\n3,3 |\n"
+    sets, weights, end = several_of_vw(text, 50)
+    assert sets == [[1, 4, 7], [], [2], [], [], [3, 3]]
+    assert weights == [1, 1, 2.5, 1, 1, 1]
+    assert (end.at, end.error) == (len(text), 0)
+    sets, _, end = several_of_vw(text, 4)
+    assert (sets, end.error, end.lines) == ([[1, 4, 7], [], [2], [], []], lines.FULL, 5)
+    for line, error, where in [
+        (b"1, |a", lines.LABEL, 2),
+        (b"1,x |a", lines.LABEL, 2),
+        (b"1,2 x |a", lines.WEIGHT, 4),
+        (b"1,2\0 |a", lines.NUL, 3),
+    ]:
+        sets, _, end = several_of_vw(b"1,2 |a\n" + line + b"\n", 50)
+        assert (sets, end.error, end.where - end.at) == ([[1, 2]], error, where)
+
+
 def test_a_full_vowpal_wabbit_block_leaves_the_line():
     text = as_array(b"1 |a b c\n2 |a d e\n")
     labels, groups = np.zeros(2), np.zeros(3, np.uint8)
     end = lines.vowpal_wabbit(
-        text, len(text), Cursor(), labels, labels.copy(), block(2, 3), groups, MASK, NO_NAMES
+        text, len(text), Cursor(), labels, ONE, labels.copy(), block(2, 3), groups, MASK, NO_NAMES
     )
     assert end == Cursor(9, 1, 2, 1, 0, lines.FULL, 16)
 

@@ -515,3 +515,59 @@ def test_500_points_and_thousands_of_updates_can_be_scrubbed(page):
     page.open("data=breast-cancer")
     assert page.js("return lab.last") > 4000
     assert page.js("for (let k = 0; k <= 4000; k += 100) lab.show(k); return lab.moment") == 4000
+
+
+@pytest.mark.parametrize("more", ["", "&compare=on&b.form=network", "&form=lifted"])
+def test_a_saved_page_needs_no_server(page, more):
+    """Opened as a file it plays, steps back, scrubs, tells of points, and draws its chart."""
+    page.open(f"{SMALL}{more}&t=2")
+    path = page.downloads / "perceptron.html"
+    path.unlink(missing_ok=True)
+    page.click("save-page")
+    saved = page.downloaded(path.name).decode()
+    assert "cdn.bokeh.org" not in saved
+    shown = page.js("return [lab.last, document.getElementById('now_a').innerText]")
+    page.driver.get("about:blank")
+    page.driver.get(path.as_uri())
+    page.until("window.lab?.runs[0]?.ending")
+    assert page.js("return [lab.last, document.getElementById('now_a').innerText]") == shown
+    assert page.moment == 2
+    assert not page.driver.find_element("id", "choices").is_displayed()
+    assert not page.driver.find_element("id", "brush").is_displayed()
+    page.click("back")
+    assert page.moment == 1
+    page.js("document.getElementById('speed').value = '100'")
+    page.click("play")
+    page.until("lab.moment === lab.last && !lab.timer")
+    curve = "Bokeh.documents[0].get_model_by_name('curve_a').data.v.length"
+    assert page.js(f"return {curve}") == page.js("return lab.runs[0].last") + 1
+    before = page.points()
+    page.mouse(0.1, 0.1)  # places nothing
+    x, y, _ = before[3]
+    page.hover(x, y)
+    page.until("!document.getElementById('point').hidden")
+    assert "row 4" in page.driver.find_element("id", "point").text
+    assert page.points() == before
+    page.until("location.hash === `#t=${lab.last}`")
+
+
+def test_a_link_is_said_to_work_on_this_computer(page):
+    page.open(SMALL)
+    page.click("copy-link")
+    page.until("document.getElementById('message').textContent.includes('on this computer')")
+
+
+def test_a_figure_has_a_legend_and_the_size_of_the_screen(page):
+    from io import BytesIO
+
+    image = pytest.importorskip("PIL.Image", reason="Pillow opens pictures")
+    page.open(SMALL)
+    (page.downloads / "rosenblatt-a.png").unlink(missing_ok=True)
+    page.click("save-png")
+    width, height = image.open(BytesIO(page.downloaded("rosenblatt-a.png"))).size
+    shown = page.js(
+        "const plot = document.querySelector('#side_a .plot').getBoundingClientRect();"
+        "return [plot.width * devicePixelRatio, plot.height * devicePixelRatio]"
+    )
+    assert width == pytest.approx(shown[0], abs=2)
+    assert height > shown[1] + 30  # the title and the legend stand above

@@ -58,10 +58,20 @@ def test_several_labels_are_asked_for_or_found():
     assert list(batch.y)[-2:] == [(1,), (1, 2)]
     with pytest.raises(ValueError, match=r'Commas divide .* svmlight; use labels_sep.*=","'):
         read(io.BytesIO(SETS), format="svm", labels_separator=";")
-    with pytest.raises(ValueError, match="labels_separator: a line of vw has one label"):
-        read(io.BytesIO(b"1 |a b\n"), format="vw", labels_separator=",")
     with pytest.raises(ValueError, match="labels_separator must be one character or more"):
         read(io.BytesIO(SETS), format="svm", labels_separator="")
+
+
+def test_rows_of_vowpal_wabbit_may_have_several_labels(write):
+    text = b"1,4,7 'x |a b\n|a c\n2 3 |a d\n"
+    reader = read(write("sets", text))
+    assert (reader.format, reader.multilabel, reader.notices) == ("vw", True, [LABEL_SETS])
+    (batch,) = reader
+    assert (list(batch.y), batch.weights.tolist()) == ([(1, 4, 7), (), (2,)], [1, 1, 3])
+    with pytest.raises(ValueError, match=r"column 1: there are several labels; state labels_sep"):
+        list(read(io.BytesIO(b"1 |a b\n" * 200_000 + b"1,2 |a b\n"), format="vw"))
+    (batch,) = read(write("one", b"1 |a b\n"), features=reader.features())
+    assert list(batch.y) == [(1,)]
 
 
 def test_a_long_number_among_several_labels_is_told():

@@ -313,8 +313,8 @@ class LinearClassifier(OnlineClassifier):
 
         Returns
         -------
-        ndarray of shape (n_samples,)
-            Of ``classes_``, the one with the highest score.
+        ndarray of shape (n_samples,) or (n_samples, n_labels)
+            Of ``classes_``, the one with the highest score; or of each whether a row has it.
         """
         scores = self.decision_function(X)
         chosen = self._learner.choose(scores)

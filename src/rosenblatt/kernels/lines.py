@@ -166,9 +166,16 @@ def svmlight_label(i, labelled):
 @inlined
 def svmlight_labels(i, labels, k):
     """Write the labels from i on to the places from k on; where both end, and an error."""
-    label, end = number(i, DOUBLE)
+    _, end = digits(i, NOTHING)
     if byte(i) == LETTER_Q or (end > i and byte(end) == COLON):
         return i, k, 0  # features: there are none
+    return label_list(i, labels, k)
+
+
+@inlined
+def label_list(i, labels, k):
+    """Write labels with commas between them to the places from k on; where both end, an error."""
+    label, end = number(i, DOUBLE)
     while True:
         if end == i or math.isinf(label):
             return i, k, LABEL
@@ -234,15 +241,18 @@ NAME_ENDS = np.array([chr(c) in "\0\t\n\v\f\r :|" for c in range(256)])
 
 
 @compiled
-def vowpal_wabbit(buffer, stop, cursor, labels, weights, rows, groups, mask, names):
+def vowpal_wabbit(buffer, stop, cursor, labels, label_starts, weights, rows, groups, mask, names):
     """Rows of lines ``label importance base 'tag |namespace:scale name:value … |namespace …``.
 
     All but the bar may be missing: a label is then not a number, and the others are 1. A value's
-    group is the first letter of its namespace, as in Vowpal Wabbit, or a space.
+    group is the first letter of its namespace, as in Vowpal Wabbit, or a space. Where there is room
+    for ``label_starts``, a row has any number of labels, as in svmlight.
     """
     values, indices, starts = rows
     at, row, k, lines, ignored, error, _ = cursor
-    base, room = address(buffer), min(len(labels), len(weights), len(starts) - 1)
+    several = len(label_starts) > 0
+    room = len(label_starts) - 1 if several else len(labels)
+    base, room, last = address(buffer), min(room, len(weights), len(starts) - 1), 0
     line, stop = base + at, last_line_end(base + at, base + stop)
     i, error = line, 0
     while line < stop:
@@ -251,11 +261,18 @@ def vowpal_wabbit(buffer, stop, cursor, labels, weights, rows, groups, mask, nam
             if row == room:
                 error = FULL
                 break
-            labels[row], weights[row], i, bases, error = vw_label(i)
+            if several:
+                i, last, error = vw_labels(i, labels, label_starts[row])
+            if error == 0:
+                label, weights[row], i, bases, error = vw_label(i, several)
             if error == 0:
                 i, end, error = vw_features(i, base, stop, k, values, indices, groups, mask, names)
             if error != 0:
                 break
+            if several:
+                label_starts[row + 1] = last
+            else:
+                labels[row] = label
             row, k, ignored = row + 1, end, ignored + bases
             starts[row] = k
         line, lines = line_end(i) + 1, lines + 1
@@ -263,11 +280,27 @@ def vowpal_wabbit(buffer, stop, cursor, labels, weights, rows, groups, mask, nam
 
 
 @inlined
-def vw_label(i):
-    """The label and the importance at i, where the features begin, how many bases, and an error."""
-    label, weight, count = np.nan, 1.0, 0
+def vw_labels(i, labels, k):
+    """Write the labels from i on to the places from k on; where the rest begins, and an error."""
+    end = i
+    while not (ends_field(byte(end)) or byte(end) == BAR or byte(end) == 0):
+        end += 1
+    if byte(i) == QUOTE or byte(end) == BAR or end == i:
+        return i, k, 0  # a tag, or features: there are none
+    i, k, error = label_list(i, labels, k)
+    return (after_blanks(i) if error == 0 else i), k, error
+
+
+@inlined
+def vw_label(i, labelled):
+    """The label and the importance at i, where the features begin, how many bases, and an error.
+
+    If it is ``labelled`` already, the importance comes first.
+    """
+    label, weight, count = np.nan, 1.0, 1 if labelled else 0
     while byte(i) != BAR and byte(i) != NEWLINE:
         x, end = number(i, DOUBLE)
+        several = count == 0 and end > i and byte(end) == COMMA
         if end > i and ends_field(byte(end)) and count < 3:
             if math.isinf(x) or (count == 1 and x < 0):
                 return label, weight, i, 0, LABEL if count == 0 else WEIGHT
@@ -283,7 +316,8 @@ def vw_label(i):
             if byte(end) == 0:
                 return label, weight, end, 0, NUL
             if byte(i) != QUOTE and byte(end) != BAR:
-                return label, weight, i, 0, WEIGHT if count == 1 else LABEL
+                error = LABELS if several else WEIGHT if count == 1 else LABEL
+                return label, weight, i, 0, error
         i = after_blanks(end)
     return label, weight, i, 1 if count == 3 else 0, 0
 

@@ -202,10 +202,15 @@ class Pane:
         words |= {"text_color": INK, "text_align": "left", "text_baseline": "bottom"}
         plot.text("x", "y", text="text", x_offset=6, y_offset=-5, source=at["alpha"], **words)
         tool = PointDrawTool(renderers=[self.points], empty_value="")  # the page labels it
+        self.draw = tool
         wheel = WheelZoomTool(zoom_on_axis=False)
         plot.add_tools(tool, wheel)
         plot.toolbar.active_scroll = wheel
         plot.toolbar.active_tap = plot.toolbar.active_drag = tool
+
+    def freeze(self) -> None:
+        """Points are no longer placed, dragged and removed."""
+        self.figure.tools = [tool for tool in self.figure.tools if tool is not self.draw]
 
     def show(self, trace: Trace | None, view: View) -> None:
         """Send a run to the browser, or that there is none."""

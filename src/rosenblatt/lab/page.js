@@ -21,6 +21,7 @@ let editing = null;
 // Asking and being answered
 
 function ask(request) {
+  if (facts.saved) return;
   if (lab.asked !== lab.answered) {
     lab.waiting = request; // the latest one counts
     if (performance.now() - lab.since > 1000) end_work();
@@ -80,7 +81,7 @@ function answered() {
   if (!next) say(told.message, told.failed);
   if (told.failed && !lab.opening && !next) take_back();
   else if (told.failed && !next) fill_form(lab.address);
-  for (const [name, file] of Object.entries(told.files ?? {})) save(name, "image/gif", Uint8Array.from(atob(file), (c) => c.charCodeAt(0)));
+  save_files(told.files);
   if (told.runs && !next && !(told.edited && editing)) receive(told); // else a newer one will come
   document.body.setAttribute("aria-busy", String(Boolean(next)));
   if (next) ask(next);
@@ -182,6 +183,7 @@ function share() {
     for (const name of ["rows", "dual"]) form.elements[name].checked ? items.set(name, "on") : items.delete(name);
     if (lab.moment) items.set("t", lab.moment);
     else items.delete("t");
+    if (facts.saved) return history.replaceState(null, "", `#t=${lab.moment}`);
     history.replaceState(null, "", "#" + items.toString().replaceAll("%2C", ",").replaceAll("%3B", ";").replaceAll("%2B", "+"));
   }, 150);
 }
@@ -408,22 +410,6 @@ function draw_curve() {
 
 // Files
 
-function save(name, type, content) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}
-
-async function save_figure(kind) {
-  for (const [i, side] of sides.entries()) {
-    if (!lab.runs[i]) continue;
-    const drawn = Bokeh.index.find_one(model(`pane_${side.name}`)).export(kind);
-    save(`rosenblatt-${side.name}.${kind}`, "", await drawn.to_blob());
-  }
-}
-
 function load(file) {
   if (!file) return;
   if (file.size > facts.most_bytes) {
@@ -434,20 +420,6 @@ function load(file) {
   const reader = new FileReader();
   reader.onload = () => ask({ do: "file", name: file.name, text: reader.result.split(",")[1] ?? "" });
   reader.readAsDataURL(file);
-}
-
-function copy(text, button) {
-  navigator.clipboard?.writeText(text).then(() => {
-    const before = button.textContent;
-    button.textContent = "Copied";
-    setTimeout(() => { button.textContent = before; }, 1200);
-  }, () => say("The browser does not allow copying; copy it by hand.", true));
-}
-
-function show_python() {
-  const shown = lab.runs.filter((run) => run?.python);
-  $("python").value = shown.map((run) => run.python).join("\n\n# The other run\n");
-  $("lines").hidden = !shown.length;
 }
 
 // The tour
@@ -555,7 +527,7 @@ const clicks = {
   "save-python": show_python, "save-csv": () => save("points.csv", "text/csv", lab.csv),
   "save-png": () => save_figure("png"), "save-svg": () => save_figure("svg"),
   "save-animation": () => { say("The animation is being made; this takes some seconds."); ask({ do: "animate" }); },
-  "copy-link": () => copy(location.href, $("copy-link")), "copy-python": () => copy($("python").value, $("copy-python")),
+  "copy-link": copy_link, "save-page": save_page, "copy-python": () => copy($("python").value, $("copy-python")),
   "tour-start": () => visit(0), "tour-back": () => visit(lab.stop - 1), "tour-next": () => visit(lab.stop + 1), "tour-end": () => visit(-1),
 };
 for (const [id, action] of Object.entries(clicks)) $(id).addEventListener("click", action);
@@ -591,4 +563,5 @@ window.addEventListener("hashchange", () => open_address(location.hash.slice(1))
 exchange.connect(exchange.properties.answer.change, answered);
 exchange.connect(exchange.properties.progress.change, show_progress);
 watch_planes();
-open_address(location.hash.slice(1) || facts.start);
+if (facts.saved) open_saved();
+else open_address(location.hash.slice(1) || facts.start);

@@ -109,11 +109,21 @@ class LineParser(Parser):
 
     def complaint(self, data: np.ndarray, cursor: Cursor) -> Complaint:
         """The column where a line is broken, and why."""
-        return Complaint(cursor.where - cursor.at + 1, REASONS[cursor.error])
+        found = Complaint(cursor.where - cursor.at + 1, REASONS[cursor.error])
+        if cursor.error != LABELS or not self.options.new:
+            return found
+        sentence = f"{found.sentence}; state {{labels_separator}} if rows may have several"
+        return found._replace(sentence=sentence, values={"labels_separator": ","})
 
     def buffers(self, size: int) -> LineBuffers:
         """Room for the rows of so many bytes, or for the first of them."""
         raise NotImplementedError
+
+    def room_for_labels(self, rows: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Room for the labels of so many rows and bytes, and for where they begin."""
+        if self.recipe.labels_separator is None:
+            return np.empty(rows), NO_STARTS
+        return np.empty(size // 2 + 1), np.zeros(rows + 1, np.int64)
 
     def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
         """Call the kernel."""
@@ -149,12 +159,9 @@ class SvmlightParser(LineParser):
             first = 0 if has_index_0(head) else 1
         self.skip = len(BOM) * head.startswith(BOM)
         recipe = recipe_for(recipe, "svmlight", source.name, first=first, bits=None)
-        found = options.new and recipe.labels_separator is None and has_several_labels(head)
-        if found:
-            recipe = replace(recipe, labels_separator=",")
-        super().__init__(source, recipe, options)
+        super().__init__(source, with_label_sets(recipe, head, options), options)
         self.scaling = sparse_scaling(recipe.scales)
-        if found:
+        if self.recipe.labels_separator != recipe.labels_separator:
             self.notices[LABEL_SETS] = None
 
     def over(self, source: Source, recipe: FeatureRecipe) -> "SvmlightParser":
@@ -167,9 +174,8 @@ class SvmlightParser(LineParser):
         """A value takes 4 bytes or more; there may be more rows than these."""
         n = size // 8 + 1
         rows = empty_rows(n, size // 4 + 1, self.options.dtype)
-        if self.recipe.labels_separator is None:
-            return LineBuffers(np.empty(n), None, rows, None)
-        return LineBuffers(np.empty(size // 2 + 1), None, rows, None, np.zeros(n + 1, np.int64))
+        labels, starts = self.room_for_labels(n, size)
+        return LineBuffers(labels, None, rows, None, starts)
 
     def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
         """Call the kernel."""
@@ -184,9 +190,6 @@ class SvmlightParser(LineParser):
     def complaint(self, data: np.ndarray, cursor: Cursor) -> Complaint:
         """The column where a line is broken, and why."""
         found = super().complaint(data, cursor)
-        if cursor.error == LABELS and self.options.new:
-            sentence = f"{found.sentence}; state {{labels_separator}} if rows may have several"
-            return found._replace(sentence=sentence, values={"labels_separator": ","})
         if cursor.error == INDEX_TOO_LARGE:
             return found._replace(sentence=f"an index is above {2**32 - 1:,}")
         is_0 = cursor.error == INDEX_TOO_SMALL and data[cursor.where] != MINUS
@@ -198,13 +201,18 @@ class SvmlightParser(LineParser):
         return found._replace(sentence=found.sentence + " (1, as was stated)")
 
 
+SEVERAL_LABELS = re.compile(rb"^[ \t]*[-+.\deE]+,[-+.\d]+", re.MULTILINE)
+
+
 class FirstIndexError(ParameterError):
     """The indices of svmlight begin with 0 after all."""
 
 
-def has_several_labels(head: bytes) -> bool:
-    """Whether a line of svmlight begins with several labels."""
-    return re.search(rb"^[ \t]*[-+.\deE]+,[-+.\d]", head, re.MULTILINE) is not None
+def with_label_sets(recipe: FeatureRecipe, head: bytes, options: ReaderOptions) -> FeatureRecipe:
+    """A recipe for lines that may have several labels, if one does or that is stated."""
+    if recipe.labels_separator is None and options.new and SEVERAL_LABELS.search(head):
+        return replace(recipe, labels_separator=",")
+    return recipe
 
 
 def has_index_0(head: bytes) -> bool:
@@ -222,9 +230,13 @@ class VowpalWabbitParser(LineParser):
     def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
         if recipe.text:
             raise ValueError("Vowpal Wabbit's text has no columns: put words into a namespace.")
-        self.skip = len(BOM) * (source.head(len(BOM)) == BOM)
+        head = source.head(SAMPLE if options.new else len(BOM))
+        self.skip = len(BOM) * head.startswith(BOM)
         bits = recipe.bits or OTHER_BITS
-        super().__init__(source, recipe_for(recipe, "vw", source.name, bits=bits), options)
+        made = recipe_for(recipe, "vw", source.name, bits=bits)
+        super().__init__(source, with_label_sets(made, head, options), options)
+        if self.recipe.labels_separator != recipe.labels_separator:
+            self.notices[LABEL_SETS] = None
         self.width = 1 << bits
         self.pairs = crossed_groups(recipe, lambda name: ord((name or " ")[0]))
         self.scaling = sparse_scaling(recipe.scales)
@@ -237,12 +249,13 @@ class VowpalWabbitParser(LineParser):
         """A value takes 2 bytes or more; there may be more rows than these."""
         n, values = size // 8 + 1, size // 2 + 1
         rows = empty_rows(n, values, self.options.dtype)
-        return LineBuffers(np.empty(n), np.empty(n), rows, np.empty(values, np.uint8))
+        labels, starts = self.room_for_labels(n, size)
+        return LineBuffers(labels, np.empty(n), rows, np.empty(values, np.uint8), starts)
 
     def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
         """Call the kernel."""
         met = self.vocabulary.met
-        filled = out.labels, out.weights, out.rows, out.groups
+        filled = out.labels, out.label_starts, out.weights, out.rows, out.groups
         cursor = lines.vowpal_wabbit(data, len(data), cursor, *filled, self.mask, met)
         text = data.tobytes() if met.count[0] else b""
 

@@ -223,21 +223,15 @@ def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOp
         raise ValueError(f"A line of {kind} begins with its label: it has no columns to name.")
     if kind in ("svmlight", "vw"):
         refuse_options_of_text(recipe)
-        refuse_separator(kind, recipe.labels_separator)
+        if recipe.labels_separator not in (None, ","):
+            raise ParameterError(
+                f"Commas divide the labels of a line of {kind}; use {{labels_separator}}.",
+                labels_separator=",",
+            )
     if recipe.header is not None and kind not in DELIMITERS:
         raise ParameterError("{header?} is about CSV and TSV; other formats have no line of names.")
     if recipe.first is not None and kind != "svmlight":
         raise ParameterError("{first?} is about svmlight; other formats do not number columns.")
-
-
-def refuse_separator(kind: str, separator: str | None) -> None:
-    """Refuse to divide the labels of lines otherwise than they are."""
-    if separator is not None and kind == "vw":
-        raise ParameterError("{labels_separator?}: a line of vw has one label; use another format.")
-    if separator not in (None, ","):
-        raise ParameterError(
-            "Commas divide the labels of svmlight; use {labels_separator}.", labels_separator=","
-        )
 
 
 class Reader:

@@ -322,7 +322,7 @@ def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, An
 
 
 def with_margin(parameters: Values, texts: int = 0) -> dict[str, Any]:
-    """Leave no question open about the margin: rows have one for their texts, which are of length 1.
+    """Leave no question open about the margin: texts, which are of length 1, have one of 1.
 
     With it nearly every row is learnt from, and rare classes would be outvoted: unless weights are
     stated, classes then weigh the same (docs/data.md says by how much that is better).

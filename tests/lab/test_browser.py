@@ -16,7 +16,8 @@ def test_the_page_starts_with_the_file_that_was_named(page):
     page.driver.get("about:blank")
     page.driver.get(page.address)
     page.answered()
-    assert page.points() == [[1, 2, "+1"], [-1, -2, "-1"]]
+    assert page.points() == [[1, 1, "+1"], [-1, -1, "-1"]]  # standardised
+    assert page.axes() == ["x", "y"]
 
 
 def test_points_are_placed_dragged_and_removed(page):
@@ -482,6 +483,50 @@ def test_the_page_is_no_wider_than_the_screen(page, width):
     page.open(SMALL + "&compare=on")
     assert page.js("return document.documentElement.scrollWidth") <= width
     page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+
+def test_the_columns_of_a_file_are_named_and_can_be_chosen(page, tmp_path):
+    path = tmp_path / "trees.csv"
+    path.write_text("tree height,girth,age,kind\n1,20,3,oak\n2,10,0,elm\n0,0,0,oak\n3,-30,1,elm\n")
+    page.open(SMALL)
+    page.driver.find_element("id", "file").send_keys(str(path))
+    page.until("lab.address.includes('columns=tree%20height;girth')")
+    assert page.axes() == ["tree height", "girth"]
+    brush = page.driver.find_element("id", "brush").text
+    assert "oak" in brush
+    assert "elm" in brush
+    page.js(
+        "const field = document.getElementById('drawn_y'); field.value = 'age';"
+        "field.dispatchEvent(new Event('change', {bubbles: true}))"
+    )
+    page.until("lab.address.includes('columns=tree%20height;age')")
+    assert page.axes() == ["tree height", "age"]
+    page.mouse(0.5, 0.5)
+    page.until("lab.asked === lab.answered && lab.written.split(';').length === 5")
+    page.until("location.hash.includes('columns=tree%20height')")
+    assert page.axes() == ["tree height", "age"]
+    page.change("data", "xor")
+    assert page.axes() == [None, None]
+
+
+def test_a_half_is_held_out_and_its_errors_stand_beside_the_others(page):
+    page.open("data=moons&size=40&noise=0.1&order=fixed")
+    page.change("halved", True)
+    page.click("end")
+    errors, held = page.js(
+        "const {errors, held_errors} = lab.sides[0].trace.data;"
+        "return [errors.at(-1), held_errors.at(-1)]"
+    )
+    said = page.driver.find_element("id", "now_a").text
+    assert f"misclassified {errors:.0f} of 20 ({5 * errors:.0f} %)" in said
+    assert f"held out {held:.0f} of 20 ({5 * held:.0f} %)" in said
+    assert page.js("return Bokeh.documents[0].get_model_by_name('held_a').data.x.length") == 20
+    page.until("location.hash.includes('halved=on')")
+    assert (
+        page.js("return Bokeh.documents[0].get_model_by_name('curve_a').data.high.at(-1)") == held
+    )
+    page.change("halved", False)
+    assert "of 40 points misclassified" in page.driver.find_element("id", "now_a").text
 
 
 def test_hostile_files_get_a_message_and_other_tabs_go_on(page, tmp_path):

@@ -74,6 +74,7 @@ SCRATCH = (
     "alpha",
     "grip",
     "lit",
+    "held",
 )
 NO_REGIONS: dict[str, Any] = {"image": [], "x": [], "y": [], "size": []}
 
@@ -104,6 +105,8 @@ class Pane:
         self.figure.axis.axis_line_color = self.figure.axis.major_tick_line_color = LINE
         self.figure.axis.minor_tick_line_color = None
         self.figure.axis.major_label_text_color = FAINT
+        self.figure.axis.axis_label_text_font_style = "normal"
+        self.figure.axis.axis_label_standoff = 2
         self.figure.tags = [self.trace, self.visits, self.wrong, self.curves]  # drawn by no glyph
         self._draw_run()
         self._draw_points(points)
@@ -178,6 +181,7 @@ class Pane:
         )
         self.points = plot.scatter("x", "y", source=points, **style)
         self.points.nonselection_glyph = self.points.glyph
+        plot.scatter("x", "y", size=6, fill_color="#ffffff", line_color=None, source=at["held"])
         plot.scatter(
             "x", "y", size=26, fill_color=None, line_color=HOT, line_width=3, source=at["now"]
         )

@@ -26,6 +26,7 @@ SCRIPTS = (
     "time.js",
     "dual.js",
     "start.js",
+    "names.js",
     "lift.js",
     "network.js",
     "keep.js",

@@ -62,8 +62,11 @@ function open_address(address) {
 function address_of_form() {
   const items = new URLSearchParams();
   for (const [name, value] of new FormData(form)) if (name !== "brush") items.set(name, value);
-  if (items.get("data") === "points") items.set("points", written_points());
-  return items.toString();
+  if (items.get("data") === "points") {
+    items.set("points", written_points());
+    for (const name of ["columns", "classes"]) if (lab[name]?.length) items.set(name, lab[name].join(";"));
+  }
+  return items.toString().replaceAll("+", "%20");
 }
 
 function written_points() {
@@ -108,7 +111,9 @@ function receive(told) {
   lab.address = told.address;
   lab.written = written_points();
   lab.accepted = copied_points();
+  lab.held = told.held;
   remember(told);
+  show_names(told);
   const wanted = Number(new URLSearchParams(told.address).get("t") ?? 0);
   fill_form(told.address);
   count_ticks();
@@ -184,7 +189,7 @@ function share() {
     if (lab.moment) items.set("t", lab.moment);
     else items.delete("t");
     if (facts.saved) return history.replaceState(null, "", `#t=${lab.moment}`);
-    history.replaceState(null, "", "#" + items.toString().replaceAll("%2C", ",").replaceAll("%3B", ";").replaceAll("%2B", "+"));
+    history.replaceState(null, "", "#" + items.toString().replaceAll("+", "%20").replaceAll("%2C", ",").replaceAll("%3B", ";").replaceAll("%2B", "+"));
   }, 150);
 }
 
@@ -216,6 +221,7 @@ function draw(side, run) {
   draw_alphas(side, run, k);
   draw_grips(side);
   draw_wrong(side, k);
+  draw_held(side);
   $(`beside_${side.name}`).hidden = !["lifted", "network"].includes(run.choices.form);
   draw_units(side, run, k);
   draw_space(side, run, now);
@@ -224,7 +230,7 @@ function draw(side, run) {
 }
 
 function clear(side, run) {
-  for (const part of ["shade", "edge", "last", "band", "ray", "arc", "angle", "now", "wrong", "w", "alpha", "grip", "units", "names"]) set(part, side, NOTHING);
+  for (const part of ["shade", "edge", "last", "band", "ray", "arc", "angle", "now", "wrong", "w", "alpha", "grip", "held", "units", "names"]) set(part, side, NOTHING);
   $(`now_${side.name}`).textContent = run.trouble;
   $(`beside_${side.name}`).hidden = true;
   $(`title_${side.name}`).textContent = title_of(run);
@@ -313,13 +319,11 @@ function title_of(run) {
 function words_of(side, run, now) {
   const { k, at, right, over } = now;
   if (run.units?.length) return words_of_unit(run, now);
-  const count = points.data.x.length;
   const time = at("mistakes");
   const done = over ? `<p><b>${run.ending}</b></p>` : "";
   const most = run.theorem ? `${grouped(time)} of at most ${grouped(run.theorem.bound)} mistakes · ` : "";
   const margin = isFinite(at("margin")) ? ` · margin ${short(at("margin"))}` : "";
-  const wrong = `${at("errors")} of ${count} points misclassified`;
-  const state = `${most}${wrong} · J = ${short(at("loss"))}${margin}`;
+  const state = `${most}${words_of_errors(at)} · J = ${short(at("loss"))}${margin}`;
   const kernel = run.choices.form === "kernel";
   let said = right ? right_row(run, now) : kernel ? k && rule_of_alpha(side, run, k, at) : k && rule_of(run, k, at);
   if (!said) said = `<p><b>Start</b>: ${start_words(run, at)}</p>`;
@@ -403,23 +407,10 @@ function draw_curve() {
     const v = there ? Array.from(columns[what]) : [];
     const limits = what === "length" && there && columns.low && lab.runs[i].theorem;
     const limit = (values) => (limits ? Array.from(values) : v.map(() => NaN));
-    const data = { t: v.map((_, k) => k), v, low: limit(columns.low), high: limit(columns.high) };
+    const held = what === "errors" && there && lab.held?.length && columns.held_errors;
+    const data = { t: v.map((_, k) => k), v, low: limit(columns.low), high: held ? Array.from(held) : limit(columns.high) };
     model(`curve_${side.name}`).data = data;
   });
-}
-
-// Files
-
-function load(file) {
-  if (!file) return;
-  if (file.size > facts.most_bytes) {
-    const sizes = `${(file.size / 1e6).toFixed(1)} MB; the lab takes files up to ${facts.most_bytes / 1e6} MB`;
-    say(`${file.name} has ${sizes}. Take some of the rows, or use rosenblatt train for all.`, true);
-    return;
-  }
-  const reader = new FileReader();
-  reader.onload = () => ask({ do: "file", name: file.name, text: reader.result.split(",")[1] ?? "" });
-  reader.readAsDataURL(file);
 }
 
 // The tour
@@ -506,6 +497,7 @@ form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("change", (event) => {
   const field = event.target;
   if (field.id === "file") return load(field.files[0]);
+  if (field.closest("#columns")) return choose_columns();
   if (field.classList.contains("document")) {
     const prefix = field.closest(".settings").dataset.side;
     for (const [name, value] of Object.entries(facts.documents[field.value] ?? {})) form.elements[prefix + name].value = value;

@@ -17,7 +17,7 @@ except ImportError as missing:
 
 from ..theory.bounds import Convergence
 from .choices import Choices
-from .data import Points, as_csv, from_text
+from .data import Chosen, Points, as_csv, from_text
 from .figures import SIDES, Pane
 from .geometry import View, view_of
 from .layout import Exchange, Parts, lay_out
@@ -104,7 +104,8 @@ class Lab:
         note = ""
         if request["do"] == "file":
             text, name = base64.b64decode(request["text"]), str(request["name"])[:80]
-            points = await self._in_thread(lambda tell: from_text(text, name))
+            chosen = Chosen(tuple(request.get("drawn", ())), str(request.get("label", "")))
+            points = await self._in_thread(lambda tell: from_text(text, name, chosen))
             state, note = self.state.with_points(points), points.note
         elif request["do"] in ("open", "edit"):
             state = from_address(str(request["address"]))
@@ -136,6 +137,10 @@ class Lab:
             "view": asdict(view),
             "message": " ".join(filter(None, notes)),
             "csv": as_csv(points),
+            "columns": points.columns,
+            "classes": points.classes,
+            "held": points.held.tolist(),
+            "choice": points.choice and points.choice._asdict(),
             "runs": [run and told_of(points, run) for run in shown],
         }
         return Answer(told, show)
@@ -269,6 +274,7 @@ def animation_of(points: Points, run: Shown) -> bytes:
     from ..plots.animation import LearningAnimation
 
     epochs = {} if run.trace is None else {"max_iter": run.trace.epochs}
+    points = points.taken(points.learnt)
     model = run.choices.estimator(**epochs).fit(points.X, points.y)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "learning.gif"

@@ -120,9 +120,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         reader = self._reader(X)
         width = reader.parser.width
-        if (
-            reader.hashed or reader.format == "svmlight"
-        ):  # which all its rows tell
+        if reader.hashed or reader.format == "svmlight":  # which all its rows tell
             width = max((batch.width for batch in reader), default=width)
         self._keep(reader, width)
         return self

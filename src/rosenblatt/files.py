@@ -20,6 +20,7 @@ from .parameters import FAMILY, FILES, Parameter, ParameterError, check, with_ma
 from .progress import Listener, Tally, Windows
 from .reading.batches import Batch, labels_of, windows
 from .reading.reader import Peeked, Reader, WholeFile, read_again_if_need_be, read_whole
+from .reading.vocabulary import named
 from .rows import Array, matrix_of, n_rows, overflow
 from .storage.file import save_model
 from .storage.model import Model
@@ -587,17 +588,6 @@ class Kept(NamedTuple):
             parameters = parameters | {"class_weight": dict(pairs)}
         learner.parameters = parameters
         return learner.model(self.training.estimator, facts, run.history.epochs, checkpoint)
-
-
-def named(coef: Array, names: Mapping[int, str], most: int = 1000) -> list[Any]:
-    """The names of the columns with the largest weights."""
-    if not names:
-        return []
-    known = np.sort(np.fromiter(names, np.intp, len(names)))
-    known = known[known < coef.shape[1]]
-    sizes = np.abs(coef[:, known]).max(axis=0, initial=0.0)
-    chosen = known[np.argsort(-sizes, kind="stable")[:most]]
-    return [[int(column), names[int(column)]] for column in chosen]
 
 
 # Whole files

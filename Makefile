@@ -34,5 +34,6 @@ $(BENCHMARKS):
 pictures: ## Draw the pictures of the pages
 	python examples/pictures.py docs
 	python examples/networks.py docs
+	python examples/lattice.py docs
 
 check: lint types test docs bench ## All of the above

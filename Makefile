@@ -22,7 +22,7 @@ types: ## Check types
 	mypy
 
 docs: ## Build the site in build/site; a warning or a link that leads nowhere is an error
-	sphinx-build --quiet --fail-on-warning --keep-going --nitpicky -d build/doctrees docs build/site
+	sphinx-build --jobs auto --quiet --fail-on-warning --keep-going --nitpicky -d build/doctrees docs build/site
 	@echo "The site is in build/site/index.html."
 
 bench: $(BENCHMARKS) ## Run every benchmark, briefly (make bench ARGS= for the full ones)

@@ -25,7 +25,7 @@ EXAMPLES = sorted(ROOT.glob("examples/*.py"))
 CLUSTER = pytest.mark.cluster
 GALLERY = [
     pytest.param(path, id=path.stem, marks=CLUSTER if "mixing" in path.stem else ())
-    for path in sorted(ROOT.glob("examples/gallery/plot_*.py"))
+    for path in sorted(ROOT.glob("examples/*/plot_*.py"))
 ]
 
 FENCED = re.compile(r"^([ \t]*)```(\w*)[^\n]*\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
@@ -80,7 +80,7 @@ def pyplot(monkeypatch):
 
 
 @pytest.mark.parametrize("example", GALLERY)
-def test_the_gallery_runs(example, pyplot, tmp_path, monkeypatch, capsys):
+def test_the_gallery_and_the_course_run(example, pyplot, tmp_path, monkeypatch, capsys):
     """Each page of it prints something and draws something, and warns of nothing."""
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(example), run_name="__main__")

@@ -971,3 +971,43 @@ def test_what_has_no_order_is_not_told_of(write, options, sentence):
     asked = FileOptions(progress_every=5, **options)
     with pytest.raises(ValueError, match=sentence):
         files.train(read(path), FileTraining(parameters_for_files(), asked))
+
+
+def mails(n, seed=0):
+    """Rows of a text and a class, of which one is rare."""
+    random = np.random.default_rng(seed)
+    spam = random.random(n) < 0.2
+    words = [f"word{k}" for k in range(40)]
+    told = [" ".join(random.choice(words[: 30 if each else 40], 12)) for each in spam]
+    lines = (f"{text},{'spam' if each else 'ham'}\n" for text, each in zip(told, spam, strict=True))
+    return "text,label\n" + "".join(lines)
+
+
+@pytest.mark.parametrize("size", [1 << 30, 1])
+def test_texts_have_a_margin_and_classes_of_equal_weight_unless_stated(write, monkeypatch, size):
+    monkeypatch.setattr(files, "IN_MEMORY", size)
+    path = write("mails.csv", mails(200))
+
+    def learnt(**given):
+        order = {"order": "fixed"}
+        return files.train(read(path), FileTraining(parameters_for_files(**order | given)))
+
+    usual, stated = learnt(), learnt(margin=1.0, class_weight="balanced")
+    assert usual.parameters["margin"] == 1.0
+    assert usual.parameters == stated.parameters
+    np.testing.assert_array_equal(usual.states[0].weights, stated.states[0].weights)
+    plain = learnt(margin=0.0)
+    assert (plain.parameters["margin"], plain.parameters["class_weight"]) == (0.0, None)
+    weights = {"ham": 1.0, "spam": 3.0}
+    assert learnt(class_weight=weights).parameters["class_weight"] == weights
+    named = FileTraining(parameters_for_files(), FileOptions(classes=("ham", "other", "spam")))
+    assert files.train(read(path), named).parameters["margin"] == 0.0  # there is no such row
+    going_on = FileTraining(parameters_for_files(), initial=usual)
+    again = files.train(read(path, features=usual.features["recipe"]), going_on)
+    kept = again.parameters["margin"], again.parameters["class_weight"]
+    assert kept == (1.0, usual.parameters["class_weight"])
+
+
+def test_rows_without_texts_have_no_margin(write):
+    model = files.train(read(write("rows.csv", made("csv"))), FileTraining(parameters_for_files()))
+    assert (model.parameters["margin"], model.parameters["class_weight"]) == (0.0, None)

@@ -21,7 +21,7 @@ X /= np.linalg.norm(X, axis=1, keepdims=True).clip(1)  # as texts: few words are
 scores = X @ rng.normal(size=600)
 y = (scores > np.median(scores)) ^ (rng.random(4000) < 0.05)
 X, y, unseen, answers = X[:3000], y[:3000], X[3000:], y[3000:]
-client = Client(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None)
+client = Client(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0")
 
 # %%
 # The error on unseen rows after 1, 2, 4 and 8 epochs, of one partition and of twelve.

@@ -315,9 +315,22 @@ def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, An
     """All parameters of the estimator of a rule: as given, else as suits a file.
 
     The order is None unless it is given: "each" in memory, "fixed" in a stream. So is the step of
-    the bias, which then goes by the size of the rows.
+    the bias, which then goes by the size of the rows, and the margin, which goes by what they hold.
     """
-    return parameters_of(rule, **(FOR_FILES | {"order": None} | given))
+    unsettled = {name: None for name in ("order", "margin") if name in FAMILY[rule][1]}
+    return parameters_of(rule, **(FOR_FILES | unsettled | given))
+
+
+def with_margin(parameters: Values, texts: int = 0) -> dict[str, Any]:
+    """Leave no question open about the margin: texts, which are of length 1, have one of 1.
+
+    With it nearly every row is learnt from, and rare classes would be outvoted: unless weights are
+    stated, classes then weigh the same (docs/data.md says by how much that is better).
+    """
+    if parameters.get("margin", 0.0) is not None:
+        return dict(parameters)
+    weighs = texts and parameters["class_weight"] is None
+    return {**parameters, "margin": float(texts)} | ({"class_weight": "balanced"} if weighs else {})
 
 
 def is_open(rule: str | None, given: Values) -> bool:

@@ -18,7 +18,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 from sklearn.utils.multiclass import type_of_target
 
-from rosenblatt import Perceptron, load, steps
+from rosenblatt import Perceptron, load, progressive, steps
 from rosenblatt.training.solutions import SOLUTIONS
 
 from .. import reference
@@ -146,6 +146,7 @@ def test_what_does_not_go_with_label_sets_is_refused():
         "holds more than 0 and 1": lambda: Perceptron().fit(rows, sets + 1),
         "calibrate=True is for rows of one": lambda: Perceptron(calibrate=True).fit(rows, sets),
         "class_weight is for rows of one": lambda: Perceptron(class_weight={0: 2}).fit(rows, sets),
+        "progressive needs rows, one label": lambda: progressive(Perceptron(), rows, sets),
         "steps follows one problem": lambda: next(steps(rows, sets)),
         "The theory is about fit with two": model.last_weights,
     }.items():

@@ -363,7 +363,7 @@ def test_what_does_not_know_several_labels_says_so(capsys, folder):
         "train sets.svm --plot figure.png": "--plot draws rows of one label each",
         "train sets.svm -P 10": "--progress-every tells of one problem",
         "train sets.svm --order active": "--order active goes by the mistakes of one problem",
-        "train sets.svm --labels-separator ;": "Commas divide the labels of svmlight",
+        "train sets.svm --labels-separator ;": "Commas divide the labels of a line of svmlight",
         "prove sets.svm": "The rows have any number of labels, and one label of each is needed",
     }.items():
         status, out, err = run(capsys, *words.split())

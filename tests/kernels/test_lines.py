@@ -195,6 +195,23 @@ def test_several_labels_in_small_arrays_are_the_same(room):
     assert seen == list(zip(sets, rows, strict=True))
 
 
+@pytest.mark.parametrize("kernel", ["svmlight", "vowpal_wabbit"])
+@given(text=any_bytes, labels=st.integers(0, 4), room=st.integers(0, 3))
+def test_labels_of_any_bytes_stay_in_their_room(kernel, text, labels, room):
+    found, starts = np.full(labels + 9, 7.0), np.full(room + 10, 7)
+    starts[0], groups, weights = 0, np.zeros(5, np.uint8), np.zeros(9)
+    given = as_array(text), len(text), Cursor(), found[:labels], starts[: room + 1]
+    if kernel == "svmlight":
+        end = lines.svmlight(*given, block(9, 5), 0, 99, False, True)
+    else:
+        end = lines.vowpal_wabbit(*given, weights, block(9, 5), groups, MASK, NO_NAMES)
+    assert end.rows <= room
+    assert (found[labels:] == 7).all()
+    assert (starts[room + 1 :] == 7).all()
+    assert 0 <= starts[end.rows] <= labels
+    assert (np.diff(starts[: end.rows + 1]) >= 0).all()
+
+
 @pytest.mark.parametrize(
     ("line", "where"),
     [(b"1, 1:1", 2), (b",1 1:1", 0), (b"1,x 1:1", 2), (b"1,2:1", 3), (b"1,1e999 1:1", 2)],

@@ -16,7 +16,8 @@ def test_the_page_starts_with_the_file_that_was_named(page):
     page.driver.get("about:blank")
     page.driver.get(page.address)
     page.answered()
-    assert page.points() == [[1, 2, "+1"], [-1, -2, "-1"]]
+    assert page.points() == [[1, 1, "+1"], [-1, -1, "-1"]]  # standardised
+    assert page.axes() == ["x", "y"]
 
 
 def test_points_are_placed_dragged_and_removed(page):
@@ -484,6 +485,50 @@ def test_the_page_is_no_wider_than_the_screen(page, width):
     page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def test_the_columns_of_a_file_are_named_and_can_be_chosen(page, tmp_path):
+    path = tmp_path / "trees.csv"
+    path.write_text("tree height,girth,age,kind\n1,20,3,oak\n2,10,0,elm\n0,0,0,oak\n3,-30,1,elm\n")
+    page.open(SMALL)
+    page.driver.find_element("id", "file").send_keys(str(path))
+    page.until("lab.address.includes('columns=tree%20height;girth')")
+    assert page.axes() == ["tree height", "girth"]
+    brush = page.driver.find_element("id", "brush").text
+    assert "oak" in brush
+    assert "elm" in brush
+    page.js(
+        "const field = document.getElementById('drawn_y'); field.value = 'age';"
+        "field.dispatchEvent(new Event('change', {bubbles: true}))"
+    )
+    page.until("lab.address.includes('columns=tree%20height;age')")
+    assert page.axes() == ["tree height", "age"]
+    page.mouse(0.5, 0.5)
+    page.until("lab.asked === lab.answered && lab.written.split(';').length === 5")
+    page.until("location.hash.includes('columns=tree%20height')")
+    assert page.axes() == ["tree height", "age"]
+    page.change("data", "xor")
+    assert page.axes() == [None, None]
+
+
+def test_a_half_is_held_out_and_its_errors_stand_beside_the_others(page):
+    page.open("data=moons&size=40&noise=0.1&order=fixed")
+    page.change("halved", True)
+    page.click("end")
+    errors, held = page.js(
+        "const {errors, held_errors} = lab.sides[0].trace.data;"
+        "return [errors.at(-1), held_errors.at(-1)]"
+    )
+    said = page.driver.find_element("id", "now_a").text
+    assert f"misclassified {errors:.0f} of 20 ({5 * errors:.0f} %)" in said
+    assert f"held out {held:.0f} of 20 ({5 * held:.0f} %)" in said
+    assert page.js("return Bokeh.documents[0].get_model_by_name('held_a').data.x.length") == 20
+    page.until("location.hash.includes('halved=on')")
+    assert (
+        page.js("return Bokeh.documents[0].get_model_by_name('curve_a').data.high.at(-1)") == held
+    )
+    page.change("halved", False)
+    assert "of 40 points misclassified" in page.driver.find_element("id", "now_a").text
+
+
 def test_hostile_files_get_a_message_and_other_tabs_go_on(page, tmp_path):
     page.open(SMALL)
     other = page.driver.current_window_handle
@@ -515,3 +560,59 @@ def test_500_points_and_thousands_of_updates_can_be_scrubbed(page):
     page.open("data=breast-cancer")
     assert page.js("return lab.last") > 4000
     assert page.js("for (let k = 0; k <= 4000; k += 100) lab.show(k); return lab.moment") == 4000
+
+
+@pytest.mark.parametrize("more", ["", "&compare=on&b.form=network", "&form=lifted"])
+def test_a_saved_page_needs_no_server(page, more):
+    """Opened as a file it plays, steps back, scrubs, tells of points, and draws its chart."""
+    page.open(f"{SMALL}{more}&t=2")
+    path = page.downloads / "perceptron.html"
+    path.unlink(missing_ok=True)
+    page.click("save-page")
+    saved = page.downloaded(path.name).decode()
+    assert "cdn.bokeh.org" not in saved
+    shown = page.js("return [lab.last, document.getElementById('now_a').innerText]")
+    page.driver.get("about:blank")
+    page.driver.get(path.as_uri())
+    page.until("window.lab?.runs[0]?.ending")
+    assert page.js("return [lab.last, document.getElementById('now_a').innerText]") == shown
+    assert page.moment == 2
+    assert not page.driver.find_element("id", "choices").is_displayed()
+    assert not page.driver.find_element("id", "brush").is_displayed()
+    page.click("back")
+    assert page.moment == 1
+    page.js("document.getElementById('speed').value = '100'")
+    page.click("play")
+    page.until("lab.moment === lab.last && !lab.timer")
+    curve = "Bokeh.documents[0].get_model_by_name('curve_a').data.v.length"
+    assert page.js(f"return {curve}") == page.js("return lab.runs[0].last") + 1
+    before = page.points()
+    page.mouse(0.1, 0.1)  # places nothing
+    x, y, _ = before[3]
+    page.hover(x, y)
+    page.until("!document.getElementById('point').hidden")
+    assert "row 4" in page.driver.find_element("id", "point").text
+    assert page.points() == before
+    page.until("location.hash === `#t=${lab.last}`")
+
+
+def test_a_link_is_said_to_work_on_this_computer(page):
+    page.open(SMALL)
+    page.click("copy-link")
+    page.until("document.getElementById('message').textContent.includes('on this computer')")
+
+
+def test_a_figure_has_a_legend_and_the_size_of_the_screen(page):
+    from io import BytesIO
+
+    image = pytest.importorskip("PIL.Image", reason="Pillow opens pictures")
+    page.open(SMALL)
+    (page.downloads / "rosenblatt-a.png").unlink(missing_ok=True)
+    page.click("save-png")
+    width, height = image.open(BytesIO(page.downloaded("rosenblatt-a.png"))).size
+    shown = page.js(
+        "const plot = document.querySelector('#side_a .plot').getBoundingClientRect();"
+        "return [plot.width * devicePixelRatio, plot.height * devicePixelRatio]"
+    )
+    assert width == pytest.approx(shown[0], abs=2)
+    assert height > shown[1] + 30  # the title and the legend stand above

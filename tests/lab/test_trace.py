@@ -165,6 +165,28 @@ def test_a_run_starts_from_a_line():
         run_of("data=blobs&start=1,2")
 
 
+@pytest.mark.parametrize(
+    "choice",
+    ["", "&solution=average", "&solution=vote", "&form=lifted", "&form=kernel", "&ties=positive"],
+)
+def test_points_held_out_are_counted_and_not_learnt_from(choice):
+    address = f"data=blobs&gap=0&noise=0.1&order=fixed&max_iter=8{choice}"
+    points, choices, run = run_of(f"{address}&halved=on")
+    learnt, held = points.learnt, points.held
+    model = choices.estimator().fit(choices.rows(points.X[learnt]), points.y[learnt])
+    wrong = np.unpackbits(run.wrong.reshape(run.last + 1, -1), axis=1, bitorder="little")[:, :40]
+    assert np.array_equal(wrong[-1], model.predict(choices.rows(points.X)) != points.y)
+    assert (run.columns["held_errors"] == wrong[:, held].sum(axis=1)).all()
+    assert (run.columns["errors"] == wrong[:, learnt].sum(axis=1)).all()
+    assert run.columns["held_errors"].max() > 0
+    assert set(run.columns["row"][1:].tolist()) <= set(learnt.tolist())
+    assert set(run.visits["row"][1:].tolist()) == set(learnt.tolist())
+    lines = executed(state.python_lines(points, choices))
+    assert lines.n_mistakes_ == run.last == model.n_mistakes_
+    verdict = proofs.verdict_of(points, choices)
+    assert set(verdict.support) <= set(learnt.tolist())
+
+
 @pytest.mark.parametrize("choice", ["", "&solution=vote", "&form=kernel&kernel=linear"])
 def test_a_cut_run_ends_as_one_of_so_many_epochs(choice, monkeypatch):
     monkeypatch.setattr(trace, "MOST_UPDATES", 150)

@@ -124,8 +124,8 @@ def progressive(
     (0.0125, [0.025, 0.0])
     """
     X, y = X if hasattr(X, "shape") else np.asarray(X), np.asarray(y)
-    if batch_size < 1 or X.shape[0] != len(y) or not len(y):
-        raise ValueError("progressive needs rows, as many labels, and a batch_size from 1 up.")
+    if batch_size < 1 or y.ndim != 1 or X.shape[0] != len(y) or not len(y):
+        raise ValueError("progressive needs rows, one label of each, and a batch_size from 1 up.")
     known = encode(y)[0] if classes is None else known_classes(np.asarray(classes))
     codes_of(y, known, where="y: ")
     wrong = np.zeros(len(y), bool)

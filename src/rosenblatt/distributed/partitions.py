@@ -193,9 +193,9 @@ def files_of(X: Any, reading: dict[str, Any]) -> Partitions:
         raise ValueError("There are no files to learn from.")
     reader = read(groups[0][0], **reading)
     if reader.multilabel:
-        raise ParameterError(
-            "A cluster learns from rows of one label each, and these may have several; leave "
-            "{cluster?} out."
+        raise ValueError(
+            "A cluster learns from rows of one label each, and these may have several; train on "
+            "one machine."
         )
     kept = "skip_bad", "dtype", "batch_bytes", "threads"
     same: dict[str, Any] = {"threads": 1}  # other parts have the other cores

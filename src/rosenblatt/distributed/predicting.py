@@ -102,6 +102,11 @@ def score(model: Perceptron, X: Any, y: Any = None, **reading: Any) -> float:
 def without_training(model: Perceptron) -> Perceptron:
     """The model without what only training needs."""
     light, learner = copy.copy(model), model._learner
+    if learner.multilabel:
+        raise ValueError(
+            "A cluster predicts one label of each row, and this model any number; use its own "
+            "predict on each part."
+        )
     if not learner.votes:
         pairs = [state.coefficients() for state in learner.states]
         states = [Last(weights, bias, rule=learner.rule) for weights, bias in pairs]

@@ -21,6 +21,7 @@ let editing = null;
 // Asking and being answered
 
 function ask(request) {
+  if (facts.saved) return;
   if (lab.asked !== lab.answered) {
     lab.waiting = request; // the latest one counts
     if (performance.now() - lab.since > 1000) end_work();
@@ -61,8 +62,11 @@ function open_address(address) {
 function address_of_form() {
   const items = new URLSearchParams();
   for (const [name, value] of new FormData(form)) if (name !== "brush") items.set(name, value);
-  if (items.get("data") === "points") items.set("points", written_points());
-  return items.toString();
+  if (items.get("data") === "points") {
+    items.set("points", written_points());
+    for (const name of ["columns", "classes"]) if (lab[name]?.length) items.set(name, lab[name].join(";"));
+  }
+  return items.toString().replaceAll("+", "%20");
 }
 
 function written_points() {
@@ -80,7 +84,7 @@ function answered() {
   if (!next) say(told.message, told.failed);
   if (told.failed && !lab.opening && !next) take_back();
   else if (told.failed && !next) fill_form(lab.address);
-  for (const [name, file] of Object.entries(told.files ?? {})) save(name, "image/gif", Uint8Array.from(atob(file), (c) => c.charCodeAt(0)));
+  save_files(told.files);
   if (told.runs && !next && !(told.edited && editing)) receive(told); // else a newer one will come
   document.body.setAttribute("aria-busy", String(Boolean(next)));
   if (next) ask(next);
@@ -107,11 +111,15 @@ function receive(told) {
   lab.address = told.address;
   lab.written = written_points();
   lab.accepted = copied_points();
+  lab.held = told.held;
   remember(told);
+  show_names(told);
   const wanted = Number(new URLSearchParams(told.address).get("t") ?? 0);
   fill_form(told.address);
   count_ticks();
   $("side_b").hidden = $("now_b").hidden = $("second").hidden = !told.runs[1];
+  if (!told.runs[1]) $("beside_b").hidden = true;
+  place_beside();
   told.runs.forEach((run, i) => run && draw_proof(sides[i], run));
   draw_verdict();
   draw_curve();
@@ -182,7 +190,8 @@ function share() {
     for (const name of ["rows", "dual"]) form.elements[name].checked ? items.set(name, "on") : items.delete(name);
     if (lab.moment) items.set("t", lab.moment);
     else items.delete("t");
-    history.replaceState(null, "", "#" + items.toString().replaceAll("%2C", ",").replaceAll("%3B", ";").replaceAll("%2B", "+"));
+    if (facts.saved) return history.replaceState(null, "", `#t=${lab.moment}`);
+    history.replaceState(null, "", "#" + items.toString().replaceAll("+", "%20").replaceAll("%2C", ",").replaceAll("%3B", ";").replaceAll("%2B", "+"));
   }, 150);
 }
 
@@ -214,6 +223,7 @@ function draw(side, run) {
   draw_alphas(side, run, k);
   draw_grips(side);
   draw_wrong(side, k);
+  draw_held(side);
   $(`beside_${side.name}`).hidden = !["lifted", "network"].includes(run.choices.form);
   draw_units(side, run, k);
   draw_space(side, run, now);
@@ -222,7 +232,7 @@ function draw(side, run) {
 }
 
 function clear(side, run) {
-  for (const part of ["shade", "edge", "last", "band", "ray", "arc", "angle", "now", "wrong", "w", "alpha", "grip", "units", "names"]) set(part, side, NOTHING);
+  for (const part of ["shade", "edge", "last", "band", "ray", "arc", "angle", "now", "wrong", "w", "alpha", "grip", "held", "units", "names"]) set(part, side, NOTHING);
   $(`now_${side.name}`).textContent = run.trouble;
   $(`beside_${side.name}`).hidden = true;
   $(`title_${side.name}`).textContent = title_of(run);
@@ -311,13 +321,11 @@ function title_of(run) {
 function words_of(side, run, now) {
   const { k, at, right, over } = now;
   if (run.units?.length) return words_of_unit(run, now);
-  const count = points.data.x.length;
   const time = at("mistakes");
   const done = over ? `<p><b>${run.ending}</b></p>` : "";
   const most = run.theorem ? `${grouped(time)} of at most ${grouped(run.theorem.bound)} mistakes · ` : "";
   const margin = isFinite(at("margin")) ? ` · margin ${short(at("margin"))}` : "";
-  const wrong = `${at("errors")} of ${count} points misclassified`;
-  const state = `${most}${wrong} · J = ${short(at("loss"))}${margin}`;
+  const state = `${most}${words_of_errors(at)} · J = ${short(at("loss"))}${margin}`;
   const kernel = run.choices.form === "kernel";
   let said = right ? right_row(run, now) : kernel ? k && rule_of_alpha(side, run, k, at) : k && rule_of(run, k, at);
   if (!said) said = `<p><b>Start</b>: ${start_words(run, at)}</p>`;
@@ -401,53 +409,10 @@ function draw_curve() {
     const v = there ? Array.from(columns[what]) : [];
     const limits = what === "length" && there && columns.low && lab.runs[i].theorem;
     const limit = (values) => (limits ? Array.from(values) : v.map(() => NaN));
-    const data = { t: v.map((_, k) => k), v, low: limit(columns.low), high: limit(columns.high) };
+    const held = what === "errors" && there && lab.held?.length && columns.held_errors;
+    const data = { t: v.map((_, k) => k), v, low: limit(columns.low), high: held ? Array.from(held) : limit(columns.high) };
     model(`curve_${side.name}`).data = data;
   });
-}
-
-// Files
-
-function save(name, type, content) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}
-
-async function save_figure(kind) {
-  for (const [i, side] of sides.entries()) {
-    if (!lab.runs[i]) continue;
-    const drawn = Bokeh.index.find_one(model(`pane_${side.name}`)).export(kind);
-    save(`rosenblatt-${side.name}.${kind}`, "", await drawn.to_blob());
-  }
-}
-
-function load(file) {
-  if (!file) return;
-  if (file.size > facts.most_bytes) {
-    const sizes = `${(file.size / 1e6).toFixed(1)} MB; the lab takes files up to ${facts.most_bytes / 1e6} MB`;
-    say(`${file.name} has ${sizes}. Take some of the rows, or use rosenblatt train for all.`, true);
-    return;
-  }
-  const reader = new FileReader();
-  reader.onload = () => ask({ do: "file", name: file.name, text: reader.result.split(",")[1] ?? "" });
-  reader.readAsDataURL(file);
-}
-
-function copy(text, button) {
-  navigator.clipboard?.writeText(text).then(() => {
-    const before = button.textContent;
-    button.textContent = "Copied";
-    setTimeout(() => { button.textContent = before; }, 1200);
-  }, () => say("The browser does not allow copying; copy it by hand.", true));
-}
-
-function show_python() {
-  const shown = lab.runs.filter((run) => run?.python);
-  $("python").value = shown.map((run) => run.python).join("\n\n# The other run\n");
-  $("lines").hidden = !shown.length;
 }
 
 // The tour
@@ -534,6 +499,7 @@ form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("change", (event) => {
   const field = event.target;
   if (field.id === "file") return load(field.files[0]);
+  if (field.closest("#columns")) return choose_columns();
   if (field.classList.contains("document")) {
     const prefix = field.closest(".settings").dataset.side;
     for (const [name, value] of Object.entries(facts.documents[field.value] ?? {})) form.elements[prefix + name].value = value;
@@ -555,7 +521,7 @@ const clicks = {
   "save-python": show_python, "save-csv": () => save("points.csv", "text/csv", lab.csv),
   "save-png": () => save_figure("png"), "save-svg": () => save_figure("svg"),
   "save-animation": () => { say("The animation is being made; this takes some seconds."); ask({ do: "animate" }); },
-  "copy-link": () => copy(location.href, $("copy-link")), "copy-python": () => copy($("python").value, $("copy-python")),
+  "copy-link": copy_link, "save-page": save_page, "copy-python": () => copy($("python").value, $("copy-python")),
   "tour-start": () => visit(0), "tour-back": () => visit(lab.stop - 1), "tour-next": () => visit(lab.stop + 1), "tour-end": () => visit(-1),
 };
 for (const [id, action] of Object.entries(clicks)) $(id).addEventListener("click", action);
@@ -591,4 +557,5 @@ window.addEventListener("hashchange", () => open_address(location.hash.slice(1))
 exchange.connect(exchange.properties.answer.change, answered);
 exchange.connect(exchange.properties.progress.change, show_progress);
 watch_planes();
-open_address(location.hash.slice(1) || facts.start);
+if (facts.saved) open_saved();
+else open_address(location.hash.slice(1) || facts.start);

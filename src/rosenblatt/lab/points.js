@@ -73,7 +73,7 @@ const past = { steps: [], at: -1 };
 function bare(address) {
   const items = new URLSearchParams(address.replaceAll("+", "%2B"));
   for (const name of ["t", "rows", "dual"]) items.delete(name);
-  return items.toString();
+  return items.toString().replaceAll("+", "%20");
 }
 
 // One gesture is one step, however often the engine was asked meanwhile.
@@ -97,4 +97,18 @@ function travel(by) {
   lab.gesture += 1;
   const kept = ["rows", "dual"].filter((name) => form.elements[name].checked).map((name) => `&${name}=on`);
   open_address(`${there.address}${kept.join("")}&t=${lab.moment}`);
+}
+
+// Points that are held out are hollow, and counted apart.
+
+function draw_held(side) {
+  const held = lab.held ?? [];
+  set("held", side, { x: held.map((i) => points.data.x[i]), y: held.map((i) => points.data.y[i]) });
+}
+
+function words_of_errors(at) {
+  const held = lab.held?.length ?? 0, learnt = points.data.x.length - held;
+  if (!held) return `${at("errors")} of ${learnt} points misclassified`;
+  const share = (wrong, of) => `${wrong} of ${of} (${Math.round((100 * wrong) / of)} %)`;
+  return `misclassified ${share(at("errors"), learnt)}, held out ${share(at("held_errors"), held)}`;
 }

@@ -28,7 +28,8 @@ class Verdict:
 
 def verdict_of(points: Points, choices: Choices) -> Verdict:
     """Decide by ``separability``, which checks its proof in exact arithmetic."""
-    X, y, fit_intercept = choices.rows(points.X), points.y, choices["form"] != "origin"
+    learnt, fit_intercept = points.learnt, choices["form"] != "origin"
+    X, y = choices.rows(points.X[learnt]), points.y[learnt]
     if len(set(y.tolist())) < 2:
         return Verdict("Nothing to decide yet.", "Points of both classes are needed.", None)
     found = separability(X, y, fit_intercept=fit_intercept)
@@ -36,26 +37,27 @@ def verdict_of(points: Points, choices: Choices) -> Verdict:
     if isinstance(found, Separable):
         gamma, R = max_margin(X, y, fit_intercept=fit_intercept).attained, radius(X)
         detail = f"The widest {line} keeps γ = {gamma:.4g} from every point; R = {R:.4g}."
-        return Verdict("Linearly separable.", detail, True, line)
+        sentence = "Separable by a plane in space." if line == "plane" else "Linearly separable."
+        return Verdict(sentence, detail, True, line)
     if isinstance(found, Inseparable):
         proof = "The convex hulls of the classes meet" if fit_intercept else "Rows cancel out"
         return Verdict(
             f"Not separable: no {line} can do it.",
-            f"{proof}: with {shares_of(found)} both sides balance (checked exactly).",
+            f"{proof}: with {shares_of(found, learnt)} both sides balance (checked exactly).",
             False,
             line,
-            found.support,
-            meeting_of(points, found) if fit_intercept and X.shape[1] == 2 else None,
+            tuple(learnt[list(found.support)].tolist()),
+            meeting_of(points.taken(learnt), found) if fit_intercept and X.shape[1] == 2 else None,
         )
     return Verdict("Undecided.", f"No margin can exceed {found.upper:.3g}.", None, line)
 
 
-def shares_of(found: Inseparable) -> str:
+def shares_of(found: Inseparable, numbers: Array) -> str:
     """The rows of a certificate and their weights, rounded where fractions are long."""
-    shares = [
-        f"{weight if len(str(weight)) <= 9 else f'about {float(weight):.3g}'} of row {row + 1}"
-        for row, weight in zip(found.support, found.weights, strict=True)
-    ]
+    shares = []
+    for row, weight in zip(found.support, found.weights, strict=True):
+        share = weight if len(str(weight)) <= 9 else f"about {float(weight):.3g}"
+        shares.append(f"{share} of row {numbers[row] + 1}")
     return ", ".join(shares)
 
 

@@ -32,6 +32,7 @@ function draw_grips(side) {
 
 // While the line is dragged, the engine is asked for as many of its places as it can answer.
 function begin_with(side, start) {
+  if (facts.saved) return;
   const text = start ? start.map((value) => Number(value.toPrecision(4))).join(",") : "";
   lab.wishes = { ...lab.wishes, [side.prefix + "start"]: text };
   if (lab.asked === lab.answered) wish();

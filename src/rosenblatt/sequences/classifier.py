@@ -219,6 +219,11 @@ class SequencePerceptron(OnlineClassifier):
             As for ``fit``.
         classes : list, default=None
             All tags that will ever come; needed in the first call.
+
+        Returns
+        -------
+        self
+            The fitted tagger.
         """
         self._check_parameters("pieces")
         sentences, tags = check_sentences(X, "X"), check_sentences(y, "y")

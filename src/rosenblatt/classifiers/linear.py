@@ -52,6 +52,8 @@ class LinearClassifier(OnlineClassifier):
     _rule: UpdateRule = PERCEPTRON
     _learner: Learner
     _plain: bool
+    _batches = False
+    """Whether it learnt from a batch last, so that its parameters are known to suit one."""
 
     def __init__(
         self,
@@ -155,8 +157,10 @@ class LinearClassifier(OnlineClassifier):
         classes : array-like of shape (n_classes,), default=None
             All labels that will ever come; needed in the first call.
         """
-        self._check_parameters("batch")
         first = not self.__sklearn_is_fitted__()
+        as_before = self._batches and self._values() == self._learner.parameters
+        if not as_before:
+            self._check_parameters("batch")
         with self._unchanged_by_errors():
             X, y = self._check_rows(X, y, first, None if first else self._learner.dtype)
             refuse_not_finite(X)
@@ -166,12 +170,14 @@ class LinearClassifier(OnlineClassifier):
             rows = TrainingRows.of(rows_of(X), codes, weights, X.shape[1])
             if first:
                 learner = self._begin(Prepared(X, known, rows, None, 0), (None, None))
+            elif as_before:
+                learner = self._learner
             else:
                 self._check_going_on(known)
                 learner = replace(self._learner, calibration=None, **self._settings(rows))
             count = learner.learn(rows)
             self._learner, self.classes_ = learner, known
-            self.n_mistakes_, self._plain = learner.mistakes, False
+            self.n_mistakes_, self._plain, self._batches = learner.mistakes, False, True
             epoch = Epoch(1, count.n_rows, count.mistakes, count.errors, count.loss)
             self._set_history([epoch], "max_iter")  # a clean batch proves nothing about the others
         return self
@@ -452,7 +458,7 @@ class LinearClassifier(OnlineClassifier):
 
     def _keep(self, learner: Learner, histories: list[History]) -> None:
         """Take over what was learnt."""
-        self.classes_, self._learner = learner.classes, learner
+        self.classes_, self._learner, self._batches = learner.classes, learner, False
         if not (np.isfinite(self.coef_).all() and np.isfinite(self.intercept_).all()):
             raise overflow(self.coef_.dtype)
         self.n_mistakes_ = learner.mistakes

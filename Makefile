@@ -1,7 +1,7 @@
 ARGS ?= --quick
 BENCHMARKS = $(filter-out benchmarks/measure.py,$(wildcard benchmarks/*.py))
 
-.PHONY: help test quick lint types docs bench pictures check $(BENCHMARKS)
+.PHONY: help test quick lint types docs notebooks oldest bench pictures check $(BENCHMARKS)
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -12,16 +12,17 @@ test: ## Run the tests on all cores
 quick: ## Run every test that takes no cluster, browser or patience once, on one set of parameters
 	pytest -n auto -q --quick -m "not (cluster or browser or slow)"
 
-lint: ## Check style, format and the order of imports between rooms
+lint: ## Check style, format, the order of imports between rooms, and docstrings of public names
 	ruff check .
 	ruff format --check .
 	lint-imports
+	python docs/docstrings.py
 
 types: ## Check types
 	mypy
 
 docs: ## Build the site in build/site; a warning or a link that leads nowhere is an error
-	sphinx-build --quiet --fail-on-warning --keep-going --nitpicky -d build/doctrees docs build/site
+	sphinx-build --jobs auto --quiet --fail-on-warning --keep-going --nitpicky -d build/doctrees docs build/site
 	@echo "The site is in build/site/index.html."
 
 bench: $(BENCHMARKS) ## Run every benchmark, briefly (make bench ARGS= for the full ones)
@@ -30,7 +31,20 @@ $(BENCHMARKS):
 	@echo "== $@"
 	@python $@ $(ARGS)
 
-pictures: ## Draw the pictures of docs/plots.md
+notebooks: ## Write the lessons of the course as notebooks in build/course
+	mkdir -p build/course
+	cp examples/course/plot_*.py build/course
+	cd build/course && sphinx_gallery_py2jupyter plot_*.py && rm plot_*.py
+	@echo "The notebooks are in build/course."
+
+oldest: ## Test with the oldest versions of what is needed, in an environment of its own in build/oldest
+	python -m venv build/oldest
+	build/oldest/bin/pip install --quiet '.[test]' --constraint tests/oldest.txt
+	NUMBA_CACHE_DIR=build/oldest/numba build/oldest/bin/pytest -q --quick -n auto \
+		-m "not (cluster or browser or slow)" -W ignore::DeprecationWarning
+
+pictures: ## Draw the pictures of the pages
 	python examples/pictures.py docs
+	python examples/networks.py docs
 
 check: lint types test docs bench ## All of the above

@@ -24,6 +24,7 @@ extensions = [
     "rooms",
     "inherited",
     "links",
+    "mathml",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.linkcode",
@@ -51,21 +52,28 @@ numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False
 
 # Gallery
-if (ROOT / "examples" / "gallery").is_dir():
-    extensions.append("sphinx_gallery.gen_gallery")
+extensions.append("sphinx_gallery.gen_gallery")
+GALLERIES = ["gallery", "course"]
 sphinx_gallery_conf = {
-    "examples_dirs": "../examples/gallery",
-    "gallery_dirs": "gallery",
+    "reset_modules": ("matplotlib", "scripts.strict"),
+    "reset_modules_order": "both",
+    "parallel": True,
+    "examples_dirs": [f"../examples/{name}" for name in GALLERIES],
+    "gallery_dirs": GALLERIES,
     "within_subsection_order": "FileNameSortKey",
     "matplotlib_animations": True,
-    "doc_module": "rosenblatt",
-    "reference_url": {"rosenblatt": None},
     "remove_config_comments": True,
-    "show_memory": False,
-    "abort_on_example_error": False,
+    "show_signature": False,
+    "min_reported_time": 1e9,  # how long it took is no part of an answer
+    "write_computation_times": False,
+    "default_thumb_file": str(ROOT / "docs" / "plots-boundary.png"),
 }
+exclude_patterns += [
+    f"{name}/**.{ending}" for name in GALLERIES for ending in ("py", "ipynb", "zip")
+]
 
 # Look
+html_math_renderer = "mathml"
 html_theme = "pydata_sphinx_theme"
 html_title = "Rosenblatt"
 html_static_path = ["static"]
@@ -73,7 +81,7 @@ html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_show_sphinx = False
 html_theme_options = {
-    "header_links_before_dropdown": 8,
+    "header_links_before_dropdown": 7,
     "navigation_with_keys": False,
     "show_prev_next": True,
     "use_edit_page_button": False,
@@ -82,4 +90,4 @@ html_theme_options = {
     "pygments_light_style": "a11y-high-contrast-light",
     "pygments_dark_style": "a11y-high-contrast-dark",
 }
-html_sidebars = {"index": [], "start": [], "changelog": [], "contributing": [], "source/**": []}
+html_sidebars = {"index": [], "start": [], "changelog": [], "source/**": []}

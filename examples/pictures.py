@@ -1,5 +1,6 @@
-"""The pictures of docs/plots.md: python examples/pictures.py docs."""
+"""The pictures of docs/plots.md and docs/kernels.md: python examples/pictures.py docs."""
 
+import runpy
 import sys
 from pathlib import Path
 
@@ -85,3 +86,7 @@ for name, display in [
 ]:
     display.save(folder / name, dpi=80)
     print(name)
+
+kernels = runpy.run_path(str(Path(__file__).parent / "gallery" / "plot_10_kernels.py"))
+kernels["figure"].savefig(folder / "kernels.png", dpi=90)
+print("kernels.png")

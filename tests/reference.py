@@ -288,10 +288,13 @@ class Perceptron:
         self.max_iter, self.measure, self.random_state = max_iter, measure, random_state
 
     def fit(self, X, y, sample_weight=None, coef_init=None, intercept_init=None):
-        X = np.asarray(X, float)
+        """Learn; y of two dimensions has a column of 0 and 1 for each label, a problem each."""
+        X, y = np.asarray(X, float), np.asarray(y)
+        several = y.ndim == 2
         self.classes_, codes = np.unique(y, return_inverse=True)
+        self.classes_ = np.arange(y.shape[1]) if several else self.classes_
         steps = self.eta0 * (np.ones(len(X)) if sample_weight is None else sample_weight)
-        outputs = 1 if len(self.classes_) == 2 else len(self.classes_)
+        outputs = 1 if len(self.classes_) == 2 and not several else len(self.classes_)
         weights = np.zeros((outputs, X.shape[1])) if coef_init is None else coef_init
         bias = np.zeros(outputs) if intercept_init is None else intercept_init
         rule = {
@@ -300,12 +303,19 @@ class Perceptron:
             "intercept_step": self.bias_step(X[steps > 0]),
             "pocket": self.solution == "pocket",
         }
-        if outputs > 1 and self.multi_class == "argmax":
+        if outputs > 1 and self.multi_class == "argmax" and not several:
             self.runs = [self.run(X, codes, steps, weights, bias, **rule)]
         else:  # one two-class problem per output; of two classes, the second is the positive one
             positives = [1] if outputs == 1 else range(outputs)
             self.runs = [
-                self.run(X, np.where(codes == k, 1, -1), steps, weights[[o]], bias[[o]], **rule)
+                self.run(
+                    X,
+                    np.where(y[:, k] if several else codes == k, 1, -1),
+                    steps,
+                    weights[[o]],
+                    bias[[o]],
+                    **rule,
+                )
                 for o, k in enumerate(positives)
             ]
         reasons = [
@@ -340,7 +350,12 @@ class Perceptron:
             scores = np.array([np.concatenate([run.votes(x) for run in self.runs]) for x in X])
         else:
             scores = X @ self.coef_.T + self.intercept_
-        return scores[:, 0] if len(self.classes_) == 2 else scores
+        return scores[:, 0] if len(self.coef_) == 1 else scores
+
+    def predict_labels(self, X):
+        """1 for each label that a row has, and 0 for the others."""
+        scores = self.decision_function(X)
+        return (scores >= 0 if self.ties == "positive" else scores > 0).astype(int)
 
     def predict(self, X):
         scores = self.decision_function(X)

@@ -226,6 +226,21 @@ def test_a_pattern_of_folders(tmp_path):
     assert_equal(whole, same)
 
 
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [("rows.svm", "1,4 1:1\n 2:1\n4 1:2\n" * 30), ("rows.csv", "x,y\n1,a;b\n2,\n3,b\n" * 1)],
+)
+def test_several_labels_are_kept(tmp_path, name, text):
+    path, options = tmp_path / name, {} if name.endswith("svm") else {"labels_separator": ";"}
+    path.write_text(text)
+    wanted = list(read_whole(reader_of(path, **options)).batch.labels)
+    for _ in range(2):
+        whole, _ = again(path, **options)
+        assert list(whole.batch.labels) == wanted
+    with pytest.raises(ValueError, match="The labels of the cache are damaged"):
+        cache.label_sets_in(np.arange(3), np.array([2, 1, 3]))
+
+
 @pytest.mark.parametrize("made_before", [True, False])
 def test_another_run_may_replace_the_cache_meanwhile(tmp_path, monkeypatch, made_before):
     path = tmp_path / "rows.vw"

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from rosenblatt.coder import Coder
-from rosenblatt.labels import UnknownLabelError, held_out
+from rosenblatt.coder import Coder, coder_for
+from rosenblatt.labels import LabelSets, UnknownLabelError, held_out
+from rosenblatt.parameters import parameters_for_files
 from rosenblatt.reading.batches import Batch
 from rosenblatt.rows import rows_of
 
@@ -21,6 +22,23 @@ def test_weights_of_rows_and_classes_multiply_and_held_out_rows_weigh_nothing():
     assert 20 < held.sum() < 80
     np.testing.assert_array_equal(rows.weights, np.where(held, 0.0, np.tile([2.0, 6.0], 50)))
     np.testing.assert_array_equal(rows.everything, np.flatnonzero(~held))
+
+
+SETS = LabelSets(np.array(["b", "a", "b"], object), np.array([0, 0, 2, 3]))
+
+
+def test_sets_of_labels_become_an_indicator():
+    given = Batch(rows_of(np.ones((3, 1))), SETS, None, 1, 0, 0)
+    coder = coder_for([given], parameters_for_files(), None, 0.0, None)
+    assert coder.classes.tolist() == ["a", "b"]
+    rows = coder.rows(given, 0)
+    assert rows.codes.tolist() == [[False, False], [True, True], [False, True]]
+    assert rows.everything.tolist() == [0, 1, 2]
+    with pytest.raises(UnknownLabelError, match=r"^Row 12 has the label 'a'"):
+        Coder(np.array(["b"]), None, 0.0, 0).rows(given, 10)
+    for name, value in {"class_weight": "balanced", "calibrate": True}.items():
+        with pytest.raises(ValueError, match=f"^{name} is for rows of one label each"):
+            coder_for([given], parameters_for_files(**{name: value}), None, 0.0, None)
 
 
 def test_a_label_that_is_not_known_is_named_with_its_row():

@@ -22,6 +22,11 @@ EXTRAS = {  # what a page needs beyond the package
     "docs/service.md": ["httpx"],
 }
 EXAMPLES = sorted(ROOT.glob("examples/*.py"))
+CLUSTER = pytest.mark.cluster
+GALLERY = [
+    pytest.param(path, id=path.stem, marks=CLUSTER if "mixing" in path.stem else ())
+    for path in sorted(ROOT.glob("examples/*/plot_*.py"))
+]
 
 FENCED = re.compile(r"^([ \t]*)```(\w*)[^\n]*\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"""\]\(<?([^)>\s]+)|(?:src|href)="([^"]+)""")
@@ -64,7 +69,29 @@ def test_snippets_run(page, tmp_path, monkeypatch):
             exec(compile("\n" * line + block, page, "exec"), namespace)
 
 
+@pytest.fixture
+def pyplot(monkeypatch):
+    """A pyplot that opens no window and keeps no figure."""
+    from matplotlib import pyplot
+
+    pyplot.switch_backend("Agg")
+    yield pyplot
+    pyplot.close("all")
+
+
+@pytest.mark.parametrize("example", GALLERY)
+def test_the_gallery_and_the_course_run(example, pyplot, tmp_path, monkeypatch, capsys):
+    """Each page of it prints something and draws something, and warns of nothing."""
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(example), run_name="__main__")
+    assert pyplot.get_fignums()
+    assert capsys.readouterr().out
+    title, line = example.read_text("utf-8").splitlines()[1:3]
+    assert line == "=" * len(title)
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=name_of)
+@pytest.mark.usefixtures("pyplot")
 def test_examples_run(example, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "argv", [str(example)])

@@ -2,9 +2,17 @@
 
 import numpy as np
 import pytest
-from sklearn.metrics import confusion_matrix, precision_recall_fscore_support, roc_auc_score
+from sklearn.metrics import (
+    accuracy_score,
+    confusion_matrix,
+    f1_score,
+    hamming_loss,
+    precision_recall_fscore_support,
+    roc_auc_score,
+)
 
-from rosenblatt.evaluation import Evaluation, Score
+from rosenblatt.evaluation import Evaluation, LabelSetEvaluation, Score
+from rosenblatt.labels import LabelSets
 
 
 @pytest.mark.parametrize("classes", [["no", "yes"], ["a", "b", "c"], [-1, 1], [2, 10, 9]])
@@ -37,6 +45,48 @@ def test_labels_that_are_not_known_are_errors():
     assert found.score == Score(3, 1)
     assert found.roc_auc == 1.0
     assert found.by_class()[1].precision == 0.5
+
+
+@pytest.mark.parametrize("classes", [["a", "b", "c"], [2, 10, 9], ["one"]])
+@pytest.mark.parametrize("batches", [1, 4])
+def test_figures_of_several_labels_are_those_of_scikit_learn(classes, batches):
+    random = np.random.default_rng(1)
+    known = np.array(sorted(classes))
+    y, predicted = random.random((2, 100, len(known))) < 0.4
+    y[:, 0], predicted[:10] = y[:, 0] & (len(known) == 1), False  # one label is never there
+    found, score = LabelSetEvaluation(known), Score()
+    for part in np.array_split(np.arange(100), batches):
+        found.add(sets_of([known[row].astype(str) for row in y[part]]), predicted[part])
+        score.compare(predicted[part], y[part])
+    expected = precision_recall_fscore_support(y, predicted, average=None, zero_division=0)
+    table = np.array([one[1:] for one in found.by_class()])
+    np.testing.assert_allclose(
+        table[:, :3],
+        np.column_stack(expected[:3]) if len(known) > 1 else [[each[-1] for each in expected[:3]]],
+    )
+    assert found.score == score
+    assert found.score.error == pytest.approx(1 - accuracy_score(y, predicted))
+    assert found.hamming_loss == pytest.approx(hamming_loss(y, predicted))
+    if len(known) > 1:
+        micro, macro = (f1_score(y, predicted, average=how) for how in ("micro", "macro"))
+        assert (found.micro_f1, found.macro_f1) == pytest.approx((micro, macro))
+        assert found.as_dict()["micro_f1"] == found.micro_f1 == score.quality
+
+
+def sets_of(rows):
+    starts = np.append(0, np.cumsum([len(row) for row in rows]))
+    return LabelSets(np.array([label for row in rows for label in row], str), starts)
+
+
+def test_a_label_that_is_not_known_is_missed_once():
+    found = LabelSetEvaluation(np.array(["a", "b"]))
+    found.add(sets_of([["a", "x", "x"], ["b"], []]), np.eye(3, 2, dtype=bool))
+    assert (found.unknown, found.missed) == (1, 1)
+    assert found.score == Score(3, 1, hits=2, labels=5)
+    assert found.micro_f1 == f1_score(
+        [[1, 0, 1], [0, 1, 0]], [[1, 0, 0], [0, 1, 0]], average="micro"
+    )
+    assert found.hamming_loss == 0
 
 
 def test_nothing_has_no_error():

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from scipy.sparse import csr_array, vstack
+from sklearn.metrics import f1_score
 
 import rosenblatt
 from rosenblatt import Perceptron, files, progressive
@@ -60,6 +61,7 @@ class How(NamedTuple):
     early_stopping: bool = False
     balanced: bool = False
     decay: float = 0.0
+    multi_class: str = "argmax"
 
     def training(self, heard=None, begun=None, cache=False):
         parameters = parameters_for_files(
@@ -72,6 +74,7 @@ class How(NamedTuple):
             early_stopping=self.early_stopping,
             class_weight="balanced" if self.balanced else None,
             average_decay=self.decay,
+            multi_class=self.multi_class,
         )
         names = None if self.classes is None else tuple(self.classes)
         options = FileOptions(names, self.window, self.holdout, cache)
@@ -160,12 +163,12 @@ def predicted(model, reader):
 
 def assert_same(model, fitted):
     """The weights, the bias and the counts are those of a Perceptron, bit for bit."""
-    (state,) = model.states
-    weights, bias = state.coefficients()
-    np.testing.assert_array_equal(np.atleast_2d(weights.T), fitted.coef_)
+    learner = Learner.of(model)
+    coef, bias = learner.coefficients()
+    np.testing.assert_array_equal(coef, fitted.coef_)
     np.testing.assert_array_equal(bias, fitted.intercept_)
-    assert weights.dtype == fitted.coef_.dtype
-    assert state.mistakes == fitted.n_mistakes_
+    assert coef.dtype == fitted.coef_.dtype
+    assert learner.mistakes == fitted.n_mistakes_
     assert model.classes.tolist() == fitted.classes_.tolist()
     assert len(model.history) == fitted.n_iter_
     assert model.facts["stop_reason"] == fitted.stop_reason_
@@ -225,6 +228,88 @@ def test_in_memory_is_fit(write, kind, classes, solution, order, seed):
     fitted = Perceptron(solution=solution, order=order, max_iter=5, random_state=seed)
     assert_same(model, fitted.fit(*matrix(path)))
     assert list(model.history) == fitted.history_
+
+
+@pytest.mark.parametrize("kind", FORMATS)
+@pytest.mark.parametrize("solution", list(SOLUTIONS))
+def test_one_problem_per_class_is_fit(write, kind, solution):
+    path = write(f"rows.{kind}", made(kind, 3))
+    fitted = Perceptron(solution=solution, order="each", max_iter=5, random_state=7)
+    fitted.set_params(multi_class="ovr").fit(*matrix(path))
+    model = in_memory(path, How(solution, "each", 5, seed=7, multi_class="ovr"), 700)
+    assert_same(model, fitted)
+    assert list(model.history) == fitted.history_
+    if solution in ("last", "average"):
+        model = streamed(path, How(solution, epochs=5, multi_class="ovr"), 700)
+        assert_same(model, fitted.set_params(order="fixed").fit(*matrix(path)))
+
+
+# Any number of labels of a row.
+
+
+def made_sets(kind, rows=200, seed=0, width=7):
+    """A file of rows with several labels or none, and the same as X and an indicator."""
+    random = np.random.default_rng(seed)
+    X = random.normal(size=(rows, width)).round(3)
+    Y = X[:, :4] + random.normal(size=(rows, 4)) > np.array([0.5, 1, 0, 2])
+    Y[:2] = [[1, 1, 1, 1], [0, 0, 0, 0]]  # all are met in any first batch that is not tiny
+    separator = "," if kind == "svm" else ";"
+    labels = [separator.join(str(k) for k in np.flatnonzero(row)) for row in Y]
+    text = "" if kind == "svm" else ",".join([*(f"c{j}" for j in range(width)), "y"]) + "\n"
+    for x, label in zip(X, labels, strict=True):
+        pairs = " ".join(f"{j + 1}:{value:.4g}" for j, value in enumerate(x))
+        cells = ",".join(f"{value:.4g}" for value in x)
+        text += f"{label} {pairs}\n" if kind == "svm" else f"{cells},{label}\n"
+    return text, X.astype(np.float32), Y.astype(int)
+
+
+@pytest.mark.parametrize("kind", ["svm", "csv"])
+@pytest.mark.parametrize("solution", list(SOLUTIONS))
+def test_label_sets_of_a_file_are_fit(write, kind, solution, tmp_path):
+    text, X, Y = made_sets(kind)
+    path, options = write(f"rows.{kind}", text), {"scale": "none"}
+    options |= {} if kind == "svm" else {"labels_separator": ";"}
+    rows = csr_array(X) if kind == "svm" else X
+    fitted = Perceptron(solution=solution, order="each", max_iter=4, random_state=7).fit(rows, Y)
+    model = in_memory(path, How(solution, "each", 4, seed=7), 700, **options)
+    model = model._replace(classes=np.array([int(label) for label in model.classes]))
+    assert_same(model, fitted)
+    assert list(model.history) == fitted.history_
+    assert model.facts["class_rows"] == Y.sum(axis=0).tolist()
+    if solution in ("last", "average"):
+        streaming = streamed(path, How(solution, epochs=4), 700, **options)
+        fitted.set_params(order="fixed").fit(rows, Y)
+        assert_same(streaming._replace(classes=model.classes), fitted)
+        found = evaluate(Learner.of(streaming), read(path, features=streaming.features["recipe"]))
+        expected = f1_score(Y, fitted.predict(rows), average="micro")
+        assert found.micro_f1 == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("size", [1, 1 << 30])
+def test_label_sets_are_held_out_left_and_resumed(write, tmp_path, monkeypatch, size):
+    monkeypatch.setattr(files, "IN_MEMORY", size)
+    path, heard = write("rows.svm", made_sets("svm")[0]), Heard()
+    how = How("average", "fixed", 6, early_stopping=True, holdout=0.3)
+    whole = train(read(path, batch_bytes=900), how, heard)
+    score = Score(**whole.facts["held_out"])
+    assert max(epoch.validation_score for epoch in whole.history) == pytest.approx(score.micro_f1)
+    for unfinished in heard.left:
+        save_model(tmp_path / "model", unfinished)
+        begun = load_model(tmp_path / "model")
+        resumed = train(read(path, batch_bytes=900), how, begun=begun)
+        assert resumed.history == whole.history
+        for one, other in zip(whole.states, resumed.states, strict=True):
+            np.testing.assert_equal(vars(one), vars(other))
+
+
+def test_a_late_label_of_several_begins_the_run_again(write):
+    text = "1,2 1:1\n 1:-1\n" * 50 + "3 1:2\n" * 50
+    model = streamed(write("rows.svm", text), How(epochs=2), 200)
+    assert model.classes.tolist() == [1, 2, 3]
+    one = streamed(write("rows.svm", "1 1:1\n 1:-1\n" * 50), How(), labels_separator=",")
+    assert (one.classes.tolist(), len(one.states), one.is_multilabel) == ([1], 1, True)
+    with pytest.raises(ValueError, match="No row has a label; name all labels with classes"):
+        streamed(write("rows.svm", "1:1\n1:-1\n"), How(), labels_separator=",")
 
 
 @pytest.mark.parametrize("order", ["active", "first", "worst"])
@@ -694,6 +779,7 @@ LESSONS = [
     How("pocket", "each", 4),
     How("average", "each", 12, early_stopping=True, holdout=0.3),
     How("average", "fixed", 6, early_stopping=True, holdout=0.3),
+    How("average", "fixed", 6, early_stopping=True, holdout=0.3, multi_class="ovr"),
 ]
 
 

@@ -5,14 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays, integer_dtypes
+from sklearn.preprocessing import MultiLabelBinarizer
 
 from rosenblatt.labels import (
+    LabelSets,
     UnknownLabelError,
     as_words,
     class_weights,
     codes_of,
     encode,
+    has_class,
     held_out,
+    in_sequence,
     known_classes,
     met_classes,
     refuse_one_class,
@@ -102,6 +106,35 @@ def test_classes_that_were_met_are_two_and_not_too_many():
 
 
 # Weights
+
+
+SETS = LabelSets(np.array([1, 4, 7, 4, 4]), np.array([0, 3, 3, 5]))
+
+
+def test_sets_of_labels_are_gone_through_cut_and_joined():
+    assert list(SETS) == [(1, 4, 7), (), (4, 4)]
+    assert [list(SETS[some]) for some in (slice(1), slice(1, 3), slice(2, 2))] == [
+        [(1, 4, 7)],
+        [(), (4, 4)],
+        [],
+    ]
+    assert list(in_sequence([SETS[:1], SETS[1:2], SETS[2:]])) == list(SETS)
+    assert MultiLabelBinarizer().fit_transform(SETS).tolist() == [[1, 1, 1], [0] * 3, [0, 1, 0]]
+    has = SETS.indicator(codes_of(SETS.values, np.array([1, 4, 7])), 3)
+    assert has.tolist() == [[True] * 3, [False] * 3, [False, True, False]]
+    assert has_class(has, 1).tolist() == [True, False, True]
+
+
+def test_a_label_of_several_that_is_not_known_is_named_with_its_row():
+    with pytest.raises(UnknownLabelError, match=r"^Row 3 has the label 4, .* classes \[1, 7\]"):
+        codes_of(SETS.values[[0, 2, 3]], np.array([1, 7]), 1, rows=np.array([0, 0, 2]))
+
+
+def test_classes_of_sets_may_be_one_but_not_none():
+    assert met_classes(np.array([3.0]), least=1).tolist() == [3]
+    assert known_classes(["a"], least=1).tolist() == ["a"]
+    with pytest.raises(UnknownLabelError, match="No row has a label; name all labels with classes"):
+        met_classes(np.array([]), least=1)
 
 
 def test_weights_of_rows_and_classes_are_multiplied():

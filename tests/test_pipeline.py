@@ -187,10 +187,12 @@ def test_a_word_among_truth_values_is_told(tmp_path):
         model.predict(path)
 
 
-def test_one_problem_per_class_is_not_learnt_from_files(path):
+def test_one_problem_per_class_is_learnt_from_files(path):
     rows = [{"x": float(k % 3), "kind": f"k{k % 3}"} for k in range(30)]
-    for epochs in (1, 10):
-        with pytest.raises(ValueError, match='multi_class="ovr" has a problem for each class'):
-            train(rows, label="kind", multi_class="ovr", max_iter=epochs)
+    model = train(rows, label="kind", multi_class="ovr")
+    assert model[-1].coef_.shape == (3, 1)
+    assert len(model[-1]._learner.states) == 3
+    with pytest.raises(ValueError, match='order="active" goes by the mistakes of one problem'):
+        train(rows, label="kind", multi_class="ovr", order="active")
     two = train(path, multi_class="ovr")  # is one problem
     np.testing.assert_array_equal(two[-1].coef_, train(path)[-1].coef_)

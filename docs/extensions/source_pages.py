@@ -24,9 +24,12 @@ PAGES = {
     "../CHANGELOG.md": "/changelog.rst",
     "../CONTRIBUTING.md": "/contributing.rst",
     "../README.md": "/index.md",
+    "../examples/course": "/course/index.rst",
     "../examples/gallery": "/gallery/index.rst",
+    "../examples/course": "/course/index.rst",
 }
 """What stands outside of docs/ and is a page of the site."""
+EXAMPLE = re.compile(r"\]\((?:\.\./)+examples/(gallery|course)/(\w+)\.py\)")
 LINK = re.compile(r"\]\((?P<up>(?:\.\./)+)(?P<path>(?:src|examples|tests|benchmarks)/[\w/.-]+\.py)")
 MARGIN = re.compile(r'(<a id="L-(\d+)")')
 
@@ -58,8 +61,10 @@ def definitions(path: Path) -> dict[str, int]:
 
 def mark_links(app: Any, docname: str, source: list[str]) -> None:
     """Give links into the repository a scheme of their own, which the parser leaves alone."""
-    text = LINK.sub(rf"]({SCHEME}\g<path>", source[0])
-    for outside, page in PAGES.items():  # the gallery is left out where there is none
+    text = EXAMPLE.sub(r"](/\1/\2.rst)", source[0])
+    app.env.source_files |= {match["path"] for match in LINK.finditer(text)}
+    text = LINK.sub(rf"]({SCHEME}\g<path>", text)
+    for outside, page in PAGES.items():
         text = text.replace(f"]({outside})", f"]({page})")
     source[0] = text
 
@@ -74,7 +79,6 @@ def resolve_links(app: Any, doctree: nodes.document, docname: str) -> None:
             if not path.exists() or (name and name not in definitions(path)):
                 log.warning("there is no %s", uri.removeprefix(SCHEME), location=link)
                 continue
-            app.builder.env.source_files.add(file)
             target = app.builder.get_relative_uri(docname, page_of(path))
             link["refuri"] = target + (f"#{name}" if name else "")
 
@@ -97,7 +101,8 @@ def source_of(domain: str, info: dict[str, str]) -> str | None:
 
 def source_pages(app: Any) -> Iterator[tuple[str, dict[str, Any], str]]:
     """The code of the package, and of what was linked besides."""
-    files = set(PACKAGE.rglob("*.py")) | {ROOT / name for name in app.builder.env.source_files}
+    linked = {ROOT / name for name in app.env.source_files}
+    files = set(PACKAGE.rglob("*.py")) | {path for path in linked if path.exists()}
     for path in sorted(files):
         shown = path.relative_to(PACKAGE if path.is_relative_to(PACKAGE) else ROOT).as_posix()
         body = f"<h1>{shown}</h1>{marked(app, path)}"
@@ -126,10 +131,16 @@ def remember(app: Any, env: Any, *_: Any) -> None:
         env.source_files = set()
 
 
+def merge(app: Any, env: Any, docnames: Any, other: Any) -> None:
+    """Take over what another process has read."""
+    env.source_files |= other.source_files
+
+
 def setup(app: Any) -> dict[str, Any]:
     """Register the extension."""
     app.connect("env-before-read-docs", remember)
+    app.connect("env-merge-info", merge)
     app.connect("source-read", mark_links)
     app.connect("doctree-resolved", resolve_links)
     app.connect("html-collect-pages", source_pages)
-    return {"parallel_read_safe": True, "parallel_write_safe": False}
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.lib import format as npy
@@ -17,6 +17,7 @@ from numpy.lib import format as npy
 from . import __version__
 from .disk import replacing_folder
 from .kernels.algebra import Rows
+from .labels import LabelSets
 from .reading.batches import Batch
 from .reading.notices import Notice, NoticeKind
 from .reading.reader import Reader, WholeFile, no_rows
@@ -121,7 +122,7 @@ def fresh(path: Path, reader: Reader, origin: list[list[Any]]) -> WholeFile | No
 def written(folder: Path, reader: Reader, told: Callable[[Batch], None]) -> dict[str, Any]:
     """Write the arrays of all batches, and tell what else is to be known of them."""
     words: dict[str, int] = {}
-    values, width, read, lines = 0, 0, 0, 0
+    values, width, read, lines, labels = 0, 0, 0, 0, 0
     with GrowingArrays(folder) as arrays:
         for batch in reader:
             told(batch)
@@ -131,7 +132,11 @@ def written(folder: Path, reader: Reader, told: Callable[[Batch], None]) -> dict
                 arrays.append("indices", rows.indices)
                 arrays.append("ends", rows.starts[1:] + np.uint64(values))
                 values += len(rows.values)
-            if batch.labels is not None:
+            if isinstance(batch.labels, LabelSets):
+                arrays.append("labels", numbers_of(batch.labels.values, words))
+                arrays.append("label_ends", batch.labels.starts[1:] + labels)
+                labels += len(batch.labels.values)
+            elif batch.labels is not None:
                 arrays.append("labels", numbers_of(batch.labels, words))
             if batch.weights is not None:
                 arrays.append("weights", batch.weights)
@@ -206,9 +211,11 @@ def opened(path: Path) -> WholeFile:
     if {name: zlib.crc32(array.data) for name, array in arrays.items()} != about["arrays"]:
         raise ValueError("The arrays of the cache are damaged.")
     rows, width = rows_in(arrays, about["width"]), int(about["width"])
-    count, labels = n_rows(rows), arrays.get("labels")
+    count, labels = n_rows(rows), cast(Any, arrays.get("labels"))
     if labels is not None and about["words"]:
         labels = np.array(about["words"], object)[labels]
+    if labels is not None and "label_ends" in arrays:
+        labels = label_sets_in(labels, arrays["label_ends"])
     for column in labels, arrays.get("weights"):
         if column is not None and len(column) != count:
             raise ValueError("The columns of the cache differ in length.")
@@ -218,6 +225,14 @@ def opened(path: Path) -> WholeFile:
     names = {int(column): str(name) for column, name in about["names"]}
     notices = [Notice(NoticeKind(kind), str(sentence)) for kind, sentence in about["notices"]]
     return WholeFile(batch, names, notices, int(about["bad"]))
+
+
+def label_sets_in(labels: np.ndarray, ends: np.ndarray) -> LabelSets:
+    """The labels of rows that may have several, once it is clear that every number is inside."""
+    starts = np.append(0, ends)
+    if np.any(np.diff(starts) < 0) or starts[-1] != len(labels):
+        raise ValueError("The labels of the cache are damaged.")
+    return LabelSets(labels, starts)
 
 
 def mapped(path: Path) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 from .calibration import calibrated
 from .evaluation import Score
 from .labels import (
+    LabelSets,
     balanced,
     class_weights,
     codes_of,
@@ -21,7 +22,7 @@ from .labels import (
 from .learner import Learner, TrainingRows
 from .parameters import ParameterError
 from .reading.batches import Batch, labels_of
-from .rows import Array
+from .rows import Array, n_rows
 
 MOST_CALIBRATING = 100_000  # rows: more say nothing new of so few numbers
 
@@ -44,8 +45,12 @@ class Coder(NamedTuple):
         return TrainingRows.of(batch.rows, codes, weights, batch.width)
 
     def codes(self, batch: Batch, first_row: int) -> Array:
-        """The numbers of the labels of a batch."""
-        return codes_of(tidy(labels_of(batch, first_row)), self.classes, first_row + 1)
+        """The numbers of the labels of a batch; of sets of labels, which row has which."""
+        sets = batch.labels
+        if not isinstance(sets, LabelSets):
+            return codes_of(tidy(labels_of(batch, first_row)), self.classes, first_row + 1)
+        codes = codes_of(tidy(sets.values), self.classes, first_row + 1, rows=sets.rows)
+        return sets.indicator(codes, len(self.classes))
 
     def score(self, learner: Learner, batches: Iterable[Batch], calibrate: bool = False) -> Score:
         """How many of the rows held out a model gets wrong; on these it may be calibrated, too."""
@@ -57,7 +62,7 @@ class Coder(NamedTuple):
             codes_held = codes[held]
             if calibrate and result.rows < MOST_CALIBRATING:
                 kept.append((scores, codes_held))
-            result.add(len(codes_held), int(np.count_nonzero(learner.choose(scores) != codes_held)))
+            result.compare(learner.choose(scores), codes_held)
             row += len(codes)
         if not result.rows:
             raise ParameterError(
@@ -78,16 +83,23 @@ def coder_for(
 ) -> Coder:
     """What labels mean, by the labels of batches, unless classes are named or known before."""
     counts: dict[Any, int] = {}
-    row = 0
+    row, least = 0, 2
     for batch in batches:
-        labels = labels_of(batch, row)
+        labels = batch.labels
+        if isinstance(labels, LabelSets):
+            refuse_for_label_sets(parameters)
+            labels, least = labels.values, 1
+        else:
+            labels = labels_of(batch, row)
         kinds, codes = encode(labels)
         for label, count in zip(kinds.tolist(), np.bincount(codes).tolist(), strict=True):
             counts[label] = counts.get(label, 0) + count
-        row += len(labels)
+        row += n_rows(batch.rows)
     met = np.array(list(counts), labels.dtype)
-    if classes is None:
-        classes = met_classes(met) if named is None else known_classes(named, met.dtype)
+    if classes is None and named is None:
+        classes = met_classes(met, least)
+    elif classes is None:
+        classes = known_classes(named or (), met.dtype, least)
     weight, of_class = parameters["class_weight"], None
     if weight == "balanced":
         known = np.isin(tidy(met), classes)  # others are named with their row when they come
@@ -98,3 +110,13 @@ def coder_for(
         of_class = class_weights(weight, classes, np.zeros(0, np.intp))
     seed = parameters["random_state"]
     return Coder(classes, of_class, holdout, seed)
+
+
+def refuse_for_label_sets(parameters: Mapping[str, Any]) -> None:
+    """Refuse what has no meaning where a row may have several labels."""
+    for name in "class_weight", "calibrate":
+        if parameters[name]:
+            raise ParameterError(
+                f"{{{name}?}} is for rows of one label each, and these may have several; leave it "
+                "out."
+            )

@@ -293,6 +293,11 @@ def refuse_what_is_more_than_weights(model: Model) -> None:
     """Refuse a model that is not one product of a row of numbers with weights."""
     if not model.is_linear:
         raise ValueError(f"A {model.estimator} has no weights of columns, and cannot be exported.")
+    if model.is_multilabel:
+        raise ValueError(
+            "A model that gives a row any number of labels cannot be exported; predict with "
+            "rosenblatt, or train one model for each label."
+        )
     if Learner.of(model).votes:
         raise ValueError(
             'A vote of many weights cannot be exported; train with the solution "average", which '

@@ -59,6 +59,11 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     n_features_out_ : int
         How many columns come out.
 
+    See Also
+    --------
+    train : Features and a classifier in one call.
+    read : The same for files of any size, in batches.
+
     Examples
     --------
     >>> from rosenblatt import Perceptron
@@ -105,8 +110,13 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : data frame, Arrow table, list of dicts, list of strings, array or path
             The table.
-        y
+        y : None
             Not used.
+
+        Returns
+        -------
+        self
+            The fitted features.
         """
         options = self.get_params(deep=False)
         if only_texts(X):
@@ -129,6 +139,11 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : data frame, Arrow table, list of dicts, list of strings, array or path
             The table; its columns are found by name.
+
+        Returns
+        -------
+        csr_array or ndarray of shape (n_samples, n_columns)
+            The rows, in float32.
         """
         check_is_fitted(self, "recipe_")
         if hasattr(X, "indptr"):
@@ -151,8 +166,13 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        input_features
+        input_features : None
             Not used.
+
+        Returns
+        -------
+        ndarray of str objects
+            ``#j`` where the name of column j is not known.
         """
         check_is_fitted(self, "recipe_")
         names = self._names

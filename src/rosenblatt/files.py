@@ -3,7 +3,7 @@
 import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ from .cache import origin_of, read_cached
 from .coder import Coder, coder_for
 from .evaluation import Score
 from .following import follow
-from .labels import UnknownLabelError, tidy
+from .labels import LabelSets, UnknownLabelError, tidy
 from .learner import Learner, usual_bias_step
 from .parameters import FAMILY, FILES, Parameter, ParameterError, check
 from .progress import Listener, Tally, Windows
@@ -24,6 +24,7 @@ from .rows import Array, matrix_of, n_rows, overflow
 from .storage.file import save_model
 from .storage.model import Model
 from .training.history import Epoch
+from .training.problems import apart
 from .training.rules import RULES, rule_for
 from .training.run import Run
 from .training.tasks import PredictedTask
@@ -309,7 +310,7 @@ def train_in_memory(
     rows = coder.rows(batch, 0)
     refuse_no_rows(len(rows.everything))
     learner = learner_of(coder, batch, training)
-    task = learner.task(rows)
+    task = learner.joint_task(rows)
     run = run_of(learner, lambda: [task], training)
     if training.options.holdout and training.parameters["early_stopping"]:
         run.validate = validator(coder, learner, [batch])
@@ -325,7 +326,7 @@ def train_in_memory(
 
     run.after_epoch = after_epoch
     run.train()
-    learner.states = [run.outcome]
+    learner.states = apart(run.outcome)
     learner.close(rows)
     return keep.model(keep.tested([batch]))
 
@@ -366,7 +367,7 @@ def learn_stream(reader: Reader, batches: Peeked, coder: Coder, training: FileTr
             position.bytes_read = batch.bytes_read
             rows = coder.rows(batch, position.row)
             position.count(rows.codes)
-            task = learner.task(rows)
+            task = learner.joint_task(rows)
             predicted = PredictedTask(task, learner.choose, progress.add) if told else None
             yield predicted or task
             if predicted is not None:
@@ -394,7 +395,7 @@ def learn_stream(reader: Reader, batches: Peeked, coder: Coder, training: FileTr
 
     run.after_part, run.after_epoch = after_part, training.listener.epoch
     run.train()
-    learner.states = [run.outcome]
+    learner.states = apart(run.outcome)
     refuse_no_rows(learner.states[0].seen)
     return keep.model(keep.tested(batches))
 
@@ -413,7 +414,8 @@ class Position:
 
     def count(self, codes: Array) -> None:
         """Count the rows of each class."""
-        more = np.bincount(codes, minlength=self.n_classes).tolist()
+        each = codes if codes.ndim == 1 else codes.nonzero()[1]
+        more = np.bincount(each, minlength=self.n_classes).tolist()
         self.of_class = [a + b for a, b in zip(self.of_class, more, strict=True)]
 
 
@@ -433,15 +435,25 @@ def learner_of(coder: Coder, first: Batch, training: FileTraining) -> Learner:
     given, classes = training.parameters, coder.classes
     step = training.step if given["fit_intercept"] else 0.0
     rule = rule_for(RULES[training.rule], given, first.width, len(classes))
-    if rule.many is None and len(classes) > 2:
-        raise ParameterError('{matrix} is for two classes; use {matrix="diagonal"}.', **given)
-    if given["multi_class"] == "ovr" and len(classes) > 2:
+    multilabel = isinstance(first.labels, LabelSets)
+    learner = Learner.begin(given, classes, shape, step, rule=rule, multilabel=multilabel)
+    if len(learner.states) > 1:
+        refuse_of_one_problem(given | training.options._asdict())
+    return learner
+
+
+def refuse_of_one_problem(given: Mapping[str, Any]) -> None:
+    """Refuse what would follow one problem where several are learnt in one pass."""
+    if given["order"] in ("active", "first", "worst"):
         raise ParameterError(
-            "{multi_class} has a problem for each class, and a file is learnt as one; use "
-            '{multi_class="argmax"}, or fit rows that were read before.',
+            "{order} goes by the mistakes of one problem, and there is one for each label; use "
+            '{order="each"}, "once" or "fixed".',
             **given,
         )
-    return Learner.begin(given, classes, shape, step, rule=rule)
+    if given["progress_every"]:
+        raise ParameterError(
+            "{progress_every?} tells of one problem, and there is one for each label; leave it out."
+        )
 
 
 def going_on(initial: Model, training: FileTraining) -> Learner:
@@ -464,7 +476,8 @@ def going_on(initial: Model, training: FileTraining) -> Learner:
 def run_of(learner: Learner, parts: Callable[[], Iterable[Any]], training: FileTraining) -> Run:
     """The training of a model, ready to start or to go on."""
     given, begun = training.parameters, training.begun
-    run = learner.run(parts, 0, given["max_iter"], order=given["order"], seed=given["random_state"])
+    how = {"order": given["order"], "seed": given["random_state"]}
+    run = learner.run(parts, None, given["max_iter"], **how)
     if begun is not None and begun.checkpoint is not None:
         run.history.epochs = list(begun.history)
         run.resume(begun.checkpoint)
@@ -472,13 +485,13 @@ def run_of(learner: Learner, parts: Callable[[], Iterable[Any]], training: FileT
 
 
 def validator(coder: Coder, learner: Learner, batches: Iterable[Batch]) -> Callable[[Any], float]:
-    """A function that tells the accuracy of a state on the rows held out."""
+    """A function that tells how well a state does on the rows held out."""
 
-    def accuracy(state: Any) -> float:
-        learner.states = [state]
-        return 1 - coder.score(learner, batches).error
+    def quality(state: Any) -> float:
+        learner.states = apart(state)
+        return coder.score(learner, batches).quality
 
-    return accuracy
+    return quality
 
 
 def told(listener: Listener, keeps: bool = False) -> Callable[[Batch], None]:
@@ -524,7 +537,7 @@ class Kept(NamedTuple):
 
     def unfinished(self) -> Model:
         """The model so far, to go on from."""
-        self.learner.states = [self.run.state]
+        self.learner.states = apart(self.run.state)
         return self.model(None)
 
     def model(self, tested: Score | None) -> Model:
@@ -542,7 +555,7 @@ class Kept(NamedTuple):
             **self.training.facts,
         }
         if tested is not None:
-            facts["held_out"] = asdict(tested)
+            facts["held_out"] = tested.as_dict()
         if reader is not None:
             facts["origin"] = origin_of(reader) if reader.size is not None else None
             learner.features = {
@@ -567,7 +580,7 @@ def named(coef: Array, names: Mapping[int, str], most: int = 1000) -> list[Any]:
     """The names of the columns with the largest weights."""
     if not names:
         return []
-    known = np.array(sorted(names), np.intp)
+    known = np.sort(np.fromiter(names, np.intp, len(names)))
     known = known[known < coef.shape[1]]
     sizes = np.abs(coef[:, known]).max(axis=0, initial=0.0)
     chosen = known[np.argsort(-sizes, kind="stable")[:most]]

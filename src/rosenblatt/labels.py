@@ -1,6 +1,8 @@
 """Labels become numbers; rows and classes get weights; some rows are held out."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -39,7 +41,9 @@ def encode(y: Array) -> tuple[Array, Array]:
     return classes, codes
 
 
-def codes_of(labels: Array, classes: Array, first_row: int = 0, where: str = "") -> Array:
+def codes_of(
+    labels: Array, classes: Array, first_row: int = 0, where: str = "", rows: Array | None = None
+) -> Array:
     """Each label's number among the classes.
 
     Parameters
@@ -50,6 +54,8 @@ def codes_of(labels: Array, classes: Array, first_row: int = 0, where: str = "")
         What the first row is called in an error.
     where
         What the rows belong to, with a blank behind, for an error.
+    rows
+        The row of each label, where that is not one after the other.
     """
     if len(classes) == 2 and labels.dtype.kind in "iub" and classes.dtype.kind in "iub":
         upper = labels == classes[1]
@@ -59,8 +65,9 @@ def codes_of(labels: Array, classes: Array, first_row: int = 0, where: str = "")
     unknown = np.flatnonzero(classes[codes] != labels)
     if len(unknown):
         listed = classes.tolist() if len(classes) <= 20 else [*classes[:20].tolist(), "…"]
+        row = first_row + (unknown if rows is None else rows[unknown])[0]
         raise UnknownLabelError(
-            f"{where}Row {first_row + unknown[0]} has the label {labels.tolist()[unknown[0]]!r}, "
+            f"{where}Row {row} has the label {labels.tolist()[unknown[0]]!r}, "
             f"which is not among the classes {listed}; name all labels with {{classes?}}."
         )
     return codes
@@ -81,7 +88,7 @@ def as_words(labels: Array, classes: Array) -> Array:
     return labels.astype(str)
 
 
-def known_classes(named: Iterable[Any], dtype: Any = None) -> Array:
+def known_classes(named: Iterable[Any], dtype: Any = None, least: int = 2) -> Array:
     """The classes that were named, sorted, if need be as what the labels of a file are."""
     given = np.asarray(named if isinstance(named, np.ndarray) else list(named))
     try:
@@ -95,7 +102,7 @@ def known_classes(named: Iterable[Any], dtype: Any = None) -> Array:
     if classes.dtype.kind == "f" and not np.isfinite(classes).all():
         raise ParameterError("{classes?} contains NaN or infinity; labels must be known.")
     classes = np.unique(classes)
-    if len(classes) < 2:
+    if len(classes) < least:
         raise ParameterError("{classes?} must name at least two different labels.")
     return classes
 
@@ -117,10 +124,12 @@ def as_kind(given: Array, dtype: np.dtype[Any]) -> Array:
     return numbers
 
 
-def met_classes(labels: Array) -> Array:
-    """The distinct labels of a file, sorted; there must be two, and not too many."""
+def met_classes(labels: Array, least: int = 2) -> Array:
+    """The distinct labels of a file, sorted; there must be so many, and not too many."""
     classes = np.unique(tidy(labels))
-    if len(classes) < 2:
+    if not len(classes):
+        raise UnknownLabelError("No row has a label; name all labels with {classes?}.")
+    if len(classes) < least:
         raise UnknownLabelError(
             f"Only the label {classes[0]} was met; a model needs two (name more with {{classes?}})."
         )
@@ -130,6 +139,63 @@ def met_classes(labels: Array) -> Array:
             "with {label?}."
         )
     return classes
+
+
+# Rows of several labels
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSets:
+    """The labels of rows that may have several, or none: row i those from starts[i] to its end.
+
+    Going through it gives the labels of each row, as scikit-learn's ``MultiLabelBinarizer`` takes
+    them.
+    """
+
+    values: Array
+    starts: Array
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        values = self.values.tolist()
+        return (tuple(values[begin:end]) for begin, end in pairwise(self.starts.tolist()))
+
+    def __getitem__(self, some: slice) -> "LabelSets":
+        first, stop, _ = some.indices(len(self))
+        starts = self.starts[first : stop + 1]
+        return LabelSets(self.values[starts[0] : starts[-1]], starts - starts[0])
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes."""
+        return self.values.nbytes + self.starts.nbytes
+
+    @property
+    def rows(self) -> Array:
+        """The row of each label."""
+        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+
+    def indicator(self, codes: Array, n_classes: int) -> Array:
+        """Whether each row has each class, by the number of each label; more than once is once."""
+        has = np.zeros((len(self), n_classes), bool, order="F")
+        has[self.rows, codes] = True
+        return has
+
+
+def in_sequence(parts: list[Any]) -> Any:
+    """The labels of several batches as those of one."""
+    if not isinstance(parts[0], LabelSets):
+        return np.concatenate(parts)
+    counts = np.concatenate([np.diff(part.starts) for part in parts])
+    values = np.concatenate([part.values for part in parts])
+    return LabelSets(values, np.append(0, np.cumsum(counts)))
+
+
+def has_class(codes: Array, number: int) -> Array:
+    """Whether each row is of a class, by the number of its class or by those that it has."""
+    return np.asarray(codes == number if codes.ndim == 1 else codes[:, number])
 
 
 # Weights
@@ -144,7 +210,7 @@ def row_weights(
     weights = np.asarray(sample_weight, np.float64)
     if weights.ndim == 0:
         weights = np.full(len(codes), float(weights))
-    if weights.shape != codes.shape:
+    if weights.shape != codes.shape[:1]:
         raise ValueError(
             f"sample_weight has shape {weights.shape}; X has {len(codes)} rows, and each needs one "
             "weight."
@@ -194,10 +260,10 @@ def rows_that_count(codes: Array, weights: Array | None) -> Array:
 
 
 def refuse_one_class(codes: Array, counting: Array) -> None:
-    """Refuse to learn from rows of one class alone."""
+    """Refuse to learn from rows of one class alone, where each row has one."""
     if not len(counting):
         raise ValueError("All sample weights are zero, so there is no row to learn from.")
-    if np.all(codes[counting] == codes[counting[0]]):
+    if codes.ndim == 1 and np.all(codes[counting] == codes[counting[0]]):
         raise ValueError("Only one class has rows of a weight above 0; at least two must.")
 
 
@@ -213,12 +279,18 @@ def held_out(first_row: int, n_rows: int, share: float, seed: int) -> Array:
 
 
 def split(counting: Array, codes: Array, share: float, random_state: Any) -> tuple[Array, Array]:
-    """The rows to learn from and those to hold out, with the same share of each class."""
+    """The rows to learn from and those to hold out, with the same share of each class.
+
+    Of rows of several labels, any.
+    """
     from sklearn.model_selection import train_test_split
 
     try:
         learnt, held = train_test_split(
-            counting, test_size=share, stratify=codes[counting], random_state=random_state
+            counting,
+            test_size=share,
+            stratify=codes[counting] if codes.ndim == 1 else None,
+            random_state=random_state,
         )
     except ValueError as error:
         raise ValueError(f"Rows cannot be held out: {error}") from None

@@ -12,14 +12,15 @@ from numpy.typing import ArrayLike
 from .calibration import Calibration
 from .kernels.algebra import Rows
 from .kernels.linear import Examples
-from .labels import rows_that_count
+from .labels import has_class, rows_that_count
 from .parameters import FAMILY, LINEAR, SIGN_OF_ZERO, ParameterError, check_ties, defaults
 from .rows import Array, known_columns, matrix_of, n_rows, read_only
 from .storage.model import Model
 from .training.history import Checkpoint, Count, Epoch, History
+from .training.problems import JointTask, joint
 from .training.rules import PERCEPTRON, UpdateRule
 from .training.run import Run
-from .training.solutions import Last, Vote, chosen, new_state, zeros
+from .training.solutions import Last, Vote, above_0, chosen, new_state, zeros
 from .training.tasks import LinearTask, Task, scores, steps_of
 
 MOST_WEIGHTS = 2**28  # 3 GB with their average
@@ -99,6 +100,8 @@ class Learner:
         How rows are made: names, or the recipe of a file.
     calibration : Calibration or None
         What scores say of probabilities, if that was asked for.
+    multilabel : bool
+        Whether a row may have any number of labels, so that each of them is a problem.
     """
 
     parameters: Mapping[str, Any]
@@ -107,6 +110,7 @@ class Learner:
     intercept_step: float = 1.0
     features: dict[str, Any] = field(default_factory=dict)
     calibration: Calibration | None = None
+    multilabel: bool = False
     kept: Coefficients | None = field(default=None, init=False, repr=False)
 
     @classmethod
@@ -118,12 +122,13 @@ class Learner:
         intercept_step: float = 1.0,
         start: tuple[ArrayLike | None, ArrayLike | None] = (None, None),
         rule: UpdateRule = PERCEPTRON,
+        multilabel: bool = False,
     ) -> "Learner":
         """A model that has seen nothing, at zero or at given coefficients.
 
         Parameters
         ----------
-        parameters, classes, intercept_step
+        parameters, classes, intercept_step, multilabel
             As the attributes.
         shape
             The number of columns and the type of their numbers.
@@ -133,16 +138,16 @@ class Learner:
             How rows change weights.
         """
         refuse_too_many(shape[0], len(classes))
-        problems = rule.problems(len(classes), parameters["multi_class"])
+        problems = rule.problems(len(classes), parameters["multi_class"], multilabel)
         check_ties(parameters.get("ties", "mistake"), len(classes), problems != [None])
         rule.check(parameters["solution"])
         together = len(classes) if problems == [None] else None
         if all(part is None for part in start):
             weights = [zeros(together, *shape) for _ in problems]
         else:
-            weights = starting_weights(start, len(classes), shape, together is not None)
+            weights = starting_weights(start, together or len(problems), shape, bool(together))
         states = [new_state(parameters, *pair, rule) for pair in weights]
-        return cls(parameters, classes, states, intercept_step)
+        return cls(parameters, classes, states, intercept_step, multilabel=multilabel)
 
     @classmethod
     def of(cls, model: Model) -> "Learner":
@@ -150,6 +155,7 @@ class Learner:
         usual = defaults(dict(FAMILY.values()).get(model.estimator, LINEAR))
         step = model.facts.get("intercept_step", 1.0)
         learner = cls(usual | model.parameters, model.classes, model.states, step, model.features)
+        learner.multilabel = model.is_multilabel
         if "calibration" in model.facts:
             learner.calibration = Calibration.of(model.facts["calibration"])
         return learner
@@ -163,7 +169,8 @@ class Learner:
     @property
     def problems(self) -> list[int | None]:
         """The class that counts as positive in each problem; None for all classes at once."""
-        return self.rule.problems(len(self.classes), self.parameters["multi_class"])
+        given = self.parameters["multi_class"], self.multilabel
+        return self.rule.problems(len(self.classes), *given)
 
     @property
     def ties(self) -> str:
@@ -209,12 +216,23 @@ class Learner:
         examples = Examples(given.rows, steps, labels)
         return LinearTask(examples, given.everything, self.rule, settings, given.width)
 
+    def joint_task(self, given: TrainingRows) -> Any:
+        """What all problems have to learn from rows, in one pass."""
+        if len(self.states) == 1:
+            return self.task(given)
+        return JointTask(partial(self.task, given), given.everything, given.width)
+
     def run(
-        self, parts: Callable[[], Iterable[Task]], problem: int, max_iter: int, **options: Any
+        self,
+        parts: Callable[[], Iterable[Task]],
+        problem: int | None,
+        max_iter: int,
+        **options: Any,
     ) -> Run:
-        """The training of one problem, ready to start; options are those of ``Run``."""
+        """The training of one problem, or of all, ready to start; options are those of ``Run``."""
         history = History(max_iter, self.parameters.get("n_iter_no_change", 5))
-        return Run(parts, self.states[problem], history, **options)
+        state = joint(self.states) if problem is None else self.states[problem]
+        return Run(parts, state, history, **options)
 
     def learn(self, given: TrainingRows, wrong: Array | None = None) -> Count:
         """Learn from rows once, in their order; after any error the model is what it was.
@@ -319,7 +337,7 @@ class Learner:
             else:
                 pairs = ((coef[k], bias[k : k + 1]) for k in range(len(coef)))
                 by_state = np.column_stack([scores(rows, count, *pair) for pair in pairs])
-        return by_state.ravel() if len(self.classes) == 2 else by_state
+        return by_state.ravel() if self.problems == [1] else by_state
 
     def shares(self, X: Any) -> Array:
         """The share of votes of each row of a matrix, one column per output."""
@@ -335,14 +353,16 @@ class Learner:
         return np.hstack([state.votes(X, sign) for state in self.states])
 
     def choose(self, activations: Array) -> Array:
-        """The number of the class that scores choose."""
+        """The number of the class that scores choose, or which of the labels."""
+        if self.multilabel:
+            return above_0(activations, self.ties)
         return chosen(activations, self.ties)
 
     def validator(self, given: TrainingRows, held: Array, problem: int) -> Callable[[Last], float]:
         """A function that tells the accuracy of a problem's state on the rows held out."""
         X = matrix_of(given.rows, len(given.codes), given.width)
         rows, codes, positive = X[held], given.codes[held], self.problems[problem]
-        wanted = codes if positive is None else (codes == positive).astype(np.intp)
+        wanted = codes if positive is None else has_class(codes, positive).astype(np.intp)
         sign = SIGN_OF_ZERO[self.ties]
 
         def accuracy(state: Last) -> float:
@@ -353,7 +373,7 @@ class Learner:
                 weights, bias = state.coefficients()
                 activations = rows @ weights + bias
             activations = activations if positive is None else activations.ravel()
-            return float(np.mean(self.choose(activations) == wanted))
+            return float(np.mean(chosen(activations, self.ties) == wanted))
 
         return accuracy
 
@@ -368,6 +388,8 @@ class Learner:
     ) -> Model:
         """All that a model file holds."""
         facts = {"intercept_step": self.intercept_step, **facts}
+        if self.multilabel:
+            facts["multilabel"] = True
         if self.calibration is not None:
             facts["calibration"] = self.calibration.as_dict()
         kept = dict(self.parameters), self.classes, self.states, self.features, facts
@@ -386,13 +408,12 @@ def refuse_too_many(width: int, n_classes: int) -> None:
 
 def starting_weights(
     start: tuple[ArrayLike | None, ArrayLike | None],
-    n_classes: int,
+    outputs: int,
     shape: tuple[int, Any],
     together: bool,
 ) -> list[tuple[Array, Array]]:
     """The weights and bias that each problem begins with."""
     width, dtype = shape
-    outputs = 1 if n_classes == 2 else n_classes
     W = initial(start[0], (outputs, width), dtype, "coef_init")
     b = initial(start[1], (outputs,), dtype, "intercept_init")
     if together:

@@ -38,18 +38,26 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
         Hears how it goes; ``progress.Printed()`` prints it. Without one, notes on what was read
         otherwise than one might think are warnings.
     **options
-        Those of ``read`` (``label``, ``text``, ``category``, ``ngrams`` …); ``rule`` ("pa", "arow"
-        …) and the parameters of its estimator, without it those of ``Perceptron`` (averaged, ten
-        epochs unless given; one pass is AROW's, whose last weights are taken); and ``classes``,
-        ``window``, ``holdout`` and ``cache`` of training from files. ``tune=True`` tries what was
-        not stated on rows held out, and takes the best; ``file_facts_["facts"]["tuning"]`` tells.
+        Those of ``read`` (``label``, ``labels_separator``, ``text``, ``category`` …); ``rule``
+        ("pa", "arow" …) and the parameters of its estimator, without it those of ``Perceptron``
+        (averaged, ten epochs unless given; one pass is AROW's, whose last weights are taken); and
+        ``classes``, ``window``, ``holdout`` and ``cache`` of training from files. ``tune=True``
+        tries what was not stated on rows held out, and takes the best;
+        ``file_facts_["facts"]["tuning"]`` tells.
 
     Returns
     -------
     Pipeline
         Fitted ``Features`` and a classifier: ``predict``, ``decision_function`` and ``score`` take
-        data frames, dicts and paths. Of sentences, a ``SequencePerceptron``, whose parameters are
-        then the options besides ``label`` and ``format``.
+        data frames, dicts and paths. Where rows have any number of labels, ``predict`` gives an
+        indicator with a column for each of ``classes_``. Of sentences, a ``SequencePerceptron``,
+        whose parameters are then the options besides ``label`` and ``format``.
+
+    See Also
+    --------
+    Features : The first step of the pipeline.
+    save : Keeps it as a file.
+    rosenblatt.distributed.fit : Learns on a cluster.
 
     Examples
     --------
@@ -134,6 +142,19 @@ def save(model: Any, path: str | PathLike[str]) -> None:
         Fitted.
     path : str or path-like
         Where to; by custom it ends in ``.safetensors``.
+
+    See Also
+    --------
+    load : Reads it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> model = train([{"size": 1, "kind": "a"}, {"size": 3, "kind": "b"}], label="kind")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, f"{folder}/model.safetensors")
+    ...     load(f"{folder}/model.safetensors").predict([{"size": 4}]).tolist()
+    ['b']
     """
     if not isinstance(model, Pipeline):
         model.save(path)
@@ -166,6 +187,10 @@ def load(path: str | PathLike[str]) -> Any:
     -------
     Perceptron, KernelPerceptron or Pipeline
         A ``Pipeline`` of ``Features`` and a classifier where the file says how features are made.
+
+    See Also
+    --------
+    save : Writes it.
 
     Examples
     --------

@@ -113,8 +113,10 @@ def matrix_of(rows: Rows, count: int, width: int) -> Any:
         return with_columns(rows.values.reshape(count, int(rows.starts[0])), width)
     from scipy.sparse import csr_array
 
-    parts = rows.values, rows.indices.astype(np.int64), rows.starts.astype(np.int64)
-    return csr_array(parts, shape=(count, width))
+    short = max(len(rows.values), width) <= np.iinfo(np.int32).max
+    kind = np.dtype(np.int32 if short else np.int64)
+    indices = rows.indices.view(kind) if short else rows.indices.astype(kind)
+    return csr_array((rows.values, indices, rows.starts.astype(kind)), shape=(count, width))
 
 
 def with_columns(X: Any, width: int) -> Any:

@@ -25,6 +25,7 @@ from .reading.batches import Batch
 from .reading.reader import Reader, read_again_if_need_be, read_whole
 from .reading.recipe import COUNTS
 from .rows import Array, matrix_of, n_rows, rows_of
+from .training.problems import apart
 from .training.rules import RULES
 
 GRID: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
@@ -246,16 +247,18 @@ class Tuning:
         held, rest = np.split(self.splits[split], [self.held])
         some = np.sort(rest[: max(len(rest) // rung[0], min(FEW, len(rest)))])
         learner = learner_of(material.classes, material.batch, training)
-        task = learner.task(given._replace(everything=some))
+        task = learner.joint_task(given._replace(everything=some))
         epochs, seed = ceil(parameters["max_iter"] / rung[1]), parameters["random_state"]
-        run = learner.run(lambda: [task], 0, epochs, order=parameters["order"], seed=seed)
-        learner.states = [run.train().outcome]
+        run = learner.run(lambda: [task], None, epochs, order=parameters["order"], seed=seed)
+        learner.states = apart(run.train().outcome)
         learner.close(given)
         scores = learner.scores(self.test(material, split), given.width)
         weights = np.ones(len(held)) if given.weights is None else given.weights[held]
         if not np.isfinite(scores).all():
             return inf, 1.0
-        return float(weights @ (learner.choose(scores) != given.codes[held])), float(weights.sum())
+        wrong = learner.choose(scores) != given.codes[held]
+        share = wrong if wrong.ndim == 1 else wrong.mean(axis=1)  # of the labels
+        return float(weights @ share), float(weights.sum())
 
     def test(self, material: Material, split: int) -> Rows:
         """The rows that are held out."""

@@ -16,8 +16,9 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.multiclass import type_of_target
 
-from rosenblatt import Perceptron, steps
+from rosenblatt import Perceptron, load, progressive, steps
 from rosenblatt.training.solutions import SOLUTIONS
 
 from .. import reference
@@ -88,6 +89,69 @@ def test_its_one_vs_rest_is_that_of_scikit_learn_and_threads_do_not_change_it(n_
     theirs = OneVsRestClassifier(Perceptron(random_state=0, max_iter=9)).fit(rows, y)
     np.testing.assert_array_equal(model.coef_, np.vstack([e.coef_ for e in theirs.estimators_]))
     np.testing.assert_array_equal(model.predict(rows), theirs.predict(rows))
+
+
+# Rows of any number of labels
+
+
+def tagged(n=80, labels=3, seed=0):
+    """Rows, and which of some labels each has."""
+    rows, y = blobs(n, 6, classes=4, seed=seed)
+    return rows, np.column_stack([(y >> k) % 2 for k in range(labels - 1)] + [np.arange(n) % 7 < 1])
+
+
+@pytest.mark.parametrize("solution", list(SOLUTIONS))
+@pytest.mark.parametrize("labels", [2, 3])
+def test_each_label_is_a_problem_as_in_scikit_learn(solution, labels, tmp_path):
+    rows, sets = tagged(labels=labels)
+    given = {"solution": solution, "random_state": 0, "max_iter": 5}
+    model = Perceptron(**given).fit(rows, sets)
+    theirs = OneVsRestClassifier(Perceptron(**given)).fit(rows, sets)
+    np.testing.assert_array_equal(model.coef_, np.vstack([e.coef_ for e in theirs.estimators_]))
+    found = model.predict(rows)
+    assert model.multilabel_
+    assert type_of_target(found) == "multilabel-indicator"
+    np.testing.assert_array_equal(found, theirs.predict(rows))
+    assert model.score(rows, sets) == np.mean((found == sets).all(axis=1))
+    assert model.decision_function(rows).shape == sets.shape
+    np.testing.assert_array_equal(Perceptron(**given).fit(rows, csr(sets)).coef_, model.coef_)
+    model.save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    assert loaded.multilabel_
+    assert loaded.classes_.tolist() == list(range(labels))
+    np.testing.assert_array_equal(loaded.predict(rows), found)
+
+
+@pytest.mark.parametrize("solution", ["last", "average"])
+def test_label_sets_in_batches_are_one_pass(solution):
+    rows, sets = tagged()
+    whole = Perceptron(solution=solution, order="fixed", max_iter=1).fit(rows, sets)
+    parts = Perceptron(solution=solution)
+    for k in range(0, 80, 30):
+        parts.partial_fit(rows[k : k + 30], sets[k : k + 30])
+    np.testing.assert_array_equal(parts.coef_, whole.coef_)
+    held_out = Perceptron(early_stopping=True, random_state=0, max_iter=30).fit(rows, sets)
+    assert held_out.history_[0].validation_score is not None
+
+
+def test_what_does_not_go_with_label_sets_is_refused():
+    rows, sets = tagged()
+    model = Perceptron(random_state=0, max_iter=2).fit(rows, sets)
+    for sentence, refused in {
+        "learn_one is for rows of one label": lambda: model.learn_one(rows[0], 1),
+        "predict_one is for rows of one label": lambda: model.predict_one(rows[0]),
+        "begun with rows of any number of labels": lambda: model.partial_fit(rows, sets[:, 0]),
+        "y has 2 columns; there are 3 labels": lambda: model.partial_fit(rows, sets[:, :2]),
+        "X has 80 rows and y 79": lambda: Perceptron().fit(rows, sets[1:]),
+        "holds more than 0 and 1": lambda: Perceptron().fit(rows, sets + 1),
+        "calibrate=True is for rows of one": lambda: Perceptron(calibrate=True).fit(rows, sets),
+        "class_weight is for rows of one": lambda: Perceptron(class_weight={0: 2}).fit(rows, sets),
+        "progressive needs rows, one label": lambda: progressive(Perceptron(), rows, sets),
+        "steps follows one problem": lambda: next(steps(rows, sets)),
+        "The theory is about fit with two": model.last_weights,
+    }.items():
+        with pytest.raises(ValueError, match=sentence):
+            refused()
 
 
 @pytest.mark.parametrize("solution", ["last", "average", "vote"])

@@ -312,6 +312,74 @@ def test_probabilities_when_asked_for(capsys, folder, data):
     assert "knows no probabilities; train it with --probabilities" in err
 
 
+SETS = "1,4 1:3 2:1\n 1:-2 2:-1\n4 1:-1 2:2\n1 1:2 2:-3\n" * 10
+TAGS = "x,z,tags\n3,1,warm; wet\n-2,-1,\n-1,2,wet\n2,-3,warm\n" * 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options", "lines"),
+    [
+        ("sets", SETS, [], ["1,4", "", "4", "1"]),
+        ("tags.csv", TAGS, ["--labels-separator", ";"], ["warm;wet", "", "wet", "warm"]),
+    ],
+)
+def test_rows_of_any_number_of_labels(capsys, folder, name, text, options, lines):
+    (folder / name).write_text(text)
+    status, out, err = run(capsys, "train", name, *options, "--test", name, "-o", "model")
+    assert (status, "any number of labels" in err) == (0, not options)
+    assert ", 2 labels: " in out
+    assert "Test error 0.00%: 0 of" in out
+    assert "rows without exactly their labels; micro F1 1.0000." in out
+    assert run(capsys, "predict", "model", name)[1].splitlines()[:4] == lines
+    scores = run(capsys, "predict", "--scores", "model", name)[1].splitlines()
+    assert [[float(word) > 0 for word in line.split()] for line in scores[:4]] == [
+        [True, True],
+        [False, False],
+        [False, True],
+        [True, False],
+    ]
+    status, out, _ = run(capsys, "score", "model", name)
+    assert status == 0
+    assert "label  precision  recall      F1        rows" in out
+    assert "Micro F1 1.0000, macro F1 1.0000 over 2 labels; Hamming loss 0.0000." in out
+    found = json.loads(run(capsys, "score", "--json", "model", name)[1])
+    assert (found["micro_f1"], found["subset_accuracy"], found["hamming_loss"]) == (1, 1, 0)
+    out = run(capsys, "inspect", "model")[1]
+    assert "A perceptron for 2 labels: " in out
+    assert "one for each label (" in out
+    model = rosenblatt.load("model")
+    assert model.predict(name)[:4].tolist() == [[1, 1], [0, 0], [0, 1], [1, 0]]
+
+
+def test_what_does_not_know_several_labels_says_so(capsys, folder):
+    (folder / "sets.svm").write_text(SETS)
+    run(capsys, "train", "sets.svm", "-o", "model")
+    for words, sentence in {
+        "export model model.onnx": "gives a row any number of labels cannot be exported",
+        "serve model": "only models of one label are served",
+        "train sets.svm --cluster local:1": "A cluster learns from rows of one label each",
+        "train sets.svm --probabilities": "--probabilities is for rows of one label each",
+        "train sets.svm --class-weight balanced": "--class-weight is for rows of one label each",
+        "train sets.svm --plot figure.png": "--plot draws rows of one label each",
+        "train sets.svm -P 10": "--progress-every tells of one problem",
+        "train sets.svm --order active": "--order active goes by the mistakes of one problem",
+        "train sets.svm --labels-separator ;": "Commas divide the labels of a line of svmlight",
+        "prove sets.svm": "The rows have any number of labels, and one label of each is needed",
+    }.items():
+        status, out, err = run(capsys, *words.split())
+        assert (status, err.count("\n"), sentence in err) == (2, 1, True), (words, out, err)
+
+
+def test_several_labels_are_tuned_and_gone_on_with(capsys, folder):
+    (folder / "sets.svm").write_text(SETS)
+    status, out, _ = run(capsys, "train", "sets.svm", "--tune", "-o", "model")
+    assert (status, "(taken" in out) == (0, True)
+    status, out, _ = run(capsys, "train", "sets.svm", "--initial", "model", "-o", "more")
+    assert (status, ", 2 labels: " in out) == (0, True)
+    status, out, _ = run(capsys, "train", "sets.svm", "--cache", "--holdout", 0.4)
+    assert (status, "Held-out error" in out, "micro F1" in out) == (0, True, True)
+
+
 def test_predict_gives_scores_or_probabilities(capsys, folder):
     status, _, err = run(capsys, "predict", "m", "d.csv", "--scores", "--probabilities")
     assert status != 0

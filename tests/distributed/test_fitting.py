@@ -124,7 +124,7 @@ def test_a_row_without_weight_teaches_nothing(client, lengths):
     with pytest.raises(ValueError, match="Only one class has rows of a weight above 0"):
         fit(Perceptron(class_weight={0: 0.0, 1: 1.0}), dX, dy, client=client)
     with pytest.raises(ValueError, match=r"sample_weight is -1\.0 in row 1"):
-        weighted([1.0, -1.0] * 3)
+        weighted([1.0, -1.0, 1.0, 1.0, 1.0, 1.0])
     assert weighted([1.0, 0.0] * 3).mixing_.rounds[0].epoch.rows == 3
 
 

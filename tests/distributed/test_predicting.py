@@ -24,6 +24,18 @@ def test_predictions_stay_where_the_rows_are(client):
         score(model, dX[:0], dy[:0])
 
 
+def test_several_labels_are_refused(client, tmp_path):
+    X, y = blobs(30, 4, 3)
+    model = Perceptron(max_iter=3).fit(X, np.column_stack([y == 0, y > 0]))
+    dX, dy = cut(X, y, [10, 20])
+    for use in (predict, score):
+        with pytest.raises(ValueError, match="A cluster predicts one label of each row"):
+            use(model, dX, dy) if use is score else use(model, dX)
+    (tmp_path / "rows.svm").write_text("1,2 1:1\n2 1:2\n")
+    with pytest.raises(ValueError, match="A cluster learns from rows of one label each"):
+        fit(Perceptron(), tmp_path / "rows.svm", client=client)
+
+
 def test_columns_that_the_model_has_not_met_are_passed_over(client, tmp_path):
     path, more = tmp_path / "rows.svm", tmp_path / "more.svm"
     path.write_text("0 1:1\n1 1:-1\n")

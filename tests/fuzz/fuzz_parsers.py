@@ -37,22 +37,29 @@ def names(most):
     return Names(np.zeros(2**BITS, np.uint8), indices, *places, np.zeros(1, np.int64))
 
 
+def room_for_labels(rows, several, labels):
+    """Room for one label of each row, or for so many labels and where they begin."""
+    starts = np.zeros(rows + 1 if several else 0, np.int64)
+    return np.full(labels if several else rows, 7.0), starts
+
+
 def svmlight(choose, text):
     """Rows of svmlight, as many at a time as there is room for."""
     dtype, rows, values = choose.dtype(), choose.number(0, 4), choose.number(0, 9)
     rules = choose.number(0, 1), choose.number(1, 40), choose.flag(), choose.flag()
-    stop = choose.number(0, len(text))
+    stop, several, labels = choose.number(0, len(text)), choose.flag(), choose.number(0, 9)
     yield "svmlight", lambda: (
-        text, stop, Cursor(), np.full(rows, 7.0), block(rows, values, dtype), *rules,
+        text, stop, Cursor(), *room_for_labels(rows, several, labels),
+        block(rows, values, dtype), *rules,
     )  # fmt: skip
 
 
 def vowpal_wabbit(choose, text):
     """Rows of Vowpal Wabbit, with names."""
     dtype, rows, values, most = choose.dtype(), *(choose.number(0, 9) for _ in range(3))
-    stop = choose.number(0, len(text))
+    stop, several, labels = choose.number(0, len(text)), choose.flag(), choose.number(0, 9)
     yield "vowpal_wabbit", lambda: (
-        text, stop, Cursor(), np.full(rows, 7.0), np.full(rows, 7.0),
+        text, stop, Cursor(), *room_for_labels(rows, several, labels), np.full(rows, 7.0),
         block(rows, values, dtype), np.full(values, 7, np.uint8), MASK, names(most),
     )  # fmt: skip
 

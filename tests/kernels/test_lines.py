@@ -1,6 +1,7 @@
 """Lines of svmlight and Vowpal Wabbit: the right rows, in pieces too, and errors that say where."""
 
 import io
+import itertools
 import re
 
 import numpy as np
@@ -17,12 +18,14 @@ from ..reference import hash_bytes
 from .texts import (
     MASK,
     NO_NAMES,
+    ONE,
     any_bytes,
     as_array,
     block,
     entries,
     names_in,
     room_for_names,
+    several,
     svmlight,
 )
 
@@ -32,7 +35,7 @@ def vowpal_wabbit(text, around=b"", names=NO_NAMES):
     out, groups = block(len(text), len(text)), np.zeros(len(text), np.uint8)
     buffer, start = as_array(around + text + around), len(around)
     end = lines.vowpal_wabbit(
-        buffer, start + len(text), Cursor(start), labels, weights, out, groups, MASK, names
+        buffer, start + len(text), Cursor(start), labels, ONE, weights, out, groups, MASK, names
     )
     n = end.rows
     return (
@@ -89,7 +92,8 @@ def test_svmlight_in_pieces_and_in_small_arrays_is_the_same(text, room, values):
     seen_labels, seen_rows = [], []
     for stop in [*range(1, len(text)), len(text)]:
         while True:
-            cursor = lines.svmlight(as_array(text), stop, cursor, some, out, 0, 2**32, False, True)
+            given = as_array(text), stop, cursor, some, ONE, out, 0, 2**32, False, True
+            cursor = lines.svmlight(*given)
             seen_labels += some[: cursor.rows].tolist()
             seen_rows += entries(out, cursor.rows)
             full = cursor.error == lines.FULL
@@ -105,9 +109,9 @@ def test_progress_goes_on_where_it_stopped():
     text = as_array(b"1 1:1\n2 2:2 3:3\n3 4:4\n4")
     labels, out = np.zeros(3), block(3, 4)
     small = CSRBuffer(out.values[:2], out.indices[:2], out.starts)
-    cursor = lines.svmlight(text, len(text), Cursor(), labels, small, 0, 99, False, True)
+    cursor = lines.svmlight(text, len(text), Cursor(), labels, ONE, small, 0, 99, False, True)
     assert cursor == Cursor(6, 1, 1, 1, 0, lines.FULL, 12)
-    cursor = lines.svmlight(text, len(text), cursor, labels, out, 0, 99, False, True)
+    cursor = lines.svmlight(text, len(text), cursor, labels, ONE, out, 0, 99, False, True)
     assert cursor[:6] == Cursor(22, 3, 4, 3, 0, 0)[:6]
     assert labels.tolist() == [1, 2, 3]
     assert entries(out, 3) == [[(1, 1)], [(2, 2), (3, 3)], [(4, 4)]]
@@ -164,6 +168,58 @@ def test_svmlight_leaves_out_what_is_beyond_the_limit_if_lenient():
     text = b"1 2:1 5:2 99999999999999999999:3 4:1 4294967296:1\n2 7:1\n"
     assert svmlight(text, limit=5, lenient=True)[:2] == ([1, 2], [[(2, 1), (4, 1)], []])
     assert svmlight(b"1 2:1 9:x\n", limit=5, lenient=True)[2].error == lines.VALUE
+
+
+# Several labels, or none.
+
+
+MANY = b"1,4,7 1:1 2:2\n 3:1\n2 # nothing else\n-1.5,2 qid:3 4:1\n\nqid:1 1:1\n3,3 5:1\n"
+
+
+def test_rows_have_any_number_of_labels():
+    sets, rows, end = several(MANY)
+    assert sets == [[1, 4, 7], [], [2], [-1.5, 2], [], [3, 3]]
+    assert rows == [[(1, 1), (2, 2)], [(3, 1)], [], [(4, 1)], [(1, 1)], [(5, 1)]]
+    assert (end.at, end.lines, end.ignored, end.error) == (len(MANY), 7, 2, 0)
+
+
+@pytest.mark.parametrize("room", [1, 2, 5])
+def test_several_labels_in_small_arrays_are_the_same(room):
+    sets, rows, _ = several(MANY)
+    at, seen = 0, []
+    while at < len(MANY):
+        some, entries_of_some, end = several(MANY[at:], room=room, values=2, labels=3)
+        assert end.error in (0, lines.FULL)
+        seen += zip(some, entries_of_some, strict=True)
+        at += end.at
+    assert seen == list(zip(sets, rows, strict=True))
+
+
+@pytest.mark.parametrize("kernel", ["svmlight", "vowpal_wabbit"])
+@given(text=any_bytes, labels=st.integers(0, 4), room=st.integers(0, 3))
+def test_labels_of_any_bytes_stay_in_their_room(kernel, text, labels, room):
+    found, starts = np.full(labels + 9, 7.0), np.full(room + 10, 7)
+    starts[0], groups, weights = 0, np.zeros(5, np.uint8), np.zeros(9)
+    given = as_array(text), len(text), Cursor(), found[:labels], starts[: room + 1]
+    if kernel == "svmlight":
+        end = lines.svmlight(*given, block(9, 5), 0, 99, False, True)
+    else:
+        end = lines.vowpal_wabbit(*given, weights, block(9, 5), groups, MASK, NO_NAMES)
+    assert end.rows <= room
+    assert (found[labels:] == 7).all()
+    assert (starts[room + 1 :] == 7).all()
+    assert 0 <= starts[end.rows] <= labels
+    assert (np.diff(starts[: end.rows + 1]) >= 0).all()
+
+
+@pytest.mark.parametrize(
+    ("line", "where"),
+    [(b"1, 1:1", 2), (b",1 1:1", 0), (b"1,x 1:1", 2), (b"1,2:1", 3), (b"1,1e999 1:1", 2)],
+)
+def test_a_broken_label_among_several_is_told(line, where):
+    sets, _, end = several(b"1,2 1:1\n" + line + b"\n")
+    assert sets == [[1, 2]]
+    assert (end.at, end.error, end.where - end.at) == (8, lines.LABEL, where)
 
 
 # Vowpal Wabbit. The naive parser knows valid lines only.
@@ -242,6 +298,8 @@ def test_vowpal_wabbit_is_read_as_by_the_naive_parser(lines):
         (b"1 |a b:1e39", lines.VALUE_TOO_LARGE, 7),
         (b"1 |a:1e30 b:1e30", lines.VALUE_TOO_LARGE, 12),
         (b"1 |a :1", lines.NAME, 5),
+        (b"1,2 |a b", lines.LABELS, 0),
+        (b"1 1,2 |a b", lines.WEIGHT, 2),
         (b"1\0 |a b", lines.NUL, 1),
         (b"1 |a\0 b", lines.NUL, 4),
         (b"1 |a b\0", lines.NUL, 6),
@@ -253,11 +311,39 @@ def test_vowpal_wabbit_errors_say_what_and_where(line, error, where):
     assert (end.at, end.lines, end.error, end.where - end.at) == (9, 2, error, where)
 
 
+def several_of_vw(text, labels):
+    """The sets of labels, the importances and the end of a text."""
+    found, starts, weights = np.zeros(labels), np.zeros(9, np.int64), np.zeros(8)
+    out, groups = block(8, 50), np.zeros(50, np.uint8)
+    given = found, starts, weights, out, groups, MASK, NO_NAMES
+    end = lines.vowpal_wabbit(as_array(text), len(text), Cursor(), *given)
+    sets = [found[i:j].tolist() for i, j in itertools.pairwise(starts[: end.rows + 1])]
+    return sets, weights[: end.rows].tolist(), end
+
+
+def test_rows_of_vowpal_wabbit_have_any_number_of_labels():
+    text = b"1,4,7 |a b\n |a c\n2 2.5 'tag |a\n'tag |a\n1,2|a d\n3,3 |\n"
+    sets, weights, end = several_of_vw(text, 50)
+    assert sets == [[1, 4, 7], [], [2], [], [], [3, 3]]
+    assert weights == [1, 1, 2.5, 1, 1, 1]
+    assert (end.at, end.error) == (len(text), 0)
+    sets, _, end = several_of_vw(text, 4)
+    assert (sets, end.error, end.lines) == ([[1, 4, 7], [], [2], [], []], lines.FULL, 5)
+    for line, error, where in [
+        (b"1, |a", lines.LABEL, 2),
+        (b"1,x |a", lines.LABEL, 2),
+        (b"1,2 x |a", lines.WEIGHT, 4),
+        (b"1,2\0 |a", lines.NUL, 3),
+    ]:
+        sets, _, end = several_of_vw(b"1,2 |a\n" + line + b"\n", 50)
+        assert (sets, end.error, end.where - end.at) == ([[1, 2]], error, where)
+
+
 def test_a_full_vowpal_wabbit_block_leaves_the_line():
     text = as_array(b"1 |a b c\n2 |a d e\n")
     labels, groups = np.zeros(2), np.zeros(3, np.uint8)
     end = lines.vowpal_wabbit(
-        text, len(text), Cursor(), labels, labels.copy(), block(2, 3), groups, MASK, NO_NAMES
+        text, len(text), Cursor(), labels, ONE, labels.copy(), block(2, 3), groups, MASK, NO_NAMES
     )
     assert end == Cursor(9, 1, 2, 1, 0, lines.FULL, 16)
 

@@ -166,6 +166,12 @@ class Page:
             "return Array.from(x, (value, i) => [value, y[i], label[i]])"
         )
 
+    def axes(self):
+        return self.js(
+            "const plot = Bokeh.documents[0].get_model_by_name('pane_a');"
+            "return [plot.below[0].axis_label, plot.left[0].axis_label]"
+        )
+
     def weights(self):
         return self.js(
             "const data = lab.sides[0].trace.data, last = data.b.length - 1;"

@@ -16,7 +16,8 @@ def test_the_page_starts_with_the_file_that_was_named(page):
     page.driver.get("about:blank")
     page.driver.get(page.address)
     page.answered()
-    assert page.points() == [[1, 2, "+1"], [-1, -2, "-1"]]
+    assert page.points() == [[1, 1, "+1"], [-1, -1, "-1"]]  # standardised
+    assert page.axes() == ["x", "y"]
 
 
 def test_points_are_placed_dragged_and_removed(page):
@@ -35,11 +36,78 @@ def test_points_are_placed_dragged_and_removed(page):
     page.until("lab.asked === lab.answered && lab.written?.includes(',-1.')")
     assert page.points()[0][:2] == pytest.approx((1, -1.5), abs=0.05)
     page.mouse(1, -1.5)
-    page.until("!document.getElementById('remove').disabled")
+    page.until("!document.getElementById('remove').hidden")
     page.click("remove")
     page.until("lab.runs[0].last === 0 && lab.asked === lab.answered")
     assert len(page.points()) == 1
     assert "one class only" in page.message
+
+
+def test_changes_are_undone_and_redone(page):
+    from selenium.webdriver import ActionChains, Keys
+
+    page.open("data=points&points=2,1,+;-1,-1,-&order=fixed")
+    page.mouse(1, 0)
+    page.until("lab.address.split(';').length === 3 && lab.asked === lab.answered")
+    placed = page.points()
+    page.mouse(1, 0, drag_to=(0.5, 0.7))
+    page.until("lab.asked === lab.answered && lab.written?.includes(';0.5')")
+    dragged = page.points()
+    page.change("order", "each")
+    page.js("document.activeElement.blur()")
+    keys = ActionChains(page.driver)
+    keys.key_down(Keys.CONTROL).send_keys("zz").key_up(Keys.CONTROL).perform()
+    page.answered()
+    page.until("lab.runs[0].choices.order === 'fixed'")
+    page.click("undo")
+    page.answered()
+    assert page.points() == placed[:2]
+    assert not page.driver.find_element("id", "undo").is_enabled()
+    for _ in range(2):
+        page.click("redo")
+        page.answered()
+    assert page.points() == dragged
+    page.change("order", "once")  # another way from here
+    assert not page.driver.find_element("id", "redo").is_enabled()
+
+
+def test_points_lie_where_the_screen_shows_them_or_on_a_grid(page):
+    page.open("data=empty")
+    page.mouse(0.51, 0.52)
+    page.until("lab.address.includes('points=')")
+    ((x, y, _),) = page.points()
+    assert len(str(x)) <= 4
+    assert (x, y) == pytest.approx((0.51, 0.52), abs=0.02)
+    page.click("snap")
+    page.mouse(1.23, -0.38)
+    page.until("lab.address.split(';').length === 2 && lab.asked === lab.answered")
+    assert page.points()[1][:2] == [1.2, -0.4]
+    page.click("snap")
+
+
+def test_a_selected_point_changes_its_class(page):
+    page.open("data=points&points=2,1,+;-1,-1,-&order=fixed")
+    assert not page.driver.find_element("id", "flip").is_displayed()
+    page.mouse(2, 1)
+    page.until("!document.getElementById('flip').hidden")
+    page.click("flip")
+    page.until("lab.address.includes('points=2.0,1.0,-;')")
+    page.until("lab.asked === lab.answered")
+
+
+def test_a_row_of_the_proof_lights_up_when_touched(page):
+    from selenium.webdriver import ActionChains
+
+    page.open("data=xor&order=fixed")
+    word = page.driver.find_elements("css selector", "#verdict .row")[1]
+    assert word.text == "row 2"
+    ActionChains(page.driver).move_to_element(word).perform()
+    lit = "Bokeh.documents[0].get_model_by_name('lit_a').data"
+    assert page.js(f"return [{lit}.x[0], {lit}.y[0]]") == [-1, 1]
+    ActionChains(page.driver).move_to_element(
+        page.driver.find_element("css selector", "h1")
+    ).perform()
+    assert page.js(f"return {lit}.x.length") == 0
 
 
 def test_points_are_placed_by_the_keyboard_alone(page):
@@ -291,14 +359,58 @@ def test_data_figures_and_the_animation_are_saved(page):
     assert page.downloaded("learning-a.gif").startswith(b"GIF8")
 
 
-def test_the_tour_visits_seven_stops(page):
+def test_the_tour_visits_eight_stops(page):
     page.open(SMALL)
     page.click("tour-start")
-    for number in range(7):
+    for number in range(8):
         page.answered()
-        assert page.driver.find_element("id", "tour-title").text.startswith(f"{number + 1} of 7")
+        assert page.driver.find_element("id", "tour-title").text.startswith(f"{number + 1} of 8")
+        if number == 7:
+            ways = page.driver.find_elements("css selector", "#tour-ways button")
+            assert [way.text for way in ways] == ["Products", "A kernel", "Two units"]
+            ways[2].click()
+            page.until("lab.runs[0].units?.length === 2 && !lab.runs[1]")
         page.click("tour-next")
     assert not page.driver.find_element("id", "tour").is_displayed()
+
+
+def test_a_network_grows_unit_by_unit_beside_the_plane(page):
+    page.open("data=xor")
+    page.change("form", "network")
+    assert not page.driver.find_element("name", "order").is_displayed()
+    assert page.driver.find_element("name", "growth").is_displayed()
+    graph = "document.querySelectorAll('#beside_a svg circle').length"
+    names = "lab.sides[0].region.indices[0]"
+    for units in (0, 1, 2):
+        page.js("lab.show(arguments[0])", units)
+        assert page.js(f"return {graph}") == units
+        assert not units or page.js(f"return {names}") == units
+        drawn = page.js("return Bokeh.documents[0].get_model_by_name('names_a').data.text")
+        assert drawn == [f"{number + 1} on" for number in range(units)]
+    said = page.driver.find_element("id", "now_a").text
+    assert "on where unit 1 is wrongly on, and turns it off" in said
+    assert "Separated by 2 units." in said
+    model = executed(page.js("return lab.runs[0].python"))
+    assert model.n_units_ == 2
+    page.change("form", "bias")
+    assert not page.driver.find_element("id", "beside_a").is_displayed()
+
+
+def test_a_third_feature_is_turned_in_space(page):
+    from selenium.webdriver import ActionChains
+
+    page.open("data=xor&form=lifted&order=fixed&t=4")
+    canvas = page.driver.find_element("css selector", "#beside_a canvas")
+    assert canvas.is_displayed()
+    picture = "return document.querySelector('#beside_a canvas').toDataURL()"
+    before = page.js(picture)
+    page.js("arguments[0].scrollIntoView({block: 'center'})", canvas)
+    ActionChains(page.driver).click_and_hold(canvas).move_by_offset(80, 20).release().perform()
+    assert page.js(picture) != before
+    said = page.driver.find_element("id", "now_a").text
+    assert "= (0, 0, −4)" in said
+    assert "4 of at most 4 mistakes" in said
+    assert executed(page.js("return lab.runs[0].python")).coef_.tolist() == [[0, 0, -4]]
 
 
 def resized(page, width, height):
@@ -373,6 +485,50 @@ def test_the_page_is_no_wider_than_the_screen(page, width):
     page.driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
+def test_the_columns_of_a_file_are_named_and_can_be_chosen(page, tmp_path):
+    path = tmp_path / "trees.csv"
+    path.write_text("tree height,girth,age,kind\n1,20,3,oak\n2,10,0,elm\n0,0,0,oak\n3,-30,1,elm\n")
+    page.open(SMALL)
+    page.driver.find_element("id", "file").send_keys(str(path))
+    page.until("lab.address.includes('columns=tree%20height;girth')")
+    assert page.axes() == ["tree height", "girth"]
+    brush = page.driver.find_element("id", "brush").text
+    assert "oak" in brush
+    assert "elm" in brush
+    page.js(
+        "const field = document.getElementById('drawn_y'); field.value = 'age';"
+        "field.dispatchEvent(new Event('change', {bubbles: true}))"
+    )
+    page.until("lab.address.includes('columns=tree%20height;age')")
+    assert page.axes() == ["tree height", "age"]
+    page.mouse(0.5, 0.5)
+    page.until("lab.asked === lab.answered && lab.written.split(';').length === 5")
+    page.until("location.hash.includes('columns=tree%20height')")
+    assert page.axes() == ["tree height", "age"]
+    page.change("data", "xor")
+    assert page.axes() == [None, None]
+
+
+def test_a_half_is_held_out_and_its_errors_stand_beside_the_others(page):
+    page.open("data=moons&size=40&noise=0.1&order=fixed")
+    page.change("halved", True)
+    page.click("end")
+    errors, held = page.js(
+        "const {errors, held_errors} = lab.sides[0].trace.data;"
+        "return [errors.at(-1), held_errors.at(-1)]"
+    )
+    said = page.driver.find_element("id", "now_a").text
+    assert f"misclassified {errors:.0f} of 20 ({5 * errors:.0f} %)" in said
+    assert f"held out {held:.0f} of 20 ({5 * held:.0f} %)" in said
+    assert page.js("return Bokeh.documents[0].get_model_by_name('held_a').data.x.length") == 20
+    page.until("location.hash.includes('halved=on')")
+    assert (
+        page.js("return Bokeh.documents[0].get_model_by_name('curve_a').data.high.at(-1)") == held
+    )
+    page.change("halved", False)
+    assert "of 40 points misclassified" in page.driver.find_element("id", "now_a").text
+
+
 def test_hostile_files_get_a_message_and_other_tabs_go_on(page, tmp_path):
     page.open(SMALL)
     other = page.driver.current_window_handle
@@ -404,3 +560,59 @@ def test_500_points_and_thousands_of_updates_can_be_scrubbed(page):
     page.open("data=breast-cancer")
     assert page.js("return lab.last") > 4000
     assert page.js("for (let k = 0; k <= 4000; k += 100) lab.show(k); return lab.moment") == 4000
+
+
+@pytest.mark.parametrize("more", ["", "&compare=on&b.form=network", "&form=lifted"])
+def test_a_saved_page_needs_no_server(page, more):
+    """Opened as a file it plays, steps back, scrubs, tells of points, and draws its chart."""
+    page.open(f"{SMALL}{more}&t=2")
+    path = page.downloads / "perceptron.html"
+    path.unlink(missing_ok=True)
+    page.click("save-page")
+    saved = page.downloaded(path.name).decode()
+    assert "cdn.bokeh.org" not in saved
+    shown = page.js("return [lab.last, document.getElementById('now_a').innerText]")
+    page.driver.get("about:blank")
+    page.driver.get(path.as_uri())
+    page.until("window.lab?.runs[0]?.ending")
+    assert page.js("return [lab.last, document.getElementById('now_a').innerText]") == shown
+    assert page.moment == 2
+    assert not page.driver.find_element("id", "choices").is_displayed()
+    assert not page.driver.find_element("id", "brush").is_displayed()
+    page.click("back")
+    assert page.moment == 1
+    page.js("document.getElementById('speed').value = '100'")
+    page.click("play")
+    page.until("lab.moment === lab.last && !lab.timer")
+    curve = "Bokeh.documents[0].get_model_by_name('curve_a').data.v.length"
+    assert page.js(f"return {curve}") == page.js("return lab.runs[0].last") + 1
+    before = page.points()
+    page.mouse(0.1, 0.1)  # places nothing
+    x, y, _ = before[3]
+    page.hover(x, y)
+    page.until("!document.getElementById('point').hidden")
+    assert "row 4" in page.driver.find_element("id", "point").text
+    assert page.points() == before
+    page.until("location.hash === `#t=${lab.last}`")
+
+
+def test_a_link_is_said_to_work_on_this_computer(page):
+    page.open(SMALL)
+    page.click("copy-link")
+    page.until("document.getElementById('message').textContent.includes('on this computer')")
+
+
+def test_a_figure_has_a_legend_and_the_size_of_the_screen(page):
+    from io import BytesIO
+
+    image = pytest.importorskip("PIL.Image", reason="Pillow opens pictures")
+    page.open(SMALL)
+    (page.downloads / "rosenblatt-a.png").unlink(missing_ok=True)
+    page.click("save-png")
+    width, height = image.open(BytesIO(page.downloaded("rosenblatt-a.png"))).size
+    shown = page.js(
+        "const plot = document.querySelector('#side_a .plot').getBoundingClientRect();"
+        "return [plot.width * devicePixelRatio, plot.height * devicePixelRatio]"
+    )
+    assert width == pytest.approx(shown[0], abs=2)
+    assert height > shown[1] + 30  # the title and the legend stand above

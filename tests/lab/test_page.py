@@ -2,7 +2,7 @@
 
 import pytest
 
-from rosenblatt.lab import page, state
+from rosenblatt.lab import layout, page, state
 from rosenblatt.lab.choices import TABLE
 from rosenblatt.lab.geometry import View
 
@@ -13,11 +13,11 @@ def told(address):
     return page.told_of(points, page.shown_run(points, shown.first, View()))
 
 
-@pytest.mark.parametrize("name", page.WORDS)
+@pytest.mark.parametrize("name", layout.WORDS)
 def test_lists_of_options_are_those_of_the_parameters(name):
-    options = page.options_of(name)
+    options = layout.options_of(name)
     assert tuple(word for word, _ in options) == TABLE[name].words
-    assert set(page.WORDS[name]) <= set(TABLE[name].words)
+    assert set(layout.WORDS[name]) <= set(TABLE[name].words)
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 import pytest
 
 from rosenblatt.lab import data, proofs
+from rosenblatt.lab.choices import Choices
 
 from .conftest import SMALL, run_of
 
@@ -20,7 +21,7 @@ def test_the_theorem_holds_at_every_moment(choice):
 
 def test_the_verdict_on_xor_is_a_certificate():
     points = data.made("xor", data.SetOptions())
-    verdict = proofs.verdict_of(points, True)
+    verdict = proofs.verdict_of(points, Choices())
     assert verdict.separable is False
     assert verdict.support == (0, 1, 2, 3)
     assert verdict.meeting == (0.0, 0.0)
@@ -28,6 +29,6 @@ def test_the_verdict_on_xor_is_a_certificate():
 
 
 def test_the_verdict_on_blobs_is_their_margin():
-    verdict = proofs.verdict_of(data.made("blobs", data.SetOptions(gap=0.5)), True)
+    verdict = proofs.verdict_of(data.made("blobs", data.SetOptions(gap=0.5)), Choices())
     assert verdict.separable is True
     assert "γ = 0.5 " in verdict.detail

@@ -165,6 +165,28 @@ def test_a_run_starts_from_a_line():
         run_of("data=blobs&start=1,2")
 
 
+@pytest.mark.parametrize(
+    "choice",
+    ["", "&solution=average", "&solution=vote", "&form=lifted", "&form=kernel", "&ties=positive"],
+)
+def test_points_held_out_are_counted_and_not_learnt_from(choice):
+    address = f"data=blobs&gap=0&noise=0.1&order=fixed&max_iter=8{choice}"
+    points, choices, run = run_of(f"{address}&halved=on")
+    learnt, held = points.learnt, points.held
+    model = choices.estimator().fit(choices.rows(points.X[learnt]), points.y[learnt])
+    wrong = np.unpackbits(run.wrong.reshape(run.last + 1, -1), axis=1, bitorder="little")[:, :40]
+    assert np.array_equal(wrong[-1], model.predict(choices.rows(points.X)) != points.y)
+    assert (run.columns["held_errors"] == wrong[:, held].sum(axis=1)).all()
+    assert (run.columns["errors"] == wrong[:, learnt].sum(axis=1)).all()
+    assert run.columns["held_errors"].max() > 0
+    assert set(run.columns["row"][1:].tolist()) <= set(learnt.tolist())
+    assert set(run.visits["row"][1:].tolist()) == set(learnt.tolist())
+    lines = executed(state.python_lines(points, choices))
+    assert lines.n_mistakes_ == run.last == model.n_mistakes_
+    verdict = proofs.verdict_of(points, choices)
+    assert set(verdict.support) <= set(learnt.tolist())
+
+
 @pytest.mark.parametrize("choice", ["", "&solution=vote", "&form=kernel&kernel=linear"])
 def test_a_cut_run_ends_as_one_of_so_many_epochs(choice, monkeypatch):
     monkeypatch.setattr(trace, "MOST_UPDATES", 150)
@@ -204,7 +226,7 @@ def test_a_kernel_bends_the_boundary_of_xor():
 def test_nothing_is_learnt_from_fewer_than_two_classes(address):
     with pytest.raises(ValueError, match="both classes"):
         run_of(address)
-    assert proofs.verdict_of(state.from_address(address).points(), True).separable is None
+    assert proofs.verdict_of(state.from_address(address).points(), Choices()).separable is None
 
 
 def test_documents_set_what_the_table_of_forms_says():
@@ -212,3 +234,21 @@ def test_documents_set_what_the_table_of_forms_says():
     for choices in DOCUMENTS.values():
         run = trace.trace_of(points, Choices({**DEFAULTS, **choices}), View())
         assert run.last > 0
+
+
+@pytest.mark.parametrize(("data", "third"), [("xor", "product"), ("circles", "square")])
+@pytest.mark.parametrize("solution", ["last", "average", "vote"])
+def test_a_third_feature_separates_what_no_line_does(data, third, solution):
+    address = f"data={data}&form=lifted&third={third}&solution={solution}"
+    points, choices, run = run_of(address)
+    assert run.stop_reason == "separated"
+    model = executed(state.python_lines(points, choices))
+    assert model.n_mistakes_ == run.last
+    assert run.columns["errors"][-1] == 0
+    verdict = proofs.verdict_of(points, choices)
+    assert (verdict.separable, "plane" in verdict.detail) == (True, True)
+    assert run.last <= run.theorem.bound
+    assert len(run.curves) == len(run.regions) > 1
+    if solution == "last":
+        last = [run.columns[name][-1] for name in ("w1", "w2", "w3", "b")]
+        assert last == [*model.coef_[0], *model.intercept_]

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from rosenblatt.reading.notices import MISSING, unused_column
+from rosenblatt.reading.notices import LABEL_SETS, MISSING, unused_column
 
 from .samples import NUMBERS, category, number, read, whole
 
@@ -21,6 +21,18 @@ def test_a_broken_row_of_parquet_is_told_or_skipped(write):
     reader = read(path, skip_bad=1)
     assert whole(reader) == ([0, 1, 0], [], [[1], [3], [0]])
     assert reader.notices == [MISSING]
+
+
+@pytest.mark.parametrize("batch_bytes", [1, 1 << 20])
+def test_lists_of_labels(write, batch_bytes):
+    tags = [["red", "green"], [], None, ["blue", None, "red"]]
+    path = write("data.parquet", pd.DataFrame({"x": [1.0, 2, 3, 4], "tags": tags}))
+    reader = read(path, label="tags", batch_bytes=batch_bytes)
+    assert (reader.multilabel, reader.notices) == (True, [LABEL_SETS])
+    sets = [row for batch in reader for row in batch.y]
+    assert sets == [("red", "green"), (), (), ("blue", "red")]
+    numbers = pa.table({"x": [1.0, 2.0], "y": [[3, 1], [2]]})
+    assert [row for batch in read(numbers) for row in batch.y] == [("3", "1"), ("2",)]
 
 
 def test_folders_and_patterns_of_parquet(write, tmp_path):
@@ -82,9 +94,9 @@ def test_columns_of_parquet_that_cannot_be_used_are_told(tmp_path):
         return tmp_path / "data.parquet"
 
     with pytest.raises(
-        ValueError, match=r"column 'y' is neither numbers, strings nor dates, but list"
+        ValueError, match=r"column 'y' is neither numbers, strings nor dates, but struct"
     ):
-        read(written(a=[1.0, 2.0], y=[[0], [1]]))
+        read(written(a=[1.0, 2.0], y=[{"b": 0}, {"b": 1}]))
     features = read(written(a=[1.0, 2.0], y=[0, 1])).features()
     with pytest.raises(
         ValueError, match=r"column 'a' is neither numbers, strings nor dates, but struct"

@@ -42,6 +42,33 @@ def test_missing_numbers_and_blank_lines():
     assert rows == [[(a, 1), (red, 1)], [], [(a, 3), (b, 4)], []]
 
 
+TAGS = 'a,tags,b\n1,red; green,2\n3,,4\n5,"blue;;red;red",6\n7, green ,8\n'
+
+
+@pytest.mark.parametrize("batch_bytes", [1, 1 << 20])
+@pytest.mark.parametrize("column", ["b", "c"])  # numbers alone, or words beside them
+def test_cells_of_several_labels(batch_bytes, column):
+    text = TAGS.replace("b\n", f"{column}\n")
+    text = text if column == "b" else text.replace("2\n", "dark\n")
+    options = {"format": "csv", "label": "tags", "labels_separator": ";"}
+    reader = read(io.BytesIO(text.encode()), batch_bytes=batch_bytes, **options)
+    assert [row for batch in reader for row in batch.y] == [
+        ("red", "green"),
+        (),
+        ("blue", "red", "red"),
+        ("green",),
+    ]
+    assert reader.hashed == (column == "c")
+    (batch,) = read(io.BytesIO(b"b,c,a\n1,2,3\n"), format="csv", features=reader.features())
+    assert batch.labels is None
+
+
+def test_labels_of_several_are_words_even_if_all_are_numbers():
+    text = b"1,2\n3,4\n5,4\n"
+    reader = read(io.BytesIO(text), format="csv", labels_separator=";")
+    assert [row for batch in reader for row in batch.y] == [("2",), ("4",), ("4",)]
+
+
 def test_large_integers_stay_different_labels(write):
     big = [2**53, 2**53 + 1, 2**63 - 1, 7]
     expected = list(map(str, big))

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_svmlight_file
 
-from rosenblatt.reading.notices import QUERIES
+from rosenblatt.reading.batches import one_batch
+from rosenblatt.reading.notices import LABEL_SETS, QUERIES
 
 from ..reference import hash_bytes
 from .samples import SVMLIGHT, TINY, VW, compressed, read, whole
@@ -25,6 +26,66 @@ def test_svmlight_is_read_as_by_scikit_learn(write, how):
     assert reader.notices == [QUERIES]
     assert (reader.format, reader.hashed, reader.bits, reader.bad) == ("svmlight", False, None, 0)
     assert whole(reader) == (labels, weights, rows)
+
+
+# Several labels of a row, or none.
+
+
+SETS = b"1,4,7 1:1 2:2\n 3:1\n2 # nothing else\n-1,2 qid:3 4:1\n\n3,3 5:1\n"
+
+
+@pytest.mark.parametrize("batch_bytes", [1, 20, 1 << 20])
+@pytest.mark.parametrize("threads", [1, 2])
+def test_rows_of_several_labels_are_read_as_by_scikit_learn(write, batch_bytes, threads):
+    X, sets = load_svmlight_file(io.BytesIO(SETS), multilabel=True)
+    reader = read(write("sets", SETS), batch_bytes=batch_bytes, threads=threads, scale="none")
+    assert (reader.format, reader.multilabel) == ("svmlight", True)
+    batch = one_batch(list(reader))
+    assert list(batch.y) == [tuple(labels) for labels in sets]
+    np.testing.assert_array_equal(batch.X.toarray(), X.toarray())
+    assert reader.notices == [LABEL_SETS, QUERIES]
+    assert reader.features()["labels_separator"] == ","
+
+
+def test_several_labels_are_asked_for_or_found():
+    late = io.BytesIO(b"1 1:1\n" * 200_000 + b"1,2 1:1\n")
+    with pytest.raises(
+        ValueError, match=r'line 200001, column 2: there are several labels; state labels_sep.*","'
+    ):
+        list(read(late, format="svm"))
+    late.seek(0)
+    *_, batch = read(late, format="svm", labels_separator=",")
+    assert list(batch.y)[-2:] == [(1,), (1, 2)]
+    with pytest.raises(ValueError, match=r'Commas divide .* svmlight; use labels_sep.*=","'):
+        read(io.BytesIO(SETS), format="svm", labels_separator=";")
+    with pytest.raises(ValueError, match="labels_separator must be one character or more"):
+        read(io.BytesIO(SETS), format="svm", labels_separator="")
+
+
+def test_rows_of_vowpal_wabbit_may_have_several_labels(write):
+    text = b"1,4,7 'x |a b\n|a c\n2 3 |a d\n"
+    reader = read(write("sets", text))
+    assert (reader.format, reader.multilabel, reader.notices) == ("vw", True, [LABEL_SETS])
+    (batch,) = reader
+    assert (list(batch.y), batch.weights.tolist()) == ([(1, 4, 7), (), (2,)], [1, 1, 3])
+    with pytest.raises(ValueError, match=r"column 1: there are several labels; state labels_sep"):
+        list(read(io.BytesIO(b"1 |a b\n" * 200_000 + b"1,2 |a b\n"), format="vw"))
+    (batch,) = read(write("one", b"1 |a b\n"), features=reader.features())
+    assert list(batch.y) == [(1,)]
+
+
+def test_a_long_number_among_several_labels_is_told():
+    text = b"1,2 1:1\n\n3,9007199254740993,4 1:1\n5,6 1:1\n"
+    with pytest.raises(ValueError, match="line 3, column 1: the label is too large a number"):
+        list(read(io.BytesIO(text), format="svm"))
+
+
+def test_a_model_reads_rows_of_several_labels_without_them():
+    recipe = read(io.BytesIO(SETS), format="svm", scale="none").features()
+    plain = io.BytesIO(b"1:1 2:2\n1,9 3:1\n")
+    (batch,) = read(plain, format="svm", features=recipe, label=False)
+    assert batch.labels is None
+    assert batch.X.toarray().tolist() == [[1, 2, 0], [0, 0, 1]]
 
 
 @pytest.mark.parametrize("how", ["", ".gz", ".zst"])

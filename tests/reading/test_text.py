@@ -12,8 +12,10 @@ from scipy.sparse import csr_array
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from rosenblatt import Features
+from rosenblatt.reading.batches import one_batch
 from rosenblatt.reading.notices import NoticeKind
-from rosenblatt.reading.reader import read
+from rosenblatt.reading.reader import read, read_whole
+from rosenblatt.reading.survey import TextSurvey
 
 from ..reference import inverse_document_frequency, weighed
 from .samples import whole
@@ -65,6 +67,25 @@ def test_weights_are_kept_and_do_not_depend_on_batches(write):
     broken = features | {"frequencies": {"rows": 60, "counts": ""}}
     with pytest.raises(ValueError, match="features is not what"):
         read(path, features=broken)
+
+
+@pytest.mark.parametrize("counts", ["raw", "binary", "sublinear"])
+def test_one_text_is_read_once_and_weighed_bit_for_bit_as_if_read_twice(write, monkeypatch, counts):
+    path = write("mails.csv", MAILS[["body", "y"]].to_csv(index=False))
+    options = {"text": "body", "bits": 12, "counts": counts, "names": 1000}
+    twice = read(path, **options)
+    expected = one_batch(list(twice))
+    once = read(path, **options)
+    assert once.measured_in_passing
+    monkeypatch.setattr(TextSurvey, "batches", lambda self, tolerated: pytest.fail("read twice"))
+    found = read_whole(once)
+    for one, other in zip(found.batch.rows, expected.rows, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert once.features() == twice.features()
+    assert dict(found.names) == dict(twice.names)
+    assert "body=spam" in found.names.values()
+    both = read(write("both.csv", MAILS.to_csv(index=False)), text=["body", "subject"])
+    assert not both.measured_in_passing  # each text has its own length
 
 
 def test_recipes_of_older_models_make_the_rows_of_then():

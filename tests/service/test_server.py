@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from rosenblatt.service.server import bound, is_loopback
+from rosenblatt.service.server import bound
 
 from ..cli.conftest import run
 from ..test_docs import ROOT, python_blocks
@@ -80,11 +80,6 @@ def test_a_port_that_is_taken_is_named(monkeypatch):
     with pytest.raises(ValueError, match=f"127.0.0.1:{port} cannot be listened to"):
         bound("127.0.0.1", port)
     taken.close()
-
-
-def test_loopback_is_known_by_name_and_number():
-    assert all(map(is_loopback, ["127.0.0.1", "localhost", "::1", "127.8.9.1"]))
-    assert not any(map(is_loopback, ["0.0.0.0", "::", "10.0.0.1", "example.org"]))
 
 
 def test_without_starlette_the_command_says_what_to_install(tmp_path):

@@ -8,15 +8,17 @@ from ..parameters import PASSIVE_AGGRESSIVE, SECOND_ORDER
 from ..parameters import ROMMA as ROMMA_PARAMETERS
 from ..parameters import SCW as SCW_PARAMETERS
 from ..training.rules import RULES
+from .docstrings import described_as
 from .linear import LinearClassifier
+from .perceptron import Perceptron
 
 
+@described_as(Perceptron)
 class PassiveAggressive(LinearClassifier):
     """Learn by the smallest step that mends a row, or less: passive when a row has margin 1.
 
-    Crammer, Dekel, Keshet, Shalev-Shwartz & Singer (2006), "Online passive-aggressive algorithms",
-    JMLR 7. With several classes the step is shared by the right class and its best rival. The
-    weight of a row multiplies C.
+    The rule of Crammer et al. (2006). With several classes the step is shared by the right class
+    and its best rival. The weight of a row multiplies C.
 
     Parameters
     ----------
@@ -24,17 +26,25 @@ class PassiveAggressive(LinearClassifier):
         The aggressiveness: the most that a step may be ("hinge"), or how soon it is shortened.
     loss : {"hinge", "squared_hinge", "hard"}, default="hinge"
         PA-I, PA-II, or PA, which always mends a row wholly and suits data without noise.
-    solution, average_decay, order, fit_intercept, intercept_step, multi_class, max_iter : optional
-        As for ``Perceptron``; ten epochs at most unless told.
-    measure, early_stopping, calibrate, validation_fraction, n_iter_no_change : optional
-        As for ``Perceptron``.
-    class_weight, warm_start, n_jobs, random_state, verbose : optional
-        As for ``Perceptron``.
 
     Attributes
     ----------
-    classes_, coef_, intercept_, n_iter_, n_mistakes_, stop_reason_, history_
-        As for ``Perceptron``; every update counts as a mistake, also one for a small margin.
+    n_mistakes_ : int
+        Updates made, also those for a small margin, over all calls of ``partial_fit`` or warm
+        starts.
+    stop_reason_ : {"separated", "max_iter", "no_improvement"}
+        Why training ended; "separated" is a pass without updates.
+
+    See Also
+    --------
+    Perceptron : The textbook rule, whose step is always the same.
+    AROW : Steps that differ by weight.
+    ROMMA : Keeps to what was learnt before, too.
+
+    References
+    ----------
+    Crammer, Dekel, Keshet, Shalev-Shwartz & Singer (2006), "Online passive-aggressive algorithms",
+    Journal of Machine Learning Research 7, 551-585.
 
     Examples
     --------
@@ -95,13 +105,14 @@ class PassiveAggressive(LinearClassifier):
         self.loss = loss
 
 
+@described_as(PassiveAggressive)
 class ALMA(LinearClassifier):
     """Learn towards the largest margin, by corrections that shrink with the root of their number.
 
-    Gentile (2001), "A new approximate maximal margin classification algorithm", JMLR 2, for p = 2.
-    Every row counts as if it had length 1. On separable rows, with the default B and C, it ends
-    with a margin of at least (1 - alpha) of the largest. k grows by 1 with every correction, as in
-    the paper (LIBOL's manual prints another rule). The weight of a row multiplies its step.
+    The algorithm of Gentile (2001) for p = 2. Every row counts as if it had length 1. On separable
+    rows, with the default B and C, it ends with a margin of at least (1 - alpha) of the largest. k
+    grows by 1 with every correction, as in the paper (LIBOL's manual prints another rule). The
+    weight of a row multiplies its step.
 
     Parameters
     ----------
@@ -109,17 +120,20 @@ class ALMA(LinearClassifier):
         How much of the largest margin may be missing: from 0 (excluded) to 1.
     B, C : float or None, default=None
         The constants of the paper; √8/alpha and √2 unless given.
-    solution, average_decay, order, fit_intercept, intercept_step, multi_class, max_iter : optional
-        As for ``Perceptron``, but no votes; ten epochs at most unless told.
-    measure, early_stopping, calibrate, validation_fraction, n_iter_no_change : optional
-        As for ``Perceptron``.
-    class_weight, warm_start, n_jobs, random_state, verbose : optional
-        As for ``Perceptron``.
+    solution : {"last", "average", "pocket"}, default="last"
+        Which weights become the model: the last ones; their average over all rows seen; or the
+        best on the training data so far.
 
-    Attributes
+    See Also
+    --------
+    Perceptron : The textbook rule, whose step is always the same.
+    ROMMA : Margins by constraints instead of shrinking steps.
+    max_margin : The largest margin itself, with a proof.
+
+    References
     ----------
-    classes_, coef_, intercept_, n_iter_, n_mistakes_, stop_reason_, history_
-        As for ``Perceptron``; every update counts as a mistake, also one for a small margin.
+    Gentile (2001), "A new approximate maximal margin classification algorithm", Journal of Machine
+    Learning Research 2, 213-242.
 
     Examples
     --------
@@ -181,29 +195,29 @@ class ALMA(LinearClassifier):
         self.C = C
 
 
+@described_as(ALMA)
 class ROMMA(LinearClassifier):
     """Learn the shortest weights that mend the last row and keep to all that was learnt before.
 
-    Li & Long (2002), "The relaxed online maximum margin algorithm", Machine Learning 46. From zero
-    it makes at most (R/γ)² mistakes, as the perceptron, and usually fewer; on noise, which no
-    weights satisfy, they only grow. A constraint cannot weigh more than another: of weights of rows
-    only 0 matters, with which a row is never seen.
+    The algorithm of Li & Long (2002). From zero it makes at most (R/γ)² mistakes, as the
+    perceptron, and usually fewer; on noise, which no weights satisfy, they only grow. A constraint
+    cannot weigh more than another: of weights of rows only 0 matters, with which a row is never
+    seen.
 
     Parameters
     ----------
     aggressive : bool, default=True
         Whether rows of a margin below 1 are learnt from, and not only mistakes.
-    solution, average_decay, order, fit_intercept, intercept_step, multi_class, max_iter : optional
-        As for ``Perceptron``, but no votes; ten epochs at most unless told.
-    measure, early_stopping, calibrate, validation_fraction, n_iter_no_change : optional
-        As for ``Perceptron``.
-    class_weight, warm_start, n_jobs, random_state, verbose : optional
-        As for ``Perceptron``.
 
-    Attributes
+    See Also
+    --------
+    Perceptron : The textbook rule, whose step is always the same.
+    ALMA : Margins by steps that shrink.
+    PassiveAggressive : Forgets what it does not need for the last row.
+
+    References
     ----------
-    classes_, coef_, intercept_, n_iter_, n_mistakes_, stop_reason_, history_
-        As for ``Perceptron``; every update counts as a mistake, also one for a small margin.
+    Li & Long (2002), "The relaxed online maximum margin algorithm", Machine Learning 46, 361-387.
 
     Examples
     --------
@@ -260,12 +274,12 @@ class ROMMA(LinearClassifier):
         self.aggressive = aggressive
 
 
+@described_as(ALMA)
 class SecondOrderPerceptron(LinearClassifier):
     """Learn as the perceptron does, on data whose correlations were taken out as they were met.
 
-    Cesa-Bianchi, Conconi & Gentile (2005), "A second-order perceptron algorithm", SIAM Journal on
-    Computing 34(3): the weights are A⁻¹v, v the sum of y·x and A that of x·xᵀ over all mistakes. A
-    row of weight 2 is added twice to both.
+    The algorithm of Cesa-Bianchi, Conconi & Gentile (2005): the weights are A⁻¹v, v the sum of y·x
+    and A that of x·xᵀ over all mistakes. A row of weight 2 is added twice to both.
 
     Parameters
     ----------
@@ -274,18 +288,19 @@ class SecondOrderPerceptron(LinearClassifier):
     matrix : {"auto", "full", "diagonal"}, default="auto"
         Whether to keep the whole of A or its diagonal; "auto" is "full" for two classes and up to
         100 columns.
-    solution, average_decay, order, fit_intercept, intercept_step, multi_class, max_iter : optional
-        As for ``Perceptron``, but no votes; ten epochs at most unless
-        told. With the whole matrix more classes are one-vs-rest.
-    measure, early_stopping, calibrate, validation_fraction, n_iter_no_change : optional
-        As for ``Perceptron``.
-    class_weight, warm_start, n_jobs, random_state, verbose : optional
-        As for ``Perceptron``.
+    multi_class : {"argmax", "ovr"}, default="argmax"
+        With over two classes: all together, or one two-class problem per class, which the whole
+        matrix always takes.
 
-    Attributes
+    See Also
+    --------
+    Perceptron : The textbook rule, whose step is always the same.
+    AROW : Learns from small margins, too, and is calmer on noise.
+
+    References
     ----------
-    classes_, coef_, intercept_, n_iter_, n_mistakes_, stop_reason_, history_
-        As for ``Perceptron``; every update counts as a mistake, also one for a small margin.
+    Cesa-Bianchi, Conconi & Gentile (2005), "A second-order perceptron algorithm", SIAM Journal on
+    Computing 34(3), 640-668.
 
     Examples
     --------
@@ -346,27 +361,28 @@ class SecondOrderPerceptron(LinearClassifier):
         self.matrix = matrix
 
 
+@described_as(ALMA)
 class AROW(LinearClassifier):
     """Learn with a confidence in every weight: rare columns move far, frequent ones little.
 
-    Crammer, Kulesza & Dredze (2009), "Adaptive regularization of weight vectors", NIPS, with the
-    diagonal of Σ. The weight of a row divides r.
+    The rule of Crammer, Kulesza & Dredze (2009), with the diagonal of Σ. The weight of a row
+    divides r.
 
     Parameters
     ----------
     r : float, default=1.0
         How slowly confidence grows: larger is calmer.
-    solution, average_decay, order, fit_intercept, intercept_step, multi_class, max_iter : optional
-        As for ``Perceptron``, but no votes; ten epochs at most unless told.
-    measure, early_stopping, calibrate, validation_fraction, n_iter_no_change : optional
-        As for ``Perceptron``.
-    class_weight, warm_start, n_jobs, random_state, verbose : optional
-        As for ``Perceptron``.
 
-    Attributes
+    See Also
+    --------
+    Perceptron : The textbook rule, whose step is always the same.
+    SCW : Confidence in each row instead of a margin of 1.
+    SecondOrderPerceptron : Variances that only mistakes shrink.
+
+    References
     ----------
-    classes_, coef_, intercept_, n_iter_, n_mistakes_, stop_reason_, history_
-        As for ``Perceptron``; every update counts as a mistake, also one for a small margin.
+    Crammer, Kulesza & Dredze (2009), "Adaptive regularization of weight vectors", Advances in
+    Neural Information Processing Systems 22.
 
     Examples
     --------
@@ -424,31 +440,30 @@ class AROW(LinearClassifier):
         self.r = r
 
 
+@described_as(ALMA)
 class SCW(LinearClassifier):
     """Learn so that each row is right with a given confidence, softly.
 
-    Wang, Zhao & Hoi (2012), "Exact soft confidence-weighted learning", ICML, with the diagonal of
-    Σ. The weight of a row multiplies C.
+    The rule of Wang, Zhao & Hoi (2012), with the diagonal of Σ. The weight of a row multiplies C.
 
     Parameters
     ----------
     C : float, default=1.0
         How much a row may matter: smaller is calmer.
     confidence : float, default=0.75
-        η, the probability with which a row is to be right: from ½ to 1, both excluded.
+        The probability η with which a row is to be right: from ½ to 1, both excluded.
     variant : {"I", "II"}, default="I"
         SCW-I or SCW-II, whose loss is squared.
-    solution, average_decay, order, fit_intercept, intercept_step, multi_class, max_iter : optional
-        As for ``Perceptron``, but no votes; ten epochs at most unless told.
-    measure, early_stopping, calibrate, validation_fraction, n_iter_no_change : optional
-        As for ``Perceptron``.
-    class_weight, warm_start, n_jobs, random_state, verbose : optional
-        As for ``Perceptron``.
 
-    Attributes
+    See Also
+    --------
+    Perceptron : The textbook rule, whose step is always the same.
+    AROW : A margin of 1 instead of a confidence.
+
+    References
     ----------
-    classes_, coef_, intercept_, n_iter_, n_mistakes_, stop_reason_, history_
-        As for ``Perceptron``; every update counts as a mistake, also one for a small margin.
+    Wang, Zhao & Hoi (2012), "Exact soft confidence-weighted learning", Proceedings of the 29th
+    International Conference on Machine Learning.
 
     Examples
     --------

@@ -10,6 +10,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
+from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -108,12 +109,18 @@ class LinearClassifier(OnlineClassifier):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows.
-        y : array-like of shape (n_samples,)
-            Their labels.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            Their labels; or, where a row may have any number of labels, 1 for each that it has and
+            0 for the others. Each label is then a two-class problem.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows; they scale the steps, and a row of weight 0 is never seen.
         coef_init, intercept_init : array-like, default=None
             Where to start instead of zero, in the shapes of ``coef_`` and ``intercept_``.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
         """
         self._check_parameters()
         start = coef_init, intercept_init
@@ -121,7 +128,7 @@ class LinearClassifier(OnlineClassifier):
         with self._unchanged_by_errors():
             given = self._prepare(X, y, sample_weight, reset=not going_on)
             if going_on:
-                self._check_going_on(given.classes)
+                self._check_going_on(given.classes, given.rows.codes.ndim == 2)
             if going_on and all(part is None for part in start):
                 states = [state.renewed() for state in self._learner.states]
                 learner = replace(self._learner, states=states, **self._settings(given.rows))
@@ -152,10 +159,20 @@ class LinearClassifier(OnlineClassifier):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As for ``fit``.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
         classes : array-like of shape (n_classes,), default=None
-            All labels that will ever come; needed in the first call.
+            All labels that will ever come; needed in the first call, unless y has a column for
+            each.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, as for ``fit``.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
         """
         first = not self.__sklearn_is_fitted__()
         as_before = self._batches and self._values() == self._learner.parameters
@@ -164,6 +181,8 @@ class LinearClassifier(OnlineClassifier):
         with self._unchanged_by_errors():
             X, y = self._check_rows(X, y, first, None if first else self._learner.dtype)
             refuse_not_finite(X)
+            if y.ndim == 2 and first and classes is None:
+                classes = np.arange(y.shape[1])
             known = self._known_classes(classes, first)
             codes = self._number(y, known)
             weights = self._weigh(known, codes, sample_weight)
@@ -173,7 +192,7 @@ class LinearClassifier(OnlineClassifier):
             elif as_before:
                 learner = self._learner
             else:
-                self._check_going_on(known)
+                self._check_going_on(known, codes.ndim == 2)
                 learner = replace(self._learner, calibration=None, **self._settings(rows))
             count = learner.learn(rows)
             self._learner, self.classes_ = learner, known
@@ -192,6 +211,11 @@ class LinearClassifier(OnlineClassifier):
         y : object
             Its label, one of those that the first call of ``partial_fit`` or ``fit`` knew.
 
+        Returns
+        -------
+        self
+            The fitted classifier.
+
         Examples
         --------
         >>> from rosenblatt import Perceptron
@@ -200,6 +224,7 @@ class LinearClassifier(OnlineClassifier):
         1
         """
         row = self._one_row(x)
+        self._refuse_label_sets("learn_one")
         code = self._learner.codes.get(y)
         if code is None:
             raise ValueError(f"The label {y!r} is not among {self.classes_.tolist()}.")
@@ -219,15 +244,27 @@ class LinearClassifier(OnlineClassifier):
         ----------
         x : array-like of shape (n_features,)
             The row.
+
+        Returns
+        -------
+        object
+            One of ``classes_``.
         """
         row = self._one_row(x)
+        self._refuse_label_sets("predict_one")
         scores = self._learner.score_one(row)
         return self.classes_.item(self._learner.choose(scores)[0])
+
+    def _refuse_label_sets(self, method: str) -> None:
+        """Refuse what knows one label per row."""
+        if self._learner.multilabel:
+            instead = {"learn_one": "partial_fit", "predict_one": "predict"}.get(method, "fit")
+            raise ValueError(f"{method} is for rows of one label each; use {instead}.")
 
     def _take_over_parameters(self, row: Rows) -> None:
         """Go on with parameters that were changed since the last row."""
         self._check_parameters("batch")
-        self._check_going_on(self.classes_)
+        self._check_going_on(self.classes_, self._learner.multilabel)
         rows = TrainingRows.of(row, np.zeros(1, np.intp), None, self._learner.width)
         self._learner = replace(self._learner, calibration=None, **self._settings(rows))
 
@@ -262,25 +299,38 @@ class LinearClassifier(OnlineClassifier):
         Returns
         -------
         ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes, positive means ``classes_[1]``. Scores are not probabilities.
+            For two classes, positive means ``classes_[1]``; where rows may have several labels, it
+            means that a row has this one. Scores are not probabilities.
         """
         X = self._rows_to_score(X)
         if self._learner.votes:
             scores = self._learner.shares(X)
         else:
             scores = X @ self.coef_.T + self.intercept_
-        return scores.ravel() if len(self.classes_) == 2 else scores
+        return scores.ravel() if self._learner.problems == [1] else scores
 
     def predict(self, X: Any) -> Array:
-        """The label of each row.
+        """The label of each row, or 1 for each of the labels that it has and 0 for the others.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_labels)
+            Of ``classes_``, the one with the highest score; or of each whether a row has it.
         """
         scores = self.decision_function(X)
-        return self.classes_[self._learner.choose(scores)]
+        chosen = self._learner.choose(scores)
+        return chosen.astype(np.intp) if self._learner.multilabel else self.classes_[chosen]
+
+    @property
+    def multilabel_(self) -> bool:
+        """Whether a row may have any number of labels."""
+        check_is_fitted(self)
+        return self._learner.multilabel
 
     @available_if(asked_for)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
@@ -322,9 +372,18 @@ class LinearClassifier(OnlineClassifier):
 
         For the theory of two classes, which speaks of these whatever ``solution`` predicts with;
         refused when the run did not start at zero or its steps differed.
+
+        Returns
+        -------
+        weights : ndarray of shape (n_features,)
+            The last w.
+        bias : float
+            The last b.
+        intercept_step : float
+            What a mistake adds to the bias, without the learning rate and the sign.
         """
         check_is_fitted(self)
-        if not self._plain or len(self.classes_) != 2:
+        if not self._plain or len(self.classes_) != 2 or self._learner.multilabel:
             raise ValueError(
                 "The theory is about fit with two classes, from zero, without margin, weights or "
                 "early stopping; fit such a Perceptron."
@@ -342,9 +401,43 @@ class LinearClassifier(OnlineClassifier):
 
     # What comes in
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
+
+    def _check_labels(self, labels: Any, n_rows: int) -> Array:
+        """The labels of so many rows as one list, or which row has which if rows have several."""
+        shape = labels.shape if hasattr(labels, "shape") else np.asarray(labels).shape
+        if len(shape) != 2 or shape[1] < 2:
+            return super()._check_labels(labels, n_rows)
+        if shape[0] != n_rows:
+            raise ValueError(f"X has {n_rows} rows and y {shape[0]}; each row needs its labels.")
+        return indicator_of(labels)
+
+    def _encode(self, y: Array) -> tuple[Array, Array]:
+        """The distinct labels and each row's number among them, or which of them it has."""
+        return super()._encode(y) if y.ndim == 1 else (np.arange(y.shape[1]), y)
+
+    def _number(self, y: Array, classes: Array) -> Array:
+        """Each label's number among the classes, or which of them each row has."""
+        if y.ndim == 1:
+            return super()._number(y, classes)
+        if y.shape[1] != len(classes):
+            raise ValueError(f"y has {y.shape[1]} columns; there are {len(classes)} labels.")
+        return y
+
+    def _weigh(self, classes: Array, codes: Array, sample_weight: ArrayLike | None) -> Array | None:
+        """The weight of each row, or None when all are 1."""
+        if codes.ndim == 2 and self.class_weight is not None:
+            raise ValueError("class_weight is for rows of one label each; give sample_weight.")
+        return super()._weigh(classes, codes, sample_weight)
+
     def _prepare(self, X: Any, y: Any, sample_weight: ArrayLike | None, reset: bool) -> Prepared:
         """Bring rows, labels and weights together."""
         X, y = self._check_rows(X, y, reset, None if reset else self._learner.dtype)
+        if y.ndim == 2 and self.calibrate:
+            raise ValueError("calibrate=True is for rows of one label each; leave it out.")
         holds_out = self.early_stopping or self.calibrate
         if self.order == "first" or holds_out:
             refuse_not_finite(X)  # these may never look at some rows
@@ -376,6 +469,7 @@ class LinearClassifier(OnlineClassifier):
                 f"{type(self).__name__} keeps more than its weights, and starts at zero; leave "
                 "coef_init and intercept_init out."
             )
+        settings["multilabel"] = given.rows.codes.ndim == 2
         return Learner.begin(classes=given.classes, shape=shape, start=start, rule=rule, **settings)
 
     def _rule_for(self, width: int, n_classes: int) -> UpdateRule:
@@ -390,15 +484,18 @@ class LinearClassifier(OnlineClassifier):
         step = float(step) if self.fit_intercept else 0.0
         return {"parameters": self._values(), "intercept_step": step}
 
-    def _check_going_on(self, classes: Array) -> None:
+    def _check_going_on(self, classes: Array, multilabel: bool) -> None:
         """Refuse to go on from another kind of model."""
+        if multilabel != self._learner.multilabel:
+            wanted = "any number of labels" if self._learner.multilabel else "one label"
+            raise ValueError(f"The model was begun with rows of {wanted} each; go on with such.")
         if not np.array_equal(classes, self.classes_):
             raise ValueError(
                 f"warm_start goes on with the classes {self.classes_.tolist()}, and y has "
                 f"{classes.tolist()}; set warm_start=False to start anew."
             )
         rule, before = self._rule_for(self._learner.width, len(classes)), self._learner
-        problems = rule.problems(len(classes), self.multi_class)
+        problems = rule.problems(len(classes), self.multi_class, multilabel)
         same = rule is before.rule and problems == before.problems
         same &= type(before.states[0]) is SOLUTIONS[self.solution]
         same &= getattr(before.states[0], "decay", 0.0) == self.average_decay
@@ -483,6 +580,17 @@ class LinearClassifier(OnlineClassifier):
         restored._plain = model.facts.get("plain") is True
         restored.n_mistakes_ = restored._learner.mistakes
         return restored
+
+
+def indicator_of(y: Any) -> Array:
+    """Which row has which label, of an array or sparse matrix of 0 and 1."""
+    given = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
+    if not np.isin(given, (0, 1)).all():
+        raise ValueError(
+            f"y has {given.shape[1]} columns, and holds more than 0 and 1, which say of each row "
+            "whether it has the label of a column; give one label per row, or such an indicator."
+        )
+    return np.asfortranarray(given, bool)
 
 
 def say(measured: int, epoch: Epoch) -> None:

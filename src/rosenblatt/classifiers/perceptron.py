@@ -8,9 +8,8 @@ from .linear import LinearClassifier
 class Perceptron(LinearClassifier):
     """Learn a linear boundary by correcting mistakes, one row at a time.
 
-    Rosenblatt (1958), "The perceptron", Psychological Review 65(6). With the default parameters
-    it is the textbook algorithm: start at zero, add y·x when y·(w·x + b) <= 0, stop after a pass
-    without a mistake.
+    With the default parameters it is the textbook algorithm (Rosenblatt 1958): start at zero, add
+    y·x when y·(w·x + b) <= 0, stop after a pass without a mistake.
 
     Parameters
     ----------
@@ -85,6 +84,26 @@ class Perceptron(LinearClassifier):
         "zero_weights": one with ``ties="correct"`` from weights of 0, which separate nothing.
     history_ : list of Epoch
         One record per epoch: rows, mistakes, errors (J₁), loss (J), validation_score.
+
+    See Also
+    --------
+    PassiveAggressive : The step that a row needs, for a margin.
+    AROW : The rule for one pass, with a variance of each weight.
+    KernelPerceptron : Boundaries that bend.
+    SequencePerceptron : Tags of the words of a sentence.
+    steps : A record of every update.
+    separability : Whether the run can end.
+
+    References
+    ----------
+    Rosenblatt (1958), "The perceptron: a probabilistic model for information storage and
+    organization in the brain", Psychological Review 65(6), 386-408.
+
+    Freund & Schapire (1999), "Large margin classification using the perceptron algorithm", Machine
+    Learning 37(3), 277-296.
+
+    Gallant (1990), "Perceptron-based learning algorithms", IEEE Transactions on Neural Networks
+    1(2), 179-191.
 
     Examples
     --------

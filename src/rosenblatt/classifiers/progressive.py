@@ -19,6 +19,17 @@ class Progressive:
     ----------
     wrong : ndarray of bool, shape (n_samples,)
         Whether each row was predicted wrongly, in the order of the rows.
+
+    See Also
+    --------
+    progressive : Makes these of a model and rows.
+    rosenblatt.plots.ProgressiveDisplay : Draws them.
+
+    Examples
+    --------
+    >>> seen = Progressive(np.array([True, True, False, False]))
+    >>> seen.error, seen.so_far().round(2).tolist(), seen.over(2).tolist()
+    (0.5, [1.0, 1.0, 0.67, 0.5], [1.0, 0.0])
     """
 
     wrong: Array
@@ -29,7 +40,13 @@ class Progressive:
         return float(self.wrong.mean())
 
     def so_far(self) -> Array:
-        """The error after each row."""
+        """The error after each row.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            The share of the rows up to each that were wrong.
+        """
         return np.asarray(np.cumsum(self.wrong) / np.arange(1, len(self.wrong) + 1))
 
     def over(self, window: int) -> Array:
@@ -39,6 +56,11 @@ class Progressive:
         ----------
         window : int
             How many rows.
+
+        Returns
+        -------
+        ndarray of shape (n_windows,)
+            The share of each window's rows that were wrong.
         """
         told = [(0, 0)]
         windows = Windows(window, lambda rows, wrong: told.append((rows, wrong)))
@@ -75,6 +97,24 @@ def progressive(
         How many rows are predicted before they are learnt from. A model that has seen nothing
         predicts the first class.
 
+    Returns
+    -------
+    Progressive
+        Which rows were wrong.
+
+    See Also
+    --------
+    AROW : What to take for one pass.
+    rosenblatt.plots.ProgressiveDisplay : Draws the error over the rows.
+
+    References
+    ----------
+    Blum, Kalai & Langford (1999), "Beating the hold-out: bounds for k-fold and progressive
+    cross-validation", Proceedings of COLT.
+
+    Dawid (1984), "Present position and potential developments: the prequential approach", Journal
+    of the Royal Statistical Society A 147(2), 278-292.
+
     Examples
     --------
     >>> from rosenblatt import AROW
@@ -84,8 +124,8 @@ def progressive(
     (0.0125, [0.025, 0.0])
     """
     X, y = X if hasattr(X, "shape") else np.asarray(X), np.asarray(y)
-    if batch_size < 1 or X.shape[0] != len(y) or not len(y):
-        raise ValueError("progressive needs rows, as many labels, and a batch_size from 1 up.")
+    if batch_size < 1 or y.ndim != 1 or X.shape[0] != len(y) or not len(y):
+        raise ValueError("progressive needs rows, one label of each, and a batch_size from 1 up.")
     known = encode(y)[0] if classes is None else known_classes(np.asarray(classes))
     codes_of(y, known, where="y: ")
     wrong = np.zeros(len(y), bool)

@@ -34,6 +34,16 @@ class Step(NamedTuple):
         After the update, in the shapes of ``coef_`` and ``intercept_`` (one row for two classes).
     cosine, new_cosine : float
         Of the angle between x and the (right class's) weights before and after; NaN at zero.
+
+    See Also
+    --------
+    steps : Yields these.
+
+    Examples
+    --------
+    >>> step = next(steps([[2.0, 1.0], [-1.0, 1.0]], [1, -1], order="fixed"))
+    >>> step.row, step.label, step.activation, step.new_bias.tolist()
+    (0, np.int64(1), 0.0, [1.0])
     """
 
     epoch: int
@@ -63,10 +73,26 @@ def steps(
 
     Parameters
     ----------
-    X, y, sample_weight, coef_init, intercept_init
-        As for ``Perceptron.fit``.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The rows.
+    y : array-like of shape (n_samples,)
+        Their labels.
+    sample_weight : array-like of shape (n_samples,), default=None
+        Weights of the rows, as for ``Perceptron.fit``.
+    coef_init, intercept_init : array-like, default=None
+        Where to start instead of zero.
     **parameters
         As for ``Perceptron``.
+
+    Returns
+    -------
+    iterator of Step
+        One record for each update; the run goes on as they are taken.
+
+    See Also
+    --------
+    Perceptron : Learns the same without records.
+    rosenblatt.plots.LearningAnimation : Draws every update.
 
     Examples
     --------

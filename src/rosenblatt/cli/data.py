@@ -23,19 +23,19 @@ Format = Annotated[
 ]
 Label = Annotated[
     str | None,
-    typer.Option(help="The label's column: name or number.", metavar="COLUMN", **READING),
+    typer.Option(help="The label: a name or number.", metavar="COLUMN", **READING),
 ]
 Header = Annotated[
     bool | None,
     typer.Option("--header/--no-header", help="The first row holds names.", **READING),
 ]
 First = Annotated[
-    int | None, typer.Option(help="The first index of svmlight: 0 or 1.", metavar="N", **READING)
+    int | None, typer.Option(help="svmlight's first index: 0, 1.", metavar="N", **READING)
 ]
 
 Threads = Annotated[
     int | None,
-    typer.Option(help="How many threads read (one per core).", metavar="N", **READING),
+    typer.Option(help="Threads that read (all cores).", metavar="N", **READING),
 ]
 
 

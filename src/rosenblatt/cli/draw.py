@@ -166,6 +166,13 @@ def lab(
     no_browser: Annotated[
         bool, typer.Option("--no-browser", help="Only print the address.")
     ] = False,
+    host: Annotated[
+        str, typer.Option(help="Where to listen, for a class.", metavar="HOST")
+    ] = "127.0.0.1",
+    token_file: Annotated[
+        Path | None,
+        typer.Option(help="What visitors must know.", metavar="FILE", show_default=False),
+    ] = None,
 ) -> None:
     """Place points and watch it learn, on a page in the browser; Ctrl-C ends it.
 
@@ -174,9 +181,14 @@ def lab(
     rosenblatt lab iris
 
     rosenblatt lab points.csv --port 8080 --no-browser
+
+    rosenblatt lab --host 0.0.0.0 --token-file token.txt
     """
+    from ..doors import is_loopback, token_in
     from ..lab.server import serve
     from ..lab.state import of_data
 
-    start = of_data(data)
-    serve(start, port, not no_browser)
+    if token_file is None and not is_loopback(host):
+        raise ValueError(f"Others can reach {host}; name a file with a token (--token-file).")
+    token = None if token_file is None else token_in(token_file)
+    serve(of_data(data), port, not no_browser, host, token)

@@ -122,7 +122,7 @@ class RuleOptions:
     ] = None
     C: Annotated[
         float | None,
-        typer.Option("--C", help="pa, scw: how much a row may do (1).", metavar="NUMBER", **RULE),
+        typer.Option("--C", help="pa, scw: what a row may do (1).", metavar="NUMBER", **RULE),
     ] = None
     loss: Annotated[
         Loss | None,
@@ -130,11 +130,11 @@ class RuleOptions:
     ] = None
     alpha: Annotated[
         float | None,
-        typer.Option(help="alma: share of the margin to give up (0.9).", metavar="NUMBER", **RULE),
+        typer.Option(help="alma: margin to give up (0.9).", metavar="NUMBER", **RULE),
     ] = None
     aggressive: Annotated[
         bool | None,
-        typer.Option(help="romma: from small margins, too (yes).", metavar=" ", **RULE),
+        typer.Option(help="romma: small margins too (yes).", metavar=" ", **RULE),
     ] = None
     a: Annotated[
         float | None,
@@ -142,7 +142,7 @@ class RuleOptions:
     ] = None
     matrix: Annotated[
         Matrix | None,
-        typer.Option(help="second-order: auto, full, diagonal.", metavar="NAME", **RULE),
+        typer.Option(help="second-order: full or diagonal.", metavar="NAME", **RULE),
     ] = None
     r: Annotated[
         float | None, typer.Option("--r", help="arow: how calm (1).", metavar="NUMBER", **RULE)
@@ -192,9 +192,7 @@ class LearningOptions(RuleOptions):
     ] = None
     order: Annotated[
         Order | None,
-        typer.Option(
-            help="each, once, fixed, active … (each; stream: fixed).", metavar="HOW", **LEARNING
-        ),
+        typer.Option(help="each, once, fixed … (each; stream: fixed).", metavar="HOW", **LEARNING),
     ] = None
     epochs: Annotated[
         int | None, typer.Option(help="The most passes (10).", metavar="N", **LEARNING)
@@ -268,6 +266,10 @@ class ReadingOptions:
     """How a file becomes rows."""
 
     label: Label = None
+    labels_separator: Annotated[
+        str | None,
+        typer.Option(help="Between several labels, as ;.", metavar="TEXT", **READING),
+    ] = None
     text: Annotated[
         list[str] | None,
         typer.Option(help="A column of text (repeatable).", metavar="COLUMN", **READING),
@@ -290,11 +292,11 @@ class ReadingOptions:
     ] = None
     bits: Annotated[
         int | None,
-        typer.Option(help="Hash to 2^N columns (18; text 20).", metavar="N", **READING),
+        typer.Option(help="2^N columns (18; text 20).", metavar="N", **READING),
     ] = None
     cross: Annotated[
         list[str] | None,
-        typer.Option(help="Products of columns A,B (repeatable).", metavar="A,B", **READING),
+        typer.Option(help="Products of A,B (repeatable).", metavar="A,B", **READING),
     ] = None
     pairs: Annotated[
         bool,
@@ -306,11 +308,11 @@ class ReadingOptions:
     ] = "auto"
     ignore: Annotated[
         list[str] | None,
-        typer.Option(help="A column to leave out (repeatable).", metavar="COLUMN", **READING),
+        typer.Option(help="Leave out (repeatable).", metavar="COLUMN", **READING),
     ] = None
     id: Annotated[
         str | None,
-        typer.Option(help="Names the rows, beside predictions.", metavar="COLUMN", **READING),
+        typer.Option(help="Names the rows in predictions.", metavar="COLUMN", **READING),
     ] = None
     format: Annotated[str | None, typer.Option(help=FORMAT_HELP, metavar="NAME", **READING)] = None
     header: Header = None
@@ -323,9 +325,7 @@ class ReadingOptions:
     ] = 0
     cache: Annotated[
         bool,
-        typer.Option(
-            "--cache", help="Keep the parsed rows beside the file.", metavar=" ", **READING
-        ),
+        typer.Option("--cache", help="Keep the rows beside the file.", metavar=" ", **READING),
     ] = False
     threads: Threads = None
 
@@ -338,6 +338,7 @@ class ReadingOptions:
         return {
             "format": self.format,
             "label": self.label,
+            "labels_separator": self.labels_separator,
             "text": tuple(self.text or ()),
             "category": tuple(self.category or ()),
             "ngrams": None if self.ngrams is None else lengths(self.ngrams),

@@ -4,13 +4,22 @@ import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import compress
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .data import FORMAT_HELP, Header, Threads, check_output
-from .saying import about_classes, about_columns, count, errors, table
+from .saying import (
+    about_classes,
+    about_columns,
+    count,
+    errors,
+    kinds_in,
+    table,
+    table_of_labels,
+)
 from .sequences import inspect_sequences, predict_sequences, score_sequences, tagger_in
 
 if TYPE_CHECKING:
@@ -55,7 +64,7 @@ def predict(
         return
     given: dict[str, Any] = {"format": kind, "header": header, "threads": threads}
     learner, reader = learner_and_reader(model, data, labels=False, **given)
-    names = [f"{in_one_line(name)}\n" for name in learner.classes.tolist()]
+    say = lines_for(learner, reader.parser.recipe.labels_separator)
     probable = probabilities_of(learner, model) if show_probabilities else None
     with open_output(output) as out:
         for batch, activations in scored(learner, reader):
@@ -64,11 +73,24 @@ def predict(
                 table = shown.reshape(len(shown), -1).tolist()
                 lines = [" ".join(f"{value:.9g}" for value in row) + "\n" for row in table]
             else:
-                lines = [names[code] for code in learner.choose(activations).tolist()]
+                lines = say(learner.choose(activations))
             if batch.ids is not None:
                 ids = (in_one_line(name).replace("\t", "\\t") for name in batch.ids)
                 lines = [f"{name}\t{line}" for name, line in zip(ids, lines, strict=True)]
             out.write("".join(lines))
+
+
+def lines_for(learner: "Learner", separator: str | None) -> Callable[[Any], list[str]]:
+    """What writes the labels that were chosen, a row in a line, with the separator between."""
+    names = [in_one_line(name) for name in learner.classes.tolist()]
+    if not learner.multilabel:
+        return lambda codes: [f"{names[code]}\n" for code in codes.tolist()]
+
+    def lines(chosen: Any) -> list[str]:
+        pairs = (compress(names, row) for row in chosen.tolist())
+        return [(separator or ",").join(labels) + "\n" for labels in pairs]
+
+    return lines
 
 
 def refuse_for_taggers(**options: Any) -> None:
@@ -119,7 +141,7 @@ def score(
         print(json.dumps({"data": data, **found.as_dict()}))
         return
     print(f"{data}: {errors(found.score)}.")
-    print("\n".join(table(found)))
+    print("\n".join(table_of_labels(found) if learner.multilabel else table(found)))
 
 
 def inspect(
@@ -186,7 +208,7 @@ def about_model(model: "Model", coef: Any) -> list[str]:
     }
     kind = "A perceptron" if model.estimator == "Perceptron" else model.estimator
     lines = [
-        f"{kind} for {len(model.classes)} classes: {about_classes(model)}",
+        f"{kind} for {len(model.classes)} {kinds_in(model)}: {about_classes(model)}",
         *about_columns(FeatureRecipe(**model.features.get("recipe", {}))),
         f"{count(coef.shape[1], 'feature')}, {coef.dtype}; solution {parameters['solution']}",
         "; ".join(f"{name} {value}" for name, value in how.items() if value is not None),
@@ -217,8 +239,10 @@ def about_scores(model: "Model") -> list[str]:
     """How a score comes about and what it says."""
     if model.parameters["solution"] == "vote":
         return ["A score is the share of votes of all weights there were; the last of them:"]
-    first, second = (str(label) for label in model.classes[:2])
-    if len(model.classes) == 2:
+    first, second = (str(label) for label in (*model.classes[:2], "")[:2])
+    if model.is_multilabel:
+        says = f"one for each label ({first}, …), and above 0 a row has it"
+    elif len(model.classes) == 2:
         says = f"above 0 says {second}, else {first}"
     else:
         says = f"one for each class ({first}, {second}, …), and the largest wins"

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..evaluation import Evaluation, Score
+    from ..evaluation import ClassScore, Evaluation, LabelSetEvaluation, Score
     from ..reading.recipe import FeatureRecipe
     from ..storage.model import Model
 
@@ -23,8 +23,11 @@ def count(number: int, thing: str) -> str:
 
 
 def errors(score: "Score") -> str:
-    """An error in words."""
-    return f"error {score.error:.2%}: {score.errors:,} of {count(score.rows, 'row')}"
+    """An error in words; where rows may have several labels, what is wrong, and F1."""
+    said = f"error {score.error:.2%}: {score.errors:,} of {count(score.rows, 'row')}"
+    if score.micro_f1 is None:
+        return said
+    return f"{said} without exactly their labels; micro F1 {score.micro_f1:.4f}"
 
 
 def why(stop_reason: str, updates: int, epochs: int, seconds: float, made: str = "mistake") -> str:
@@ -46,17 +49,34 @@ def table(evaluation: "Evaluation", most: int = 20) -> list[str]:
     classes = evaluation.by_class()
     if len(classes) > most:
         return [f"Macro F1 {evaluation.macro_f1:.4f} over {len(classes)} classes."]
+    area = evaluation.roc_auc
+    return [
+        *by_class(classes, "class"),
+        f"Macro F1 {evaluation.macro_f1:.4f}" + ("." if area is None else f", ROC AUC {area:.4f}."),
+        *confusion(evaluation, [str(one.label) for one in classes]),
+    ]
+
+
+def table_of_labels(evaluation: "LabelSetEvaluation", most: int = 20) -> list[str]:
+    """How well each label is found, and all of them together."""
+    classes = evaluation.by_class()
+    lines = by_class(classes, "label") if len(classes) <= most else []
+    return [
+        *lines,
+        f"Micro F1 {evaluation.micro_f1:.4f}, macro F1 {evaluation.macro_f1:.4f} over "
+        f"{count(len(classes), 'label')}; Hamming loss {evaluation.hamming_loss:.4f}.",
+    ]
+
+
+def by_class(classes: list["ClassScore"], heading: str) -> list[str]:
+    """How well each class is found."""
     names = [str(one.label) for one in classes]
-    wide = max(map(len, [*names, "class"]))
-    lines = [f"{'class':<{wide}}  precision  recall      F1        rows"]
+    wide = max(map(len, [*names, heading]))
+    lines = [f"{heading:<{wide}}  precision  recall      F1        rows"]
     for name, one in zip(names, classes, strict=True):
         numbers = f"{one.precision:9.2%}{one.recall:8.2%}{one.f1:8.4f}{one.rows:12,d}"
         lines.append(f"{name:<{wide}}  {numbers}")
-    area = evaluation.roc_auc
-    lines.append(
-        f"Macro F1 {evaluation.macro_f1:.4f}" + ("." if area is None else f", ROC AUC {area:.4f}.")
-    )
-    return lines + confusion(evaluation, names)
+    return lines
 
 
 def confusion(evaluation: "Evaluation", names: list[str], most: int = 10) -> list[str]:
@@ -107,7 +127,14 @@ def about_columns(recipe: "FeatureRecipe") -> list[str]:
     }
     found = columns_in(recipe)
     lines = [f"{words[kind]}: {listed(found[kind])}" for kind in words if kind in found]
-    return ([f"Label: {recipe.label}"] if isinstance(recipe.label, str) else []) + lines
+    if not isinstance(recipe.label, str):
+        return lines
+    if recipe.labels_separator is None:
+        return [f"Label: {recipe.label}", *lines]
+    return [
+        f"Labels: {recipe.label} (any number, with {recipe.labels_separator!r} between)",
+        *lines,
+    ]
 
 
 def about_tuning(facts: dict[str, Any], spell: Callable[[str, Any], str]) -> list[str]:
@@ -132,6 +159,11 @@ def about_text(recipe: "FeatureRecipe") -> str:
         size = f"{shortest}-{longest}" if longest > shortest else str(longest)
         said.append(f"{size} {of}{'s' if longest > 1 else ''}")
     return ", ".join([*said, f"{recipe.counts} counts", *["tf-idf"] * recipe.weighs_rare])
+
+
+def kinds_in(model: "Model") -> str:
+    """What the classes of a model are called: labels, where a row may have several."""
+    return "labels" if model.is_multilabel else "classes"
 
 
 def in_words(names: list[str], last: str) -> str:

@@ -50,16 +50,13 @@ class DoorOptions:
 
     def token(self) -> str | None:
         """What requests must know: needed where others than this computer can send some."""
-        from ..service.server import is_loopback
+        from ..doors import is_loopback, token_in
 
         path = self.token_file
         if path is not None:
             if self.no_token:
                 raise ValueError("--token-file and --no-token do not go together; leave one out.")
-            token = path.read_text("utf-8").strip()
-            if len(token) < 16 or not token.isascii() or not token.isprintable():
-                raise ValueError(f"{path} must hold a token of 16 or more ASCII letters.")
-            return token
+            return token_in(path)
         if not is_loopback(self.host) and not self.no_token:
             raise ValueError(
                 f"Others can reach {self.host}; name a file with a token (--token-file), or let "
@@ -161,9 +158,10 @@ def serve(
     new = begin.model()
     if grow and not learn:
         raise ValueError("--grow needs --learn; add it.")
+    from ..doors import is_loopback
     from ..service.app import Doors
     from ..service.learning import Keeping
-    from ..service.server import ServerOptions, is_loopback
+    from ..service.server import ServerOptions
     from ..service.server import serve as serve_model
 
     token = given.token()

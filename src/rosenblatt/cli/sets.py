@@ -1,6 +1,5 @@
 """What someone reads who trains on a built-in set for the first time."""
 
-from dataclasses import asdict
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +60,7 @@ class Study:
         from ..progress import say
 
         counts = {"training": score_of(model, self.table), "cross_validation": self.held_out}
-        said = {name: score and asdict(score) for name, score in counts.items()}
+        said = {name: score and score.as_dict() for name, score in counts.items()}
         say("found", **said, separable=self.separable)
 
     def tell(self, model: "Model") -> None:
@@ -88,7 +87,9 @@ def score_of(model: "Model", table: Any) -> "Score":
     from ..learner import Learner
     from ..reading.reader import read
 
-    return evaluate(Learner.of(model), read(table, features=model.features["recipe"])).score
+    reader = read(table, features=model.features["recipe"])
+    score: Score = evaluate(Learner.of(model), reader).score
+    return score
 
 
 def separable_classes(table: Any) -> dict[str, bool | None]:

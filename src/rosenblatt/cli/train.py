@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Any
 from .data import Data, SetOptions, is_built_in, source_of
 from .groups import grouped
 from .options import LearningOptions, ReadingOptions, ResultOptions, Solution
-from .saying import about_classes, about_columns, about_tuning, columns_in, count, errors, why
+from .saying import (
+    about_classes,
+    about_columns,
+    about_tuning,
+    columns_in,
+    count,
+    errors,
+    kinds_in,
+    why,
+)
 from .sequences import SequenceOptions, is_of_sentences, train_sequences
 
 if TYPE_CHECKING:
@@ -146,6 +155,8 @@ def train_on_file(
         options = {"features": initial.features["recipe"], **same}
     source = source_of(data)
     reader = read_otherwise(source, options)
+    if result.plot is not None and reader.multilabel:
+        raise ValueError("--plot draws rows of one label each, and these may have several.")
     training = training_of(result, learning, reading.cache, not reader.rereadable)
     training.initial = initial
     if result.resume:
@@ -274,7 +285,7 @@ def tell(
     if result.test is not None:
         reader = read(result.test, features=model.features["recipe"], threads=threads)
         found = evaluate(Learner.of(model), reader)
-        tested, unknown = found.score, int(found.confusion[-1].sum())
+        tested, unknown = found.score, found.unknown
         if unknown:
             those = f"{count(unknown, 'row')} of {result.test}"
             sentence = f"{those} with labels that the model does not know count as errors."
@@ -292,7 +303,7 @@ def tell_words(
     updates = sum(state.mistakes for state in model.states)
     made = "mistake" if updates == sum(epoch.errors for epoch in model.history) else "update"
     rows, features = count(model.facts["rows"], "row"), len(model.states[0].weights)
-    classes = f"{len(model.classes)} classes: {about_classes(model)}"
+    classes = f"{len(model.classes)} {kinds_in(model)}: {about_classes(model)}"
     tell_line(f"{name}: {rows}, {features:,} features, {classes}")
     if model.estimator != "Perceptron":
         tell_line(f"By {model.estimator}, solution {model.parameters['solution']}.")
@@ -328,7 +339,7 @@ def tell_json(
         mistakes=sum(state.mistakes for state in model.states),
         seconds=round(seconds, 6),
         held_out=model.facts.get("held_out"),
-        test=tested and {"rows": tested.rows, "errors": tested.errors},
+        test=tested and tested.as_dict(),
     )
 
 

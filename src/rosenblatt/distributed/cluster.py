@@ -19,7 +19,17 @@ T = TypeVar("T")
 
 
 class WorkersLostError(RuntimeError):
-    """There is nobody left to learn."""
+    """There is nobody left to learn.
+
+    See Also
+    --------
+    fit : Raises it when ``patience`` seconds have gone by without a worker.
+
+    Examples
+    --------
+    >>> issubclass(WorkersLostError, RuntimeError)
+    True
+    """
 
 
 def connected(address: str) -> Client:

@@ -14,6 +14,7 @@ from ..classifiers.base import seed_of
 from ..classifiers.linear import LinearClassifier
 from ..labels import UnknownLabelError
 from ..parameters import CLUSTER, Parameter, ParameterError, check
+from ..sequences.classifier import SequencePerceptron
 from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.rules import UpdateRule
@@ -22,11 +23,12 @@ from .cluster import Cluster, WorkersLostError
 from .job import Job, without_weights
 from .partitions import FilePartition, Partitions, partitions_of
 from .rounds import Round, printing
+from .sentences import fit_sentences
 from .survey import classes_of, coder_for, learner_for, prepare, refuse_weightless, surveyed
 
 
 def fit(
-    estimator: LinearClassifier,
+    estimator: LinearClassifier | SequencePerceptron,
     X: Any,
     y: Any = None,
     *,
@@ -40,18 +42,19 @@ def fit(
     patience: float = 30.0,
     report: Callable[[Round], None] | None = None,
     **reading: Any,
-) -> LinearClassifier:
+) -> LinearClassifier | SequencePerceptron:
     """Fit a linear classifier to data on a Dask cluster by iterative parameter mixing.
 
-    McDonald, Hall & Mann (2010), "Distributed training strategies for the structured perceptron",
-    NAACL. The model depends on the data, their partitions and ``random_state`` only, not on how
-    many workers there are or which of them die. One partition gives exactly what
-    ``estimator.fit`` does.
+    After McDonald, Hall & Mann (2010). The model depends on the data, their partitions and
+    ``random_state`` only, not on how many workers there are or which of them die. One partition
+    gives exactly what ``estimator.fit`` does.
 
     Parameters
     ----------
-    estimator : Perceptron or one of the family
+    estimator : Perceptron or one of the family, or SequencePerceptron
         What to fit, with ``solution`` "last" or "average" and ``order`` "each", "once" or "fixed".
+        A tagger takes dask bags of sentences and of their tags as X and y, or files of sentences,
+        and besides only ``client``, ``patience`` and ``report``.
     X : dask array, dask data frame, dask bag of paths, path, pattern, folder or list of these
         The rows. Arrays may have dense or CSR blocks; a file is a partition.
     y : dask array or series, array or str, default=None
@@ -78,13 +81,45 @@ def fit(
     report : callable, default=None
         Called with a Round after each epoch; without it, ``verbose`` prints a line.
     **reading
-        Of files: the options of ``read``, such as ``label`` and ``text``.
+        Of files: the options of ``read``, such as ``label`` and ``text``; of files of sentences
+        ``label`` and ``format``.
 
     Returns
     -------
-    LinearClassifier
+    LinearClassifier or SequencePerceptron
         The estimator, with ``mixing_`` besides its usual attributes.
+
+    See Also
+    --------
+    predict : Labels on the cluster.
+    Mixing : What ``mixing_`` tells.
+    rosenblatt.train : The same on one machine, in a stream.
+
+    References
+    ----------
+    McDonald, Hall & Mann (2010), "Distributed training strategies for the structured perceptron",
+    Proceedings of NAACL, 456-464.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from distributed import Client
+    >>> from rosenblatt import Perceptron
+    >>> rows, labels = np.array([[2.0], [3.0], [-1.0], [-2.0]]), np.array([1, 1, 0, 0])
+    >>> with Client(processes=False, n_workers=1, dashboard_address=None):
+    ...     model = fit(Perceptron(order="fixed"), da.from_array(rows, 2), da.from_array(labels, 2))
+    >>> model.stop_reason_, model.mixing_.rows
+    ('separated', (2, 2))
     """
+    lines = report is None and estimator.verbose
+    told = printing(estimator.max_iter) if lines else nullcontext(report or (lambda _: None))
+    if isinstance(estimator, SequencePerceptron):
+        others = sample_weight, classes, mix, checkpoint, mode, resume
+        if others != (None, None, None, None, "mixing", False):
+            raise TypeError("A SequencePerceptron takes X, y, client, patience and report only.")
+        with told as tell:
+            return fit_sentences(estimator, X, y, Cluster(client, patience), tell, **reading)
     if not isinstance(estimator, LinearClassifier):
         raise TypeError(f"{type(estimator).__name__} cannot be trained on a cluster.")
     parameters, rule = estimator.get_params(deep=False), estimator._rule
@@ -94,8 +129,6 @@ def fit(
     data = partitions_of(X, y, sample_weight, parameters["intercept_step"] == "radius", reading)
     kept = Kept(type(estimator).__name__, checkpoint, resume)
     training = Training(parameters, rule, data, mode, mix, classes, kept)
-    lines = report is None and estimator.verbose
-    told = printing(estimator.max_iter) if lines else nullcontext(report or (lambda _: None))
     with estimator._unchanged_by_errors(), told as tell:
         take_over(estimator, training.run(cluster, tell))
     for note in data.notes(cluster):

@@ -192,6 +192,11 @@ def files_of(X: Any, reading: dict[str, Any]) -> Partitions:
     if not groups:
         raise ValueError("There are no files to learn from.")
     reader = read(groups[0][0], **reading)
+    if reader.multilabel:
+        raise ValueError(
+            "A cluster learns from rows of one label each, and these may have several; train on "
+            "one machine."
+        )
     kept = "skip_bad", "dtype", "batch_bytes", "threads"
     same: dict[str, Any] = {"threads": 1}  # other parts have the other cores
     same |= {name: reading[name] for name in kept if name in reading}

@@ -23,13 +23,20 @@ def predict(model: Perceptron, X: Any, **reading: Any) -> Any:
     ----------
     model : Perceptron
         Fitted, here or elsewhere.
-    X, **reading
-        As for ``fit``; of files, the features are made as the model's were.
+    X : dask array, dask data frame, dask bag of paths, path, pattern, folder or list of these
+        The rows.
+    **reading
+        Of files: the options of ``read``, such as ``label`` and ``text``; features are made as the
+        model's were.
 
     Returns
     -------
     dask array, or dask series for a data frame
         Nothing is computed yet.
+
+    See Also
+    --------
+    score : How many come out right.
 
     Examples
     --------
@@ -57,8 +64,21 @@ def score(model: Perceptron, X: Any, y: Any = None, **reading: Any) -> float:
     ----------
     model : Perceptron
         Fitted, here or elsewhere.
-    X, y, **reading
-        As for ``fit``.
+    X : dask array, dask data frame, dask bag of paths, path, pattern, folder or list of these
+        The rows.
+    y : dask array or series, array or str, default=None
+        Their labels, or the name of a column of a data frame; None for files.
+    **reading
+        Of files: the options of ``read``, such as ``label`` and ``text``.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    See Also
+    --------
+    predict : The labels themselves.
 
     Examples
     --------
@@ -82,6 +102,11 @@ def score(model: Perceptron, X: Any, y: Any = None, **reading: Any) -> float:
 def without_training(model: Perceptron) -> Perceptron:
     """The model without what only training needs."""
     light, learner = copy.copy(model), model._learner
+    if learner.multilabel:
+        raise ValueError(
+            "A cluster predicts one label of each row, and this model any number; use its own "
+            "predict on each part."
+        )
     if not learner.votes:
         pairs = [state.coefficients() for state in learner.states]
         states = [Last(weights, bias, rule=learner.rule) for weights, bias in pairs]

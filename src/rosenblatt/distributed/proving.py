@@ -32,15 +32,36 @@ def separability(
 
     Parameters
     ----------
-    X, y, client, **reading
-        As for ``fit``.
+    X : dask array, dask data frame, dask bag of paths, path, pattern, folder or list of these
+        The rows.
+    y : dask array or series, array or str, default=None
+        Their labels, or the name of a column of a data frame; None for files.
     fit_intercept : bool, default=True
         False asks about hyperplanes through the origin.
+    client : distributed.Client, default=None
+        The cluster; without one, the client made last.
+    **reading
+        Of files: the options of ``read``, such as ``label`` and ``text``.
 
     Returns
     -------
     Separable, Inseparable or Undecided
         As ``rosenblatt.separability``; rows are numbered through all partitions.
+
+    See Also
+    --------
+    rosenblatt.separability : The same on one machine.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from distributed import Client
+    >>> rows, labels = np.array([[2.0], [3.0], [-1.0], [-2.0]]), np.array([1, 1, 0, 0])
+    >>> with Client(processes=False, n_workers=1, dashboard_address=None):
+    ...     verdict = separability(da.from_array(rows, 2), da.from_array(labels, 2))
+    >>> type(verdict).__name__, verdict.verify(rows, labels)
+    ('Separable', True)
     """
     cluster = Cluster(client)
     reading = reading if is_collection(X) else {"dtype": np.float64, **reading}

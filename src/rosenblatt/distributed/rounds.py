@@ -25,6 +25,16 @@ class Round(NamedTuple):
         What was sent between tasks: weights to the workers, sums up the tree.
     seconds : float
         How long it took.
+
+    See Also
+    --------
+    Mixing : All rounds of a model.
+
+    Examples
+    --------
+    >>> one = Round(Epoch(1, 100, 7, 7, 3.5), (4, 3), 3.5, 1_600, 0.02)
+    >>> sum(one.mistakes) == one.epoch.mistakes
+    True
     """
 
     epoch: Epoch
@@ -51,6 +61,16 @@ class Mixing(NamedTuple):
     radius, margin : float or None
         R, and the margin that the last weights attain, both with the bias as one more coordinate;
         known when two plain classes were separated.
+
+    See Also
+    --------
+    fit : Leaves it in ``mixing_``.
+
+    Examples
+    --------
+    >>> made = Mixing("mixing", "uniform", (50, 50), (), 0.0)
+    >>> sum(made.rows), made.margin
+    (100, None)
     """
 
     mode: str

@@ -7,7 +7,6 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse import csr_array
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -26,13 +25,14 @@ from .device import (
     DeviceScorer,
     DeviceTask,
     checked_there,
+    like,
     lives_there,
     on_card,
     on_host,
     rows_there,
 )
 from .forms import AllClasses, EachClass
-from .gram import ROWS_AT_ONCE, Gram, parts, scores_overflow
+from .gram import ROWS_AT_ONCE, Gram, gamma_of, parts, scores_overflow
 from .growing import GrowingTask
 from .state import DualState
 from .task import DualTask
@@ -41,9 +41,9 @@ from .task import DualTask
 class KernelPerceptron(OnlineClassifier):
     """Learn a boundary that is linear in the feature space of a kernel, by correcting mistakes.
 
-    Freund & Schapire (1999), "Large margin classification using the perceptron algorithm", Machine
-    Learning 37(3); the idea is of Aizerman, Braverman & Rozonoer (1964). The updates are those of
-    the algorithm that takes one row at a time, at the speed of matrix products.
+    The dual form of Freund & Schapire (1999), an idea of Aizerman, Braverman & Rozonoer (1964). The
+    updates are those of the algorithm that takes one row at a time, at the speed of matrix
+    products.
 
     Parameters
     ----------
@@ -121,6 +121,25 @@ class KernelPerceptron(OnlineClassifier):
     history_ : list of Epoch
         One record per epoch: rows, mistakes, errors (J₁), loss (J).
 
+    See Also
+    --------
+    Perceptron : Without a kernel, for many more rows.
+    PerceptronNetwork : The other road past a line.
+
+    References
+    ----------
+    Freund & Schapire (1999), "Large margin classification using the perceptron algorithm", Machine
+    Learning 37(3), 277-296.
+
+    Aizerman, Braverman & Rozonoer (1964), "Theoretical foundations of the potential function method
+    in pattern recognition learning", Automation and Remote Control 25, 821-837.
+
+    Orabona, Keshet & Caputo (2009), "Bounded kernel-based online learning", Journal of Machine
+    Learning Research 10, 2643-2666: the projectron.
+
+    Dekel, Shalev-Shwartz & Singer (2008), "The forgetron: a kernel-based perceptron on a budget",
+    SIAM Journal on Computing 37(5), 1342-1372.
+
     Examples
     --------
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
@@ -195,6 +214,11 @@ class KernelPerceptron(OnlineClassifier):
             Their labels.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows; they scale the steps, and a row of weight 0 is never seen.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
         """
         self._check_parameters()
         with self._unchanged_by_errors():
@@ -216,10 +240,19 @@ class KernelPerceptron(OnlineClassifier):
 
         Parameters
         ----------
-        X, y, sample_weight
-            As for ``fit``.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
         classes : array-like of shape (n_classes,), default=None
             All labels that will ever come; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows, as for ``fit``.
+
+        Returns
+        -------
+        self
+            The fitted classifier.
         """
         self._check_parameters("batch")
         first = not self.__sklearn_is_fitted__()
@@ -275,6 +308,11 @@ class KernelPerceptron(OnlineClassifier):
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows, or their kernel values with all training rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Of ``classes_``, the one with the highest score.
         """
         scores = self.decision_function(X)
         return self.classes_[chosen(scores, self.ties)]
@@ -402,7 +440,9 @@ class KernelPerceptron(OnlineClassifier):
         self._policy = None if self.budget is None else self.budget_policy
         check_ties(self.ties, len(classes), not self._together)
         self._gamma_given = self.gamma
-        self._gram = Gram(self.kernel, self.degree, self._gamma(X), self.coef0)
+        self._gram = Gram(
+            self.kernel, self.degree, gamma_of(self.gamma, self.kernel, X), self.coef0
+        )
         step = self.intercept_step
         if step == "radius":
             step = max(
@@ -413,21 +453,6 @@ class KernelPerceptron(OnlineClassifier):
         outputs = 1 if len(classes) == 2 else len(classes)
         first = on_host(X[:0]) if lives_there(X) else X
         self._state = DualState.empty(outputs, self._gram.pick(first, np.zeros(0, np.int64)))
-
-    def _gamma(self, X: Any) -> float:
-        """The parameter gamma as a number."""
-        if self.gamma == "scale" and self.kernel not in ("rbf", "poly", "sigmoid"):
-            return 1.0  # which has none
-        if self.gamma == "scale":
-            with np.errstate(over="ignore", invalid="ignore"):
-                spread = variance(X)
-            if not np.isfinite(spread):
-                raise ValueError(
-                    'gamma="scale" needs the variance of X, which is beyond what float64 can hold; '
-                    "scale the columns, or give a number."
-                )
-            return 1 / (X.shape[1] * spread) if spread > 0 else 1.0
-        return 1 / X.shape[1] if self.gamma in (None, "auto") else float(self.gamma)
 
     def _task(self, X: Any, codes: Array, weights: Array | None) -> DualTask:
         """What there is to learn, from the state as it is."""
@@ -570,22 +595,3 @@ def follow(model: KernelPerceptron, X: Any, y: ArrayLike) -> tuple[DualTask, Run
     model._check_parameters()
     task = model._task(*model._prepare(X, y, None))
     return task, model._run(task, model.order, model.max_iter)
-
-
-def like(support: Any, X: Any) -> Any:
-    """X in the layout of the support, dense or sparse; on a GPU all is dense."""
-    if hasattr(support, "indptr") == hasattr(X, "indptr") or lives_there(X):
-        return X
-    return csr_array(X) if hasattr(support, "indptr") else X.toarray()
-
-
-def variance(X: Any) -> float:
-    """The variance of all numbers of X, in double precision and around their mean."""
-    size = X.shape[0] * X.shape[1]
-    values = X.data if hasattr(X, "indptr") else X
-    mean = float(values.sum(dtype=np.float64)) / size
-    total = 0.0
-    for begin in range(0, len(values), ROWS_AT_ONCE):  # without a copy of the whole
-        apart = values[begin : begin + ROWS_AT_ONCE].astype(np.float64).ravel() - mean
-        total += float(apart @ apart)
-    return float((total + (size - values.size) * mean * mean) / size)

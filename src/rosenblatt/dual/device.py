@@ -10,6 +10,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from ..kernels.linear import UPDATE, Updates
 from ..rows import Array, to_dense
@@ -35,6 +36,13 @@ def lives_there(X: Any) -> bool:
         return True
     device = getattr(X, "__dlpack_device__", None)
     return device is not None and not isinstance(X, np.ndarray) and int(device()[0]) == 2
+
+
+def like(support: Any, X: Any) -> Any:
+    """X in the layout of the support, dense or sparse; on a GPU all is dense."""
+    if hasattr(support, "indptr") == hasattr(X, "indptr") or lives_there(X):
+        return X
+    return csr_array(X) if hasattr(support, "indptr") else X.toarray()
 
 
 @cache

@@ -134,3 +134,31 @@ def scores_overflow(row: int) -> ValueError:
         f"The scores of row {row} are beyond what float64 can hold (infinity); scale X down or use "
         "a smaller degree, gamma or coef0."
     )
+
+
+def gamma_of(gamma: float | str | None, kernel: Any, X: Any) -> float:
+    """The parameter gamma as a number, of rows that are to be learnt from."""
+    if gamma == "scale" and kernel not in ("rbf", "poly", "sigmoid"):
+        return 1.0  # which has none
+    if gamma == "scale":
+        with np.errstate(over="ignore", invalid="ignore"):
+            spread = variance(X)
+        if not np.isfinite(spread):
+            raise ValueError(
+                'gamma="scale" needs the variance of X, which is beyond what float64 can hold; '
+                "scale the columns, or give a number."
+            )
+        return 1 / (X.shape[1] * spread) if spread > 0 else 1.0
+    return 1 / X.shape[1] if gamma in (None, "auto") else float(gamma)
+
+
+def variance(X: Any) -> float:
+    """The variance of all numbers of X, in double precision and around their mean."""
+    size = X.shape[0] * X.shape[1]
+    values = X.data if hasattr(X, "indptr") else X
+    mean = float(values.sum(dtype=np.float64)) / size
+    total = 0.0
+    for begin in range(0, len(values), ROWS_AT_ONCE):  # without a copy of the whole
+        apart = values[begin : begin + ROWS_AT_ONCE].astype(np.float64).ravel() - mean
+        total += float(apart @ apart)
+    return float((total + (size - values.size) * mean * mean) / size)

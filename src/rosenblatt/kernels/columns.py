@@ -60,6 +60,13 @@ def largest(values, indices, sizes):
 
 
 @compiled
+def count(indices, counts):
+    """Count how often each column occurs."""
+    for k in range(len(indices)):
+        counts[indices[k]] += 1
+
+
+@compiled
 def multiply(values, indices, factors, out):
     """Set out to the values times the factors of their columns; those without one stay."""
     for k in range(len(values)):

@@ -111,16 +111,19 @@ def ends_item(c):
 
 
 @compiled
-def svmlight(buffer, stop, cursor, labels, rows, first, limit, lenient, labelled):
+def svmlight(buffer, stop, cursor, labels, label_starts, rows, first, limit, lenient, labelled):
     """Rows of lines ``label qid:number index:value … # comment``.
 
     The columns are index - first, below limit, each above the last; what is beyond the limit is
     left out if one is ``lenient``. Unless ``labelled``, a label may be absent, and is then not a
-    number.
+    number. Where there is room for ``label_starts``, a row has any number of labels, ``1,4,7``,
+    which begin and end as these say.
     """
     values, indices, starts = rows
     at, row, k, lines, ignored, error, _ = cursor
-    base, room = address(buffer), min(len(labels), len(starts) - 1)
+    several = len(label_starts) > 0
+    room = min(len(label_starts) - 1 if several else len(labels), len(starts) - 1)
+    base, last = address(buffer), 0
     line, stop = base + at, last_line_end(base + at, base + stop)
     i, error = line, 0
     while line < stop:
@@ -129,35 +132,74 @@ def svmlight(buffer, stop, cursor, labels, rows, first, limit, lenient, labelled
             if row == room:
                 error = FULL
                 break
-            labels[row], i, queries, error = svmlight_label(i, labelled)
+            if several:
+                i, last, error = svmlight_labels(i, labels, label_starts[row])
+            else:
+                labels[row], i, error = svmlight_label(i, labelled)
+            if error == 0:
+                i, queries, error = svmlight_query(i)
             if error == 0:
                 i, end, error = svmlight_features(i, k, values, indices, first, limit, lenient)
             if error != 0:
                 break
             row, k, ignored = row + 1, end, ignored + queries
             starts[row] = k
+            if several:
+                label_starts[row] = last
         line, lines = line_end(i) + 1, lines + 1
     return stopped(base, line, i, (row, k, lines, ignored), error)
 
 
 @inlined
 def svmlight_label(i, labelled):
-    """The label at i, where the features begin, how many queries there are, and an error."""
+    """The label at i, where it ends, and an error."""
     label, end = number(i, DOUBLE)
     if not labelled and (byte(end) == COLON or byte(end) == LETTER_Q):
         label, end = np.nan, i
     elif end == i or not ends_item(byte(end)):
-        return label, end, 0, LABELS if end > i and byte(end) == COMMA else LABEL
+        return label, end, LABELS if end > i and byte(end) == COMMA else LABEL
     if math.isinf(label):
-        return label, i, 0, LABEL
-    i = after_blanks(end)
+        return label, i, LABEL
+    return label, end, 0
+
+
+@inlined
+def svmlight_labels(i, labels, k):
+    """Write the labels from i on to the places from k on; where both end, and an error."""
+    _, end = digits(i, NOTHING)
+    if byte(i) == LETTER_Q or (end > i and byte(end) == COLON):
+        return i, k, 0  # features: there are none
+    return label_list(i, labels, k)
+
+
+@inlined
+def label_list(i, labels, k):
+    """Write labels with commas between them to the places from k on; where both end, an error."""
+    label, end = number(i, DOUBLE)
+    while True:
+        if end == i or math.isinf(label):
+            return i, k, LABEL
+        if k == len(labels):
+            return i, k, FULL
+        labels[k] = label
+        k += 1
+        if byte(end) != COMMA:
+            return end, k, 0 if ends_item(byte(end)) else LABEL
+        i = end + 1
+        label, end = number(i, DOUBLE)
+
+
+@inlined
+def svmlight_query(i):
+    """Where the features begin after the label that ends at i, how many queries, and an error."""
+    i = after_blanks(i)
     if byte(i) != LETTER_Q:
-        return label, i, 0, 0
+        return i, 0, 0
     if byte(i + 1) == LETTER_I and byte(i + 2) == LETTER_D and byte(i + 3) == COLON:
         _, end = digits(i + 4, NOTHING)
         if end > i + 4 and ends_item(byte(end)):
-            return label, end, 1, 0
-    return label, i, 0, QUERY
+            return end, 1, 0
+    return i, 0, QUERY
 
 
 @inlined
@@ -199,15 +241,18 @@ NAME_ENDS = np.array([chr(c) in "\0\t\n\v\f\r :|" for c in range(256)])
 
 
 @compiled
-def vowpal_wabbit(buffer, stop, cursor, labels, weights, rows, groups, mask, names):
+def vowpal_wabbit(buffer, stop, cursor, labels, label_starts, weights, rows, groups, mask, names):
     """Rows of lines ``label importance base 'tag |namespace:scale name:value … |namespace …``.
 
     All but the bar may be missing: a label is then not a number, and the others are 1. A value's
-    group is the first letter of its namespace, as in Vowpal Wabbit, or a space.
+    group is the first letter of its namespace, as in Vowpal Wabbit, or a space. Where there is room
+    for ``label_starts``, a row has any number of labels, as in svmlight.
     """
     values, indices, starts = rows
     at, row, k, lines, ignored, error, _ = cursor
-    base, room = address(buffer), min(len(labels), len(weights), len(starts) - 1)
+    several = len(label_starts) > 0
+    room = len(label_starts) - 1 if several else len(labels)
+    base, room, last = address(buffer), min(room, len(weights), len(starts) - 1), 0
     line, stop = base + at, last_line_end(base + at, base + stop)
     i, error = line, 0
     while line < stop:
@@ -216,11 +261,18 @@ def vowpal_wabbit(buffer, stop, cursor, labels, weights, rows, groups, mask, nam
             if row == room:
                 error = FULL
                 break
-            labels[row], weights[row], i, bases, error = vw_label(i)
+            if several:
+                i, last, error = vw_labels(i, labels, label_starts[row])
+            if error == 0:
+                label, weights[row], i, bases, error = vw_label(i, several)
             if error == 0:
                 i, end, error = vw_features(i, base, stop, k, values, indices, groups, mask, names)
             if error != 0:
                 break
+            if several:
+                label_starts[row + 1] = last
+            else:
+                labels[row] = label
             row, k, ignored = row + 1, end, ignored + bases
             starts[row] = k
         line, lines = line_end(i) + 1, lines + 1
@@ -228,11 +280,27 @@ def vowpal_wabbit(buffer, stop, cursor, labels, weights, rows, groups, mask, nam
 
 
 @inlined
-def vw_label(i):
-    """The label and the importance at i, where the features begin, how many bases, and an error."""
-    label, weight, count = np.nan, 1.0, 0
+def vw_labels(i, labels, k):
+    """Write the labels from i on to the places from k on; where the rest begins, and an error."""
+    end = i
+    while not (ends_field(byte(end)) or byte(end) == BAR or byte(end) == 0):
+        end += 1
+    if byte(i) == QUOTE or byte(end) == BAR or end == i:
+        return i, k, 0  # a tag, or features: there are none
+    i, k, error = label_list(i, labels, k)
+    return (after_blanks(i) if error == 0 else i), k, error
+
+
+@inlined
+def vw_label(i, labelled):
+    """The label and the importance at i, where the features begin, how many bases, and an error.
+
+    If it is ``labelled`` already, the importance comes first.
+    """
+    label, weight, count = np.nan, 1.0, 1 if labelled else 0
     while byte(i) != BAR and byte(i) != NEWLINE:
         x, end = number(i, DOUBLE)
+        several = count == 0 and end > i and byte(end) == COMMA
         if end > i and ends_field(byte(end)) and count < 3:
             if math.isinf(x) or (count == 1 and x < 0):
                 return label, weight, i, 0, LABEL if count == 0 else WEIGHT
@@ -248,7 +316,8 @@ def vw_label(i):
             if byte(end) == 0:
                 return label, weight, end, 0, NUL
             if byte(i) != QUOTE and byte(end) != BAR:
-                return label, weight, i, 0, WEIGHT if count == 1 else LABEL
+                error = LABELS if several else WEIGHT if count == 1 else LABEL
+                return label, weight, i, 0, error
         i = after_blanks(end)
     return label, weight, i, 1 if count == 3 else 0, 0
 

@@ -347,6 +347,13 @@ def weigh(first, stop, grams, values, indices):
             values[t] = values[t] / math.sqrt(total)
 
 
+@compiled
+def weigh_rows(starts, grams, values, indices):
+    """Make of the counts of rows what they are to be, as if that had been known when they were."""
+    for row in range(len(starts) - 1):
+        weigh(starts[row], starts[row + 1], grams, values, indices)
+
+
 def text(
     data: np.ndarray,
     offsets: np.ndarray,

@@ -1,16 +1,27 @@
 """One run's choices: a form, and the parameters of the estimator that makes it."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from ..classifiers.perceptron import Perceptron
 from ..dual.classifier import KernelPerceptron
-from ..parameters import KERNEL, LINEAR, Parameter, check_ranges, choice, whole_number
+from ..networks.classifier import PerceptronNetwork
+from ..parameters import KERNEL, LINEAR, NETWORK, Parameter, check_ranges, choice, whole_number
+from ..rows import Array
 
 MOST_EPOCHS = 1_000
+MOST_UNITS = 40
 LARGEST_START = 1e6
-FORMS = {"bias": "with a bias", "origin": "through the origin", "kernel": "dual, with a kernel"}
+FORMS = {
+    "bias": "with a bias",
+    "origin": "through the origin",
+    "lifted": "with a third feature",
+    "kernel": "dual, with a kernel",
+    "network": "network that grows",
+}
 DOCUMENTS: dict[str, dict[str, str]] = {  # docs/textbook.md has the whole table
     "000": {"form": "bias", "order": "each", "ties": "positive", "intercept_step": "1"},
     "001": {"form": "origin", "order": "first", "ties": "negative"},
@@ -37,10 +48,19 @@ HINTS = {
     "gamma": "The larger, the closer a Gaussian kernel follows single points.",
     "degree": "The degree of the polynomial kernel.",
     "start": "Where learning starts; empty is zero. The handles on the plane set it, too.",
+    "third": "What is added to x₁ and x₂, so that a plane in space bends the line.",
+    "growth": "What a new unit of the network is for, and what it sees.",
+    "unit": "How each unit of the network is trained.",
+    "lift": "Whether units see points of the plane, or of a sphere, where their lines are circles.",
+    "max_units": "The network stops to grow at so many units.",
     "max_iter": "The run stops after so many epochs, separated or not.",
     "random_state": "The same seed gives the same permutations.",
 }
 KERNELS = KERNEL["kernel"]
+THIRDS: dict[str, Callable[[Array], Array]] = {  # of a point of the plane
+    "product": lambda X: X[:, 0] * X[:, 1],
+    "square": lambda X: X[:, 0] * X[:, 0] + X[:, 1] * X[:, 1],
+}
 
 
 def start_of(text: str) -> tuple[float, float, float] | None:
@@ -63,6 +83,13 @@ TABLE: Mapping[str, Parameter] = {  # the estimators' own, but for what a page n
         "",
         f"w₁,w₂,b, three numbers up to {LARGEST_START:,.0f}, or empty",
         lambda text: not text or start_of(text) is not None,
+    ),
+    "third": choice("product", *THIRDS),
+    **{name: NETWORK[name] for name in ("growth", "unit", "lift")},
+    "max_units": Parameter(
+        20,
+        f"1 to {MOST_UNITS} units",
+        lambda value: whole_number(value) and value <= MOST_UNITS,
     ),
     "max_iter": LINEAR["max_iter"]._replace(
         wanted=f"1 to {MOST_EPOCHS:,} epochs",
@@ -87,20 +114,29 @@ class Choices:
 
     @property
     def straight(self) -> bool:
-        """Whether the boundary is a line, in the dual form too."""
-        return bool(self["form"] != "kernel" or self["kernel"] == "linear")
+        """Whether the boundary is a line, in the dual form too, or a plane of three features."""
+        return bool(
+            self["form"] in ("bias", "origin", "lifted")
+            or (self["form"] == "kernel" and self["kernel"] == "linear")
+        )
+
+    def rows(self, X: Array) -> Array:
+        """Points of the plane as the estimator sees them."""
+        if self["form"] != "lifted":
+            return X
+        return np.column_stack([X, THIRDS[self["third"]](X)])
 
     @property
     def start(self) -> tuple[Any, Any]:
         """``coef_init`` and ``intercept_init`` of ``fit``: a line to start from, or None twice."""
-        found = None if self["form"] == "kernel" else start_of(self["start"])
+        found = start_of(self["start"]) if self["form"] in ("bias", "origin") else None
         if found is None:
             return None, None
         return [list(found[:2])], None if self["form"] == "origin" else [found[2]]
 
     def parameters(self) -> dict[str, Any]:
         """Of the estimator, those that differ from its defaults."""
-        table = KERNEL if self["form"] == "kernel" else LINEAR
+        table = {"kernel": KERNEL, "network": NETWORK}.get(self["form"], LINEAR)
         unused = {"degree"} if self["kernel"] != "poly" else set()
         if self["form"] == "origin" or self["intercept_step"] == "1":
             unused.add("intercept_step")
@@ -112,8 +148,9 @@ class Choices:
         }
 
     def estimator_class(self) -> Any:
-        """Perceptron, or its dual form."""
-        return KernelPerceptron if self["form"] == "kernel" else Perceptron
+        """Perceptron, its dual form, or a network of them."""
+        others: dict[str, Any] = {"kernel": KernelPerceptron, "network": PerceptronNetwork}
+        return others.get(self["form"], Perceptron)
 
     def estimator(self, **changed: Any) -> Any:
         """What makes this run when it is fitted."""

@@ -3,7 +3,7 @@
 import io
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,12 +19,52 @@ LARGEST = 1e6  # a page draws no larger numbers well
 DIGITS = 3  # of generated points: short enough to read, and to share in an address
 
 
+class Chosen(NamedTuple):
+    """Which columns of a file are drawn and which is the label, and what else could be."""
+
+    drawn: tuple[str, ...] = ()
+    label: str = ""
+    numbers: tuple[str, ...] = ()
+    columns: tuple[str, ...] = ()
+
+
+OF_ITSELF = Chosen()
+OWN_COLUMNS = ("x1", "x2")  # of files that the page saves, which are as they should be
+AS_CSV: dict[str, Any] = {"format": "csv", "dtype": np.float64, "scale": "none"}
+
+
 class Points(NamedTuple):
-    """Rows of two columns, their labels -1 and +1, and what should be said about them."""
+    """Rows of two columns, their labels -1 and +1, and what should be said about them.
+
+    ``columns`` and ``classes`` (of +1 first) are what they are called, if anything.
+    """
 
     X: Array
     y: Array
     note: str = ""
+    columns: tuple[str, ...] = ()
+    classes: tuple[str, ...] = ()
+    choice: Chosen | None = None
+    """Of a file."""
+    halved: bool = False
+    """Whether half of each class is held out."""
+
+    @property
+    def learnt(self) -> Array:
+        """The numbers of the rows that are learnt from."""
+        place = np.zeros(len(self.y), int)
+        for label in (-1, 1):
+            place[self.y == label] = np.arange(np.sum(self.y == label))
+        return np.flatnonzero((place % 2 == 0) | (not self.halved))
+
+    @property
+    def held(self) -> Array:
+        """The numbers of the others."""
+        return np.setdiff1d(np.arange(len(self.y)), self.learnt)
+
+    def taken(self, rows: Array) -> "Points":
+        """Some of the rows, all to learn from."""
+        return self._replace(X=self.X[rows], y=self.y[rows], halved=False)
 
 
 class SetOptions(NamedTuple):
@@ -33,6 +73,8 @@ class SetOptions(NamedTuple):
     size: int = 40
     gap: float = 0.2
     seed: int = 0
+    noise: float = 0.0
+    """The share of labels that are flipped."""
 
 
 def blobs(options: SetOptions) -> Points:
@@ -82,31 +124,34 @@ def nothing(options: SetOptions) -> Points:
     return Points(np.empty((0, 2)), np.empty(0, int))
 
 
+PETALS = "petal length, cm", "petal width, cm"
+
+
 def iris(options: SetOptions) -> Points:
     """Petals of setosa (+1) and of the other two kinds of iris."""
     X, y = scikit_learn_set("iris")
-    return Points(X[:, 2:], np.where(y == 0, 1, -1), "Petal length and width; setosa is +1.")
+    return Points(X[:, 2:], np.where(y == 0, 1, -1), "", PETALS, ("setosa", "others"))
 
 
 def virginica(options: SetOptions) -> Points:
     """Petals of virginica (+1) and versicolor, which overlap."""
     X, y = scikit_learn_set("iris")
-    note = "Petal length and width; virginica is +1, versicolor −1."
-    return Points(X[50:, 2:], np.where(y[50:] == 2, 1, -1), note)
+    kinds = "virginica", "versicolor"
+    return Points(X[50:, 2:], np.where(y[50:] == 2, 1, -1), "", PETALS, kinds)
 
 
 def breast_cancer(options: SetOptions) -> Points:
     """Two measures of 569 tumours; benign is +1."""
     X, y = scikit_learn_set("breast_cancer")
-    note = "Mean radius and mean texture; benign is +1, malignant −1."
-    return Points(X[:, :2], np.where(y == 1, 1, -1), note)
+    columns = "mean radius", "mean texture"
+    return Points(X[:, :2], np.where(y == 1, 1, -1), "", columns, ("benign", "malignant"))
 
 
 def wine(options: SetOptions) -> Points:
     """Alcohol and flavanoids of the first kind of wine (+1) and the other two."""
     X, y = scikit_learn_set("wine")
-    note = "Alcohol and flavanoids; the first kind is +1."
-    return Points(X[:, [0, 6]], np.where(y == 0, 1, -1), note)
+    columns = "alcohol", "flavanoids"
+    return Points(X[:, [0, 6]], np.where(y == 0, 1, -1), "", columns, ("first kind", "others"))
 
 
 def scikit_learn_set(name: str) -> tuple[Array, Array]:
@@ -127,11 +172,11 @@ class Set(NamedTuple):
 
 
 SETS: dict[str, Set] = {
-    "blobs": Set("blobs", "Generators", blobs, ("size", "gap", "seed")),
-    "circles": Set("circles", "Generators", circles, ("size", "seed")),
-    "moons": Set("moons", "Generators", moons, ("size", "seed")),
+    "blobs": Set("blobs", "Generators", blobs, ("size", "gap", "seed", "noise")),
+    "circles": Set("circles", "Generators", circles, ("size", "seed", "noise")),
+    "moons": Set("moons", "Generators", moons, ("size", "seed", "noise")),
     "xor": Set("XOR", "Generators", xor),
-    "500-then-500": Set("500, then 500", "Generators", one_then_other, ("gap", "seed")),
+    "500-then-500": Set("500, then 500", "Generators", one_then_other, ("gap", "seed", "noise")),
     "iris": Set("iris: setosa", "Built-in", iris),
     "virginica": Set("iris: virginica", "Built-in", virginica),
     "breast-cancer": Set("breast cancer", "Built-in", breast_cancer),
@@ -142,6 +187,7 @@ RANGES = {
     "size": ("The number of points", 2, MOST_POINTS),
     "gap": ("The margin between blobs", -2, 5),
     "seed": ("A seed", 0, 2**32 - 1),
+    "noise": ("The share of flipped labels", 0, 0.5),
 }
 
 
@@ -153,20 +199,24 @@ def made(name: str, options: SetOptions) -> Points:
         if not low <= value <= high:
             raise ValueError(f"{what} must be from {low:,} to {high:,}; got {value:,}.")
     points = SETS[name].make(options)
-    if SETS[name].options:
-        return points._replace(X=points.X.round(DIGITS))
-    return points
+    if not SETS[name].options:
+        return points
+    order = np.random.default_rng([options.seed, 1]).permutation(len(points.y))
+    y, flipped = points.y.copy(), order[: round(options.noise * len(order))]
+    y[flipped] *= -1
+    return points._replace(X=points.X.round(DIGITS), y=y)
 
 
-def from_text(text: bytes, name: str) -> Points:
+def from_text(text: bytes, name: str, chosen: Chosen = OF_ITSELF) -> Points:
     """The points of a CSV file that was dropped on the page."""
     refuse_large(len(text), name)
     if not text.strip():
         raise ValueError(f"{name} is empty; a CSV file with two columns and a label is needed.")
     try:
-        label = label_column(text, name)
-        reader = read(io.BytesIO(text), format="csv", label=label, dtype=np.float64, scale="none")
-        return of_two_columns(reader, name)
+        label = chosen.label or label_column(text, name)
+        return of_table(
+            lambda **options: read(io.BytesIO(text), **AS_CSV, **options), label, chosen
+        )
     except ValueError as error:
         raise ValueError(str(error).replace("the stream", name)) from None
 
@@ -199,10 +249,27 @@ def from_file(path: str) -> Points:
         refuse_large(file.stat().st_size, path)
         if file.suffix.lower() == ".csv":
             return from_text(file.read_bytes(), path)
-    return of_two_columns(read(path, dtype=np.float64, scale="none"), path)
+    return of_two_columns(read(path, dtype=np.float64, scale="none"), path, Chosen())
 
 
-def of_two_columns(reader: Reader, name: str) -> Points:
+def of_table(opened: Callable[..., Reader], label: str | int, chosen: Chosen) -> Points:
+    """Two columns of numbers of a table and its labels; those chosen, or the first two."""
+    reader = opened(label=label)
+    name, columns = "the stream", [each for each, _ in reader.columns or ()]
+    numbers = [each for each, kind in reader.columns or () if kind == "number"]
+    if len(numbers) < 2:
+        have = f"only one column of numbers, {numbers[0]!r}" if numbers else "no column of numbers"
+        raise ValueError(f"{name} has {have}, beside the label; the lab draws two and a label.")
+    drawn = list(dict.fromkeys([*(each for each in chosen.drawn if each in numbers), *numbers]))[:2]
+    label = str(reader.features()["label"])
+    choice = Chosen(tuple(drawn), label, tuple(numbers), (*columns, label))
+    if len(columns) > 2:
+        reader = opened(label=label, ignore=[each for each in columns if each not in drawn])
+    backwards = columns.index(drawn[0]) > columns.index(drawn[1])
+    return of_two_columns(reader, name, choice, backwards)
+
+
+def of_two_columns(reader: Reader, name: str, choice: Chosen, backwards: bool = False) -> Points:
     """The first two columns of a file and its labels, as the page can draw them."""
     if reader.hashed:
         raise ValueError(f"{name} has columns of words; the lab draws two columns of numbers.")
@@ -212,16 +279,37 @@ def of_two_columns(reader: Reader, name: str) -> Points:
         raise ValueError(f"{name} has missing numbers; fill them or leave these rows out.")
     if X.shape[1] < 2:
         raise ValueError(f"{name} has one column of numbers; the lab draws two and a label.")
-    notes = []
-    if X.shape[1] > 2:
-        notes.append(f"The first two of {X.shape[1]} columns are drawn and learnt from.")
+    X = X[:, 1::-1] if backwards else X[:, :2]
+    y, classes, said = coded(labels, name)
+    points = checked(Points(X, y, classes=classes, choice=choice), name)
+    if choice.drawn == OWN_COLUMNS:  # saved by the page
+        return points._replace(note=said)
+    called = (f"column {int(one) + 1}" if one.isdigit() else one for one in choice.drawn)
+    names = tuple(map(plain, called)) or ("column 1", "column 2")
+    of_more = f" (of {len(choice.numbers)} columns of numbers)" if len(choice.numbers) > 2 else ""
+    note = f"{names[0]} and {names[1]}{of_more} are standardised: mean 0, standard deviation 1."
+    return points._replace(X=standardised(X), columns=names, note=f"{note} {said}")
+
+
+def standardised(X: Array) -> Array:
+    """Columns less their means, by their standard deviations, in few digits."""
+    spread = X.std(axis=0)
+    return np.asarray(((X - X.mean(axis=0)) / np.where(spread > 0, spread, 1.0)).round(DIGITS))
+
+
+def coded(labels: Array, name: str) -> tuple[Array, tuple[str, ...], str]:
+    """Labels as -1 and +1, what they are called, and what should be said about them."""
     classes = sorted(set(labels.tolist()))
     if len(classes) < 2:
         raise ValueError(f"{name} has only one class, {classes[0]!r}; two are needed.")
     others = f"{classes[0]} is −1." if len(classes) == 2 else "all others are −1."
-    notes.append(f"{classes[-1]} is +1, {others}")
-    points = Points(X[:, :2], np.where(labels == classes[-1], 1, -1), " ".join(notes))
-    return checked(points, name)
+    called = plain(str(classes[-1])), plain(str(classes[0])) if len(classes) == 2 else "others"
+    return np.where(labels == classes[-1], 1, -1), called, f"{classes[-1]} is +1, {others}"
+
+
+def plain(name: str) -> str:
+    """A name that an axis, a legend and an address can hold."""
+    return " ".join(name.replace(";", ",").split())[:40]
 
 
 def checked(points: Points, name: str = "This set") -> Points:

@@ -8,7 +8,7 @@ function alphas(side, k) {
   return found;
 }
 
-const shows_alphas = (run) => run.choices.form === "kernel" || form.elements.dual.checked;
+const shows_alphas = (run) => run.choices.form === "kernel" || (form.elements.dual.checked && !run.units?.length);
 
 function draw_alphas(side, run, k) {
   if (!shows_alphas(run)) return set("alpha", side, NOTHING);
@@ -21,16 +21,16 @@ function draw_alphas(side, run, k) {
 }
 
 function words_of_alphas(side, run, k, at) {
-  if (run.choices.form === "kernel" || !form.elements.dual.checked || !k) return "";
+  if (["kernel", "network"].includes(run.choices.form) || !form.elements.dual.checked || !k) return "";
   const most = [...alphas(side, k)].sort((a, b) => b[1] - a[1]), eta = run.choices.eta0;
   const terms = most.slice(0, 3).map(([row, count]) => {
     const sign = points.data.label[row] === "+1" ? "+" : "−";
-    return `${sign} ${count}·${pair(points.data.x[row], points.data.y[row])}`;
+    return `${sign} ${count}·${tuple(row_of(run, row))}`;
   });
   const rest = most.length > 3 ? ` + ${most.length - 3} more` : "";
   const begun = run.choices.start ? "w₀ + " : "", rate = eta === 1 ? "" : `${short(eta)}·`;
   const sum = terms.join(" ").replace(/^\+ /, "") + rest;
-  return `<p class="rule">w = ${begun}${rate}Σ αᵢyᵢxᵢ = ${begun}${rate ? `${rate}[${sum}]` : sum} = <b>${pair(at("w1"), at("w2"))}</b></p>`;
+  return `<p class="rule">w = ${begun}${rate}Σ αᵢyᵢxᵢ = ${begun}${rate ? `${rate}[${sum}]` : sum} = <b>${tuple(weights_at(at))}</b></p>`;
 }
 
 // What a mistake does in the dual form

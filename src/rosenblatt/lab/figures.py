@@ -69,9 +69,12 @@ SCRATCH = (
     "meet",
     "w",
     "angle",
+    "units",
+    "names",
     "alpha",
     "grip",
     "lit",
+    "held",
 )
 NO_REGIONS: dict[str, Any] = {"image": [], "x": [], "y": [], "size": []}
 
@@ -102,6 +105,8 @@ class Pane:
         self.figure.axis.axis_line_color = self.figure.axis.major_tick_line_color = LINE
         self.figure.axis.minor_tick_line_color = None
         self.figure.axis.major_label_text_color = FAINT
+        self.figure.axis.axis_label_text_font_style = "normal"
+        self.figure.axis.axis_label_standoff = 2
         self.figure.tags = [self.trace, self.visits, self.wrong, self.curves]  # drawn by no glyph
         self._draw_run()
         self._draw_points(points)
@@ -136,6 +141,7 @@ class Pane:
             "xs", "ys", line_color=HOT, line_width=1.6, line_dash="2 3", source=at["ray"]
         )
         plot.multi_line("xs", "ys", line_color=HOT, line_width=2, source=at["arc"])
+        plot.multi_line("xs", "ys", line_color="colour", line_width="size", source=at["units"])
         plot.multi_line("xs", "ys", line_color=HOT, line_width=2.4, source=at["proof"])
         plot.add_layout(
             Arrow(
@@ -175,6 +181,7 @@ class Pane:
         )
         self.points = plot.scatter("x", "y", source=points, **style)
         self.points.nonselection_glyph = self.points.glyph
+        plot.scatter("x", "y", size=6, fill_color="#ffffff", line_color=None, source=at["held"])
         plot.scatter(
             "x", "y", size=26, fill_color=None, line_color=HOT, line_width=3, source=at["now"]
         )
@@ -185,6 +192,7 @@ class Pane:
         plot.text("x1", "y1", text="text", x_offset=8, y_offset=-4, source=at["w"], **words)
         words |= {"text_color": HOT, "text_align": "center", "text_baseline": "middle"}
         plot.text("x", "y", text="text", source=at["angle"], **words)
+        plot.text("x", "y", text="text", source=at["names"], **words | {"text_color": "colour"})
         plot.scatter("x", "y", fill_color=None, line_color=HOT, line_width=5, source=at["lit"])
         plot.scatter(
             "x",
@@ -198,10 +206,15 @@ class Pane:
         words |= {"text_color": INK, "text_align": "left", "text_baseline": "bottom"}
         plot.text("x", "y", text="text", x_offset=6, y_offset=-5, source=at["alpha"], **words)
         tool = PointDrawTool(renderers=[self.points], empty_value="")  # the page labels it
+        self.draw = tool
         wheel = WheelZoomTool(zoom_on_axis=False)
         plot.add_tools(tool, wheel)
         plot.toolbar.active_scroll = wheel
         plot.toolbar.active_tap = plot.toolbar.active_drag = tool
+
+    def freeze(self) -> None:
+        """Points are no longer placed, dragged and removed."""
+        self.figure.tools = [tool for tool in self.figure.tools if tool is not self.draw]
 
     def show(self, trace: Trace | None, view: View) -> None:
         """Send a run to the browser, or that there is none."""

@@ -75,8 +75,6 @@ def curved(
 
     The first of both is empty, for nothing learnt.
     """
-    from contourpy import contour_generator
-
     reach = GRID_REACH * view.half
     x = np.linspace(view.x - reach, view.x + reach, GRID)
     y = np.linspace(view.y - reach, view.y + reach, GRID)
@@ -86,6 +84,13 @@ def curved(
         tell("Drawing", number / len(scores))
         values = score(places).reshape(GRID, GRID)
         regions.append(np.sign(zoom(values, FINER, order=1)).astype(np.int8))
-        found: Any = contour_generator(x, y, values).lines(0.0)
-        curves.append(list(found))
+        curves.append(contours(x, y, values))
     return regions, curves
+
+
+def contours(x: Array, y: Array, values: Array) -> list[Array]:
+    """The lines on which values of a grid are 0."""
+    from contourpy import contour_generator
+
+    found: Any = contour_generator(x, y, values).lines(0.0)
+    return list(found)

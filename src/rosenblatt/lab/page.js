@@ -12,7 +12,7 @@ const sides = [
 const lab = {
   moment: 0, last: 0, runs: [null, null], // what is shown
   asked: 0, answered: 0, waiting: null, // the exchange with the engine
-  csv: "", address: "", brush: "+1", stop: -1, timer: null, sides,
+  csv: "", address: "", brush: "+1", stop: -1, timer: null, gesture: 0, sides,
 };
 window.lab = Object.assign(lab, { ask, show }); // for the tests
 
@@ -21,6 +21,7 @@ let editing = null;
 // Asking and being answered
 
 function ask(request) {
+  if (facts.saved) return;
   if (lab.asked !== lab.answered) {
     lab.waiting = request; // the latest one counts
     if (performance.now() - lab.since > 1000) end_work();
@@ -61,8 +62,11 @@ function open_address(address) {
 function address_of_form() {
   const items = new URLSearchParams();
   for (const [name, value] of new FormData(form)) if (name !== "brush") items.set(name, value);
-  if (items.get("data") === "points") items.set("points", written_points());
-  return items.toString();
+  if (items.get("data") === "points") {
+    items.set("points", written_points());
+    for (const name of ["columns", "classes"]) if (lab[name]?.length) items.set(name, lab[name].join(";"));
+  }
+  return items.toString().replaceAll("+", "%20");
 }
 
 function written_points() {
@@ -80,7 +84,7 @@ function answered() {
   if (!next) say(told.message, told.failed);
   if (told.failed && !lab.opening && !next) take_back();
   else if (told.failed && !next) fill_form(lab.address);
-  for (const [name, file] of Object.entries(told.files ?? {})) save(name, "image/gif", Uint8Array.from(atob(file), (c) => c.charCodeAt(0)));
+  save_files(told.files);
   if (told.runs && !next && !(told.edited && editing)) receive(told); // else a newer one will come
   document.body.setAttribute("aria-busy", String(Boolean(next)));
   if (next) ask(next);
@@ -107,6 +111,9 @@ function receive(told) {
   lab.address = told.address;
   lab.written = written_points();
   lab.accepted = copied_points();
+  lab.held = told.held;
+  remember(told);
+  show_names(told);
   const wanted = Number(new URLSearchParams(told.address).get("t") ?? 0);
   fill_form(told.address);
   count_ticks();
@@ -153,14 +160,12 @@ function show_fitting_fields() {
   for (const set of form.querySelectorAll(".settings")) {
     const kind = set.querySelector("[name$=form]").value;
     const kernel = set.querySelector("[name$=kernel]").value;
-    for (const span of set.querySelectorAll(".kernel")) span.hidden = kind !== "kernel";
+    for (const span of set.querySelectorAll("[data-forms]")) span.hidden = !span.dataset.forms.split(" ").includes(kind);
     set.querySelector("[name$=degree]").closest("span").hidden = kind !== "kernel" || kernel !== "poly";
     set.querySelector("[name$=gamma]").closest("span").hidden = kind !== "kernel" || kernel === "linear";
     const chosen = ([name, value]) => form.elements[set.dataset.side + name].value === value;
     const documents = Object.entries(facts.documents);
     set.querySelector(".document").value = documents.find(([, values]) => Object.entries(values).every(chosen))?.[0] ?? "";
-    for (const span of set.querySelectorAll(".linear")) span.hidden = kind === "kernel";
-    set.querySelector(".biased").hidden = kind === "origin";
   }
 }
 
@@ -183,12 +188,13 @@ function share() {
     for (const name of ["rows", "dual"]) form.elements[name].checked ? items.set(name, "on") : items.delete(name);
     if (lab.moment) items.set("t", lab.moment);
     else items.delete("t");
-    history.replaceState(null, "", "#" + items.toString().replaceAll("%2C", ",").replaceAll("%3B", ";").replaceAll("%2B", "+"));
+    if (facts.saved) return history.replaceState(null, "", `#t=${lab.moment}`);
+    history.replaceState(null, "", "#" + items.toString().replaceAll("+", "%20").replaceAll("%2C", ",").replaceAll("%3B", ";").replaceAll("%2B", "+"));
   }, 150);
 }
 
 const set = (part, side, data) => { model(`${part}_${side.name}`).data = data; };
-const NOTHING = { x: [], y: [], xs: [], ys: [], x0: [], y0: [], x1: [], y1: [], text: [], colour: [] };
+const NOTHING = { x: [], y: [], xs: [], ys: [], x0: [], y0: [], x1: [], y1: [], text: [], colour: [], size: [] };
 const line = (...ends) => ({ xs: ends.map((end) => end[0]), ys: ends.map((end) => end[1]) });
 
 function draw(side, run) {
@@ -215,13 +221,18 @@ function draw(side, run) {
   draw_alphas(side, run, k);
   draw_grips(side);
   draw_wrong(side, k);
+  draw_held(side);
+  $(`beside_${side.name}`).hidden = !["lifted", "network"].includes(run.choices.form);
+  draw_units(side, run, k);
+  draw_space(side, run, now);
   $(`now_${side.name}`).innerHTML = words_of(side, run, now);
   $(`title_${side.name}`).textContent = title_of(run);
 }
 
 function clear(side, run) {
-  for (const part of ["shade", "edge", "last", "band", "ray", "arc", "angle", "now", "wrong", "w", "alpha", "grip"]) set(part, side, NOTHING);
+  for (const part of ["shade", "edge", "last", "band", "ray", "arc", "angle", "now", "wrong", "w", "alpha", "grip", "held", "units", "names"]) set(part, side, NOTHING);
   $(`now_${side.name}`).textContent = run.trouble;
+  $(`beside_${side.name}`).hidden = true;
   $(`title_${side.name}`).textContent = title_of(run);
 }
 
@@ -240,7 +251,8 @@ function draw_example(side, { at, row, right }) {
   const length = Math.hypot(...w);
   const scale = length > 0 ? (0.25 + 0.45 * (length / longest)) * view.half / length : 0;
   const tip = { x0: [0], y0: [0], x1: [w[0] * scale], y1: [w[1] * scale], text: ["w"] };
-  set("w", side, scale ? tip : NOTHING);
+  const flat = !isFinite(at("w3")); // else w points out of the plane
+  set("w", side, scale && flat ? tip : NOTHING);
   if (!(row >= 0)) {
     set("now", side, NOTHING);
     set("ray", side, line());
@@ -250,13 +262,13 @@ function draw_example(side, { at, row, right }) {
   }
   const x = [points.data.x[row], points.data.y[row]];
   set("now", side, { x: [x[0]], y: [x[1]] });
-  set("ray", side, line([[0, x[0]], [0, x[1]]]));
+  set("ray", side, flat ? line([[0, x[0]], [0, x[1]]]) : line());
   const from = Math.atan2(w[1], w[0]);
   let turn = Math.atan2(x[1], x[0]) - from;
   turn = Math.atan2(Math.sin(turn), Math.cos(turn));
   const radius = 0.16 * view.half;
   const arc = Array.from({ length: 25 }, (_, i) => from + (turn * i) / 24);
-  const there = scale && !right && isFinite(at("new_angle"));
+  const there = scale && flat && !right && isFinite(at("new_angle"));
   set("arc", side, there ? line([arc.map((a) => radius * Math.cos(a)), arc.map((a) => radius * Math.sin(a))]) : line());
   const text = [`${Math.round(at("new_angle"))}°`];
   const middle = { x: [1.5 * radius * Math.cos(arc[12])], y: [1.5 * radius * Math.sin(arc[12])], text };
@@ -277,7 +289,7 @@ function draw_wrong(side, k) {
 
 function draw_proof(side, run) {
   const { x, y } = points.data;
-  const straight = run.meeting && run.choices.form !== "kernel";
+  const straight = run.meeting && ["bias", "origin"].includes(run.choices.form);
   set("proof", side, straight ? line(...run.support.map((i) => [[x[i], run.meeting[0]], [y[i], run.meeting[1]]])) : line());
   set("meet", side, straight ? { x: [run.meeting[0]], y: [run.meeting[1]] } : { x: [], y: [] });
 }
@@ -296,7 +308,8 @@ const signed = (value) => (value < 0 ? "− " : "+ ") + short(Math.abs(value));
 
 function title_of(run) {
   const chosen = run.choices;
-  const form_words = { bias: "w·x + b", origin: "w·x", kernel: `${chosen.kernel} kernel` }[chosen.form];
+  if (chosen.form === "network") return `${chosen.growth} network · ${chosen.unit} units`;
+  const form_words = { bias: "w·x + b", origin: "w·x", lifted: `w·(x₁, x₂, ${THIRD_WORDS[chosen.third]}) + b`, kernel: `${chosen.kernel} kernel` }[chosen.form];
   const more = [`order ${chosen.order}`, chosen.solution];
   if (chosen.margin > 0) more.push(`margin ${chosen.margin}`);
   if (chosen.form === "bias" && chosen.intercept_step === "radius") more.push("bias step R²");
@@ -305,13 +318,12 @@ function title_of(run) {
 
 function words_of(side, run, now) {
   const { k, at, right, over } = now;
-  const count = points.data.x.length;
+  if (run.units?.length) return words_of_unit(run, now);
   const time = at("mistakes");
   const done = over ? `<p><b>${run.ending}</b></p>` : "";
   const most = run.theorem ? `${grouped(time)} of at most ${grouped(run.theorem.bound)} mistakes · ` : "";
   const margin = isFinite(at("margin")) ? ` · margin ${short(at("margin"))}` : "";
-  const wrong = `${at("errors")} of ${count} points misclassified`;
-  const state = `${most}${wrong} · J = ${short(at("loss"))}${margin}`;
+  const state = `${most}${words_of_errors(at)} · J = ${short(at("loss"))}${margin}`;
   const kernel = run.choices.form === "kernel";
   let said = right ? right_row(run, now) : kernel ? k && rule_of_alpha(side, run, k, at) : k && rule_of(run, k, at);
   if (!said) said = `<p><b>Start</b>: ${start_words(run, at)}</p>`;
@@ -320,13 +332,13 @@ function words_of(side, run, now) {
 
 function start_words(run, at) {
   if (run.choices.form === "kernel") return "α = 0 for every row, f = 0";
-  const b = run.choices.form === "bias" ? `, b = ${short(at("b"))}` : "";
-  return `w = ${pair(at("w1"), at("w2"))}${b}${run.choices.start ? ". Drag the dots: where w begins, and its tip." : ""}`;
+  const b = run.choices.form !== "origin" ? `, b = ${short(at("b"))}` : "";
+  return `w = ${tuple(weights_at(at))}${b}${run.choices.start ? ". Drag the dots: where w begins, and its tip." : ""}`;
 }
 
 // A row that was right: nothing changes.
 function right_row(run, { row, epoch, met }) {
-  const sum = { bias: "(w·x + b)", origin: "w·x", kernel: "f(x)" }[run.choices.form];
+  const sum = { origin: "w·x", kernel: "f(x)" }[run.choices.form] ?? "(w·x + b)";
   const y = points.data.label[row].replace("-", "−"), need = `${short(run.choices.margin)}`;
   return `<p><b>${row_link(row, "Row")}: right, no change</b></p>
     <p class="facts">epoch ${epoch}, y = ${y}, y·${sum} = ${short(met)} ${met > run.choices.margin ? ">" : "≥"} ${need}</p>`;
@@ -341,14 +353,14 @@ function shown_answer(run, k, at) {
 
 function rule_of(run, k, at) {
   const row = at("row"), sign = points.data.label[row], eta = run.choices.eta0;
-  const x = [points.data.x[row], points.data.y[row]];
-  const biased = run.choices.form === "bias";
+  const x = row_of(run, row);
+  const biased = run.choices.form !== "origin";
   const y = sign === "+1" ? 1 : -1;
   const rate = eta === 1 ? "" : `${short(eta)}·`;
   const op = y > 0 ? "+" : "−";
   const before = `y·(w·x${biased ? " + b" : ""}) = ${short(y * at("activation"))} ≤ ${short(run.choices.margin)}`;
-  const old = pair(at("w1", k - 1), at("w2", k - 1)), left = pair(at("w1"), at("w2"));
-  const added = `${op} ${rate}${pair(...x)}`;
+  const old = tuple(weights_at(at, k - 1)), left = tuple(weights_at(at));
+  const added = `${op} ${rate}${tuple(x)}`;
   const weights = `w ← w ${op} ${rate ? "η·" : ""}x = ${old} ${added} = <b class="hot">${left}</b>`;
   const moved = at("b") - at("b", k - 1);
   const bias = biased ? `; b ← ${short(at("b", k - 1))} ${signed(moved)} = <b class="hot">${short(at("b"))}</b>` : "";
@@ -377,7 +389,7 @@ function draw_verdict() {
   both.forEach((run, i) => {
     const name = lab.runs[1] ? ["Left: ", "Right: "][i] : "";
     if (run.theorem && !(i && bounds.size === 1)) {
-      const coordinate = run.choices.form === "bias" ? ", the bias counted as a coordinate" : "";
+      const coordinate = run.choices.form !== "origin" ? ", the bias counted as a coordinate" : "";
       const { radius, margin, bound } = run.theorem;
       const symbols = coordinate ? "(R̃/γ̃)²" : "(R/γ)²"; // of longer rows, and not those of the verdict
       const square = `${symbols} = (${precise(radius)}/${precise(margin)})² = ${grouped(bound)}`;
@@ -395,53 +407,10 @@ function draw_curve() {
     const v = there ? Array.from(columns[what]) : [];
     const limits = what === "length" && there && columns.low && lab.runs[i].theorem;
     const limit = (values) => (limits ? Array.from(values) : v.map(() => NaN));
-    const data = { t: v.map((_, k) => k), v, low: limit(columns.low), high: limit(columns.high) };
+    const held = what === "errors" && there && lab.held?.length && columns.held_errors;
+    const data = { t: v.map((_, k) => k), v, low: limit(columns.low), high: held ? Array.from(held) : limit(columns.high) };
     model(`curve_${side.name}`).data = data;
   });
-}
-
-// Files
-
-function save(name, type, content) {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(content instanceof Blob ? content : new Blob([content], { type }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
-}
-
-async function save_figure(kind) {
-  for (const [i, side] of sides.entries()) {
-    if (!lab.runs[i]) continue;
-    const drawn = Bokeh.index.find_one(model(`pane_${side.name}`)).export(kind);
-    save(`rosenblatt-${side.name}.${kind}`, "", await drawn.to_blob());
-  }
-}
-
-function load(file) {
-  if (!file) return;
-  if (file.size > facts.most_bytes) {
-    const sizes = `${(file.size / 1e6).toFixed(1)} MB; the lab takes files up to ${facts.most_bytes / 1e6} MB`;
-    say(`${file.name} has ${sizes}. Take some of the rows, or use rosenblatt train for all.`, true);
-    return;
-  }
-  const reader = new FileReader();
-  reader.onload = () => ask({ do: "file", name: file.name, text: reader.result.split(",")[1] ?? "" });
-  reader.readAsDataURL(file);
-}
-
-function copy(text, button) {
-  navigator.clipboard?.writeText(text).then(() => {
-    const before = button.textContent;
-    button.textContent = "Copied";
-    setTimeout(() => { button.textContent = before; }, 1200);
-  }, () => say("The browser does not allow copying; copy it by hand.", true));
-}
-
-function show_python() {
-  const shown = lab.runs.filter((run) => run?.python);
-  $("python").value = shown.map((run) => run.python).join("\n\n# The other run\n");
-  $("lines").hidden = !shown.length;
 }
 
 // The tour
@@ -454,6 +423,12 @@ function visit(number) {
   $("tour-title").textContent = `${number + 1} of ${facts.tour.length} · ${stop.title}`;
   $("tour-document").textContent = `Document ${stop.document}`;
   $("tour-text").textContent = stop.text;
+  $("tour-ways").replaceChildren(...stop.ways.map(([words, address]) => {
+    const button = document.createElement("button");
+    Object.assign(button, { type: "button", textContent: words, onclick: () => open_address(address) });
+    return button;
+  }));
+  $("curve").value = stop.curve;
   $("tour-back").disabled = number === 0;
   $("tour-next").textContent = number + 1 === facts.tour.length ? "Finish" : "Next ›";
   pause();
@@ -465,7 +440,7 @@ function visit(number) {
 points.connect(points.properties.data.change, edited);
 points.connect(points.patching, edited);
 points.connect(points.streaming, edited);
-points.connect(points.selected.change, () => { $("remove").disabled = !points.selected.indices.length; });
+points.connect(points.selected.change, show_selection);
 
 function edited() {
   const { x, y, label } = points.data;
@@ -474,6 +449,7 @@ function edited() {
     return;
   }
   if (lab.opening && lab.asked !== lab.answered) return; // these come from the engine
+  if (settle()) return;
   clearTimeout(editing);
   editing = setTimeout(() => {
     editing = null;
@@ -516,11 +492,12 @@ function choose_brush(label) {
   form.elements.brush.value = label;
 }
 
-$("brush").addEventListener("change", (event) => choose_brush(event.target.value));
+$("brush").addEventListener("change", (event) => event.target.name === "brush" && choose_brush(event.target.value));
 form.addEventListener("submit", (event) => event.preventDefault());
 form.addEventListener("change", (event) => {
   const field = event.target;
   if (field.id === "file") return load(field.files[0]);
+  if (field.closest("#columns")) return choose_columns();
   if (field.classList.contains("document")) {
     const prefix = field.closest(".settings").dataset.side;
     for (const [name, value] of Object.entries(facts.documents[field.value] ?? {})) form.elements[prefix + name].value = value;
@@ -537,12 +514,12 @@ $("scrub").addEventListener("input", () => { pause(); show(Number($("scrub").val
 $("speed").addEventListener("change", () => { if (lab.timer) { pause(); play(); } });
 const clicks = {
   "start": () => step(-Infinity), "back": () => step(-1), "play": toggle, "forward": () => step(1), "end": () => step(Infinity),
-  "remove": remove_selected, "work-end": end_work, "home": () => look(null), "present": present, "try": try_a_line,
+  "remove": remove_selected, "flip": flip_selected, "undo": () => travel(-1), "redo": () => travel(1), "work-end": end_work, "home": () => look(null), "present": present, "try": try_a_line,
   "place": place_by_numbers,
   "save-python": show_python, "save-csv": () => save("points.csv", "text/csv", lab.csv),
   "save-png": () => save_figure("png"), "save-svg": () => save_figure("svg"),
   "save-animation": () => { say("The animation is being made; this takes some seconds."); ask({ do: "animate" }); },
-  "copy-link": () => copy(location.href, $("copy-link")), "copy-python": () => copy($("python").value, $("copy-python")),
+  "copy-link": copy_link, "save-page": save_page, "copy-python": () => copy($("python").value, $("copy-python")),
   "tour-start": () => visit(0), "tour-back": () => visit(lab.stop - 1), "tour-next": () => visit(lab.stop + 1), "tour-end": () => visit(-1),
 };
 for (const [id, action] of Object.entries(clicks)) $(id).addEventListener("click", action);
@@ -552,11 +529,15 @@ document.addEventListener("keydown", (event) => {
   const text = "input:not([type=range]):not([type=radio]):not([type=checkbox]), select, textarea";
   if (within(text) || (event.key === " " && within("button, input:not([type=range]), summary"))) return;
   if (event.key.startsWith("Arrow") && within("[type=radio]")) return; // they choose there
+  if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === "z") {
+    event.preventDefault();
+    return travel(event.shiftKey ? 1 : -1);
+  }
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   const keys = {
     " ": toggle, ArrowLeft: () => step(-1), ArrowRight: () => step(1),
     Home: () => step(-Infinity), End: () => step(Infinity),
-    1: () => choose_brush("+1"), 2: () => choose_brush("-1"), Delete: remove_selected, f: present, F: present,
+    1: () => choose_brush("+1"), 2: () => choose_brush("-1"), Delete: remove_selected, x: flip_selected, X: flip_selected, f: present, F: present,
   };
   if (event.key === "Escape" && document.body.classList.contains("presenting")) return present();
   if (!keys[event.key]) return;
@@ -574,4 +555,5 @@ window.addEventListener("hashchange", () => open_address(location.hash.slice(1))
 exchange.connect(exchange.properties.answer.change, answered);
 exchange.connect(exchange.properties.progress.change, show_progress);
 watch_planes();
-open_address(location.hash.slice(1) || facts.start);
+if (facts.saved) open_saved();
+else open_address(location.hash.slice(1) || facts.start);

@@ -3,67 +3,29 @@
 import base64
 import json
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
-from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 try:
-    from bokeh.core.properties import Int, String
-    from bokeh.core.templates import get_env
     from bokeh.document import Document, without_document_lock
-    from bokeh.events import DocumentReady
-    from bokeh.model import DataModel
-    from bokeh.models import ColumnDataSource, CustomJS
+    from bokeh.models import ColumnDataSource
 except ImportError as missing:
     raise ImportError("The lab needs bokeh: pip install 'rosenblatt[lab]'.") from missing
 
 from ..theory.bounds import Convergence
-from .choices import DEFAULTS, DOCUMENT_WORDS, DOCUMENTS, FORMS, HINTS, TABLE, Choices
-from .data import MOST_BYTES, RANGES, SETS, Points, as_csv, from_text
-from .figures import COLOURS, SIDES, Pane, chart
+from .choices import Choices
+from .data import Chosen, Points, as_csv, from_text
+from .figures import SIDES, Pane
 from .geometry import View, view_of
+from .layout import Exchange, Parts, lay_out
 from .proofs import Verdict, verdict_of
-from .state import USUAL, State, from_address, python_lines
-from .tour import TOUR
+from .saving import saved_page
+from .state import State, from_address, python_lines
 from .trace import MOST_UPDATES, Trace, trace_of
 from .work import EndedError, Tell, Work, nobody
-
-# In the scope of one.
-SCRIPTS = ("plane.js", "points.js", "time.js", "dual.js", "start.js", "page.js")
-WORDS = {  # what the page calls some of the choices; the others go by their names
-    "form": FORMS,
-    "order": {
-        "each": "each: permuted",
-        "once": "once: permuted",
-        "fixed": "fixed: as given",
-        "active": "active: mistaken",
-        "first": "first mistake",
-        "worst": "worst mistake",
-    },
-    "solution": {"last": "last weights"},
-    "ties": {"mistake": "a mistake", "positive": "+1", "negative": "−1", "correct": "right"},
-    "intercept_step": {"1": "y", "radius": "y·R²"},
-    "kernel": {"rbf": "Gaussian", "poly": "polynomial"},
-}
-CURVES = {
-    "errors": "J₁, misclassified points",
-    "loss": "J, the loss −Σ y·activation over them",
-    "length": "‖(w, b)‖ between γM and R√M",
-    "mistakes": "mistakes so far",
-}
-
-
-class Exchange(DataModel):  # type: ignore[misc]
-    """What the browser asks and what it is answered, as JSON, and how far the work on it is."""
-
-    request = String(default="")
-    answer = String(default="")
-    progress = String(default="")
-    ended = Int(default=0)
-    """The number of the request whose answer is no longer wanted."""
 
 
 class Answer(NamedTuple):
@@ -79,6 +41,7 @@ class Lab:
     def __init__(self, doc: Document, start: State) -> None:
         self.doc, self.state, self.start = doc, start, start
         self.shown: list[Shown | None] = [None, None]
+        self.view, self.told = View(), dict[str, Any]()
         self.work = Work()
         self.exchange = Exchange(name="exchange")
         self.points = ColumnDataSource({"x": [], "y": [], "label": []}, name="points")
@@ -86,44 +49,7 @@ class Lab:
         self.exchange.on_change("request", self._asked)
         self.exchange.on_change("ended", lambda attr, old, new: self._end())
         doc.on_session_destroyed(lambda context: self._end())
-        self._lay_out()
-
-    def _lay_out(self) -> None:
-        """Put the figures into the page, and its script behind them."""
-        folder = files(__package__)
-        doc = self.doc
-        doc.title = "Rosenblatt lab"
-        doc.template = get_env().from_string(folder.joinpath("page.html").read_text("utf-8"))
-        doc.template_variables.update(
-            style=folder.joinpath("page.css").read_text("utf-8"),
-            options={name: options_of(name) for name in WORDS},
-            sides=SIDES,
-            curves=CURVES,
-            default={**DEFAULTS, **USUAL._asdict(), "data": State().data},
-            ranges=RANGES,
-            sets=SETS,
-            documents=DOCUMENT_WORDS,
-            hints=HINTS,
-        )
-        over_time = chart()
-        over_time.tags = [self.exchange]  # belongs to the page, though no figure draws it
-        for root in (*(pane.figure for pane in self.panes), over_time):
-            doc.add_root(root)
-        args: dict[str, Any] = {"exchange": self.exchange, "points": self.points}
-        for side, pane in zip(SIDES, self.panes, strict=True):
-            args |= {f"trace_{side}": pane.trace, f"visits_{side}": pane.visits}
-            args |= {f"wrong_{side}": pane.wrong}
-            args |= {f"curves_{side}": pane.curves, f"region_{side}": pane.region}
-        args["facts"] = {
-            "start": self.start.address(),
-            "tour": [stop._asdict() for stop in TOUR],
-            "documents": DOCUMENTS,
-            "options": {name: each.options for name, each in SETS.items()},
-            "most_bytes": MOST_BYTES,
-            "colours": COLOURS,
-        }
-        script = "".join(folder.joinpath(name).read_text("utf-8") for name in SCRIPTS)
-        doc.js_on_event(DocumentReady, CustomJS(args=args, code=script))
+        lay_out(doc, Parts(self.exchange, self.points, self.panes), {"start": start.address()})
 
     def _asked(self, attr: str, old: str, new: str) -> None:
         """Work without a lock on the page, so that it hears how far the work is and can end it."""
@@ -172,10 +98,14 @@ class Lab:
         if request["do"] == "animate":
             points = self.state.points()
             return Answer({"files": await self._in_thread(animations_of, points, self.shown)})
+        if request["do"] == "page":
+            moment = int(request["moment"])
+            return Answer({"files": await self._in_thread(self._page, moment)})
         note = ""
         if request["do"] == "file":
             text, name = base64.b64decode(request["text"]), str(request["name"])[:80]
-            points = await self._in_thread(lambda tell: from_text(text, name))
+            chosen = Chosen(tuple(request.get("drawn", ())), str(request.get("label", "")))
+            points = await self._in_thread(lambda tell: from_text(text, name, chosen))
             state, note = self.state.with_points(points), points.note
         elif request["do"] in ("open", "edit"):
             state = from_address(str(request["address"]))
@@ -194,7 +124,7 @@ class Lab:
         shown = await self._in_thread(both_runs, state, points, view)
 
         def show() -> None:
-            self.state, self.shown = state, shown
+            self.state, self.shown, self.view, self.told = state, shown, view, told
             if not edited:
                 self.points.data = as_columns(points)
             for pane, run in zip(self.panes, shown, strict=True):
@@ -207,19 +137,29 @@ class Lab:
             "view": asdict(view),
             "message": " ".join(filter(None, notes)),
             "csv": as_csv(points),
+            "columns": points.columns,
+            "classes": points.classes,
+            "held": points.held.tolist(),
+            "choice": points.choice and points.choice._asdict(),
             "runs": [run and told_of(points, run) for run in shown],
         }
         return Answer(told, show)
+
+    def _page(self, moment: int, tell: Tell) -> dict[str, str]:
+        """What is shown, as a page of its own by its name."""
+        if not any(run and run.trace for run in self.shown):
+            raise ValueError("There is no run to save yet; place points of both classes.")
+        tell("Writing", 0.0)
+        state = replace(self.state, moment=moment)
+        told = {**self.told, "edited": False, "message": "", "address": state.address()}
+        traces = [run and run.trace for run in self.shown]
+        html = saved_page(as_columns(self.state.points()), traces, self.view, told)
+        return {"perceptron.html": base64.b64encode(html.encode()).decode()}
 
 
 def refusal(message: str) -> Answer:
     """Why nothing is changed."""
     return Answer({"message": message, "failed": True})
-
-
-def options_of(name: str) -> list[tuple[str, str]]:
-    """The words that a choice is made from, and what the page calls them."""
-    return [(word, WORDS[name].get(word, word)) for word in TABLE[name].words]
 
 
 class Shown(NamedTuple):
@@ -242,7 +182,7 @@ def both_runs(state: State, points: Points, view: View, tell: Tell) -> list[Show
 def shown_run(points: Points, choices: Choices, view: View, tell: Tell = nobody) -> Shown:
     """Run the engine; what it refuses becomes a sentence on the page."""
     tell("Deciding", 0.0)
-    verdict = verdict_of(points, choices["form"] != "origin")
+    verdict = verdict_of(points, choices)
     try:
         return Shown(choices, verdict, trace_of(points, choices, view, tell))
     except ValueError as trouble:
@@ -266,6 +206,7 @@ def told_of(points: Points, run: Shown) -> dict[str, Any]:
         "last": trace.last,
         "ending": ending(trace, verdict, choices.straight),
         "theorem": numbers_of(trace.theorem),
+        "units": trace.units,
         "python": python_lines(points, choices, trace.epochs if trace.cut else None),
     }
 
@@ -281,6 +222,8 @@ def numbers_of(theorem: Convergence | None) -> dict[str, float] | None:
 def ending(trace: Trace, verdict: Verdict, straight: bool) -> str:
     """Why the run ended, in a sentence; the verdict is about straight boundaries only."""
     count = int(trace.columns["mistakes"][-1])
+    if trace.units:
+        return ending_of_network(trace, count)
     done = f"{count:,} mistake{'' if count == 1 else 's'} in {trace.epochs:,} epochs"
     if trace.stop_reason == "separated":
         return f"Separated after {done}."
@@ -294,6 +237,16 @@ def ending(trace: Trace, verdict: Verdict, straight: bool) -> str:
     return f"Stopped after {done}, before it had separated the points; allow more epochs."
 
 
+def ending_of_network(trace: Trace, count: int) -> str:
+    """Why a network grows no more, in a sentence."""
+    units, errors = f"{count} unit{'' if count == 1 else 's'}", int(trace.columns["errors"][-1])
+    if trace.stop_reason == "separated":
+        return f"Separated by {units}."
+    if trace.stop_reason == "max_units":
+        return f"Stopped at {units}, with {errors:,} points on the wrong side; allow more units."
+    return f"Stopped: more than {units} mend nothing; {errors:,} points are on the wrong side."
+
+
 def as_columns(points: Points) -> dict[str, Any]:
     """The points as the page's source has them."""
     labels = ["+1" if label > 0 else "-1" for label in points.y.tolist()]
@@ -305,10 +258,10 @@ def animations_of(points: Points, shown: list[Shown | None], tell: Tell) -> dict
     runs = {
         f"learning-{side}.gif": run
         for side, run in zip(SIDES, shown, strict=True)
-        if run is not None and run.trace is not None and run.choices["form"] != "kernel"
+        if run is not None and run.trace is not None and run.choices["form"] in ("bias", "origin")
     }
     if not runs:
-        raise ValueError("Only runs of the linear forms are animated; save the figure instead.")
+        raise ValueError("Only lines are animated as a GIF; save the run as a page instead.")
     made = {}
     for number, (name, run) in enumerate(runs.items()):
         tell("Animating", number / len(runs))
@@ -321,6 +274,7 @@ def animation_of(points: Points, run: Shown) -> bytes:
     from ..plots.animation import LearningAnimation
 
     epochs = {} if run.trace is None else {"max_iter": run.trace.epochs}
+    points = points.taken(points.learnt)
     model = run.choices.estimator(**epochs).fit(points.X, points.y)
     with TemporaryDirectory() as folder:
         path = Path(folder) / "learning.gif"

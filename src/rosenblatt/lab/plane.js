@@ -26,6 +26,7 @@ function size_points(plot, side) {
     if (name === "points") for (const glyph of [drawn.glyph, drawn.selection_glyph]) put(glyph, { size: { value: size } });
     if (name.startsWith("wrong_")) put(drawn.glyph, { size: { value: 1.7 * size } });
     if (name.startsWith("now_")) put(drawn.glyph, { size: { value: 2.6 * size } });
+    if (name.startsWith("held_")) put(drawn.glyph, { size: { value: Math.max(0.6 * size, 3) } });
     if (name.startsWith("lit_")) put(drawn.glyph, { size: { value: 3.4 * size } });
   }
 }
@@ -84,7 +85,7 @@ function paint_plot(plot) {
   const { ink, faint, pale, line, paper, hot, w, wrong, negative, positive } = colours();
   const outlines = { edge: ink, band: ink, last: faint, ray: hot, arc: hot, proof: hot, now: hot, lit: hot, grip: w, points: ink, wrong, "": line };
   put(plot, { background_fill_color: paper, outline_line_color: line });
-  for (const axis of [...plot.below, ...plot.left]) put(axis, { axis_line_color: line, major_tick_line_color: line, major_label_text_color: faint });
+  for (const axis of [...plot.below, ...plot.left]) put(axis, { axis_line_color: line, major_tick_line_color: line, major_label_text_color: faint, axis_label_text_color: ink });
   for (const part of plot.center) {
     if (part.grid_line_color !== undefined) put(part, { grid_line_color: pale });
     if (!part.end?.size) continue; // else the arrow
@@ -94,9 +95,9 @@ function paint_plot(plot) {
   for (const { glyph, data_source } of plot.renderers) {
     const name = data_source.name ?? "", part = name.split("_")[0];
     if (outlines[part] && glyph.line_color !== undefined) put(glyph, { line_color: part ? { value: outlines[part] } : line });
-    if (glyph.text_color !== undefined) put(glyph, { text_color: { value: { w, alpha: ink }[part] ?? hot } });
+    if (glyph.text_color !== undefined && part !== "names") put(glyph, { text_color: { value: { w, alpha: ink }[part] ?? hot } });
     if (part === "alpha" && glyph.fill_alpha) put(glyph, { fill_color: { value: faint } });
-    if (part === "grip") put(glyph, { fill_color: { value: paper } });
+    if (part === "grip" || part === "held") put(glyph, { fill_color: { value: paper } });
     if (part === "curve" && glyph.mode) put(glyph, { line_color: name === "curve_a" ? ink : positive.line });
     if (glyph.color_mapper) put(glyph.color_mapper, { palette: [negative.side, paper, positive.side] });
   }
@@ -141,11 +142,11 @@ function words_of_point(side, run, row) {
   const x = [points.data.x[row], points.data.y[row]], label = points.data.label[row];
   const words = [`row ${row + 1}: ${pair(...x)}, y = ${label.replace("-", "−")}`];
   const { k, at } = moment_of(side, run), alpha = `α = ${alphas(side, k).get(row) ?? 0}`;
-  if (!isFinite(at("w1"))) return run?.ending ? `${words[0]} · ${alpha}` : words[0];
-  const activation = at("w1") * x[0] + at("w2") * x[1] + at("b"), length = Math.hypot(at("w1"), at("w2"));
+  if (!isFinite(at("w1"))) return run?.ending && !run.units?.length ? `${words[0]} · ${alpha}` : words[0];
+  const w = weights_at(at), activation = row_of(run, row).reduce((sum, value, i) => sum + w[i] * value, at("b")), length = Math.hypot(...w);
   const whose = run.choices.solution === "last" ? "" : " of the last weights";
   words.push(`activation${whose} ${short(activation)}`);
-  if (length > 0) words.push(`${short((label === "+1" ? 1 : -1) * activation / length)} from the line on the ${label === "+1" === activation > 0 ? "right" : "wrong"} side`);
+  if (length > 0) words.push(`${short((label === "+1" ? 1 : -1) * activation / length)} from the ${w.length > 2 ? "plane" : "line"} on the ${label === "+1" === activation > 0 ? "right" : "wrong"} side`);
   return [...words, alpha].join(" · ");
 }
 
@@ -165,6 +166,7 @@ function watch_planes() {
     box.addEventListener("pointerleave", () => { $("point").hidden = true; });
     pan_with_shift(side);
     drag_grips(side);
+    turn_by_mouse(side);
   }
   dark.addEventListener("change", paint);
   paint();

@@ -26,13 +26,14 @@ class Verdict:
     """Where the classes' convex hulls meet."""
 
 
-def verdict_of(points: Points, fit_intercept: bool) -> Verdict:
+def verdict_of(points: Points, choices: Choices) -> Verdict:
     """Decide by ``separability``, which checks its proof in exact arithmetic."""
-    X, y = points.X, points.y
+    learnt, fit_intercept = points.learnt, choices["form"] != "origin"
+    X, y = choices.rows(points.X[learnt]), points.y[learnt]
     if len(set(y.tolist())) < 2:
         return Verdict("Nothing to decide yet.", "Points of both classes are needed.", None)
     found = separability(X, y, fit_intercept=fit_intercept)
-    line = "line" if fit_intercept else "line through the origin"
+    line = {"origin": "line through the origin", "lifted": "plane"}.get(choices["form"], "line")
     if isinstance(found, Separable):
         gamma, R = max_margin(X, y, fit_intercept=fit_intercept).attained, radius(X)
         detail = f"The widest {line} keeps γ = {gamma:.4g} from every point; R = {R:.4g}."
@@ -41,21 +42,21 @@ def verdict_of(points: Points, fit_intercept: bool) -> Verdict:
         proof = "The convex hulls of the classes meet" if fit_intercept else "Rows cancel out"
         return Verdict(
             f"Not separable: no {line} can do it.",
-            f"{proof}: with {shares_of(found)} both sides balance (checked exactly).",
+            f"{proof}: with {shares_of(found, learnt)} both sides balance (checked exactly).",
             False,
             line,
-            found.support,
-            meeting_of(points, found) if fit_intercept else None,
+            tuple(learnt[list(found.support)].tolist()),
+            meeting_of(points.taken(learnt), found) if fit_intercept and X.shape[1] == 2 else None,
         )
     return Verdict("Undecided.", f"No margin can exceed {found.upper:.3g}.", None, line)
 
 
-def shares_of(found: Inseparable) -> str:
+def shares_of(found: Inseparable, numbers: Array) -> str:
     """The rows of a certificate and their weights, rounded where fractions are long."""
-    shares = [
-        f"{weight if len(str(weight)) <= 9 else f'about {float(weight):.3g}'} of row {row + 1}"
-        for row, weight in zip(found.support, found.weights, strict=True)
-    ]
+    shares = []
+    for row, weight in zip(found.support, found.weights, strict=True):
+        share = weight if len(str(weight)) <= 9 else f"about {float(weight):.3g}"
+        shares.append(f"{share} of row {numbers[row] + 1}")
     return ", ".join(shares)
 
 

@@ -1,7 +1,7 @@
 // A line drawn by hand, from which the perceptron starts: w from a point of the line, by its ends.
 
 const numbers_of = (text) => (text ? text.split(",").map(Number) : null);
-const started = (side) => (form.elements[side.prefix + "form"].value === "kernel" ? null : numbers_of(form.elements[side.prefix + "start"].value));
+const started = (side) => (["bias", "origin"].includes(form.elements[side.prefix + "form"].value) ? numbers_of(form.elements[side.prefix + "start"].value) : null);
 
 // Where w is drawn from: where it was taken hold of, or the point of the line nearest to the middle.
 function foot_of(side, [w1, w2, b]) {
@@ -32,6 +32,7 @@ function draw_grips(side) {
 
 // While the line is dragged, the engine is asked for as many of its places as it can answer.
 function begin_with(side, start) {
+  if (facts.saved) return;
   const text = start ? start.map((value) => Number(value.toPrecision(4))).join(",") : "";
   lab.wishes = { ...lab.wishes, [side.prefix + "start"]: text };
   if (lab.asked === lab.answered) wish();

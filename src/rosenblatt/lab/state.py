@@ -3,15 +3,15 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
-from urllib.parse import parse_qsl, urlencode
+from urllib.parse import parse_qsl, quote, urlencode
 
 import numpy as np
 
 from .choices import DEFAULTS, Choices
-from .data import MOST_POINTS, SETS, Points, SetOptions, checked, from_file, made
+from .data import MOST_POINTS, SETS, Points, SetOptions, checked, from_file, made, plain
 
 USUAL = SetOptions()
-SWITCHES = ("rows", "dual")
+SWITCHES = ("rows", "dual", "halved")
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,13 @@ class State:
     """Whether time goes on by every row that is met, and not by updates."""
     dual: bool = False
     """Whether α is shown at the points of a line."""
+    halved: bool = False
+    """Whether half of each class is held out."""
 
     def points(self) -> Points:
         """What both runs learn from."""
-        if self.data == "points":
-            return checked(self.placed or made("empty", USUAL))
-        return made(self.data, self.options)
+        points = made(self.data, self.options) if self.data != "points" else self.placed
+        return checked(points or made("empty", USUAL))._replace(halved=self.halved)
 
     def with_points(self, points: Points) -> "State":
         """The same choices for other points."""
@@ -43,7 +44,10 @@ class State:
         """What follows the # of the page's address; only what differs from the defaults."""
         items: dict[str, Any] = {"data": self.data}
         if self.data == "points":
-            items["points"] = written(self.points())
+            points = self.points()
+            items["points"] = written(points)
+            names = {"columns": points.columns, "classes": points.classes}
+            items |= {name: ";".join(called) for name, called in names.items() if called}
         else:
             items |= differing(self.options._asdict(), USUAL._asdict())
         items |= differing(self.first.values, DEFAULTS)
@@ -54,7 +58,7 @@ class State:
         items |= {name: "on" for name in SWITCHES if getattr(self, name)}
         if self.moment:
             items["t"] = self.moment
-        return urlencode(items, safe=",;+")
+        return urlencode(items, safe=",;+", quote_via=quote)
 
 
 def differing(values: Mapping[str, Any], others: Mapping[str, Any]) -> dict[str, Any]:
@@ -71,11 +75,22 @@ def from_address(address: str) -> State:
         others = {key[2:]: items[key] for key in items if key.startswith("b.")}
         second = Choices(values_in(others, DEFAULTS))
     options = SetOptions(**values_in(items, USUAL._asdict()))
-    placed = read_points(items.get("points", "")) if data == "points" else None
+    placed = None
+    if data == "points":
+        placed = read_points(items.get("points", ""))
+        placed = placed._replace(
+            columns=names_in(items, "columns"), classes=names_in(items, "classes")
+        )
     moment = max(values_in(items, {"t": 0})["t"], 0)
     switches = {name: items.get(name) == "on" for name in SWITCHES}
     first = Choices(values_in(items, DEFAULTS))
     return State(data, options, placed, first, second, moment, **switches)
+
+
+def names_in(items: Mapping[str, str], what: str) -> tuple[str, ...]:
+    """Two names, or none."""
+    names = tuple(plain(name) for name in items.get(what, "").split(";"))
+    return names if len(names) == 2 and all(names) else ()
 
 
 def values_in(items: Mapping[str, str], defaults: Mapping[str, Any]) -> dict[str, Any]:
@@ -130,16 +145,25 @@ def python_lines(points: Points, choices: Choices, max_iter: int | None = None) 
     parameters = {**choices.parameters(), **shorter}
     name = choices.estimator_class().__name__
     call = ", ".join(f"{key}={value!r}" for key, value in parameters.items())
-    rows = ",\n    ".join(map(repr, points.X.tolist()))
+    learnt, held = points.taken(points.learnt), points.taken(points.held)
     started = zip(("coef_init", "intercept_init"), choices.start, strict=True)
     fit = "".join(f", {key}={value!r}" for key, value in started if value is not None)
-    weights = "model.dual_coef_" if choices["form"] == "kernel" else "model.coef_"
+    kernel = "print(model.dual_coef_, model.intercept_)\n"
+    shown = {"kernel": kernel, "network": "print(model.n_units_, model.units_)\n"}
+    told = shown.get(choices["form"], "print(model.coef_, model.intercept_)\n")
+    counts = "" if choices["form"] == "network" else ", model.n_iter_, model.n_mistakes_"
+    third = {"product": "X[:, 0] * X[:, 1]", "square": "X[:, 0] ** 2 + X[:, 1] ** 2"}
+    lift = f"X = np.column_stack([X, {third[choices['third']]}])\n"
+    lift = lift if choices["form"] == "lifted" else ""
+    more = f"\n{data_lines(held)}{lift}print(model.score(X, y))  # held out\n"
     return (
-        "import numpy as np\n"
-        f"from rosenblatt import {name}\n\n"
-        f"X = np.array([\n    {rows},\n])\n"
-        f"y = np.array({points.y.tolist()})\n\n"
+        f"import numpy as np\nfrom rosenblatt import {name}\n\n{data_lines(learnt)}{lift}\n"
         f"model = {name}({call}).fit(X, y{fit})\n"
-        "print(model.stop_reason_, model.n_iter_, model.n_mistakes_)\n"
-        f"print({weights}, model.intercept_)\n"
+        f"print(model.stop_reason_{counts})\n{told}{more if len(held.y) else ''}"
     )
+
+
+def data_lines(points: Points) -> str:
+    """Points as Python lines."""
+    rows = ",\n    ".join(map(repr, points.X.tolist()))
+    return f"X = np.array([\n    {rows},\n])\ny = np.array({points.y.tolist()})\n"

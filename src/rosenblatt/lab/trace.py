@@ -3,6 +3,7 @@
 import copy
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -52,6 +53,8 @@ class Trace:
     stop_reason: str
     """Why the run ended; empty if it was cut, being longer than what is shown."""
     theorem: Convergence | None
+    units: tuple[dict[str, Any], ...] = ()
+    """Of a network, what is drawn of each unit."""
 
     @property
     def last(self) -> int:
@@ -66,11 +69,30 @@ class Trace:
 
 def trace_of(points: Points, choices: Choices, view: View, tell: Tell = nobody) -> Trace:
     """Run the engine and write down all moments."""
-    if len(set(points.y.tolist())) < 2:
-        have = "no points" if not len(points.y) else "points of one class only"
+    learnt = points.learnt
+    if len(set(points.y[learnt].tolist())) < 2:
+        have = "no points" if not len(learnt) else "points of one class only"
         raise ValueError(f"There are {have}; place some of both classes, and learning begins.")
+    if choices["form"] == "network":
+        from .network import network_trace
+
+        if points.halved:
+            raise ValueError("A network is grown from all points here; hold none of them out.")
+        return network_trace(points, choices, view, tell)
     write_down = kernel_trace if choices["form"] == "kernel" else linear_trace
-    return write_down(points, choices, view, tell)
+    order = np.concatenate([learnt, points.held])
+    trace = write_down(points.taken(order), len(learnt), choices, view, tell)
+    return renumbered(trace, order) if points.halved else trace
+
+
+def renumbered(trace: Trace, order: Array) -> Trace:
+    """A trace whose rows have the numbers that an order gives them."""
+    numbers = np.append(order, -1)  # where there is no row
+    bits = trace.wrong.reshape(trace.last + 1, -1)
+    wrong = np.unpackbits(bits, axis=1, count=len(order), bitorder="little")[:, np.argsort(order)]
+    columns = trace.columns | {"row": numbers[trace.columns["row"]]}
+    visits = trace.visits | {"row": numbers[trace.visits["row"]]}
+    return replace(trace, columns=columns, visits=visits, wrong=packed(wrong))
 
 
 # The rows that a run meets
@@ -185,12 +207,20 @@ def packed(wrong: Array) -> Array:
     return np.packbits(wrong, axis=1, bitorder="little").ravel()
 
 
-def losses(margins: Array, wrong: Array) -> dict[str, Array]:
-    """J₁ and J of each moment."""
+def losses(margins: Array, wrong: Array, count: int) -> dict[str, Array]:
+    """J₁ and J of each moment, of so many rows, and the errors of those behind them."""
+    learnt = wrong[:, :count]
     return {
-        "errors": wrong.sum(axis=1),
-        "loss": -np.where(wrong, margins, 0.0).sum(axis=1) + 0.0,
+        "errors": learnt.sum(axis=1),
+        "loss": -np.where(learnt, margins[:, :count], 0.0).sum(axis=1) + 0.0,
+        "held_errors": wrong[:, count:].sum(axis=1),
     }
+
+
+def required_of(points: Points, required: Array) -> Array:
+    """What each row's margin must exceed to be right, from what those of the first rows must."""
+    by_class = {label: required[points.y[: len(required)] == label][0] for label in (-1, 1)}
+    return np.asarray(np.where(points.y > 0, by_class[1], by_class[-1]))
 
 
 def share_done(updates: int, epoch: int, epochs: int) -> float:
@@ -222,27 +252,56 @@ class Record(NamedTuple):
     visits: Visits
 
 
-def linear_trace(points: Points, choices: Choices, view: View, tell: Tell) -> Trace:
-    """Every update, and what the solution predicts with."""
-    training = follow(choices.estimator(), points.X, points.y, start=choices.start)
+def linear_trace(points: Points, count: int, choices: Choices, view: View, tell: Tell) -> Trace:
+    """Every update by the first rows, so many, and what the solution predicts with for all."""
+    rows, held = points.taken(np.arange(count)), points.taken(np.arange(count, len(points.y)))
+    rows, held = (each._replace(X=choices.rows(each.X)) for each in (rows, held))
+    training = follow(choices.estimator(), rows.X, rows.y, start=choices.start)
     record = recorded(training, tell)
     columns, (W, b, margins) = columns_of(record), record.found
-    pictures = NO_PICTURES
-    if training.learner.votes and len(record.steps):
-        moments = moments_to_picture(len(record.steps), len(record.steps))
-        scores = [votes_after(training, moment, record.seen[moment]) for moment in moments]
-        pictures = pictured(moments, scores, points, view, tell)
+    margins = np.hstack([margins, held.y * (W @ held.X.T + b[:, None])])
+    nowhere, flat, pictures = np.full((len(W), 2), np.nan), W.shape[1] == 2, NO_PICTURES
+    moments, scores = curves_of(training, record)
+    if scores:
+        seen: list[Score] = [partial(seen_as, choices, score) for score in scores]
+        pictures = pictured(moments, seen, points, view, tell)
         columns |= snapshots(pictures.moments, len(margins))
-        margins, W = pictures.margins[columns["snapshot"]], np.full_like(W, np.nan)
-    wrong = wrong_of(margins, record.required)
-    columns |= losses(margins, wrong) | bands(W, b, margins, choices["margin"], view)
-    columns |= lines("s", W, b, view) | lines("l", record.last.W, record.last.b, view)
-    theorem = theorem_of(points, choices, training.learner.intercept_step)
+        if training.learner.votes:
+            margins = pictures.margins[columns["snapshot"]]
+    line = nowhere if scores or not flat else W
+    wrong = wrong_of(margins, required_of(points, record.required))
+    columns |= losses(margins, wrong, count)
+    columns |= bands(line, b, margins[:, :count], choices["margin"], view)
+    columns |= lines("s", line, b, view)
+    columns |= lines("l", record.last.W if flat else nowhere, record.last.b, view)
+    theorem = theorem_of(rows, choices, training.learner.intercept_step)
     if theorem is not None:
         columns |= squeeze(theorem, record.last.W, record.last.b, columns["mistakes"])
     visits = record.visits.columns(record.last.margins)
     ending = record.epochs, training.run.history.stop_reason
     return Trace(columns, visits, packed(wrong), *pictures[2:], *ending, theorem)
+
+
+def curves_of(training: Followed, record: Record) -> tuple[Array, list[Score]]:
+    """Some moments, and what scores rows then, where that is no line of the plane."""
+    count, (W, b, _) = len(record.steps), record.found
+    if training.learner.votes:
+        moments = moments_to_picture(count, count)
+        return moments, [votes_after(training, each, record.seen[each]) for each in moments]
+    if W.shape[1] == 2:
+        return np.zeros(0, int), []
+    moments = moments_to_picture(count, 1)
+    return moments, [partial(score_of, W[moment], b[moment]) for moment in moments]
+
+
+def seen_as(choices: Choices, score: Score, X: Array) -> Array:
+    """What a score makes of points of the plane."""
+    return score(choices.rows(X))
+
+
+def score_of(weights: Array, bias: float, X: Array) -> Array:
+    """What weights make of rows."""
+    return np.asarray(X @ weights + bias)
 
 
 def recorded(training: Followed, tell: Tell) -> Record:
@@ -303,8 +362,7 @@ def columns_of(record: Record) -> dict[str, Array]:
         "angle": np.degrees(np.arccos(cosine)),
         "new_angle": np.degrees(np.arccos(new_cosine)),
         "mistakes": np.arange(len(rows)),
-        "w1": W[:, 0],
-        "w2": W[:, 1],
+        **{f"w{number}": each for number, each in enumerate(W.T, start=1)},
         "b": b,
         "norm": np.linalg.norm(W, axis=1),
         "length": np.linalg.norm(W, axis=1),
@@ -323,10 +381,10 @@ def votes_after(training: Followed, mistakes: int, seen: int) -> Score:
 # The dual form
 
 
-def kernel_trace(points: Points, choices: Choices, view: View, tell: Tell) -> Trace:
-    """Every update, and the function after each, or where it is an average or a vote some."""
+def kernel_trace(points: Points, count: int, choices: Choices, view: View, tell: Tell) -> Trace:
+    """Every update by the first rows, so many, and the function after each, or after some."""
     model = choices.estimator()
-    task, run = follow_kernel(model, points.X, points.y)
+    task, run = follow_kernel(model, points.X[:count], points.y[:count])
     ends: list[DualState] = []
     visits = Visits(run)
     run.after_epoch = lambda _: ends.append(copy.deepcopy(task.state))
@@ -337,32 +395,32 @@ def kernel_trace(points: Points, choices: Choices, view: View, tell: Tell) -> Tr
             tell("Learning", share_done(mistakes, run.epoch, run.history.max_iter))
             if mistakes > MOST_UPDATES:
                 break
-    kept, count = task.finish(), ends[-1].mistakes
-    updates = first(kept.updates, count)
+    kept, made = task.finish(), ends[-1].mistakes
+    updates = first(kept.updates, made)
     values = task.gram(kept.support, points.X)
     last = functions_of(updates, values) * points.y
-    moments = moments_to_picture(count, len(kept.numbers))
+    moments = moments_to_picture(made, len(kept.numbers))
     seen = updates.times + 1
     seen[-1:] = ends[-1].seen  # with the rows after the last update
     models = [after(model, kept, moment, seen[moment - 1]) for moment in moments]
     scores = [each.decision_function for each in models]
     pictures = pictured(moments, scores, points, view, tell)
-    shown = snapshots(pictures.moments, count + 1)
+    shown = snapshots(pictures.moments, made + 1)
     margins = last if choices["solution"] == "last" else pictures.margins[shown["snapshot"]]
     required = np.where(points.y > 0, task.settings.above, -task.settings.below)
     wrong = wrong_of(margins, required)
     rows = kept.numbers[updates.rows]
     columns = {
-        "epoch": 1 + np.append(-1, updates.times // len(points.y)),
+        "epoch": 1 + np.append(-1, updates.times // count),
         "row": np.append(-1, rows),
-        "activation": np.append(np.nan, (last[:-1] * points.y)[np.arange(count), rows]),
-        "mistakes": np.arange(count + 1),
+        "activation": np.append(np.nan, (last[:-1] * points.y)[np.arange(made), rows]),
+        "mistakes": np.arange(made + 1),
         "b": np.append(0.0, np.cumsum(updates.steps * updates.intercept_steps)),
         **shown,
-        **losses(margins, wrong),
+        **losses(margins, wrong, count),
     }
     ending = len(ends), run.history.stop_reason
-    visited = visits.columns(last)
+    visited = visits.columns(last[:, :count])
     return Trace(columns, visited, packed(wrong), *pictures[2:], *ending, None)
 
 

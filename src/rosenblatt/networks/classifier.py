@@ -46,11 +46,7 @@ class PerceptronNetwork(OnlineClassifier):
     """Grow a network one perceptron at a time, until it makes no mistake on the training rows.
 
     Every unit is trained by the perceptron rule alone, and is at least as good as one that is known
-    to mend a mistake; so on rows that do not contradict each other the errors fall to zero. Frean
-    (1990), "The upstart algorithm", Neural Computation 2(2); Mézard & Nadal (1989), "Learning in
-    feedforward layered networks: the tiling algorithm", Journal of Physics A 22(12); Gallant
-    (1990), "Perceptron-based learning algorithms", IEEE Transactions on Neural Networks 1(2): tower
-    and pyramid.
+    to mend a mistake; so on rows that do not contradict each other the errors fall to zero.
 
     Parameters
     ----------
@@ -95,6 +91,22 @@ class PerceptronNetwork(OnlineClassifier):
         The errors after each unit.
     stop_reason_ : str
         "separated", "max_units" or "no_improvement"; of several networks the worst.
+
+    See Also
+    --------
+    KernelPerceptron : The other road past a line.
+    Perceptron : A single unit.
+
+    References
+    ----------
+    Frean (1990), "The upstart algorithm: a method for constructing and training feedforward neural
+    networks", Neural Computation 2(2), 198-209.
+
+    Mézard & Nadal (1989), "Learning in feedforward layered networks: the tiling algorithm", Journal
+    of Physics A 22(12), 2191-2203.
+
+    Gallant (1990), "Perceptron-based learning algorithms", IEEE Transactions on Neural Networks
+    1(2), 179-191: tower and pyramid.
 
     Examples
     --------
@@ -142,17 +154,26 @@ class PerceptronNetwork(OnlineClassifier):
             The rows.
         y : array-like of shape (n_samples,)
             Their labels.
+
+        Returns
+        -------
+        self
+            The fitted network.
         """
-        self._check_parameters()
         with self._unchanged_by_errors():
-            X = validate_data(self, X, dtype=[np.float64, np.float32])
-            y = self._check_labels(y, X.shape[0])
-            self.classes_, codes = self._encode(y)
-            self._seed = seed_of(self.random_state)
-            self._lift = lift_of(X, self.lift)
-            rows, same = self._lift.rows(X), np.unique(X, axis=0, return_inverse=True)[1]
-            self._grow(rows, same.reshape(-1), codes)
+            self._grow(*self._begin(X, y))
         return self
+
+    def _begin(self, X: Any, y: ArrayLike) -> tuple[Array, Array, Array]:
+        """The rows as units see them, which of them are equal, and the codes of their labels."""
+        self._check_parameters()
+        X = validate_data(self, X, dtype=[np.float64, np.float32])
+        y = self._check_labels(y, X.shape[0])
+        self.classes_, codes = self._encode(y)
+        self._seed = seed_of(self.random_state)
+        self._lift = lift_of(X, self.lift)
+        same = np.unique(X, axis=0, return_inverse=True)[1]
+        return self._lift.rows(X), same.reshape(-1), codes
 
     def _check_parameters(self, *where: str) -> None:
         check_ranges(self._values(), NETWORK)
@@ -229,6 +250,11 @@ class PerceptronNetwork(OnlineClassifier):
         ----------
         X : array-like of shape (n_samples, n_features)
             The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,)
+            Of ``classes_``.
         """
         scores = self.decision_function(X)
         return np.asarray(self.classes_[chosen(scores, "negative")])
@@ -320,3 +346,10 @@ class Nursery:
                 break
         self.stop_reason = self.stop_reason or "no_improvement"
         self.units = self.units[:kept]
+
+
+def follow(model: PerceptronNetwork, X: Any, y: ArrayLike) -> tuple[Nursery, Lift]:
+    """What grows a network of two classes as ``fit`` does, and what lifts rows for it."""
+    rows, same, codes = model._begin(X, y)
+    task = Problem(rows, np.where(codes == 1, 1.0, -1.0), same)
+    return Nursery(model, task, model._held_out(len(codes)), 1), model._lift

@@ -44,45 +44,39 @@ class Answers(NamedTuple):
     activations: Array
 
 
+def activations(growth: str, units: Sequence[Unit], rows: Array) -> Array:
+    """A column for each unit: what it makes of what it sees."""
+    found = np.empty((len(rows), len(units)))
+    for number, unit in enumerate(units):
+        seen = rows
+        if growth == "tiling" and unit.layer:
+            before = [place for place, one in enumerate(units) if one.layer == unit.layer - 1]
+            seen = fires(found[:, before])
+        elif len(unit.weights) > rows.shape[1]:
+            first = number + rows.shape[1] - len(unit.weights)
+            seen = np.hstack([rows, fires(found[:, first:number])])
+        found[:, number] = seen @ unit.weights + unit.bias
+    return found
+
+
 def answers(growth: str, units: Sequence[Unit], rows: Array) -> Answers:
-    """What the units of a network make of rows."""
-    return {"upstart": of_upstart, "tiling": of_layers, "tower": of_chain, "pyramid": of_chain}[
-        growth
-    ](units, rows)
+    """What a network makes of rows: the answer of its first unit, or of the last layer's first."""
+    own = activations(growth, units, rows)
+    if growth == "upstart":
+        return Answers(fires(pushed(units, own)), own[:, 0])
+    layers = [unit.layer for unit in units]
+    master = layers.index(layers[-1])
+    return Answers(fires(own[:, master]), own[:, master])
 
 
-def of_chain(units: Sequence[Unit], rows: Array) -> Answers:
-    """Each unit sees the row and the one before it, or all before it; the last one answers."""
-    signals = np.empty((len(rows), 0))
-    activations = np.zeros(len(rows))
-    for unit in units:
-        own, seen = unit.weights[: rows.shape[1]], len(unit.weights) - rows.shape[1]
-        before = signals[:, signals.shape[1] - seen :]
-        activations = rows @ own + before @ unit.weights[rows.shape[1] :] + unit.bias
-        signals = np.column_stack([signals, fires(activations)])
-    return Answers(fires(activations), activations)
-
-
-def of_layers(units: Sequence[Unit], rows: Array) -> Answers:
-    """Each layer sees the one before it; the first unit of the last layer, its master, answers."""
-    signals, activations = rows, np.zeros((len(rows), 1))
-    for layer in range(units[-1].layer + 1):
-        here = [unit for unit in units if unit.layer == layer]
-        biases = np.array([unit.bias for unit in here])
-        activations = signals @ np.column_stack([unit.weights for unit in here]) + biases
-        signals = fires(activations)
-    return Answers(signals[:, 0], activations[:, 0])
-
-
-def of_upstart(units: Sequence[Unit], rows: Array) -> Answers:
-    """Each unit sees the row; a daughter that is on turns its parent on or off, two cancel."""
-    activations = [rows @ unit.weights + unit.bias for unit in units]
-    pushed = np.zeros((len(units), len(rows)))
+def pushed(units: Sequence[Unit], own: Array) -> Array:
+    """The first unit's activation; a daughter that is on turns its parent on or off, two cancel."""
+    pushes = np.zeros_like(own)
     for number in range(len(units) - 1, -1, -1):
-        pushed[number] = np.where(pushed[number] == 0, activations[number], pushed[number])
-        if units[number].parent >= 0:
-            pushed[units[number].parent] += units[number].sign * (pushed[number] > 0)
-    return Answers(fires(pushed[0]), activations[0])
+        decided = np.where(pushes[:, number] == 0, own[:, number], pushes[:, number])
+        if number:
+            pushes[:, units[number].parent] += units[number].sign * (decided > 0)
+    return np.asarray(decided)
 
 
 @dataclass(kw_only=True)

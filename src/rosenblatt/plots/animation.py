@@ -48,6 +48,22 @@ class LearningAnimation(TrainedDisplay):
 
     In Jupyter it shows itself, with controls. Make one with ``from_estimator`` or ``from_data``.
 
+    Attributes
+    ----------
+    data : Data
+        The rows.
+    frames : list of Frame
+        What to show, in turn.
+    model : Perceptron
+        Whose run it is.
+    plane : Plane
+        What the axes mean, in all frames.
+
+    See Also
+    --------
+    rosenblatt.steps : The updates as records.
+    BoundaryDisplay : One boundary.
+
     Examples
     --------
     >>> learning = LearningAnimation.from_data([[2.0, 1.0], [-1.0, 1.0]], [1, -1], order="fixed")
@@ -56,9 +72,9 @@ class LearningAnimation(TrainedDisplay):
     """
 
     data: Data
-    frames: list[Frame]  # what to show, in turn
-    model: Perceptron  # whose run it is
-    plane: Plane  # the same in all frames
+    frames: list[Frame]
+    model: Perceptron
+    plane: Plane
 
     @classmethod
     def from_estimator(
@@ -77,15 +93,23 @@ class LearningAnimation(TrainedDisplay):
         ----------
         estimator : Perceptron
             Fitted, with a number as ``random_state`` if its order is random.
-        X, y : array-like
-            What it was fitted on.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows that it was fitted on.
+        y : array-like of shape (n_samples,)
+            Their labels.
         every : {"update", "epoch"}, default="update"
             What a frame shows the end of.
         most_frames : int, default=150
             Of longer runs so many moments are shown, spread evenly; fewer, but at least 20, of
             many rows.
-        class_names, feature_names : sequence of str, optional
-            What to call the classes, in the order of ``classes_``, and the columns.
+        **names
+            ``class_names`` and ``feature_names``, sequences of str: what to call the classes, in
+            the order of ``classes_``, and the columns.
+
+        Returns
+        -------
+        LearningAnimation
+            To be drawn or saved.
         """
         check_is_fitted(estimator)
         if not isinstance(estimator, Perceptron):
@@ -105,7 +129,22 @@ class LearningAnimation(TrainedDisplay):
         return cls(data=data, frames=frames, model=estimator, plane=plane)
 
     def plot(self, ax: Axes | None = None, *, frame: int = -1, legend: bool = True) -> Self:
-        """Draw one frame: the new boundary, the old one, and the row that was used."""
+        """Draw one frame: the new boundary, the old one, and the row that was used.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; in a new figure unless given.
+        frame : int, default=-1
+            Which of ``frames``; the last unless given.
+        legend : bool, default=True
+            Whether a legend stands above.
+
+        Returns
+        -------
+        self
+            With ``ax_`` and ``figure_``, what it was drawn in.
+        """
         ax = self._one_axes(ax)
         moment = self.frames[frame]
         display = BoundaryDisplay.from_linear(self.data, moment.linear, self.model.ties, self.plane)
@@ -153,7 +192,17 @@ class LearningAnimation(TrainedDisplay):
         )
 
     def save(self, path: str | os.PathLike[str], *, dpi: int = 90, fps: int = 4) -> None:
-        """Write it to a file ``.gif``, ``.mp4`` or ``.html``, which appears when it is complete."""
+        """Write it to a file ``.gif``, ``.mp4`` or ``.html``, which appears when it is complete.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to; its ending decides the format.
+        dpi : int, default=90
+            Dots to an inch.
+        fps : int, default=4
+            Frames a second.
+        """
         ending = ending_of(path, MOVING)
         if ending == ".mp4" and not FFMpegWriter.isAvailable():
             raise ValueError(
@@ -176,7 +225,20 @@ class LearningAnimation(TrainedDisplay):
             temporary.write_bytes(named.read_bytes())
 
     def to_html(self, *, dpi: int = 90, fps: int = 4) -> str:
-        """It with buttons and a slider, complete in itself: nothing is loaded from anywhere."""
+        """It with buttons and a slider, complete in itself: nothing is loaded from anywhere.
+
+        Parameters
+        ----------
+        dpi : int, default=90
+            Dots to an inch.
+        fps : int, default=4
+            Frames a second.
+
+        Returns
+        -------
+        str
+            A part of a page.
+        """
         images = []
         figure, frames = self._drawn()
         for _ in frames:

@@ -28,6 +28,34 @@ class BoundaryDisplay(TrainedDisplay):
     principal direction orthogonal to it: the boundary is still a line there, and distances to it
     are true. Make one with ``from_estimator``, ``from_data`` or ``from_weights``.
 
+    Attributes
+    ----------
+    places : ndarray of shape (n_drawn, 2)
+        Where the drawn rows are.
+    codes : ndarray of shape (n_drawn,)
+        Their numbers among the classes.
+    class_names : sequence of str
+        What the classes are called.
+    wrong : ndarray of bool, shape (n_drawn,)
+        Which of the drawn rows are misclassified.
+    errors, n_rows : int
+        How many of all rows are misclassified, and how many there are.
+    plane : Plane
+        What the axes mean.
+    limits : Limits
+        The part of the plane that is seen.
+    leads : ndarray of shape (n_classes, resolution, resolution)
+        On a grid within the limits, how far each class is ahead of the best other.
+    linear : Linear or None
+        w and b as functions of the place, if a line tells two classes apart.
+    band : float
+        The distance of the nearest row; or the margin demanded, if rows are wrong.
+
+    See Also
+    --------
+    ProjectionDisplay : The same along w alone.
+    LearningAnimation : The boundary after each update.
+
     Examples
     --------
     >>> from rosenblatt import Perceptron
@@ -37,17 +65,17 @@ class BoundaryDisplay(TrainedDisplay):
     (1.0, 0)
     """
 
-    places: Array  # where the drawn rows are
-    codes: Array  # their numbers among the classes
+    places: Array
+    codes: Array
     class_names: Sequence[str]
-    wrong: Array  # which of the drawn rows are misclassified
-    errors: int  # of all rows
+    wrong: Array
+    errors: int
     n_rows: int
-    plane: Plane  # what the axes mean
-    limits: Limits  # the part of the plane that is seen
-    leads: Array  # on a grid within the limits, how far each class is ahead of the best other
-    linear: Linear | None  # w and b as functions of the place, if a line tells two classes apart
-    band: float  # the distance of the nearest row; or the margin demanded, if rows are wrong
+    plane: Plane
+    limits: Limits
+    leads: Array
+    linear: Linear | None
+    band: float
 
     @classmethod
     def from_estimator(
@@ -66,14 +94,22 @@ class BoundaryDisplay(TrainedDisplay):
         ----------
         estimator : classifier
             Fitted; anything with ``predict``, better also ``decision_function``.
-        X, y : array-like
-            The rows to draw, and their labels.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows to draw.
+        y : array-like of shape (n_samples,)
+            Their labels.
         most_points : int, default=5000
             Of more rows so many are drawn, chosen by chance; the picture says so.
         resolution : int, default=200
             How fine the grid is on which a boundary that is no line is sought.
-        class_names, feature_names : sequence of str, optional
-            What to call the classes, in the order of ``classes_``, and the columns.
+        **names
+            ``class_names`` and ``feature_names``, sequences of str: what to call the classes, in
+            the order of ``classes_``, and the columns.
+
+        Returns
+        -------
+        BoundaryDisplay
+            To be drawn or saved.
         """
         data = drawable_for(estimator, X, y, **names)
         linear = linear_part(estimator, data.X)
@@ -97,14 +133,36 @@ class BoundaryDisplay(TrainedDisplay):
     ) -> Self:
         """See how weights in the shapes of ``coef_`` and ``intercept_`` divide the plane.
 
-        ``ties`` says what an activation of exactly 0 counts as, as for ``Perceptron``.
+        Parameters
+        ----------
+        weights : array-like of shape (1, n_features) or (n_classes, n_features)
+            As ``coef_``.
+        bias : array-like of shape (1,) or (n_classes,)
+            As ``intercept_``.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows to draw.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        ties : {"mistake", "positive", "negative", "correct"}, default="mistake"
+            What an activation of exactly 0 counts as, as for ``Perceptron``.
+        **names
+            ``class_names`` and ``feature_names``, sequences of str: what to call the classes, in
+            the order of ``classes_``, and the columns.
+
+        Returns
+        -------
+        BoundaryDisplay
+            To be drawn or saved.
         """
         linear = Linear(np.atleast_2d(np.asarray(weights, np.float64)), np.ravel(bias))
         return cls.from_linear(drawable(X, y, **names), linear, ties)
 
     @classmethod
     def from_linear(cls, data: Data, linear: Linear, ties: str, plane: Plane | None = None) -> Self:
-        """The same for rows that have been checked, in a plane of one's choice."""
+        """The same for rows that have been checked, in a plane of one's choice.
+
+        :meta private:
+        """
         scores = linear.scores(data.X)
         ahead = own_leads(scores, data.codes)
         tie_is_wrong = (ties == "mistake") | (
@@ -156,7 +214,22 @@ class BoundaryDisplay(TrainedDisplay):
         )
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True, weights: bool = True) -> Self:
-        """Draw it, with or without a legend above, and w, the bias's shift and the margin."""
+        """Draw it, with or without a legend above, and w, the bias's shift and the margin.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; in a new figure unless given.
+        legend : bool, default=True
+            Whether a legend stands above.
+        weights : bool, default=True
+            Whether to draw w, the shift by the bias, and the margin.
+
+        Returns
+        -------
+        self
+            With ``ax_`` and ``figure_``, what it was drawn in.
+        """
         ax = self._one_axes(ax)
         self._draw_sides(ax)
         if self.linear is not None:

@@ -27,6 +27,32 @@ class CertificateDisplay(Display):
     The convex hulls of two classes meet in a point that rows of both make, or their two nearest
     points are twice the largest margin apart. Make one with ``from_data``.
 
+    Attributes
+    ----------
+    places : ndarray of shape (n_drawn, 2)
+        Where the drawn rows are.
+    codes : ndarray of shape (n_drawn,)
+        Their numbers among the classes.
+    class_names : sequence of str
+        What the classes are called.
+    support : ndarray of shape (n_support, 2)
+        Where the rows of the certificate are.
+    support_rows, support_codes : ndarray of shape (n_support,)
+        Their numbers in X, and those of their classes.
+    shares : ndarray of shape (n_support,)
+        How much each has of its class's point; those of a class sum to 1.
+    nearest : ndarray of shape (2, 2)
+        Where the point of each class is; the same if the hulls meet.
+    verdict : Separable or Inseparable
+        The proof.
+    plane : Plane
+        What the axes mean.
+
+    See Also
+    --------
+    rosenblatt.separability : The proof without a picture.
+    rosenblatt.max_margin : How far apart they are.
+
     Examples
     --------
     >>> display = CertificateDisplay.from_data([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])
@@ -34,16 +60,16 @@ class CertificateDisplay(Display):
     [[0.5, 0.5], [0.5, 0.5]]
     """
 
-    places: Array  # where the drawn rows are
-    codes: Array  # their numbers among the classes
+    places: Array
+    codes: Array
     class_names: Sequence[str]
-    support: Array  # where the rows of the certificate are
-    support_rows: Array  # their numbers in X
+    support: Array
+    support_rows: Array
     support_codes: Array
-    shares: Array  # how much each has of its class's point; those of a class sum to 1
-    nearest: Array  # where the point of each class is; the same if the hulls meet
+    shares: Array
+    nearest: Array
     verdict: Separable | Inseparable
-    plane: Plane  # what the axes mean
+    plane: Plane
 
     @classmethod
     def from_data(
@@ -51,7 +77,22 @@ class CertificateDisplay(Display):
     ) -> Self:
         """Decide whether a hyperplane separates two classes, and keep the proof.
 
-        Of more rows ``most_points`` are drawn, besides those of the certificate.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows to draw.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        most_points : int, default=5000
+            Of more rows so many are drawn, besides those of the certificate.
+        **names
+            ``class_names`` and ``feature_names``, sequences of str: what to call the classes, in
+            the order of ``classes_``, and the columns.
+
+        Returns
+        -------
+        CertificateDisplay
+            To be drawn or saved.
         """
         data = drawable(X, y, **names)
         if len(data.classes) != 2:
@@ -90,7 +131,20 @@ class CertificateDisplay(Display):
         )
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
-        """Draw the hulls, the rows of the certificate, and the points that these make."""
+        """Draw the hulls, the rows of the certificate, and the points that these make.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; in a new figure unless given.
+        legend : bool, default=True
+            Whether a legend stands above.
+
+        Returns
+        -------
+        self
+            With ``ax_`` and ``figure_``, what it was drawn in.
+        """
         ax = self._one_axes(ax)
         for code, style in enumerate(["--", "-"]):
             colour = COLOURS[code]

@@ -90,6 +90,8 @@ def drawable_for(estimator: Any, X: Any, y: ArrayLike, **names: Unpack[Names]) -
     check_is_fitted(estimator)
     if not hasattr(estimator, "classes_"):
         raise ValueError(f"{type(estimator).__name__} is no fitted classifier; fit one first.")
+    if getattr(estimator, "multilabel_", False):
+        raise ValueError("Rows of one label each can be drawn, and this estimator gives several.")
     if names.get("feature_names") is None and not hasattr(X, "columns"):
         names["feature_names"] = getattr(estimator, "feature_names_in_", None)
     return drawable(X, y, np.asarray(estimator.classes_), **names)

@@ -28,7 +28,15 @@ class Display:
         raise NotImplementedError
 
     def save(self, path: str | os.PathLike[str], *, dpi: int = 150) -> None:
-        """Draw it to a file, which appears when it is complete; its ending decides the format."""
+        """Draw it to a file, which appears when it is complete; its ending decides the format.
+
+        Parameters
+        ----------
+        path : str or path-like
+            Where to: ``.png``, ``.svg``, ``.pdf``, ``.jpg`` or ``.webp``.
+        dpi : int, default=150
+            Dots to an inch.
+        """
         ending = ending_of(path, STILL)
         figure = Figure(**shape_of(self.n_axes))
         self.plot(axes_in(figure, self.n_axes))
@@ -68,7 +76,29 @@ def axes_in(figure: Figure, count: int) -> Array:
 
 
 def ending_of(path: str | os.PathLike[str], known: Sequence[str]) -> str:
-    """How a file's name ends, if it is one of those known."""
+    """How a file's name ends, if it is one of those known.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The file.
+    known : sequence of str
+        Endings, as in ``STILL`` and ``MOVING``.
+
+    Returns
+    -------
+    str
+        The ending, in small letters.
+
+    See Also
+    --------
+    save_plot : Chooses by the ending what to draw.
+
+    Examples
+    --------
+    >>> ending_of("boundary.PNG", STILL)
+    '.png'
+    """
     ending = Path(path).suffix.lower()
     if ending not in known:
         raise ValueError(f"{path} should end in {', '.join(known)}; its ending decides the format.")

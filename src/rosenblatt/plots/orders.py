@@ -22,6 +22,19 @@ class OrderDisplay(Display):
 
     Make one with ``from_data``.
 
+    Attributes
+    ----------
+    reads : dict of ndarray
+        In each order, for each seed: the rows gone through as a share of all.
+    mistakes : dict of ndarray
+        The mistakes made.
+    separated : dict of ndarray of bool
+        Whether the run ended with a pass without mistakes.
+
+    See Also
+    --------
+    rosenblatt.Perceptron : Its parameter ``order``.
+
     Examples
     --------
     >>> display = OrderDisplay.from_data([[2.0, 1.0], [-1.0, 1.0]], [1, -1], seeds=range(3))
@@ -30,9 +43,9 @@ class OrderDisplay(Display):
     """
 
     n_axes = 2
-    reads: dict[str, Array]  # in each order, for each seed: rows gone through as a share of all
+    reads: dict[str, Array]
     mistakes: dict[str, Array]
-    separated: dict[str, Array]  # whether the run ended with a pass without mistakes
+    separated: dict[str, Array]
 
     @classmethod
     def from_data(
@@ -46,7 +59,23 @@ class OrderDisplay(Display):
     ) -> Self:
         """Train in each order; in those that chance decides, once for each seed.
 
-        The parameters are those of ``Perceptron``; ``max_iter`` is 1000 unless given.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        orders : sequence of str, default=("fixed", "once", "each", "active")
+            As the parameter ``order``.
+        seeds : sequence of int, default=range(20)
+            As the parameter ``random_state``.
+        **parameters
+            Those of ``Perceptron``; ``max_iter`` is 1000 unless given.
+
+        Returns
+        -------
+        OrderDisplay
+            To be drawn or saved.
         """
         display = cls(reads={}, mistakes={}, separated={})
         parameters = {"max_iter": 1000, **parameters}
@@ -63,7 +92,18 @@ class OrderDisplay(Display):
         return display
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw a dot for each run, open if it did not separate the rows, and their means."""
+        """Draw a dot for each run, open if it did not separate the rows, and their means.
+
+        Parameters
+        ----------
+        ax : sequence of matplotlib Axes, default=None
+            Where to draw, two of them; in a new figure unless given.
+
+        Returns
+        -------
+        self
+            With ``ax_`` and ``figure_``, what it was drawn in.
+        """
         everywhere = all(done.all() for done in self.separated.values())
         until = " until separated" if everywhere else " (open: not separated)"
         for axis, name in zip(self._all_axes(ax, 2), TITLES, strict=True):

@@ -36,6 +36,25 @@ class ProgressDisplay(TrainedDisplay):
     where the two meet, at (R/γ)², is the most that there can be. Make one with ``from_estimator``
     or ``from_data``.
 
+    Attributes
+    ----------
+    over : {"updates", "epochs"}
+        What time is counted in.
+    time : ndarray
+        When the curves were taken.
+    curves : dict of ndarray
+        Those of "mistakes" so far (M), "errors" (J₁, the misclassified rows), "loss" (J, the sum of
+        -y·activation over them), "length" (‖w‖/η) and "angle" (in degrees, to the best separator)
+        that the run allows. The last two count the bias as a coordinate of w.
+    convergence : Convergence or None
+        Where the theorem speaks of such a run (two classes, no margin or weights), and the rows are
+        separable and have at most 2,000 columns.
+
+    See Also
+    --------
+    rosenblatt.report : The theorem in numbers.
+    ProgressiveDisplay : Errors before learning.
+
     Examples
     --------
     >>> X, y = [[2.0, 1.0], [-1.0, 1.0]], [1, -1]
@@ -44,14 +63,9 @@ class ProgressDisplay(TrainedDisplay):
     ([1, 0], 3.0)
     """
 
-    over: str  # what time is counted in: "updates" or "epochs"
-    time: Array  # when the curves were taken
-    # Those of "mistakes" so far (M), "errors" (J₁, the misclassified rows), "loss" (J, the sum of
-    # -y·activation over them), "length" (‖w‖/η) and "angle" (in degrees, to the best separator)
-    # that the run allows. The last two count the bias as a coordinate of w.
+    over: str
+    time: Array
     curves: dict[str, Array]
-    # Where the theorem speaks of such a run (two classes, no margin or weights), and the rows are
-    # separable and have at most 2,000 columns.
     convergence: Convergence | None = None
 
     def __post_init__(self) -> None:
@@ -79,6 +93,11 @@ class ProgressDisplay(TrainedDisplay):
             What to count time in; by default updates, or epochs without rows.
         most : int, default=1000
             How many moments to look at, spread evenly; fewer, but at least 20, of many rows.
+
+        Returns
+        -------
+        ProgressDisplay
+            To be drawn or saved.
         """
         over = over or ("epochs" if X is None else "updates")
         if over not in ("updates", "epochs"):
@@ -142,8 +161,18 @@ class ProgressDisplay(TrainedDisplay):
     def plot(self, ax: Any = None, *, quantities: Sequence[str] | None = None) -> Self:
         """Draw a curve for each quantity.
 
-        By default of all but one: over updates their number is no news, and over epochs the length
-        is left out. ``ax`` takes axes for each.
+        Parameters
+        ----------
+        ax : sequence of matplotlib Axes, default=None
+            Where to draw, one for each; in a new figure unless given.
+        quantities : sequence of str, default=None
+            Which curves. By default all but one: over updates their number is no news, and over
+            epochs the length is left out.
+
+        Returns
+        -------
+        self
+            With ``ax_`` and ``figure_``, what it was drawn in.
         """
         shown = self.quantities if quantities is None else list(quantities)
         unknown = [name for name in shown if name not in self.curves]

@@ -23,6 +23,19 @@ class ProgressiveDisplay(Display):
     Where the second rises, the data have changed. Make one with ``from_progressive``, or
     with ``from_csv`` from the log of a training.
 
+    Attributes
+    ----------
+    rows : ndarray
+        After how many rows the errors were taken.
+    error : ndarray
+        The share of all rows so far.
+    window_error : ndarray
+        That of the rows since the last moment.
+
+    See Also
+    --------
+    rosenblatt.progressive : Finds the errors.
+
     Examples
     --------
     >>> seen = Progressive(np.array([True, True, False, False, True, False]))
@@ -30,9 +43,9 @@ class ProgressiveDisplay(Display):
     [1.0, 0.0, 0.5]
     """
 
-    rows: Array  # after which the errors were taken
-    error: Array  # the share of all rows so far
-    window_error: Array  # that of the rows since the last moment
+    rows: Array
+    error: Array
+    window_error: Array
 
     @classmethod
     def from_progressive(cls, seen: Progressive, *, window: int | None = None) -> Self:
@@ -44,6 +57,11 @@ class ProgressiveDisplay(Display):
             What it returned.
         window : int, optional
             How many rows at a time; by default a hundredth of all.
+
+        Returns
+        -------
+        ProgressiveDisplay
+            To be drawn or saved.
         """
         window = window or max(1, len(seen.wrong) // 100)
         sizes = seen.over(window)
@@ -58,6 +76,11 @@ class ProgressiveDisplay(Display):
         ----------
         path : str or path-like
             A file with the columns rows, error and window_error.
+
+        Returns
+        -------
+        ProgressiveDisplay
+            To be drawn or saved.
         """
         with plain_errors(path, "read"), open(path, encoding="utf-8", newline="") as file:
             header, *lines = [*csv.reader(file)] or [[]]
@@ -70,7 +93,18 @@ class ProgressiveDisplay(Display):
         return cls(**dict(zip(COLUMNS, table.T, strict=True)))
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw both errors."""
+        """Draw both errors.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; in a new figure unless given.
+
+        Returns
+        -------
+        self
+            With ``ax_`` and ``figure_``, what it was drawn in.
+        """
         ax = self._one_axes(ax)
         look = {"color": COLOURS[1], "linewidth": 1.2}
         ax.plot(self.rows, self.window_error, **look, label="in each window")

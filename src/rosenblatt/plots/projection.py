@@ -23,6 +23,25 @@ class ProjectionDisplay(TrainedDisplay):
     moves the threshold away from zero. For other classifiers the line is that of their scores.
     Make one with ``from_estimator`` or ``from_data``.
 
+    Attributes
+    ----------
+    positions : ndarray of shape (n_samples,)
+        w·x/‖w‖ of every row, or its score where there is no w.
+    threshold : float
+        Where the boundary is: -b/‖w‖, or 0.
+    codes : ndarray of shape (n_samples,)
+        Each row's number among the classes.
+    class_names : sequence of str
+        What the classes are called.
+    wrong : ndarray of bool, shape (n_samples,)
+        Which rows are misclassified.
+    label : str
+        Of the axis.
+
+    See Also
+    --------
+    BoundaryDisplay : The rows in a plane.
+
     Examples
     --------
     >>> from rosenblatt import Perceptron
@@ -32,16 +51,34 @@ class ProjectionDisplay(TrainedDisplay):
     ([5.0, -0.6], -0.2)
     """
 
-    positions: Array  # w·x/‖w‖ of every row, or its score where there is no w
-    threshold: float  # where the boundary is: -b/‖w‖, or 0
-    codes: Array  # each row's number among the classes
+    positions: Array
+    threshold: float
+    codes: Array
     class_names: Sequence[str]
-    wrong: Array  # which rows are misclassified
-    label: str  # of the axis
+    wrong: Array
+    label: str
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **names: Unpack[Names]) -> Self:
-        """Project rows as a fitted classifier of two classes does."""
+        """Project rows as a fitted classifier of two classes does.
+
+        Parameters
+        ----------
+        estimator : classifier
+            Fitted, of two classes.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows to draw.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        **names
+            ``class_names`` and ``feature_names``, sequences of str: what to call the classes, in
+            the order of ``classes_``, and the columns.
+
+        Returns
+        -------
+        ProjectionDisplay
+            To be drawn or saved.
+        """
         data = drawable_for(estimator, X, y, **names)
         if len(data.classes) != 2:
             raise ValueError(
@@ -66,8 +103,18 @@ class ProjectionDisplay(TrainedDisplay):
     def plot(self, ax: Axes | None = None, *, bins: int = 60) -> Self:
         """Draw the positive class above the line and the negative one below.
 
-        The line is divided into ``bins`` parts: points of one part are put on one another, and
-        where that grows too high, bars are drawn.
+        Parameters
+        ----------
+        ax : matplotlib Axes, default=None
+            Where to draw; in a new figure unless given.
+        bins : int, default=60
+            Into how many parts the line is divided: points of one part are put on one another, and
+            where that grows too high, bars are drawn.
+
+        Returns
+        -------
+        self
+            With ``ax_`` and ``figure_``, what it was drawn in.
         """
         ax = self._one_axes(ax)
         places, why = self._stacked(bins), f"misclassified ({self.wrong.sum():,})"

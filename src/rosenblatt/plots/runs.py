@@ -23,7 +23,19 @@ class TrainedDisplay(Display):
     def from_data(cls, X: Any, y: ArrayLike, **options: Any) -> Self:
         """Train a Perceptron (``random_state`` is 0 unless given) and make its display.
 
-        The options are parameters of ``Perceptron`` and options of ``from_estimator``.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows to draw.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        **options
+            Parameters of ``Perceptron`` and options of ``from_estimator``.
+
+        Returns
+        -------
+        Display
+            To be drawn or saved.
         """
         names = Perceptron().get_params().keys() & options.keys()
         parameters = {"random_state": 0} | {name: options.pop(name) for name in names}

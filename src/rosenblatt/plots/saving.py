@@ -54,6 +54,19 @@ def save_plot(
         What to call the classes, in sorted order, and the columns.
     **parameters
         Of the Perceptron, where one is trained; ``random_state`` is 0 unless given.
+
+    See Also
+    --------
+    BoundaryDisplay : The default idea.
+    LearningAnimation : What moves.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_plot(f"{folder}/line.svg", [[2.0, 1.0], [-1.0, 1.0]], [1, -1])
+    ...     os.listdir(folder)
+    ['line.svg']
     """
     ending = ending_of(path, (*STILL, *MOVING))
     what = what or ("progress" if X is None else "boundary")

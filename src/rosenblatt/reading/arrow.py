@@ -11,7 +11,8 @@ from ..kernels import words
 from ..kernels.algebra import Rows
 from ..kernels.lines import MISSING, REASONS, VALUE_TOO_LARGE
 from ..kernels.words import CSRBuffer, Grams
-from ..rows import read_only, rows_of
+from ..labels import LabelSets
+from ..rows import joined, read_only, rows_of
 from .batches import Batch
 from .dates import Times, days_in, parts_of, times_in
 from .parser import LARGEST_LABEL, LONG_LABEL, Parser, empty_rows, filled_rows
@@ -20,6 +21,7 @@ from .scaling import DenseScaling, scale_of, unpacked
 from .sources import Complaint, Source
 from .threads import Broken
 from .values import numbers_in, scalar_of, strings_of
+from .vocabulary import Cells
 
 
 class BrokenCellError(ValueError):
@@ -33,7 +35,7 @@ class BrokenCellError(ValueError):
 class DecodedColumns(NamedTuple):
     """Columns as a kernel takes them: numbers, times, or bytes of strings and where each begins."""
 
-    labels: np.ndarray | None
+    labels: Any
     ids: np.ndarray | None
     columns: list[Any]
     rows: int
@@ -94,7 +96,8 @@ class TableParser(Parser):
             for column, (name, kind) in zip(columns, self.columns, strict=False)
         ]
         further = columns[len(self.columns) :]
-        labels = None if self.label is None else self.labels(further[0])
+        find = self.labels if self.recipe.labels_separator is None else self.label_sets
+        labels = None if self.label is None else find(further[0])
         ids = None if self.id is None else np.array(as_words(further[-1]).to_pylist(), object)
         return DecodedColumns(labels, ids, decoded, len(table))
 
@@ -156,6 +159,23 @@ class TableParser(Parser):
         if not good:
             raise BrokenCellError(self.recipe.label, "the label is missing or not finite")
         return labels
+
+    def label_sets(self, column: Any) -> LabelSets:
+        """The labels of rows that may have several, or none."""
+        from pyarrow import compute, types
+
+        if not types.is_list(column.type):
+            words = as_words(column).fill_null("")
+            column = compute.split_pattern(words, self.recipe.labels_separator)
+        counts = numbers_in(compute.fill_null(column.value_lengths(), 0))
+        flat = as_words(column.flatten()).fill_null("")
+        if self.recipe.trim:
+            flat = compute.utf8_trim_whitespace(flat)
+        known = compute.not_equal(flat, "")
+        rows = np.repeat(np.arange(len(counts)), counts)[known.to_numpy(zero_copy_only=False)]
+        coded = flat.filter(known).dictionary_encode()
+        labels = np.array(coded.dictionary.to_pylist(), object)[numbers_in(coded.indices)]
+        return LabelSets(labels, np.append(0, np.cumsum(np.bincount(rows, minlength=len(counts)))))
 
     def batches_of(self, decoded: DecodedColumns, taken: int, lines: int) -> Iterator[Batch]:
         """The rows of decoded columns."""
@@ -238,22 +258,35 @@ class TableParser(Parser):
 
     def text_features(self, number: int, column: Any) -> CSRBuffer:
         """The n-grams of each string."""
-        name, seed = self.columns[number][0], self.salts[number]
-        data, offsets = column
-        shortest, longest, characters = self.recipe.grams_of(name)
-        counts, weights = COUNTS.index(self.recipe.counts), self.text_weights
-        grams = Grams(shortest, longest, characters, counts, True, seed, self.mask, weights)
+        name, (data, offsets) = self.columns[number][0], column
+        grams = self.grams(number)
+        if self.recipe.lacks_frequencies:  # the counts as they are, to be weighed later
+            often = words.BINARY if grams.counts == words.BINARY else words.RAW
+            grams = grams._replace(counts=often, unit_length=False)
         rows, size = len(offsets) - 1, int(offsets[-1] - offsets[0])
-        most = size if characters else (size + rows) // 3  # words of two letters
-        out = empty_rows(rows, most * (longest - shortest + 1), self.options.dtype)
+        most = size if grams.characters else (size + rows) // 3  # words of two letters
+        kinds = grams.longest - grams.shortest + 1
+        out = empty_rows(rows, most * kinds, self.options.dtype)
         words.text(data, offsets, 0, 0, grams, out, self.vocabulary.met)
-        self.collect_names(name, as_it_is if characters else joined_words, data)
+        self.collect_names(name, as_it_is if grams.characters else joined_words, data)
         return out
+
+    def grams(self, number: int) -> Grams:
+        """What becomes of the texts of a column."""
+        shortest, longest, characters = self.recipe.grams_of(self.columns[number][0])
+        counts, own = COUNTS.index(self.recipe.counts), (self.salts[number], self.mask)
+        return Grams(shortest, longest, characters, counts, True, *own, self.text_weights)
+
+    def weighed(self, parts: list[Rows]) -> Rows:
+        """The rows of several parts, of the counts of one text as they are."""
+        rows = joined(parts)
+        values = rows.values.copy()
+        words.weigh_rows(rows.starts, self.grams(0), values, rows.indices)
+        return rows._replace(values=read_only(values))
 
     def collect_names(self, name: str, spell: Callable[[bytes], str], data: Any) -> None:
         """Keep the names of what was met first in a column."""
-        view = memoryview(data)
-        self.vocabulary.collect(lambda begin, end: (cell_name, name, spell, bytes(view[begin:end])))
+        self.vocabulary.collect(Cells.spelled(name, spell, data))
 
 
 def table_scaling(recipe: FeatureRecipe) -> DenseScaling:
@@ -326,11 +359,6 @@ def as_it_is(name: bytes) -> str:
 def joined_words(name: bytes) -> str:
     """How words are spelled: without what is between them."""
     return " ".join(re.findall(r"\w+", name.decode(errors="replace").lower()))
-
-
-def cell_name(column: str, spell: Callable[[bytes], str], cell: bytes) -> str:
-    """The name of what stands in a cell."""
-    return f"{column}={spell(cell)}"
 
 
 # Arrow's types and columns.

@@ -6,20 +6,45 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..kernels.algebra import Rows
+from ..labels import LabelSets, in_sequence
 from ..rows import joined, matrix_of, n_rows, rows_between
 
 
 class Batch(NamedTuple):
     """Some rows, and how far the reader got with them.
 
-    ``labels`` are numbers or strings, or None if there are none; Vowpal Wabbit's rows without a
-    label have NaN. ``width`` is the number of columns known so far, ``bytes_read`` counts what was
-    taken from the source, before decompression, and ``lines`` what was read of it. ``ids`` are the
-    names of the rows, where a column has them.
+    Attributes
+    ----------
+    rows : Rows
+        As kernels see them; ``X`` is the same as an array or a matrix.
+    labels : ndarray, LabelSets or None
+        Numbers or strings, sets of these where rows may have several, None if there are none;
+        Vowpal Wabbit's rows without a label have NaN.
+    weights : ndarray or None
+        Of the rows, if not all are 1.
+    width : int
+        The number of columns known so far.
+    bytes_read : int
+        What was taken from the source so far, before decompression.
+    lines : int
+        What was read of it so far.
+    ids : ndarray or None
+        The names of the rows, where a column has them.
+
+    See Also
+    --------
+    Reader : Yields these.
+
+    Examples
+    --------
+    >>> from rosenblatt import read
+    >>> (batch,) = read([{"size": 3, "kind": "a"}, {"size": 1, "kind": "b"}], scale="none")
+    >>> batch.X.tolist(), batch.y.tolist(), batch.width
+    ([[3.0], [1.0]], ['a', 'b'], 1)
     """
 
     rows: Rows
-    labels: np.ndarray | None
+    labels: Any
     weights: np.ndarray | None
     width: int
     bytes_read: int
@@ -32,14 +57,14 @@ class Batch(NamedTuple):
         return matrix_of(self.rows, n_rows(self.rows), self.width)
 
     @property
-    def y(self) -> np.ndarray | None:
+    def y(self) -> Any:
         """The labels."""
         return self.labels
 
 
 def one_batch(parts: list[Batch], join: Callable[[list[Rows]], Rows] = joined) -> Batch:
     """Several batches as one."""
-    labels = None if parts[0].labels is None else np.concatenate([part.labels for part in parts])
+    labels = None if parts[0].labels is None else in_sequence([part.labels for part in parts])
     rows = join([part.rows for part in parts])
     return Batch(
         rows,
@@ -73,13 +98,22 @@ def weights_of(batches: list[Batch]) -> np.ndarray | None:
 
 
 def labels_of(batch: Batch, first_row: int = 0) -> np.ndarray:
-    """The labels of a batch after so many rows; all must be known."""
+    """The labels of a batch after so many rows; all must be known, one of each row."""
     if batch.labels is None:
         raise ValueError("The file has no labels.")
+    if isinstance(batch.labels, LabelSets):
+        raise ValueError("The rows have any number of labels, and one label of each is needed.")
     if batch.labels.dtype.kind == "f":
         unknown = np.flatnonzero(np.isnan(batch.labels))
         if len(unknown):
             raise ValueError(f"Row {first_row + unknown[0] + 1} has no label.")
+    return np.asarray(batch.labels)
+
+
+def label_sets_of(batch: Batch) -> LabelSets:
+    """The labels of a batch whose rows may have several."""
+    if not isinstance(batch.labels, LabelSets):
+        raise ValueError("The file has no labels.")
     return batch.labels
 
 

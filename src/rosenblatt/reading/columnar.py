@@ -13,7 +13,7 @@ from .arrow import BrokenCellError, DecodedColumns, TableParser, with_broken
 from .batches import Batch
 from .formats import told_by_magic
 from .kinds import kind_of, kind_of_column
-from .notices import unused_column
+from .notices import LABEL_SETS, unused_column
 from .recipe import (
     ColumnKind,
     ColumnNames,
@@ -27,6 +27,7 @@ from .recipe import (
 from .sources import Location, Source
 from .tables import TableSource
 from .threads import Broken, Piece
+from .vocabulary import Vocabulary
 
 BATCH_ROWS = 1 << 14
 FIRST_ROWS = 5_000  # by which it is told what strings hold
@@ -64,19 +65,21 @@ class ColumnarParser(TableParser):
         asked = recipe_for(recipe, "table", source.name)
         recipe = with_columns(asked, names, kinds)
         if options.new and recipe.label and recipe.label not in options.category:
-            recipe = replace(recipe, label_kind=kind_of_labels(schema.field(recipe.label).type))
+            recipe = with_labels_of(recipe, schema.field(recipe.label).type)
         super().__init__(source, recipe, options, names)
         for number in self.wanted:
-            if not kinds[number].kind:
+            lists = number == self.label and recipe.labels_separator is not None
+            if not kinds[number].kind and not lists:
                 raise ValueError(
                     f"{source.name}: the column {schema.names[number]!r} is neither numbers, "
                     f"strings nor dates, but {schema.types[number]}; cast it to one of them."
                 )
         told = notices_of(recipe, asked, names, kinds) if options.new else []
+        told += [LABEL_SETS] * (recipe.labels_separator != asked.labels_separator)
         told += [
             unused_column(name)
             for name, each in zip(schema.names, kinds, strict=True)
-            if not each.kind and name not in recipe.ignore
+            if not each.kind and name not in (*recipe.ignore, recipe.label)
         ]
         self.notices.update((notice, None) for notice in told)
 
@@ -122,6 +125,7 @@ class ColumnarParser(TableParser):
         """The rows that Arrow reads first, however batches are cut."""
         few = self.over(self.source, recipe)
         few.options = self.options._replace(batch_bytes=1 << 62)
+        few.vocabulary = Vocabulary(0, 0)
         yield from islice(few.batches(Location(self.source.name, BATCH_ROWS, self.unit)), 1)
 
     def copied(self, source: Source) -> str:
@@ -178,11 +182,14 @@ class ColumnarParser(TableParser):
         self.lines = len(table)
 
 
-def kind_of_labels(kind: Any) -> str:
-    """How labels of some Arrow type are read: categories of numbers are numbers."""
+def with_labels_of(recipe: FeatureRecipe, kind: Any) -> FeatureRecipe:
+    """A recipe for labels of some Arrow type: categories of numbers are numbers, lists are sets."""
     from pyarrow import types
 
-    return label_kind(kind_of(kind.value_type if types.is_dictionary(kind) else kind))
+    if types.is_list(kind):
+        recipe = replace(recipe, labels_separator=recipe.labels_separator or ",")
+    found = kind_of(kind.value_type if types.is_dictionary(kind) else kind)
+    return replace(recipe, label_kind=label_kind(found, recipe))
 
 
 def intact(scanned: Iterator[Any], name: str) -> Iterator[Any]:

@@ -29,10 +29,13 @@ MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow"}
 FORMAT_OF_ROWS = {"svmlight": "svmlight", "vw": "vw", "table": "csv"}
 
 NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
-SVMLIGHT_LINE = re.compile(
-    rf"{NUMBER}(?:,{NUMBER})*(?:\s+qid:\d+)?(?:\s+\d+:{NUMBER})*\s*(?:#.*)?".encode()
+NUMBERS = rf"{NUMBER}(?:,{NUMBER})*"
+SVMLIGHT_LINE = re.compile(  # which may lack a label where others have several
+    rf"(?:{NUMBERS}(?![:,]))?\s*(?:qid:\d+)?(?:(?:^|\s+)\d+:{NUMBER})*\s*(?:#.*)?".encode()
 )
-VW_LINE = re.compile(rf"(?:{NUMBER}\s+)*(?:'[^\s|]*\s*)?\|(?:[^\s|:]*(?::{NUMBER})?\s.*)?".encode())
+VW_LINE = re.compile(
+    rf"(?:{NUMBERS}\s+)?(?:{NUMBER}\s+)*(?:'[^\s|]*\s*)?\|(?:[^\s|:]*(?::{NUMBER})?\s.*)?".encode()
+)
 LINES_LOOKED_AT = 100
 ALIKE = 0.9  # of the rows have as many cells as the first, where the delimiter is the right one
 

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,11 +10,12 @@ import numpy as np
 from ..kernels import lines
 from ..kernels.addresses import MINUS, line_end
 from ..kernels.algebra import Rows
-from ..kernels.lines import FULL, INDEX_TOO_LARGE, INDEX_TOO_SMALL, REASONS, Cursor
+from ..kernels.lines import FULL, INDEX_TOO_LARGE, INDEX_TOO_SMALL, LABELS, REASONS, Cursor
 from ..kernels.words import CSRBuffer
+from ..labels import LabelSets
 from ..parameters import ParameterError
 from .batches import Batch
-from .notices import BASES, QUERIES, Notice
+from .notices import BASES, LABEL_SETS, QUERIES, Notice
 from .parser import (
     BOM,
     LARGEST_LABEL,
@@ -29,14 +31,24 @@ from .scaling import sparse_scaling
 from .sources import Complaint, Source
 from .threads import Broken, Piece
 
+NO_STARTS = np.zeros(0, np.int64)
+
 
 class LineBuffers(NamedTuple):
-    """What a kernel fills."""
+    """What a kernel fills; ``label_starts`` is empty where each row has one label."""
 
     labels: np.ndarray
     weights: np.ndarray | None
     rows: CSRBuffer
     groups: np.ndarray | None
+    label_starts: np.ndarray = NO_STARTS
+
+    def filled_labels(self, rows: int) -> Any:
+        """The labels of the first rows."""
+        if not len(self.label_starts):
+            return self.labels[:rows]
+        starts = self.label_starts[: rows + 1]
+        return LabelSets(self.labels[: starts[-1]], starts)
 
 
 class LineParser(Parser):
@@ -52,18 +64,20 @@ class LineParser(Parser):
             out = self.buffers(len(data) - cursor.at)
             before = cursor
             cursor = yield from self.parse_good(data, cursor, out)
-            long = np.abs(out.labels[: cursor.rows]) >= LARGEST_LABEL
+            labels = out.filled_labels(cursor.rows)
+            numbers = labels.values if isinstance(labels, LabelSets) else labels
+            long = np.abs(numbers) >= LARGEST_LABEL
             if self.labelled and long.any():
                 shorter = out._replace(labels=out.labels[: long.argmax()])
                 yield self.long_label(data, before, shorter)
                 return
             if cursor.ignored:
                 self.notices[self.ignored] = None
-            labels, weights = out.labels if self.labelled else None, out.weights
+            weights = out.weights
             for some, rows in self.finished(data, cursor, out):
                 yield Batch(
                     rows,
-                    None if labels is None else labels[some],
+                    labels[some] if self.labelled else None,
                     None if weights is None else weights[some],
                     self.width,
                     piece.taken,
@@ -95,11 +109,21 @@ class LineParser(Parser):
 
     def complaint(self, data: np.ndarray, cursor: Cursor) -> Complaint:
         """The column where a line is broken, and why."""
-        return Complaint(cursor.where - cursor.at + 1, REASONS[cursor.error])
+        found = Complaint(cursor.where - cursor.at + 1, REASONS[cursor.error])
+        if cursor.error != LABELS or not self.options.new:
+            return found
+        sentence = f"{found.sentence}; state {{labels_separator}} if rows may have several"
+        return found._replace(sentence=sentence, values={"labels_separator": ","})
 
     def buffers(self, size: int) -> LineBuffers:
         """Room for the rows of so many bytes, or for the first of them."""
         raise NotImplementedError
+
+    def room_for_labels(self, rows: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """Room for the labels of so many rows and bytes, and for where they begin."""
+        if self.recipe.labels_separator is None:
+            return np.empty(rows), NO_STARTS
+        return np.empty(size // 2 + 1), np.zeros(rows + 1, np.int64)
 
     def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
         """Call the kernel."""
@@ -135,8 +159,10 @@ class SvmlightParser(LineParser):
             first = 0 if has_index_0(head) else 1
         self.skip = len(BOM) * head.startswith(BOM)
         recipe = recipe_for(recipe, "svmlight", source.name, first=first, bits=None)
-        super().__init__(source, recipe, options)
+        super().__init__(source, with_label_sets(recipe, head, options), options)
         self.scaling = sparse_scaling(recipe.scales)
+        if self.recipe.labels_separator != recipe.labels_separator:
+            self.notices[LABEL_SETS] = None
 
     def over(self, source: Source, recipe: FeatureRecipe) -> "SvmlightParser":
         """A parser for other bytes, or by another recipe."""
@@ -148,13 +174,15 @@ class SvmlightParser(LineParser):
         """A value takes 4 bytes or more; there may be more rows than these."""
         n = size // 8 + 1
         rows = empty_rows(n, size // 4 + 1, self.options.dtype)
-        return LineBuffers(np.empty(n), None, rows, None)
+        labels, starts = self.room_for_labels(n, size)
+        return LineBuffers(labels, None, rows, None, starts)
 
     def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
         """Call the kernel."""
         lenient = not self.options.new  # a model passes over columns that it has not met
         rules = self.recipe.first, 1 << 32, lenient, self.labelled
-        cursor = lines.svmlight(data, len(data), cursor, out.labels, out.rows, *rules)
+        labels = out.labels, out.label_starts
+        cursor = lines.svmlight(data, len(data), cursor, *labels, out.rows, *rules)
         used = out.rows.indices[: cursor.values]
         self.width = int(used.max()) + 1 if cursor.values else 0
         return cursor
@@ -173,8 +201,18 @@ class SvmlightParser(LineParser):
         return found._replace(sentence=found.sentence + " (1, as was stated)")
 
 
+SEVERAL_LABELS = re.compile(rb"^[ \t]*[-+.\deE]+,[-+.\d]+", re.MULTILINE)
+
+
 class FirstIndexError(ParameterError):
     """The indices of svmlight begin with 0 after all."""
+
+
+def with_label_sets(recipe: FeatureRecipe, head: bytes, options: ReaderOptions) -> FeatureRecipe:
+    """A recipe for lines that may have several labels, if one does or that is stated."""
+    if recipe.labels_separator is None and options.new and SEVERAL_LABELS.search(head):
+        return replace(recipe, labels_separator=",")
+    return recipe
 
 
 def has_index_0(head: bytes) -> bool:
@@ -192,9 +230,13 @@ class VowpalWabbitParser(LineParser):
     def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
         if recipe.text:
             raise ValueError("Vowpal Wabbit's text has no columns: put words into a namespace.")
-        self.skip = len(BOM) * (source.head(len(BOM)) == BOM)
+        head = source.head(SAMPLE if options.new else len(BOM))
+        self.skip = len(BOM) * head.startswith(BOM)
         bits = recipe.bits or OTHER_BITS
-        super().__init__(source, recipe_for(recipe, "vw", source.name, bits=bits), options)
+        made = recipe_for(recipe, "vw", source.name, bits=bits)
+        super().__init__(source, with_label_sets(made, head, options), options)
+        if self.recipe.labels_separator != recipe.labels_separator:
+            self.notices[LABEL_SETS] = None
         self.width = 1 << bits
         self.pairs = crossed_groups(recipe, lambda name: ord((name or " ")[0]))
         self.scaling = sparse_scaling(recipe.scales)
@@ -207,16 +249,21 @@ class VowpalWabbitParser(LineParser):
         """A value takes 2 bytes or more; there may be more rows than these."""
         n, values = size // 8 + 1, size // 2 + 1
         rows = empty_rows(n, values, self.options.dtype)
-        return LineBuffers(np.empty(n), np.empty(n), rows, np.empty(values, np.uint8))
+        labels, starts = self.room_for_labels(n, size)
+        return LineBuffers(labels, np.empty(n), rows, np.empty(values, np.uint8), starts)
 
     def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
         """Call the kernel."""
         met = self.vocabulary.met
-        cursor = lines.vowpal_wabbit(data, len(data), cursor, *out, self.mask, met)
+        filled = out.labels, out.label_starts, out.weights, out.rows, out.groups
+        cursor = lines.vowpal_wabbit(data, len(data), cursor, *filled, self.mask, met)
         text = data.tobytes() if met.count[0] else b""
-        self.vocabulary.collect(
-            lambda begin, end: (vw_name, namespace_of(text, begin), text[begin:end])
-        )
+
+        def spelling(begins: np.ndarray, ends: np.ndarray) -> Iterator[tuple[Any, ...]]:
+            for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
+                yield vw_name, namespace_of(text, begin), text[begin:end]
+
+        self.vocabulary.collect(spelling)
         return cursor
 
     def finished(

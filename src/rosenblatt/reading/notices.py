@@ -20,6 +20,7 @@ class NoticeKind(StrEnum):
     FIRST = "first"
     DATES = "dates"
     TEXT = "text"
+    LABELS = "labels"
 
 
 class Notice(NamedTuple):
@@ -37,6 +38,10 @@ BASES = Notice(NoticeKind.BASES, "The base predictions after the importance are 
 MISSING = Notice(NoticeKind.MISSING, "Missing numbers count as 0.")
 AVERAGED = Notice(NoticeKind.MISSING, "Missing numbers count as the mean of their column.")
 MEDIAN = Notice(NoticeKind.MISSING, "Missing numbers count as the median of their column.")
+LABEL_SETS = Notice(
+    NoticeKind.LABELS,
+    "Rows have any number of labels, so that each label is a problem of its own.",
+)
 BITS = Notice(NoticeKind.BITS, "The columns are numbers and not hashed: bits is not used.")
 
 

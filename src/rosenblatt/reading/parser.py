@@ -58,6 +58,7 @@ class Parser:
         source = Source(io.BytesIO(head[: self.end_of_rows(head, len(head)) or len(head)]))
         source.name = self.source.name
         few = self.over(source, recipe)
+        few.vocabulary = Vocabulary(0, 0)
         yield from few.batches(Location(source.name, len(head), self.unit))
 
     def end_of_rows(self, buffer: bytearray, filled: int) -> int:
@@ -130,7 +131,7 @@ class Parser:
             np.subtract(starts[row : stop + 1], starts[row], out=out.starts)
             part, span = some_rows(rows, row, stop)
             words.cross(part, groups[span], pairs, self.mask, out, self.vocabulary.met)
-            self.vocabulary.collect(lambda one, other: (self.vocabulary.product, one, other))
+            self.vocabulary.collect(self.vocabulary.products)
             yield slice(row, stop), out
             row = stop
 

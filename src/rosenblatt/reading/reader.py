@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
+from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
@@ -40,6 +41,7 @@ def read(
     *,
     format: str | None = None,  # noqa: A002
     label: str | int | bool | None = None,
+    labels_separator: str | None = None,
     category: Sequence[str] = (),
     text: Sequence[str] = (),
     ngrams: tuple[int, int] | None = None,
@@ -66,54 +68,90 @@ def read(
 
     Parameters
     ----------
-    path
-        svmlight, Vowpal Wabbit, CSV, TSV, Parquet or Arrow, also compressed (gzip, zstd, or zip of
-        one file); an open binary file; or a data frame, an Arrow table, a list of dicts, an array.
-    format
+    path : str, path-like, open binary file, data frame, Arrow table, list of dicts or array
+        A file is svmlight, Vowpal Wabbit, CSV, TSV, Parquet or Arrow, also compressed (gzip, zstd,
+        or zip of one file).
+    format : str or None, default=None
         Its format, where neither the name nor the content tells. Folders and patterns are of
         Parquet or Arrow.
-    label
+    label : str, int, False or None, default=None
         The label's column, by name or number (from 0; -1 is the last), or False for none. Without
         it: the one called label, else class, else target, else y, else the last.
-    category
+    labels_separator : str or None, default=None
+        What divides the labels of a row that may have several, or none. In svmlight it is a comma,
+        and need not be stated where the first rows have some.
+    category : str or sequence of str, default=()
         Columns of words, the label's too, where the first rows look like numbers.
-    text, ngrams, characters
-        Columns that become hashed n-grams, each row's of length 1; the least and the most words in
-        an n-gram, (1, 2) unless stated; whether to take characters instead, (2, 4) unless stated.
-        ``"title:1-2"`` and ``"title:c2-4"`` say that of one column.
-    counts, tfidf
-        How often an n-gram is in a text: as it is ("raw"), 1 ("binary"), or 1 and its logarithm
-        ("sublinear"); whether rare n-grams weigh more, by the texts of all rows that they are in,
-        which is so unless stated where all rows can be read twice.
-    bits
+    text : str or sequence of str, default=()
+        Columns that become hashed n-grams, each row's of length 1. ``"title:1-2"`` and
+        ``"title:c2-4"`` say which n-grams of words or characters.
+    ngrams : tuple of int or None, default=None
+        The least and the most words in an n-gram: (1, 2) unless stated; of characters (2, 4).
+    characters : bool, default=False
+        Whether n-grams are of characters.
+    counts : {"raw", "binary", "sublinear"}, default="binary"
+        How often an n-gram is in a text: as it is, 1, or 1 and its logarithm.
+    tfidf : bool or None, default=None
+        Whether rare n-grams weigh more, by the texts of all rows that they are in; None does so
+        where all rows can be read twice.
+    bits : int or None, default=None
         Hashed features get 2^bits columns: 18 unless stated, or 20 with text.
-    cross, pairs
-        ``"A,B"`` adds the products of the features of two columns, or namespaces by first letter;
-        whether to add those of every two features of a row.
-    scale
-        How numbers are brought to one size: "standard" (less their mean, by their standard
-        deviation), "maxabs", "robust" (median and quartiles) or "none"; "auto" is standard for
+    cross : str or sequence of str, default=()
+        ``"A,B"`` adds the products of the features of two columns, or namespaces by first letter.
+    pairs : bool, default=False
+        Whether to add the products of every two features of a row.
+    scale : {"auto", "none", "standard", "maxabs", "robust"}, default="auto"
+        How numbers are brought to one size: less their mean and by their standard deviation
+        ("standard"), by the largest, or by median and quartiles ("robust"); "auto" is standard for
         tables, and maxabs for svmlight and Vowpal Wabbit if the sizes of columns differ widely.
-    header, encoding
-        Whether the first row of a CSV or TSV file holds names, found out unless stated; the
-        encoding of its text, if that is not UTF-8.
-    ignore, id
-        Columns that are no features; of these one that names the rows, for ``Batch.ids``.
-    first
-        The first index of svmlight, 0 or 1, found out unless stated.
-    features
+    header : bool or None, default=None
+        Whether the first row of a CSV or TSV file holds names; None finds out.
+    encoding : str or None, default=None
+        Of the text of a CSV or TSV file, if that is not UTF-8.
+    ignore : str or sequence of str, default=()
+        Columns that are no features.
+    id : str, int or None, default=None
+        A column that names the rows, for ``Batch.ids``; it is no feature.
+    first : {0, 1, None}, default=None
+        The first index of svmlight; None finds out.
+    features : dict or None, default=None
         What ``features()`` of another reader gave, to make features in the same way.
-    skip_bad, names
-        How many broken rows to leave out, and how many names of hashed features to keep.
-    batch_bytes, dtype
-        How many bytes become one batch, about; the type of the values, float32 or float64.
-    threads
+    skip_bad : int, default=0
+        How many broken rows to leave out.
+    batch_bytes : int, default=4194304
+        About how many bytes become one batch.
+    dtype : data type, default=float32
+        Of the values; float32 or float64.
+    names : int, default=0
+        How many names of hashed features to keep.
+    threads : int or None, default=None
         How many threads parse, each a batch at a time: as many as there are cores unless stated.
         The rows and their order are the same with any number.
+
+    Returns
+    -------
+    Reader
+        Goes through the rows in batches, as often as asked.
+
+    See Also
+    --------
+    Features : The same as a transformer.
+    train : From rows to a model.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> rows = [{"size": 3, "kind": "a"}, {"size": 1, "kind": "b"}]
+    >>> model = Perceptron()
+    >>> for batch in read(rows, label="kind"):
+    ...     _ = model.partial_fit(batch.X, batch.y, classes=["a", "b"])
+    >>> model.n_mistakes_
+    2
     """
     asked = replace(
         ASKED,
         label=label,
+        labels_separator=labels_separator,
         text=several(text),
         ngrams=ngrams,
         characters=characters,
@@ -185,6 +223,11 @@ def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOp
         raise ValueError(f"A line of {kind} begins with its label: it has no columns to name.")
     if kind in ("svmlight", "vw"):
         refuse_options_of_text(recipe)
+        if recipe.labels_separator not in (None, ","):
+            raise ParameterError(
+                f"Commas divide the labels of a line of {kind}; use {{labels_separator}}.",
+                labels_separator=",",
+            )
     if recipe.header is not None and kind not in DELIMITERS:
         raise ParameterError("{header?} is about CSV and TSV; other formats have no line of names.")
     if recipe.first is not None and kind != "svmlight":
@@ -194,10 +237,42 @@ def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOp
 class Reader:
     """Goes through a source as often as asked, in batches.
 
-    ``format``; ``size`` in bytes where known; ``hashed`` and ``bits`` say how features got their
-    columns; ``columns`` are the names and kinds of a table's features. While and after a pass:
-    ``bad`` counts the rows left out, ``notices`` say what was read otherwise than one might think,
+    ``read`` makes one; going through it yields each ``Batch``. While and after a pass ``bad``
+    counts the rows left out, ``notices`` say what was read otherwise than one might think, and
     ``names`` gives the names of features by column.
+
+    Parameters
+    ----------
+    source : Source
+        Where bytes or tables come from.
+    format : str
+        What they are.
+    parser : Parser
+        What makes rows of them.
+
+    Attributes
+    ----------
+    format : str
+        The format of the source.
+    size : int or None
+        Bytes, where known.
+    hashed : bool
+        Whether features got their columns by a hash.
+    bits : int or None
+        Then there are 2^bits columns.
+    columns : list of tuple
+        The names and kinds of a table's features.
+
+    See Also
+    --------
+    read : Makes a reader.
+    Batch : What it yields.
+
+    Examples
+    --------
+    >>> reader = read([{"size": 3, "kind": "a"}, {"size": 1, "kind": "b"}], scale="none")
+    >>> [batch.y.tolist() for batch in reader], reader.columns
+    ([['a', 'b']], [('size', 'number')])
     """
 
     def __init__(self, source: Source, format: str, parser: Parser) -> None:  # noqa: A002
@@ -216,21 +291,32 @@ class Reader:
         """Every batch, and what a function makes of it in the threads that parse.
 
         The function sees a batch before it is known how many lines and columns are before it.
+
+        :meta private:
         """
         self.settle()
         return in_order(self.parser, self.begin(), self.options.threads, use)
 
     def as_read(self) -> Iterator[Batch]:
-        """The batches as they are before the sizes of their numbers are known."""
+        """The batches as they are before the sizes of their numbers are known.
+
+        :meta private:
+        """
         return self.parser.batches(self.begin(), self.options.threads)
 
     def begin(self) -> Location:
-        """Where a new pass is."""
+        """Where a new pass is.
+
+        :meta private:
+        """
         self.location = Location(self.source.name, self.skip_bad, self.parser.unit)
         return self.location
 
     def settle(self, told: Callable[[Batch], None] | None = None) -> None:
-        """Look at all rows beforehand, if something must be known of them; batches are told of."""
+        """Look at all rows beforehand, if something must be known of them; batches are told of.
+
+        :meta private:
+        """
         while not self.parser.recipe.settled:
             survey = survey_of(self.parser)
             if survey.seen is not None:
@@ -241,14 +327,20 @@ class Reader:
             self.adopt(survey.result())
 
     def adopt(self, recipe: FeatureRecipe) -> None:
-        """Go on with what was found out of all rows."""
+        """Go on with what was found out of all rows.
+
+        :meta private:
+        """
         before, self.parser = self.parser, self.parser.over(self.source, recipe)
         self.parser.notices.update(before.notices)
         if recipe.rows != "table":  # names were met on the way
             self.parser.vocabulary = before.vocabulary
 
     def mean_square(self) -> float:
-        """The mean squared length of the rows at the head of the source; they will come again."""
+        """The mean squared length of the rows at the head of the source; they will come again.
+
+        :meta private:
+        """
         self.settle()
         total = count = 0.0
         for batch in self.parser.first_rows(self.parser.recipe):
@@ -257,7 +349,10 @@ class Reader:
         return total / max(count, 1)
 
     def number_from_0(self, late: FirstIndexError) -> None:
-        """Begin again with another first index, if there can be another pass."""
+        """Begin again with another first index, if there can be another pass.
+
+        :meta private:
+        """
         if not self.rereadable:
             raise late
         self.asked = replace(self.asked, first=0)
@@ -265,7 +360,10 @@ class Reader:
         self.parser.notices[FROM_0] = None
 
     def resumes(self, features: dict[str, Any]) -> bool:
-        """Whether features were made as asked here; then what was known of all rows still holds."""
+        """Whether features were made as asked here; then what was known of all rows still holds.
+
+        :meta private:
+        """
         if features.get("first") == 0 and getattr(self.parser, "first_is_guessed", False):
             self.asked = replace(self.asked, first=0)
         scales, frequencies = features.get("scales"), features.get("frequencies")
@@ -276,15 +374,26 @@ class Reader:
         return alike
 
     @property
+    def multilabel(self) -> bool:
+        """Whether a row may have any number of labels."""
+        return self.parser.recipe.labels_separator is not None
+
+    @property
     def rereadable(self) -> bool:
         """Whether there can be another pass."""
         return self.source.rereadable
 
     @property
     def measured_in_passing(self) -> bool:
-        """Whether one look at the rows is enough in memory, and two are needed in a stream."""
+        """Whether one look at the rows is enough in memory, and two are needed in a stream.
+
+        :meta private:
+        """
         recipe = self.parser.recipe
-        return not recipe.settled and recipe.rows == "table" and recipe.bits is None
+        if recipe.settled or recipe.rows != "table":
+            return False
+        survey = survey_of(self.parser)
+        return survey.seen is not None and not survey.apart
 
     @property
     def bad(self) -> int:
@@ -302,7 +411,13 @@ class Reader:
         return FeatureNames(dict(self.parser.vocabulary.known))
 
     def features(self) -> dict[str, Any]:
-        """How the features were made, for ``read(path, features=…)``; it can be written as JSON."""
+        """How the features were made, for ``read(path, features=…)``; it can be written as JSON.
+
+        Returns
+        -------
+        dict
+            The recipe.
+        """
         self.settle()
         return asdict(self.parser.recipe)
 
@@ -328,7 +443,8 @@ class WholeFile(NamedTuple):
 def read_whole(reader: Reader, told: Callable[[Batch], None] = lambda batch: None) -> WholeFile:
     """All batches of a reader, in memory; each is told of.
 
-    Dense and sparse rows are measured and scaled here, so that their file is parsed but once.
+    Dense and sparse rows and those of one text are measured and scaled here, so that their file is
+    parsed but once.
     """
     survey = None if reader.parser.recipe.settled else survey_of(reader.parser)
     if survey is not None and (survey.apart or survey.seen is None):
@@ -343,9 +459,12 @@ def read_whole(reader: Reader, told: Callable[[Batch], None] = lambda batch: Non
     if not parts:
         raise no_rows(reader)
     if survey is not None:
+        met = reader.parser.vocabulary
         reader.adopt(survey.result())
-        assert reader.parser.scaling is not None
-        whole = one_batch(parts, reader.parser.scaling.joined)
+        reader.settle()
+        if reader.hashed:
+            reader.parser.vocabulary = met
+        whole = one_batch(parts, partial(survey.join, reader.parser))
     else:
         whole = one_batch(parts)
     return WholeFile(whole, reader.names, reader.notices, reader.bad)

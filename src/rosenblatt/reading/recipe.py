@@ -60,6 +60,7 @@ class FeatureRecipe:
     trim: bool = False
     scale: str = "none"
     scales: Mapping[str, Any] | None = None
+    labels_separator: str | None = None  # or a row has one label
 
     @property
     def settled(self) -> bool:
@@ -153,6 +154,11 @@ RANGES = {
     "ngrams": Parameter(None, "two whole numbers from 1 up, the least first", is_range),
     "bits": Parameter(
         None, "1 to 31", lambda value: value is None or (whole_number(value) and value <= 31)
+    ),
+    "labels_separator": Parameter(
+        None,
+        "one character or more",
+        lambda value: value is None or (isinstance(value, str) and value != ""),
     ),
     "first": Parameter(None, "0 or 1", lambda value: value in (None, 0, 1)),
     "skip_bad": Parameter(
@@ -300,7 +306,7 @@ def with_new_columns(
     return replace(
         recipe,
         label=label,
-        label_kind=None if number is None else label_kind(kinds[number].kind),
+        label_kind=None if number is None else label_kind(kinds[number].kind, recipe),
         columns=columns,
         text=[name for name, kind in columns if kind == "text"],
         grams=grams,
@@ -310,8 +316,10 @@ def with_new_columns(
     )
 
 
-def label_kind(kind: str) -> str:
+def label_kind(kind: str, recipe: FeatureRecipe = ASKED) -> str:
     """How the labels of a column are read; nothing if they cannot be."""
+    if recipe.labels_separator is not None:
+        return "category"
     return kind if kind in ("number", "boolean", "") else "category"
 
 

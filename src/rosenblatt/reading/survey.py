@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..kernels import columns
+from ..kernels.algebra import Rows
 from ..parameters import ParameterError
 from ..rows import n_rows
 from .batches import Batch
@@ -60,8 +62,8 @@ class SizeSurvey:
         """The rows to measure: all there are, or the first of what can be read only once."""
         parser, recipe = self.parser, self.recipe
         if self.apart:
-            columns = [each for each in recipe.columns or () if each[0] in recipe.numeric()]
-            recipe = replace(recipe, columns=columns, text=(), frequencies=None, bits=None)
+            numeric = [each for each in recipe.columns or () if each[0] in recipe.numeric()]
+            recipe = replace(recipe, columns=numeric, text=(), frequencies=None, bits=None)
             recipe = replace(recipe, cross=(), pairs=False, id=None)
         if parser.rereadable:
             location = Location(parser.source.name, tolerated, parser.unit)
@@ -76,6 +78,11 @@ class SizeSurvey:
         assert self.seen is not None
         self.rows += n_rows(batch.rows)
         self.seen.add(batch.rows)
+
+    def join(self, parser: Parser, parts: list[Rows]) -> Rows:
+        """The rows that were measured, scaled by a parser that knows all there is to know."""
+        assert parser.scaling is not None
+        return parser.scaling.joined(parts)
 
     def result(self) -> FeatureRecipe:
         """The recipe with what was measured."""
@@ -103,8 +110,6 @@ class SizeSurvey:
 class TextSurvey:
     """In how many texts each n-gram is, and what the recipe of a parser becomes by it."""
 
-    apart = True
-
     def __init__(self, parser: Parser) -> None:
         self.parser, self.recipe, self.rows = parser, parser.recipe, 0
         bits = self.recipe.bits or 0
@@ -121,12 +126,23 @@ class TextSurvey:
         counts = parser.rereadable and bits <= MOST_BITS
         self.seen = np.zeros(1 << bits) if counts else None
 
+    @property
+    def apart(self) -> bool:
+        """Whether rows hold more than the n-grams of one text, which can be weighed afterwards."""
+        recipe = self.recipe
+        return len(recipe.columns or ()) > 1 or bool(recipe.cross) or recipe.pairs
+
+    def join(self, parser: Any, parts: list[Rows]) -> Rows:
+        """The rows that were counted, weighed by a parser that knows all there is to know."""
+        rows: Rows = parser.weighed(parts)
+        return rows
+
     def batches(self, tolerated: int) -> Iterator[Batch]:
         """The texts of all rows."""
         parser, recipe = copy(self.parser), self.recipe
-        columns = [each for each in recipe.columns or () if each[0] in recipe.text]
+        texts = [each for each in recipe.columns or () if each[0] in recipe.text]
         plain: dict[str, Any] = {"cross": (), "pairs": False, "id": None, "scale": "none"}
-        recipe = replace(recipe, columns=columns, counts="raw", tfidf=False, scales=None, **plain)
+        recipe = replace(recipe, columns=texts, counts="raw", tfidf=False, scales=None, **plain)
         parser.options = parser.options._replace(names=0)
         location = Location(parser.source.name, tolerated, parser.unit)
         yield from parser.over(parser.source, recipe).batches(location)
@@ -136,7 +152,7 @@ class TextSurvey:
         assert self.seen is not None
         self.rows += n_rows(batch.rows)
         indices: Any = batch.rows.indices
-        self.seen += np.bincount(indices, minlength=len(self.seen))
+        columns.count(indices, self.seen)
 
     def result(self) -> FeatureRecipe:
         """The recipe with what was counted, or without it where that is too much."""

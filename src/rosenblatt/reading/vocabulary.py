@@ -1,7 +1,8 @@
 """The names of hashed features: what a hash cannot tell, for as many as are worth keeping."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import copy
+from itertools import repeat
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy as np
 from ..kernels.words import Names
 
 Spelling = tuple[Any, ...]  # a function and its arguments: few names will ever be asked for
+Spell = Callable[[np.ndarray, np.ndarray], Iterable[Spelling]]  # by where names begin and end
 
 
 class Met(NamedTuple):
@@ -17,7 +19,7 @@ class Met(NamedTuple):
     indices: np.ndarray
     begins: np.ndarray
     ends: np.ndarray
-    spelling: Callable[[int, int], Spelling]
+    spelling: "Spell"
 
 
 class Vocabulary:
@@ -50,8 +52,8 @@ class Vocabulary:
         other.new = []
         return other
 
-    def collect(self, spelling: Callable[[int, int], Spelling]) -> None:
-        """Keep what a kernel met, as a function of where it begins and ends."""
+    def collect(self, spelling: Spell) -> None:
+        """Keep what a kernel met, and what spells it."""
         seen, indices, begins, ends, count = self.met
         n = int(count[0])
         if n:
@@ -65,8 +67,7 @@ class Vocabulary:
             new = np.flatnonzero(self.seen[indices] == 0)[: self.left]
             columns = indices[new]
             self.seen[columns] = 1
-            places = zip(begins[new].tolist(), ends[new].tolist(), strict=True)
-            spellings = [spelling(begin, end) for begin, end in places]
+            spellings = spelling(begins[new], ends[new])
             self.known.update(zip(columns.tolist(), spellings, strict=True))
             self.left -= len(new)
         other.new, other.met = [], self.met  # a spelling may keep it
@@ -78,10 +79,42 @@ class Vocabulary:
             self.known[index] = (str, name)
             self.left -= 1
 
+    def products(self, ones: np.ndarray, others: np.ndarray) -> Iterable[Spelling]:
+        """What spells products of two features."""
+        return zip(repeat(self.product), ones.tolist(), others.tolist(), strict=False)
+
     def product(self, one: int, other: int) -> str:
         """The name of a product of two features."""
         factors = (spelled(self.known.get(factor, (str, factor))) for factor in (one, other))
         return " × ".join(factors)
+
+
+class Cells(NamedTuple):
+    """Bytes of cells of one column, of which number k lies between two edges."""
+
+    column: str
+    spell: Callable[[bytes], str]
+    letters: bytes
+    edges: np.ndarray
+
+    @classmethod
+    def spelled(
+        cls, column: str, spell: Callable[[bytes], str], data: np.ndarray
+    ) -> Callable[[np.ndarray, np.ndarray], Iterable[Spelling]]:
+        """Copies what lies in data out of it, all at once."""
+
+        def spelling(begins: np.ndarray, ends: np.ndarray) -> Iterable[Spelling]:
+            edges = np.concatenate([np.zeros(1, np.int64), np.cumsum(ends - begins)])
+            places = np.repeat(begins - edges[:-1], np.diff(edges)) + np.arange(edges[-1])
+            cells = cls(column, spell, data[places].tobytes(), edges)
+            return zip(repeat(cells.name), range(len(begins)), strict=False)
+
+        return spelling
+
+    def name(self, k: int) -> str:
+        """The name of what stands in a cell."""
+        cell = self.letters[self.edges[k] : self.edges[k + 1]]
+        return f"{self.column}={self.spell(cell)}"
 
 
 def room_for(most: int, seen: np.ndarray) -> Names:

@@ -49,9 +49,8 @@ from .templates import (
 class SequencePerceptron(OnlineClassifier):
     """Learn to tag sequences by correcting the best path where it is wrong.
 
-    Collins (2002), "Discriminative training methods for hidden Markov models: theory and
-    experiments with perceptron algorithms", EMNLP. The tags of a sentence are found together, by
-    what is seen of its tokens and by which tags follow which.
+    The structured perceptron of Collins (2002). The tags of a sentence are found together, by what
+    is seen of its tokens and by which tags follow which.
 
     Parameters
     ----------
@@ -113,6 +112,16 @@ class SequencePerceptron(OnlineClassifier):
         Why training ended.
     history_ : list of Epoch
         One record per epoch; rows are sentences, or tokens if each is learnt by itself.
+
+    See Also
+    --------
+    Perceptron : For rows that have nothing to do with each other.
+    train : Makes a tagger of a file.
+
+    References
+    ----------
+    Collins (2002), "Discriminative training methods for hidden Markov models: theory and
+    experiments with perceptron algorithms", Proceedings of EMNLP, 1-8.
 
     Examples
     --------
@@ -182,6 +191,11 @@ class SequencePerceptron(OnlineClassifier):
             them.
         y : list of list
             The tag of each token.
+
+        Returns
+        -------
+        self
+            The fitted tagger.
         """
         self._check_parameters()
         sentences, tags = check_sentences(X, "X"), check_sentences(y, "y")
@@ -205,6 +219,11 @@ class SequencePerceptron(OnlineClassifier):
             As for ``fit``.
         classes : list, default=None
             All tags that will ever come; needed in the first call.
+
+        Returns
+        -------
+        self
+            The fitted tagger.
         """
         self._check_parameters("pieces")
         sentences, tags = check_sentences(X, "X"), check_sentences(y, "y")
@@ -308,6 +327,11 @@ class SequencePerceptron(OnlineClassifier):
         ----------
         X : list of list
             Sentences, whose tokens are like those that the model was fitted on.
+
+        Returns
+        -------
+        list of list
+            The tag of each token.
         """
         self._ready()
         sentences = read_sentences(X, self.columns_)
@@ -325,6 +349,11 @@ class SequencePerceptron(OnlineClassifier):
             Sentences and their tags.
         sample_weight : None
             Not used.
+
+        Returns
+        -------
+        float
+            From 0 to 1.
         """
         tags = check_sentences(y, "y")
         check_lengths(check_sentences(X, "X"), tags)

@@ -281,6 +281,22 @@ class Dictionary:
         kernel.keys_of_features(numbers, values, keys)
         return table_of(keys, np.arange(len(numbers), dtype=np.uint32))
 
+    def lasting_keys(self) -> Array:
+        """A key of each feature that does not depend on what else there is: by texts, not numbers.
+
+        The key of a value is the hash of its text; that of a feature is made of such.
+        """
+        of_values = np.empty(self.n_values, np.uint64)
+        known = np.flatnonzero(self.values.keys)
+        of_values[self.values.numbers[known]] = self.values.keys[known]
+        numbers = self.features.numbers[: self.n_features]
+        values = self.features.values[: self.n_features].astype(np.uint64)
+        present = values != ABSENT
+        values[present] = of_values[values[present].astype(np.int64)]
+        keys = np.empty(len(numbers), np.uint64)
+        kernel.keys_of_features(numbers, values, keys)
+        return keys
+
     def names_of_values(self) -> list[tuple[int, str]]:
         """The attribute and the text of every value."""
         if len(self.names) != self.n_values:

@@ -51,6 +51,9 @@ class TaggedFile(NamedTuple):
     tag_ends: Array
 
 
+AT_ONCE = 1 << 20  # bytes that are asked of a stream
+
+
 class Piece(NamedTuple):
     """Whole sentences of a file as bytes, and how many lines are before them."""
 
@@ -78,7 +81,7 @@ def read_pieces(source: Source, kind: str, size: int) -> Iterator[Piece]:
 def read_fully(stream: Any, size: int) -> bytes:
     """So many bytes of a stream, fewer at its end only."""
     parts, left = [], size
-    while left and (more := stream.read(left)):
+    while left and (more := stream.read(min(left, AT_ONCE))):
         parts.append(more)
         left -= len(more)
     return b"".join(parts)

@@ -105,8 +105,6 @@ def survey(
         found.update(classes_of(tags).tolist())
         n_sentences += len(sentences.starts) - 1
         n_tokens += sentences.n_tokens
-    if not found:
-        raise ValueError("There is no token to learn from.")
     classes = check_classes(np.array(sorted(found)))
 
     def parts() -> Iterator[tuple[Array, Array]]:

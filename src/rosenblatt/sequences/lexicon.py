@@ -71,14 +71,27 @@ class Lexicon:
         counted
             Which tokens to count; all without it. The words of others are known, too.
         """
-        keys = lower_hashes(column.strings)
+        cells = self.add_words(column.strings)[column.types] * n_tags + codes
+        cells, counts = np.unique(cells if counted is None else cells[counted], return_counts=True)
+        self.add_cells(cells, counts)
+
+    def add(self, other: "Lexicon", n_tags: int) -> None:
+        """Add what another one counted."""
+        numbers = self.add_words(Strings.together(other.new_words))
+        self.add_cells(numbers[other.cells // n_tags] * n_tags + other.cells % n_tags, other.counts)
+
+    def add_words(self, strings: Strings) -> Array:
+        """The numbers of words, those of new ones among them."""
+        keys = lower_hashes(strings)
         self.table = grown(self.table, self.n_words, len(keys))
         numbers, firsts = np.empty(len(keys), np.uint32), np.empty(len(keys), np.int64)
         n_words = kernel.number_keys(self.table, keys, self.n_words, numbers, firsts)
-        new = column.strings.take(firsts[: n_words - self.n_words])
+        new = strings.take(firsts[: n_words - self.n_words])
         self.new_words, self.n_words = [*self.new_words, new.compact()], n_words
-        cells = numbers[column.types].astype(np.int64) * n_tags + codes
-        cells, counts = np.unique(cells if counted is None else cells[counted], return_counts=True)
+        return numbers.astype(np.int64)
+
+    def add_cells(self, cells: Array, counts: Array) -> None:
+        """Add counts of words and tags."""
         if len(self.cells):
             cells, places = np.unique(np.concatenate([self.cells, cells]), return_inverse=True)
             both = np.zeros(len(cells), np.int64)

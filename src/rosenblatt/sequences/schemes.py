@@ -162,28 +162,30 @@ def inner_codes(codes: Array, starts: Array, parts: list[tuple[str, str]]) -> Ar
 
 
 class SchemeCount(NamedTuple):
-    """How many tags of chunks there are, and how many are not as each scheme would write them."""
+    """How many tags of chunks there are, and how many are not as each scheme would write them.
+
+    ``used`` are the tags of IOBES that occur.
+    """
 
     tags: int
     odd: dict[str, int]
+    used: Array
 
     @classmethod
-    def of(cls, tags: list[str], codes: Array, starts: Array) -> "SchemeCount | None":
-        """Count in some sentences; None if the tags are no chunks."""
-        found = parts_of(tags)
-        if found is None:
-            return None
-        parts, separator = found
+    def of(cls, tags: list[str], codes: Array, starts: Array) -> "SchemeCount":
+        """Count in some sentences."""
+        parts, separator = parts_of(tags) or ([], "")
         inner, odd = inner_codes(codes, starts, parts), {}
         for name in schemes_with({letter for letter, _ in parts}):
             scheme = Scheme(name, tags, inner_tags(parts), separator)
             odd[name] = int((scheme.outside(inner, starts, strictly=True) != codes).sum())
-        return cls(int(np.count_nonzero(inner != len(inner_tags(parts)) - 1)), odd)
+        counts = np.bincount(inner, minlength=len(inner_tags(parts)))
+        return cls(int(counts[:-1].sum()), odd, counts > 0)
 
     def plus(self, other: "SchemeCount") -> "SchemeCount":
         """What was counted in more sentences."""
-        odd = {name: count + other.odd.get(name, 0) for name, count in self.odd.items()}
-        return SchemeCount(self.tags + other.tags, odd)
+        odd = {name: count + other.odd[name] for name, count in self.odd.items()}
+        return SchemeCount(self.tags + other.tags, odd, self.used | other.used)
 
     def scheme(self, tags: list[str]) -> Scheme | None:
         """The scheme that fits, with all tags of IOBES inside; None if none does."""

@@ -65,24 +65,28 @@ def tag_set(
     all_inside
         Whether tags inside that do not occur may yet come.
     """
+    counts = None
+    if chunks and parts_of(classes.tolist()) is not None:
+        for codes, starts in parts():
+            own = SchemeCount.of(classes.tolist(), codes, starts)
+            counts = own if counts is None else counts.plus(own)
+    return tag_set_of(classes, greedy, counts, all_inside)
+
+
+def tag_set_of(
+    classes: Array, greedy: bool, counts: SchemeCount | None, all_inside: bool = False
+) -> TagSet:
+    """The tags to learn, by what was counted if they write chunks."""
     names = classes.tolist()
     plain = TagSet(classes, [str(name) for name in names])
-    known = parts_of(names) if chunks else None
-    if known is None:
-        return plain
-    count = SchemeCount(0, {})
-    used = np.full(4 * len(names) + 1, all_inside)
-    for codes, starts in parts():
-        own = SchemeCount.of(names, codes, starts)
-        count = own.plus(count) if own is not None else count
-        used[inner_codes(codes, starts, known[0])] = True
-    scheme = count.scheme(names)
-    if scheme is None or (greedy and scheme.name == "IOB1"):
+    scheme = None if counts is None else counts.scheme(names)
+    if counts is None or scheme is None or (greedy and scheme.name == "IOB1"):
         return plain
     if greedy:
-        moves, _ = forbidden_in(known[0], with_ends=scheme.name != "IOB2")
+        parts, _ = parts_of(names) or ([], "")
+        moves, _ = forbidden_in(parts, with_ends=scheme.name != "IOB2")
         return plain._replace(forbidden=(moves, np.zeros(len(names), bool)))
-    used = used[: len(scheme.inner)]
+    used = counts.used | all_inside
     places = np.cumsum(used).astype(np.uint16) - np.uint16(1)
     scheme = scheme.only(used)
     return TagSet(classes, scheme.names, scheme, scheme.forbidden(), places)
@@ -90,8 +94,8 @@ def tag_set(
 
 def classes_of(tags: list[Any] | Strings) -> Array:
     """The distinct tags, sorted."""
-    if not len(tags):
-        raise ValueError("There is no token to learn from.")
+    if not (tags.size if isinstance(tags, Strings) else len(tags)):
+        return np.zeros(0, "U1")
     try:
         typed = Typed.of(tags if isinstance(tags, Strings) else Strings.of(tags))
     except TypeError:
@@ -106,6 +110,8 @@ def classes_of(tags: list[Any] | Strings) -> Array:
 
 def check_classes(known: Array) -> Array:
     """Refuse what is no set of tags."""
+    if not len(known):
+        raise ValueError("There is no token to learn from.")
     if len(known) < 2:
         raise ValueError(f"y has only one tag, {known.tolist()[0]!r}; at least two are needed.")
     if len(known) > MOST_TAGS:

@@ -1,7 +1,6 @@
 """The doors of the service: what requests may ask, and what they are answered."""
 
 import asyncio
-import hmac
 import json
 import re
 from collections import Counter, defaultdict
@@ -22,6 +21,7 @@ except ImportError as missing:
         "The service needs starlette and uvicorn: pip install 'rosenblatt[serve]'."
     ) from missing
 
+from ..doors import admits
 from .answers import about, explained, metrics, openapi, predictions
 from .bodies import (
     BadExampleError,
@@ -166,8 +166,7 @@ class Service:
         if self.doors.token is None:
             return
         kind, _, given = header(request, b"authorization").partition(" ")
-        right = hmac.compare_digest(given.strip().encode(), self.doors.token.encode())
-        if kind.lower() != "bearer" or not right:
+        if not admits(self.doors.token, given.strip()) or kind.lower() != "bearer":
             raise Refusal(401, "A token is required: Authorization: Bearer TOKEN.")
 
     # What comes in

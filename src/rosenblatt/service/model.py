@@ -106,6 +106,10 @@ class ServedModel:
                 f"{name} does not say how features are made; serve a model that was trained from a "
                 "file or a table."
             )
+        if model.is_multilabel:
+            raise ValueError(
+                f"{name} gives a row any number of labels; only models of one label are served."
+            )
         self.kept, self.name = model._replace(checkpoint=None), name
         self.learner = Learner.of(model)
         about = model.facts.get("service") or {}

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import ipaddress
 import signal
 import socket
 import sys
@@ -132,14 +131,6 @@ def tell(path: Path, listening: socket.socket, service: Service) -> None:
 
 
 # The socket
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this computer can reach a host."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def bound(host: str, port: int) -> socket.socket:

@@ -19,6 +19,7 @@ from ..disk import plain_errors, refuse_all_but_files, replacing
 from ..rows import Array
 from ..training import state as states
 from ..training.history import Checkpoint, Epoch
+from ..training.problems import apart, joint
 from ..training.rules import RULES
 from ..training.state import require
 from .model import Model, check, label_type
@@ -165,8 +166,11 @@ def packed_checkpoint(checkpoint: Checkpoint, tensors: dict[str, Array]) -> dict
     numbers = checkpoint._asdict()
     best, mistaken = numbers.pop("best"), numbers.pop("mistaken")
     if best is not None:
-        arrays, numbers["best"] = states.packed(best)
-        tensors |= {f"best.{name}": array for name, array in arrays.items()}
+        numbers["best"] = []
+        for number, state in enumerate(apart(best)):
+            arrays, counters = states.packed(state)
+            tensors |= {f"best.{number}.{name}": array for name, array in arrays.items()}
+            numbers["best"].append(counters)
     if mistaken is not None:
         tensors["mistaken"] = mistaken
     return numbers
@@ -239,8 +243,10 @@ def unpacked_checkpoint(
     if numbers is None:
         return None
     best = numbers.pop("best", None)
-    if best is not None:
+    if isinstance(best, dict):  # as it was while there was but one problem
         best = state("best", best)
+    elif best is not None:
+        best = joint([state(f"best.{number}", each) for number, each in enumerate(best)])
     return Checkpoint(**numbers, best=best, mistaken=tensors.pop("mistaken", None))
 
 

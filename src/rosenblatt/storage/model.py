@@ -9,6 +9,7 @@ import numpy as np
 from ..rows import Array
 from ..training import state as states
 from ..training.history import Checkpoint, Epoch
+from ..training.problems import apart
 from ..training.state import Sizes, require
 from .registry import state_class
 
@@ -49,6 +50,11 @@ class Model(NamedTuple):
     checkpoint: Checkpoint | None = None
 
     @property
+    def is_multilabel(self) -> bool:
+        """Whether a row may have any number of labels."""
+        return self.facts.get("multilabel") is True
+
+    @property
     def is_linear(self) -> bool:
         """Whether it has weights for columns."""
         return hasattr(self.states[0], "weights")
@@ -58,7 +64,7 @@ def check(model: Model) -> None:
     """Refuse a model whose parts do not fit together: kernels trust them."""
     parts = (model.parameters, model.features, model.facts)
     require(all(isinstance(part, dict) for part in parts), "its parts are not all dicts")
-    check_labels(model.classes)
+    check_labels(model.classes, 1 if model.is_multilabel else 2)
     check_held_out(model.facts.get("held_out", {}))
     if "calibration" in model.facts:
         check_calibration(model.facts["calibration"], len(model.classes))
@@ -67,7 +73,9 @@ def check(model: Model) -> None:
     if checkpoint is not None:
         check_checkpoint(checkpoint)
         require(checkpoint.epoch == len(model.history), "its checkpoint is not in its history")
-        kept += [] if checkpoint.best is None else [checkpoint.best]
+        best = [] if checkpoint.best is None else apart(checkpoint.best)
+        require(len(best) in (0, len(kept)), "its checkpoint is not of its problems")
+        kept += best
     kind = state_class(model.estimator, model.parameters.get("solution", ""))
     if hasattr(kind, "sizes"):
         sizes, dtype = kind.sizes(model)
@@ -81,10 +89,11 @@ def check(model: Model) -> None:
 def sizes_of(model: Model) -> tuple[Sizes, Any]:
     """The sizes and the type that the arrays of a linear model must have."""
     count, first = len(model.classes), model.states[0]
-    apart = first.rule.problems(count, str(model.parameters.get("multi_class"))) != [None]
-    wanted = count if apart and count > 2 else 1
-    require(len(model.states) == wanted, "solution or multi_class are not those of its weights")
-    outputs = () if apart else (count,)
+    how = str(model.parameters.get("multi_class")), model.is_multilabel
+    problems = first.rule.problems(count, *how)
+    fitting = len(model.states) == len(problems)
+    require(fitting, "solution or multi_class are not those of its weights")
+    outputs = (count,) if problems == [None] else ()
     dtype = first.weights.dtype
     require(dtype in (np.float32, np.float64), "its weights are not floating-point numbers")
     width = first.weights.shape[:1]
@@ -113,7 +122,8 @@ def check_checkpoint(checkpoint: Checkpoint) -> None:
 
 def check_held_out(score: Any) -> None:
     """Refuse counts of rows held out that there cannot be."""
-    fitting = isinstance(score, dict) and set(score) in (set(), {"rows", "errors"})
+    counts = set(score) if isinstance(score, dict) else {""}
+    fitting = counts in (set(), {"rows", "errors"}, {"rows", "errors", "hits", "labels"})
     fitting = fitting and all(type(count) is int and count >= 0 for count in score.values())
     require(fitting, "its held-out rows are out of range")
 
@@ -128,13 +138,13 @@ def check_calibration(kept: Any, n_classes: int) -> None:
     require(fitting, "its calibration does not fit or is not finite")
 
 
-def check_labels(classes: Array) -> None:
+def check_labels(classes: Array, least: int = 2) -> None:
     """Refuse labels that cannot be told apart, looked up or stored."""
     label_type(classes.dtype.str, len(classes))
     known = classes.dtype != object or all(isinstance(label, str) for label in classes)
     require(known and classes.ndim == 1, "its labels are neither numbers nor text")
-    ordered = len(classes) >= 2 and np.all(classes[:-1] < classes[1:])
-    require(ordered, "its labels are not two or more, distinct and in order")
+    ordered = len(classes) >= least and np.all(classes[:-1] < classes[1:])
+    require(ordered, "its labels are too few, not distinct or not in order")
 
 
 def label_type(dtype: str, count: int) -> np.dtype[Any]:

@@ -70,6 +70,15 @@ class MistakeBounds(NamedTuple):
         ((R + D)/γ)² (Freund & Schapire 1999), for any rows.
     hinge : float
         L + a²/2 + a√(L + a²/4), a = R/γ (Gentile 2003), for any rows.
+
+    See Also
+    --------
+    mistake_bounds : Makes these of rows and a hyperplane.
+
+    Examples
+    --------
+    >>> mistake_bounds([[3.0], [-2.0]], [1, 0], [1.0]).novikoff
+    2.25
     """
 
     novikoff: float
@@ -92,12 +101,36 @@ def mistake_bounds(
 
     Parameters
     ----------
-    X, y : array-like
-        Rows and labels of two classes; the larger label is +1.
-    weights, bias
-        The hyperplane, of any length.
-    gamma : float, optional
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The rows.
+    y : array-like of shape (n_samples,)
+        Labels of two classes; the larger is +1.
+    weights : array-like of shape (n_features,)
+        The weights w of the hyperplane w·x + b = 0, of any length.
+    bias : float, default=0.0
+        Its bias b.
+    gamma : float or None, default=None
         The margin γ that the last two forms aim at.
+
+    Returns
+    -------
+    MistakeBounds
+        Six bounds, infinite where they say nothing.
+
+    See Also
+    --------
+    report : What a run has proved.
+    max_margin : The hyperplane that makes the first ones least.
+
+    References
+    ----------
+    Novikoff (1962), "On convergence proofs on perceptrons", Proceedings of the Symposium on the
+    Mathematical Theory of Automata 12, 615-622.
+
+    Freund & Schapire (1999), "Large margin classification using the perceptron algorithm", Machine
+    Learning 37(3), 277-296.
+
+    Gentile (2003), "The robustness of the p-norm algorithms", Machine Learning 53, 265-299.
 
     Examples
     --------
@@ -234,6 +267,18 @@ class Report(NamedTuple):
         Between the weights and those of the margin attained, in degrees.
     chain : tuple of float
         γM ≤ ‖w‖/η ≤ R√M.
+
+    See Also
+    --------
+    report : Makes it of a fitted model and its rows.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> X, y = [[2.0, 1.0], [-1.0, 1.0]], [1, -1]
+    >>> found = report(Perceptron(order="fixed").fit(X, y), X, y)
+    >>> found.mistakes, round(found.bound, 6)
+    (2, 3.0)
     """
 
     mistakes: int
@@ -271,10 +316,22 @@ def report(model: FittedPerceptron, X: Any, y: ArrayLike, *, tolerance: float = 
     ----------
     model : Perceptron
         Fitted on X and y with two classes, from zero, without margin, weights or early stopping.
-    X, y : array-like
-        What it was fitted on.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The rows that it was fitted on.
+    y : array-like of shape (n_samples,)
+        Their labels.
     tolerance : float, default=1e-3
         Of the bracket on the margin.
+
+    Returns
+    -------
+    Report
+        To be printed, or read by its fields.
+
+    See Also
+    --------
+    mistake_bounds : The bounds of any hyperplane.
+    rosenblatt.plots.ProgressDisplay : Draws the mistakes below their bound.
 
     Examples
     --------

@@ -29,10 +29,21 @@ class Separable:
     weights : tuple of float or Fraction
         Fractions only where floats are too coarse to separate.
     bias : float or Fraction
+        The bias that goes with them.
     margin : float
         The geometric margin of this hyperplane, not the largest there is.
     fit_intercept : bool
         Whether the question allowed a bias.
+
+    See Also
+    --------
+    separability : Finds the answer.
+    Inseparable : The other answer.
+
+    Examples
+    --------
+    >>> Separable((1.0,), -1.0, 1.0).verify([[0.0], [2.0]], [0, 1])
+    True
     """
 
     weights: tuple[float | Fraction, ...]
@@ -45,17 +56,35 @@ class Separable:
 
         Rows that floating point can decide with a rigorous error bound are decided so; the others
         are computed with fractions.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows that it is about.
+        y : array-like of shape (n_samples,)
+            Their labels.
+
+        Returns
+        -------
+        bool
+            Whether it is a proof about these rows.
         """
         return self.holds(problem_of(X, y))
 
     def holds(self, problem: Problem) -> bool:
-        """Whether it is a proof about checked rows."""
+        """Whether it is a proof about checked rows.
+
+        :meta private:
+        """
         if problem.X.shape[1] != len(self.weights) or (self.bias and not self.fit_intercept):
             return False
         return all(value > 0 for value in self.exact_margins(problem, self.doubtful(problem)))
 
     def doubtful(self, problem: Problem) -> Array:
-        """The rows whose side floating point cannot tell for sure, the worst first."""
+        """The rows whose side floating point cannot tell for sure, the worst first.
+
+        :meta private:
+        """
         if not all(isinstance(value, float) for value in (*self.weights, self.bias)):
             return np.arange(len(problem.signs))
         w, b = np.array(self.weights, np.float64), float(self.bias)
@@ -65,7 +94,10 @@ class Separable:
         return np.asarray(worst_first[~sure[worst_first]])
 
     def exact_margins(self, problem: Problem, rows: Array) -> Iterator[Fraction]:
-        """The functional margins of some rows."""
+        """The functional margins of some rows.
+
+        :meta private:
+        """
         weights, bias = [Fraction(value) for value in self.weights], Fraction(self.bias)
         for i in rows.tolist():
             terms = (weights[j] * value for j, value in problem.entries(i))
@@ -84,6 +116,18 @@ class Inseparable:
         λ > 0 with Σλ = 1 and Σ λ y [x, 1] = 0 (without the 1 when there is no bias), exactly.
     fit_intercept : bool
         Whether the question allowed a bias.
+
+    See Also
+    --------
+    separability : Finds the answer.
+    Separable : The other answer.
+    rosenblatt.plots.CertificateDisplay : Draws where the hulls meet.
+
+    Examples
+    --------
+    >>> half = Fraction(1, 2)
+    >>> Inseparable((0, 1), (half, half)).verify([[1.0], [1.0]], [0, 1])
+    True
     """
 
     support: tuple[int, ...]
@@ -91,11 +135,27 @@ class Inseparable:
     fit_intercept: bool = True
 
     def verify(self, X: Any, y: ArrayLike) -> bool:
-        """Whether the weighted sum is zero in exact arithmetic."""
+        """Whether the weighted sum is zero in exact arithmetic.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows that it is about.
+        y : array-like of shape (n_samples,)
+            Their labels.
+
+        Returns
+        -------
+        bool
+            Whether it is a proof about these rows.
+        """
         return self.holds(problem_of(X, y))
 
     def holds(self, problem: Problem) -> bool:
-        """Whether it is a proof about checked rows."""
+        """Whether it is a proof about checked rows.
+
+        :meta private:
+        """
         n, d = problem.X.shape
         if not 0 < len(set(self.support)) == len(self.support) == len(self.weights) <= d + 2:
             return False
@@ -123,13 +183,36 @@ class Undecided:
     attained, upper : float
         The largest margin attained (-∞ if no hyperplane was found to separate) and an upper bound
         on it, up to rounding; an upper bound near 0 hints at inseparable data.
+
+    See Also
+    --------
+    separability : Gives this answer when the exact step is too long.
+    max_margin : The bracket to any tolerance.
+
+    Examples
+    --------
+    >>> Undecided(-np.inf, 1e-9).verify([[1.0]], [1])
+    False
     """
 
     attained: float
     upper: float
 
     def verify(self, X: Any, y: ArrayLike) -> bool:
-        """Nothing was proved."""
+        """Nothing was proved.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows that it is about.
+        y : array-like of shape (n_samples,)
+            Their labels.
+
+        Returns
+        -------
+        bool
+            Always False.
+        """
         return False
 
 
@@ -148,6 +231,20 @@ def save_certificate(verdict: Separable | Inseparable, path: str | Path) -> None
         What ``separability`` returned.
     path : str or Path
         Where to; the file appears only when it is complete.
+
+    See Also
+    --------
+    load_certificate : Reads it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rosenblatt import separability
+    >>> corners, odd = [[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_certificate(separability(corners, odd), f"{folder}/xor.json")
+    ...     load_certificate(f"{folder}/xor.json").verify(corners, odd)
+    True
     """
     if not isinstance(verdict, Separable | Inseparable):
         raise ValueError("Only Separable and Inseparable are certificates; this proves nothing.")
@@ -167,6 +264,23 @@ def load_certificate(path: str | Path) -> Separable | Inseparable:
     ----------
     path : str or Path
         A file that ``save_certificate`` wrote.
+
+    Returns
+    -------
+    Separable or Inseparable
+        What the file says.
+
+    See Also
+    --------
+    save_certificate : Writes it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save_certificate(Separable((1.0,), 0.0, 1.0), f"{folder}/line.json")
+    ...     load_certificate(f"{folder}/line.json").weights
+    (1.0,)
     """
     try:
         content = json.loads(Path(path).read_text(encoding="utf-8"))

@@ -19,6 +19,22 @@ from .separability import decide
 def radius(X: Any) -> float:
     """R, the largest Euclidean norm of a row.
 
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The rows.
+
+    Returns
+    -------
+    float
+        The radius of the smallest ball around the origin that holds all rows.
+
+    See Also
+    --------
+    mistake_bounds : What follows from it and a margin.
+
+    Examples
+    --------
     >>> radius([[3.0, 4.0], [1.0, 0.0]])
     5.0
     """
@@ -29,6 +45,28 @@ def radius(X: Any) -> float:
 def margins(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) -> Array:
     """The functional margin y(w·x + b) of every row; the larger label is +1.
 
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The rows.
+    y : array-like of shape (n_samples,)
+        Labels of two classes; the larger is +1.
+    weights : array-like of shape (n_features,)
+        The weights w of the hyperplane w·x + b = 0, of any length.
+    bias : float, default=0.0
+        Its bias b.
+
+    Returns
+    -------
+    ndarray of shape (n_samples,)
+        Above 0 where the row is on its side.
+
+    See Also
+    --------
+    margin : The least of them, as a distance.
+
+    Examples
+    --------
     >>> margins([[2.0], [-1.0]], [1, 0], [3.0], -1.0)
     array([5., 4.])
     """
@@ -41,10 +79,24 @@ def margin(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) -> float
 
     Parameters
     ----------
-    X, y : array-like
-        Rows and labels of two classes; the larger label is +1.
-    weights, bias
-        The hyperplane w·x + b = 0.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The rows.
+    y : array-like of shape (n_samples,)
+        Labels of two classes; the larger is +1.
+    weights : array-like of shape (n_features,)
+        The weights w of the hyperplane w·x + b = 0, of any length.
+    bias : float, default=0.0
+        Its bias b.
+
+    Returns
+    -------
+    float
+        The distance, or -∞.
+
+    See Also
+    --------
+    margins : Of every row.
+    max_margin : The largest that a hyperplane can have.
 
     Examples
     --------
@@ -58,6 +110,28 @@ def margin(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) -> float
 def training_error(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) -> float:
     """The share of rows on the wrong side of the boundary or on it.
 
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The rows.
+    y : array-like of shape (n_samples,)
+        Labels of two classes; the larger is +1.
+    weights : array-like of shape (n_features,)
+        The weights w of the hyperplane w·x + b = 0, of any length.
+    bias : float, default=0.0
+        Its bias b.
+
+    Returns
+    -------
+    float
+        From 0 to 1.
+
+    See Also
+    --------
+    margins : Of every row.
+
+    Examples
+    --------
     >>> training_error([[1.0], [0.0], [-1.0]], [1, 1, 0], [1.0])
     0.3333333333333333
     """
@@ -73,6 +147,7 @@ class MaxMargin:
     weights : ndarray
         Of length one.
     bias : float
+        The bias that goes with them.
     attained : float
         The margin of this hyperplane; -∞ when it does not separate.
     upper : float
@@ -84,6 +159,16 @@ class MaxMargin:
         Their shares; those of each class (without a bias, all) sum to 1.
     fit_intercept : bool
         Whether a bias was allowed.
+
+    See Also
+    --------
+    max_margin : Finds it.
+
+    Examples
+    --------
+    >>> found = max_margin([[0.0], [3.0]], [0, 1])
+    >>> found.attained, found.bias, found.verify([[0.0], [3.0]], [0, 1])
+    (1.5, -1.5, True)
     """
 
     weights: Array
@@ -95,7 +180,20 @@ class MaxMargin:
     fit_intercept: bool = True
 
     def verify(self, X: Any, y: ArrayLike) -> bool:
-        """Whether both ends of the bracket hold, up to rounding."""
+        """Whether both ends of the bracket hold, up to rounding.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows that it is about.
+        y : array-like of shape (n_samples,)
+            Their labels.
+
+        Returns
+        -------
+        bool
+            Whether it is so.
+        """
         problem, power = problem_of(X, y, self.fit_intercept).of_ordinary_size()
         positive = problem.signs[self.support] == 1
         totals = [self.shares[positive].sum(), self.shares[~positive].sum()]
@@ -117,12 +215,28 @@ def max_margin(
 
     Parameters
     ----------
-    X, y : array-like
-        Rows and labels of two classes; the larger label is +1.
+    X : array-like or sparse matrix of shape (n_samples, n_features)
+        The rows.
+    y : array-like of shape (n_samples,)
+        Labels of two classes; the larger is +1.
     tolerance : float, default=1e-3
         How far below the largest margin the answer may be, as a share of it.
     fit_intercept : bool, default=True
         False asks about hyperplanes through the origin.
+
+    Returns
+    -------
+    MaxMargin
+        The hyperplane, its margin, and the bound on all margins.
+
+    See Also
+    --------
+    separability : Whether there is a margin, in exact arithmetic.
+    ALMA : Comes near it in few passes.
+
+    References
+    ----------
+    Wolfe (1976), "Finding the nearest point in a polytope", Mathematical Programming 11, 128-149.
 
     Examples
     --------

@@ -46,6 +46,24 @@ def separability(
     fit_intercept : bool, default=True
         False asks about hyperplanes through the origin.
 
+    Returns
+    -------
+    Separable, Inseparable or Undecided
+        The proof; each has ``verify``.
+
+    See Also
+    --------
+    save_certificate : Keeps the proof as a file.
+    max_margin : By how much they are separable.
+    rosenblatt.distributed.separability : The same on a cluster.
+
+    References
+    ----------
+    Gordan (1873), "Über die Auflösung linearer Gleichungen mit reellen Coefficienten",
+    Mathematische Annalen 6, 23-28.
+
+    Wolfe (1976), "Finding the nearest point in a polytope", Mathematical Programming 11, 128-149.
+
     Examples
     --------
     >>> verdict = separability([[0, 0], [0, 1], [1, 0], [1, 1]], [0, 1, 1, 0])

@@ -26,6 +26,16 @@ class Epoch(NamedTuple):
         met, or with ``measure=True`` for the weights at the end of the epoch.
     validation_score : float or None
         The accuracy on the rows held out by ``early_stopping``.
+
+    See Also
+    --------
+    Perceptron : Its ``history_`` is a list of these.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> Perceptron(order="fixed").fit([[2.0, 1.0], [-1.0, 1.0]], [1, -1]).history_[0]
+    Epoch(epoch=1, rows=2, mistakes=2, errors=2, loss=0.0, validation_score=None)
     """
 
     epoch: int

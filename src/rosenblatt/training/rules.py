@@ -117,11 +117,14 @@ class UpdateRule:
     demanding: bool = False
     scaled: bool = False
 
-    def problems(self, n_classes: int, multi_class: str) -> list[int | None]:
+    def problems(
+        self, n_classes: int, multi_class: str, multilabel: bool = False
+    ) -> list[int | None]:
         """The class that counts as positive in each problem; None for all classes at once."""
-        if n_classes == 2:
+        if n_classes == 2 and not multilabel:
             return [1]
-        return list(range(n_classes)) if multi_class == "ovr" or self.many is None else [None]
+        apart = multilabel or multi_class == "ovr" or self.many is None
+        return list(range(n_classes)) if apart else [None]
 
     @property
     def sums(self) -> bool:

@@ -467,5 +467,9 @@ def chosen(activations: Array, ties: str = "mistake") -> Array:
     """The number of the class that scores choose."""
     if activations.ndim == 2:
         return np.asarray(activations.argmax(axis=1))
-    positive = activations >= 0 if ties == "positive" else activations > 0
-    return np.asarray(positive, np.intp)
+    return above_0(activations, ties).astype(np.intp)
+
+
+def above_0(activations: Array, ties: str = "mistake") -> Array:
+    """Whether activations say yes."""
+    return np.asarray(activations >= 0 if ties == "positive" else activations > 0)

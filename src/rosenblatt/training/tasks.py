@@ -9,6 +9,7 @@ import numpy as np
 from ..kernels import linear
 from ..kernels.algebra import Rows
 from ..kernels.linear import UPDATE, Clock, Examples
+from ..labels import has_class
 from ..rows import Array, not_finite, rows_between
 from .rules import UpdateRule
 
@@ -210,7 +211,7 @@ def steps_of(codes: Array, positive: int | None, eta0: float, weights: Any, dtyp
         raise ValueError(f"{what} is too small or too large for {sizes.dtype}; scale the weights.")
     if positive is None:
         return np.broadcast_to(sizes, codes.shape).copy()
-    return np.where(codes == positive, sizes, -sizes)
+    return np.where(has_class(codes, positive), sizes, -sizes)
 
 
 def scores(rows: Rows, n_rows: int, weights: Array, bias: Array) -> Array:

@@ -1,30 +1,28 @@
-"""Boundaries that no line can draw: XOR, circles and moons. With a file name, draws them there."""
+"""
+Boundaries that no line can draw
+================================
 
-import sys
+A kernel compares rows as if products of their columns were columns, too, without making them.
+``KernelPerceptron`` is the dual form of the same algorithm: its model is the rows that were
+mistakes (ringed).
+"""
 
 import numpy as np
+from matplotlib import pyplot as plt
 from sklearn.datasets import make_circles, make_moons
 
 from rosenblatt import KernelPerceptron
 
-SETS = {
+sets = {
     "XOR": (np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([0, 1, 1, 0])),
     "circles": make_circles(300, factor=0.5, noise=0.08, random_state=0),
     "moons": make_moons(300, noise=0.12, random_state=0),
 }
-KERNELS = {
+kernels = {
     "polynomial of degree 3": KernelPerceptron("poly", gamma=1, random_state=0, max_iter=1000),
     "Gaussian": KernelPerceptron("rbf", gamma=3, random_state=0, max_iter=1000),
     "Gaussian, 15 support rows": KernelPerceptron("rbf", gamma=3, random_state=0, budget=15),
 }
-
-
-def tell(name, kernel, model, X, y):
-    print(
-        f"{name:8} {kernel:26} {model.stop_reason_:9} {model.n_iter_:4} epochs "
-        f"{model.n_mistakes_:5} mistakes {len(model.support_):4} support rows "
-        f"{model.score(X, y):4.0%} right"
-    )
 
 
 def draw(axis, model, X, y):
@@ -41,23 +39,18 @@ def draw(axis, model, X, y):
     axis.set(xticks=[], yticks=[])
 
 
-def main(path=None):
-    figure = None
-    if path is not None:
-        from matplotlib import pyplot
+# %%
+# The last line of pictures keeps at most 15 support rows: when there are more, old ones are
+# projected on the others or given up.
 
-        shape = len(KERNELS), len(SETS)
-        figure, axes = pyplot.subplots(*shape, figsize=(8.4, 8.4), layout="constrained")
-    for row, (kernel, model) in enumerate(KERNELS.items()):
-        for column, (name, (X, y)) in enumerate(SETS.items()):
-            model.fit(X, y)
-            tell(name, kernel, model, X, y)
-            if figure is not None:
-                draw(axes[row, column], model, X, y)
-                axes[0, column].set_title(name)
-                axes[row, 0].set_ylabel(kernel)
-    if figure is not None:
-        figure.savefig(path, dpi=90)
-
-
-main(*sys.argv[1:2])
+figure, axes = plt.subplots(3, 3, figsize=(8.4, 8.4), layout="constrained")
+for line, (kernel, model) in zip(axes, kernels.items(), strict=True):
+    line[0].set_ylabel(kernel)
+    for axis, (name, (X, y)) in zip(line, sets.items(), strict=True):
+        model.fit(X, y)
+        draw(axis, model, X, y)
+        axis.set_title(f"{name}: {model.score(X, y):.1%} right", fontsize=10)
+        print(
+            f"{name:8} {kernel:26} {model.stop_reason_:9} {model.n_iter_:4} epochs "
+            f"{model.n_mistakes_:5} mistakes {len(model.support_):4} support rows"
+        )

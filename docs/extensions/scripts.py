@@ -1,0 +1,12 @@
+"""How the scripts of the gallery are run."""
+
+import warnings
+from typing import Any
+
+
+def strict(conf: Any, script: str, when: str) -> None:
+    """Have warnings of a script end the build, as they fail its test."""
+    if when == "before":
+        warnings.simplefilter("error")
+    else:
+        warnings.resetwarnings()

@@ -1,0 +1,151 @@
+"""
+Lesson 5: Online learning, margins, and what a line cannot do
+=============================================================
+
+**Aim.** Understand learning one row at a time, why the order of rows matters, what a margin is, how
+it bounds the mistakes, and where a single perceptron ends. After document 004 in docs/textbook.md.
+"""
+
+import numpy as np
+from matplotlib import pyplot as plt
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import PolynomialFeatures
+
+from rosenblatt import KernelPerceptron, Perceptron, PerceptronNetwork, margin, max_margin
+from rosenblatt.plots import CertificateDisplay
+
+# %%
+# Online and driven by errors
+# ---------------------------
+#
+# The algorithm sees one row at a time and does nothing as long as it is right. Training and
+# prediction in a few lines; the test y·a ≤ 0 is true if the activation a has the wrong sign, or
+# none.
+
+
+def train(X, y, most, order=None):
+    w, b, mistakes = np.zeros(X.shape[1]), 0.0, []
+    for epoch in range(most):
+        mistakes.append(0)
+        rows = range(len(X)) if order is None else order(epoch)
+        for i in rows:
+            if y[i] * (w @ X[i] + b) <= 0:
+                w, b = w + y[i] * X[i], b + y[i]
+                mistakes[-1] += 1
+        if not mistakes[-1]:
+            break
+    return w, b, mistakes
+
+
+def predict(w, b, x):
+    return np.sign(w @ x + b)
+
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(1000, 10))
+plane = rng.normal(size=10)
+distance = X @ plane / np.linalg.norm(plane)
+X, y = X[np.abs(distance) > 0.1], np.sign(distance[np.abs(distance) > 0.1])
+w, b, mistakes = train(X, y, 100)
+model = Perceptron(order="fixed", max_iter=100).fit(X, y)
+print("mistakes in each pass:", mistakes)
+print("the same weights:", np.array_equal(w, model.coef_[0]), " row 0:", predict(w, b, X[0]), y[0])
+
+# %%
+# The order
+# ---------
+#
+# All positive rows first: after a few of them everything looks positive, and nothing is learnt
+# until the negative ones begin. A permutation helps.
+
+rows = rng.normal(size=(5000, 20))
+rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+far = rows @ np.ones(20) / np.sqrt(20)
+ordered = np.vstack([rows[far > 0.02][:500], rows[far < -0.02][:500]])
+signs = np.repeat([1, -1], 500)
+permuted = np.random.default_rng(1)
+runs = {
+    "all positives first": train(ordered, signs, 500)[2],
+    "a new permutation each pass": train(
+        ordered, signs, 500, lambda epoch: permuted.permutation(1000)
+    )[2],
+}
+figure, axis = plt.subplots(figsize=(7, 3.4), layout="constrained")
+for name, counts in runs.items():
+    axis.plot(np.arange(1, len(counts) + 1), counts, ".-", label=f"{name}: {len(counts)} passes")
+axis.set(xlabel="pass", ylabel="mistakes", xscale="log")
+axis.legend(frameon=False)
+
+# %%
+# The margin
+# ----------
+#
+# The margin of a separating plane is the distance of the nearest row; that of the data is the
+# largest that a plane can have. If no row is longer than 1 and there is no bias, at most 1/γ²
+# mistakes are made.
+
+unit = X / np.linalg.norm(X, axis=1).max()
+best = max_margin(unit, y, fit_intercept=False)
+learnt = Perceptron(fit_intercept=False, random_state=0, max_iter=1000).fit(unit, y)
+print(f"margin of the data {best.attained:.4f}, of the learnt plane ", end="")
+print(f"{margin(unit, y, learnt.coef_[0]):.4f}")
+print(f"{learnt.n_mistakes_} mistakes, at most {1 / best.attained**2:,.0f}")
+
+# %%
+# What a line cannot do
+# ---------------------
+#
+# XOR: the corners of a square, equal ones on the diagonals. The two classes' hulls meet in the
+# middle, and that is a proof that no line separates them.
+
+corners, odd = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([-1, 1, 1, -1])
+CertificateDisplay.from_data(corners, odd).plot()
+print(Perceptron(max_iter=1000).fit(corners, odd).stop_reason_, "after 1,000 passes")
+
+# %%
+# Exercises
+# ---------
+#
+# 1. By how much does an update raise y·a for its own row? Is it right afterwards?
+# 2. Learn from two equal rows with different labels. What happens to the weights, and why is there
+#    no end?
+# 3. Does doubling w and b change predictions? Does it change w·x + b as a distance?
+# 4. A review has the features *excellent*, *terrible* and *not*, and *not* turns the other two
+#    round. Why can a perceptron not learn this? Which products of features make it possible? With
+#    which weights?
+# 5. Name two more ways past XOR and try them.
+
+# %%
+# Answers
+# -------
+#
+# **1.** By ‖x‖² + 1, hence at least by 1; right only if it was less than that on the wrong side.
+#
+# **2.** The one takes back what the other adds: w and b go round for ever. There is no feature
+# that tells them apart, so no classifier at all can be right on both.
+
+same = Perceptron(order="fixed", max_iter=50).fit([[1.0, 2.0], [1.0, 2.0]], [1, -1])
+print(same.stop_reason_, same.n_mistakes_, same.coef_, same.intercept_)
+
+# %%
+# **3.** No sign changes. But w·x + b is a distance only if ‖w‖ = 1; otherwise divide by ‖w‖.
+
+print(np.array_equal(np.sign(X @ w + b), np.sign(X @ (2 * w) + 2 * b)))
+
+# %%
+# **4.** It is XOR of *excellent* and *not*. With the products *excellent and not* and *terrible
+# and not*:
+
+words = ["excellent", "terrible", "not"]
+reviews, good = [[1, 0, 0], [0, 1, 0], [1, 0, 1], [0, 1, 1]], [1, -1, -1, 1]
+products = PolynomialFeatures(2, interaction_only=True, include_bias=False)
+reader = make_pipeline(products, Perceptron(order="fixed")).fit(reviews, good)
+for name, weight in zip(products.get_feature_names_out(words), reader[-1].coef_[0], strict=True):
+    print(f"{name:20} {weight:+.0f}")
+
+# %%
+# **5.** A kernel, which has the products without computing them, and a network, in which one unit
+# mends the mistakes of another.
+
+print(KernelPerceptron("poly", degree=2, gamma=1).fit(corners, odd).score(corners, odd))
+print(PerceptronNetwork(random_state=0).fit(corners, odd).score(corners, odd))

@@ -1,0 +1,36 @@
+"""
+What do the weights and the bias mean?
+======================================
+
+A linear classifier sees of a row only its projection on the weight vector w. The bias says where
+on that line the one class ends and the other begins. Doubling w and b changes no prediction.
+"""
+
+import numpy as np
+from matplotlib import pyplot as plt
+from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import scale
+
+from rosenblatt import Perceptron
+from rosenblatt.plots import BoundaryDisplay, ProjectionDisplay
+
+tumours = load_breast_cancer()
+X, y = scale(tumours.data), tumours.target_names[tumours.target]
+model = Perceptron(solution="average", max_iter=10, random_state=0).fit(X, y)
+print(f"{model.score(X, y):.1%} of {len(X)} rows with {X.shape[1]} columns are right")
+
+# %%
+# Left: all thirty columns on one line. Right: the plane spanned by w and the direction, at right
+# angles to it, in which the rows differ most. The boundary is a line there, and distances to it
+# are true.
+
+figure, axes = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")
+ProjectionDisplay.from_estimator(model, X, y).plot(axes[0])
+BoundaryDisplay.from_estimator(model, X, y).plot(axes[1])
+
+# %%
+# Which columns count most, when all have the same spread:
+
+largest = np.argsort(-np.abs(model.coef_[0]))[:5]
+for column in largest:
+    print(f"{tumours.feature_names[column]:22} {model.coef_[0, column]:+.2f}")

@@ -1,0 +1,77 @@
+"""
+A model that learns over HTTP
+=============================
+
+``rosenblatt serve`` answers predictions and learns from what it is told; what it acknowledged is
+on disk. This page starts one without any training file, sends it a stream of rows, and asks how
+it is doing.
+"""
+
+import json
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+from matplotlib import pyplot as plt
+
+COLUMNS = ["wind", "pressure", "humidity", "heat", "cloud", "light", "dust", "waves"]
+with socket.socket() as free:
+    free.bind(("127.0.0.1", 0))
+    port = free.getsockname()[1]
+folder = Path(tempfile.mkdtemp())
+options = ["--learn", "--new", "calm,storm", "--features", ",".join(COLUMNS), "--port", str(port)]
+command = [sys.executable, "-m", "rosenblatt", "serve", str(folder / "model.safetensors"), *options]
+service = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def ask(path, rows=None):
+    """Send rows as JSON, or nothing; the answer."""
+    body = None if rows is None else json.dumps(rows).encode()
+    headers = {"Content-Type": "application/json"}
+    request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", body, headers)
+    with urllib.request.urlopen(request, timeout=30) as answer:
+        return json.load(answer)
+
+
+for _ in range(300):  # until it listens
+    try:
+        ask("/healthz")
+        break
+    except OSError:
+        time.sleep(0.1)
+
+# %%
+# Sixty hours of weather, ten stations each. Each request is predicted by the weights so far
+# before it is learnt; ``/model`` tells how often that was wrong.
+
+rng = np.random.default_rng(0)
+cause = rng.normal(size=len(COLUMNS))
+errors = []
+for _ in range(60):
+    weather = rng.normal(size=(10, len(COLUMNS)))
+    labels = np.where(weather @ cause > 0, "storm", "calm").tolist()
+    rows = [dict(zip(COLUMNS, row, strict=True)) for row in weather.tolist()]
+    predicted = ask("/predict", rows)["labels"]
+    errors.append(np.mean(np.array(predicted) != labels))
+    learnt = [{**row, "label": label} for row, label in zip(rows, labels, strict=True)]
+    ask("/learn", learnt)
+print(ask("/predict", rows[0]), "was", labels[0])
+model = ask("/model")
+print({name: model[name] for name in ("sequence", "mistakes", "error")})
+service.terminate()
+print("exit status", service.wait(60))
+
+# %%
+# The error on each request before it was learnt, and its mean over ten.
+
+figure, axis = plt.subplots(figsize=(7, 3.8), layout="constrained")
+axis.plot(errors, ".", color="0.6", label="a request of 10 rows")
+axis.plot(np.arange(9, 60), np.convolve(errors, np.ones(10) / 10, "valid"), label="mean of ten")
+axis.yaxis.set_major_formatter("{x:.0%}")
+axis.set(xlabel="request", ylabel="wrong before it was learnt")
+axis.legend(frameon=False)

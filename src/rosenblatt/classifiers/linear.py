@@ -28,11 +28,6 @@ from ..training.solutions import SOLUTIONS
 from .base import OnlineClassifier, canonical, seed_of
 
 
-def asked_for(model: Any) -> bool:
-    """Whether a classifier is to tell probabilities."""
-    return bool(model.calibrate)
-
-
 class Prepared(NamedTuple):
     """What one call of fit was given, checked."""
 
@@ -53,8 +48,7 @@ class LinearClassifier(OnlineClassifier):
     _rule: UpdateRule = PERCEPTRON
     _learner: Learner
     _plain: bool
-    _batches = False
-    """Whether it learnt from a batch last, so that its parameters are known to suit one."""
+    _batches = False  # whether it learnt from one last, so that its parameters suit them
 
     def __init__(
         self,
@@ -140,9 +134,8 @@ class LinearClassifier(OnlineClassifier):
             learner.calibration = self._calibration(learner, given)
             self._keep(learner, [run.history for run in runs])
         weighted = (sample_weight, coef_init, intercept_init, self.class_weight)
-        plain = not going_on and self._textbook and given.held_out is None
-        plain = plain and self._rule is PERCEPTRON
-        self._plain = plain and all(value is None for value in weighted)
+        plain = not going_on and self._textbook and self._rule is PERCEPTRON
+        self._plain = plain and all(value is None for value in (given.held_out, *weighted))
         return self
 
     def partial_fit(
@@ -189,7 +182,7 @@ class LinearClassifier(OnlineClassifier):
             rows = TrainingRows.of(rows_of(X), codes, weights, X.shape[1])
             if first:
                 learner = self._begin(Prepared(X, known, rows, None, 0), (None, None))
-            elif as_before:
+            elif as_before and self._learner.multilabel == (codes.ndim == 2):
                 learner = self._learner
             else:
                 self._check_going_on(known, codes.ndim == 2)
@@ -332,7 +325,7 @@ class LinearClassifier(OnlineClassifier):
         check_is_fitted(self)
         return self._learner.multilabel
 
-    @available_if(asked_for)  # type: ignore[untyped-decorator]
+    @available_if(lambda model: bool(model.calibrate))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
         """The probability of every class for each row; only with ``calibrate=True``.
 

@@ -62,3 +62,12 @@ def test_curves_lie_where_an_upstart_network_changes_its_answer(seed):
     own = network.activations("upstart", model.units_, places)
     score = network.continuous(model.units_, own.T)
     assert (np.sign(score) == model.predict(places)).mean() > 0.9999
+
+
+def test_a_network_is_grown_from_one_half_and_judged_by_the_other():
+    points, choices, run = run_of("data=moons&size=60&form=network&halved=on")
+    learnt, held = points.taken(points.learnt), points.taken(points.held)
+    model = PerceptronNetwork(**choices.parameters()).fit(learnt.X, learnt.y)
+    assert run.last == model.n_units_
+    assert run.columns["errors"][-1] == 0
+    assert run.columns["held_errors"][-1] == np.count_nonzero(model.predict(held.X) != held.y)

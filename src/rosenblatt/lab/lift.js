@@ -13,6 +13,15 @@ function row_of(run, row) {
   return third ? [...x, third(...x)] : x;
 }
 
+// What stands beside a plane stands under it where there are two.
+function place_beside() {
+  for (const side of sides) {
+    const beside = $(`beside_${side.name}`);
+    if (lab.runs[1]) $("under").append(beside);
+    else $(`now_${side.name}`).after(beside);
+  }
+}
+
 // Space is drawn as a cube around the view and the heights of its points.
 function space_of(run) {
   const { x, y, half } = lab.home, third = third_of(run);

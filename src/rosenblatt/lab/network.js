@@ -32,7 +32,7 @@ function role_of(run, number) {
 }
 
 function words_of_unit(run, { k, at, over }) {
-  const wrong = `<p>${at("errors")} of ${points.data.x.length} points misclassified by the network</p>`;
+  const wrong = `<p>${words_of_errors(at)} by the network</p>`;
   const done = over ? `<p><b>${run.ending}</b></p>` : "";
   if (!k) return `<p><b>Start</b>: no unit yet</p>${wrong}`;
   const unit = run.units[k - 1], own = unit.weights.slice(0, unit.width), sent = unit.weights.slice(unit.width);

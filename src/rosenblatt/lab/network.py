@@ -18,10 +18,10 @@ from .work import Tell
 GRID = 321  # places along each side, as answers jump where units do
 
 
-def network_trace(points: Points, choices: Choices, view: View, tell: Tell) -> Trace:
-    """Every unit, and what the network answers with it."""
+def network_trace(points: Points, n_rows: int, choices: Choices, view: View, tell: Tell) -> Trace:
+    """Every unit, grown from the first rows, so many, and what the network answers for all."""
     model = choices.estimator()
-    nursery, lift = follow(model, points.X, points.y)
+    nursery, lift = follow(model, points.X[:n_rows], points.y[:n_rows])
     for record in nursery.grow():
         tell("Growing", record.units / model.max_units)
     units, count = nursery.units, len(nursery.units) + 1
@@ -37,7 +37,7 @@ def network_trace(points: Points, choices: Choices, view: View, tell: Tell) -> T
         if model.growth == "upstart":
             answer = continuous(units[:number], own)
         else:
-            answer = gaussian_filter(answer, 2.5)  # lines without stairs
+            answer = without_stairs(answer)
         curves.append(contours(x, y, answer))
         outputs.append(answers(model.growth, units[:number], seen).outputs)
     wrong = wrong_of(points.y * np.array(outputs), np.zeros(len(points.y)))
@@ -46,19 +46,26 @@ def network_trace(points: Points, choices: Choices, view: View, tell: Tell) -> T
         "epoch": np.zeros(count),
         "row": np.full(count, -1),
         "mistakes": moments,
-        "errors": wrong.sum(axis=1),
+        "errors": wrong[:, :n_rows].sum(axis=1),
+        "held_errors": wrong[:, n_rows:].sum(axis=1),
         "snapshot": moments,
         "pictured": moments,
     }
     visits = {"row": np.full(count, -1), "epoch": np.zeros(count, int), "moment": moments}
     drawn = []
     for number, (unit, values) in enumerate(zip(units, own, strict=True)):
-        line = contours(x, y, values)
+        jumps = unit.layer > 0 and model.growth != "upstart"  # where units before it do
+        line = contours(x, y, without_stairs(values) if jumps else values)
         place = name_place(line, (x, y, values), view, number)
         drawn.append(unit_facts(unit, lift, line) | {"place": place})
     ending = 0, nursery.stop_reason, None, tuple(drawn)
     visits["met"] = np.full(count, np.nan)
     return Trace(columns, visits, packed(wrong), regions, curves, *ending)
+
+
+def without_stairs(values: Array) -> Array:
+    """Values with the same signs, but for a few places, between which lines are smooth."""
+    return np.asarray(gaussian_filter(np.sign(values), 2.5))
 
 
 def continuous(units: list[Unit], own: Array, number: int = 0) -> Array:

@@ -118,6 +118,8 @@ function receive(told) {
   fill_form(told.address);
   count_ticks();
   $("side_b").hidden = $("now_b").hidden = $("second").hidden = !told.runs[1];
+  if (!told.runs[1]) $("beside_b").hidden = true;
+  place_beside();
   told.runs.forEach((run, i) => run && draw_proof(sides[i], run));
   draw_verdict();
   draw_curve();

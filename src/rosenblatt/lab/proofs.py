@@ -37,7 +37,8 @@ def verdict_of(points: Points, choices: Choices) -> Verdict:
     if isinstance(found, Separable):
         gamma, R = max_margin(X, y, fit_intercept=fit_intercept).attained, radius(X)
         detail = f"The widest {line} keeps γ = {gamma:.4g} from every point; R = {R:.4g}."
-        return Verdict("Linearly separable.", detail, True, line)
+        sentence = "Separable by a plane in space." if line == "plane" else "Linearly separable."
+        return Verdict(sentence, detail, True, line)
     if isinstance(found, Inseparable):
         proof = "The convex hulls of the classes meet" if fit_intercept else "Rows cancel out"
         return Verdict(

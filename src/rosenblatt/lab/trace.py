@@ -73,13 +73,10 @@ def trace_of(points: Points, choices: Choices, view: View, tell: Tell = nobody) 
     if len(set(points.y[learnt].tolist())) < 2:
         have = "no points" if not len(learnt) else "points of one class only"
         raise ValueError(f"There are {have}; place some of both classes, and learning begins.")
-    if choices["form"] == "network":
-        from .network import network_trace
+    from .network import network_trace  # which stands on this
 
-        if points.halved:
-            raise ValueError("A network is grown from all points here; hold none of them out.")
-        return network_trace(points, choices, view, tell)
-    write_down = kernel_trace if choices["form"] == "kernel" else linear_trace
+    forms = {"kernel": kernel_trace, "network": network_trace}
+    write_down = forms.get(choices["form"], linear_trace)
     order = np.concatenate([learnt, points.held])
     trace = write_down(points.taken(order), len(learnt), choices, view, tell)
     return renumbered(trace, order) if points.halved else trace

@@ -25,7 +25,8 @@ class Epoch(NamedTuple):
         J, the sum of -y·activation over the misclassified rows. Both are taken as each row was
         met, or with ``measure=True`` for the weights at the end of the epoch.
     validation_score : float or None
-        The accuracy on the rows held out by ``early_stopping``.
+        The accuracy on the rows held out by ``early_stopping``, or micro F1 where a file's rows
+        have any number of labels.
 
     See Also
     --------

@@ -76,7 +76,7 @@ def test_columns(tmp_path):
 
 def test_comments_before_sentences_of_columns(tmp_path):
     path = tmp_path / "a.conll"
-    text = "\ufeff# of four words\n# id = 1\nHe PRP x B-NP\n# NN y I-NP\n\n# b\n# NN y B-NP\n"
+    text = "\ufeff# two words\n# id = 1\nHe PRP x B-NP\n# NN y I-NP\n\n# b\n# NN y B-NP\n"
     path.write_text(text)
     file = read(path, layout_of(str(path), "conll", None))
     assert words(file) == ["He", "#", "#"]

@@ -186,3 +186,18 @@ def test_svmlight_has_as_many_columns_as_its_widest_row(tmp_path):
     path.write_text("\n".join(lines) + "\n")
     features = Features().fit(path)
     assert features.n_features_out_ == features.transform(path).shape[1] == 9
+
+
+def test_fit_learns_the_names_of_words_and_n_grams():
+    rows = [{"colour": "red", "note": "a very good one"}, {"colour": "blue", "note": "a bad one"}]
+    features = Features(text="note:1-2", bits=14)
+    X = features.fit_transform(rows)
+    other = Features(text="note:1-2", bits=14).fit(rows)
+    assert other.recipe_ == features.recipe_
+    np.testing.assert_array_equal(X.toarray(), other.transform(rows).toarray())
+    for made in features, other:
+        names = made.get_feature_names_out()
+        there = {str(names[j]) for j in X[[0]].indices}
+        assert there == {
+            "colour=red", "note=very", "note=good", "note=one", "note=very good", "note=good one"
+        }  # fmt: skip

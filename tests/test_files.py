@@ -18,7 +18,7 @@ from rosenblatt.kernels.algebra import shuffle
 from rosenblatt.labels import held_out
 from rosenblatt.learner import Learner, usual_bias_step
 from rosenblatt.parameters import FAMILY, parameters_for_files
-from rosenblatt.progress import Listener
+from rosenblatt.progress import Listener, Quiet
 from rosenblatt.reading.reader import read, read_whole
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.solutions import SOLUTIONS
@@ -300,6 +300,16 @@ def test_label_sets_are_held_out_left_and_resumed(write, tmp_path, monkeypatch, 
         assert resumed.history == whole.history
         for one, other in zip(whole.states, resumed.states, strict=True):
             np.testing.assert_equal(vars(one), vars(other))
+
+
+def test_rows_of_several_labels_are_counted_once(write, monkeypatch):
+    monkeypatch.setattr(files, "IN_MEMORY", 1)
+    path, heard = write("rows.svm", made_sets("svm")[0]), Heard()
+    model = train(read(path, batch_bytes=900), How("last", epochs=1), heard)
+    last = heard.tallies[-1]
+    assert (last.rows, last.problems, last.mistakes) == (200, 4, model.history[0].errors)
+    pace = Quiet().pace(last)
+    assert (pace.rows, pace.error) == (200, last.mistakes / 800)
 
 
 def test_a_late_label_of_several_begins_the_run_again(write):
@@ -971,3 +981,43 @@ def test_what_has_no_order_is_not_told_of(write, options, sentence):
     asked = FileOptions(progress_every=5, **options)
     with pytest.raises(ValueError, match=sentence):
         files.train(read(path), FileTraining(parameters_for_files(), asked))
+
+
+def mails(n, seed=0):
+    """Rows of a text and a class, of which one is rare."""
+    random = np.random.default_rng(seed)
+    spam = random.random(n) < 0.2
+    words = [f"word{k}" for k in range(40)]
+    told = [" ".join(random.choice(words[: 30 if each else 40], 12)) for each in spam]
+    lines = (f"{text},{'spam' if each else 'ham'}\n" for text, each in zip(told, spam, strict=True))
+    return "text,label\n" + "".join(lines)
+
+
+@pytest.mark.parametrize("size", [1 << 30, 1])
+def test_texts_have_a_margin_and_classes_of_equal_weight_unless_stated(write, monkeypatch, size):
+    monkeypatch.setattr(files, "IN_MEMORY", size)
+    path = write("mails.csv", mails(200))
+
+    def learnt(**given):
+        order = {"order": "fixed"}
+        return files.train(read(path), FileTraining(parameters_for_files(**order | given)))
+
+    usual, stated = learnt(), learnt(margin=1.0, class_weight="balanced")
+    assert usual.parameters["margin"] == 1.0
+    assert usual.parameters == stated.parameters
+    np.testing.assert_array_equal(usual.states[0].weights, stated.states[0].weights)
+    plain = learnt(margin=0.0)
+    assert (plain.parameters["margin"], plain.parameters["class_weight"]) == (0.0, None)
+    weights = {"ham": 1.0, "spam": 3.0}
+    assert learnt(class_weight=weights).parameters["class_weight"] == weights
+    named = FileTraining(parameters_for_files(), FileOptions(classes=("ham", "other", "spam")))
+    assert files.train(read(path), named).parameters["margin"] == 0.0  # there is no such row
+    going_on = FileTraining(parameters_for_files(), initial=usual)
+    again = files.train(read(path, features=usual.features["recipe"]), going_on)
+    kept = again.parameters["margin"], again.parameters["class_weight"]
+    assert kept == (1.0, usual.parameters["class_weight"])
+
+
+def test_rows_without_texts_have_no_margin(write):
+    model = files.train(read(write("rows.csv", made("csv"))), FileTraining(parameters_for_files()))
+    assert (model.parameters["margin"], model.parameters["class_weight"]) == (0.0, None)

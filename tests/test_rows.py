@@ -17,6 +17,7 @@ from rosenblatt.rows import (
     matrix_of,
     n_rows,
     not_finite,
+    occurring,
     overflow,
     refuse_not_finite,
     rows_between,
@@ -169,3 +170,13 @@ def test_columns_are_added_or_left_out(layout):
     cut = known_columns(rows, 3, 2)
     assert n_rows(cut) == 2
     np.testing.assert_array_equal(dense(matrix_of(cut, 2, 2)), X[:, :2])
+
+
+def test_columns_that_do_not_occur_are_left_out():
+    first, second = csr_array(np.eye(5)[[3, 1]]), csr_array([[1.0, 2, 3, 4, 5], [0, 0, 6, 7, 0]])
+    rows, others, width = occurring(rows_of(first), rows_of(second), 5)
+    assert width == 2
+    np.testing.assert_array_equal(matrix_of(rows, 2, width).toarray(), [[0, 1], [1, 0]])
+    np.testing.assert_array_equal(matrix_of(others, 2, width).toarray(), [[2, 4], [0, 7]])
+    nothing = rows_of(csr_array((1, 5)))
+    assert occurring(nothing, nothing, 5)[2] == 1

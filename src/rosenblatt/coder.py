@@ -38,7 +38,8 @@ class Coder(NamedTuple):
     def rows(self, batch: Batch, first_row: int) -> TrainingRows:
         """The rows of a batch that begins at some row of its file."""
         codes = self.codes(batch, first_row)
-        weights = row_weights(codes, batch.weights, self.of_class)
+        of_class = self.of_class if np.any(self.of_class != 1) else None
+        weights = row_weights(codes, batch.weights, of_class)
         if self.holdout:
             held = held_out(first_row, len(codes), self.holdout, self.seed)
             weights = np.where(held, 0.0, 1.0 if weights is None else weights)

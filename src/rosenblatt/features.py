@@ -11,7 +11,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from .reading.notices import NoticeKind
-from .reading.reader import read, read_whole
+from .reading.reader import Reader, read, read_whole
 from .reading.tables import TEXT, table_of, table_of_array
 from .rows import Array, matrix_of, n_rows
 
@@ -118,19 +118,32 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self
             The fitted features.
         """
-        options = self.get_params(deep=False)
-        if only_texts(X):
-            options["text"] = (TEXT,)
-        reader = read(X, **options, names=NAMES)
-        self.recipe_ = reader.features()
-        for notice in reader.notices:
-            if notice.kind is NoticeKind.COLUMN:
-                warnings.warn(str(notice), stacklevel=2)
+        reader = self._reader(X)
         width = reader.parser.width
-        if reader.format == "svmlight":  # which only all its rows tell
-            width = max((batch.width for batch in reader), default=0)
-        self._keep_names(dict(reader.names), width)
+        if reader.hashed or reader.format == "svmlight":  # which all its rows tell
+            width = max((batch.width for batch in reader), default=width)
+        self._keep(reader, width)
         return self
+
+    def fit_transform(self, X: Any, y: ArrayLike | None = None) -> Any:
+        """Find out what the columns hold, and give their rows; they are read once if that will do.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, list of dicts, list of strings, array or path
+            The table.
+        y
+            Not used.
+
+        Returns
+        -------
+        csr_array or ndarray
+            A row for each row of the table.
+        """
+        reader = self._reader(X)
+        batch = read_whole(reader).batch
+        self._keep(reader, batch.width)
+        return matrix_of(batch.rows, n_rows(batch.rows), batch.width)
 
     def transform(self, X: Any) -> Any:
         """The rows of a table, as a CSR matrix or an array.
@@ -183,6 +196,21 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.string = tags.input_tags.sparse = True
         tags.no_validation = True
         return tags
+
+    def _reader(self, X: Any) -> Reader:
+        """A reader of a table with the parameters of this."""
+        options = self.get_params(deep=False)
+        if only_texts(X):
+            options["text"] = (TEXT,)
+        return read(X, **options, names=NAMES)
+
+    def _keep(self, reader: Reader, width: int) -> None:
+        """Keep what a reader has found out, and warn of what might surprise."""
+        self.recipe_ = reader.features()
+        for notice in reader.notices:
+            if notice.kind is NoticeKind.COLUMN:
+                warnings.warn(str(notice), stacklevel=3)
+        self._keep_names(dict(reader.names), width)
 
     def _rows_already(self, X: Any) -> Any:
         """A sparse matrix that has been made by these features."""

@@ -16,10 +16,11 @@ from .evaluation import Score
 from .following import follow
 from .labels import LabelSets, UnknownLabelError, tidy
 from .learner import Learner, usual_bias_step
-from .parameters import FAMILY, FILES, Parameter, ParameterError, check
+from .parameters import FAMILY, FILES, Parameter, ParameterError, check, with_margin
 from .progress import Listener, Tally, Windows
 from .reading.batches import Batch, labels_of, windows
 from .reading.reader import Peeked, Reader, WholeFile, read_again_if_need_be, read_whole
+from .reading.vocabulary import named
 from .rows import Array, matrix_of, n_rows, overflow
 from .storage.file import save_model
 from .storage.model import Model
@@ -123,8 +124,20 @@ class FileTraining:
 
     def settle_in_memory(self) -> None:
         """Leave no question open about rows that are at hand."""
-        self.parameters = self.parameters | {"order": self.parameters["order"] or "each"}
+        self.parameters = with_margin(self.parameters)
+        self.parameters["order"] = self.parameters["order"] or "each"
         self.check()
+
+    def settle_margin(self, reader: Reader) -> None:
+        """Leave no question open about the margin; one that texts want needs to know all labels."""
+        recipe, before, given = reader.parser.recipe, self.initial, self.parameters
+        if before is not None and given.get("margin", 0.0) is None:
+            going_on = {name: before.parameters.get(name) for name in ("margin", "class_weight")}
+            stated = {name: value for name, value in given.items() if value is not None}
+            self.parameters = given | going_on | stated
+        one_of_all = self.options.classes is None and recipe.labels_separator is None
+        texts = len(recipe.text) if one_of_all and reader.rereadable else 0
+        self.parameters = with_margin(self.parameters, texts)
 
     def settle_bias(self, reader: Reader | None) -> None:
         """Leave no question open about the step of the bias, before rows are read."""
@@ -143,6 +156,7 @@ class FileTraining:
 
     def settle(self, reader: Reader) -> bool:
         """Leave no question open about a file; whether to learn from a stream."""
+        self.settle_margin(reader)
         given, options = self.parameters, self.options
         fits = reader.size is not None and reader.size <= IN_MEMORY
         several = given["max_iter"] > 1
@@ -388,9 +402,10 @@ def learn_stream(reader: Reader, batches: Peeked, coder: Coder, training: FileTr
     keep = Kept(training, coder, learner, run, reader, lambda: reader.names, position)
 
     def after_part(run: Run) -> None:
-        count = run.count
+        count, each = run.count, len(learner.states)
         if run.epoch > 1 or not training.options.progress_every:
-            training.listener.batch(Tally(count.n_rows, position.bytes_read, count.errors))
+            done = count.n_rows // each, position.bytes_read, count.errors, each
+            training.listener.batch(Tally(*done))
         keep.checkpoint()
 
     run.after_part, run.after_epoch = after_part, training.listener.epoch
@@ -428,32 +443,25 @@ def refuse_no_rows(count: int) -> None:
 def learner_of(coder: Coder, first: Batch, training: FileTraining) -> Learner:
     """A model that has seen nothing, or the one to go on with."""
     if training.begun is not None:
-        return Learner.of(training.begun)
-    if training.initial is not None:
-        return going_on(training.initial, training)
-    shape = first.width, first.rows.values.dtype
-    given, classes = training.parameters, coder.classes
-    step = training.step if given["fit_intercept"] else 0.0
-    rule = rule_for(RULES[training.rule], given, first.width, len(classes))
-    multilabel = isinstance(first.labels, LabelSets)
-    learner = Learner.begin(given, classes, shape, step, rule=rule, multilabel=multilabel)
+        learner = Learner.of(training.begun)
+    elif training.initial is not None:
+        learner = going_on(training.initial, training)
+    else:
+        learner = new_learner(coder.classes, first, training)
     if len(learner.states) > 1:
-        refuse_of_one_problem(given | training.options._asdict())
+        training.check("problems")
+    training.listener.multilabel = learner.multilabel
     return learner
 
 
-def refuse_of_one_problem(given: Mapping[str, Any]) -> None:
-    """Refuse what would follow one problem where several are learnt in one pass."""
-    if given["order"] in ("active", "first", "worst"):
-        raise ParameterError(
-            "{order} goes by the mistakes of one problem, and there is one for each label; use "
-            '{order="each"}, "once" or "fixed".',
-            **given,
-        )
-    if given["progress_every"]:
-        raise ParameterError(
-            "{progress_every?} tells of one problem, and there is one for each label; leave it out."
-        )
+def new_learner(classes: Array, first: Batch, training: FileTraining) -> Learner:
+    """A model that has seen nothing, for rows like those of a batch."""
+    shape = first.width, first.rows.values.dtype
+    given = training.parameters
+    step = training.step if given["fit_intercept"] else 0.0
+    rule = rule_for(RULES[training.rule], given, first.width, len(classes))
+    multilabel = isinstance(first.labels, LabelSets)
+    return Learner.begin(given, classes, shape, step, rule=rule, multilabel=multilabel)
 
 
 def going_on(initial: Model, training: FileTraining) -> Learner:
@@ -574,17 +582,6 @@ class Kept(NamedTuple):
             parameters = parameters | {"class_weight": dict(pairs)}
         learner.parameters = parameters
         return learner.model(self.training.estimator, facts, run.history.epochs, checkpoint)
-
-
-def named(coef: Array, names: Mapping[int, str], most: int = 1000) -> list[Any]:
-    """The names of the columns with the largest weights."""
-    if not names:
-        return []
-    known = np.sort(np.fromiter(names, np.intp, len(names)))
-    known = known[known < coef.shape[1]]
-    sizes = np.abs(coef[:, known]).max(axis=0, initial=0.0)
-    chosen = known[np.argsort(-sizes, kind="stable")[:most]]
-    return [[int(column), names[int(column)]] for column in chosen]
 
 
 # Whole files

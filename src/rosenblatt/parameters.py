@@ -315,9 +315,22 @@ def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, An
     """All parameters of the estimator of a rule: as given, else as suits a file.
 
     The order is None unless it is given: "each" in memory, "fixed" in a stream. So is the step of
-    the bias, which then goes by the size of the rows.
+    the bias, which then goes by the size of the rows, and the margin, which goes by what they hold.
     """
-    return parameters_of(rule, **(FOR_FILES | {"order": None} | given))
+    unsettled = {name: None for name in ("order", "margin") if name in FAMILY[rule][1]}
+    return parameters_of(rule, **(FOR_FILES | unsettled | given))
+
+
+def with_margin(parameters: Values, texts: int = 0) -> dict[str, Any]:
+    """Leave no question open about the margin: texts, which are of length 1, have one of 1.
+
+    With it nearly every row is learnt from, and rare classes would be outvoted: unless weights are
+    stated, classes then weigh the same (docs/data.md says by how much that is better).
+    """
+    if parameters.get("margin", 0.0) is not None:
+        return dict(parameters)
+    weighs = texts and parameters["class_weight"] is None
+    return {**parameters, "margin": float(texts)} | ({"class_weight": "balanced"} if weighs else {})
 
 
 def is_open(rule: str | None, given: Values) -> bool:
@@ -347,7 +360,7 @@ class Conflict(NamedTuple):
 
     ``where`` is "fit" for all training, "batch" for partial_fit, "stream" for files that are not
     kept in memory, "pieces" for such of sentences and for partial_fit of them, "cache" for those
-    that are read from it, "cluster", or "steps".
+    that are read from it, "problems" for several in one pass, "cluster", or "steps".
     """
 
     where: str
@@ -510,6 +523,17 @@ CONFLICTS: tuple[Conflict, ...] = (
         "cluster",
         lambda p: p.get("holdout", 0) > 0,
         "{holdout?} does not go with {cluster?}; leave one out.",
+    ),
+    Conflict(
+        "problems",
+        lambda p: p["order"] in ("active", "first", "worst"),
+        "{order} goes by the mistakes of one problem, and there is one for each label; use "
+        '{order="each"}, "once" or "fixed".',
+    ),
+    Conflict(
+        "problems",
+        lambda p: p["progress_every"] > 0,
+        "{progress_every?} tells of one problem, and there is one for each label; leave it out.",
     ),
     Conflict(
         "steps",

@@ -40,9 +40,9 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
     **options
         Those of ``read`` (``label``, ``labels_separator``, ``text``, ``category`` …); ``rule``
         ("pa", "arow" …) and the parameters of its estimator, without it those of ``Perceptron``
-        (averaged, ten epochs unless given; one pass is AROW's, whose last weights are taken); and
-        ``classes``, ``window``, ``holdout`` and ``cache`` of training from files. ``tune=True``
-        tries what was not stated on rows held out, and takes the best;
+        (averaged, ten epochs unless given, texts with a margin; one pass is AROW's, whose last
+        weights are taken); and ``classes``, ``window``, ``holdout`` and ``cache`` of training from
+        files. ``tune=True`` tries what was not stated on rows held out, and takes the best;
         ``file_facts_["facts"]["tuning"]`` tells.
 
     Returns
@@ -105,7 +105,7 @@ def tagger_from(
         return None
     from .sequences.files import train_tagger
 
-    unknown = sorted(options.keys() - {"label", *SEQUENCE})
+    unknown = sorted(options.keys() - {"label", "encoding", *SEQUENCE})
     if unknown:
         raise TypeError(f"train() got an unexpected keyword argument {unknown[0]!r}")
     told = None if listener is None else listener.epoch

@@ -68,9 +68,10 @@ def unsigned(array: Array) -> Array:
 def first_not_finite(X: Any) -> tuple[int, int] | None:
     """The row and column of the first NaN or infinity, or None."""
     values = X.data if hasattr(X, "indptr") else X.reshape(-1)
-    bad = np.flatnonzero(~np.isfinite(values))
-    if not len(bad):
+    finite = np.isfinite(values)
+    if finite.all():
         return None
+    bad = np.flatnonzero(~finite)
     if hasattr(X, "indptr"):
         row = int(np.searchsorted(X.indptr, bad[0], side="right")) - 1
         return row, int(X.indices[bad[0]])
@@ -135,10 +136,29 @@ def known_columns(rows: Rows, width: int, known: int) -> Rows:
         return rows if length <= known else rows_of(np.ascontiguousarray(cut))
     if width <= known or not (rows.indices >= known).any():
         return rows
-    keep = rows.indices < known
+    return without(rows, rows.indices < known)
+
+
+def without(rows: Rows, keep: Array) -> Rows:
+    """Sparse rows of some of their values only."""
+    assert rows.indices is not None
     ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(keep, dtype=np.uint64)])
     starts = read_only(ends[rows.starts.astype(np.intp)])
     return Rows(read_only(rows.values[keep]), read_only(rows.indices[keep]), starts)
+
+
+def occurring(rows: Rows, others: Rows, width: int) -> tuple[Rows, Rows, int]:
+    """Sparse rows, and others, of the columns only that the first have, and how many these are."""
+    assert rows.indices is not None
+    assert others.indices is not None
+    known = np.zeros(width, bool)
+    known[rows.indices] = True
+    places = (np.cumsum(known) - 1).astype(np.uint32)
+    others = without(others, known[others.indices])
+    rows, others = (
+        each._replace(indices=read_only(places[each.indices])) for each in (rows, others)
+    )
+    return rows, others, max(int(known.sum()), 1)
 
 
 def refuse_not_finite(X: Any, first_row: int = 0) -> None:

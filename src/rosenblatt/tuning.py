@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import product
 from math import ceil, inf
 from typing import Any, NamedTuple
@@ -18,13 +19,20 @@ from .files import (
     told,
 )
 from .kernels.algebra import Rows
+from .labels import balanced, row_weights
 from .learner import TrainingRows, usual_bias_step
-from .parameters import FAMILY, ParameterError, how_to_learn, parameters_for_files
+from .parameters import (
+    FAMILY,
+    ParameterError,
+    how_to_learn,
+    parameters_for_files,
+    with_margin,
+)
 from .progress import Listener
 from .reading.batches import Batch
 from .reading.reader import Reader, read_again_if_need_be, read_whole
 from .reading.recipe import COUNTS
-from .rows import Array, matrix_of, n_rows, rows_of
+from .rows import Array, matrix_of, n_rows, occurring, rows_of
 from .training.problems import apart
 from .training.rules import RULES
 
@@ -41,7 +49,7 @@ IF_STATED: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
     "second-order": {"a": (0.1, 1.0, 10.0)},
 }
 """And of rules that seldom win, where these are asked for (docs/choosing.md)."""
-BIAS_STEPS = (1.0, 1 / 8, 8.0)  # times the usual one
+BIAS_STEPS = (1 / 8, 8.0)  # times the usual one
 RUNGS = ((8, 4), (4, 4), (2, 2), (1, 1))  # one of so many rows, in one of so many epochs
 FINALISTS = 3
 HELD_OUT = 0.2
@@ -79,15 +87,45 @@ class Candidate(NamedTuple):
         return {"error": error, "rule": self.rule, **self.parameters, **self.reading}
 
 
+class Part(NamedTuple):
+    """Some rows to learn from, of the columns that occur in them, and rows to test with."""
+
+    batch: Batch
+    given: TrainingRows
+    test: Rows
+
+
 @dataclass
 class Material:
-    """All rows of a file, read in some way, and those that candidates are tested on."""
+    """All rows of a file, read in some way, and those of a rung, by split."""
 
     batch: Batch
     given: TrainingRows
     classes: Any  # the coder
     step: float  # of the bias, unless stated
-    tests: list[Rows] = field(default_factory=list)
+    rung: Any = None
+    parts: dict[int, Part] = field(default_factory=dict)
+
+    @cached_property
+    def matrix(self) -> Any:
+        """The rows as an array or a CSR matrix."""
+        return matrix_of(self.given.rows, len(self.given.codes), self.given.width)
+
+    @cached_property
+    def of_class(self) -> Array:
+        """What rows of each class weigh where all classes weigh the same."""
+        classes = self.classes.classes
+        return balanced(classes, np.bincount(self.given.codes, minlength=len(classes)))
+
+    def part(self, some: Array, held: Array) -> Part:
+        """Rows to learn from and to test with; weights of other columns would stay 0."""
+        given, width = self.given, self.given.width
+        rows, test = rows_of(self.matrix[some]), rows_of(self.matrix[held])
+        if rows.indices is not None:
+            rows, test, width = occurring(rows, test, width)
+        weights = None if given.weights is None else given.weights[some]
+        learnt = TrainingRows.of(rows, given.codes[some], weights, width)
+        return Part(self.batch._replace(rows=rows, width=width), learnt, test)
 
     @property
     def mean_square(self) -> float:
@@ -157,7 +195,10 @@ class Tuning:
         """Rules with their parameters and solutions, whether these go together or not."""
         rule, given = self.stated.rule, self.stated.parameters
         usual, solution = self.training.rule, self.training.parameters["solution"]
-        own = {name: FAMILY[usual][1][name].default for name in {**GRID, **IF_STATED}[usual]}
+        as_usual = with_margin(self.training.parameters)
+        own = {name: as_usual[name] for name in {**GRID, **IF_STATED}[usual]}
+        if as_usual["class_weight"] is not None:
+            own["class_weight"] = as_usual["class_weight"]
         yield self.way(usual, own, solution)
         solutions = [solution] if "solution" in given else ["last", "average"]
         for each in [rule] if rule is not None else rules_with(given):
@@ -191,7 +232,7 @@ class Tuning:
         """Candidates with other steps of the bias, and texts that are weighed otherwise."""
         given, step = self.training.parameters, self.here.step
         moves = given["fit_intercept"] and given["intercept_step"] is None
-        steps = [{}, *({"intercept_step": step * each} for each in BIAS_STEPS[1:])]
+        steps = [{"intercept_step": step * each} for each in BIAS_STEPS]
         readings = [
             {name: value for name, value in choice if value is not None}
             for choice in product(
@@ -199,7 +240,8 @@ class Tuning:
                 [("tfidf", each) for each in self.open("tfidf", text, (False,), None)],
             )
         ]
-        for each, reading, bias in product(found, readings, steps if moves else [{}]):
+        others: list[tuple[Any, Any]] = [(bias, {}) for bias in steps if moves]
+        for each, (bias, reading) in product(found, [*(({}, one) for one in readings), *others]):
             yield Candidate(each.rule, {**each.parameters, **bias}, reading)
 
     def open(self, name: str, text: bool, values: tuple[Any, ...], usual: Any) -> list[Any]:
@@ -241,33 +283,37 @@ class Tuning:
         self, candidate: Candidate, rung: tuple[int, int], material: Material, split: int
     ) -> tuple[float, float]:
         """What the wrong ones of the rows held out weigh, and all of them."""
-        training, given = candidate.training(self.stated, self.training), material.given
+        training = candidate.training(self.stated, self.training)
         stated, parameters = training.parameters["intercept_step"], training.parameters
         training.step = material.step if stated is None else float(stated)
-        held, rest = np.split(self.splits[split], [self.held])
-        some = np.sort(rest[: max(len(rest) // rung[0], min(FEW, len(rest)))])
-        learner = learner_of(material.classes, material.batch, training)
-        task = learner.joint_task(given._replace(everything=some))
+        batch, given, test = self.part(material, rung, split)
+        if candidate.parameters.get("class_weight") == "balanced":
+            weights = row_weights(given.codes, given.weights, material.of_class)
+            given = given._replace(weights=weights)
+        learner = learner_of(material.classes, batch, training)
+        task = learner.joint_task(given)
         epochs, seed = ceil(parameters["max_iter"] / rung[1]), parameters["random_state"]
         run = learner.run(lambda: [task], None, epochs, order=parameters["order"], seed=seed)
         learner.states = apart(run.train().outcome)
         learner.close(given)
-        scores = learner.scores(self.test(material, split), given.width)
-        weights = np.ones(len(held)) if given.weights is None else given.weights[held]
+        scores, all_rows = learner.scores(test, given.width), material.given
+        held = self.splits[split][: self.held]
+        weights = np.ones(len(held)) if all_rows.weights is None else all_rows.weights[held]
         if not np.isfinite(scores).all():
             return inf, 1.0
-        wrong = learner.choose(scores) != given.codes[held]
+        wrong = learner.choose(scores) != all_rows.codes[held]
         share = wrong if wrong.ndim == 1 else wrong.mean(axis=1)  # of the labels
         return float(weights @ share), float(weights.sum())
 
-    def test(self, material: Material, split: int) -> Rows:
-        """The rows that are held out."""
-        if not material.tests:
-            given = material.given
-            X = matrix_of(given.rows, len(given.codes), given.width)
-            held: list[Array] = [order[: self.held] for order in self.splits]
-            material.tests = [rows_of(X[each]) for each in held]
-        return material.tests[split]
+    def part(self, material: Material, rung: tuple[int, int], split: int) -> Part:
+        """The rows of a rung, which are kept until another begins."""
+        if material.rung != rung:
+            material.rung, material.parts = rung, {}
+        if split not in material.parts:
+            held, rest = np.split(self.splits[split], [self.held])
+            some = np.sort(rest[: max(len(rest) // rung[0], min(FEW, len(rest)))])
+            material.parts[split] = material.part(some, held)
+        return material.parts[split]
 
 
 def rules_with(parameters: Mapping[str, Any]) -> list[str]:
@@ -306,6 +352,9 @@ def tune(
         What stays.
     """
     refuse_what_cannot_be_tuned(reader, training)
+    training.settle_margin(reader)
+    weights = {"class_weight": stated.parameters.get("class_weight")}  # those of errors
+    coding = replace(training, parameters=training.parameters | weights)
     hear = told(Listener(), keeps=True)  # counts all that is kept together
     readers, kept = {"{}": reader}, dict[str, Material]()
 
@@ -319,7 +368,7 @@ def tune(
                 whole = read_again_if_need_be(other, lambda: read_whole(other, hear))
             except OutgrownError:
                 raise too_large(reader) from None
-            kept[key] = material_of(whole.batch, training, usual_bias_step(other.mean_square()))
+            kept[key] = material_of(whole.batch, coding, usual_bias_step(other.mean_square()))
         return kept[key]
 
     found = tune_on(material, training, stated, bool(reader.parser.recipe.text))

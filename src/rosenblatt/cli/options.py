@@ -118,7 +118,7 @@ class RuleOptions:
     ] = None
     margin: Annotated[
         float | None,
-        typer.Option(help="perceptron: demand a margin (0).", metavar="NUMBER", **RULE),
+        typer.Option(help="perceptron: demand a margin (0; text: 1).", metavar="NUMBER", **RULE),
     ] = None
     C: Annotated[
         float | None,

@@ -137,6 +137,14 @@ def about_columns(recipe: "FeatureRecipe") -> list[str]:
     ]
 
 
+def about_margin(parameters: dict[str, Any]) -> list[str]:
+    """What nobody asked for but texts want, if there are some."""
+    if not parameters["margin"]:
+        return []
+    weights = ", and classes weigh the same" * (parameters["class_weight"] == "balanced")
+    return [f"Texts are learnt with a margin of {parameters['margin']:g}{weights} (--margin 0)."]
+
+
 def about_tuning(facts: dict[str, Any], spell: Callable[[str, Any], str]) -> list[str]:
     """What was tried and what was taken, the best first."""
     splits = f", in {facts['splits']} splits" if facts["splits"] > 1 else ""

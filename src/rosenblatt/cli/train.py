@@ -14,6 +14,7 @@ from .options import LearningOptions, ReadingOptions, ResultOptions, Solution
 from .saying import (
     about_classes,
     about_columns,
+    about_margin,
     about_tuning,
     columns_in,
     count,
@@ -171,6 +172,9 @@ def train_on_file(
             tell_tuning(training, result)
         if not result.json:
             training.listener.opening = about_columns(reader.parser.recipe)
+            if training.parameters.get("margin", 0.0) is None:
+                training.settle_margin(reader)
+                training.listener.opening += about_margin(training.parameters)
         model = train_file(reader, training)
     finally:
         training.listener.close()

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..files import FileTraining
 from ..learner import usual_bias_step
-from ..parameters import FILES
+from ..parameters import FILES, with_margin
 from ..reading.reader import read
 from ..storage.model import Model
 from ..training.rules import RULES
@@ -42,7 +42,7 @@ def train(
     kept
         Where to write the model after each epoch, and whether to go on from there.
     """
-    given, options, rule = asked.parameters, asked.options, RULES[asked.rule]
+    given, options, rule = with_margin(asked.parameters), asked.options, RULES[asked.rule]
     order = given["order"] or ("each" if given["max_iter"] > 1 else "fixed")
     parameters, modes = given | {"order": order}, {"mode": "mixing", "mix": usual_mix(rule)}
     values = parameters | options._asdict() | modes

@@ -143,3 +143,14 @@ class FeatureNames(Mapping[int, str]):
 
     def __len__(self) -> int:
         return len(self.known)
+
+
+def named(coef: np.ndarray, names: Mapping[int, str], most: int = 1000) -> list[Any]:
+    """The names of the columns with the largest weights."""
+    if not names:
+        return []
+    known = np.sort(np.fromiter(names, np.intp, len(names)))
+    known = known[known < coef.shape[1]]
+    sizes = np.abs(coef[:, known]).max(axis=0, initial=0.0)
+    chosen = known[np.argsort(-sizes, kind="stable")[:most]]
+    return [[int(column), names[int(column)]] for column in chosen]

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..labels import known_classes
 from ..learner import Learner
-from ..parameters import FAMILY, ParameterError, check, how_to_learn
+from ..parameters import FAMILY, ParameterError, check, how_to_learn, with_margin
 from ..reading.recipe import OTHER_BITS, TEXT_BITS, FeatureRecipe
 from ..reading.scaling import Scale
 from ..storage.model import Model
@@ -128,6 +128,7 @@ def new_model(
     recipe = recipe_for([column_of(one) for one in features], label, numbers, bits)
     once = {"max_iter": 1, "order": "fixed", "intercept_step": 1.0}
     rule, parameters = how_to_learn(rule, **(once | given))
+    parameters = with_margin(parameters)
     estimator, table = FAMILY[rule]
     check(parameters, table)
     width = len(recipe["columns"]) if recipe["bits"] is None else 1 << recipe["bits"]

@@ -26,7 +26,6 @@ PAGES = {
     "../README.md": "/index.md",
     "../examples/course": "/course/index.rst",
     "../examples/gallery": "/gallery/index.rst",
-    "../examples/course": "/course/index.rst",
 }
 """What stands outside of docs/ and is a page of the site."""
 EXAMPLE = re.compile(r"\]\((?:\.\./)+examples/(gallery|course)/(\w+)\.py\)")

@@ -21,8 +21,11 @@ function size_points(plot, side) {
   const count = points.data.x.length;
   const few = count <= 150 ? 10 : count <= 400 ? 7 : 5;
   const size = lab.size = Math.round(few * Math.min(Math.max(side / 500, 1), 4));
+  const type = `${Math.round(Math.min(Math.max(side / 52, 12), 34))}px`; // read from the last row
+  for (const axis of [...plot.below, ...plot.left]) put(axis, { major_label_text_font_size: type, axis_label_text_font_size: type });
   for (const drawn of plot.renderers) {
     const name = drawn.data_source?.name ?? "";
+    if (drawn.glyph.text_font_size !== undefined) put(drawn.glyph, { text_font_size: { value: type } });
     if (name === "points") for (const glyph of [drawn.glyph, drawn.selection_glyph]) put(glyph, { size: { value: size } });
     if (name.startsWith("wrong_")) put(drawn.glyph, { size: { value: 1.7 * size } });
     if (name.startsWith("now_")) put(drawn.glyph, { size: { value: 2.6 * size } });
@@ -85,6 +88,8 @@ function paint_plot(plot) {
   const { ink, faint, pale, line, paper, hot, w, wrong, negative, positive } = colours();
   const outlines = { edge: ink, band: ink, last: faint, ray: hot, arc: hot, proof: hot, now: hot, lit: hot, grip: w, points: ink, wrong, "": line };
   put(plot, { background_fill_color: paper, outline_line_color: line });
+  const type = `${Math.round(0.74 * parseFloat(getComputedStyle(document.body).fontSize))}px`;
+  if (plot.name === "chart") for (const axis of [...plot.below, ...plot.left]) put(axis, { major_label_text_font_size: type });
   for (const axis of [...plot.below, ...plot.left]) put(axis, { axis_line_color: line, major_tick_line_color: line, major_label_text_color: faint, axis_label_text_color: ink });
   for (const part of plot.center) {
     if (part.grid_line_color !== undefined) put(part, { grid_line_color: pale });
@@ -98,7 +103,7 @@ function paint_plot(plot) {
     if (glyph.text_color !== undefined && part !== "names") put(glyph, { text_color: { value: { w, alpha: ink }[part] ?? hot } });
     if (part === "alpha" && glyph.fill_alpha) put(glyph, { fill_color: { value: faint } });
     if (part === "grip" || part === "held") put(glyph, { fill_color: { value: paper } });
-    if (part === "curve" && glyph.mode) put(glyph, { line_color: name === "curve_a" ? ink : positive.line });
+    if (part === "curve") put(glyph, { line_color: !glyph.mode ? hot : name === "curve_a" ? ink : positive.line });
     if (glyph.color_mapper) put(glyph.color_mapper, { palette: [negative.side, paper, positive.side] });
   }
 }

@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -133,3 +134,18 @@ def test_the_library_does_not_speak_of_options():
             for node in ast.walk(ast.parse(path.read_text("utf-8"))):
                 if isinstance(node, ast.Constant) and isinstance(node.value, str):
                     assert not re.search(r"(^|[\s(])--[a-z]", node.value), (path.name, node.value)
+
+
+def test_the_oldest_versions_are_those_that_are_declared():
+    """``make oldest`` tests what pyproject.toml promises."""
+    root = Path(__file__).parents[1]
+    needs = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+    extras = ("dask", "lab", "onnx", "plots", "serve", "test")
+    lists = [needs["dependencies"], *(needs["optional-dependencies"][extra] for extra in extras)]
+    declared = "\n".join(need for needs in lists for need in needs)
+    bounds = dict(re.findall(r"([\w-]+)(?:\[[\w,]+\])?>=([\d.]+)", declared))
+    pinned = (root / "tests" / "oldest.txt").read_text("utf-8")
+    pins = dict(re.findall(r"^([\w-]+)==([\d.]+)$", pinned, re.MULTILINE))
+    assert pins.keys() == bounds.keys()
+    for name, bound in bounds.items():
+        assert (pins[name] + ".").startswith(bound + "."), name

@@ -45,7 +45,9 @@ def test_equal_rows_of_two_classes_are_a_certificate():
 
 
 def test_rows_too_wide_for_their_nearest_points_are_refused():
-    X = random_array((40, 100_000), density=1e-3, rng=np.random.default_rng(0), format="csr")
+    X = random_array(
+        (40, 100_000), density=1e-3, random_state=np.random.default_rng(0), format="csr"
+    )
     with pytest.raises(ValueError, match="100,000 columns"):
         CertificateDisplay.from_data(X, np.arange(40) % 2)
 

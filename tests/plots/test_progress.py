@@ -91,7 +91,9 @@ def test_the_bound_is_drawn_over_epochs():
 
 
 def test_very_wide_rows_have_no_bound():
-    X = random_array((40, 100_000), density=1e-3, rng=np.random.default_rng(0), format="csr")
+    X = random_array(
+        (40, 100_000), density=1e-3, random_state=np.random.default_rng(0), format="csr"
+    )
     display = ProgressDisplay.from_data(X, np.arange(40) % 2)
     assert display.convergence is None
     assert display.curves["errors"][-1] == 0

@@ -84,7 +84,7 @@ def test_every_format_gives_the_same_features(write, clock):
         "zoned parquet": write("z.parquet", zoned),
         "arrow": write("t.arrow", frame),
         "frame": frame,
-        "polars": polars.DataFrame(exact.to_dict("list")),
+        "polars": polars.from_pandas(frame),
         "dicts": exact.to_dict("records"),
         "strings": frame.assign(when=frame["when"].astype(str)).to_dict("records"),
         "table": pa.table({"when": pa.array(times, pa.timestamp("ms")), "y": frame["y"]}),

@@ -64,6 +64,8 @@ def converted(data: Any) -> Any:
         return data
     if hasattr(data, "iloc"):  # pandas, whose index is no column
         return table_of_frame(data if hasattr(data, "columns") else data.to_frame(TEXT))
+    if hasattr(data, "to_arrow"):  # polars: strings of a kind that older Arrows know, too
+        return data.to_arrow()
     if hasattr(data, "__arrow_c_stream__"):
         return pyarrow.table(data)
     if isinstance(data, np.ndarray):

@@ -18,7 +18,7 @@ from rosenblatt.kernels.algebra import shuffle
 from rosenblatt.labels import held_out
 from rosenblatt.learner import Learner, usual_bias_step
 from rosenblatt.parameters import FAMILY, parameters_for_files
-from rosenblatt.progress import Listener
+from rosenblatt.progress import Listener, Quiet
 from rosenblatt.reading.reader import read, read_whole
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.solutions import SOLUTIONS
@@ -300,6 +300,16 @@ def test_label_sets_are_held_out_left_and_resumed(write, tmp_path, monkeypatch, 
         assert resumed.history == whole.history
         for one, other in zip(whole.states, resumed.states, strict=True):
             np.testing.assert_equal(vars(one), vars(other))
+
+
+def test_rows_of_several_labels_are_counted_once(write, monkeypatch):
+    monkeypatch.setattr(files, "IN_MEMORY", 1)
+    path, heard = write("rows.svm", made_sets("svm")[0]), Heard()
+    model = train(read(path, batch_bytes=900), How("last", epochs=1), heard)
+    last = heard.tallies[-1]
+    assert (last.rows, last.problems, last.mistakes) == (200, 4, model.history[0].errors)
+    pace = Quiet().pace(last)
+    assert (pace.rows, pace.error) == (200, last.mistakes / 800)
 
 
 def test_a_late_label_of_several_begins_the_run_again(write):

@@ -402,9 +402,10 @@ def learn_stream(reader: Reader, batches: Peeked, coder: Coder, training: FileTr
     keep = Kept(training, coder, learner, run, reader, lambda: reader.names, position)
 
     def after_part(run: Run) -> None:
-        count = run.count
+        count, each = run.count, len(learner.states)
         if run.epoch > 1 or not training.options.progress_every:
-            training.listener.batch(Tally(count.n_rows, position.bytes_read, count.errors))
+            done = count.n_rows // each, position.bytes_read, count.errors, each
+            training.listener.batch(Tally(*done))
         keep.checkpoint()
 
     run.after_part, run.after_epoch = after_part, training.listener.epoch
@@ -442,32 +443,25 @@ def refuse_no_rows(count: int) -> None:
 def learner_of(coder: Coder, first: Batch, training: FileTraining) -> Learner:
     """A model that has seen nothing, or the one to go on with."""
     if training.begun is not None:
-        return Learner.of(training.begun)
-    if training.initial is not None:
-        return going_on(training.initial, training)
-    shape = first.width, first.rows.values.dtype
-    given, classes = training.parameters, coder.classes
-    step = training.step if given["fit_intercept"] else 0.0
-    rule = rule_for(RULES[training.rule], given, first.width, len(classes))
-    multilabel = isinstance(first.labels, LabelSets)
-    learner = Learner.begin(given, classes, shape, step, rule=rule, multilabel=multilabel)
+        learner = Learner.of(training.begun)
+    elif training.initial is not None:
+        learner = going_on(training.initial, training)
+    else:
+        learner = new_learner(coder.classes, first, training)
     if len(learner.states) > 1:
-        refuse_of_one_problem(given | training.options._asdict())
+        training.check("problems")
+    training.listener.multilabel = learner.multilabel
     return learner
 
 
-def refuse_of_one_problem(given: Mapping[str, Any]) -> None:
-    """Refuse what would follow one problem where several are learnt in one pass."""
-    if given["order"] in ("active", "first", "worst"):
-        raise ParameterError(
-            "{order} goes by the mistakes of one problem, and there is one for each label; use "
-            '{order="each"}, "once" or "fixed".',
-            **given,
-        )
-    if given["progress_every"]:
-        raise ParameterError(
-            "{progress_every?} tells of one problem, and there is one for each label; leave it out."
-        )
+def new_learner(classes: Array, first: Batch, training: FileTraining) -> Learner:
+    """A model that has seen nothing, for rows like those of a batch."""
+    shape = first.width, first.rows.values.dtype
+    given = training.parameters
+    step = training.step if given["fit_intercept"] else 0.0
+    rule = rule_for(RULES[training.rule], given, first.width, len(classes))
+    multilabel = isinstance(first.labels, LabelSets)
+    return Learner.begin(given, classes, shape, step, rule=rule, multilabel=multilabel)
 
 
 def going_on(initial: Model, training: FileTraining) -> Learner:

@@ -360,7 +360,7 @@ class Conflict(NamedTuple):
 
     ``where`` is "fit" for all training, "batch" for partial_fit, "stream" for files that are not
     kept in memory, "pieces" for such of sentences and for partial_fit of them, "cache" for those
-    that are read from it, "cluster", or "steps".
+    that are read from it, "problems" for several in one pass, "cluster", or "steps".
     """
 
     where: str
@@ -523,6 +523,17 @@ CONFLICTS: tuple[Conflict, ...] = (
         "cluster",
         lambda p: p.get("holdout", 0) > 0,
         "{holdout?} does not go with {cluster?}; leave one out.",
+    ),
+    Conflict(
+        "problems",
+        lambda p: p["order"] in ("active", "first", "worst"),
+        "{order} goes by the mistakes of one problem, and there is one for each label; use "
+        '{order="each"}, "once" or "fixed".',
+    ),
+    Conflict(
+        "problems",
+        lambda p: p["progress_every"] > 0,
+        "{progress_every?} tells of one problem, and there is one for each label; leave it out.",
     ),
     Conflict(
         "steps",

@@ -105,7 +105,7 @@ def tagger_from(
         return None
     from .sequences.files import train_tagger
 
-    unknown = sorted(options.keys() - {"label", *SEQUENCE})
+    unknown = sorted(options.keys() - {"label", "encoding", *SEQUENCE})
     if unknown:
         raise TypeError(f"train() got an unexpected keyword argument {unknown[0]!r}")
     told = None if listener is None else listener.epoch

@@ -23,21 +23,25 @@ HEADING = "   read          rows      rows/s    MB/s   error so far   error sinc
 class Tally(NamedTuple):
     """How far a pass has come: each row is predicted before it is learnt.
 
-    ``mistakes`` counts the rows that the model so far got wrong; None while a file is only read.
+    ``mistakes`` counts the rows that the model so far got wrong, in all of its problems; None while
+    a file is only read.
     """
 
     rows: int
     bytes_read: int
     mistakes: int | None
+    problems: int = 1
 
 
 class Listener:
     """What can be heard of a training; this one does not listen.
 
-    ``opening`` are lines to say when it begins.
+    ``opening`` are lines to say when it begins; where the model is ``multilabel``, F1 tells of the
+    rows held out.
     """
 
     opening: Sequence[str] = ()
+    multilabel: bool = False
 
     def begin(self, size: int | None, max_iter: int) -> None:
         """A pass has so many bytes, if that is known, and there are at most so many."""
@@ -150,9 +154,9 @@ class Quiet(Listener):
         seconds = time.perf_counter() - self.begun
         error = last = None
         if tally.mistakes is not None:
-            error = tally.mistakes / max(tally.rows, 1)
-            rows = tally.rows - self.before.rows
-            last = (tally.mistakes - (self.before.mistakes or 0)) / rows if rows else None
+            error = tally.mistakes / max(tally.rows * tally.problems, 1)
+            asked = (tally.rows - self.before.rows) * tally.problems
+            last = (tally.mistakes - (self.before.mistakes or 0)) / asked if asked else None
         self.before = tally
         speed = tally.bytes_read / seconds / 1e6
         return Pace(tally.rows, tally.rows / seconds, speed, error, last, tally.mistakes)
@@ -205,7 +209,7 @@ class Printed(Quiet):
     def tell_epoch(self) -> None:
         """Print the line of the last epoch, if it had none."""
         if self.untold is not None:
-            tell(line_of_epoch(self.untold))
+            tell(line_of_epoch(self.untold, self.multilabel))
         self.untold, self.told = None, self.begun
 
     def close(self) -> None:
@@ -222,12 +226,15 @@ def line_of(pace: Pace, tally: Tally, size: int | None) -> str:
     return f"{read}{pace.rows:14,d}{speeds} {errors[0]}{errors[1]}{mistakes}"
 
 
-def line_of_epoch(epoch: Epoch) -> str:
+def line_of_epoch(epoch: Epoch, multilabel: bool = False) -> str:
     """What happened in an epoch."""
     share = epoch.errors / max(epoch.rows, 1)
     more = "" if epoch.mistakes == epoch.errors else f"  {epoch.mistakes:,} updates"
     held = epoch.validation_score
-    tested = "" if held is None else f"  {1 - held:7.2%} of the held-out rows wrong"
+    tested = ""
+    if held is not None:
+        wrong = f"{1 - held:7.2%} of the held-out rows wrong"
+        tested = f"  held-out F1 {held:.4f}" if multilabel else f"  {wrong}"
     return f"epoch {epoch.epoch:4d}  {epoch.errors:10,d} mistakes  {share:7.2%}{more}{tested}"
 
 

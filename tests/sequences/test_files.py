@@ -125,6 +125,20 @@ def test_several_files_are_read_one_after_the_other(tmp_path):
         train_tagger(str(tmp_path / "*.tagged"), "tagged")
 
 
+def test_other_encodings(tmp_path):
+    path = tmp_path / "a.conll"
+    path.write_bytes("María B-PER\nvive O\n\nAña B-PER\n".encode("latin-1"))
+    with pytest.raises(ValueError, match="name its encoding, such as latin-1"):
+        train_tagger(str(path), "conll")
+    tagger, *_ = train_tagger(str(path), "conll", encoding="latin-1")
+    tagger.save(tmp_path / "model")
+    again = rosenblatt.load(tmp_path / "model")
+    assert "maría" in again._lexicon.words
+    assert tag_file(again, str(path)).decode().splitlines()[0] == "María B-PER"
+    assert evaluate_file(again, str(path)).unknown == 0
+    assert rosenblatt.train(path, encoding="latin-1").classes_.tolist() == ["B-PER", "O"]
+
+
 def test_files_of_other_formats(tagger, tmp_path):
     path = tmp_path / "b.conllu"
     path.write_text("1\tthe\t_\t_\t_\t_\t_\t_\t_\t_\n")

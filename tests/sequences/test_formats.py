@@ -74,6 +74,16 @@ def test_columns(tmp_path):
     assert layout_of(str(path), "conll", "1") == Layout("conll", (0,), 1)
 
 
+def test_comments_before_sentences_of_columns(tmp_path):
+    path = tmp_path / "a.conll"
+    text = "\ufeff# two words\n# id = 1\nHe PRP x B-NP\n# NN y I-NP\n\n# b\n# NN y B-NP\n"
+    path.write_text(text)
+    file = read(path, layout_of(str(path), "conll", None))
+    assert words(file) == ["He", "#", "#"]
+    assert file.sentences.starts.tolist() == [0, 2, 3]
+    assert filled(file, file.tags.texts()).decode() == text.removeprefix("\ufeff")
+
+
 def test_a_column_of_tags_is_added_where_there_is_none(tmp_path):
     path = tmp_path / "a.conll"
     path.write_text("He PRP\nwent VBD\n\nI PRP")
@@ -117,7 +127,7 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path, text, kind, words):
 def test_other_refusals(tmp_path):
     path = tmp_path / "a.conll"
     path.write_bytes(b"a A\n\xff B\n")
-    with pytest.raises(ValueError, match="line 2: the byte 0xff"):
+    with pytest.raises(ValueError, match="line 2: the byte 0xff is no UTF-8; name its enc"):
         read(path, layout_of(str(path), "conll", None))
     with pytest.raises(ValueError, match="no column of tags 7; label may be numbers from 1 to 1"):
         layout_of(str(path), "conll", "7")

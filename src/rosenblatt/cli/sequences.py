@@ -63,7 +63,7 @@ def refuse_options(
     groups: list[tuple[Any, set[str]]] = [
         (result, {"output", "test", "verbose", "quiet", "json"}),
         (learning, OURS),
-        (reading, {"label", "format"}),
+        (reading, {"label", "format", "encoding"}),
     ]
     for group, used in groups:
         for field in fields(group):
@@ -90,7 +90,8 @@ def train_sequences(
     listener = listener_of(result)
     started = time.perf_counter()
     try:
-        made = train_tagger(data, kind, reading.label, listener.epoch, **parameters)
+        given = reading.label, listener.epoch, reading.encoding
+        made = train_tagger(data, kind, *given, **parameters)
     finally:
         listener.close()
     tagger, sentences, tokens = made

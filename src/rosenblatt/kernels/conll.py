@@ -7,6 +7,7 @@ import numpy as np
 from .addresses import COMMENT, MINUS, NEWLINE, POINT, RETURN, SPACE, TAB
 from .compiling import compiled, inlined
 
+EQUALS = ord("=")
 DOCUMENT = np.frombuffer(b"-DOCSTART-", np.uint8)
 
 
@@ -76,10 +77,29 @@ def read_fields(data, first, end, tabs, wanted, out, n):
     return count
 
 
+@inlined
+def is_comment(data, first, end, count, columns):
+    """Whether a line of so many columns is a comment: another number than tokens, or # a = b."""
+    if data[first] != COMMENT or columns == 0:
+        return False
+    if count != columns:
+        return True
+    place, i = 0, first
+    while i <= end and place < 3:
+        stop = field_end(data, i, end, False)
+        if stop > i:
+            place += 1
+            if place == 3:
+                return stop == i + 1 and data[i] == EQUALS
+        i = stop + 1
+    return False
+
+
 @compiled
-def read_token_lines(data, tabs, trees, wanted, out):
+def read_token_lines(data, tabs, trees, columns, wanted, out):
     """Find the wanted fields (-1 is the last) of all token lines.
 
+    Where tokens usually have so many ``columns``, comments before a sentence are passed over.
     Returns how many tokens and sentences there are, and the fewest and most fields of a line with
     the number of the first line that has the fewest.
     """
@@ -105,11 +125,12 @@ def read_token_lines(data, tabs, trees, wanted, out):
             pass
         elif is_word_of_tree(data, i, end) if trees else not is_document(data, i, end):
             count = read_fields(data, i, end, tabs, wanted, out, n)
-            if count < fewest:
-                fewest, short_line = count, line
-            most = max(most, count)
-            out.lines[n], out.line_ends[n] = line, end
-            n += 1
+            if trees or n > begun or not is_comment(data, i, end, count, columns):
+                if count < fewest:
+                    fewest, short_line = count, line
+                most = max(most, count)
+                out.lines[n], out.line_ends[n] = line, end
+                n += 1
         i = stop + 1
     if n > begun:
         out.sentences[sentences] = n

@@ -9,6 +9,7 @@ from .animation import LearningAnimation
 from .boundary import BoundaryDisplay
 from .certificate import CertificateDisplay
 from .display import MOVING, STILL, ending_of
+from .lattice import LatticeDisplay
 from .orders import OrderDisplay
 from .progress import ProgressDisplay
 from .progressive import ProgressiveDisplay
@@ -20,6 +21,7 @@ __all__ = [
     "STILL",
     "BoundaryDisplay",
     "CertificateDisplay",
+    "LatticeDisplay",
     "LearningAnimation",
     "OrderDisplay",
     "ProgressDisplay",

@@ -19,7 +19,7 @@ from ..storage.model import Model
 from ..training.history import Epoch, History
 from ..training.run import Run
 from .encoding import Dictionary
-from .explaining import TokenExplanation, explanations
+from .explaining import TokenExplanation, best_paths, explanations
 from .formats import Layout
 from .learning import Learning, Tagged, survey
 from .lexicon import Lexicon
@@ -384,6 +384,26 @@ class SequencePerceptron(OnlineClassifier):
         codes = self._inner_codes(sentences)
         given = list(sentence), codes, self._tokens(sentences), top
         return explanations(*given, self._weights, self._settings(), self._tags, self._dictionary)
+
+    def best_paths(self, sentence: Any, top: int = 5) -> list[tuple[list[str], float]]:
+        """The best paths of tags through a sentence with their scores, the best first.
+
+        Parameters
+        ----------
+        sentence : list
+            Its tokens.
+        top : int, default=5
+            How many paths.
+
+        Returns
+        -------
+        list of (list of str, float)
+            Tags, with chunks as IOBES writes them, and the score of the path.
+        """
+        self._ready()
+        tokens = self._tokens(read_sentences([sentence], self.columns_))
+        found = best_paths(tokens, len(sentence), top, self._weights, self._settings())
+        return [([self._tags[tag] for tag in path], score) for score, path in found]
 
     @property
     def columns_(self) -> tuple[str, ...]:

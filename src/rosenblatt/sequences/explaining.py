@@ -5,7 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.sequences import IMPOSSIBLE, PathSettings, PathWeights, Tokens
+from ..kernels.sequences import (
+    IMPOSSIBLE,
+    PathSettings,
+    PathWeights,
+    Tokens,
+    score_path_tokens,
+)
 from ..rows import Array
 from .encoding import Dictionary
 from .task import best_through
@@ -84,6 +90,36 @@ def transition(
     if settings.markov > 1:
         total += float(weights.pairs[(earlier * (tags + 1) + before) * width + tag])
     return total if total > IMPOSSIBLE / 2 else float("-inf")
+
+
+def best_paths(
+    tokens: Tokens, n: int, count: int, weights: PathWeights, settings: PathSettings
+) -> list[tuple[float, tuple[int, ...]]]:
+    """The best paths of the first n tokens with their scores, the best first.
+
+    Viterbi's algorithm with a list of paths for each context instead of one.
+    """
+    tags, width, markov = settings.tags, settings.width, settings.markov
+    scores = np.zeros(n * width, np.float32)
+    score_path_tokens(tokens, 0, n, weights, settings, scores)
+    emissions = scores.reshape(n, width).tolist()
+    found: dict[tuple[int, ...], list[tuple[float, tuple[int, ...]]]] = {(): [(0.0, ())]}
+    for place in range(n):
+        reached: dict[tuple[int, ...], list[tuple[float, tuple[int, ...]]]] = {}
+        for context, paths in found.items():
+            codes = np.array((tags, *context)[-2:], np.int64)
+            for tag in range(tags):
+                move = transition(len(codes), codes, tag, weights, settings)
+                if place == n - 1:
+                    move += float(weights.last[tag])
+                gain = emissions[place][tag] + move
+                after = (*context, tag)[-markov:] if markov else ()
+                reached.setdefault(after, []).extend(
+                    (score + gain, (*path, tag)) for score, path in paths
+                )
+        found = {context: sorted(paths)[::-1][:count] for context, paths in reached.items()}
+    every = sorted((path for paths in found.values() for path in paths), reverse=True)
+    return [path for path in every[:count] if path[0] > IMPOSSIBLE / 2]
 
 
 def loudest_features(

@@ -43,6 +43,7 @@ def train_tagger(
     kind: str,
     label: str | None = None,
     listener: Callable[[Epoch], None] | None = None,
+    encoding: str | None = None,
     **parameters: Any,
 ) -> tuple[SequencePerceptron, int, int]:
     """A tagger trained on a file, and how many sentences and tokens that has.
@@ -58,14 +59,16 @@ def train_tagger(
         The column of the tags: a name of CoNLL-U's, or a number from 0.
     listener
         Told of each epoch.
+    encoding
+        Of the file, if it is not UTF-8.
     **parameters
         Those of ``SequencePerceptron``.
     """
-    tagger, source = SequencePerceptron(**parameters), Source(path)
+    tagger, source = SequencePerceptron(**parameters), Source(path, encoding)
     tagger._check_parameters()
     pieces = read_pieces(source, kind, IN_MEMORY)
     begun, fits = pieces_in_memory(pieces, source.name)
-    layout = layout_of(begun[0], kind, label)
+    layout = layout_of(begun[0], kind, label)._replace(encoding=encoding)
     columns = columns_named(layout)
     templates = templates_for(tagger.features, columns)
     tagger._after_epoch = listener
@@ -155,7 +158,8 @@ def pieces_for(
     tagger: SequencePerceptron, path: str, kind: str | None, with_tags: bool
 ) -> Iterator[TaggedFile]:
     """A file to tag, piece by piece."""
-    layout, source, tokens = layout_for(tagger, path, kind), Source(path), 0
+    layout, tokens = layout_for(tagger, path, kind), 0
+    source = Source(path, layout.encoding)
     for piece in read_pieces(source, layout.format, PIECE):
         file = read_tagged(piece, layout, tagger.columns_, with_tags)
         tokens += file.sentences.n_tokens

@@ -36,6 +36,8 @@ class Layout(NamedTuple):
     format: str
     fields: tuple[int, ...]
     label: int
+    encoding: str | None = None
+    """Unless it is UTF-8."""
 
 
 class TaggedFile(NamedTuple):
@@ -51,6 +53,7 @@ class TaggedFile(NamedTuple):
     tag_ends: Array
 
 
+BOM = "\ufeff".encode()
 AT_ONCE = 1 << 20  # bytes that are asked of a stream
 
 
@@ -65,10 +68,11 @@ class Piece(NamedTuple):
 def read_pieces(source: Source, kind: str, size: int) -> Iterator[Piece]:
     """The bytes of a file, or of several, in pieces of whole sentences of about so many bytes."""
     for path in source.files if len(source.files) > 1 else [None]:
-        own, rest, lines = source if path is None else Source(path), b"", 0
+        own = source if path is None else Source(path, source.encoding)
+        rest, lines = b"", 0
         with own.open() as stream:
             while more := read_fully(stream, size):
-                data = rest + more
+                data = (rest + more).removeprefix(BOM if not lines else b"")
                 end = end_of_sentences(data, kind) if len(more) == size else len(data)
                 rest = data[end:]
                 if end:
@@ -147,7 +151,20 @@ def token_lines(
         np.empty(most, np.int64),
         np.empty(most, np.int64),
     )
-    return room, read_token_lines(letters, tabs, trees, fields, room)
+    columns = 0 if trees else usual_columns(data)
+    return room, read_token_lines(letters, tabs, trees, columns, fields, room)
+
+
+def usual_columns(data: bytes) -> int:
+    """How many columns the first line has that is surely one of a token."""
+    first = 0
+    while first < len(data):
+        end = data.find(b"\n", first)
+        line = data[first : end if end >= 0 else len(data)].strip()
+        if line and not line.startswith((b"#", b"-DOCSTART-")):
+            return len(line.split())
+        first = end + 1 if end >= 0 else len(data)
+    return 0
 
 
 def read_tagged(
@@ -204,8 +221,9 @@ def check_utf8(piece: Piece) -> None:
         data.decode()
     except UnicodeDecodeError as error:
         line = before + data[: error.start].count(b"\n") + 1
-        raise ValueError(
-            f"{name}, line {line}: the byte {data[error.start]:#04x} is no UTF-8; convert the file."
+        raise ParameterError(
+            f"{name}, line {line}: the byte {data[error.start]:#04x} is no UTF-8; name "
+            "its {encoding?}, such as latin-1."
         ) from None
 
 

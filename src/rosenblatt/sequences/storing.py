@@ -82,8 +82,8 @@ def restore(tagger: "SequencePerceptron", model: Model) -> None:
     )
     tagger.n_mistakes_, tagger._seen = state.mistakes, state.seen
     if about.get("layout") is not None:
-        kind, fields, label = about["layout"]
-        tagger._layout = Layout(str(kind), tuple(map(int, fields)), int(label))
+        kind, fields, label, *encoding = about["layout"]
+        tagger._layout = Layout(str(kind), tuple(map(int, fields)), int(label), *encoding)
     tagger._set_history(list(model.history), str(model.facts.get("stop_reason", "max_iter")))
 
 

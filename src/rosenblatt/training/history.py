@@ -25,7 +25,8 @@ class Epoch(NamedTuple):
         J, the sum of -y·activation over the misclassified rows. Both are taken as each row was
         met, or with ``measure=True`` for the weights at the end of the epoch.
     validation_score : float or None
-        The accuracy on the rows held out by ``early_stopping``.
+        The accuracy on the rows held out by ``early_stopping``, or micro F1 where a file's rows
+        have any number of labels.
 
     See Also
     --------
@@ -54,6 +55,13 @@ class Count:
     mistakes: int = 0
     errors: int = 0
     loss: float = 0.0
+
+    def tally(self, learnt: Any) -> None:
+        """Count what was learnt from some rows."""
+        self.n_rows += learnt.n_rows
+        self.mistakes += len(learnt.updates)
+        self.errors += learnt.errors
+        self.loss += learnt.loss
 
     def add(self, epoch: Epoch) -> None:
         """Count what happened elsewhere."""

@@ -812,16 +812,23 @@ class MixedPerceptron(Perceptron):
             ]
             mistakes = [run.mistakes for run in runs]
             if not any(mistakes):
-                tried += [state for run in runs for state in run.tried]
+                tried.append([state for run in runs for state in run.tried])
                 break
             shares = np.ones(len(runs)) if self.mix == "uniform" else np.array(mistakes, float)
             shares /= shares.sum()
             weights = sum(share * run.weights for share, run in zip(shares, runs, strict=True))
             bias = sum(share * run.bias for share, run in zip(shares, runs, strict=True))
-            tried += [state for run in runs for state in run.tried]
-        if self.solution == "average":
-            return np.mean([w for w, _ in tried], axis=0), np.mean([b for _, b in tried], axis=0)
-        return weights, bias
+            tried.append([state for run in runs for state in run.tried])
+        return self.mean_of(tried, len(parts)) if self.solution == "average" else (weights, bias)
+
+    def mean_of(self, tried, partitions):
+        """The mean of all weights; those of each epoch count n times as much as the one before."""
+        counted = [
+            (state, float(partitions) ** e) for e, all_ in enumerate(tried) for state in all_
+        ]
+        states, counts = zip(*counted, strict=True)
+        pairs = zip(*states, strict=True)
+        return tuple(np.average(part, axis=0, weights=counts) for part in pairs)
 
     def one_epoch(self, part, number, epoch, weights, bias):
         """A run over one part, whose permutations are its own."""
@@ -858,11 +865,11 @@ class MixedFamily(MixedPerceptron):
             moved = sum(a * (run.vector() - w.ravel()) for a, run in zip(after, runs, strict=True))
             precision = sum(after)
             w = w + (moved / precision).reshape(w.shape)
-            tried += [state for run in runs for state in run.tried]
+            tried.append([state for run in runs for state in run.tried])
             if not any(run.mistakes for run in runs):
                 break
         if self.solution == "average":
-            return np.mean([v for v, _ in tried], axis=0), np.mean([b for _, b in tried], axis=0)
+            return self.mean_of(tried, len(parts))
         return w[:, :-1], w[:, -1]
 
 

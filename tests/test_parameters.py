@@ -95,7 +95,8 @@ def test_numbers_are_in_their_range(name, good, bad):
 
 WHERE = {
     "fit": (),
-    **{name: (name,) for name in ("batch", "stream", "pieces", "cache", "cluster", "steps")},
+    **{name: (name,) for name in ("batch", "stream", "pieces", "cache", "problems", "cluster")},
+    "steps": ("steps",),
 }
 VALUES = {
     "solution": ["last", "average", "vote", "pocket"],

@@ -246,11 +246,11 @@ class Learner:
             with np.errstate(over="ignore", invalid="ignore"):
                 for problem, state in enumerate(self.states):
                     task = self.task(given, problem)
-                    run = self.run(partial(list, [task]), problem, 1)
-                    for order, learnt in run.updates():
+                    state.widen(task.width)
+                    for learnt in state.sweep(task, task.everything, None):
+                        count.tally(learnt)
                         if wrong is not None:
-                            wrong[order[task.mistaken(learnt.updates)]] = True
-                    count.add(run.history.epochs[0])
+                            wrong[task.everything[task.mistaken(learnt.updates)]] = True
                     state.refuse_overflow(given.rows)
             self.close(given)
         except BaseException:

@@ -68,9 +68,10 @@ def unsigned(array: Array) -> Array:
 def first_not_finite(X: Any) -> tuple[int, int] | None:
     """The row and column of the first NaN or infinity, or None."""
     values = X.data if hasattr(X, "indptr") else X.reshape(-1)
-    bad = np.flatnonzero(~np.isfinite(values))
-    if not len(bad):
+    finite = np.isfinite(values)
+    if finite.all():
         return None
+    bad = np.flatnonzero(~finite)
     if hasattr(X, "indptr"):
         row = int(np.searchsorted(X.indptr, bad[0], side="right")) - 1
         return row, int(X.indices[bad[0]])

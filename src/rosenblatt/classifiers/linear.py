@@ -28,11 +28,6 @@ from ..training.solutions import SOLUTIONS
 from .base import OnlineClassifier, canonical, seed_of
 
 
-def asked_for(model: Any) -> bool:
-    """Whether a classifier is to tell probabilities."""
-    return bool(model.calibrate)
-
-
 class Prepared(NamedTuple):
     """What one call of fit was given, checked."""
 
@@ -53,6 +48,7 @@ class LinearClassifier(OnlineClassifier):
     _rule: UpdateRule = PERCEPTRON
     _learner: Learner
     _plain: bool
+    _batches = False  # whether it learnt from one last, so that its parameters suit them
 
     def __init__(
         self,
@@ -138,9 +134,8 @@ class LinearClassifier(OnlineClassifier):
             learner.calibration = self._calibration(learner, given)
             self._keep(learner, [run.history for run in runs])
         weighted = (sample_weight, coef_init, intercept_init, self.class_weight)
-        plain = not going_on and self._textbook and given.held_out is None
-        plain = plain and self._rule is PERCEPTRON
-        self._plain = plain and all(value is None for value in weighted)
+        plain = not going_on and self._textbook and self._rule is PERCEPTRON
+        self._plain = plain and all(value is None for value in (given.held_out, *weighted))
         return self
 
     def partial_fit(
@@ -172,8 +167,10 @@ class LinearClassifier(OnlineClassifier):
         self
             The fitted classifier.
         """
-        self._check_parameters("batch")
         first = not self.__sklearn_is_fitted__()
+        as_before = self._batches and self._values() == self._learner.parameters
+        if not as_before:
+            self._check_parameters("batch")
         with self._unchanged_by_errors():
             X, y = self._check_rows(X, y, first, None if first else self._learner.dtype)
             refuse_not_finite(X)
@@ -185,12 +182,14 @@ class LinearClassifier(OnlineClassifier):
             rows = TrainingRows.of(rows_of(X), codes, weights, X.shape[1])
             if first:
                 learner = self._begin(Prepared(X, known, rows, None, 0), (None, None))
+            elif as_before and self._learner.multilabel == (codes.ndim == 2):
+                learner = self._learner
             else:
                 self._check_going_on(known, codes.ndim == 2)
                 learner = replace(self._learner, calibration=None, **self._settings(rows))
             count = learner.learn(rows)
             self._learner, self.classes_ = learner, known
-            self.n_mistakes_, self._plain = learner.mistakes, False
+            self.n_mistakes_, self._plain, self._batches = learner.mistakes, False, True
             epoch = Epoch(1, count.n_rows, count.mistakes, count.errors, count.loss)
             self._set_history([epoch], "max_iter")  # a clean batch proves nothing about the others
         return self
@@ -326,7 +325,7 @@ class LinearClassifier(OnlineClassifier):
         check_is_fitted(self)
         return self._learner.multilabel
 
-    @available_if(asked_for)  # type: ignore[untyped-decorator]
+    @available_if(lambda model: bool(model.calibrate))  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
         """The probability of every class for each row; only with ``calibrate=True``.
 
@@ -549,7 +548,7 @@ class LinearClassifier(OnlineClassifier):
 
     def _keep(self, learner: Learner, histories: list[History]) -> None:
         """Take over what was learnt."""
-        self.classes_, self._learner = learner.classes, learner
+        self.classes_, self._learner, self._batches = learner.classes, learner, False
         if not (np.isfinite(self.coef_).all() and np.isfinite(self.intercept_).all()):
             raise overflow(self.coef_.dtype)
         self.n_mistakes_ = learner.mistakes

@@ -7,6 +7,7 @@ share 1/(nS) of what was known, and their weights are weighed by their precision
 algorithm").
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -160,7 +161,9 @@ def mix_into(state: Last, sums: Sums) -> None:
     With c rows seen before the epoch, m in it, and D = Σ a·Δ / Σ a, the weights become w + D. By
     confidence Σ a is the precision before and what it has grown by in all partitions. The average
     is over the weights after every row seen on any partition, so their sum c·w - u must grow by
-    m·w + Σ Q. Hence u becomes u + (c + m)·D - Σ Q.
+    m·w + Σ Q. Hence u becomes u + (c + m)·D - Σ Q, with one partition. With n of them the weights
+    get only an n-th as far in an epoch, and those of the first ones would hold the average back:
+    rows of the epochs before count an n-th of what they did, k together instead of c.
     """
     size, places, (moves, *others) = sums.vectors
     state.widen(size // int(np.prod(state.weights.shape[1:])))
@@ -168,12 +171,29 @@ def mix_into(state: Last, sums: Sums) -> None:
     for variances in variances_of(state):
         total = 1 / taken(places, *variances) + others.pop(0)
         put(1 / total, places, *variances)
-    state.seen += sum(epoch.rows for epoch in sums.epochs)
+    seen, n_rows = state.seen, sum(epoch.rows for epoch in sums.epochs)
+    state.seen += n_rows
     state.mistakes += sum(epoch.mistakes for epoch in sums.epochs)
     before = taken(places, state.weights, state.bias).astype(np.float64)
     put(before + moves / total, places, state.weights, state.bias)
     if isinstance(state, Average):
         moved = taken(places, state.weights, state.bias) - before  # in the weights' precision
+        k = counted(seen, n_rows, len(sums.epochs))
+        share = state.seen / max(k + n_rows, 1)
+        for each in (state.missing, state.missing_bias):
+            each *= share * k / max(seen, 1)
         missing = taken(places, state.missing, state.missing_bias)
-        missing += state.seen * moved - others[0]
+        missing += state.seen * moved - share * others[0]
         put(missing, places, state.missing, state.missing_bias)
+
+
+def counted(seen: int, n_rows: int, partitions: int) -> float:
+    """What the rows of earlier epochs count together, if each epoch makes them an n-th of that.
+
+    >>> counted(200, 100, 1), counted(200, 100, 10), counted(0, 100, 10)
+    (200.0, 11.0, 0.0)
+    """
+    if partitions == 1:
+        return float(seen)
+    epochs = seen / max(n_rows, 1)
+    return n_rows * (1 - math.pow(partitions, -epochs)) / (partitions - 1)

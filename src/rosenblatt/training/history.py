@@ -56,6 +56,13 @@ class Count:
     errors: int = 0
     loss: float = 0.0
 
+    def tally(self, learnt: Any) -> None:
+        """Count what was learnt from some rows."""
+        self.n_rows += learnt.n_rows
+        self.mistakes += len(learnt.updates)
+        self.errors += learnt.errors
+        self.loss += learnt.loss
+
     def add(self, epoch: Epoch) -> None:
         """Count what happened elsewhere."""
         self.n_rows += epoch.rows

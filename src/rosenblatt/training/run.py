@@ -107,13 +107,9 @@ class Run:
 
     def tally(self, order: Array, learnt: Learnt) -> None:
         """Count what was learnt."""
-        count, updates = self.count, learnt.updates
-        count.n_rows += learnt.n_rows
-        count.mistakes += len(updates)
-        count.errors += learnt.errors
-        count.loss += learnt.loss
+        self.count.tally(learnt)
         if self.order == "active":
-            self.mistaken[order[updates["position"]]] = True
+            self.mistaken[order[learnt.updates["position"]]] = True
 
     def end_epoch(self) -> None:
         """Write the epoch down and decide whether to stop."""

@@ -154,8 +154,11 @@ class Last:
 
 
 def touched(rows: Rows, width: int) -> Any:
-    """The columns that rows have values in: all, if they are not far fewer than there are."""
-    few = rows.indices is not None and rows.indices.size < width
+    """The columns that rows have values in: all, if they are not far fewer than there are.
+
+    Eight times as many columns in a row are copied in the same time.
+    """
+    few = rows.indices is not None and 8 * rows.indices.size < width
     return rows.indices if few else ...
 
 

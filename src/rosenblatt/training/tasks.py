@@ -201,6 +201,9 @@ def steps_of(codes: Array, positive: int | None, eta0: float, weights: Any, dtyp
 
     All that count are checked for what the dtype can hold.
     """
+    if weights is None and eta0 == 1 and positive is not None:
+        one = np.dtype(dtype).type(1)
+        return np.asarray(np.where(has_class(codes, positive), one, -one))
     with np.errstate(over="ignore", under="ignore"):
         sizes = np.asarray(eta0 if weights is None else eta0 * weights).astype(dtype)
     used = sizes if weights is None else sizes[weights > 0]

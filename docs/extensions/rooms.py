@@ -8,6 +8,7 @@ import ast
 import html
 import re
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -65,14 +66,22 @@ def files_of(room: str) -> list[Path]:
 
 
 def imports(files: list[Path]) -> set[str]:
-    """The rooms that files import, at the top or within functions."""
+    """The rooms that files import, at the top or within functions, but not for types alone."""
     return {
         room
         for path in files
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in executed(ast.parse(path.read_text("utf-8")))
         if isinstance(node, ast.ImportFrom) and node.level
         for room in reached(path, node)
     }
+
+
+def executed(node: ast.AST) -> Iterator[ast.AST]:
+    """A piece of code and all in it, without what is only for type checkers."""
+    yield node
+    for child in ast.iter_child_nodes(node):
+        if not (isinstance(child, ast.If) and "TYPE_CHECKING" in ast.dump(child.test)):
+            yield from executed(child)
 
 
 def reached(path: Path, node: ast.ImportFrom) -> list[str]:

@@ -132,7 +132,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         ----------
         X : data frame, Arrow table, list of dicts, list of strings, array or path
             The table.
-        y
+        y : None
             Not used.
 
         Returns

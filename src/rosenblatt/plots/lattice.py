@@ -42,6 +42,15 @@ class LatticeDisplay(Display):
 
     Make one with ``from_estimator``, or with ``from_update`` to see what an update does.
 
+    Attributes
+    ----------
+    lattices : list of Lattice
+        What to draw, one beside the other.
+
+    See Also
+    --------
+    rosenblatt.SequencePerceptron : Finds the paths.
+
     Examples
     --------
     >>> from rosenblatt import SequencePerceptron
@@ -73,6 +82,11 @@ class LatticeDisplay(Display):
             The right tags, to be circled; of chunks as IOBES writes them.
         top : int, default=4
             How many paths to draw.
+
+        Returns
+        -------
+        LatticeDisplay
+            To be drawn or saved.
         """
         return cls(lattices=[lattice_of(estimator, sentence, y, top, "")])
 
@@ -90,6 +104,11 @@ class LatticeDisplay(Display):
             Its tokens, and their right tags.
         top : int, default=4
             How many paths to draw.
+
+        Returns
+        -------
+        LatticeDisplay
+            To be drawn or saved.
         """
         after = deepcopy(estimator).partial_fit([sentence], [y])
         right = None if estimator.scheme_ else y
@@ -103,7 +122,18 @@ class LatticeDisplay(Display):
         )
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw tokens from left to right, tags from top to bottom, and a line for each path."""
+        """Draw tokens from left to right, tags from top to bottom, and a line for each path.
+
+        Parameters
+        ----------
+        ax : sequence of matplotlib Axes, default=None
+            Where to draw, one for each lattice; in a new figure unless given.
+
+        Returns
+        -------
+        self
+            With ``ax_`` and ``figure_``, what it was drawn in.
+        """
         axes = self._all_axes(ax, self.n_axes)
         tags = shown_tags(self.lattices)
         for axis, lattice in zip(axes, self.lattices, strict=True):

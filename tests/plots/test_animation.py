@@ -9,6 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 from matplotlib.animation import FFMpegWriter
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 from sklearn.svm import SVC
 
 import rosenblatt
@@ -180,3 +181,20 @@ console.log(JSON.stringify([elements.inputs[0].max, at]));
     last, at = json.loads(told.stdout)
     assert last == 3
     assert at == [0, 1, 3, 2, 3, 0, 2, 1, 1]
+
+
+def test_long_names_of_axes_stay_in_the_frame():
+    X, y = IRIS
+    names = ["sepal length (cm)", "sepal width (cm)", "petal length (cm)", "petal width (cm)"]
+    film = LearningAnimation.from_data(X, y == 0, feature_names=names)
+    figure, frames = film._drawn()
+    next(frames)
+    FigureCanvasAgg(figure).draw()
+    (ax,) = figure.axes
+    whole = figure.bbox
+    for label in (ax.xaxis.label, ax.yaxis.label):
+        box = label.get_window_extent()
+        assert box.x0 >= whole.x0
+        assert box.x1 <= whole.x1
+        assert box.y0 >= whole.y0
+        assert box.y1 <= whole.y1

@@ -196,6 +196,12 @@ def two_classes(data: str, given: SetOptions) -> tuple[Any, Any]:
     X, y, _ = rows
     if given.positive is not None:
         return X, rows.is_label(given.positive, data)
+    refuse_many_classes(y, data)
+    return X, y
+
+
+def refuse_many_classes(y: Any, data: str) -> None:
+    """Say how two classes are made of many."""
     labels = sorted(set(y.tolist()))
     if len(labels) > 2:
         listed = ", ".join(map(str, labels[:10]))
@@ -203,7 +209,6 @@ def two_classes(data: str, given: SetOptions) -> tuple[Any, Any]:
             f"{data} has {len(labels)} classes ({listed}); name one with --positive to set it "
             "against the others."
         )
-    return X, y
 
 
 def check_output(output: Path | None, *inputs: Any) -> None:

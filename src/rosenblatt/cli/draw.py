@@ -11,6 +11,7 @@ from .data import (
     SetOptions,
     check_output,
     column_names,
+    refuse_many_classes,
     rows_and_labels,
     source_of,
 )
@@ -114,6 +115,8 @@ def plot(
         raise ValueError(f"{source} is no model (.safetensors), so {rows} has no place beside it.")
     else:
         X, y, names = rows_and_labels(source, given).against_others(given.positive, source)
+        if what in (Idea.PROJECTION, Idea.CERTIFICATE):
+            refuse_many_classes(y, source)
         parameters: dict[str, Any] = {"max_iter": epochs, "margin": margin}
         if what != Idea.ORDERS:
             parameters |= {"order": order or "each", "solution": solution or "last"}

@@ -10,6 +10,7 @@ from io import BytesIO
 from pathlib import Path
 from string import Template
 from tempfile import TemporaryDirectory
+from textwrap import fill
 from typing import Any, NamedTuple, Self, Unpack
 from uuid import uuid4
 
@@ -30,6 +31,7 @@ from .planes import Plane, plane_of
 from .runs import TrainedDisplay, repeated
 from .scores import Linear
 
+WIDEST = 62, 46  # letters along the axes of a frame
 BEFORE, USED = "boundary before", "row of this update"
 HEAD = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Learning</title>\n'
 
@@ -125,7 +127,11 @@ class LearningAnimation(TrainedDisplay):
         plane = plane_of(data, frames[-1].linear)
         if data.X.shape[1] > 2:  # the plane of the last boundary; others are where they cut it
             first, second = plane.labels
-            plane = replace(plane, labels=(f"{first}, at the end", f"{second}, at the end"))
+            labels = (
+                fill(f"{first}, at the end", WIDEST[0]),
+                fill(f"{second}, at the end", WIDEST[1]),
+            )
+            plane = replace(plane, labels=labels)
         return cls(data=data, frames=frames, model=estimator, plane=plane)
 
     def plot(self, ax: Axes | None = None, *, frame: int = -1, legend: bool = True) -> Self:
@@ -252,8 +258,8 @@ class LearningAnimation(TrainedDisplay):
     def _drawn(self) -> tuple[Figure, Iterator[int]]:
         """A figure, and an iterator that draws the next frame in it."""
         figure = Figure(figsize=shape_of(1)["figsize"])
-        height = 0.8 - 0.036 * self._legend_rows()
-        ax = figure.add_axes((0.13, 0.1, 0.84, height))  # a layout would move from frame to frame
+        height = 0.77 - 0.036 * self._legend_rows()
+        ax = figure.add_axes((0.15, 0.13, 0.82, height))  # a layout would move from frame to frame
 
         def draw() -> Iterator[int]:
             for number in range(len(self.frames)):

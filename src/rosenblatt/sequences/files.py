@@ -179,7 +179,8 @@ def tagged_pieces(
 ) -> Iterator[bytes]:
     """A file with the tags filled in, piece by piece."""
     for file in pieces_for(tagger, path, kind, with_tags=False):
-        yield filled(file, tags_of(tagger, file))
+        names = [str(name) for name in tagger.classes_.tolist()]
+        yield filled(file, names, tagger._codes(file.sentences).astype(np.int64))
 
 
 def evaluate_file(

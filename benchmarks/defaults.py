@@ -1,4 +1,4 @@
-"""Which n-grams, counts, weights, columns and bias steps serve most sets? By training rows alone.
+"""Which n-grams, counts, weights, margins and bias steps serve most sets? By training rows alone.
 
 python benchmarks/defaults.py --data FOLDER
 """
@@ -21,6 +21,15 @@ csv.field_size_limit(sys.maxsize)
 COUNTS = ("raw", "binary", "sublinear")
 SHARES = (0.01, 0.1, 1.0)  # of the mean squared length of rows, that the bias moves by
 BITS = (18, 20, 22)
+MARGINS: dict[str, dict[str, Any]] = {
+    "no margin": {},
+    "balanced": {"class_weight": "balanced"},
+    "margin 0.25": {"margin": 0.25},
+    "margin 1": {"margin": 1.0},
+    "0.25, balanced": {"margin": 0.25, "class_weight": "balanced"},
+    "1, balanced": {"margin": 1.0, "class_weight": "balanced"},
+    "2, balanced": {"margin": 2.0, "class_weight": "balanced"},
+}
 TABLES: dict[str, tuple[str, dict[str, Any]]] = {
     "adult": ("adult/adult.data", {}),
     "spambase": ("spambase/spambase.data", {"header": False}),
@@ -40,14 +49,14 @@ class Held(NamedTuple):
     y: np.ndarray
     n: int
 
-    def error(self, share: float, seeds: int) -> str:
-        """The error on the rows held out in per cent, of the shell's learner."""
+    def error(self, share: float, seeds: int, **given: Any) -> str:
+        """The error on the rows held out in per cent, averaged over ten epochs."""
         X, y, n = self
         step = share * mean_square(X[:n])
         errors = []
         for seed in range(seeds):
             settings = {"solution": "average", "max_iter": 10, "random_state": seed}
-            model = Perceptron(intercept_step=step, **settings).fit(X[:n], y[:n])
+            model = Perceptron(intercept_step=step, **settings, **given).fit(X[:n], y[:n])
             errors.append(100 * np.mean(model.predict(X[n:]) != y[n:]))
         return f"{np.mean(errors):.2f}"
 
@@ -130,6 +139,26 @@ def of_texts(folder: Path, names: tuple[str, ...], quick: bool) -> None:
         table(("n-grams", "counts", "", "bits", "", *map(str, SHARES)), *lines)
 
 
+def of_margins(folder: Path, names: tuple[str, ...], quick: bool) -> None:
+    """A line for each set, as it is and with one class made rare."""
+    lines = []
+    for name in names:
+        texts, y = texts_of(folder, name)
+        if quick:
+            texts, y = texts[:1000], y[:1000]
+        for step in (1, 5, 10) if len(np.unique(y)) == 2 else (1,):
+            rare = np.flatnonzero(y == np.unique(y)[-1])
+            kept = np.sort(np.concatenate([np.flatnonzero(y != y[rare[0]]), rare[::step]]))
+            n = 4 * len(kept) // 5
+            X = rows_of([texts[k] for k in kept], n)
+            held = Held(X, y[kept], n)
+            said = name if step == 1 else f"{name}, one class 1/{step}"
+            errors = (held.error(0.1, 1, **given) for given in MARGINS.values())
+            lines.append((said, f"{n:,}", *errors))
+    print()
+    table(("texts", "rows", *MARGINS), *lines)
+
+
 # Tables
 
 
@@ -151,14 +180,16 @@ def of_tables(folder: Path, names: tuple[str, ...], quick: bool) -> None:
 
 def main() -> None:
     given = parser(__doc__)
-    given.add_argument("--only", choices=("texts", "tables"), help="one half")
+    given.add_argument("--only", choices=("texts", "margins", "tables"), help="one part")
     chosen = given.parse_args()
     if not chosen.data.is_dir():
         print(f"Skipped: the folder {chosen.data} with the data sets is not there (see --data).")
         return
-    if chosen.only != "tables":
+    if chosen.only in (None, "texts"):
         of_texts(chosen.data, TEXTS[:1] if chosen.quick else TEXTS, chosen.quick)
-    if chosen.only != "texts":
+    if chosen.only in (None, "margins"):
+        of_margins(chosen.data, TEXTS[:1] if chosen.quick else TEXTS, chosen.quick)
+    if chosen.only in (None, "tables"):
         names = ("spambase", "a9a") if chosen.quick else tuple(TABLES)
         of_tables(chosen.data, names, chosen.quick)
     print(

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from .theory.separability import separability
     from .training.history import Epoch
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 _ROOMS = {
     "classifiers.family": [

@@ -278,7 +278,7 @@ CLUSTER: Mapping[str, Parameter] = {
 FILES: Mapping[str, Parameter] = {
     "intercept_step": Parameter(
         None,
-        "a number from 0 up or None",
+        "a number from 0 up",
         lambda value: value is None or value == 0 or positive_number(value),
     ),
     "window": Parameter(

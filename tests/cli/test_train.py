@@ -634,3 +634,27 @@ def test_the_bias_can_be_stated_or_left_out(capsys, folder):
         assert load_model("m").facts["intercept_step"] == expected
     status, _, err = run(capsys, "train", "flowers.csv", "--no-bias", "--bias-step", 1)
     assert (status, err) == (2, "rosenblatt: --no-bias has no --bias-step; leave one out.\n")
+
+
+def test_small_slips_in_options_are_told(capsys, tmp_path):
+    table, begun = tmp_path / "table.csv", tmp_path / "begun.model"
+    table.write_text("one,class\n" + "".join(f"{i % 7},{i % 2}\n" for i in range(40)))
+    status, _, err = run(capsys, "train", table, "-P", 0)
+    assert (status, err) == (2, "rosenblatt: --progress-every 0 must be 1 row or more.\n")
+    status, _, err = run(capsys, "train", table, "--bias-step", -1)
+    assert (status, err) == (2, "rosenblatt: --bias-step must be a number from 0 up; got -1.0.\n")
+    assert run(capsys, "train", table, "--rule", "arow", "-q", "-o", begun)[0] == 0
+    status, _, err = run(capsys, "train", table, "--initial", begun, "--rule", "pa")
+    said = "rosenblatt: The initial model is of --rule arow; go on with the same.\n"
+    assert (status, err) == (2, said)
+
+
+def test_warnings_are_notes(capsys):
+    from rosenblatt.cli.app import show_warning
+
+    show_warning(UserWarning("This takes long."), UserWarning, "learner.py", 3)
+    show_warning(RuntimeWarning("overflow"), RuntimeWarning, "learner.py", 3)
+    assert capsys.readouterr().err.splitlines() == [
+        "Note: This takes long.",
+        "learner.py:3: RuntimeWarning: overflow",
+    ]

@@ -149,7 +149,7 @@ def test_sequential_files_are_a_local_stream(client, tmp_path, epochs):
         for number, part in enumerate(np.split(np.arange(120), [30, 31, 80]))
     ]
     given = {"solution": "average", "order": "fixed", "max_iter": epochs}
-    given["intercept_step"] = 1.0
+    given |= {"intercept_step": 1.0, "margin": 0.0}
     local = train_as_stream(read(whole), FileTraining(parameters_for_files(**given)))
     model = Perceptron(solution="average", order="fixed", max_iter=epochs)
     fit(model, paths, mode="sequential", client=client)

@@ -70,7 +70,7 @@ def test_the_model_does_not_know_of_the_screen(client, tmp_path):
     asked = FileTraining(given)
     model = train(str(path), {}, asked, where, kept=(tmp_path / "model", False))
     step = usual_bias_step(read(path).mean_square())
-    expected = given | {"order": "each", "intercept_step": step}
+    expected = given | {"order": "each", "intercept_step": step, "margin": 0.0}
     assert model.parameters == load_model(tmp_path / "model").parameters == expected
     assert set(expected) == set(LINEAR)
     asked = FileTraining(given | {"max_iter": 1})

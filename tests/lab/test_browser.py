@@ -529,6 +529,28 @@ def test_a_half_is_held_out_and_its_errors_stand_beside_the_others(page):
     assert "of 40 points misclassified" in page.driver.find_element("id", "now_a").text
 
 
+def test_three_classes_are_learnt_placed_and_flipped(page):
+    page.open("data=three&size=30&order=fixed")
+    page.click("end")
+    assert "Separated after" in page.driver.find_element("id", "now_a").text
+    shade = "Bokeh.documents[0].get_model_by_name('shade_a').data"
+    assert page.js(f"return {shade}.xs.length") == 3
+    page.click("back")
+    said = page.driver.find_element("id", "now_a").text
+    assert "leads by" in said
+    assert said.count("←") == 2
+    page.change("multi_class", "ovr")
+    assert "one against the rest" in page.driver.find_element("id", "title_a").text
+    page.click("forward")
+    assert "against the rest, activation" in page.driver.find_element("id", "now_a").text
+    page.driver.find_element("css selector", "[name=brush][value='3']").click()
+    page.mouse(0, 0)
+    page.until("lab.address.endsWith('t=1') && lab.written.endsWith(',*')")
+    page.change("data", "xor")
+    assert page.js("return lab.brush") == "+1"
+    assert not page.driver.find_element("css selector", "[name=brush][value='3']").is_displayed()
+
+
 def test_hostile_files_get_a_message_and_other_tabs_go_on(page, tmp_path):
     page.open(SMALL)
     other = page.driver.current_window_handle

@@ -13,7 +13,7 @@ from .conftest import HOSTILE
 def test_every_set_can_be_learnt_from(name):
     X, y = data.made(name, data.SetOptions())[:2]
     assert X.shape == (len(y), 2)
-    assert set(y.tolist()) == {-1, 1}
+    assert set(y.tolist()) in ({-1, 1}, {1, 2, 3})
     assert len(y) <= data.MOST_POINTS
 
 

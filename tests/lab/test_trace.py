@@ -252,3 +252,41 @@ def test_a_third_feature_separates_what_no_line_does(data, third, solution):
     if solution == "last":
         last = [run.columns[name][-1] for name in ("w1", "w2", "w3", "b")]
         assert last == [*model.coef_[0], *model.intercept_]
+
+
+@pytest.mark.parametrize("order", ["each", "fixed"])
+@pytest.mark.parametrize("solution", ["last", "average"])
+@pytest.mark.parametrize("together", ["argmax", "ovr"])
+@pytest.mark.parametrize("held", ["", "&halved=on"])
+def test_three_classes_learn_as_fit_does(order, solution, together, held):
+    address = f"data=three&gap=-0.2&order={order}&solution={solution}&max_iter=9{held}"
+    points, choices, run = run_of(f"{address}&multi_class={together}")
+    learnt = points.taken(points.learnt)
+    model = choices.estimator().fit(learnt.X, learnt.y)
+    assert run.last == model.n_mistakes_
+    for number in range(3):
+        last = [run.columns[f"{name}_{number}"][-1] for name in ("w1", "w2", "b")]
+        assert last == [*model.coef_[number], model.intercept_[number]]
+    wrong = np.unpackbits(run.wrong.reshape(run.last + 1, -1), axis=1, bitorder="little")
+    assert np.array_equal(wrong[-1][: len(points.y)], model.predict(points.X) != points.y)
+    assert run.stop_reason == model.stop_reason_
+    assert executed(state.python_lines(points, choices)).n_mistakes_ == run.last
+
+
+@pytest.mark.parametrize("choice", ["form=kernel", "solution=vote", "form=network", "start=1,2,3"])
+def test_what_three_classes_are_not_shown_with_gets_a_sentence(choice):
+    with pytest.raises(ValueError, match=r"[tT]hree classes"):
+        run_of(f"data=irises&{choice}")
+
+
+def test_three_classes_of_a_file_and_of_an_address():
+    points = data.from_text(b"a,b,kind\n1,2,x\n2,1,y\n0,0,z\n5,1,z\n", "three.csv")
+    assert points.y.tolist() == [1, 2, 3, 3]
+    assert points.classes == ("x", "y", "z")
+    again = state.from_address(state.State().with_points(points).address()).points()
+    assert again.y.tolist() == [1, 2, 3, 3]
+    assert again.classes == points.classes
+    sly = state.from_address("data=points&points=1,2,*&classes=%3Cimg src=x%3E;b;c").points()
+    assert sly.classes == ("‹img src=x›", "b", "c")
+    assert proofs.verdict_of(points, Choices()).detail.startswith("2 of 3 can be parted")
+    assert proofs.verdict_of(data.made("three", data.SetOptions()), Choices()).separable

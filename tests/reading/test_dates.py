@@ -195,3 +195,13 @@ def test_features_and_models_take_dates(tmp_path):
     days = (DAYS[3] - datetime.datetime(1970, 1, 1)).days
     expected = features.transform([{"when": DAYS[3]}]) @ weights[0]
     np.testing.assert_allclose(days * per_day[0, number("when")] + shift, expected, rtol=1e-4)
+
+
+def test_a_slip_among_dates_is_told():
+    days = [str(np.datetime64("2024-01-01") + i) for i in range(200)]
+    table = pd.DataFrame({"when": [*days, "n/k"], "class": [0, 1] * 100 + [0]})
+    data = io.BytesIO(table.to_csv(index=False).encode())
+    reader = read(data, format="csv")
+    list(reader)
+    (said,) = (str(notice) for notice in reader.notices if notice.kind is NoticeKind.WORDS)
+    assert said.startswith("The column 'when' has dates, and cells that are none ('n/k')")

@@ -4,11 +4,13 @@ import gzip
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from rosenblatt.reading.sources import Source
 from rosenblatt.sequences import formats
 from rosenblatt.sequences.endings import format_of
-from rosenblatt.sequences.formats import Layout, filled, read_pieces, read_tagged
+from rosenblatt.sequences.formats import Layout, read_pieces, read_tagged
 
 TREE = """# text = I can't
 1\tI\tI\tPRON\tPRP\t_\t2\tnsubj\t_\t_
@@ -21,6 +23,11 @@ TREE = """# text = I can't
 1\tJa\tja\tINTJ\tUH\t_\t0\troot\t_\t_
 """
 COLUMNS = "-DOCSTART- -X- O\n\nHe PRP B-NP\nwent VBD B-VP\r\n\n\n# NN B-NP\n"
+
+
+def filled(file, tags):
+    names = sorted(set(tags))
+    return formats.filled(file, names, np.array([names.index(tag) for tag in tags]))
 
 
 def whole(path, kind):
@@ -166,3 +173,11 @@ def test_an_error_in_a_later_piece_has_its_line(tmp_path):
     *_, last = read_pieces(Source(path), "conll", 10)
     with pytest.raises(ValueError, match="line 41: 1 columns, where 2 are needed"):
         read_tagged(last, Layout("conll", (0,), 1), ("word",), with_tags=True)
+
+
+@given(text=st.text(st.sampled_from("ab/é東 \t\n\r\u3000\xa0\x1c\u2009’"), max_size=30))
+def test_blanks_are_those_of_python(text):
+    words, starts = formats.words_in(text.encode())
+    lines = [line.split() for line in text.split("\n")]
+    assert words.texts() == [word for line in lines for word in line]
+    assert np.diff(starts).tolist() == [len(line) for line in lines]

@@ -3,6 +3,7 @@
 import shlex
 import signal
 import sys
+import warnings
 from collections.abc import Callable
 from typing import Annotated, Any
 
@@ -50,7 +51,9 @@ def main() -> None:
     """Run a command; turn bad input into one line and exit status 2."""
     signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # and tidy up
     try:
-        app()
+        with warnings.catch_warnings():
+            warnings.showwarning = show_warning
+            app()
     except OSError as error:
         said = f"{error.strerror}." if error.strerror else error
         stop(f"{error.filename}: {said}" if error.filename else str(said))
@@ -59,6 +62,21 @@ def main() -> None:
     except KeyboardInterrupt:
         print("rosenblatt: interrupted", file=sys.stderr)
         sys.exit(130)
+
+
+def show_warning(
+    message: Warning | str,
+    category: type[Warning],
+    filename: str,
+    lineno: int,
+    file: Any = None,
+    line: str | None = None,
+) -> None:
+    """Say what a user is warned of as a note, without the line of code that it comes from."""
+    if issubclass(category, UserWarning):
+        print(f"Note: {message}", file=sys.stderr)
+    else:
+        print(warnings.formatwarning(message, category, filename, lineno), end="", file=sys.stderr)
 
 
 def stop(sentence: str) -> None:

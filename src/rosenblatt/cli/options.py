@@ -52,7 +52,7 @@ class ResultOptions:
         typer.Option(help="Write the error before learning, as CSV.", metavar="FILE", **RESULT),
     ] = None
     progress_every: Annotated[
-        int,
+        int | None,
         typer.Option(
             "--progress-every",
             "-P",
@@ -60,7 +60,7 @@ class ResultOptions:
             metavar="ROWS",
             **RESULT,
         ),
-    ] = 0
+    ] = None
     checkpoint: Annotated[
         float | None,
         typer.Option(help="Write it every so many seconds.", metavar="SECONDS", **RESULT),
@@ -85,8 +85,10 @@ class ResultOptions:
     def check(self, data: str) -> None:
         """Refuse before training what would fail after it."""
         check_input(self.test)
-        if self.progressive is not None and not self.progress_every:
+        if self.progressive is not None and self.progress_every is None:
             self.progress_every = 1000
+        if self.progress_every is not None and self.progress_every < 1:
+            raise ValueError(f"--progress-every {self.progress_every} must be 1 row or more.")
         check_output(self.output, data, self.test)
         check_output(self.progressive, data, self.test, self.output)
         if self.output is None and (self.checkpoint is not None or self.resume):
@@ -157,7 +159,10 @@ class RuleOptions:
     def like(self, initial: "Model") -> None:
         """Take over from a model what was not given."""
         estimators = {estimator: rule for rule, (estimator, _) in FAMILY.items()}
-        self.rule = self.rule or Rule(estimators[initial.estimator])
+        begun = Rule(estimators[initial.estimator])
+        if self.rule not in (None, begun):
+            raise ValueError(f"The initial model is of --rule {begun}; go on with the same.")
+        self.rule = begun
         for field in fields(RuleOptions)[1:]:
             if getattr(self, field.name) is None:
                 setattr(self, field.name, initial.parameters.get(field.name))

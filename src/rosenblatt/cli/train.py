@@ -118,7 +118,8 @@ def training_of(
     from ..files import FileOptions, FileTraining, Keeper
     from ..parameters import is_open
 
-    given = learning.names(), learning.window, result.holdout, cache, result.progress_every
+    every = result.progress_every or 0
+    given = learning.names(), learning.window, result.holdout, cache, every
     options = FileOptions(*given)
     keeper = None
     if result.checkpoint is not None and result.output is not None:

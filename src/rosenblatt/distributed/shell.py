@@ -42,12 +42,14 @@ def train(
     kept
         Where to write the model after each epoch, and whether to go on from there.
     """
-    given, options, rule = with_margin(asked.parameters), asked.options, RULES[asked.rule]
+    given, options, rule = asked.parameters, asked.options, RULES[asked.rule]
     order = given["order"] or ("each" if given["max_iter"] > 1 else "fixed")
-    parameters, modes = given | {"order": order}, {"mode": "mixing", "mix": usual_mix(rule)}
-    values = parameters | options._asdict() | modes
+    given, modes = given | {"order": order}, {"mode": "mixing", "mix": usual_mix(rule)}
+    values = with_margin(given) | options._asdict() | modes
     check_supported(values, {**asked.table, **FILES}, rule)  # before a cluster is started
     files, keep = files_of(data, reading), Kept(asked.estimator, *kept)
+    texts = files.features["recipe"]["text"] if options.classes is None else ()
+    parameters = with_margin(given, len(texts))
     if parameters["intercept_step"] is None:
         (first, *_), alike, *_ = files.parts[0]
         parameters["intercept_step"] = usual_bias_step(read(first, **alike).mean_square())

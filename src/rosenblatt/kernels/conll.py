@@ -8,6 +8,7 @@ from .addresses import COMMENT, MINUS, NEWLINE, POINT, RETURN, SPACE, TAB
 from .compiling import compiled, inlined
 
 EQUALS = ord("=")
+SLASH = ord("/")
 DOCUMENT = np.frombuffer(b"-DOCSTART-", np.uint8)
 
 
@@ -136,3 +137,48 @@ def read_token_lines(data, tabs, trees, columns, wanted, out):
         out.sentences[sentences] = n
         sentences += 1
     return n, sentences, fewest, most, short_line
+
+
+# Writing tags.
+
+
+@inlined
+def copy_bytes(data, begin, end, out, n):
+    """Copy bytes to place n; the place after them."""
+    for k in range(begin, end):
+        out[n] = data[k]
+        n += 1
+    return n
+
+
+@compiled
+def write_tagged(words, begins, ends, tags, tag_begins, tag_ends, codes, starts, out):
+    """Write words as word/TAG, a sentence a line; how many bytes that are."""
+    n = 0
+    for s in range(len(starts) - 1):
+        for i in range(starts[s], starts[s + 1]):
+            if i > starts[s]:
+                out[n] = SPACE
+                n += 1
+            n = copy_bytes(words, begins[i], ends[i], out, n)
+            out[n] = SLASH
+            n = copy_bytes(tags, tag_begins[codes[i]], tag_ends[codes[i]], out, n + 1)
+        out[n] = NEWLINE
+        n += 1
+    return n
+
+
+@compiled
+def write_filled(data, begins, ends, line_ends, gap, tags, tag_begins, tag_ends, codes, out):
+    """Write a file with other tags, or behind a gap where a line has none; how many bytes."""
+    n = at = 0
+    for i in range(len(codes)):
+        if begins[i] >= 0:
+            n = copy_bytes(data, at, begins[i], out, n)
+            at = ends[i]
+        else:
+            n = copy_bytes(data, at, line_ends[i], out, n)
+            out[n] = gap
+            n, at = n + 1, line_ends[i]
+        n = copy_bytes(tags, tag_begins[codes[i]], tag_ends[codes[i]], out, n)
+    return copy_bytes(data, at, len(data), out, n)

@@ -40,6 +40,7 @@ HINTS = {
     "form": "Whether the line may pass anywhere, only through the origin, or be bent by a kernel.",
     "order": "In which order each epoch goes through the rows.",
     "solution": "Which weights predict: the last ones, their average, their vote, or the best.",
+    "multi_class": "Whether three classes learn together, or each against the rest.",
     "ties": "What an activation of exactly 0 counts as.",
     "eta0": "A mistake adds η·y·x; from zero weights η only scales them.",
     "margin": "A row is a mistake until y·activation exceeds this.",
@@ -75,6 +76,7 @@ def start_of(text: str) -> tuple[float, float, float] | None:
 TABLE: Mapping[str, Parameter] = {  # the estimators' own, but for what a page needs
     "form": choice("bias", *FORMS),
     **{name: LINEAR[name] for name in ("order", "solution", "ties", "eta0", "margin")},
+    "multi_class": LINEAR["multi_class"],
     "intercept_step": choice("1", "1", "radius"),
     "kernel": choice(KERNELS.default, *(word for word in KERNELS.words if word != "precomputed")),
     "gamma": KERNEL["gamma"]._replace(default=1.0),
@@ -138,6 +140,8 @@ class Choices:
         """Of the estimator, those that differ from its defaults."""
         table = {"kernel": KERNEL, "network": NETWORK}.get(self["form"], LINEAR)
         unused = {"degree"} if self["kernel"] != "poly" else set()
+        if self["form"] not in ("bias", "origin"):
+            unused.add("multi_class")
         if self["form"] == "origin" or self["intercept_step"] == "1":
             unused.add("intercept_step")
         chosen = {"fit_intercept": self["form"] != "origin", **self.values}

@@ -34,7 +34,7 @@ AS_CSV: dict[str, Any] = {"format": "csv", "dtype": np.float64, "scale": "none"}
 
 
 class Points(NamedTuple):
-    """Rows of two columns, their labels -1 and +1, and what should be said about them.
+    """Rows of two columns, their labels -1 and +1, or 1, 2 and 3, and what is to be said of them.
 
     ``columns`` and ``classes`` (of +1 first) are what they are called, if anything.
     """
@@ -53,9 +53,14 @@ class Points(NamedTuple):
     def learnt(self) -> Array:
         """The numbers of the rows that are learnt from."""
         place = np.zeros(len(self.y), int)
-        for label in (-1, 1):
+        for label in set(self.y.tolist()):
             place[self.y == label] = np.arange(np.sum(self.y == label))
         return np.flatnonzero((place % 2 == 0) | (not self.halved))
+
+    @property
+    def many(self) -> bool:
+        """Whether there are three classes."""
+        return bool(self.y.max(initial=0) > 1)
 
     @property
     def held(self) -> Array:
@@ -112,6 +117,15 @@ def xor(options: SetOptions) -> Points:
     return Points(X, np.array([-1, 1, 1, -1]))
 
 
+def three(options: SetOptions) -> Points:
+    """Three clouds around a middle, each of which a line parts from the others."""
+    rng = np.random.default_rng(options.seed)
+    y = np.arange(options.size) % 3 + 1
+    turn = 2 * np.pi * y / 3 + 0.5
+    middle = (1.2 + options.gap) * np.column_stack([np.cos(turn), np.sin(turn)])
+    return Points(middle + 0.45 * rng.normal(size=(options.size, 2)).clip(-1.6, 1.6), y)
+
+
 def one_then_other(options: SetOptions) -> Points:
     """500 positive rows, then 500 negative ones (document 004): a bad order to learn in."""
     made = blobs(options._replace(size=1000))
@@ -131,6 +145,12 @@ def iris(options: SetOptions) -> Points:
     """Petals of setosa (+1) and of the other two kinds of iris."""
     X, y = scikit_learn_set("iris")
     return Points(X[:, 2:], np.where(y == 0, 1, -1), "", PETALS, ("setosa", "others"))
+
+
+def irises(options: SetOptions) -> Points:
+    """Petals of the three kinds of iris."""
+    X, y = scikit_learn_set("iris")
+    return Points(X[:, 2:], y + 1, "", PETALS, ("setosa", "versicolor", "virginica"))
 
 
 def virginica(options: SetOptions) -> Points:
@@ -175,9 +195,11 @@ SETS: dict[str, Set] = {
     "blobs": Set("blobs", "Generators", blobs, ("size", "gap", "seed", "noise")),
     "circles": Set("circles", "Generators", circles, ("size", "seed", "noise")),
     "moons": Set("moons", "Generators", moons, ("size", "seed", "noise")),
+    "three": Set("three blobs", "Generators", three, ("size", "gap", "seed", "noise")),
     "xor": Set("XOR", "Generators", xor),
     "500-then-500": Set("500, then 500", "Generators", one_then_other, ("gap", "seed", "noise")),
     "iris": Set("iris: setosa", "Built-in", iris),
+    "irises": Set("iris: three kinds", "Built-in", irises),
     "virginica": Set("iris: virginica", "Built-in", virginica),
     "breast-cancer": Set("breast cancer", "Built-in", breast_cancer),
     "wine": Set("wine", "Built-in", wine),
@@ -203,7 +225,7 @@ def made(name: str, options: SetOptions) -> Points:
         return points
     order = np.random.default_rng([options.seed, 1]).permutation(len(points.y))
     y, flipped = points.y.copy(), order[: round(options.noise * len(order))]
-    y[flipped] *= -1
+    y[flipped] = y[flipped] % 3 + 1 if points.many else -y[flipped]
     return points._replace(X=points.X.round(DIGITS), y=y)
 
 
@@ -288,7 +310,7 @@ def of_two_columns(reader: Reader, name: str, choice: Chosen, backwards: bool = 
     names = tuple(map(plain, called)) or ("column 1", "column 2")
     of_more = f" (of {len(choice.numbers)} columns of numbers)" if len(choice.numbers) > 2 else ""
     note = f"{names[0]} and {names[1]}{of_more} are standardised: mean 0, standard deviation 1."
-    return points._replace(X=standardised(X), columns=names, note=f"{note} {said}")
+    return points._replace(X=standardised(X), columns=names, note=f"{note} {said}".strip())
 
 
 def standardised(X: Array) -> Array:
@@ -298,10 +320,13 @@ def standardised(X: Array) -> Array:
 
 
 def coded(labels: Array, name: str) -> tuple[Array, tuple[str, ...], str]:
-    """Labels as -1 and +1, what they are called, and what should be said about them."""
+    """Labels as -1 and +1, or of three 1 to 3, their names, and what should be said about them."""
     classes = sorted(set(labels.tolist()))
     if len(classes) < 2:
         raise ValueError(f"{name} has only one class, {classes[0]!r}; two are needed.")
+    if len(classes) == 3:
+        codes = np.array([classes.index(label) + 1 for label in labels.tolist()])
+        return codes, tuple(plain(str(each)) for each in classes), ""
     others = f"{classes[0]} is −1." if len(classes) == 2 else "all others are −1."
     called = plain(str(classes[-1])), plain(str(classes[0])) if len(classes) == 2 else "others"
     return np.where(labels == classes[-1], 1, -1), called, f"{classes[-1]} is +1, {others}"
@@ -309,7 +334,9 @@ def coded(labels: Array, name: str) -> tuple[Array, tuple[str, ...], str]:
 
 def plain(name: str) -> str:
     """A name that an axis, a legend and an address can hold."""
-    return " ".join(name.replace(";", ",").split())[:40]
+    for mark, instead in ((";", ","), ("<", "‹"), (">", "›"), ("&", "＆"), ('"', "”")):
+        name = name.replace(mark, instead)  # the page writes names into its sentences
+    return " ".join(name.split())[:40]
 
 
 def checked(points: Points, name: str = "This set") -> Points:

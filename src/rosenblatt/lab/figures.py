@@ -27,6 +27,7 @@ from .trace import Trace
 
 # Okabe & Ito's palette, as in the plots; the classes differ in marker and lightness as well.
 NEGATIVE, POSITIVE, NEGATIVE_SIDE, POSITIVE_SIDE = "#E69F00", "#0072B2", "#fbe6bd", "#cfe3f2"
+THIRD = "#009E73"
 INK, FAINT, PALE, LINE = "#1d2733", "#5b6775", "#eceff3", "#b7c0ca"
 HOT, GREEN = "#a8326f", "#00664b"  # what is in use now, and w
 COLOURS = {  # by the system's setting; the script paints with them
@@ -41,6 +42,7 @@ COLOURS = {  # by the system's setting; the script paints with them
         "wrong": "#c2410c",
         "negative": {"line": NEGATIVE, "side": NEGATIVE_SIDE},
         "positive": {"line": POSITIVE, "side": POSITIVE_SIDE},
+        "third": {"line": THIRD, "side": "#c9eadf"},
     },
     "dark": {
         "ink": "#f2f5f8",
@@ -53,6 +55,7 @@ COLOURS = {  # by the system's setting; the script paints with them
         "wrong": "#ff9a62",
         "negative": {"line": NEGATIVE, "side": "#3d2f0c"},
         "positive": {"line": "#6cb8e6", "side": "#0d2f47"},
+        "third": {"line": THIRD, "side": "#0b3a2d"},
     },
 }
 SIDES = ("a", "b")
@@ -163,8 +166,8 @@ class Pane:
             "x", "y", fill_color=None, line_color="#c2410c", line_width=1.6, source=at["wrong"]
         )
         style: dict[str, Any] = {
-            "marker": factor_mark("label", ["circle", "square"], ["-1", "+1"]),
-            "color": factor_cmap("label", [NEGATIVE, POSITIVE], ["-1", "+1"]),
+            "marker": factor_mark("label", ["circle", "square", "triangle"], ["-1", "+1", "3"]),
+            "color": factor_cmap("label", [NEGATIVE, POSITIVE, THIRD], ["-1", "+1", "3"]),
             "line_color": INK,
             "line_width": 0.8,
             "selection_line_width": 3.5,

@@ -5,13 +5,18 @@ const NAMELESS = ["+1", "−1"];
 function show_names(told) {
   lab.columns = told.columns;
   lab.classes = told.classes;
+  lab.many = told.runs[0].many || points.data.label.includes("3");
+  for (const span of form.querySelectorAll(".many")) span.hidden = !lab.many;
+  $("try").hidden = lab.many; // which starts at zero
+  if (!lab.many && lab.brush === "3") choose_brush("+1");
   for (const side of sides) {
     const plot = model(`pane_${side.name}`);
     [plot.below[0], plot.left[0]].forEach((axis, i) => put(axis, { axis_label: told.columns[i] ?? null }));
   }
   document.querySelectorAll("#brush .name").forEach((word, i) => {
-    word.textContent = told.classes[i] ?? NAMELESS[i];
-    word.parentElement.title = told.classes.length ? `${told.classes[i]}, ${NAMELESS[i]}` : "";
+    word.textContent = told.classes[i] ?? (lab.many ? String(i + 1) : NAMELESS[i]);
+    word.parentElement.title = told.classes.length && !lab.many ? `${told.classes[i]}, ${NAMELESS[i]}` : "";
+    word.parentElement.hidden = i === 2 && !lab.many;
   });
   if (told.choice || !told.edited) offer_columns(told.choice);
 }

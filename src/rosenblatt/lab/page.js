@@ -71,7 +71,7 @@ function address_of_form() {
 
 function written_points() {
   const { x, y, label } = points.data;
-  return Array.from(x, (value, i) => `${value},${y[i]},${label[i] === "+1" ? "+" : "-"}`).join(";");
+  return Array.from(x, (value, i) => `${value},${y[i]},${{ "+1": "+", "-1": "-", 3: "*" }[label[i]]}`).join(";");
 }
 
 function answered() {
@@ -203,6 +203,7 @@ function draw(side, run) {
   if (!side.trace.data.row) return clear(side, run);
   const now = moment_of(side, run), { k, at } = now;
   if (now.row >= points.data.x.length) return; // removed; a newer trace will come
+  if (run.many) return draw_classes(side, run, now);
   const ends = (name) => [[at(`${name}_x0`), at(`${name}_x1`)], [at(`${name}_y0`), at(`${name}_y1`)]];
   const [x, y] = ends("s");
   const curve = side.curves.data.xs.length ? at("snapshot") : -1;
@@ -446,8 +447,8 @@ points.connect(points.selected.change, show_selection);
 
 function edited() {
   const { x, y, label } = points.data;
-  if (Array.from(label).some((sign) => sign !== "+1" && sign !== "-1")) { // a new point, just placed
-    points.data = { x, y, label: Array.from(label, (sign) => (sign === "+1" || sign === "-1" ? sign : lab.brush)) };
+  if (Array.from(label).some((sign) => !LABELS.includes(sign))) { // a new point, just placed
+    points.data = { x, y, label: Array.from(label, (sign) => (LABELS.includes(sign) ? sign : lab.brush)) };
     return;
   }
   if (lab.opening && lab.asked !== lab.answered) return; // these come from the engine

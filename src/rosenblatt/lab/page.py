@@ -207,6 +207,7 @@ def told_of(points: Points, run: Shown) -> dict[str, Any]:
         "ending": ending(trace, verdict, choices.straight),
         "theorem": numbers_of(trace.theorem),
         "units": trace.units,
+        "many": points.many,
         "python": python_lines(points, choices, trace.epochs if trace.cut else None),
     }
 
@@ -249,7 +250,8 @@ def ending_of_network(trace: Trace, count: int) -> str:
 
 def as_columns(points: Points) -> dict[str, Any]:
     """The points as the page's source has them."""
-    labels = ["+1" if label > 0 else "-1" for label in points.y.tolist()]
+    called = {1: "+1", -1: "-1", 2: "-1", 3: "3"}
+    labels = [called[label] for label in points.y.tolist()]
     return {"x": points.X[:, 0].tolist(), "y": points.X[:, 1].tolist(), "label": labels}
 
 
@@ -258,7 +260,10 @@ def animations_of(points: Points, shown: list[Shown | None], tell: Tell) -> dict
     runs = {
         f"learning-{side}.gif": run
         for side, run in zip(SIDES, shown, strict=True)
-        if run is not None and run.trace is not None and run.choices["form"] in ("bias", "origin")
+        if run is not None
+        and run.trace is not None
+        and not points.many
+        and run.choices["form"] in ("bias", "origin")
     }
     if not runs:
         raise ValueError("Only lines are animated as a GIF; save the run as a page instead.")

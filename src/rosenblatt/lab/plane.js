@@ -146,6 +146,7 @@ function tell_point(side, event) {
 function words_of_point(side, run, row) {
   const x = [points.data.x[row], points.data.y[row]], label = points.data.label[row];
   const words = [`row ${row + 1}: ${pair(...x)}, y = ${label.replace("-", "−")}`];
+  if (lab.many) return `row ${row + 1}: ${pair(...x)}, ${name_of(LABELS.indexOf(label))}`;
   const { k, at } = moment_of(side, run), alpha = `α = ${alphas(side, k).get(row) ?? 0}`;
   if (!isFinite(at("w1"))) return run?.ending && !run.units?.length ? `${words[0]} · ${alpha}` : words[0];
   const w = weights_at(at), activation = row_of(run, row).reduce((sum, value, i) => sum + w[i] * value, at("b")), length = Math.hypot(...w);

@@ -57,7 +57,7 @@ for (const kind of ["pointerup", "pointercancel"]) {
 function flip_selected() {
   const chosen = [...points.selected.indices];
   if (!chosen.length) return;
-  change_points((data) => { for (const i of chosen) data.label[i] = data.label[i] === "+1" ? "-1" : "+1"; });
+  change_points((data) => { for (const i of chosen) data.label[i] = LABELS[(LABELS.indexOf(data.label[i]) + 1) % (lab.many ? 3 : 2)]; });
   points.selected.indices = chosen;
 }
 

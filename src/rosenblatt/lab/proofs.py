@@ -30,6 +30,8 @@ def verdict_of(points: Points, choices: Choices) -> Verdict:
     """Decide by ``separability``, which checks its proof in exact arithmetic."""
     learnt, fit_intercept = points.learnt, choices["form"] != "origin"
     X, y = choices.rows(points.X[learnt]), points.y[learnt]
+    if points.many:
+        return verdict_of_classes(X, y, fit_intercept)
     if len(set(y.tolist())) < 2:
         return Verdict("Nothing to decide yet.", "Points of both classes are needed.", None)
     found = separability(X, y, fit_intercept=fit_intercept)
@@ -50,6 +52,21 @@ def verdict_of(points: Points, choices: Choices) -> Verdict:
             meeting_of(points.taken(learnt), found) if fit_intercept and X.shape[1] == 2 else None,
         )
     return Verdict("Undecided.", f"No margin can exceed {found.upper:.3g}.", None, line)
+
+
+def verdict_of_classes(X: Array, y: Array, fit_intercept: bool) -> Verdict:
+    """Which of three classes a line parts from the rest."""
+    kinds = sorted(set(y.tolist()))
+    apart = [
+        isinstance(
+            separability(X, np.where(y == kind, 1, -1), fit_intercept=fit_intercept), Separable
+        )
+        for kind in kinds
+    ]
+    if all(apart):
+        return Verdict("Three classes.", "A line parts each of them from the rest.", True)
+    detail = f"{sum(apart)} of {len(kinds)} can be parted from the rest by a line."
+    return Verdict("Three classes.", detail, None)
 
 
 def shares_of(found: Inseparable, numbers: Array) -> str:

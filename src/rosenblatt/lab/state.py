@@ -11,6 +11,7 @@ from .choices import DEFAULTS, Choices
 from .data import MOST_POINTS, SETS, Points, SetOptions, checked, from_file, made, plain
 
 USUAL = SetOptions()
+SIGNS = {1: "+", -1: "-", 2: "-", 3: "*"}  # of classes, in an address
 SWITCHES = ("rows", "dual", "halved")
 
 
@@ -90,7 +91,7 @@ def from_address(address: str) -> State:
 def names_in(items: Mapping[str, str], what: str) -> tuple[str, ...]:
     """Two names, or none."""
     names = tuple(plain(name) for name in items.get(what, "").split(";"))
-    return names if len(names) == 2 and all(names) else ()
+    return names if len(names) in (2, 3) and all(names) else ()
 
 
 def values_in(items: Mapping[str, str], defaults: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,7 +119,7 @@ def read_value(name: str, text: str, kind: type) -> Any:
 def written(points: Points) -> str:
     """Points as x,y,sign joined by semicolons, to the last bit."""
     rows = zip(points.X.tolist(), points.y.tolist(), strict=True)
-    return ";".join(f"{x[0]!r},{x[1]!r},{'+' if label > 0 else '-'}" for x, label in rows)
+    return ";".join(f"{x[0]!r},{x[1]!r},{SIGNS[label]}" for x, label in rows)
 
 
 def read_points(text: str) -> Points:
@@ -128,7 +129,9 @@ def read_points(text: str) -> Points:
         raise ValueError(f"The address has {len(rows):,} points; the lab shows {MOST_POINTS:,}.")
     try:
         X = np.array([[float(x), float(y)] for x, y, _ in rows]).reshape(-1, 2)
-        y = np.array([{"+": 1, "-": -1}[sign] for _, _, sign in rows], int)
+        three = any(sign == "*" for _, _, sign in rows)
+        codes = {"+": 1, "-": 2 if three else -1, "*": 3}
+        y = np.array([codes[sign] for _, _, sign in rows], int)
     except (ValueError, KeyError):
         raise ValueError("The address has points that are not x,y,+ or x,y,-.") from None
     return checked(Points(X, y), "The address")

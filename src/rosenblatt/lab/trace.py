@@ -73,10 +73,11 @@ def trace_of(points: Points, choices: Choices, view: View, tell: Tell = nobody) 
     if len(set(points.y[learnt].tolist())) < 2:
         have = "no points" if not len(learnt) else "points of one class only"
         raise ValueError(f"There are {have}; place some of both classes, and learning begins.")
-    from .network import network_trace  # which stands on this
+    from .classes import classes_trace  # which stand on this
+    from .network import network_trace
 
     forms = {"kernel": kernel_trace, "network": network_trace}
-    write_down = forms.get(choices["form"], linear_trace)
+    write_down = classes_trace if points.many else forms.get(choices["form"], linear_trace)
     order = np.concatenate([learnt, points.held])
     trace = write_down(points.taken(order), len(learnt), choices, view, tell)
     return renumbered(trace, order) if points.halved else trace
@@ -150,7 +151,8 @@ class Line(NamedTuple):
     """Coefficients to predict with, and every row's label times activation."""
 
     weights: Array
-    bias: float
+    bias: Any
+    """One, or with three classes one of each."""
     margins: Array
 
 
@@ -311,7 +313,8 @@ def recorded(training: Followed, tell: Tell) -> Record:
 
     def line(weights: Array, bias: Array) -> Line:
         weights, bias = weights.copy(), bias.copy()
-        return Line(weights, bias[0], task.margins(Last(weights, bias)))
+        kept = bias[0] if len(bias) == 1 else bias
+        return Line(weights, kept, task.margins(Last(weights, bias)))
 
     def end_epoch(epoch: Any) -> None:
         visits.end_epoch(epoch.mistakes)

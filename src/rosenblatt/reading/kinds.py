@@ -3,9 +3,9 @@
 from functools import lru_cache
 from typing import Any
 
-from .dates import CLOCK, ISO, DateForm, described, form_of, found_parts, times_in
+from .dates import CLOCK, ISO, LOOKS, DateForm, described, form_of, found_parts, times_in
 from .formats import NUMBER
-from .notices import date_column, mixed_column, names_of_rows, stray_words, text_column
+from .notices import date_column, mixed_column, mixed_dates, names_of_rows, stray_words, text_column
 from .recipe import ColumnKind
 
 ENOUGH = 20  # numbers, among which one word is a slip; strings, to tell what they are
@@ -82,6 +82,9 @@ def kind_of_strings(name: str, cells: Any) -> ColumnKind:
     form = form_of(cells)
     if form is not None:
         return dates_in(name, cells, form)
+    slips = slips_in(cells)
+    if slips:
+        return ColumnKind("category", mixed_dates(name, slips))
     cells = cells.filter(compute.match_substring_regex(cells, r"\S"))
     count, different = len(cells), len(cells.unique())
     if count >= ENOUGH and different >= DIFFERENT * count:
@@ -91,6 +94,17 @@ def kind_of_strings(name: str, cells: Any) -> ColumnKind:
         if different >= ONLY_ONCE * count:
             return ColumnKind("category", names_of_rows(name))
     return ColumnKind("category")
+
+
+def slips_in(cells: Any) -> list[str]:
+    """What is no date in a column that holds little else than dates."""
+    from pyarrow import compute
+
+    cells = cells.drop_null()
+    looks = compute.match_substring_regex(cells, LOOKS)
+    slips = cells.filter(compute.invert(looks)).unique().to_pylist()
+    few = 0 < len(slips) <= max(1, STRAY * len(cells)) and len(cells) >= ENOUGH
+    return slips if few and form_of(cells.filter(looks)) is not None else []
 
 
 def dates_in(name: str, column: Any, form: str) -> ColumnKind:

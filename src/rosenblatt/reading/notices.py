@@ -73,6 +73,15 @@ def mixed_column(name: str, words: Sequence[str]) -> Notice:
     )
 
 
+def mixed_dates(name: str, words: Sequence[str]) -> Notice:
+    """A column of dates but for a few cells."""
+    return Notice(
+        NoticeKind.WORDS,
+        f"The column {name!r} has dates, and cells that are none ({listed(words)}), and is taken "
+        "as a category; leave these cells empty to have it taken as dates.",
+    )
+
+
 def divided_by(delimiter: str) -> Notice:
     """Cells that are not divided as the name of their file says."""
     what = "blanks" if delimiter == " " else repr(delimiter)

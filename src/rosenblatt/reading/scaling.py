@@ -181,6 +181,8 @@ def looks_like_codes(column: np.ndarray) -> bool:
 
     >>> looks_like_codes(np.arange(500) + 10_000), looks_like_codes(np.arange(500) % 90)
     (True, False)
+    >>> looks_like_codes(np.arange(500) % 90 * 1000.0)  # amounts
+    False
     """
     numbers = column[~np.isnan(column)]
     if len(numbers) < 100 or np.any(numbers != np.floor(numbers)) or numbers.min() < 0:
@@ -190,7 +192,8 @@ def looks_like_codes(column: np.ndarray) -> bool:
     if distinct >= 0.98 * len(numbers):
         return True
     least, most = kinds[0], kinds[-1]
-    if most - least < 20 * distinct or not 20 <= distinct <= len(numbers) / 5:
+    step = np.gcd.reduce(np.diff(kinds[kinds < 2**53]).astype(np.int64), initial=0)
+    if most - least < 20 * distinct * max(step, 1) or not 20 <= distinct <= len(numbers) / 5:
         return False
     from_least = (np.median(numbers) - least) / (most - least)  # near 0 for counts with a long tail
     return bool(counts.max() < 0.5 * len(numbers) and 0.05 < from_least < 0.95)

@@ -43,11 +43,7 @@ def table_of(data: Any) -> Any:
             "replace it."
         ) from None
     except (pyarrow.ArrowException, OverflowError) as error:
-        said = str(error.args[0] if error.args else error).splitlines()[0]
-        raise ValueError(
-            f"The table has a column that is neither numbers nor strings throughout: {said}; "
-            "convert or drop it."
-        ) from None
+        raise mixed_column(error) from None
     if table is None:
         raise ValueError(
             "These are no rows: give a path, a data frame, an Arrow table, an array, a list of "
@@ -70,6 +66,11 @@ def converted(data: Any) -> Any:
         return pyarrow.table(data)
     if isinstance(data, np.ndarray):
         return table_of_array(data)
+    if isinstance(data, Mapping) and data and all(map(is_list, data.values())):
+        raise ValueError(
+            "A dict is one row, and this one has lists only; if these are columns, make a data "
+            "frame or an Arrow table of them."
+        )
     rows = [data] if isinstance(data, Mapping) else data
     if not isinstance(rows, Sequence) or not rows:
         return None
@@ -82,6 +83,11 @@ def converted(data: Any) -> Any:
     return None
 
 
+def is_list(value: Any) -> bool:
+    """Whether something is several values."""
+    return isinstance(value, list | tuple | np.ndarray)
+
+
 def table_of_frame(frame: Any) -> Any:
     """A table of a pandas data frame, whose sparse columns Arrow does not know."""
     import pyarrow
@@ -89,8 +95,22 @@ def table_of_frame(frame: Any) -> Any:
     names = ColumnNames([str(name) for name in frame.columns], "The table").names
     columns = (frame.iloc[:, j] for j in range(len(names)))
     dense = [one.sparse.to_dense() if hasattr(one.dtype, "fill_value") else one for one in columns]
-    return pyarrow.table(
-        {name: pyarrow.Array.from_pandas(one) for name, one in zip(names, dense, strict=True)}
+    arrays = {}
+    for name, one in zip(names, dense, strict=True):
+        try:
+            arrays[name] = pyarrow.Array.from_pandas(one)
+        except (pyarrow.ArrowException, OverflowError) as error:
+            raise mixed_column(error, name) from None
+    return pyarrow.table(arrays)
+
+
+def mixed_column(error: BaseException, name: str | None = None) -> ValueError:
+    """What to say of a column that Arrow refuses."""
+    which = "a column that" if name is None else f"the column {name!r}, which"
+    said = str(error.args[0] if error.args else error).splitlines()[0]
+    return ValueError(
+        f"The table has {which} is neither numbers nor strings throughout: {said}; convert or drop "
+        "it."
     )
 
 

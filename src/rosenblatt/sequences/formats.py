@@ -1,12 +1,12 @@
 """Files of tagged sentences: CoNLL-U, columns as of CoNLL-2000 to 2003, word/TAG, plain text."""
 
+import re
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.conll import TokenLines, read_token_lines
+from ..kernels.conll import TokenLines, read_token_lines, write_filled, write_tagged
 from ..parameters import ParameterError
 from ..reading.sources import Source
 from ..rows import Array
@@ -53,6 +53,11 @@ class TaggedFile(NamedTuple):
     tag_ends: Array
 
 
+BLANK = np.zeros(256, bool)
+BLANK[[*range(9, 14), *range(28, 33)]] = True
+OTHER_BLANKS = re.compile(
+    rb"\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80"
+)
 BOM = "\ufeff".encode()
 AT_ONCE = 1 << 20  # bytes that are asked of a stream
 
@@ -232,61 +237,64 @@ def read_lines(
 ) -> TaggedFile:
     """A file with a sentence a line, words with or without their tags."""
     check_utf8(piece)
-    name, data, before = piece
-    lines = [line.split() for line in data.decode().split("\n")]
-    words, tags = [], []
-    if layout.format == "tagged":
-        for number, line in enumerate(lines, before + 1):
-            for token in line:
-                word, slash, tag = token.rpartition("/")
-                if with_tags and not (slash and word and tag):
-                    raise ValueError(f"{name}, line {number}: {token!r} is not as word/TAG is.")
-                words.append(word if slash and word else token)
-                tags.append(tag)
-    elif with_tags:
-        raise ValueError(f"{name} is plain text; a file with tags is needed.")
-    else:
-        words = [token for line in lines for token in line]
     if len(columns) > 1:
         raise ValueError(
-            f"{name} has words only, and the model needs the columns {', '.join(columns)}; give "
-            "a file of columns."
+            f"{piece.name} has words only, and the model needs the columns {', '.join(columns)}; "
+            "give a file of columns."
         )
-    starts = np.concatenate([[0], np.cumsum([len(line) for line in lines], dtype=np.int64)])
-    typed = {columns[0]: Typed.of(Strings.of(words))}
-    nothing, found = np.zeros(0, np.int64), Strings.of(tags) if with_tags else None
+    if layout.format == "text" and with_tags:
+        raise ValueError(f"{piece.name} is plain text; a file with tags is needed.")
+    words, starts = words_in(piece.data)
+    tags = None
+    if layout.format == "tagged":
+        words, tags = without_tags(piece, words, with_tags)
+    typed = {columns[0]: Typed.of(words)}
+    nothing, found = np.zeros(0, np.int64), tags if with_tags else None
+    name, data = piece.name, piece.data
     return TaggedFile(name, data, layout, Sentences(starts, typed), found, *[nothing] * 3)
 
 
-def filled(file: TaggedFile, tags: list[str]) -> bytes:
+def words_in(data: bytes) -> tuple[Strings, Array]:
+    """What has blanks around it, and where each line begins among that."""
+    letters = np.frombuffer(OTHER_BLANKS.sub(lambda found: b" " * len(found[0]), data), np.uint8)
+    inside = np.concatenate([[False], ~BLANK[letters], [False]])
+    edges = np.flatnonzero(inside[1:] != inside[:-1])
+    begins, ends = edges[::2].copy(), edges[1::2].copy()
+    lines = np.searchsorted(begins, np.flatnonzero(letters == ord("\n")))
+    return Strings(letters, begins, ends), np.concatenate([[0], lines, [len(begins)]])
+
+
+def without_tags(piece: Piece, tokens: Strings, needed: bool) -> tuple[Strings, Strings]:
+    """The words and the tags of tokens such as word/TAG; without a tag all is the word."""
+    last = np.full(tokens.size, -1)
+    slashes = np.flatnonzero(tokens.data == ord("/"))
+    places = np.searchsorted(slashes, tokens.ends) - 1
+    known = places >= 0
+    last[known] = slashes[places[known]]
+    split = (last > tokens.begins) & (not needed or last < tokens.ends - 1)
+    if needed and not split.all():
+        wrong = int(np.argmin(split))
+        line = piece.lines_before + piece.data.count(b"\n", 0, int(tokens.begins[wrong])) + 1
+        text = tokens.take(np.array([wrong])).texts()[0]
+        raise ValueError(f"{piece.name}, line {line}: {text!r} is not as word/TAG is.")
+    ends = np.where(split, last, tokens.ends)
+    begins = np.where(split, last + 1, tokens.ends)
+    return tokens._replace(ends=ends), tokens._replace(begins=begins)
+
+
+def filled(file: TaggedFile, names: list[str], codes: Array) -> bytes:
     """The bytes of a file with other tags: in their column, behind it, or as word/TAG."""
+    tags = Strings.of(names)
+    longest = int((tags.ends - tags.begins).max(initial=0)) + 2
     if file.layout.format in ("tagged", "text"):
-        return with_slashes(file, tags)
-    data, at, pieces = file.data, 0, []
-    encoded = {tag: tag.encode() for tag in set(tags)}
-    gap = b"\t" if len(tags) and b"\t" in data[: int(file.line_ends[0])] else b" "
-    places = zip(
-        tags,
-        file.tag_begins.tolist(),
-        file.tag_ends.tolist(),
-        file.line_ends.tolist(),
-        strict=True,
-    )
-    for tag, begin, end, line_end in places:
-        if begin >= 0:
-            pieces += [data[at:begin], encoded[tag]]
-            at = end
-        else:
-            pieces += [data[at:line_end], gap, encoded[tag]]
-            at = line_end
-    return b"".join([*pieces, data[at:]])
-
-
-def with_slashes(file: TaggedFile, tags: list[str]) -> bytes:
-    """Lines of word/TAG."""
-    (column,) = file.sentences.columns.values()
-    texts = column.strings.texts()
-    tokens = [f"{texts[kind]}/{tag}" for kind, tag in zip(column.types.tolist(), tags, strict=True)]
-    ends = file.sentences.starts.tolist()
-    lines = [" ".join(tokens[a:b]) for a, b in pairwise(ends)]
-    return "\n".join(lines).encode()
+        (column,) = file.sentences.columns.values()
+        words = column.strings.take(column.types)
+        room = int((words.ends - words.begins).sum()) + longest * len(codes)
+        out = np.empty(room + len(file.sentences.starts), np.uint8)
+        size = write_tagged(*words, *tags, codes, file.sentences.starts, out)
+        return out[: size - 1].tobytes()  # the last line ended with the file
+    letters = np.frombuffer(file.data, np.uint8)
+    gap = ord(b"\t" if len(codes) and b"\t" in file.data[: int(file.line_ends[0])] else b" ")
+    out = np.empty(len(letters) + longest * len(codes), np.uint8)
+    places = file.tag_begins, file.tag_ends, file.line_ends, gap
+    return out[: write_filled(letters, *places, *tags, codes, out)].tobytes()

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .algebra import mix
+from .algebra import fetch, mix
 from .compiling import compiled, helper, inlined
 from .words import spell
 
@@ -423,6 +423,7 @@ def write_features(
     lack room.
     """
     n, here = starts[sequences[begin]], np.empty(len(views.columns), np.int64)
+    keys, mask = np.empty(len(templates.joined), np.uint64), np.uint64(len(features.table.keys) - 1)
     for s in range(begin, end):
         first, last = sequences[s], sequences[s + 1]
         if learning and not has_room(features, (last - first) * len(templates.slots)):
@@ -437,31 +438,42 @@ def write_features(
                     if rows[k] != ABSENT:
                         out[n] = rows[k]
                         n += 1
-            for k in templates.joined:
-                row = joined_feature(k, templates, columns, features, learning, here)
-                if row != ABSENT:
-                    out[n] = row
-                    n += 1
+            for j in range(len(keys)):  # all keys first, so that the table is read at many places
+                keys[j] = joined_key(templates.joined[j], templates, columns, here)
+                fetch(features.table.keys, keys[j] & mask)
+            for j in range(len(keys)):
+                if keys[j] != 0:
+                    row, new = feature_of(keys[j], features, learning)
+                    if new:
+                        describe_joined(
+                            row, templates.joined[j], templates, columns, features, here
+                        )
+                    if row != ABSENT:
+                        out[n] = row
+                        n += 1
             starts[i + 1] = n
     return end
 
 
 @inlined
-def joined_feature(k, templates, columns, features, learning, here):
-    """The feature of a template of several places, or of none, by the types seen from a token."""
+def joined_key(k, templates, columns, here):
+    """The key of a template of several places, or of none, by the types seen from a token; or 0."""
     h = template_key(k)
     for place in range(templates.starts[k], templates.starts[k + 1]):
         value = value_at(columns, templates, place, here)
         if value == ABSENT:
-            return ABSENT
+            return np.uint64(0)
         h = feature_key(h, value)
-    row, new = feature_of(finished(h), features, learning)
-    if new:
-        features.numbers[row] = k
-        for place in range(templates.starts[k], templates.starts[k + 1]):
-            value = value_at(columns, templates, place, here)
-            features.values[row, place - templates.starts[k]] = value
-    return row
+    return finished(h)
+
+
+@inlined
+def describe_joined(row, k, templates, columns, features, here):
+    """Write down what a new feature is made of."""
+    features.numbers[row] = k
+    for place in range(templates.starts[k], templates.starts[k + 1]):
+        value = value_at(columns, templates, place, here)
+        features.values[row, place - templates.starts[k]] = value
 
 
 @compiled

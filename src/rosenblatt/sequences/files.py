@@ -30,6 +30,7 @@ from .learning import Tagged
 
 IN_MEMORY = 1 << 28  # bytes of a file whose sentences are kept for further epochs
 PIECE = 1 << 25  # bytes of others that are read at once
+TO_TAG = 1 << 22  # bytes that are tagged at once
 
 
 def columns_named(layout: Layout) -> tuple[str, ...]:
@@ -160,7 +161,7 @@ def pieces_for(
     """A file to tag, piece by piece."""
     layout, tokens = layout_for(tagger, path, kind), 0
     source = Source(path, layout.encoding)
-    for piece in read_pieces(source, layout.format, PIECE):
+    for piece in read_pieces(source, layout.format, TO_TAG):
         file = read_tagged(piece, layout, tagger.columns_, with_tags)
         tokens += file.sentences.n_tokens
         yield file

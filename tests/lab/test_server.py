@@ -1,7 +1,9 @@
 """The command and its server."""
 
+import signal
 import subprocess
 import sys
+import time
 
 import pytest
 
@@ -82,3 +84,21 @@ def test_others_are_let_in_with_a_token_only(tmp_path):
 def test_others_need_a_token():
     with pytest.raises(ValueError, match=r"Others can reach 0\.0\.0\.0; a token is needed"):
         server.serve(state.State(), browser=False, host="0.0.0.0")
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_wakes_a_server_that_sleeps(number):
+    """It does not wait for the clock that would end the process whatever it does."""
+    script = (
+        "import os, sys; from rosenblatt.lab import server, state; server.SOON = 60;"
+        "server.serve(state.State(), server.free_port(0), browser=False)"
+    )
+    process = subprocess.Popen([sys.executable, "-u", "-c", script], stdout=subprocess.PIPE)
+    try:
+        next(process.stdout)
+        time.sleep(0.5)  # until it waits for visitors
+        process.send_signal(number)
+        assert "closed" in process.communicate(timeout=30)[0].decode()
+    finally:
+        process.kill()
+    assert process.returncode == 0

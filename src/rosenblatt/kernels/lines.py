@@ -163,7 +163,7 @@ def svmlight_label(i, labelled):
     return label, end, 0
 
 
-@inlined
+@helper
 def svmlight_labels(i, labels, k):
     """Write the labels from i on to the places from k on; where both end, and an error."""
     _, end = digits(i, NOTHING)
@@ -279,7 +279,7 @@ def vowpal_wabbit(buffer, stop, cursor, labels, label_starts, weights, rows, gro
     return stopped(base, line, i, (row, k, lines, ignored), error)
 
 
-@inlined
+@helper
 def vw_labels(i, labels, k):
     """Write the labels from i on to the places from k on; where the rest begins, and an error."""
     end = i

@@ -132,9 +132,10 @@ def serve(
 
 
 def end(server: Any) -> None:
-    """Leave the server's loop, and if that takes long the process."""
-    print("\nThe lab is closed.", flush=True)
+    """Leave the server's loop, and if that takes long the process, whatever printing does."""
     late = threading.Timer(SOON, os._exit, [0])
     late.daemon = True
     late.start()
-    server.io_loop.add_callback(server.io_loop.stop)
+    loop = server.io_loop.asyncio_loop
+    loop.call_soon_threadsafe(loop.stop)  # else it would sleep on until something happens
+    print("\nThe lab is closed.", flush=True)

@@ -210,9 +210,10 @@ class FirstIndexError(ParameterError):
 
 def with_label_sets(recipe: FeatureRecipe, head: bytes, options: ReaderOptions) -> FeatureRecipe:
     """A recipe for lines that may have several labels, if one does or that is stated."""
-    if recipe.labels_separator is None and options.new and SEVERAL_LABELS.search(head):
-        return replace(recipe, labels_separator=",")
-    return recipe
+    if recipe.labels_separator is not None or not options.new or b"," not in head:
+        return recipe
+    several = SEVERAL_LABELS.search(head) is not None
+    return replace(recipe, labels_separator=",") if several else recipe
 
 
 def has_index_0(head: bytes) -> bool:

@@ -396,6 +396,11 @@ def test_a_network_grows_unit_by_unit_beside_the_plane(page):
     assert not page.driver.find_element("id", "beside_a").is_displayed()
 
 
+def test_the_cursor_of_the_chart_follows_the_longer_run(page):
+    page.open("data=xor&form=network&compare=on&b.form=lifted&t=4")
+    assert page.js("return Bokeh.documents[0].get_model_by_name('cursor').location") == 4
+
+
 def test_a_third_feature_is_turned_in_space(page):
     from selenium.webdriver import ActionChains
 

@@ -177,7 +177,7 @@ function show(moment) {
   lab.moment = Math.max(0, Math.min(moment, lab.last));
   $("scrub").value = lab.moment;
   $("moment").textContent = `${grouped(lab.moment)} of ${grouped(lab.last)}`;
-  model("cursor").location = moment_of(sides[0], lab.runs[0]).k;
+  model("cursor").location = Math.max(...sides.map((side, i) => (lab.runs[i] ? moment_of(side, lab.runs[i]).k : 0)));
   sides.forEach((side, i) => lab.runs[i] && draw(side, lab.runs[i]));
   share();
 }

@@ -815,9 +815,10 @@ class MixedPerceptron(Perceptron):
                 tried.append([state for run in runs for state in run.tried])
                 break
             shares = np.ones(len(runs)) if self.mix == "uniform" else np.array(mistakes, float)
-            shares /= shares.sum()
-            weights = sum(share * run.weights for share, run in zip(shares, runs, strict=True))
-            bias = sum(share * run.bias for share, run in zip(shares, runs, strict=True))
+            pairs = list(zip(shares, runs, strict=True))  # moves are mixed, which decides ties alike
+            moves = sum(share * (run.weights - weights) for share, run in pairs)
+            moves_of_bias = sum(share * (run.bias - bias) for share, run in pairs)
+            weights, bias = weights + moves / shares.sum(), bias + moves_of_bias / shares.sum()
             tried.append([state for run in runs for state in run.tried])
         return self.mean_of(tried, len(parts)) if self.solution == "average" else (weights, bias)
 

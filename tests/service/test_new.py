@@ -80,8 +80,6 @@ def test_a_service_from_nothing(serve, tmp_path):
         "big,small",
         "--label",
         "kind",
-        "--rule",
-        "arow",
         "--features",
         "size,colour:category,note:text",
         "--bits",
@@ -97,6 +95,7 @@ def test_a_service_from_nothing(serve, tmp_path):
     assert again.stop()[1].count("\n") == 1
     assert sequence_in(path) == 51
     assert path.read_bytes() == replayed(path)
+    assert load_model(path).estimator == "AROW"  # what suits one pass
 
 
 @pytest.mark.parametrize(

@@ -126,7 +126,7 @@ class NewOptions(RuleOptions):
         own["solution"] = self.solution and self.solution.value
         given = {name: value for name, value in own.items() if value is not None}
         labels, features = self.new.split(","), self.features.split(",")
-        rule = "perceptron" if self.rule is None else str(self.rule.value)
+        rule = None if self.rule is None else str(self.rule.value)
         return new_model(labels, features, rule=rule, **given, **self.of_rule())
 
     def of_rule(self) -> dict[str, Any]:

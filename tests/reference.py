@@ -815,7 +815,7 @@ class MixedPerceptron(Perceptron):
                 tried.append([state for run in runs for state in run.tried])
                 break
             shares = np.ones(len(runs)) if self.mix == "uniform" else np.array(mistakes, float)
-            pairs = list(zip(shares, runs, strict=True))  # moves are mixed, which decides ties alike
+            pairs = list(zip(shares, runs, strict=True))  # of moves, so that ties fall alike
             moves = sum(share * (run.weights - weights) for share, run in pairs)
             moves_of_bias = sum(share * (run.bias - bias) for share, run in pairs)
             weights, bias = weights + moves / shares.sum(), bias + moves_of_bias / shares.sum()

@@ -231,7 +231,8 @@ class VowpalWabbitParser(LineParser):
     def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
         if recipe.text:
             raise ValueError("Vowpal Wabbit's text has no columns: put words into a namespace.")
-        head = source.head(SAMPLE if options.new else len(BOM))
+        look = options.new and source.rereadable  # a pipe is not waited for
+        head = source.head(SAMPLE if look else len(BOM))
         self.skip = len(BOM) * head.startswith(BOM)
         bits = recipe.bits or OTHER_BITS
         made = recipe_for(recipe, "vw", source.name, bits=bits)

@@ -203,7 +203,7 @@ def test_train_reads_one_pass_as_a_stream(write, kind):
     assert_same(model, fitted)
     assert len(tallies) > 3
     assert [tally.rows for tally in tallies] == sorted({tally.rows for tally in tallies})
-    assert tallies[-1] == (200, path.stat().st_size, fitted.n_mistakes_)
+    assert tallies[-1] == (200, path.stat().st_size, fitted.n_mistakes_, 1)
     assert [(epoch.epoch, epoch.mistakes) for epoch in epochs] == [(1, fitted.n_mistakes_)]
 
 
@@ -910,7 +910,7 @@ def test_the_bias_moves_by_a_tenth_of_the_squared_length_of_rows(tmp_path, size)
     assert files.train(read(path), without).states[0].bias[0] == 0
     stated = FileTraining(parameters_for_files(intercept_step=0.7))
     assert files.train(read(path), stated).facts["intercept_step"] == 0.7
-    with pytest.raises(ValueError, match="intercept_step must be a number from 0 up or None"):
+    with pytest.raises(ValueError, match="intercept_step must be a number from 0 up; got"):
         files.train(read(path), FileTraining(parameters_for_files(intercept_step="radius")))
 
 

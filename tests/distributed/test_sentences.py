@@ -80,7 +80,7 @@ def test_refusals(two):
         fit(SequencePerceptron(), bags(X, y, 2)[0], bags(X, y, 3)[1], client=two)
     with pytest.raises(TypeError, match="X, y, client, patience and report only"):
         fit(SequencePerceptron(), *bags(X, y, 2), client=two, classes=["A"])
-    with pytest.raises(ValueError, match=r"Partition 0: X\[0\] has \d tokens and y\[0\]"):
+    with pytest.raises(ValueError, match=r"Partition [01]: X\[0\] has \d tokens and y\[0\]"):
         fit(SequencePerceptron(), *bags(X, [[]] * len(y), 2), client=two)
     with pytest.raises(ValueError, match="dask bags of them and of their tags, or files"):
         fit(SequencePerceptron(), X, y, client=two)

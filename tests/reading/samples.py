@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 import pyarrow as pa
 
+from rosenblatt.labels import LabelSets
 from rosenblatt.reading import reader
 
 from ..reference import hash_bytes, mix_bits
@@ -39,6 +40,13 @@ PEOPLE = "age,colour,text,y\n" + "".join(
 TINY = {"data.svm": SVMLIGHT, "data.vw": VW, "data.csv": NUMBERS.encode(), "p.csv": PEOPLE.encode()}
 
 
+def labels_in(batch, count):
+    """The labels of a batch as a list: of values, of sets, or of nothing."""
+    if batch.labels is None:
+        return [None] * count
+    return list(batch.labels) if isinstance(batch.labels, LabelSets) else batch.labels.tolist()
+
+
 def whole(reader):
     """All labels, weights and rows (as lists of column and value, or of values)."""
     labels, weights, rows = [], [], []
@@ -58,7 +66,7 @@ def whole(reader):
             part = [pairs[i:j] for i, j in itertools.pairwise(starts.tolist())]
         assert len(part) > 0
         rows += part
-        labels += [None] * len(part) if batch.labels is None else batch.labels.tolist()
+        labels += labels_in(batch, len(part))
         weights += [] if batch.weights is None else batch.weights.tolist()
     return labels, weights, rows
 

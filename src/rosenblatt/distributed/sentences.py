@@ -267,7 +267,11 @@ class MixedState:
         return "separated" if clean else ""
 
     def mix(self, parts: list[Moves]) -> None:
-        """Move to the mean of what partitions learnt, as ``mix_into`` of mixing.py does."""
+        """Move to the mean of what partitions learnt.
+
+        It is what ``mix_into`` of mixing.py does with all partitions alike, but that here every
+        epoch counts the same in the average.
+        """
         moved = total([part.weights for part in parts])
         epochs = [epoch for part in parts for epoch in part.epochs]
         self.seen += sum(epoch.rows for epoch in epochs)

@@ -1,6 +1,6 @@
 """What the labels of a file mean: class numbers, weights of rows, and which rows are held out."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -53,22 +53,34 @@ class Coder(NamedTuple):
         codes = codes_of(tidy(sets.values), self.classes, first_row + 1, rows=sets.rows)
         return sets.indicator(codes, len(self.classes))
 
-    def score(self, learner: Learner, batches: Iterable[Batch], calibrate: bool = False) -> Score:
-        """How many of the rows held out a model gets wrong; on these it may be calibrated, too."""
-        result, row, kept = Score(), 0, list[tuple[Array, Array]]()
+    def judged(self, learner: Learner, batches: Iterable[Batch]) -> Iterator[tuple[Array, Array]]:
+        """The scores of the rows held out and the numbers of their labels, batch by batch."""
+        row, count = 0, 0
         for batch in batches:
             codes = self.codes(batch, row)
             held = held_out(row, len(codes), self.holdout, self.seed)
-            scores = learner.scores(batch.rows, batch.width)[held]
-            codes_held = codes[held]
-            if calibrate and result.rows < MOST_CALIBRATING:
-                kept.append((scores, codes_held))
-            result.compare(learner.choose(scores), codes_held)
-            row += len(codes)
-        if not result.rows:
+            yield learner.scores(batch.rows, batch.width)[held], codes[held]
+            row, count = row + len(codes), count + int(np.count_nonzero(held))
+        if not count:
             raise ParameterError(
                 "{holdout} held no row out; take a larger share.", holdout=self.holdout
             )
+
+    def accuracies(self, learner: Learner, batches: Iterable[Batch]) -> list[float]:
+        """The share of the rows held out that each problem of a model gets right."""
+        right, count = np.zeros(len(learner.states)), 0
+        for scores, codes in self.judged(learner, batches):
+            right += learner.right(scores, codes).sum(axis=0)
+            count += len(codes)
+        return [float(each) for each in right / count]
+
+    def score(self, learner: Learner, batches: Iterable[Batch], calibrate: bool = False) -> Score:
+        """How many of the rows held out a model gets wrong; on these it may be calibrated, too."""
+        result, kept = Score(), list[tuple[Array, Array]]()
+        for scores, codes in self.judged(learner, batches):
+            if calibrate and result.rows < MOST_CALIBRATING:
+                kept.append((scores, codes))
+            result.compare(learner.choose(scores), codes)
         if calibrate:
             scores, codes = map(np.concatenate, zip(*kept, strict=True))
             learner.calibration = calibrated(scores, codes, len(self.classes))

@@ -25,10 +25,9 @@ from .rows import Array, matrix_of, n_rows, overflow
 from .storage.file import save_model
 from .storage.model import Model
 from .training.history import Epoch
-from .training.problems import apart
 from .training.rules import RULES, rule_for
 from .training.run import Run
-from .training.tasks import PredictedTask
+from .training.tasks import Part, PredictedTask
 
 IN_MEMORY = 2**30  # bytes of a file that is parsed once and kept for further epochs
 MOST_IN_MEMORY = 2**31  # bytes of rows; a small file may become many
@@ -215,6 +214,12 @@ class FileTraining:
                     f"The run began with {{{name}?}} = {before[name]}, not {value}; resume it with "
                     "the same options."
                 )
+        left = self.begun.checkpoint
+        if left is not None and len(left.problems) != len(self.begun.states):
+            raise ValueError(
+                "The run was begun by version 0.2, which did not save the epochs of each label; "
+                "begin it anew."
+            )
         recipe = self.begun.features.get("recipe")
         if not isinstance(recipe, dict) or not reader.resumes(recipe):
             raise ValueError("The run began with other features; resume it with the same options.")
@@ -324,11 +329,12 @@ def train_in_memory(
     rows = coder.rows(batch, 0)
     refuse_no_rows(len(rows.everything))
     learner = learner_of(coder, batch, training)
-    task = learner.joint_task(rows)
-    run = run_of(learner, lambda: [task], training)
+    part = learner.part(rows)
+    run = run_of(learner, lambda: [part], training)
     if training.options.holdout and training.parameters["early_stopping"]:
         run.validate = validator(coder, learner, [batch])
-    if len(run.mistaken) and len(run.mistaken) <= int(rows.everything.max()):
+    flags = [len(problem.mistaken) for problem in run.problems if len(problem.mistaken)]
+    if flags and min(flags) <= int(rows.everything.max()):
         raise ValueError("The model to resume was trained on fewer rows; begin anew.")
     position = Position(len(coder.classes), file_rows=n_rows(batch.rows))
     position.count(rows.codes)
@@ -339,9 +345,7 @@ def train_in_memory(
         keep.checkpoint()
 
     run.after_epoch = after_epoch
-    run.train()
-    learner.states = apart(run.outcome)
-    learner.close(rows)
+    learner.states = run.train().outcomes
     return keep.model(keep.tested([batch]))
 
 
@@ -374,18 +378,20 @@ def learn_stream(reader: Reader, batches: Peeked, coder: Coder, training: FileTr
     learner = learner_of(coder, batches.first, training)
     position = Position(len(coder.classes))
 
-    def parts() -> Iterator[Any]:
+    def parts() -> Iterator[Part]:
         position.row, position.of_class = 0, [0] * len(coder.classes)
         told = run.epoch == 1 and training.options.progress_every > 0
         for batch in windows(batches, training.options.window):
             position.bytes_read = batch.bytes_read
             rows = coder.rows(batch, position.row)
             position.count(rows.codes)
-            task = learner.joint_task(rows)
-            predicted = PredictedTask(task, learner.choose, progress.add) if told else None
-            yield predicted or task
-            if predicted is not None:
-                predicted.finish(run.state)
+            part = learner.part(rows)
+            if not told:
+                yield part
+            else:
+                predicted = PredictedTask(learner.task(rows), learner.choose, progress.add)
+                yield Part.of(predicted)
+                predicted.finish(learner.states[0])
             position.row += n_rows(batch.rows)
         if told:
             progress.close()
@@ -402,15 +408,14 @@ def learn_stream(reader: Reader, batches: Peeked, coder: Coder, training: FileTr
     keep = Kept(training, coder, learner, run, reader, lambda: reader.names, position)
 
     def after_part(run: Run) -> None:
-        count, each = run.count, len(learner.states)
+        count, each = run.count, len(run.active)
         if run.epoch > 1 or not training.options.progress_every:
-            done = count.n_rows // each, position.bytes_read, count.errors, each
+            done = count.rows // each, position.bytes_read, count.errors, each
             training.listener.batch(Tally(*done))
         keep.checkpoint()
 
     run.after_part, run.after_epoch = after_part, training.listener.epoch
-    run.train()
-    learner.states = apart(run.outcome)
+    learner.states = run.train().outcomes
     refuse_no_rows(learner.states[0].seen)
     return keep.model(keep.tested(batches))
 
@@ -450,7 +455,6 @@ def learner_of(coder: Coder, first: Batch, training: FileTraining) -> Learner:
         learner = new_learner(coder.classes, first, training)
     if len(learner.states) > 1:
         training.check("problems")
-    training.listener.multilabel = learner.multilabel
     return learner
 
 
@@ -485,21 +489,22 @@ def run_of(learner: Learner, parts: Callable[[], Iterable[Any]], training: FileT
     """The training of a model, ready to start or to go on."""
     given, begun = training.parameters, training.begun
     how = {"order": given["order"], "seed": given["random_state"]}
-    run = learner.run(parts, None, given["max_iter"], **how)
+    run = learner.run(parts, given["max_iter"], **how)
     if begun is not None and begun.checkpoint is not None:
-        run.history.epochs = list(begun.history)
         run.resume(begun.checkpoint)
     return run
 
 
-def validator(coder: Coder, learner: Learner, batches: Iterable[Batch]) -> Callable[[Any], float]:
-    """A function that tells how well a state does on the rows held out."""
+def validator(
+    coder: Coder, learner: Learner, batches: Iterable[Batch]
+) -> Callable[[list[int]], dict[int, float]]:
+    """A function that tells the accuracy of some problems on the rows held out."""
 
-    def quality(state: Any) -> float:
-        learner.states = apart(state)
-        return coder.score(learner, batches).quality
+    def accuracies(problems: list[int]) -> dict[int, float]:
+        found = coder.accuracies(learner, batches)
+        return {problem: found[problem] for problem in problems}
 
-    return quality
+    return accuracies
 
 
 def told(listener: Listener, keeps: bool = False) -> Callable[[Batch], None]:
@@ -534,7 +539,7 @@ class Kept(NamedTuple):
 
     def checkpoint(self) -> None:
         """Write the model so far, if it is time."""
-        if self.training.keeper is not None and not self.run.history.stop_reason:
+        if self.training.keeper is not None and not self.run.stop_reason:
             self.training.keeper.offer(self.unfinished)
 
     def tested(self, batches: Iterable[Batch]) -> Score | None:
@@ -545,7 +550,7 @@ class Kept(NamedTuple):
 
     def unfinished(self) -> Model:
         """The model so far, to go on from."""
-        self.learner.states = apart(self.run.state)
+        self.learner.states = [problem.state for problem in self.run.problems]
         return self.model(None)
 
     def model(self, tested: Score | None) -> Model:
@@ -555,8 +560,8 @@ class Kept(NamedTuple):
         if not np.isfinite(coef).all():
             raise overflow(coef.dtype)
         facts: dict[str, Any] = {
-            "stop_reason": run.history.stop_reason or "unfinished",
-            "rows": self.position.file_rows or self.run.count.n_rows,
+            "stop_reason": run.stop_reason or "unfinished",
+            "rows": self.position.file_rows or self.run.count.rows,
             "class_rows": self.position.of_class,
             "training": self.training.identity(),
             "plain": False,
@@ -571,7 +576,7 @@ class Kept(NamedTuple):
                 "format": reader.format,
                 "largest": named(coef, self.names()),
             }
-        checkpoint = None if run.history.stop_reason else run.checkpoint()
+        checkpoint = None if run.stop_reason else run.checkpoint()
         if checkpoint is not None and reader is not None:
             facts["batch_bytes"] = reader.options.batch_bytes  # its parts are batches
         weights, parameters = self.coder.of_class, self.training.parameters
@@ -581,7 +586,7 @@ class Kept(NamedTuple):
             pairs = zip(self.coder.classes.tolist(), weights.tolist(), strict=True)
             parameters = parameters | {"class_weight": dict(pairs)}
         learner.parameters = parameters
-        return learner.model(self.training.estimator, facts, run.history.epochs, checkpoint)
+        return learner.model(self.training.estimator, facts, run.epochs, checkpoint)
 
 
 # Whole files

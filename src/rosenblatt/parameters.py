@@ -526,12 +526,6 @@ CONFLICTS: tuple[Conflict, ...] = (
     ),
     Conflict(
         "problems",
-        lambda p: p["order"] in ("active", "first", "worst"),
-        "{order} goes by the mistakes of one problem, and there is one for each label; use "
-        '{order="each"}, "once" or "fixed".',
-    ),
-    Conflict(
-        "problems",
         lambda p: p["progress_every"] > 0,
         "{progress_every?} tells of one problem, and there is one for each label; leave it out.",
     ),

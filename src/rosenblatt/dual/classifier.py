@@ -477,7 +477,7 @@ class KernelPerceptron(OnlineClassifier):
 
     def _run(self, task: DualTask, order: str, max_iter: int) -> Run:
         """The training of a task, ready to start."""
-        return Run(lambda: [task], task.state, History(max_iter), order, task.seed)
+        return Run.single(task, task.state, History(max_iter), order=order, seed=task.seed)
 
     def _train(
         self, X: Any, codes: Array, weights: Array | None, order: str, max_iter: int
@@ -498,7 +498,7 @@ class KernelPerceptron(OnlineClassifier):
     def _take(self, task: DualTask, run: Run) -> None:
         """Take over what a run has come to."""
         self._state = task.finish()
-        self._set_history(run.history.epochs, run.history.stop_reason)
+        self._set_history(run.epochs, run.stop_reason)
 
     # Prediction
 

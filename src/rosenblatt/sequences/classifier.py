@@ -17,7 +17,8 @@ from ..progress import bar_of_epochs
 from ..rows import Array
 from ..storage.model import Model
 from ..training.history import Epoch, History
-from ..training.run import Run
+from ..training.run import Problem, Run
+from ..training.tasks import Part
 from .encoding import Dictionary
 from .explaining import TokenExplanation, best_paths, explanations
 from .formats import Layout
@@ -248,13 +249,11 @@ class SequencePerceptron(OnlineClassifier):
             assert learning is not None
             inside = learning.tags.inside(codes, read.starts)
             learning.count(read, inside)
-            history = History(1)
-            task = learning.task(read, inside)
-            Run(lambda: [task], learning.state, history).train()
+            run = Run.single(learning.task(read, inside), learning.state, History(1)).train()
             learning.forget_many()
             self.__dict__.pop("_weights", None)
             self.n_mistakes_, self._seen = learning.state.mistakes, learning.state.seen
-            self._set_history(history.epochs, "max_iter")  # a clean batch proves nothing
+            self._set_history(run.epochs, "max_iter")  # a clean batch proves nothing
         return self
 
     def _fit(
@@ -306,19 +305,21 @@ class SequencePerceptron(OnlineClassifier):
         validate: Any = None,
     ) -> None:
         """Train, and keep the weights that predict and what they are for."""
-        history = History(self.max_iter, self.n_iter_no_change)
-        run = Run(parts, learning.state, history, self.order, seed, validate=validate)
+        problem = Problem(learning.state, History(self.max_iter, self.n_iter_no_change))
+        run = Run(lambda: map(Part.of, parts()), [problem], self.order, seed)
+        if validate is not None:
+            run.validate = lambda _: {0: validate(problem.state)}
         run.after_epoch = self._after_epoch
         with bar_of_epochs(self.verbose) as tell:
             for _, learnt in run.updates():
                 if tell is not None:
-                    done = learnt.position / max(len(run.task.everything), 1)
-                    tell(run.epoch, done, f"{run.state.mistakes:,} updates")
-        kept: PathState = run.outcome
+                    done = learnt.position / max(len(run.part.everything), 1)
+                    tell(run.epoch, done, f"{problem.state.mistakes:,} updates")
+        kept: PathState = run.outcomes[0]
         self._weights = learning.finished(kept, for_good=True)
         self._learning = None
         self.n_mistakes_, self._seen = kept.mistakes, kept.seen
-        self._set_history(history.epochs, history.stop_reason)
+        self._set_history(run.epochs, run.stop_reason)
 
     def predict(self, X: Any) -> list[list[Any]]:
         """The tags of each sentence.

@@ -254,6 +254,7 @@ NETWORK: Mapping[str, Parameter] = {
     "max_iter": count(100),
     "early_stopping": anything(False),
     "validation_fraction": ANY_RULE["validation_fraction"],
+    "warm_start": anything(False),
     "random_state": anything(None),
     "verbose": anything(0),
 }

@@ -381,9 +381,7 @@ class KernelPerceptron(OnlineClassifier):
     def _model(self) -> Model:
         self._check_parameters()
         learner = replace(self._current(), features=self._feature_names())
-        return learner.to_model(
-            type(self).__name__, {"stop_reason": self.stop_reason_}, self.history_
-        )
+        return learner.to_model({"stop_reason": self.stop_reason_}, self.history_)
 
     @classmethod
     def _restored(cls, model: Model) -> Self:

@@ -403,7 +403,9 @@ def kernel_trace(points: Points, count: int, choices: Choices, view: View, tell:
     moments = moments_to_picture(made, len(kept.numbers))
     seen = updates.times + 1
     seen[-1:] = ends[-1].seen  # with the rows after the last update
-    scores = [after(learner, kept, moment, seen[moment - 1]).scores for moment in moments]
+    scores: list[Any] = [
+        after(learner, kept, moment, seen[moment - 1]).scores for moment in moments
+    ]
     pictures = pictured(moments, scores, points, view, tell)
     shown = snapshots(pictures.moments, made + 1)
     margins = last if choices["solution"] == "last" else pictures.margins[shown["snapshot"]]

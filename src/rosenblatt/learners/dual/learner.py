@@ -1,7 +1,7 @@
 """The kernel perceptron as a learner: kernel values, a state, and the parameters in use."""
 
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
@@ -11,10 +11,11 @@ from ...data.labels import rows_that_count
 from ...data.rows import Array
 from ...parameters import KERNEL, SIGN_OF_ZERO, ParameterError, check, check_ties, finite_number
 from ...storage.model import Model
-from ...training.history import Epoch, History
+from ...training.history import Checkpoint, Count, Epoch, History
 from ...training.rules import PERCEPTRON
 from ...training.run import Run
 from ...training.solutions import chosen
+from ..base import Use
 from .budget import SQUARED, BudgetedTask
 from .device import DeviceScorer, DeviceTask, lives_there, on_card, on_host
 from .forms import AllClasses, EachClass
@@ -23,6 +24,13 @@ from .state import DualState
 from .task import DualTask
 from .unbounded import GrowingTask
 
+REFUSALS = {
+    "stream": "A kernel perceptron learns from rows in memory; use partial_fit for batches.",
+    "resume": "A kernel perceptron learns in one go; use partial_fit to continue it.",
+    "mix": "A kernel perceptron cannot learn on a cluster: support rows cannot be averaged.",
+    "step": "A kernel perceptron learns in blocks of rows, so it cannot stop at each update.",
+    "add_class": "A kernel perceptron knows its classes from the first row on; train a new one.",
+}
 Progress = Callable[[int, float, str], None]
 """Receives the epoch, the share of it that is done, and a text."""
 
@@ -102,13 +110,23 @@ class DualLearner:
         learner.check_begun()
         return learner
 
+    @property
+    def estimator(self) -> str:
+        """The name of the estimator that a model of this learner becomes."""
+        return "KernelPerceptron"
+
     def to_model(
-        self, estimator: str, facts: Mapping[str, Any], history: list[Epoch] | None = None
+        self,
+        facts: Mapping[str, Any],
+        history: Sequence[Epoch] = (),
+        checkpoint: Checkpoint | None = None,
     ) -> Model:
-        """All that a model file holds."""
-        refusal = self.refusal("save")
-        if refusal:
-            raise ValueError(refusal)
+        """Build the model to save."""
+        if callable(self.parameters["kernel"]):
+            raise ValueError(
+                "A model file holds numbers and no code, so a kernel function cannot be saved; use "
+                'a kernel by name or "precomputed".'
+            )
         self.check_begun()
         own = {
             "intercept_step": self.intercept_step,
@@ -116,21 +134,20 @@ class DualLearner:
             "together": self.together,
             "width": self.width,
         }
-        kept = dict(self.parameters), self.classes, [self.state], self.features
-        return Model(estimator, *kept, own | dict(facts), history or [])
+        return Model(
+            estimator=self.estimator,
+            parameters=dict(self.parameters),
+            classes=self.classes,
+            states=[self.state],
+            features=self.features,
+            facts=own | dict(facts),
+            history=history,
+            checkpoint=checkpoint,
+        )
 
-    def refusal(self, use: str) -> str:
-        """Why it cannot be used in a way, or "" if it can."""
-        if use == "save" and callable(self.parameters["kernel"]):
-            return (
-                "A model file holds numbers and no code, so a kernel function cannot be saved; use "
-                'a kernel by name or "precomputed".'
-            )
-        if use == "mix":
-            return "A kernel perceptron cannot learn on a cluster: support rows cannot be averaged."
-        if use == "stream":
-            return "A kernel perceptron learns from rows in memory; use partial_fit for batches."
-        return ""
+    def refusal(self, use: Use) -> str:
+        """Return why the learner cannot be used so, as a sentence; "" if it can."""
+        return REFUSALS.get(use, "")
 
     @property
     def together(self) -> bool:
@@ -200,7 +217,7 @@ class DualLearner:
         return BudgetedTask(**given, budget=budget, policy_name=policy)
 
     def start(self, examples: DualExamples, order: str, epochs: int, seed: int) -> Run:
-        """A run to step through; its state is current after ``close``."""
+        """A run to step through, block by block."""
         task = self.task(examples, seed)
         return Run(lambda: [task], task.state, History(epochs), order, seed)
 
@@ -213,21 +230,38 @@ class DualLearner:
         progress: Progress | None = None,
     ) -> History:
         """Train from the state as it is; after an error the model is what it was."""
-        card = on_card() if self.runs_on_gpu(examples.X) else nullcontext()
-        with card, np.errstate(over="ignore", invalid="ignore"):
-            run = self.start(examples, order, epochs, seed)
+        with self.training(examples, order, epochs, seed) as run:
             for _, learnt in run.updates():
                 task: Any = run.task
                 if progress is not None:
                     text = f"{task.state.mistakes:,} mistakes, {task.size:,} support rows"
                     progress(run.epoch, learnt.position / max(len(task.everything), 1), text)
-            state = task.finish()
-        self.state = replace(state, given=state.given + examples.X.shape[0])
         return run.history
 
-    def learn(self, examples: DualExamples, seed: int = 0) -> History:
-        """Learn from a batch once, in its order; after an error the model is what it was."""
-        return self.fit(examples, "fixed", 1, seed)
+    @contextmanager
+    def training(self, examples: DualExamples, order: str, epochs: int, seed: int) -> Iterator[Run]:
+        """A run whose state is kept when it ends without an error."""
+        card = on_card() if self.runs_on_gpu(examples.X) else nullcontext()
+        with card, np.errstate(over="ignore", invalid="ignore"):
+            run = self.start(examples, order, epochs, seed)
+            yield run
+            task: Any = run.task
+            state = task.finish()
+        self.state = replace(state, given=state.given + examples.X.shape[0])
+
+    def learn(self, examples: DualExamples, wrong: Array | None = None) -> Count:
+        """Learn from examples once, in their order; after an error nothing has changed.
+
+        ``wrong``, one flag per example, is set where the prediction before learning was wrong.
+        """
+        count = Count()
+        with self.training(examples, "fixed", epochs=1, seed=0) as run:
+            for order, learnt in run.updates():
+                count.tally(learnt)
+                if wrong is not None:
+                    mistaken = learnt.updates["margin"] <= 0
+                    wrong[order[learnt.updates["position"][mistaken]]] = True
+        return count
 
     # Predicting
 
@@ -316,8 +350,15 @@ class DualLearner:
         return chosen(scores, self.parameters["ties"])
 
     def predictor(self) -> Self:
-        """A copy that learning does not change: states are replaced, not changed in place."""
+        """Return a copy that predicts the same and that learning does not change.
+
+        Learning replaces the state and never changes it in place.
+        """
         return replace(self)
+
+    def with_class(self, label: Any) -> Self:
+        """Refuse one label more."""
+        raise ValueError(self.refusal("add_class"))
 
 
 def is_joint(parameters: Mapping[str, Any], classes: Array) -> bool:

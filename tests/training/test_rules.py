@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 from numba import njit
 from sklearn.base import clone
@@ -22,7 +21,7 @@ from rosenblatt.data.rows import rows_of
 from rosenblatt.estimators.steps import follow
 from rosenblatt.kernels.algebra import add, best_other, column, dot, move, score, span, squared_norm
 from rosenblatt.learners.linear import Learner, TrainingRows
-from rosenblatt.parameters import LINEAR, ParameterError, above_0
+from rosenblatt.parameters import LINEAR, ParameterError, positive
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.storage.registry import ESTIMATORS
 from rosenblatt.training.rules import (
@@ -132,7 +131,7 @@ PASSIVE = UpdateRule(
 
 class PassiveAggressive(Perceptron):
     _rule = PASSIVE
-    _parameters = LINEAR | {"C": above_0(1.0)}
+    _parameters = LINEAR | {"C": positive(1.0)}
 
     def __init__(self, *, C=1.0, **parameters):
         super().__init__(**parameters)

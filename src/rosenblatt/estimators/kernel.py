@@ -28,7 +28,14 @@ from ..learners.dual.gram import ROWS_AT_ONCE, Gram, gamma_of, parts, scores_ove
 from ..learners.dual.state import DualState
 from ..learners.dual.task import DualTask
 from ..learners.dual.unbounded import GrowingTask
-from ..parameters import KERNEL, SIGN_OF_ZERO, ParameterError, check, check_ties, finite_number
+from ..parameters import (
+    KERNEL,
+    SIGN_OF_ZERO,
+    ParameterError,
+    check_parameters,
+    check_ties,
+    finite_number,
+)
 from ..storage.model import Model
 from ..training.history import History
 from ..training.report import bar_of_epochs
@@ -508,7 +515,7 @@ class KernelPerceptron(OnlineClassifier):
         self._check_parameters()
         if self._policy is not None:  # whatever is set now
             begun = {"budget": 1, "budget_policy": self._policy, "normalize": False}
-            check(self._values() | begun, KERNEL)
+            check_parameters(self._values() | begun, KERNEL)
         if self.normalize:
             self._check_history()
             return self._state.normalised(self.solution == "average", self._together)

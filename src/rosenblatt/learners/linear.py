@@ -13,7 +13,15 @@ from ..data.labels import has_class, rows_that_count
 from ..data.rows import Array, known_columns, matrix_of, n_rows, read_only
 from ..kernels.algebra import Rows
 from ..kernels.linear import Examples
-from ..parameters import FAMILY, LINEAR, SIGN_OF_ZERO, ParameterError, check_ties, defaults
+from ..parameters import (
+    LINEAR,
+    RULE_NAMES,
+    RULE_TABLE,
+    SIGN_OF_ZERO,
+    ParameterError,
+    check_ties,
+    defaults,
+)
 from ..storage.model import Model
 from ..training.calibration import Calibration
 from ..training.history import Checkpoint, Count, Epoch, History
@@ -152,7 +160,8 @@ class Learner:
     @classmethod
     def of(cls, model: Model) -> "Learner":
         """The learner that a model file holds; parameters that it does not know are as usual."""
-        usual = defaults(dict(FAMILY.values()).get(model.estimator, LINEAR))
+        rule = RULE_NAMES.get(model.estimator)
+        usual = defaults(LINEAR if rule is None else RULE_TABLE[rule].parameters)
         step = model.facts.get("intercept_step", 1.0)
         learner = cls(usual | model.parameters, model.classes, model.states, step, model.features)
         learner.multilabel = model.is_multilabel

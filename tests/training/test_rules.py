@@ -21,7 +21,7 @@ from rosenblatt.data.rows import rows_of
 from rosenblatt.estimators.steps import follow
 from rosenblatt.kernels.algebra import add, best_other, column, dot, move, score, span, squared_norm
 from rosenblatt.learners.linear import LinearLearner, TrainingRows
-from rosenblatt.parameters import LINEAR, ParameterError, positive
+from rosenblatt.parameters import LINEAR, RULE_TABLE, ParameterError, RuleEntry, positive
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.storage.registry import ESTIMATORS
 from rosenblatt.training.rules import (
@@ -223,6 +223,7 @@ def _registered():
     with pytest.MonkeyPatch.context() as patch:
         for kind in (PassiveAggressive, Forgetful):
             patch.setitem(RULES, kind._rule.name, kind._rule)
+            patch.setitem(RULE_TABLE, kind._rule.name, RuleEntry(kind.__name__, own={}))
             states = "rosenblatt.training.solutions:SOLUTIONS"
             patch.setitem(ESTIMATORS, kind.__name__, (__name__, states))
         yield

@@ -9,7 +9,14 @@ import numpy as np
 
 from ...data.labels import rows_that_count
 from ...data.rows import Array
-from ...parameters import KERNEL, SIGN_OF_ZERO, ParameterError, check, check_ties, finite_number
+from ...parameters import (
+    KERNEL,
+    SIGN_OF_ZERO,
+    ParameterError,
+    check_parameters,
+    check_ties,
+    finite_number,
+)
 from ...storage.model import Model
 from ...training.history import Checkpoint, Count, Epoch, History
 from ...training.rules import PERCEPTRON
@@ -273,10 +280,10 @@ class DualLearner:
     def coefficients(self) -> tuple[Array, Array]:
         """The coefficients and biases to predict with, one line per output."""
         given, average = self.parameters, self.parameters["solution"] == "average"
-        check(given, KERNEL)
+        check_parameters(given, KERNEL)
         if self.begun["policy"] is not None:  # whatever is set now
             begun = {"budget": 1, "budget_policy": self.begun["policy"], "normalize": False}
-            check(dict(given) | begun, KERNEL)
+            check_parameters(dict(given) | begun, KERNEL)
         if given["normalize"]:
             self.require_updates()
             return self.state.normalised(average, self.together)
@@ -337,7 +344,7 @@ class DualLearner:
 
     def check_votes(self) -> None:
         """Refuse to vote with parameters or a state that cannot."""
-        check(self.parameters, KERNEL)
+        check_parameters(self.parameters, KERNEL)
         self.require_updates()
 
     @property

@@ -88,7 +88,7 @@ def in_order(
         found, over = some_of(part.rest, use, location.tolerated)
         return part._replace(found=found, rest=None if over else part.rest)
 
-    with workers(threads, parser.source.leave, turns.close) as submit:
+    with workers(threads, parser.source.leave, turns) as submit:
         coming: deque[Callable[[], Any]] = deque()
         number = 0
         while True:
@@ -151,20 +151,33 @@ class Turns:
     """Hands out the pieces of a source, by number, to threads that may ask for them early."""
 
     def __init__(self, pieces: Generator[Piece]) -> None:
-        self.pieces, self.number, self.changed = pieces, 0, Condition()
+        self.pieces, self.number, self.stopped = pieces, 0, False
+        self.changed = Condition()
 
     def take(self, number: int) -> Piece | None:
-        """The piece of a number, or None after the last; those before it are taken or will be."""
+        """Wait for a piece's turn and cut it; None after the last piece and after ``stop``."""
         with self.changed:
-            self.changed.wait_for(lambda: self.number == number)
+            self.changed.wait_for(lambda: self.stopped or self.number == number)
+            if self.stopped:
+                return None
             try:
                 return next(self.pieces, None)
             finally:
                 self.number += 1
                 self.changed.notify_all()
 
+    def stop(self) -> None:
+        """Cut no more pieces, and release every thread that waits for its turn.
+
+        Whoever cancels a task must call this first: the turn of a cancelled task never comes, so
+        threads that have taken a later number would wait for ever.
+        """
+        with self.changed:
+            self.stopped = True
+            self.changed.notify_all()
+
     def close(self) -> None:
-        """Cut no more."""
+        """Close the source; no thread may be cutting."""
         self.pieces.close()
 
 
@@ -172,22 +185,24 @@ Submit = Callable[..., Callable[[], Any]]
 
 
 @contextmanager
-def workers(threads: int, leave: Callable[[], None], close: Callable[[], None]) -> Iterator[Submit]:
-    """Something that starts functions and gives what tells their results.
+def workers(threads: int, leave: Callable[[], None], turns: Turns) -> Iterator[Submit]:
+    """Give a function that starts tasks in threads and returns what waits for their results.
 
-    The threads are over when this is, whatever ends it: ``leave`` is called lest one waits for
-    bytes, and ``close`` when nobody works any more. One thread is the caller's own.
+    The threads have ended when the block has, whatever ends it. ``leave`` makes reads that wait for
+    bytes return, then the turns are stopped, tasks that have not begun are cancelled, and the
+    source is closed when no thread works any more. One thread is the caller's.
     """
     if threads == 1:
         try:
             yield lambda function, *given: lambda: function(*given)
         finally:
-            close()
+            turns.close()
         return
     with ThreadPoolExecutor(threads, "rosenblatt-reader") as pool:
         try:
             yield lambda function, *given: pool.submit(function, *given).result
         finally:
-            leave()
+            leave()  # before stop, which waits for the thread that is cutting
+            turns.stop()
             pool.shutdown(cancel_futures=True)
-            close()
+            turns.close()

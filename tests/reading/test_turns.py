@@ -4,6 +4,7 @@ A model of the protocol of ``reading/threads.py`` is explored over all interleav
 itself is run to many ends of file while threads switch as often as they can.
 """
 
+import os
 import subprocess
 import sys
 from typing import NamedTuple
@@ -12,8 +13,8 @@ import pytest
 
 QUEUED, TAKEN, WAITING, CUT, RETURNED, CANCELLED = range(6)  # what became of a task
 STOP, CANCEL, JOIN, END = "stop", "cancel", "join", "end"  # what the consumer does after reading
-ORDERLY = STOP, CANCEL, JOIN
-BEFORE = CANCEL, JOIN  # as it was: no thread was released before tasks were cancelled
+ORDERLY = STOP, JOIN
+CANCELLING = CANCEL, JOIN  # without releasing threads, as it was once
 
 
 class State(NamedTuple):
@@ -98,9 +99,23 @@ def test_no_interleaving_stands_still(threads):
     assert explored > 1000
 
 
-def test_the_model_finds_the_standstill_of_cancelling_without_stopping():
-    stuck, _ = standstills(BEFORE, pieces=1, threads=2, window=4, leaves_after=-1)
+def test_the_model_finds_the_standstill_of_cancelling_tasks():
+    stuck, _ = standstills(CANCELLING, pieces=1, threads=2, window=4, leaves_after=-1)
     assert any(CANCELLED in state.tasks and WAITING in state.tasks for state in stuck)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes of Unix")
+def test_a_program_that_leaves_a_pipe_ends():
+    script = (
+        "from rosenblatt import read\n"
+        "batches = iter(read('-', format='svmlight', threads=3, batch_bytes=300_000))\n"
+        "next(batches)"
+    )
+    run = subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE)
+    run.stdin.write(b"1 1:2 2:3\n" * 105_000)  # over 1 MB, which is looked at first
+    run.stdin.flush()  # nothing more comes, and the pipe stays open
+    assert run.wait(timeout=300) == 0
+    run.stdin.close()
 
 
 ENDS_OF_FILE = """

@@ -5,11 +5,13 @@ So nothing depends on how many threads there are, or on which is first.
 """
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager
-from threading import Condition
+from queue import SimpleQueue
+from threading import Condition, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .batches import Batch
@@ -167,11 +169,7 @@ class Turns:
                 self.changed.notify_all()
 
     def stop(self) -> None:
-        """Cut no more pieces, and release every thread that waits for its turn.
-
-        Whoever cancels a task must call this first: the turn of a cancelled task never comes, so
-        threads that have taken a later number would wait for ever.
-        """
+        """Cut no more pieces, and release every thread that waits for its turn."""
         with self.changed:
             self.stopped = True
             self.changed.notify_all()
@@ -185,24 +183,68 @@ Submit = Callable[..., Callable[[], Any]]
 
 
 @contextmanager
-def workers(threads: int, leave: Callable[[], None], turns: Turns) -> Iterator[Submit]:
+def workers(count: int, leave: Callable[[], None], turns: Turns) -> Iterator[Submit]:
     """Give a function that starts tasks in threads and returns what waits for their results.
 
-    The threads have ended when the block has, whatever ends it. ``leave`` makes reads that wait for
-    bytes return, then the turns are stopped, tasks that have not begun are cancelled, and the
+    The threads have ended when the block has, whatever ends it: ``leave`` makes reads that wait for
+    bytes return, the turns are stopped, so that tasks which have not begun return at once, and the
     source is closed when no thread works any more. One thread is the caller's.
     """
-    if threads == 1:
+    if count == 1:
         try:
             yield lambda function, *given: lambda: function(*given)
         finally:
             turns.close()
         return
-    with ThreadPoolExecutor(threads, "rosenblatt-reader") as pool:
-        try:
-            yield lambda function, *given: pool.submit(function, *given).result
-        finally:
+    threads = Threads(count)
+    try:
+        threads.start()
+        yield threads.submit
+    finally:
+        if not sys.is_finalizing():  # then daemons stand still, with any lock that they hold
             leave()  # before stop, which waits for the thread that is cutting
             turns.stop()
-            pool.shutdown(cancel_futures=True)
+            threads.join()
             turns.close()
+
+
+class Threads:
+    """A few threads that run tasks in the order in which they are submitted.
+
+    They are daemons, unlike those of ``ThreadPoolExecutor``, for which a program waits when it
+    ends: one that leaves a pipe in the middle need not wait for whoever writes to it.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.tasks: SimpleQueue[tuple[Future[Any], Callable[..., Any], Any] | None] = SimpleQueue()
+        name = "rosenblatt-reader"
+        self.threads = [Thread(target=self.work, name=name, daemon=True) for _ in range(count)]
+
+    def start(self) -> None:
+        """Start all threads."""
+        for thread in self.threads:
+            thread.start()
+
+    def submit(self, function: Callable[..., Result], *given: Any) -> Callable[[], Result]:
+        """Queue a task; what is returned waits for its result."""
+        future: Future[Result] = Future()
+        self.tasks.put((future, function, given))
+        return future.result
+
+    def work(self) -> None:
+        """Run tasks until there are no more."""
+        while (task := self.tasks.get()) is not None:
+            future, function, given = task
+            try:
+                future.set_result(function(*given))
+            except BaseException as error:  # raised where the result is waited for
+                future.set_exception(error)
+            del task, future, function, given  # large rows are not kept while this waits
+
+    def join(self) -> None:
+        """Wait until all tasks are done and the threads have ended."""
+        for _ in self.threads:
+            self.tasks.put(None)
+        for thread in self.threads:
+            if thread.ident is not None:  # it could be started
+                thread.join()

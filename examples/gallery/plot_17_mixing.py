@@ -11,6 +11,7 @@ import dask.array as da
 import numpy as np
 from distributed import Client
 from matplotlib import pyplot as plt
+from matplotlib.ticker import PercentFormatter
 
 from rosenblatt import AROW, Perceptron
 from rosenblatt import cluster as many
@@ -43,7 +44,7 @@ for name, (rule, solution) in ways.items():
         print(f"{label:26}", " ".join(f"{error:.1%}" for error in errors))
 axis.set_xscale("log", base=2)
 axis.set_xticks(epochs, epochs)
-axis.yaxis.set_major_formatter("{x:.0%}")
+axis.yaxis.set_major_formatter(PercentFormatter(1))
 axis.set(xlabel="epochs", ylabel="unseen rows wrong")
 axis.legend(frameon=False)
 

@@ -50,9 +50,7 @@ def moves(state, pieces, threads, window, leaves_after, steps):
     elif step == CANCEL and state.queue:  # one by one: a thread may take a task between two
         number, *rest = state.queue
         yield state.with_task(number, CANCELLED, queue=tuple(rest))
-    elif step == CANCEL:
-        yield state._replace(phase=state.phase + 1)
-    elif step == JOIN and all(task in (RETURNED, CANCELLED) for task in state.tasks):
+    elif step != END and (step == CANCEL or set(state.tasks) <= {RETURNED, CANCELLED}):
         yield state._replace(phase=state.phase + 1)
 
 

@@ -237,14 +237,14 @@ def test_old_examples_are_forgotten(model):
     learning.stop()
 
 
-class Disaster(Exception):
+class DisasterError(Exception):
     """A mistake in the code."""
 
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_every_job_has_an_outcome_when_the_thread_fails(learning):
     def fail(texts):
-        raise Disaster
+        raise DisasterError
 
     learning.log.append = fail
     held, release = threading.Event(), threading.Event()

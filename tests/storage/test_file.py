@@ -264,7 +264,11 @@ def test_this_release_has_its_models():
     }
 
 
-@pytest.mark.parametrize("kept", sorted(MODELS.iterdir()), ids=lambda kept: kept.stem)
+@pytest.mark.parametrize(
+    "kept",
+    sorted(kept for kept in MODELS.iterdir() if "tagger" not in kept.stem),  # learners/sequence
+    ids=lambda kept: kept.stem,
+)
 def test_a_model_of_any_release_answers_and_learns_as_it_did(kept):
     perceptron = rosenblatt.load(kept)
     if kept.stem in SCORES:

@@ -119,9 +119,9 @@ class Cluster:
         Fetching waits, too: the workers that hold results may be lost after the tasks are done.
         """
         self.wait(futures)
-        fetching = run_coroutine_threadsafe(
-            self.client.gather(futures, asynchronous=True), self.client.loop.asyncio_loop
-        )
+        loop: Any = self.client.loop
+        gathered = self.client.gather(futures, asynchronous=True)
+        fetching = run_coroutine_threadsafe(gathered, loop.asyncio_loop)
         try:
             return list(self.while_workers_last(fetching.result))
         finally:

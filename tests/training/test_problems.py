@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rosenblatt import AROW, PassiveAggressive, Perceptron, train
-from rosenblatt.learner import Learner, TrainingRows
-from rosenblatt.parameters import FAMILY, defaults
-from rosenblatt.progress import Listener
-from rosenblatt.rows import rows_of
+from rosenblatt.data.rows import rows_of
+from rosenblatt.learners.linear import LinearLearner, TrainingRows
+from rosenblatt.parameters import RULE_TABLE, defaults
+from rosenblatt.training.report import Listener
 from rosenblatt.training.rules import RULES
 
 from .. import reference
@@ -45,10 +44,10 @@ def test_fit_of_label_sets_equals_its_twin_bit_for_bit(solution, order, sets, se
 
 def trained(X, Y, rule="perceptron", epochs=4, **parameters):
     """A learner whose problems went through rows together, until each had a reason to stop."""
-    given = defaults(FAMILY[rule][1]) | parameters
+    given = defaults(RULE_TABLE[rule].parameters) | parameters
     rows = TrainingRows.of(rows_of(X), np.asfortranarray(Y, bool), None, X.shape[1])
     shape, labels = (X.shape[1], X.dtype), np.arange(Y.shape[1])
-    learner = Learner.begin(given, labels, shape, rule=RULES[rule], multilabel=True)
+    learner = LinearLearner.begin(given, labels, shape, rule=RULES[rule], multilabel=True)
     part = learner.part(rows)
     run = learner.run(lambda: [part], epochs, order=given["order"], seed=3).train()
     learner.states = run.outcomes
@@ -56,7 +55,7 @@ def trained(X, Y, rule="perceptron", epochs=4, **parameters):
 
 
 def some_separable(n=80):
-    """Rows of small integers with three labels, of which the first is separated after some mistakes."""
+    """Rows of small integers with three labels, of which one is separated early."""
     X, y = blobs(n, 6, classes=3)
     X = np.rint(X)
     X[:, 0] = np.where(np.arange(n) % 5 == 0, 3, -1)

@@ -92,7 +92,7 @@ def test_files_of_label_sets_teach_what_fit_learns(
 ):
     """Where one label is separated long before the others: averages would tell if it went on."""
     if not in_memory:
-        monkeypatch.setattr("rosenblatt.files.IN_MEMORY", 0)
+        monkeypatch.setattr("rosenblatt.jobs.files.IN_MEMORY", 0)
     X, Y = some_separable()
     lines = [
         ",".join(str(k) for k in np.flatnonzero(labels))
@@ -114,7 +114,7 @@ def test_fit_of_several_problems_does_not_depend_on_threads_or_on_what_is_kept(m
     X, Y = some_separable()
     chosen = {"solution": "vote", "max_iter": 5, "random_state": 3}
     one = Perceptron(**chosen).fit(X, Y.astype(int))
-    monkeypatch.setattr("rosenblatt.learner.MOST_STEPS", 0)
+    monkeypatch.setattr("rosenblatt.learners.linear.MOST_STEPS", 0)
     for jobs in (1, 3):
         other = Perceptron(**chosen, n_jobs=jobs).fit(X, Y.astype(int))
         assert other.history_ == one.history_

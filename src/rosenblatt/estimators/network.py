@@ -19,6 +19,7 @@ from ..storage.model import Model
 from ..training.report import bar_of_epochs
 from ..training.solutions import chosen
 from .base import OnlineClassifier, seed_of
+from .constructors import estimator, positional
 
 
 class Growth(NamedTuple):
@@ -42,7 +43,16 @@ class Growth(NamedTuple):
     problem: int = 0
 
 
-class PerceptronNetwork(OnlineClassifier):
+class FittedNetwork(OnlineClassifier):
+    """What a network keeps besides its parameters."""
+
+    _parameters = NETWORK
+    units_: list[Any]
+    history_: list[Growth]  # type: ignore[assignment]
+
+
+@estimator
+class PerceptronNetwork(FittedNetwork):
     """Grow a network one perceptron at a time, until it makes no mistake on the training rows.
 
     Every unit is trained by the perceptron rule alone, and is at least as good as one that is known
@@ -116,34 +126,16 @@ class PerceptronNetwork(OnlineClassifier):
     2
     """
 
-    _parameters = NETWORK
-    units_: list[Any]
-    history_: list[Growth]  # type: ignore[assignment]
-
-    def __init__(
-        self,
-        growth: str = "upstart",
-        *,
-        unit: str = "pocket",
-        lift: str = "auto",
-        max_units: int = 100,
-        patience: int = 10,
-        max_iter: int = 100,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.growth = growth
-        self.unit = unit
-        self.lift = lift
-        self.max_units = max_units
-        self.patience = patience
-        self.max_iter = max_iter
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.random_state = random_state
-        self.verbose = verbose
+    growth: str = positional("upstart")
+    unit: str = "pocket"
+    lift: str = "auto"
+    max_units: int = 100
+    patience: int = 10
+    max_iter: int = 100
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Grow a network for X and y.

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.labels import refuse_one_class, rows_that_count
 from ..data.rows import Array, refuse_not_finite
+from ..data.weights import refuse_one_class, rows_that_count
 from ..learners.dual.budget import SQUARED, BudgetedTask
 from ..learners.dual.device import (
     DeviceScorer,

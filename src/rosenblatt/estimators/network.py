@@ -9,6 +9,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..data.rows import Array
+from ..data.splits import Split
 from ..kernels.algebra import mix
 from ..learners.network.growth import Problem, Weights, growth_of
 from ..learners.network.lifting import Lift, lift_of
@@ -181,7 +182,7 @@ class PerceptronNetwork(OnlineClassifier):
     def _grow(self, rows: Array, same: Array, codes: Array) -> None:
         """One network, or one for each class."""
         positive = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        held_out = self._held_out(len(codes))
+        held_out = self._held_out(codes)
         networks, history, reasons = [], [], []
         with bar_of_epochs(self.verbose) as tell:
             for problem in positive:
@@ -213,12 +214,12 @@ class PerceptronNetwork(OnlineClassifier):
         self.layers_ = layers[0] if two else layers
         self.n_units_ = sum(map(len, self._networks))
 
-    def _held_out(self, count: int) -> Array:
+    def _held_out(self, codes: Array) -> Array:
         """Which rows are held out."""
-        chosen = np.zeros(count, bool)
+        chosen = np.zeros(len(codes), bool)
         if self.early_stopping:
-            order = np.random.default_rng(self._seed).permutation(count)
-            chosen[order[: max(1, round(self.validation_fraction * count))]] = True
+            split = Split(self.validation_fraction, self._seed)
+            chosen[split.stratified(codes, np.arange(len(codes)))[1]] = True
         return chosen
 
     def decision_function(self, X: Any) -> Array:
@@ -352,4 +353,4 @@ def follow(model: PerceptronNetwork, X: Any, y: ArrayLike) -> tuple[Nursery, Lif
     """What grows a network of two classes as ``fit`` does, and what lifts rows for it."""
     rows, same, codes = model._begin(X, y)
     task = Problem(rows, np.where(codes == 1, 1.0, -1.0), same)
-    return Nursery(model, task, model._held_out(len(codes)), 1), model._lift
+    return Nursery(model, task, model._held_out(codes), 1), model._lift

@@ -11,8 +11,7 @@ from distributed import Client
 
 import rosenblatt
 from rosenblatt import Perceptron
-from rosenblatt.cluster import WorkersLostError, fit
-from rosenblatt.cluster import client as cluster
+from rosenblatt.cluster import WorkersLostError, client as cluster, fit
 from rosenblatt.parameters import ParameterError
 
 from ..conftest import blobs
@@ -134,7 +133,7 @@ def test_workers_that_never_come_are_told_before_the_first_epoch():
 def test_an_address_that_is_none_gets_a_sentence(where):
     with pytest.raises(ParameterError, match=f'cluster="{where}" is no') as refusal:
         cluster.connected(where)
-    assert refusal.value.told(lambda name, value: f"--{name} {value}").startswith(
+    assert refusal.value.render(lambda name, value: f"--{name} {value}").startswith(
         f"--cluster {where} is no"
     )
 

@@ -18,7 +18,7 @@ from rosenblatt.jobs.evaluate import Score, evaluate, scored
 from rosenblatt.jobs.files import FileOptions, FileTraining
 from rosenblatt.kernels.algebra import shuffle
 from rosenblatt.learners.linear import LinearLearner, usual_bias_step
-from rosenblatt.parameters import FAMILY, parameters_for_files
+from rosenblatt.parameters import RULE_TABLE, parameters_for_files
 from rosenblatt.reading.reader import read, read_whole
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.report import Listener, Quiet
@@ -955,7 +955,7 @@ def test_every_row_is_predicted_by_all_before_it(write, rule, own, kind, classes
         )
         model = files.train(read(path, batch_bytes=size), training)
         X, y, _ = matrix(path)
-        estimator = getattr(rosenblatt, FAMILY[rule][0])(**own)
+        estimator = getattr(rosenblatt, RULE_TABLE[rule].estimator)(**own)
         seen = progressive(estimator, X, y, batch_size=1)
         ends = np.minimum(np.arange(every, 400 + every, every), 400)
         counts = np.cumsum(seen.wrong)[ends - 1]

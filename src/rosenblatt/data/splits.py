@@ -63,4 +63,4 @@ def quotas(counts: Array, share: float) -> Array:
     whole = np.floor(wanted)
     missing = round(wanted.sum()) - int(whole.sum())
     whole[np.argsort(whole - wanted, kind="stable")[: max(missing, 0)]] += 1
-    return np.minimum(whole, np.maximum(counts - 1, 0)).astype(np.intp)
+    return np.asarray(np.minimum(whole, np.maximum(counts - 1, 0)), np.intp)

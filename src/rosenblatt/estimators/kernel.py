@@ -28,7 +28,7 @@ from ..learners.dual.gram import ROWS_AT_ONCE, Gram, gamma_of, parts, scores_ove
 from ..learners.dual.state import DualState
 from ..learners.dual.task import DualTask
 from ..learners.dual.unbounded import GrowingTask
-from ..parameters import KERNEL, SIGN_OF_ZERO, ParameterError, check, check_ties, finite_number
+from ..parameters import KERNEL, SIGN_OF_ZERO, ParameterError, check_parameters, check_ties
 from ..storage.model import Model
 from ..training.history import History
 from ..training.report import bar_of_epochs
@@ -508,7 +508,7 @@ class KernelPerceptron(OnlineClassifier):
         self._check_parameters()
         if self._policy is not None:  # whatever is set now
             begun = {"budget": 1, "budget_policy": self._policy, "normalize": False}
-            check(self._values() | begun, KERNEL)
+            check_parameters(self._values() | begun, KERNEL)
         if self.normalize:
             self._check_history()
             return self._state.normalised(self.solution == "average", self._together)
@@ -575,7 +575,7 @@ class KernelPerceptron(OnlineClassifier):
         restored, facts = cls(**model.parameters), model.facts
         restored._restore(model, facts["width"])
         for name in ("gamma", "intercept_step"):
-            if not finite_number(facts.get(name)):
+            if not KERNEL["coef0"].accepts(facts.get(name)):
                 raise ValueError(f"its {name} is no number")
         kernel = restored.kernel, restored.degree, float(facts["gamma"]), restored.coef0
         restored._gram = Gram(*kernel)

@@ -421,18 +421,6 @@ class LinearClassifier(OnlineClassifier):
             raise ValueError(f"y has {y.shape[1]} columns; there are {len(classes)} labels.")
         return y
 
-    def _weigh(
-        self,
-        classes: Array,
-        codes: Array,
-        sample_weight: ArrayLike | None,
-        learnt: Array | None = None,
-    ) -> Array | None:
-        """The weight of each row, or None when all are 1."""
-        if codes.ndim == 2 and self.class_weight is not None:
-            raise ValueError("class_weight is for rows of one label each; give sample_weight.")
-        return super()._weigh(classes, codes, sample_weight, learnt)
-
     def _prepare(self, X: Any, y: Any, sample_weight: ArrayLike | None, reset: bool) -> Prepared:
         """Bring rows, labels and weights together."""
         X, y = self._check_rows(X, y, reset, None if reset else self._learner.dtype)

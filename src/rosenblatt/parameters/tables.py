@@ -285,6 +285,7 @@ NETWORK: Mapping[str, Parameter] = {
     "max_iter": count(100, help="Largest number of epochs of a unit"),
     "early_stopping": EARLY_STOPPING,
     "validation_fraction": VALIDATION_FRACTION,
+    "warm_start": flag(False, "Continue to grow the network that there is"),
     "random_state": RANDOM_STATE,
     "verbose": VERBOSE,
 }

@@ -14,8 +14,8 @@ from sklearn.linear_model import Perceptron as Peer
 from threadpoolctl import threadpool_limits
 
 from rosenblatt import AROW, PassiveAggressive, Perceptron
+from rosenblatt.data.rows import rows_of
 from rosenblatt.kernels.linear import UPDATE, Examples, Settings, perceptron
-from rosenblatt.rows import rows_of
 
 
 def text_like(n: int, d: int = 47_000, per_row: int = 75) -> tuple[sp.csr_matrix, np.ndarray]:

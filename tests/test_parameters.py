@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from rosenblatt import KernelPerceptron, Perceptron
-from rosenblatt.dual.budget import POLICIES
-from rosenblatt.labels import UnknownLabelError
+from rosenblatt.data.labels import UnknownLabelError
+from rosenblatt.learners.dual.budget import POLICIES
 from rosenblatt.parameters import (
     CLUSTER,
     CONFLICTS,

@@ -50,7 +50,7 @@ def test_the_picture_shows_every_room_above_those_that_it_imports(extension):
     for room in height:
         below = rooms.imports(rooms.files_of(room)) - {room}
         assert all(height[other] < height[room] for other in below)
-    assert {"kernels", "training"} <= rooms.imports(rooms.files_of("classifiers"))
+    assert {"kernels", "training"} <= rooms.imports(rooms.files_of("estimators"))
 
 
 def test_definitions_are_found_with_their_decorators(extension, tmp_path):

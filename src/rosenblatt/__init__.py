@@ -4,24 +4,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .classifiers.family import (
-        ALMA,
-        AROW,
-        ROMMA,
-        SCW,
-        PassiveAggressive,
-        SecondOrderPerceptron,
-    )
-    from .classifiers.perceptron import Perceptron
-    from .classifiers.progressive import Progressive, progressive
-    from .classifiers.steps import Step, steps
-    from .dual.classifier import KernelPerceptron
-    from .features import Features
-    from .networks.classifier import PerceptronNetwork
-    from .pipeline import load, save, train
+    from .estimators.family import ALMA, AROW, ROMMA, SCW, PassiveAggressive, SecondOrderPerceptron
+    from .estimators.features import Features
+    from .estimators.kernel import KernelPerceptron
+    from .estimators.network import PerceptronNetwork
+    from .estimators.perceptron import Perceptron
+    from .estimators.pipeline import load, save, train
+    from .estimators.progressive import Progressive, progressive
+    from .estimators.sequence import SequencePerceptron
+    from .estimators.steps import Step, steps
     from .reading.batches import Batch
     from .reading.reader import Reader, read
-    from .sequences.classifier import SequencePerceptron
     from .theory.bounds import MistakeBounds, Report, mistake_bounds, report
     from .theory.certificates import (
         Inseparable,
@@ -37,7 +30,7 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _ROOMS = {
-    "classifiers.family": [
+    "estimators.family": [
         "ALMA",
         "AROW",
         "ROMMA",
@@ -45,16 +38,16 @@ _ROOMS = {
         "PassiveAggressive",
         "SecondOrderPerceptron",
     ],
-    "classifiers.perceptron": ["Perceptron"],
-    "classifiers.progressive": ["Progressive", "progressive"],
-    "classifiers.steps": ["Step", "steps"],
-    "dual.classifier": ["KernelPerceptron"],
-    "features": ["Features"],
-    "networks.classifier": ["PerceptronNetwork"],
-    "pipeline": ["load", "save", "train"],
+    "estimators.perceptron": ["Perceptron"],
+    "estimators.progressive": ["Progressive", "progressive"],
+    "estimators.steps": ["Step", "steps"],
+    "estimators.kernel": ["KernelPerceptron"],
+    "estimators.features": ["Features"],
+    "estimators.network": ["PerceptronNetwork"],
+    "estimators.pipeline": ["load", "save", "train"],
     "reading.batches": ["Batch"],
     "reading.reader": ["Reader", "read"],
-    "sequences.classifier": ["SequencePerceptron"],
+    "estimators.sequence": ["SequencePerceptron"],
     "theory.bounds": ["MistakeBounds", "Report", "mistake_bounds", "report"],
     "theory.certificates": [
         "Inseparable",

@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from . import __version__
+from .data.rows import Array
 from .disk import replacing
-from .learner import Learner
+from .learners.linear import Learner
 from .reading.arrow import table_scaling
 from .reading.recipe import FeatureRecipe
 from .reading.scaling import sparse_scaling
-from .rows import Array
 from .storage.model import Model
 
 OPSET, IR_VERSION = 17, 8  # old enough for every onnxruntime since 2022

@@ -19,8 +19,8 @@ import rosenblatt.kernels.linear  # noqa: F401  compiled code cannot be instrume
 with atheris.instrument_imports(include=["rosenblatt.storage", "rosenblatt.training.state"]):
     from rosenblatt.storage import file
 
-from rosenblatt.learner import Learner
-from rosenblatt.rows import rows_of
+from rosenblatt.data.rows import rows_of
+from rosenblatt.learners.linear import Learner
 
 MODELS = sorted(Path(__file__).parents[1].glob("models/*.safetensors"))
 VALUES = [

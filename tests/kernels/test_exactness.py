@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from rosenblatt.data.rows import rows_of
 from rosenblatt.kernels import exactness
 from rosenblatt.kernels.linear import Examples
-from rosenblatt.rows import rows_of
 
 from ..conftest import LAYOUTS, csr, examples
 

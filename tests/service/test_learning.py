@@ -5,9 +5,9 @@ import threading
 
 import pytest
 
-from rosenblatt.service.bodies import BadExampleError
 from rosenblatt.service.learning import Job, Keeping, Learning, log_of
 from rosenblatt.service.log import Log, LogError
+from rosenblatt.service.requests import BadExampleError
 
 from .conftest import examples, replayed, sequence_in, trained
 

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rosenblatt.learner import Learner
-from rosenblatt.pipeline import load
-from rosenblatt.rows import rows_of
+from rosenblatt.data.rows import rows_of
+from rosenblatt.estimators.pipeline import load
+from rosenblatt.learners.linear import Learner
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.history import Checkpoint
 from rosenblatt.training.solutions import SOLUTIONS

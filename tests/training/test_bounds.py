@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rosenblatt import ALMA, AROW, ROMMA, PassiveAggressive, SecondOrderPerceptron
-from rosenblatt.classifiers.steps import follow
+from rosenblatt.estimators.steps import follow
 
 SLACK = 1 + 1e-9
 

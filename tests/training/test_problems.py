@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rosenblatt import AROW, PassiveAggressive, Perceptron
-from rosenblatt.labels import LabelSets
-from rosenblatt.learner import Learner, TrainingRows
+from rosenblatt.data.labels import LabelSets
+from rosenblatt.data.rows import rows_of
+from rosenblatt.learners.linear import Learner, TrainingRows
 from rosenblatt.parameters import FAMILY, defaults
-from rosenblatt.rows import rows_of
 from rosenblatt.training.problems import JointState, apart, joint
 from rosenblatt.training.rules import RULES
 

@@ -17,21 +17,12 @@ from numba import njit
 from sklearn.base import clone
 
 from rosenblatt import Perceptron, load
-from rosenblatt.classifiers.steps import follow
-from rosenblatt.kernels.algebra import (
-    add,
-    best_other,
-    column,
-    dot,
-    move,
-    score,
-    span,
-    squared_norm,
-)
-from rosenblatt.labels import codes_of
-from rosenblatt.learner import Learner, TrainingRows
+from rosenblatt.data.labels import codes_of
+from rosenblatt.data.rows import rows_of
+from rosenblatt.estimators.steps import follow
+from rosenblatt.kernels.algebra import add, best_other, column, dot, move, score, span, squared_norm
+from rosenblatt.learners.linear import Learner, TrainingRows
 from rosenblatt.parameters import LINEAR, ParameterError, above_0
-from rosenblatt.rows import rows_of
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.storage.registry import ESTIMATORS
 from rosenblatt.training.rules import (

@@ -11,19 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .data import FORMAT_HELP, Header, Threads, check_output
-from .saying import (
-    about_classes,
-    about_columns,
-    count,
-    errors,
-    kinds_in,
-    table,
-    table_of_labels,
-)
+from .format import about_classes, about_columns, count, errors, kinds_in, table, table_of_labels
 from .sequences import inspect_sequences, predict_sequences, score_sequences, tagger_in
 
 if TYPE_CHECKING:
-    from ..learner import Learner
+    from ..learners.linear import Learner
     from ..reading.reader import Reader
     from ..storage.model import Model
 
@@ -51,7 +43,7 @@ def predict(
     threads: Threads = None,
 ) -> None:
     """Predict the label of every row of a file, in its order, a line each; fill in tags."""
-    from ..evaluation import scored
+    from ..jobs.evaluate import scored
 
     check_output(output, model, data)
     if show_scores and show_probabilities:
@@ -127,7 +119,7 @@ def score(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Tell the share of rows that a model gets wrong, and how well it finds each class."""
-    from ..evaluation import evaluate
+    from ..jobs.evaluate import evaluate
 
     tagger = tagger_in(model)
     if tagger is not None:
@@ -151,7 +143,7 @@ def inspect(
     """Tell what a model is, how it was trained, and its largest weights."""
     import numpy as np
 
-    from ..learner import Learner
+    from ..learners.linear import Learner
     from ..reading.units import in_file_units
 
     tagger = tagger_in(model)
@@ -190,7 +182,7 @@ def signed(numbers: Any) -> str:
 
 def about_model(model: "Model", coef: Any) -> list[str]:
     """What a model is and how it was trained."""
-    from ..evaluation import Score
+    from ..jobs.evaluate import Score
     from ..parameters import ANY_RULE, FAMILY
     from ..reading.recipe import FeatureRecipe
 
@@ -283,7 +275,7 @@ def learner_and_reader(
     path: Path, data: str, labels: bool, **options: Any
 ) -> "tuple[Learner, Reader]":
     """A saved model, and a file read as the model's own was."""
-    from ..learner import Learner
+    from ..learners.linear import Learner
     from ..reading.reader import read
 
     saved = linear_model(path)

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from ..classifiers.perceptron import Perceptron
-from ..dual.classifier import KernelPerceptron
-from ..networks.classifier import PerceptronNetwork
+from ..data.rows import Array
+from ..estimators.kernel import KernelPerceptron
+from ..estimators.network import PerceptronNetwork
+from ..estimators.perceptron import Perceptron
 from ..parameters import KERNEL, LINEAR, NETWORK, Parameter, check_ranges, choice, whole_number
-from ..rows import Array
 
 MOST_EPOCHS = 1_000
 MOST_UNITS = 40

@@ -5,10 +5,10 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import gaussian_filter
 
-from ..networks.classifier import follow
-from ..networks.lifting import Lift
-from ..networks.state import Unit, activations, answers
-from ..rows import Array
+from ..data.rows import Array
+from ..estimators.network import follow
+from ..learners.network.lifting import Lift
+from ..learners.network.state import Unit, activations, answers
 from .choices import Choices
 from .data import Points
 from .geometry import GRID_REACH, View, contours

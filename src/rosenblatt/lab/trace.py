@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..classifiers.steps import Followed, Step, follow
-from ..dual.classifier import follow as follow_kernel
-from ..dual.state import DualState
+from ..data.rows import Array
+from ..estimators.kernel import follow as follow_kernel
+from ..estimators.steps import Followed, Step, follow
 from ..kernels.linear import Updates
-from ..rows import Array
+from ..learners.dual.state import DualState
 from ..theory.bounds import Convergence
 from ..training.run import Run
 from ..training.solutions import Last

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..data.rows import joined, known_columns, n_rows, read_only
 from ..kernels import columns
 from ..kernels.algebra import Rows
 from ..kernels.columns import COUNT, LARGEST, SHIFT, SQUARES, SUM, ZEROS
-from ..rows import joined, known_columns, n_rows, read_only
 
 FREQUENT, ENOUGH = 0.01, 10  # gaps in a column that get a feature of their own: share and number
 MOST_KEPT = 1 << 20  # rows of which medians are taken; of more, every second, fourth …

@@ -11,7 +11,7 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..learner import Learner
+from ..learners.linear import Learner
 from ..storage.file import load_model, save_model
 from ..storage.model import Model
 from .log import Log, LogError

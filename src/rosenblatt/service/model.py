@@ -9,15 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from ..labels import class_weights, row_weights
-from ..learner import MOST_WEIGHTS, Learner, TrainingRows
-from ..rows import Array, rows_between
+from ..data.labels import class_weights, row_weights
+from ..data.rows import Array, rows_between
+from ..learners.linear import MOST_WEIGHTS, Learner, TrainingRows
 from ..storage.file import load_model
 from ..storage.model import Model
 from ..training.solutions import Last
-from .bodies import DECODER, NDJSON, BadExampleError, flat_objects
-from .growing import MOST_CLASSES, with_class
+from .add_class import MOST_CLASSES, with_class
 from .log import Log
+from .requests import DECODER, NDJSON, BadExampleError, flat_objects
 from .rows import Learnable, maker_of
 
 WINDOWS = (1_000, 10_000)

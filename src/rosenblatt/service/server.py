@@ -21,7 +21,7 @@ except ImportError as missing:
 
 from ..storage.file import load_model, save_model
 from ..storage.model import Model
-from .growing import why_not
+from .add_class import why_not
 from .learning import Keeping, Learning, Published, log_of
 from .model import ServedModel
 from .workers import others

@@ -15,8 +15,8 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from .. import __version__
+from ..data.rows import Array
 from ..disk import plain_errors, refuse_all_but_files, replacing
-from ..rows import Array
 from ..training import state as states
 from ..training.history import Checkpoint, Epoch
 from ..training.problems import apart, joint

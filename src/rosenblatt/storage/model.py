@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..rows import Array
+from ..data.rows import Array
 from ..training import state as states
 from ..training.history import Checkpoint, Epoch
 from ..training.problems import apart

@@ -7,16 +7,16 @@ if TYPE_CHECKING:
     from .model import Model
 
 ESTIMATORS = {
-    "Perceptron": ("..classifiers.perceptron", "..training.solutions:SOLUTIONS"),
-    "PassiveAggressive": ("..classifiers.family", "..training.solutions:SOLUTIONS"),
-    "ALMA": ("..classifiers.family", "..training.solutions:SOLUTIONS"),
-    "ROMMA": ("..classifiers.family", "..training.solutions:SOLUTIONS"),
-    "SecondOrderPerceptron": ("..classifiers.family", "..training.solutions:SOLUTIONS"),
-    "AROW": ("..classifiers.family", "..training.solutions:SOLUTIONS"),
-    "SCW": ("..classifiers.family", "..training.solutions:SOLUTIONS"),
-    "KernelPerceptron": ("..dual.classifier", "..dual.state:STATES"),
-    "PerceptronNetwork": ("..networks.classifier", "..networks.state:STATES"),
-    "SequencePerceptron": ("..sequences.classifier", "..sequences.state:STATES"),
+    "Perceptron": ("..estimators.perceptron", "..training.solutions:SOLUTIONS"),
+    "PassiveAggressive": ("..estimators.family", "..training.solutions:SOLUTIONS"),
+    "ALMA": ("..estimators.family", "..training.solutions:SOLUTIONS"),
+    "ROMMA": ("..estimators.family", "..training.solutions:SOLUTIONS"),
+    "SecondOrderPerceptron": ("..estimators.family", "..training.solutions:SOLUTIONS"),
+    "AROW": ("..estimators.family", "..training.solutions:SOLUTIONS"),
+    "SCW": ("..estimators.family", "..training.solutions:SOLUTIONS"),
+    "KernelPerceptron": ("..estimators.kernel", "..learners.dual.state:STATES"),
+    "PerceptronNetwork": ("..estimators.network", "..learners.network.state:STATES"),
+    "SequencePerceptron": ("..estimators.sequence", "..learners.sequence.state:STATES"),
 }
 """By name: the room of an estimator, imported when a file asks for it; its states by solution."""
 

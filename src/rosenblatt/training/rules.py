@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.rows import Array
 from ..kernels import first_order, linear, second_order
 from ..kernels.first_order import (
     HARD,
@@ -20,7 +21,6 @@ from ..kernels.first_order import (
 from ..kernels.linear import Settings
 from ..kernels.second_order import ConfidenceSettings
 from ..parameters import ParameterError
-from ..rows import Array
 
 
 class Further(NamedTuple):

@@ -82,12 +82,15 @@ class Parameter(NamedTuple):
 
 def positive_number(value: Any) -> bool:
     """Whether a parameter is a finite number above 0."""
-    return isinstance(value, Real) and value is not True and 0 < float(value) < float("inf")
+    return value is not True and finite_number(value) and float(value) > 0
 
 
 def finite_number(value: Any) -> bool:
-    """Whether a parameter is a number that is neither NaN nor infinite."""
-    return isinstance(value, Real) and abs(float(value)) < float("inf")
+    """Whether a parameter is a number that float64 can hold, neither NaN nor infinite."""
+    try:
+        return isinstance(value, Real) and abs(float(value)) < float("inf")
+    except OverflowError:  # an integer such as 10**400
+        return False
 
 
 def whole_number(value: Any) -> bool:
@@ -137,13 +140,18 @@ def count(default: int | None, *others: None) -> Parameter:
     return Parameter(default, wanted, lambda value: value in others or whole_number(value))
 
 
+def flag(default: bool) -> Parameter:
+    """True or False."""
+    return Parameter(default, "True or False", lambda value: value in (True, False))
+
+
 def anything(default: Any) -> Parameter:
     """What is looked at where it is used."""
     return Parameter(default, "", lambda value: True)
 
 
 SHARED = {
-    "fit_intercept": anything(True),
+    "fit_intercept": flag(True),
     "intercept_step": Parameter(
         1.0,
         'a number from 0 up or "radius"',
@@ -161,14 +169,14 @@ ANY_RULE = SHARED | {
     "average_decay": below_1(0.0),
     "order": choice("each", *ORDERS),
     "multi_class": choice("argmax", "argmax", "ovr"),
-    "measure": anything(False),
-    "early_stopping": anything(False),
-    "calibrate": anything(False),
+    "measure": flag(False),
+    "early_stopping": flag(False),
+    "calibrate": flag(False),
     "validation_fraction": Parameter(
         0.1, "between 0 and 1", lambda value: positive_number(value) and value < 1
     ),
     "n_iter_no_change": count(5),
-    "warm_start": anything(False),
+    "warm_start": flag(False),
     "n_jobs": anything(None),
 }
 LINEAR: Mapping[str, Parameter] = ANY_RULE | THRESHOLD | {"eta0": above_0(1.0)}
@@ -184,7 +192,7 @@ ALMA: Mapping[str, Parameter] = LATER | {
     "B": above_0_or_none(),
     "C": above_0_or_none(),
 }
-ROMMA: Mapping[str, Parameter] = LATER | {"aggressive": anything(True)}
+ROMMA: Mapping[str, Parameter] = LATER | {"aggressive": flag(True)}
 SECOND_ORDER: Mapping[str, Parameter] = LATER | {
     "a": above_0(1.0),
     "matrix": choice("auto", "auto", "full", "diagonal"),
@@ -218,7 +226,7 @@ KERNEL: Mapping[str, Parameter] = BY_THRESHOLD | {
     ),
     "coef0": Parameter(1.0, "a finite number", finite_number),
     "solution": choice("last", "last", "average", "vote"),
-    "normalize": anything(False),
+    "normalize": flag(False),
     "order": choice("each", "each", "once", "fixed"),
     "multi_class": choice("ovr", "ovr", "argmax"),
     "budget": count(None, None),
@@ -239,7 +247,7 @@ SEQUENCE: Mapping[str, Parameter] = {
     "solution": choice("average", "average", "last"),
     "order": choice("each", "each", "once", "fixed", "active"),
     "max_iter": count(10),
-    "early_stopping": anything(False),
+    "early_stopping": flag(False),
     "validation_fraction": ANY_RULE["validation_fraction"],
     "n_iter_no_change": count(3),
     "random_state": anything(None),
@@ -252,7 +260,7 @@ NETWORK: Mapping[str, Parameter] = {
     "max_units": count(100),
     "patience": count(10),
     "max_iter": count(100),
-    "early_stopping": anything(False),
+    "early_stopping": flag(False),
     "validation_fraction": ANY_RULE["validation_fraction"],
     "random_state": anything(None),
     "verbose": anything(0),
@@ -569,8 +577,18 @@ def check(values: Values, table: Mapping[str, Parameter], *where: str) -> None:
 def check_ranges(values: Values, table: Mapping[str, Parameter]) -> None:
     """Refuse parameters that are out of range."""
     for name, parameter in table.items():
-        if not parameter.accepts(values[name]):
-            raise ParameterError(f"{{{name}?}} must be {parameter.wanted}; got {values[name]!r}.")
+        if not is_accepted(values[name], parameter):
+            shown = repr(values[name])
+            shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+            raise ParameterError(f"{{{name}?}} must be {parameter.wanted}; got {shown}.")
+
+
+def is_accepted(value: Any, parameter: Parameter) -> bool:
+    """Whether a parameter may have a value; one that cannot be compared is refused."""
+    try:
+        return bool(parameter.accepts(value))
+    except (TypeError, ValueError, ArithmeticError):  # an array, a Decimal that is not a number
+        return False
 
 
 def check_ties(ties: str, n_classes: int, one_vs_rest: bool) -> None:

@@ -201,13 +201,7 @@ class PerceptronNetwork(OnlineClassifier):
 
     def _set_units(self) -> None:
         """What a user may look at."""
-        layers = [
-            [
-                [number for number, unit in enumerate(units) if unit.layer == layer]
-                for layer in range(max(unit.layer for unit in units) + 1)
-            ]
-            for units in self._networks
-        ]
+        layers = [by_layer(units) for units in self._networks]
         two = len(self._networks) == 1
         self.units_ = self._networks[0] if two else self._networks
         self.layers_ = layers[0] if two else layers
@@ -294,6 +288,14 @@ class PerceptronNetwork(OnlineClassifier):
         restored.history_ = [Growth(*record) for record in facts["growth"]]
         restored._set_units()
         return restored
+
+
+def by_layer(units: list[Unit]) -> list[list[int]]:
+    """The numbers of units by their layer."""
+    layers: list[list[int]] = [[] for _ in range(1 + max(unit.layer for unit in units))]
+    for number, unit in enumerate(units):
+        layers[unit.layer].append(number)
+    return layers
 
 
 class Nursery:

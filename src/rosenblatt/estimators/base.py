@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from ..data.labels import class_weights, codes_of, encode, known_classes, row_weights
 from ..data.rows import Array, check_structure
-from ..parameters import Parameter, check
+from ..parameters import Parameter, check_parameters
 from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.history import Epoch
@@ -67,7 +67,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self, *where: str) -> None:
         """Refuse parameters that are out of range or do not go together."""
-        check(self._values(), self._parameters, *where)
+        check_parameters(self._values(), self._parameters, *where)
 
     def _values(self) -> dict[str, Any]:
         """The parameters by name, as ``get_params`` gives them, which takes 40 microseconds."""

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.labels import refuse_one_class, rows_that_count
 from ..data.rows import Array, refuse_not_finite
+from ..data.weights import refuse_one_class, rows_that_count
 from ..learners.dual.device import checked_there, like, lives_there, on_host, rows_there
 from ..learners.dual.learner import DualExamples, DualLearner, runs_on_gpu
 from ..parameters import KERNEL

@@ -246,7 +246,7 @@ def follow(model: PerceptronNetwork, X: Any, y: ArrayLike) -> tuple[NetworkGrowe
     learner, X, codes = model._prepare(X, y)
     seed, same = seed_of(model.random_state), np.unique(X, axis=0, return_inverse=True)[1]
     task = Problem(learner.lift.rows(X), np.where(codes == 1, 1.0, -1.0), same.reshape(-1))
-    held_out = learner.held_out(len(codes), seed)
+    held_out = learner.held_out(codes, seed)
     return NetworkGrower(learner.parameters, task, held_out, 1, seed), learner.lift
 
 

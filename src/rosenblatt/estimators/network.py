@@ -12,6 +12,7 @@ from ..data.rows import Array
 from ..learners.network.growth import Problem
 from ..learners.network.learner import Growth, NetworkGrower, NetworkLearner
 from ..learners.network.lifting import Lift
+from ..learners.network.state import Unit
 from ..parameters import NETWORK, check_ranges
 from ..storage.model import Model
 from ..training.report import bar_of_epochs
@@ -166,13 +167,7 @@ class PerceptronNetwork(FittedNetwork):
         self._learner, self.classes_ = learner, learner.classes
         self.history_, self.n_iter_ = learner.growth, len(learner.growth)
         self.stop_reason_ = learner.stop_reason
-        layers = [
-            [
-                [number for number, unit in enumerate(units) if unit.layer == layer]
-                for layer in range(max(unit.layer for unit in units) + 1)
-            ]
-            for units in learner.networks
-        ]
+        layers = [units_by_layer(units) for units in learner.networks]
         two = len(learner.networks) == 1
         self.units_ = learner.networks[0] if two else learner.networks
         self.layers_ = layers[0] if two else layers
@@ -244,3 +239,11 @@ def follow(model: PerceptronNetwork, X: Any, y: ArrayLike) -> tuple[NetworkGrowe
     task = Problem(learner.lift.rows(X), np.where(codes == 1, 1.0, -1.0), same.reshape(-1))
     held_out = learner.held_out(codes, seed)
     return NetworkGrower(learner.parameters, task, held_out, 1, seed), learner.lift
+
+
+def units_by_layer(units: list[Unit]) -> list[list[int]]:
+    """The numbers of the units of each layer."""
+    layers: list[list[int]] = [[] for _ in range(1 + max(unit.layer for unit in units))]
+    for number, unit in enumerate(units):
+        layers[unit.layer].append(number)
+    return layers

@@ -23,6 +23,7 @@ from ..training import state as states
 from ..training.history import Checkpoint, Epoch, Standing
 from ..training.rules import RULES
 from ..training.state import require
+from .facts import Header, check_entries
 from .model import Model, check, label_type
 from .registry import state_class
 
@@ -225,6 +226,7 @@ def plain(value: Any) -> Any:
 def unpacked(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
     """The model in a header and tensors, which are taken out."""
     header = renamed(header) if header["format"] < 3 else header
+    check_entries("entries", header, Header)
     parameters = header["parameters"]
     if isinstance(parameters.get("class_weight"), list):
         parameters["class_weight"] = dict(parameters["class_weight"])

@@ -7,9 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.rows import Array
+from ..reading.recipe import check_kept
 from ..training import state as states
 from ..training.history import REASONS, Checkpoint, Epoch
 from ..training.state import Sizes, require
+from .facts import Facts, Features, check_entries
 from .registry import state_class
 
 LABEL_TYPES = re.compile(r"[<>|]([biuf][1248]|U\d{1,9}|O)")
@@ -63,6 +65,9 @@ def check(model: Model) -> None:
     """Refuse a model whose parts do not fit together: kernels trust them."""
     parts = (model.parameters, model.features, model.facts)
     require(all(isinstance(part, dict) for part in parts), "its parts are not all dicts")
+    kind = state_class(model.estimator, model.parameters.get("solution", ""))
+    check_entries("facts", model.facts, Facts, *getattr(kind, "facts", ()))
+    check_entries("features", model.features, Features, *getattr(kind, "features", ()))
     check_labels(model.classes, 1 if model.is_multilabel else 2)
     check_held_out(model.facts.get("held_out", {}))
     if "calibration" in model.facts:
@@ -72,8 +77,9 @@ def check(model: Model) -> None:
     if checkpoint is not None:
         check_checkpoint(checkpoint)
         require(checkpoint.epoch == len(model.history), "its checkpoint is not in its history")
+        fitting = len(checkpoint.problems) in (1, len(kept))  # 1 is that of all, before format 4
+        require(fitting, "its checkpoint is not of its problems")
         kept += [one.best for one in checkpoint.problems if one.best is not None]
-    kind = state_class(model.estimator, model.parameters.get("solution", ""))
     if hasattr(kind, "sizes"):
         sizes, dtype = kind.sizes(model)
     else:
@@ -81,6 +87,9 @@ def check(model: Model) -> None:
     for state in kept:
         require(type(state) is kind, "its states are not those of its solution")
         states.check(state, dict(sizes), dtype)
+    if "recipe" in model.features:
+        width = len(model.states[0].weights) if model.is_linear else model.facts["width"]
+        check_kept(model.features["recipe"], width)
 
 
 def sizes_of(model: Model) -> tuple[Sizes, Any]:

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from ...data.labels import rows_that_count
 from ...data.rows import Array
+from ...data.weights import rows_that_count
 from ...parameters import (
     KERNEL,
     SIGN_OF_ZERO,

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from ...data.rows import Array
+from ...data.splits import Split
 from ...kernels.algebra import mix
 from ...storage.model import Model
 from ...training.history import Checkpoint, Count, Epoch
@@ -146,7 +147,7 @@ class NetworkLearner:
         make the same ones; the result is that of a network grown in one go.
         """
         rows, same = self.lift.rows(X), np.unique(X, axis=0, return_inverse=True)[1].reshape(-1)
-        held_out = self.held_out(len(codes), seed)
+        held_out = self.held_out(codes, seed)
         networks, history, reasons = [], [], []
         positive = [1] if len(self.classes) == 2 else range(len(self.classes))
         known = self.networks or [[] for _ in positive]
@@ -163,13 +164,12 @@ class NetworkLearner:
         self.networks, self.growth = networks, history
         self.stop_reason = min(reasons, key=REASONS.index)
 
-    def held_out(self, count: int, seed: int) -> Array:
-        """Which rows are held out."""
-        chosen = np.zeros(count, bool)
+    def held_out(self, codes: Array, seed: int) -> Array:
+        """Flag the rows that are held out."""
+        chosen = np.zeros(len(codes), bool)
         if self.parameters["early_stopping"]:
-            order = np.random.default_rng(seed).permutation(count)
-            share = self.parameters["validation_fraction"]
-            chosen[order[: max(1, round(share * count))]] = True
+            split = Split(self.parameters["validation_fraction"], seed)
+            chosen[split.stratified(codes, np.arange(len(codes)))[1]] = True
         return chosen
 
     def learn(self, examples: Any, wrong: Array | None = None) -> Count:

@@ -17,7 +17,7 @@ from rosenblatt.jobs import files
 from rosenblatt.jobs.evaluate import Score, evaluate, scored
 from rosenblatt.jobs.files import FileOptions, FileTraining
 from rosenblatt.kernels.algebra import shuffle
-from rosenblatt.learners.linear import Learner, usual_bias_step
+from rosenblatt.learners.linear import LinearLearner, usual_bias_step
 from rosenblatt.parameters import FAMILY, parameters_for_files
 from rosenblatt.reading.reader import read, read_whole
 from rosenblatt.storage.file import load_model, save_model
@@ -87,7 +87,7 @@ def train(reader, how, heard=None, begun=None, cache=False):
 
 
 def score(model, reader):
-    return evaluate(Learner.of(model), reader).score
+    return evaluate(LinearLearner.from_model(model), reader).score
 
 
 def made(kind, classes=2, rows=200, seed=0, width=9, label=str):
@@ -157,14 +157,14 @@ def in_memory(path, how, batch_bytes=1 << 20, **options):
 
 
 def predicted(model, reader):
-    learner = Learner.of(model)
+    learner = LinearLearner.from_model(model)
     codes = [learner.choose(activations) for _, activations in scored(learner, reader)]
     return model.classes[np.concatenate(codes)]
 
 
 def assert_same(model, fitted):
     """The weights, the bias and the counts are those of a Perceptron, bit for bit."""
-    learner = Learner.of(model)
+    learner = LinearLearner.from_model(model)
     coef, bias = learner.coefficients()
     np.testing.assert_array_equal(coef, fitted.coef_)
     np.testing.assert_array_equal(bias, fitted.intercept_)
@@ -281,7 +281,9 @@ def test_label_sets_of_a_file_are_fit(write, kind, solution, tmp_path):
         streaming = streamed(path, How(solution, epochs=4), 700, **options)
         fitted.set_params(order="fixed").fit(rows, Y)
         assert_same(streaming._replace(classes=model.classes), fitted)
-        found = evaluate(Learner.of(streaming), read(path, features=streaming.features["recipe"]))
+        found = evaluate(
+            LinearLearner.from_model(streaming), read(path, features=streaming.features["recipe"])
+        )
         expected = f1_score(Y, fitted.predict(rows), average="micro")
         assert found.micro_f1 == pytest.approx(expected)
 

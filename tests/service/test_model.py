@@ -124,7 +124,7 @@ def test_warming_up_changes_nothing(tmp_path):
 
 @pytest.mark.parametrize("solution", ["vote", "pocket"])
 def test_what_needs_all_rows_is_not_learnt(tmp_path, solution):
-    with pytest.raises(ValueError, match=f"solution {solution}, which needs all rows"):
+    with pytest.raises(ValueError, match=f"solution {solution} needs all rows"):
         served(trained(tmp_path / "m", solution=solution)).refuse_to_learn()
 
 

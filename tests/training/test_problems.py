@@ -9,7 +9,7 @@ from hypothesis.extra.numpy import arrays
 from rosenblatt import AROW, PassiveAggressive, Perceptron
 from rosenblatt.data.labels import LabelSets
 from rosenblatt.data.rows import rows_of
-from rosenblatt.learners.linear import Learner, TrainingRows
+from rosenblatt.learners.linear import LinearLearner, TrainingRows
 from rosenblatt.parameters import FAMILY, defaults
 from rosenblatt.training.problems import JointState, apart, joint
 from rosenblatt.training.rules import RULES
@@ -51,7 +51,7 @@ def trained(X, Y, rule="perceptron", epochs=4, **parameters):
     given = defaults(FAMILY[rule][1]) | parameters
     rows = TrainingRows.of(rows_of(X), np.asfortranarray(Y, bool), None, X.shape[1])
     shape, labels = (X.shape[1], X.dtype), np.arange(Y.shape[1])
-    learner = Learner.begin(given, labels, shape, rule=RULES[rule], multilabel=True)
+    learner = LinearLearner.begin(given, labels, shape, rule=RULES[rule], multilabel=True)
     task = learner.joint_task(rows)
     run = learner.run(lambda: [task], None, epochs, order=given["order"], seed=3).train()
     learner.states = apart(run.outcome)

@@ -19,7 +19,7 @@ from ..data.labels import (
 from ..data.rows import Array, matrix_of, refuse_not_finite
 from ..jobs.coder import Coder
 from ..kernels.algebra import largest_squared_norm
-from ..learners.linear import Learner
+from ..learners.linear import LinearLearner
 from ..reading.batches import Batch, labels_of
 from ..training.rules import UpdateRule, rule_for
 from .client import Cluster, WorkersLostError
@@ -139,7 +139,7 @@ def learner_for(
     parameters: Mapping[str, Any],
     rule: UpdateRule,
     may_widen: bool,
-) -> Learner:
+) -> LinearLearner:
     """A model that has seen nothing, for the rows of all partitions."""
     width = max(one.width for one in found)
     for number, one in enumerate(found):
@@ -154,11 +154,11 @@ def learner_for(
         step = max(one.squared_radius for one in found)
     step = float(step) if parameters["fit_intercept"] else 0.0
     rule = rule_for(rule, parameters, width, len(classes))
-    return Learner.begin(parameters, classes, (width, np.dtype(dtype)), step, rule=rule)
+    return LinearLearner.begin(parameters, classes, (width, np.dtype(dtype)), step, rule=rule)
 
 
 def prepare(
-    batch: Batch, number: int, coder: Coder, learner: Learner, width: int
+    batch: Batch, number: int, coder: Coder, learner: LinearLearner, width: int
 ) -> LoadedPartition:
     """A batch with class numbers for labels, in the type and width that all partitions have."""
     with in_partition(number):

@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..data.labels import refuse_one_class, split
 from ..data.rows import Array, overflow, read_only, refuse_not_finite, rows_of
 from ..kernels.algebra import Rows, largest_squared_norm
-from ..learners.linear import Learner, TrainingRows
+from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import LINEAR, Parameter, check_ties
 from ..storage.model import Model
 from ..training.calibration import Calibration, calibrated
@@ -46,7 +46,7 @@ class LinearClassifier(OnlineClassifier):
 
     _parameters: Mapping[str, Parameter] = LINEAR
     _rule: UpdateRule = PERCEPTRON
-    _learner: Learner
+    _learner: LinearLearner
     _plain: bool
     _batches = False  # whether it learnt from one last, so that its parameters suit them
 
@@ -448,7 +448,7 @@ class LinearClassifier(OnlineClassifier):
             rows = rows._replace(everything=everything)
         return Prepared(X, classes, rows, held, seed_of(self.random_state))
 
-    def _begin(self, given: Prepared, start: tuple[Any, Any]) -> Learner:
+    def _begin(self, given: Prepared, start: tuple[Any, Any]) -> LinearLearner:
         """A model that has seen nothing."""
         if not self.fit_intercept and start[1] is not None and np.any(np.asarray(start[1])):
             raise ValueError(
@@ -463,7 +463,9 @@ class LinearClassifier(OnlineClassifier):
                 "coef_init and intercept_init out."
             )
         settings["multilabel"] = given.rows.codes.ndim == 2
-        return Learner.begin(classes=given.classes, shape=shape, start=start, rule=rule, **settings)
+        return LinearLearner.begin(
+            classes=given.classes, shape=shape, start=start, rule=rule, **settings
+        )
 
     def _rule_for(self, width: int, n_classes: int) -> UpdateRule:
         """The rule for some data."""
@@ -501,7 +503,7 @@ class LinearClassifier(OnlineClassifier):
 
     # Training
 
-    def _train(self, learner: Learner, given: Prepared) -> list[Run]:
+    def _train(self, learner: LinearLearner, given: Prepared) -> list[Run]:
         """Train every problem to its end."""
         runs = [self._run(learner, given, problem) for problem in range(len(learner.states))]
         threads = min(effective_n_jobs(self.n_jobs), len(runs))
@@ -516,7 +518,7 @@ class LinearClassifier(OnlineClassifier):
 
     def _run(
         self,
-        learner: Learner,
+        learner: LinearLearner,
         given: Prepared,
         problem: int,
         updates_at_once: int | None = None,
@@ -538,7 +540,7 @@ class LinearClassifier(OnlineClassifier):
             run.validate = learner.validator(given.rows, given.held_out, problem)
         return run
 
-    def _calibration(self, learner: Learner, given: Prepared) -> Calibration | None:
+    def _calibration(self, learner: LinearLearner, given: Prepared) -> Calibration | None:
         """What scores say of probabilities, by the rows held out."""
         if not self.calibrate or given.held_out is None:
             return None
@@ -546,7 +548,7 @@ class LinearClassifier(OnlineClassifier):
         scores = learner.scores(rows, given.X.shape[1])
         return calibrated(scores, given.rows.codes[given.held_out], len(given.classes))
 
-    def _keep(self, learner: Learner, histories: list[History]) -> None:
+    def _keep(self, learner: LinearLearner, histories: list[History]) -> None:
         """Take over what was learnt."""
         self.classes_, self._learner, self._batches = learner.classes, learner, False
         if not (np.isfinite(self.coef_).all() and np.isfinite(self.intercept_).all()):
@@ -561,13 +563,13 @@ class LinearClassifier(OnlineClassifier):
         self._learner.features = self._feature_names() or self._learner.features
         self._learner.parameters = self._values()
         facts = {"stop_reason": self.stop_reason_, "plain": self._plain}
-        return self._learner.model(type(self).__name__, facts, self.history_)
+        return self._learner.to_model(facts, self.history_)
 
     @classmethod
     def _restored(cls, model: Model) -> Self:
         """The estimator that a model file holds."""
         restored = cls(**model.parameters)
-        restored._learner = Learner.of(model)
+        restored._learner = LinearLearner.from_model(model)
         restored._learner.parameters = restored._values()
         restored._restore(model, restored._learner.width)
         restored._plain = model.facts.get("plain") is True

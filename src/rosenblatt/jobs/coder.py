@@ -18,7 +18,7 @@ from ..data.labels import (
     tidy,
 )
 from ..data.rows import Array, n_rows
-from ..learners.linear import Learner, TrainingRows
+from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import ParameterError
 from ..reading.batches import Batch, labels_of
 from ..training.calibration import calibrated
@@ -53,7 +53,9 @@ class Coder(NamedTuple):
         codes = codes_of(tidy(sets.values), self.classes, first_row + 1, rows=sets.rows)
         return sets.indicator(codes, len(self.classes))
 
-    def score(self, learner: Learner, batches: Iterable[Batch], calibrate: bool = False) -> Score:
+    def score(
+        self, learner: LinearLearner, batches: Iterable[Batch], calibrate: bool = False
+    ) -> Score:
         """How many of the rows held out a model gets wrong; on these it may be calibrated, too."""
         result, row, kept = Score(), 0, list[tuple[Array, Array]]()
         for batch in batches:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.labels import known_classes
-from ..learners.linear import Learner
+from ..learners.linear import LinearLearner
 from ..parameters import FAMILY, ParameterError, check, how_to_learn, with_margin
 from ..reading.recipe import OTHER_BITS, TEXT_BITS, FeatureRecipe
 from ..reading.scaling import Scale
@@ -129,16 +129,16 @@ def new_model(
     once = {"max_iter": 1, "order": "fixed", "intercept_step": 1.0}
     rule, parameters = how_to_learn(rule, **(once | given))
     parameters = with_margin(parameters)
-    estimator, table = FAMILY[rule]
+    _, table = FAMILY[rule]
     check(parameters, table)
     width = len(recipe["columns"]) if recipe["bits"] is None else 1 << recipe["bits"]
     made = rule_for(RULES[rule], parameters, width, len(classes))
     if made.many is None and len(classes) > 2:
         raise ParameterError('{matrix} is for two classes; use {matrix="diagonal"}.', **parameters)
     shape = width, np.dtype(np.float32)
-    learner = Learner.begin(parameters, classes, shape, rule=made)
+    learner = LinearLearner.begin(parameters, classes, shape, rule=made)
     learner.features = {"recipe": recipe, "format": "arrow", "largest": []}
-    return learner.model(estimator, {"stop_reason": "unfinished", "rows": 0, "plain": False}, [])
+    return learner.to_model({"stop_reason": "unfinished", "rows": 0, "plain": False}, [])
 
 
 def is_number(word: str) -> bool:

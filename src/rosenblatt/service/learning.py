@@ -11,7 +11,7 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..learners.linear import Learner
+from ..learners.linear import LinearLearner
 from ..storage.file import load_model, save_model
 from ..storage.model import Model
 from .log import Log, LogError
@@ -57,7 +57,7 @@ class Job(NamedTuple):
 class Published(NamedTuple):
     """What predictions are made with: a copy of the weights, and what they have learnt."""
 
-    learner: Learner
+    learner: LinearLearner
     sequence: int
 
 

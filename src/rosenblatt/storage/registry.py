@@ -16,7 +16,7 @@ ESTIMATORS = {
     "SCW": ("..estimators.family", "..training.solutions:SOLUTIONS"),
     "KernelPerceptron": ("..estimators.kernel", "..learners.dual.state:STATES"),
     "PerceptronNetwork": ("..estimators.network", "..learners.network.state:STATES"),
-    "SequencePerceptron": ("..estimators.sequence", "..learners.sequence.state:STATES"),
+    "SequencePerceptron": ("..estimators.sequence", "..learners.sequence.arrays:STATES"),
 }
 """By name: the room of an estimator, imported when a file asks for it; its states by solution."""
 

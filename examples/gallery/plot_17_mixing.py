@@ -13,8 +13,7 @@ from distributed import Client
 from matplotlib import pyplot as plt
 from matplotlib.ticker import PercentFormatter
 
-from rosenblatt import AROW, Perceptron
-from rosenblatt import cluster as many
+from rosenblatt import AROW, Perceptron, cluster as many
 
 rng = np.random.default_rng(0)
 X = (rng.random((4000, 600)) < np.minimum(0.5, 8 / np.arange(1, 601))).astype(np.float32)

@@ -4,8 +4,7 @@ import copy
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from rosenblatt import Perceptron
 from rosenblatt.data.labels import UnknownLabelError, codes_of
@@ -14,8 +13,7 @@ from rosenblatt.learners import linear as learner
 from rosenblatt.learners.linear import LinearLearner, SlowVoteWarning, TrainingRows
 from rosenblatt.parameters import LINEAR, ParameterError
 from rosenblatt.storage.file import load_model, save_model
-from rosenblatt.training import solutions
-from rosenblatt.training import state as states
+from rosenblatt.training import solutions, state as states
 from rosenblatt.training.solutions import SOLUTIONS
 from rosenblatt.training.tasks import LinearTask
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rosenblatt.parameters import FAMILY
+from rosenblatt.parameters import RULE_TABLE
 from rosenblatt.service.create import new_model
 from rosenblatt.service.model import ServedModel
 from rosenblatt.service.requests import BadExampleError
@@ -11,7 +11,7 @@ from rosenblatt.storage.file import load_model, save_model
 
 from .test_model import content
 
-RULES = [rule for rule in FAMILY if rule not in ("alma", "romma")]
+RULES = [rule for rule in RULE_TABLE if rule not in ("alma", "romma")]
 
 
 def served(folder, labels=("b", "d"), rule="perceptron", **given):

@@ -4,8 +4,7 @@ import copy
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from rosenblatt.data.rows import rows_of
 from rosenblatt.estimators.pipeline import load

@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 from numba import njit
 from sklearn.base import clone
@@ -22,7 +21,7 @@ from rosenblatt.data.rows import rows_of
 from rosenblatt.estimators.steps import follow
 from rosenblatt.kernels.algebra import add, best_other, column, dot, move, score, span, squared_norm
 from rosenblatt.learners.linear import LinearLearner, TrainingRows
-from rosenblatt.parameters import LINEAR, ParameterError, above_0
+from rosenblatt.parameters import LINEAR, RULE_TABLE, ParameterError, RuleEntry, positive
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.storage.registry import ESTIMATORS
 from rosenblatt.training.rules import (
@@ -132,7 +131,7 @@ PASSIVE = UpdateRule(
 
 class PassiveAggressive(Perceptron):
     _rule = PASSIVE
-    _parameters = LINEAR | {"C": above_0(1.0)}
+    _parameters = LINEAR | {"C": positive(1.0)}
 
     def __init__(self, *, C=1.0, **parameters):
         super().__init__(**parameters)
@@ -224,6 +223,7 @@ def _registered():
     with pytest.MonkeyPatch.context() as patch:
         for kind in (PassiveAggressive, Forgetful):
             patch.setitem(RULES, kind._rule.name, kind._rule)
+            patch.setitem(RULE_TABLE, kind._rule.name, RuleEntry(kind.__name__, own={}))
             states = "rosenblatt.training.solutions:SOLUTIONS"
             patch.setitem(ESTIMATORS, kind.__name__, (__name__, states))
         yield

@@ -183,13 +183,13 @@ def signed(numbers: Any) -> str:
 def about_model(model: "Model", coef: Any) -> list[str]:
     """What a model is and how it was trained."""
     from ..jobs.evaluate import Score
-    from ..parameters import ANY_RULE, FAMILY
+    from ..parameters import RULE_NAMES, RULE_TABLE
     from ..reading.recipe import FeatureRecipe
 
     facts, parameters = model.facts, model.parameters
     mistakes = sum(state.mistakes for state in model.states)
     seen = sum(state.seen for state in model.states)
-    own = dict(FAMILY.values())[model.estimator].keys() - ANY_RULE.keys() - {"eta0", "ties"}
+    own = RULE_TABLE[RULE_NAMES[model.estimator]].own
     how = {
         "order": parameters.get("order"),
         "average decay": parameters.get("average_decay") or None,

@@ -192,8 +192,7 @@ def read_otherwise(data: Any, options: dict[str, Any], **others: Any) -> "Reader
 
 def tell_tuning(training: "FileTraining", result: ResultOptions) -> None:
     """Say what was tried and what was taken."""
-    from ..training.report import say
-    from ..training.report import tell as tell_line
+    from ..training.report import say, tell as tell_line
     from .app import in_shell
 
     facts = training.facts["tuning"]

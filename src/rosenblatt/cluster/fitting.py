@@ -14,7 +14,7 @@ from ..data.labels import UnknownLabelError
 from ..estimators.base import seed_of
 from ..estimators.linear import LinearClassifier
 from ..estimators.sequence import SequencePerceptron
-from ..parameters import CLUSTER, Parameter, ParameterError, check
+from ..parameters import CLUSTER, Parameter, ParameterError, check_parameters
 from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.rules import UpdateRule
@@ -140,7 +140,7 @@ def check_supported(
     values: dict[str, Any], table: Mapping[str, Parameter], rule: UpdateRule
 ) -> None:
     """Refuse what is out of range or cannot be mixed."""
-    check(values, {**table, **CLUSTER}, "cluster")
+    check_parameters(values, {**table, **CLUSTER}, "cluster")
     if values["mode"] == "mixing":
         refuse_unmixable(rule, values)
 

@@ -2,11 +2,7 @@
 
 from typing import Any
 
-from ..parameters import ALMA as ALMA_PARAMETERS
-from ..parameters import AROW as AROW_PARAMETERS
-from ..parameters import PASSIVE_AGGRESSIVE, SECOND_ORDER
-from ..parameters import ROMMA as ROMMA_PARAMETERS
-from ..parameters import SCW as SCW_PARAMETERS
+from ..parameters import RULE_TABLE
 from ..training.rules import RULES
 from .docstrings import described_as
 from .linear import LinearClassifier
@@ -56,7 +52,7 @@ class PassiveAggressive(LinearClassifier):
     0.989
     """
 
-    _parameters = PASSIVE_AGGRESSIVE
+    _parameters = RULE_TABLE["pa"].parameters
     _rule = RULES["pa"]
 
     def __init__(
@@ -144,7 +140,7 @@ class ALMA(LinearClassifier):
     1.0
     """
 
-    _parameters = ALMA_PARAMETERS
+    _parameters = RULE_TABLE["alma"].parameters
     _rule = RULES["alma"]
 
     def __init__(
@@ -227,7 +223,7 @@ class ROMMA(LinearClassifier):
     1.0
     """
 
-    _parameters = ROMMA_PARAMETERS
+    _parameters = RULE_TABLE["romma"].parameters
     _rule = RULES["romma"]
 
     def __init__(
@@ -312,7 +308,7 @@ class SecondOrderPerceptron(LinearClassifier):
     0.979
     """
 
-    _parameters = SECOND_ORDER
+    _parameters = RULE_TABLE["second-order"].parameters
     _rule = RULES["second-order"]
 
     def __init__(
@@ -393,7 +389,7 @@ class AROW(LinearClassifier):
     0.989
     """
 
-    _parameters = AROW_PARAMETERS
+    _parameters = RULE_TABLE["arow"].parameters
     _rule = RULES["arow"]
 
     def __init__(
@@ -474,7 +470,7 @@ class SCW(LinearClassifier):
     0.979
     """
 
-    _parameters = SCW_PARAMETERS
+    _parameters = RULE_TABLE["scw"].parameters
     _rule = RULES["scw"]
 
     def __init__(

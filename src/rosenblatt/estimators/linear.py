@@ -14,8 +14,9 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.labels import refuse_one_class, split
 from ..data.rows import Array, overflow, read_only, refuse_not_finite, rows_of
+from ..data.splits import Split
+from ..data.weights import refuse_one_class, row_weights, rows_that_count
 from ..kernels.algebra import Rows, largest_squared_norm
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import LINEAR, Parameter, check_ties
@@ -420,12 +421,6 @@ class LinearClassifier(OnlineClassifier):
             raise ValueError(f"y has {y.shape[1]} columns; there are {len(classes)} labels.")
         return y
 
-    def _weigh(self, classes: Array, codes: Array, sample_weight: ArrayLike | None) -> Array | None:
-        """The weight of each row, or None when all are 1."""
-        if codes.ndim == 2 and self.class_weight is not None:
-            raise ValueError("class_weight is for rows of one label each; give sample_weight.")
-        return super()._weigh(classes, codes, sample_weight)
-
     def _prepare(self, X: Any, y: Any, sample_weight: ArrayLike | None, reset: bool) -> Prepared:
         """Bring rows, labels and weights together."""
         X, y = self._check_rows(X, y, reset, None if reset else self._learner.dtype)
@@ -437,16 +432,17 @@ class LinearClassifier(OnlineClassifier):
         if self.intercept_step == "radius":
             X = canonical(X)
         classes, codes = self._encode(y)
-        weights = self._weigh(classes, codes, sample_weight)
+        seed, learnt, held = seed_of(self.random_state), None, None
+        if holds_out:
+            known = rows_that_count(codes, row_weights(codes, sample_weight, None))
+            learnt, held = Split(self.validation_fraction, seed).stratified(codes, known)
+        weights = self._weigh(classes, codes, sample_weight, learnt)
         rows = TrainingRows.of(rows_of(X), codes, weights, X.shape[1])
+        if learnt is not None:
+            rows = rows._replace(everything=np.intersect1d(rows.everything, learnt))
         if weights is not None:
             refuse_one_class(codes, rows.everything)
-        held: Array | None = None
-        if holds_out:
-            share, seed = self.validation_fraction, self.random_state
-            everything, held = split(rows.everything, codes, share, seed)
-            rows = rows._replace(everything=everything)
-        return Prepared(X, classes, rows, held, seed_of(self.random_state))
+        return Prepared(X, classes, rows, held, seed)
 
     def _begin(self, given: Prepared, start: tuple[Any, Any]) -> LinearLearner:
         """A model that has seen nothing."""

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..jobs.files import FileOptions, FileTraining
-from ..jobs.files import train as train_model
+from ..jobs.files import FileOptions, FileTraining, train as train_model
 from ..jobs.tuning import Stated, tune, usual_way
-from ..parameters import FAMILY, SEQUENCE, how_to_learn, is_open
+from ..parameters import RULE_TABLE, SEQUENCE, how_to_learn, is_open
 from ..reading.reader import read
 from ..storage.file import load_model, save_model
 from ..storage.model import Model
@@ -72,7 +71,7 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
     reading = {name: options.pop(name) for name in READING & options.keys()}
     of_files = {name: options.pop(name) for name in FileOptions._fields if name in options}
     tunes, rule = options.pop("tune", False), options.pop("rule", None)
-    known = {name for _, table in FAMILY.values() for name in table}
+    known = {name for entry in RULE_TABLE.values() for name in entry.parameters}
     unknown = sorted(options.keys() - known)
     if unknown:
         raise TypeError(f"train() got an unexpected keyword argument {unknown[0]!r}")

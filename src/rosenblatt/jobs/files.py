@@ -13,7 +13,7 @@ import numpy as np
 from ..data.labels import LabelSets, UnknownLabelError, tidy
 from ..data.rows import Array, matrix_of, n_rows, overflow
 from ..learners.linear import LinearLearner, usual_bias_step
-from ..parameters import FAMILY, FILES, Parameter, ParameterError, check, with_margin
+from ..parameters import FILES, RULE_TABLE, Parameter, ParameterError, check_parameters, with_margin
 from ..reading.batches import Batch, labels_of, windows
 from ..reading.reader import Peeked, Reader, WholeFile, read_again_if_need_be, read_whole
 from ..reading.vocabulary import named
@@ -115,12 +115,12 @@ class FileTraining:
     @property
     def estimator(self) -> str:
         """The name of what the model becomes in Python."""
-        return FAMILY[self.rule][0]
+        return RULE_TABLE[self.rule].estimator
 
     @property
     def table(self) -> Mapping[str, Parameter]:
         """What each parameter may be."""
-        return FAMILY[self.rule][1]
+        return RULE_TABLE[self.rule].parameters
 
     def settle_in_memory(self) -> None:
         """Leave no question open about rows that are at hand."""
@@ -152,7 +152,8 @@ class FileTraining:
         holds_out = self.parameters["early_stopping"] or self.parameters["calibrate"]
         if holds_out and not self.options.holdout:
             self.options = self.options._replace(holdout=HELD_OUT)
-        check(self.parameters | self.options._asdict(), {**self.table, **FILES}, *where)
+        values = self.parameters | self.options._asdict()
+        check_parameters(values, {**self.table, **FILES}, *where)
 
     def settle(self, reader: Reader) -> bool:
         """Leave no question open about a file; whether to learn from a stream."""

@@ -26,7 +26,7 @@ from ..learners.sequence.learner import SequenceLearner
 from ..learners.sequence.tagset import Tagged
 from ..learners.sequence.templates import templates_for
 from ..learners.sequence.training import Fit, SentenceData, resume, start
-from ..parameters import SEQUENCE, ParameterError, check, defaults
+from ..parameters import SEQUENCE, ParameterError, check_parameters, defaults
 from ..reading.sources import Source
 from ..storage.model import Model
 from ..training.history import Epoch
@@ -120,7 +120,7 @@ def train_tagger(file: SentenceFile, training: SentenceTraining) -> TrainedTagge
     only once is then kept on disk for as long.
     """
     parameters, source = training.resolve(), Source(file.path, file.encoding)
-    check(parameters, SEQUENCE)
+    check_parameters(parameters, SEQUENCE)
     pieces = read_pieces(source, file.format, IN_MEMORY)
     begun, fits = pieces_in_memory(pieces, source.name)
     layout = layout_of(begun[0], file.format, file.label)._replace(encoding=file.encoding)
@@ -140,7 +140,7 @@ def train_tagger(file: SentenceFile, training: SentenceTraining) -> TrainedTagge
         whole = as_tagged(together(begun))
         data.parts = lambda: [whole]
         return run_to_the_end(data, parameters, training, facts)
-    check(parameters, SEQUENCE, "pieces")
+    check_parameters(parameters, SEQUENCE, "pieces")
     size = IN_MEMORY >> 20
     training.listener.note(
         f"{source.name} has over {size} MB, so it is read in pieces, again in each epoch."

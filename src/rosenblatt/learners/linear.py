@@ -10,11 +10,20 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..data.labels import has_class, rows_that_count
+from ..data.labels import has_class
 from ..data.rows import Array, known_columns, matrix_of, n_rows, read_only
+from ..data.weights import rows_that_count
 from ..kernels.algebra import Rows
 from ..kernels.linear import Examples
-from ..parameters import FAMILY, LINEAR, SIGN_OF_ZERO, ParameterError, check_ties, defaults
+from ..parameters import (
+    LINEAR,
+    RULE_NAMES,
+    RULE_TABLE,
+    SIGN_OF_ZERO,
+    ParameterError,
+    check_ties,
+    defaults,
+)
 from ..storage.model import Model
 from ..training.calibration import Calibration
 from ..training.history import Checkpoint, Count, Epoch, History
@@ -156,7 +165,8 @@ class LinearLearner:
     @classmethod
     def from_model(cls, model: Model) -> "LinearLearner":
         """Make the learner of a model file; parameters missing there have their defaults."""
-        usual = defaults(dict(FAMILY.values()).get(model.estimator, LINEAR))
+        rule = RULE_NAMES.get(model.estimator)
+        usual = defaults(LINEAR if rule is None else RULE_TABLE[rule].parameters)
         step = model.facts.get("intercept_step", 1.0)
         learner = cls(usual | model.parameters, model.classes, model.states, step, model.features)
         learner.multilabel = model.is_multilabel
@@ -386,7 +396,7 @@ class LinearLearner:
     @property
     def estimator(self) -> str:
         """The name of the estimator that a model of this learner becomes."""
-        return FAMILY[self.rule.family][0]
+        return RULE_TABLE[self.rule.family].estimator
 
     def to_model(
         self,

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..data.labels import known_classes
 from ..learners.linear import LinearLearner
-from ..parameters import FAMILY, ParameterError, check, how_to_learn, with_margin
+from ..parameters import RULE_TABLE, ParameterError, check_parameters, how_to_learn, with_margin
 from ..reading.recipe import OTHER_BITS, TEXT_BITS, FeatureRecipe
 from ..reading.scaling import Scale
 from ..storage.model import Model
@@ -129,8 +129,7 @@ def new_model(
     once = {"max_iter": 1, "order": "fixed", "intercept_step": 1.0}
     rule, parameters = how_to_learn(rule, **(once | given))
     parameters = with_margin(parameters)
-    _, table = FAMILY[rule]
-    check(parameters, table)
+    check_parameters(parameters, RULE_TABLE[rule].parameters)
     width = len(recipe["columns"]) if recipe["bits"] is None else 1 << recipe["bits"]
     made = rule_for(RULES[rule], parameters, width, len(classes))
     if made.many is None and len(classes) > 2:

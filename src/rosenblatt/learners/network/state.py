@@ -9,8 +9,6 @@ import numpy as np
 from ...data.rows import Array
 from ...training.state import Sizes, array, require
 
-GROWTHS = ("upstart", "tiling", "tower", "pyramid")
-
 
 class Unit(NamedTuple):
     """A perceptron of a network, which is on where its activation is above 0.

@@ -216,7 +216,7 @@ def check_begun(begun: Model, facts: Mapping[str, Any], name: str) -> None:
     if begun.features.get("layout") != facts["layout"]:
         raise ParameterError("The run began with another {label?} or format; resume it with those.")
     if before.get("origin") != facts["origin"] or facts["origin"] is None:
-        raise ValueError(f"{name} has changed since the run began; train again without --resume.")
+        raise ValueError(f"{name} has changed since the run began; begin a new run.")
 
 
 def pieces_in_memory(pieces: Iterator[Piece], name: str) -> tuple[list[Piece], bool]:

@@ -24,7 +24,7 @@ def estimator_of(model: "Model", name: Any) -> Any:
     kind = getattr(import_module(room, __package__), model.estimator)
     try:
         return kind._restored(model)
-    except (TypeError, ValueError) as reason:
+    except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as reason:
         raise ValueError(
             f"{name} is no {model.estimator} of this rosenblatt ({reason}); update or train again."
         ) from None

@@ -6,7 +6,7 @@ that predict, and such a tagger cannot learn.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any, ClassVar, NotRequired, TypedDict
 
 import numpy as np
 
@@ -15,10 +15,22 @@ from ...kernels.sequences import PathSums
 from ...kernels.tokens import ABSENT
 from ...training.state import Sizes, array, counter, optional_array, require
 from .encoding import Dictionary
+from .formats import Layout
 from .lexicon import Lexicon
 from .state import PathState, Shape
 from .strings import joined
 from .templates import parsed
+
+
+class TaggerFeatures(TypedDict):
+    """What a model file says of how the features of tokens are made, and of tags."""
+
+    columns: Annotated[list[str], len]
+    templates: Annotated[list[str], len]
+    tags: Annotated[list[str], len]
+    scheme: tuple[str, str, list[tuple[str, str]]] | None
+    sets: list[str]
+    layout: NotRequired[Layout | None]
 
 
 @dataclass(kw_only=True)
@@ -47,6 +59,8 @@ class TaggerArrays:
     word_tag_counts: Array | None = optional_array("word tags", dtype=np.int64)
     seen: int = counter(0)
     mistakes: int = counter(0)
+
+    features: ClassVar = (TaggerFeatures,)
 
     def restored(self) -> None:
         """Set what is not saved, after loading."""

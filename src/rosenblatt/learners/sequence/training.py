@@ -111,7 +111,8 @@ def resume(begun: Model, data: SentenceData, seed: int) -> Fit:
     if left.best is not None:
         best = learner.state_of(left.best)
         left = left._replace(best=best)
-    fit = fit_of(learner, data, seed, begun.facts["sentences"], begun.facts["tokens"])
+    sizes = [begun.facts.get(name, 0) for name in ("sentences", "tokens")]
+    fit = fit_of(learner, data, seed, *sizes)
     fit.run.history.epochs = list(begun.history)
     fit.run.resume(left)
     return fit
@@ -125,8 +126,9 @@ def fit_of(
     parts: Callable[[], Iterable[SequenceTask]] = lambda: learner.tasks(data.parts)  # noqa: E731
     if data.in_memory:
         ((read, tags),) = data.parts()
-        learnt, held = split(sentences, given, seed)
-        counted = np.isin(np.arange(sentences), learnt)
+        count = len(read.starts) - 1
+        learnt, held = split(count, given, seed)
+        counted = np.isin(np.arange(count), learnt)
         task = learner.task(read, learner.inner_codes(read, tags), counted)
         learner.dictionary.forget_keys()
         parts, validate = lambda: [task], validator(task, held) if len(held) else None

@@ -12,13 +12,25 @@ from ..data.rows import Array
 from ..learners.network.growth import Problem
 from ..learners.network.learner import Growth, NetworkGrower, NetworkLearner
 from ..learners.network.lifting import Lift
+from ..learners.network.state import Unit
 from ..parameters import NETWORK, check_ranges
 from ..storage.model import Model
 from ..training.report import bar_of_epochs
 from .base import OnlineClassifier, seed_of
+from .constructors import estimator, positional
 
 
-class PerceptronNetwork(OnlineClassifier):
+class FittedNetwork(OnlineClassifier):
+    """What a network keeps besides its parameters."""
+
+    _parameters = NETWORK
+    _learner: NetworkLearner
+    units_: list[Any]
+    history_: list[Growth]  # type: ignore[assignment]
+
+
+@estimator
+class PerceptronNetwork(FittedNetwork):
     """Grow a network one perceptron at a time, until it makes no mistake on the training rows.
 
     Every unit is trained by the perceptron rule alone, and is at least as good as one that is known
@@ -96,37 +108,17 @@ class PerceptronNetwork(OnlineClassifier):
     2
     """
 
-    _parameters = NETWORK
-    _learner: NetworkLearner
-    units_: list[Any]
-    history_: list[Growth]  # type: ignore[assignment]
-
-    def __init__(
-        self,
-        growth: str = "upstart",
-        *,
-        unit: str = "pocket",
-        lift: str = "auto",
-        max_units: int = 100,
-        patience: int = 10,
-        max_iter: int = 100,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        warm_start: bool = False,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.growth = growth
-        self.unit = unit
-        self.lift = lift
-        self.max_units = max_units
-        self.patience = patience
-        self.max_iter = max_iter
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.verbose = verbose
+    growth: str = positional("upstart")
+    unit: str = "pocket"
+    lift: str = "auto"
+    max_units: int = 100
+    patience: int = 10
+    max_iter: int = 100
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    warm_start: bool = False
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Grow a network for X and y.
@@ -175,13 +167,7 @@ class PerceptronNetwork(OnlineClassifier):
         self._learner, self.classes_ = learner, learner.classes
         self.history_, self.n_iter_ = learner.growth, len(learner.growth)
         self.stop_reason_ = learner.stop_reason
-        layers = [
-            [
-                [number for number, unit in enumerate(units) if unit.layer == layer]
-                for layer in range(max(unit.layer for unit in units) + 1)
-            ]
-            for units in learner.networks
-        ]
+        layers = [units_by_layer(units) for units in learner.networks]
         two = len(learner.networks) == 1
         self.units_ = learner.networks[0] if two else learner.networks
         self.layers_ = layers[0] if two else layers
@@ -253,3 +239,11 @@ def follow(model: PerceptronNetwork, X: Any, y: ArrayLike) -> tuple[NetworkGrowe
     task = Problem(learner.lift.rows(X), np.where(codes == 1, 1.0, -1.0), same.reshape(-1))
     held_out = learner.held_out(codes, seed)
     return NetworkGrower(learner.parameters, task, held_out, 1, seed), learner.lift
+
+
+def units_by_layer(units: list[Unit]) -> list[list[int]]:
+    """The numbers of the units of each layer."""
+    layers: list[list[int]] = [[] for _ in range(1 + max(unit.layer for unit in units))]
+    for number, unit in enumerate(units):
+        layers[unit.layer].append(number)
+    return layers

@@ -360,8 +360,8 @@ class LinearLearner:
 
     def right(self, activations: Array, codes: Array) -> Array:
         """Which of the problems, one column each, the scores of rows decide as their labels do."""
-        if len(self.states) == 1:
-            return np.asarray(self.choose(activations) == codes).reshape(len(codes), 1)
+        if codes.ndim == 1 and len(self.states) == 1:
+            return np.asarray(self.choose(activations) == codes)[:, None]
         wanted = np.column_stack([has_class(codes, k) for k in range(len(self.states))])
         return np.asarray(above_0(activations, self.ties) == wanted)
 

@@ -2,8 +2,9 @@
 
 Its metadata has one entry, ``rosenblatt``: a JSON text with the format's number, a checksum and all
 that is not an array. Array ``a`` of state 0 is the tensor ``0.a``; ``history`` is one, too. Since
-format 3 a file names its estimator and rule; 1 was a Perceptron's, 2 a KernelPerceptron's. Format 4
-has what version 0.2 cannot read: a checkpoint of several problems.
+format 3 a file names its estimator and rule; 1 was a Perceptron's, 2 a KernelPerceptron's. A file
+has format 4 if it holds what an average of paths needs to learn on, or a checkpoint of several
+problems; others are still written as 3.
 """
 
 import hashlib
@@ -27,7 +28,7 @@ from .facts import Header, check_entries
 from .model import Model, check, label_type
 from .registry import state_class
 
-FORMAT = 4
+FORMAT, NEWEST = 3, 4
 HEADER_BYTES = 2**25  # over a million names; JSON takes up to 25 times as much memory
 DAMAGE = (
     SafetensorError,
@@ -83,7 +84,7 @@ def load_model(path: str | os.PathLike[str]) -> Model:
         with safe_open(path, "np") as file:
             text = (file.metadata() or {})["rosenblatt"]
             header = json.loads(text)
-            newer = header["format"] > FORMAT
+            newer = header["format"] > NEWEST
             if not newer:
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
                 blank = text.replace(header["checksum"], "", 1)
@@ -166,7 +167,7 @@ def packed(model: Model) -> tuple[dict[str, Array], str]:
 def oldest_format(model: Model) -> int:
     """The number of the oldest format that has room for a model."""
     several = model.checkpoint is not None and len(model.checkpoint.problems) > 1
-    return FORMAT if several else 3
+    return NEWEST if several else max(map(states.format_number, model.states))
 
 
 def packed_epochs(epochs: Sequence[Epoch]) -> Array:
@@ -225,7 +226,7 @@ def plain(value: Any) -> Any:
 
 def unpacked(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
     """The model in a header and tensors, which are taken out."""
-    header = renamed(header) if header["format"] < 3 else header
+    header = renamed(header) if header["format"] < FORMAT else header
     check_entries("entries", header, Header)
     parameters = header["parameters"]
     if isinstance(parameters.get("class_weight"), list):

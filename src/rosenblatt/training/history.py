@@ -1,7 +1,7 @@
 """What happened in each epoch, whether to stop, and where an unfinished run stands."""
 
 import copy
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -117,6 +117,14 @@ class Checkpoint(NamedTuple):
     epoch: int
     parts: int
     problems: list[Standing]
+
+    def with_best(self, change: Callable[[Any], Any]) -> "Checkpoint":
+        """The same with other best states, where there are some."""
+        changed = [
+            one if one.best is None else one._replace(best=change(one.best))
+            for one in self.problems
+        ]
+        return self._replace(problems=changed)
 
 
 class Best(NamedTuple):

@@ -152,7 +152,7 @@ def rows_where(rows: Rows, keep: Array) -> Rows:
     if rows.indices is None:
         width = int(rows.starts[0])
         return rows._replace(values=read_only(rows.values.reshape(-1, width)[keep].reshape(-1)))
-    lengths = np.diff(rows.starts.astype(np.intp))
+    lengths: Array = np.diff(rows.starts.astype(np.intp))
     values = np.repeat(keep, lengths)
     starts = np.append(0, np.cumsum(lengths[keep])).astype(np.uint64)
     return Rows(read_only(rows.values[values]), read_only(rows.indices[values]), read_only(starts))

@@ -49,7 +49,7 @@ class Coder(NamedTuple):
         Labels that only rows held out have are no classes: they get the number -1, and of sets a
         column of their own.
         """
-        sets = batch.labels
+        sets: Any = batch.labels
         several = isinstance(sets, LabelSets)
         labels = tidy(sets.values if several else labels_of(batch, first_row))
         rows = sets.rows if several else np.arange(len(labels))
@@ -61,7 +61,8 @@ class Coder(NamedTuple):
         if not several:
             return codes
         count = len(self.classes)
-        return sets.indicator(np.where(codes < 0, count, codes), count + bool(np.any(codes < 0)))
+        several_codes = np.where(codes < 0, count, codes)
+        return np.asarray(sets.indicator(several_codes, count + bool(np.any(codes < 0))))
 
     def judged(
         self, learner: LinearLearner, batches: Iterable[Batch]

@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.labels import LabelSets, UnknownLabelError, tidy
-from ..data.rows import Array, matrix_of, n_rows, overflow
+from ..data.labels import LabelSets, UnknownLabelError
+from ..data.rows import Array, n_rows, overflow
 from ..data.splits import Split
 from ..learners.linear import LinearLearner, usual_bias_step
 from ..parameters import FILES, RULE_TABLE, Parameter, ParameterError, check_parameters, with_margin
-from ..reading.batches import Batch, labels_of, windows
+from ..reading.batches import Batch, windows
 from ..reading.reader import Peeked, Reader, WholeFile, read_again_if_need_be, read_whole
 from ..reading.vocabulary import named
 from ..storage.file import save_model
@@ -317,9 +317,6 @@ def as_json(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-# What labels mean
-
-
 def coder_of(batches: Iterable[Batch], training: FileTraining) -> Coder:
     """What labels mean, from those of batches: of all there are if classes are to be balanced."""
     before, options = training.begun or training.initial, training.options
@@ -602,13 +599,3 @@ class Kept(NamedTuple):
             parameters = parameters | {"class_weight": dict(pairs)}
         learner.parameters = parameters
         return learner.to_model(facts, run.epochs, checkpoint)
-
-
-# Whole files
-
-
-def matrix_and_labels(reader: Reader) -> tuple[Any, Array]:
-    """A whole file as an array or a CSR matrix, and its labels."""
-    batch = read_again_if_need_be(reader, lambda: read_whole(reader)).batch
-    labels = tidy(labels_of(batch))
-    return matrix_of(batch.rows, len(labels), batch.width), labels

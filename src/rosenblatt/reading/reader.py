@@ -9,10 +9,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from ..data.labels import tidy
 from ..data.rows import n_rows
 from ..data.splits import Split
 from ..parameters import ParameterError
-from .batches import Batch, one_batch
+from .batches import Batch, labels_of, one_batch
 from .columnar import ColumnarParser
 from .delimited import delimited_parser
 from .formats import DELIMITERS, format_of
@@ -473,6 +474,12 @@ def read_whole(reader: Reader, told: Callable[[Batch], None] = lambda batch: Non
     else:
         whole = one_batch(parts)
     return WholeFile(whole, reader.names, reader.notices, reader.bad)
+
+
+def read_matrix(reader: Reader) -> tuple[Any, Any]:
+    """Read a whole file as an array or a CSR matrix, and its labels."""
+    batch = read_again_if_need_be(reader, lambda: read_whole(reader)).batch
+    return batch.X, tidy(labels_of(batch))
 
 
 def no_rows(reader: Reader) -> ValueError:

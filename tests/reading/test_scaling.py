@@ -257,13 +257,13 @@ def test_gaps_count_as_the_median_where_that_is_the_centre(write):
 
 
 def test_it_is_told_that_numbers_are_too_large_to_tell_apart(write):
-    times = 1_700_000_000_000_000_000 + np.arange(300) * 1000
+    times = 1_700_000_000_000_000_000 + np.arange(300)
     reader = read(write("t.csv", TABLE.assign(time=times).to_csv(index=False)))
     whole(reader)
     told = [notice for notice in reader.notices if notice.kind is NoticeKind.SCALE]
     assert [str(notice) for notice in told] == [
         "The numbers of 'time' do not differ, or too little for their size to be told apart in "
-        "float32; subtract one of them from all."
+        "float64; subtract one of them from all."
     ]
     reader = read(write("u.csv", TABLE.to_csv(index=False)))
     whole(reader)
@@ -276,3 +276,20 @@ def test_counts_with_a_long_tail_are_sizes_and_codes_all_over_are_names():
     codes = rng.choice(rng.integers(10_000, 99_999, 200), 2_000).astype(float)
     assert not looks_like_codes(counts)
     assert looks_like_codes(codes)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ["t.csv", "words.csv", "t.parquet"])
+def test_nanoseconds_are_scaled_before_they_are_rounded(tmp_path, name, dtype):
+    times = 1_700_000_000_000_000_000 + np.arange(300) * 10**9
+    frame = TABLE[:300].assign(time=times)
+    frame = frame.assign(word=["a", "b"] * 150) if name == "words.csv" else frame
+    path = tmp_path / name
+    frame.to_parquet(path) if name == "t.parquet" else frame.to_csv(path, index=False)
+    reader = read(path, dtype=dtype, label=TABLE.columns[-1], names=99)
+    (batch,) = reader
+    X = np.asarray(batch.X.todense()) if reader.hashed else batch.X
+    place = next(column for column, name in reader.names.items() if name == "time")
+    expected = (np.arange(300) - 149.5) / np.std(np.arange(300))
+    assert X.dtype == dtype
+    np.testing.assert_allclose(X[:, place], expected, atol=1e-5)

@@ -20,7 +20,7 @@ from .recipe import COUNTS, ColumnNames, FeatureRecipe, ReaderOptions, crossed_g
 from .scaling import DenseScaling, scale_of, unpacked
 from .sources import Complaint, Source
 from .threads import Broken
-from .values import numbers_in, scalar_of, strings_of
+from .values import numbers_in, scalar_of, strings_of, too_large
 from .vocabulary import Cells
 
 
@@ -74,7 +74,7 @@ class TableParser(Parser):
         self.flagged: dict[str, np.uint32] = {}  # where it is told that a number is missing
         if self.recipe.scales is None:
             return
-        scaling = table_scaling(self.recipe)
+        scaling = table_scaling(self.recipe, self.options.dtype)
         flagged = [name for name, place in self.places.items() if scaling.flags[place]]
         if self.hashed:
             self.column_scaling = scaling
@@ -105,12 +105,12 @@ class TableParser(Parser):
         """A column of numbers; a missing one is NaN."""
         try:
             known = truth_as_digits(column)
-            numbers = numbers_in(known.cast(arrow_type(self.options.dtype), safe=False))
+            numbers = numbers_in(known.cast(arrow_type(self.read_dtype), safe=False))
         except (ValueError, NotImplementedError):
             word = str(column[0])[:40]  # of one row, once the broken one is found
             sentence, values = self.options.not_a("number", name, word)
             raise BrokenCellError(name, sentence, **values) from None
-        if np.isinf(numbers).any():
+        if too_large(numbers, self.options.dtype).any():
             raise BrokenCellError(name, REASONS[VALUE_TOO_LARGE])
         if np.isnan(numbers).any():
             self.notices[self.gaps] = None
@@ -190,7 +190,7 @@ class TableParser(Parser):
 
     def dense_rows(self, decoded: DecodedColumns) -> Iterator[tuple[slice, Rows]]:
         """Numbers side by side."""
-        matrix = np.empty((decoded.rows, len(self.columns)), self.options.dtype)
+        matrix = np.empty((decoded.rows, len(self.columns)), self.read_dtype)
         for j, column in enumerate(decoded.columns):
             matrix[:, j] = column.days if isinstance(column, Times) else column
         yield slice(decoded.rows), self.rows_of_numbers(matrix)
@@ -289,12 +289,12 @@ class TableParser(Parser):
         self.vocabulary.collect(Cells.spelled(name, spell, data))
 
 
-def table_scaling(recipe: FeatureRecipe) -> DenseScaling:
-    """What a recipe says of a table's columns of numbers."""
+def table_scaling(recipe: FeatureRecipe, dtype: Any = np.float64) -> DenseScaling:
+    """What a recipe says of a table's columns of numbers, which become of a data type."""
     scales = recipe.scales or {}
     if not {*recipe.numeric()} <= set(scales):
         raise ValueError("features is not what features() of a reader gives.")
-    return DenseScaling([scale_of(scales[name]) for name in recipe.numeric()])
+    return DenseScaling([scale_of(scales[name]) for name in recipe.numeric()], dtype)
 
 
 def text_weights(recipe: FeatureRecipe) -> np.ndarray:

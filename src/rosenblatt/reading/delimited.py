@@ -14,7 +14,7 @@ from ..data.rows import rows_of
 from ..kernels import lines
 from ..kernels.addresses import NEWLINE
 from ..kernels.algebra import Rows
-from ..kernels.lines import NUL, REASONS, VALUE, Cursor
+from ..kernels.lines import NUL, REASONS, VALUE, VALUE_TOO_LARGE, Cursor
 from ..kernels.words import CSRBuffer
 from .arrow import (
     BrokenCellError,
@@ -42,6 +42,7 @@ from .parser import Parser
 from .recipe import FeatureRecipe, ReaderOptions, notices_of, recipe_for, with_columns
 from .sources import BLANKS, Complaint, Source, last_newline
 from .threads import Broken, Piece
+from .values import too_large
 
 
 def delimited_parser(
@@ -85,7 +86,7 @@ class NumberParser(LineParser):
         features = [name for name, _ in recipe.columns or ()]
         self.n_numbers = self.width = len(features)
         if recipe.scales is not None:
-            self.scaling = scaling = table_scaling(recipe)
+            self.scaling = scaling = table_scaling(recipe, options.dtype)
             self.width = scaling.width
             features += [missing_in(features[j]) for j in np.flatnonzero(scaling.flags)]
         self.ignored = self.gaps
@@ -105,17 +106,30 @@ class NumberParser(LineParser):
     def buffers(self, size: int) -> LineBuffers:
         """There may be more rows than these, if cells are short or missing."""
         n = size // (2 * len(self.places)) + 1
-        values = np.empty(n * self.n_numbers, self.options.dtype)
+        values = np.empty(n * self.n_numbers, self.read_dtype)
         return LineBuffers(np.empty(n), None, CSRBuffer(values, values[:0], values[:0]), None)
 
     def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
-        """Call the kernel."""
-        delimiter, values = ord(self.layout.delimiter), out.rows.values
-        return Cursor(
-            *lines.table(
-                data, len(data), cursor, delimiter, self.places, out.labels, values, self.n_numbers
-            )
-        )
+        """Call the kernel, and stop at a number that is too large for the rows to come."""
+        delimiter, values, width = ord(self.layout.delimiter), out.rows.values, self.n_numbers
+
+        def parse(most: int | None = None) -> Cursor:
+            labels, stop = out.labels[:most], len(data)
+            found = lines.table(data, stop, cursor, delimiter, self.places, labels, values, width)
+            return Cursor(*found)
+
+        found = parse()
+        if values.dtype == self.options.dtype:
+            return found
+        large = too_large(values[cursor.values : found.values], self.options.dtype)
+        if not large.any():
+            return found
+        row, place = divmod(cursor.values + int(large.argmax()), width)
+        before = parse(row)
+        ends = np.flatnonzero(data[before.at :] == delimiter)
+        cell = int(np.flatnonzero(self.places == place)[0])
+        where = before.at + (int(ends[cell - 1]) + 1 if cell else 0)
+        return before._replace(error=VALUE_TOO_LARGE, where=where)
 
     def finished(
         self, data: np.ndarray, cursor: Cursor, out: LineBuffers
@@ -154,7 +168,7 @@ class CellParser(TableParser):
     ) -> None:
         super().__init__(source, recipe, options, layout.columns)
         self.layout, self.skip = layout, layout.skip
-        number, word = arrow_type(options.dtype), arrow_type(None)
+        number, word = arrow_type(self.read_dtype), arrow_type(None)
         found = [layout.kinds[place].kind for place in self.wanted]
         self.types = [
             number if kind == spelled == "number" else word

@@ -3,7 +3,17 @@
 from functools import lru_cache
 from typing import Any
 
-from .dates import CLOCK, ISO, LOOKS, DateForm, described, form_of, found_parts, times_in
+from .dates import (
+    CLOCK,
+    ISO,
+    LOOKS,
+    DateForm,
+    described,
+    form_of,
+    found_parts,
+    missing_days,
+    times_in,
+)
 from .formats import NUMBER
 from .notices import date_column, mixed_column, mixed_dates, names_of_rows, stray_words, text_column
 from .recipe import ColumnKind
@@ -11,6 +21,8 @@ from .recipe import ColumnKind
 ENOUGH = 20  # numbers, among which one word is a slip; strings, to tell what they are
 STRAY = 0.01  # of the cells may be slips
 WORDS, DIFFERENT = 5.0, 0.5  # a text has so many words on average, and so many texts are different
+DAY = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|[A-Za-z, ]*\d{1,2}[A-Za-z, ]+\d{4}"
+WHOLE_DATE = rf"^\s*({DAY})([ T][\d:.,Z+-]+)?\s*$"
 TRUTH = r"^\s*([Tt]rue|[Ff]alse|TRUE|FALSE)\s*$"
 ONLY_ONCE = 0.9  # of the cells of names or numbers of items are different
 
@@ -104,7 +116,11 @@ def slips_in(cells: Any) -> list[str]:
     looks = compute.match_substring_regex(cells, LOOKS)
     slips = cells.filter(compute.invert(looks)).unique().to_pylist()
     few = 0 < len(slips) <= max(1, STRAY * len(cells)) and len(cells) >= ENOUGH
-    return slips if few and form_of(cells.filter(looks)) is not None else []
+    if few and form_of(cells.filter(looks)) is not None:
+        return slips
+    whole = compute.match_substring_regex(cells, WHOLE_DATE)
+    all_dates = len(cells) > 0 and compute.all(whole).as_py()
+    return missing_days(cells) if all_dates else []
 
 
 def dates_in(name: str, column: Any, form: str) -> ColumnKind:

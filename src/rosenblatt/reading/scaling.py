@@ -41,10 +41,10 @@ class Scaling(Protocol):
 
 
 class DenseScaling:
-    """For tables of numbers."""
+    """For tables of numbers, which are scaled in double precision; ``dtype`` is of the results."""
 
-    def __init__(self, scales: Sequence[Scale]) -> None:
-        self.n_columns = len(scales)
+    def __init__(self, scales: Sequence[Scale], dtype: Any = np.float64) -> None:
+        self.n_columns, self.dtype = len(scales), np.dtype(dtype)
         self.flags = np.zeros(len(scales), np.int64)
         flagged = [j for j, scale in enumerate(scales) if scale.flagged]
         self.flags[flagged] = range(len(scales), len(scales) + len(flagged))
@@ -60,7 +60,7 @@ class DenseScaling:
     def joined(self, parts: Sequence[Rows]) -> Rows:
         """The rows of several parts, scaled and one after the other."""
         counts = [n_rows(part) for part in parts]
-        out = np.empty(sum(counts) * self.width, parts[0].values.dtype)
+        out = np.empty(sum(counts) * self.width, self.dtype)
         row = 0
         for part, count in zip(parts, counts, strict=True):
             self.write(part.values, out[row * self.width : (row + count) * self.width])
@@ -74,7 +74,7 @@ class DenseScaling:
 
     def column(self, number: int, values: np.ndarray) -> np.ndarray:
         """The numbers of one column, scaled; gaps are filled."""
-        some, out = slice(number, number + 1), np.empty_like(values)
+        some, out = slice(number, number + 1), np.empty(len(values), self.dtype)
         scales = self.centre[some], self.factor[some], self.filling[some], np.zeros(1, np.int64)
         columns.standardise(read_only(values), 1, *scales, out)
         return out

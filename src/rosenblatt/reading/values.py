@@ -27,6 +27,11 @@ def strings_of(values: Sequence[str]) -> Any:
     return pyarrow.StringArray.from_buffers(len(encoded), *buffers)
 
 
+def too_large(numbers: np.ndarray, dtype: Any) -> np.ndarray:
+    """Tell which numbers are infinite or beyond those of a data type; NaN is not."""
+    return np.abs(numbers) > np.finfo(dtype).max
+
+
 def numbers_in(column: Any) -> np.ndarray:
     """An Arrow array of numbers, where missing ones are NaN."""
     import pyarrow

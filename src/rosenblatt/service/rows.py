@@ -18,7 +18,7 @@ from ..reading.parser import LARGEST_LABEL
 from ..reading.recipe import FeatureRecipe, ReaderOptions
 from ..reading.sources import Location, Source
 from ..reading.tables import TableSource
-from ..reading.values import numbers_in
+from ..reading.values import numbers_in, too_large
 from ..reading.vocabulary import FeatureNames
 from .requests import BadExampleError
 
@@ -117,8 +117,10 @@ class TableMaker:
             return None
         columns = [numbers_in(table[name].combine_chunks()) for name, _ in self.columns]
         with np.errstate(over="ignore"):
-            matrix = np.ascontiguousarray((np.column_stack(columns) + 0.0).astype(self.dtype))
-        if np.isinf(matrix).any() or np.isnan(matrix).all(axis=1).any():
+            matrix = np.ascontiguousarray(
+                (np.column_stack(columns) + 0.0).astype(self.parser.read_dtype)
+            )
+        if too_large(matrix, self.dtype).any() or np.isnan(matrix).all(axis=1).any():
             return None  # it is said elsewhere what is wrong
         try:
             found = table[self.label].to_pylist() if labelled else []
@@ -156,8 +158,8 @@ class TableMaker:
             found = np.empty(0, object)
         if found.dtype.kind in "iufb":
             with np.errstate(over="ignore"):
-                numbers: Array = (found.astype(np.float64) + 0.0).astype(self.dtype)
-            if np.isfinite(numbers).all():
+                numbers: Array = (found.astype(np.float64) + 0.0).astype(self.parser.read_dtype)
+            if not (np.isnan(numbers) | too_large(numbers, self.dtype)).any():
                 return numbers
         columns = [
             self.numbers_in([one.get(name) for one in objects], name) for name, _ in self.columns
@@ -178,10 +180,10 @@ class TableMaker:
                 [number_of(value, row, name) for row, value in enumerate(values, 1)], np.float64
             )
         with np.errstate(over="ignore"):
-            numbers = (found.astype(np.float64) + 0.0).astype(self.dtype)  # -0 is 0
-        infinite = np.isinf(numbers)
-        if infinite.any():
-            row = int(infinite.argmax())
+            numbers = (found.astype(np.float64) + 0.0).astype(self.parser.read_dtype)  # -0 is 0
+        large = too_large(numbers, self.dtype)
+        if large.any():
+            row = int(large.argmax())
             sentence = f"{str(values[row])[:40]} is too large a number for {self.dtype}"
             raise BadExampleError(sentence, row + 1, name)
         return read_only(numbers)

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.preprocessing import MaxAbsScaler, RobustScaler, StandardScaler
 
+from rosenblatt import Perceptron
 from rosenblatt.data.rows import matrix_of
 from rosenblatt.reading.notices import AVERAGED, NoticeKind
 from rosenblatt.reading.reader import read, read_whole
@@ -161,12 +162,46 @@ def test_sparse_rows_are_scaled_if_their_columns_differ_widely(kind, data):
         rows = whole(read(io.BytesIO(data), format=kind, scale=how))
         again = read(io.BytesIO(data), features=json.loads(json.dumps(reader.features())))
         assert whole(again) == rows
-    small = data[:1500].replace(b"000 ", b" ")  # sizes from 1 to 99 are left alone
-    small = small[: small.rfind(b"\n") + 1]
+    pairs = "|f a:%d b:1" if kind == "vw" else "1:%d 2:1"  # sizes from 1 to 99 are left alone
+    small = "\n".join(f"{k % 2} {pairs % k}" for k in range(100)).encode()
     reader = read(io.BytesIO(small), format=kind)
     assert whole(reader) == whole(read(io.BytesIO(small), format=kind, scale="none"))
     with pytest.raises(ValueError, match='scale="standard" would fill the sparse rows'):
         list(read(io.BytesIO(data), format=kind, scale="standard"))
+
+
+def sparse_lines(kind, sizes, rows=400):
+    """Rows whose label is whether the number of the smallest column is above its middle."""
+    random = np.random.default_rng(1)
+    X = random.random((rows, len(sizes))) * sizes
+    y = X[:, np.argmin(sizes)] > min(sizes) / 2
+    between = " |f " if kind == "vw" else " "
+    lines = (
+        str(int(label)) + between + " ".join(f"{j + 1}:{x:.9g}" for j, x in enumerate(row))
+        for row, label in zip(X, y, strict=True)
+    )
+    return "\n".join(lines).encode()
+
+
+@pytest.mark.parametrize("kind", ["svmlight", "vw"])
+@pytest.mark.parametrize("sizes", [[1, 1000], [1, 1, 500, 500], [1, 2, 3, 400, 500, 600]])
+def test_columns_of_two_sizes_are_scaled_and_learnt(kind, sizes):
+    data = sparse_lines(kind, sizes)
+    reader = read(io.BytesIO(data), format=kind)
+    X = matrix(reader)
+    assert [notice.kind for notice in reader.notices] == [NoticeKind.SCALE]
+    np.testing.assert_allclose(abs(X).max(axis=0).data, 1, rtol=1e-6)
+    labels = np.concatenate([batch.labels for batch in reader])
+    model = Perceptron(max_iter=50, solution="average", random_state=0).fit(X, labels)
+    assert model.score(X, labels) > 0.95
+
+
+def test_a_rare_small_column_is_no_reason_to_scale():
+    lines = [f"{row % 2} 1:{row % 7 + 1} 2:{row % 5 + 1}" for row in range(400)]
+    lines[5] += " 3:0.001"
+    reader = read(io.BytesIO("\n".join(lines).encode()), format="svmlight")
+    assert matrix(reader).max() == 7
+    assert not reader.notices
 
 
 def test_sparse_rows_of_one_size_are_left_alone():

@@ -15,10 +15,12 @@ from ..kernels.lines import MISSING, REASONS, VALUE_TOO_LARGE
 from ..kernels.words import CSRBuffer, Grams
 from .batches import Batch
 from .dates import Times, days_in, parts_of, times_in
+from .kinds import kind_of
 from .parser import LARGEST_LABEL, LONG_LABEL, Parser, empty_rows, filled_rows
 from .recipe import COUNTS, ColumnNames, FeatureRecipe, ReaderOptions, crossed_groups
 from .scaling import DenseScaling, scale_of, unpacked
 from .sources import Complaint, Source
+from .spellings import Spelling, plain_numbers
 from .threads import Broken
 from .values import numbers_in, scalar_of, strings_of, too_large
 from .vocabulary import Cells
@@ -104,7 +106,7 @@ class TableParser(Parser):
     def numbers(self, column: Any, name: str) -> np.ndarray:
         """A column of numbers; a missing one is NaN."""
         try:
-            known = truth_as_digits(column)
+            known = truth_as_digits(column, self.recipe.spelling(name))
             numbers = numbers_in(known.cast(arrow_type(self.read_dtype), safe=False))
         except (ValueError, NotImplementedError):
             word = str(column[0])[:40]  # of one row, once the broken one is found
@@ -381,15 +383,20 @@ def exact_numbers(column: Any) -> np.ndarray:
     )
 
 
-def truth_as_digits(column: Any) -> Any:
-    """A column of numbers; in one of strings, truth values are 1 and 0, as Arrow casts its own."""
-    import pyarrow
-    from pyarrow import compute, types
+def truth_as_digits(column: Any, spelling: Spelling | None = None) -> Any:
+    """A column of numbers; in one of strings, truth values are 1 and 0, as Arrow casts its own.
 
-    if not types.is_string(column.type):
+    Numbers of another spelling are written plainly.
+    """
+    import pyarrow
+    from pyarrow import compute
+
+    if kind_of(column.type) != "category":
         return column
+    column = column.cast(arrow_type(None))
     words = compute.utf8_trim_whitespace(column)
     gaps = compute.is_in(words, strings_of(MISSING))
+    words = words if spelling is None else plain_numbers(words, spelling)
     lower = compute.utf8_lower(words)
     for word, digit in ("false", "0"), ("true", "1"):
         said = compute.equal(lower, scalar_of(word))

@@ -66,7 +66,8 @@ def delimited_parser(
             recipe = replace(recipe, label_kind="category")
         recipe = replace(recipe, header=layout.header, delimiter=found)
     all_numbers = {*(each.kind for each in layout.kinds), recipe.label_kind} <= {"number", None}
-    in_one_go = all_numbers and recipe.bits is None and recipe.id is None
+    plain = not recipe.spellings and not any(each.spelling for each in layout.kinds)
+    in_one_go = all_numbers and plain and recipe.bits is None and recipe.id is None
     parser = (NumberParser if in_one_go else CellParser)(source, recipe, options, layout)
     if options.new:
         told = notices_of(recipe, asked, layout.columns, layout.kinds)
@@ -171,8 +172,8 @@ class CellParser(TableParser):
         number, word = arrow_type(self.read_dtype), arrow_type(None)
         found = [layout.kinds[place].kind for place in self.wanted]
         self.types = [
-            number if kind == spelled == "number" else word
-            for (_, kind), spelled in zip(self.columns, found, strict=False)
+            number if kind == spelled == "number" and name not in recipe.spellings else word
+            for (name, kind), spelled in zip(self.columns, found, strict=False)
         ]
         if self.label is not None:
             numeric = recipe.label_kind == "number"

@@ -15,8 +15,18 @@ from .dates import (
     times_in,
 )
 from .formats import NUMBER
-from .notices import date_column, mixed_column, mixed_dates, names_of_rows, stray_words, text_column
+from .notices import (
+    date_column,
+    mixed_column,
+    mixed_dates,
+    names_of_rows,
+    spelled_in_several_ways,
+    spelled_numbers,
+    stray_words,
+    text_column,
+)
 from .recipe import ColumnKind
+from .spellings import ANY, PLAIN, UNITS, are_numbers, find_spelling
 
 ENOUGH = 20  # numbers, among which one word is a slip; strings, to tell what they are
 STRAY = 0.01  # of the cells may be slips
@@ -58,6 +68,9 @@ def kind_of_cells(name: str, column: Any, tolerated: int = 0) -> ColumnKind:
     cells = column.drop_null()
     if is_truth(cells):
         return ColumnKind("boolean")
+    spelled = kind_of_spelled(name, cells)
+    if spelled is not None:
+        return spelled
     words = cells.filter(compute.invert(compute.match_substring_regex(cells, rf"^\s*{NUMBER}\s*$")))
     n_words, n_numbers = len(words), len(cells) - len(words)
     slips = max(1, STRAY * len(cells)) if n_numbers >= ENOUGH else 0
@@ -88,9 +101,12 @@ def kind_of_column(name: str, column: Any) -> ColumnKind:
 
 
 def kind_of_strings(name: str, cells: Any) -> ColumnKind:
-    """What a column of strings holds: dates, a text in each, or categories."""
+    """What a column of strings holds: numbers, dates, a text in each, or categories."""
     from pyarrow import compute
 
+    spelled = kind_of_spelled(name, cells)
+    if spelled is not None:
+        return spelled
     form = form_of(cells)
     if form is not None:
         return dates_in(name, cells, form)
@@ -106,6 +122,25 @@ def kind_of_strings(name: str, cells: Any) -> ColumnKind:
         if different >= ONLY_ONCE * count:
             return ColumnKind("category", names_of_rows(name))
     return ColumnKind("category")
+
+
+def kind_of_spelled(name: str, cells: Any) -> ColumnKind | None:
+    """What a column holds whose cells are all numbers, of which some are not written plainly."""
+    found = cells.drop_null()
+    if not len(found) or not ANY.fullmatch(found[0].as_py().strip() or "0"):
+        return None
+    known = [cell for cell in map(str.strip, found.unique().to_pylist()) if cell]
+    if not known or not are_numbers(known) or all(map(PLAIN.fullmatch, known)):
+        return None
+    spelling = find_spelling(known)
+    if spelling is not None:
+        example = next(cell for cell in known if not PLAIN.fullmatch(cell))
+        told = spelled_numbers(name, example, spelling.number(example))
+        return ColumnKind("number", told, spelling=spelling)
+    if form_of(cells) is not None or slips_in(cells):
+        return None
+    odd = [cell for cell in known if set(cell) & set(UNITS + ",'")]
+    return ColumnKind("category", spelled_in_several_ways(name, known)) if odd else None
 
 
 def slips_in(cells: Any) -> list[str]:

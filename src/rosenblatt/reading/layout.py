@@ -19,6 +19,7 @@ from .arrow import arrow_type, as_words
 from .formats import NUMBER
 from .kinds import kind_of_cells
 from .lines import after_line
+from .notices import leading_zeros
 from .parser import BOM, LARGEST_LABEL, SAMPLE
 from .recipe import (
     DIGITS,
@@ -30,6 +31,7 @@ from .recipe import (
     usual_label,
 )
 from .sources import LONGEST_ROW, Source
+from .spellings import LEADING_ZEROS
 from .values import scalar_of
 
 AROUND = ' "\t\v\f\r'  # what may stand around a number
@@ -180,13 +182,36 @@ class FirstRows:
         """What each column holds, as far as these rows tell; so many may be broken."""
         rows = self.below if header else self.top + self.below
         if self.is_numeric(rows):
-            return [ColumnKind("number")] * len(self.cells)
-        columns = (
-            self.columns_below
-            if header
-            else inferred_cells(rows, self.delimiter, len(self.cells)).columns
-        )
-        return [kind_of_cells(*pair, tolerated) for pair in zip(names, columns, strict=True)]
+            found = [ColumnKind("number")] * len(self.cells)
+        else:
+            columns = (
+                self.columns_below
+                if header
+                else inferred_cells(rows, self.delimiter, len(self.cells)).columns
+            )
+            found = [kind_of_cells(*pair, tolerated) for pair in zip(names, columns, strict=True)]
+        codes = self.codes(rows)
+        return [
+            ColumnKind("category", leading_zeros(names[j], codes[j]))
+            if each.kind == "number" and j in codes
+            else each
+            for j, each in enumerate(found)
+        ]
+
+    def codes(self, rows: bytes) -> dict[int, str]:
+        """The columns with leading zeros, as those of postal codes, and a cell of each."""
+        from pyarrow import compute
+
+        if not re.search(rb"(?:^|[\s\"%b])0\d" % re.escape(self.delimiter.encode()), rows):
+            return {}
+        width = len(self.cells)
+        words = dict.fromkeys(map(str, range(width)), arrow_type(None))
+        table = inferred_cells(rows, self.delimiter, width, column_types=words)
+        zeros = [
+            column.filter(compute.match_substring_regex(column, LEADING_ZEROS))
+            for column in table.columns
+        ]
+        return {j: cells[0].as_py() for j, cells in enumerate(zeros) if len(cells)}
 
 
 class Sign(Enum):
@@ -203,7 +228,9 @@ def sign_of_name(cell: str, number: bool, column: Any, is_label: bool) -> Sign:
     """What the first cell of a column tells, which may be a number or missing."""
     from pyarrow import compute
 
-    kind = kind_of_cells("", column).kind
+    found = kind_of_cells("", column)
+    kind = found.kind
+    number = number or (found.spelling is not None and found.spelling.fits(cell))
     if not cell:
         return Sign.NONE
     if kind == "date":

@@ -14,6 +14,7 @@ class NoticeKind(StrEnum):
     COLUMN = "column"
     BITS = "bits"
     WORDS = "words"
+    NUMBERS = "numbers"
     DELIMITER = "delimiter"
     SCALE = "scale"
     CODES = "codes"
@@ -61,6 +62,32 @@ def stray_words(name: str, words: Sequence[str], cells: int) -> Notice:
         NoticeKind.WORDS,
         f"The column {name!r} is taken as numbers, though of its first {cells:,} cells a few are "
         f"not ({listed(words)}); such rows are broken.",
+    )
+
+
+def spelled_numbers(name: str, cell: str, number: float) -> Notice:
+    """A column of numbers that are not written plainly."""
+    return Notice(
+        NoticeKind.NUMBERS,
+        f"The column {name!r} is taken as numbers: {cell[:40]!r} is read as {number:.12g}.",
+    )
+
+
+def spelled_in_several_ways(name: str, cells: Sequence[str]) -> Notice:
+    """A column of numbers of several spellings or units."""
+    return Notice(
+        NoticeKind.NUMBERS,
+        f"The column {name!r} has numbers that are written in several ways ({listed(cells)}) and "
+        "is taken as a category; write them in one way to have it taken as numbers.",
+    )
+
+
+def leading_zeros(name: str, cell: str) -> Notice:
+    """A column of whole numbers with zeros before them."""
+    return Notice(
+        NoticeKind.CODES,
+        f"The column {name!r} has leading zeros ({cell.strip()[:40]!r}) and is taken as a "
+        "category; write its numbers without them to have it taken as numbers.",
     )
 
 

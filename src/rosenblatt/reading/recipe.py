@@ -11,6 +11,7 @@ import numpy as np
 from ..parameters import Parameter, ParameterError, check_ranges, choice, count, whole_number
 from .dates import DateForm
 from .notices import Notice
+from .spellings import MARKS, Spelling
 
 SCALES = ("auto", "none", "standard", "maxabs", "robust")
 LABEL_NAMES = ("label", "class", "target", "y")
@@ -22,11 +23,12 @@ DIGITS = re.compile(r"-?\d+")
 
 
 class ColumnKind(NamedTuple):
-    """What a column is taken for, what is to be said of it, and how its dates are written."""
+    """What a column is taken for, what is to be said of it, and how it is written."""
 
     kind: str
     notice: Notice | None = None
-    form: DateForm | None = None
+    form: DateForm | None = None  # of dates
+    spelling: Spelling | None = None  # of numbers that are not written plainly
 
 
 @dataclass(frozen=True)
@@ -53,6 +55,7 @@ class FeatureRecipe:
     ignore: Sequence[str] = ()
     id: str | int | None = None
     dates: Mapping[str, Any] = field(default_factory=dict)
+    spellings: Mapping[str, Sequence[str]] = field(default_factory=dict)
     grams: Mapping[str, Sequence[Any]] = field(default_factory=dict)
     counts: str = "raw"
     tfidf: bool | None = False  # None: if all rows can be read twice
@@ -85,6 +88,13 @@ class FeatureRecipe:
         """How the dates of a column are written, and what becomes of them."""
         form, parts = self.dates[name]
         return DateForm(str(form), tuple(parts))
+
+    def spelling(self, name: str) -> Spelling | None:
+        """How the numbers of a column are written, unless plainly."""
+        found = Spelling(*self.spellings[name]) if name in self.spellings else None
+        if found is not None and found.marks not in MARKS:
+            raise ValueError("features is not what features() of a reader gives.")
+        return found
 
     def grams_of(self, name: str) -> tuple[int, int, bool]:
         """The least and the most words in an n-gram of a text, or characters if they are these."""
@@ -303,23 +313,27 @@ def with_new_columns(
     ]
     kept = dict(columns)
     forms = {name: each.form for name, each in zip(names.names, kinds, strict=True)}
+    pairs = zip(names.names, kinds, strict=True)
+    spelled = [(name, each.spelling) for name, each in pairs if each.spelling is not None]
     return replace(
         recipe,
         label=label,
-        label_kind=None if number is None else label_kind(kinds[number].kind, recipe),
+        label_kind=None if number is None else label_kind(kinds[number], recipe),
         columns=columns,
         text=[name for name, kind in columns if kind == "text"],
         grams=grams,
         dates={name: forms[name] for name in kept if kept[name] == "date"},
+        spellings={name: list(found) for name, found in spelled if kept.get(name) == "number"},
         ignore=ignore,
         id=row_name,
     )
 
 
-def label_kind(kind: str, recipe: FeatureRecipe = ASKED) -> str:
+def label_kind(found: ColumnKind, recipe: FeatureRecipe = ASKED) -> str:
     """How the labels of a column are read; nothing if they cannot be."""
-    if recipe.labels_separator is not None:
+    if recipe.labels_separator is not None or found.spelling is not None:
         return "category"
+    kind = found.kind
     return kind if kind in ("number", "boolean", "") else "category"
 
 

@@ -37,7 +37,7 @@ from .layout import (
     with_exact_labels,
 )
 from .lines import LineBuffers, LineParser
-from .notices import divided_by
+from .notices import divided_by, looks_like_utf8
 from .parser import Parser
 from .recipe import FeatureRecipe, ReaderOptions, notices_of, recipe_for, with_columns
 from .sources import BLANKS, Complaint, Source, last_newline
@@ -72,6 +72,7 @@ def delimited_parser(
     if options.new:
         told = notices_of(recipe, asked, layout.columns, layout.kinds)
         told = [divided_by(found)] * (found != usual) + told
+        told += [] if source.misread is None else [looks_like_utf8(source.misread)]
         parser.notices.update((notice, None) for notice in told)
     return parser
 

@@ -24,7 +24,8 @@ FORMATS = {
     "feather": "arrow",
 }
 DELIMITERS = {"csv": ",", "tsv": "\t"}
-PACKED = ("gz", "zst", "zip")
+PACKED = ("gz", "bz2", "xz", "zst", "lz4", "zip")
+OF_SENTENCES = "conllu, conll, tagged"  # formats that taggers read
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow"}
 FORMAT_OF_ROWS = {"svmlight": "svmlight", "vw": "vw", "table": "csv"}
 
@@ -46,7 +47,10 @@ def format_of(source: Source, stated: str | None, rows: str = "") -> str:
     known = ", ".join(dict.fromkeys(FORMATS.values()))
     if stated is not None:
         if stated not in FORMATS:
-            raise ValueError(f"The format {stated!r} is unknown; there are: {known}.")
+            raise ValueError(
+                f"The format {stated!r} is unknown; there are: {known}, and for sentences "
+                f"{OF_SENTENCES}."
+            )
         return FORMATS[stated]
     for path in source.files or [source.name]:
         told = format_told_by(path)
@@ -59,7 +63,7 @@ def format_of(source: Source, stated: str | None, rows: str = "") -> str:
     if told is None:
         raise ParameterError(
             f"Neither the name nor the content of {source.name} tells its format; state "
-            f"{{format?}}: {known}."
+            f"{{format?}}: {known}, or for sentences {OF_SENTENCES}."
         )
     return told
 

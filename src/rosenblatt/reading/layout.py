@@ -63,7 +63,7 @@ def layout_of(
     if not rows.strip():
         hint = " below its header (state {header=False} if that line is a row)" if header else ""
         raise ParameterError(f"{source.name} has no rows{hint}.")
-    columns = ColumnNames(first.names(header, recipe), source.name)
+    columns = ColumnNames(first.names(header, recipe, source.name), source.name)
     found = first.kinds(header, columns.names, options.skip_bad)
     stated = {columns.number(name) for name in options.category}
     kinds = [ColumnKind("category") if j in stated else each for j, each in enumerate(found)]
@@ -90,6 +90,10 @@ def refuse_odd_beginning(name: str, top: bytes, head: bytes, rest: bytes, length
     if length > LONGEST_ROW:
         longest = LONGEST_ROW >> 20
         raise ValueError(f"{name}, line 1, column 1: the row is longer than {longest} MB.")
+    if top.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ParameterError(
+            f"{name} begins like a file of UTF-16; state {{encoding}}.", encoding="utf-16"
+        )
     if b"\0" in top:
         where = top.index(b"\0") + 1
         raise ValueError(
@@ -165,7 +169,7 @@ class FirstRows:
             return signs[Sign.NAME] > signs[Sign.ROW]
         return not signs[Sign.LABEL]
 
-    def names(self, header: bool, recipe: FeatureRecipe) -> list[str]:
+    def names(self, header: bool, recipe: FeatureRecipe, source: str) -> list[str]:
         """The names of the columns: their numbers if they have none.
 
         Where a model knows the columns by number and the label is not there, its number is not.
@@ -173,7 +177,7 @@ class FirstRows:
         if header:
             return [cell.strip() for cell in self.cells]
         if recipe.columns is not None and recipe.header is False:
-            known = recipe.besides_label()
+            known = recipe.numbered_columns(source)
             if len(known) == len(self.cells):
                 return known
         return list(map(str, range(len(self.cells))))

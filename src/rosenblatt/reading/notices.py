@@ -16,6 +16,7 @@ class NoticeKind(StrEnum):
     WORDS = "words"
     NUMBERS = "numbers"
     DELIMITER = "delimiter"
+    ENCODING = "encoding"
     SCALE = "scale"
     CODES = "codes"
     FIRST = "first"
@@ -106,6 +107,15 @@ def mixed_dates(name: str, words: Sequence[str]) -> Notice:
         NoticeKind.WORDS,
         f"The column {name!r} has dates, and cells that are none ({listed(words)}), and is taken "
         "as a category; leave these cells empty to have it taken as dates.",
+    )
+
+
+def looks_like_utf8(encoding: str) -> Notice:
+    """A file of UTF-8 that is read in another encoding, as was stated."""
+    return Notice(
+        NoticeKind.ENCODING,
+        f"The bytes are UTF-8 as far as one can tell, and are read as {encoding}, as was stated: "
+        "letters with accents will be wrong. Leave the encoding out.",
     )
 
 

@@ -104,10 +104,18 @@ class FeatureRecipe:
         shortest, longest = self.ngrams or (CHARACTERS if self.characters else WORDS)
         return shortest, longest, self.characters
 
-    def besides_label(self) -> list[str]:
+    def numbered_columns(self, source: str) -> list[str]:
         """The columns of a table but for the label, where their names are their numbers."""
         named = {*(name for name, _ in self.columns or ()), *self.ignore}
-        return sorted(named | ({str(self.id)} if self.id is not None else set()), key=int)
+        named |= {str(self.id)} if self.id is not None else set()
+        words = [name for name in named if not DIGITS.fullmatch(name)]
+        if words:
+            raise ParameterError(
+                f"The model knows its columns by name, such as {min(words)!r}, and {source} is "
+                "read as if it had no names, because of {header=False}; leave that out, or write "
+                "the names as the first row."
+            )
+        return sorted(named, key=int)
 
 
 ASKED = FeatureRecipe(ngrams=None, counts="binary", tfidf=None, trim=True, scale="auto")

@@ -104,6 +104,7 @@ def read_sentences(X: Any, columns: Sequence[str]) -> Sentences:
         return with_features(starts, tokens)
     if len(columns) == 1 and (not tokens or isinstance(tokens[0], str)):
         return Sentences(starts, {columns[0]: typed(tokens, starts, columns[0])})
+    check_widths(tokens, columns, starts)
     found = {}
     for number, name in enumerate(columns):
         key: Any = name if tokens and isinstance(tokens[0], Mapping) else number
@@ -117,6 +118,21 @@ def read_sentences(X: Any, columns: Sequence[str]) -> Sentences:
             ) from None
         found[name] = typed(texts, starts, name)
     return Sentences(starts, found)
+
+
+def check_widths(tokens: Sequence[Any], columns: Sequence[str], starts: Array) -> None:
+    """Refuse tuples of another length than the model's columns, and strings where it has several.
+
+    Else columns would be passed over, or letters taken for columns.
+    """
+    for place, token in enumerate(tokens):
+        width = 1 if isinstance(token, str) else len(token) if isinstance(token, tuple) else None
+        if width not in (None, len(columns)):
+            known = f"the columns {', '.join(columns)}" if len(columns) > 1 else "words alone"
+            raise ValueError(
+                f"{where(place, starts)} is {token!r:.60}; this model knows {known}, so a token "
+                f"must be {'a string' if len(columns) == 1 else f'{len(columns)} strings'}."
+            )
 
 
 def lacks(token: Any, key: Any) -> bool:

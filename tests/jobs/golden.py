@@ -91,12 +91,13 @@ def write_files(folder: Path) -> dict[str, Path]:
     words = np.array(["red", "green", "blue", "dog", "cat", "bird", "in", "on", "at"])
     texts = [" ".join(words[np.unique(row % 9)]) for row in X]
     texts = [f"{words[k]} {text}" for k, text in zip(labels, texts, strict=True)]
+    rows = list(zip(X, labels, sets, pairs, named, texts, strict=True))
     lines = {
-        "csv": ["a,b,c,d,e,f,y", *(f"{','.join(map(str, x))},{y}" for x, y in zip(X, labels))],
-        "svm": [f"{y} {text}" for y, text in zip(labels, pairs)],
-        "vw": [f"{y + 1} |n {text}" for y, text in zip(labels, named)],
-        "text": ["words,size,y", *(f"{t},{x[0]},{y}" for t, x, y in zip(texts, X, labels))],
-        "sets": [f"{y} {text}" for y, text in zip(sets, pairs)],
+        "csv": ["a,b,c,d,e,f,y", *(f"{','.join(map(str, x))},{y}" for x, y, *_ in rows)],
+        "svm": [f"{y} {text}" for _, y, _, text, *_ in rows],
+        "vw": [f"{y + 1} |n {text}" for _, y, _, _, text, _ in rows],
+        "text": ["words,size,y", *(f"{text},{x[0]},{y}" for x, y, *_, text in rows)],
+        "sets": [f"{some} {text}" for _, _, some, text, *_ in rows],
     }
     endings = {"text": "csv", "sets": "svm"}
     for kind, content in lines.items():

@@ -12,7 +12,7 @@ from sklearn.metrics import f1_score
 
 import rosenblatt
 from rosenblatt import Perceptron, progressive
-from rosenblatt.data.labels import held_out
+from rosenblatt.data.splits import Split
 from rosenblatt.jobs import files
 from rosenblatt.jobs.evaluate import Score, evaluate, scored
 from rosenblatt.jobs.files import FileOptions, FileTraining
@@ -683,7 +683,7 @@ def test_held_out_rows_are_not_learnt_from_but_tested(write, kind, way):
     how = How(order="fixed", epochs=3, seed=5, holdout=0.25)
     model = way(path, how, 700)
     X, y, weights = matrix(path)
-    held = held_out(0, len(y), how.holdout, how.seed)
+    held = Split(how.holdout, how.seed).held_out(0, len(y))
     assert 30 < held.sum() < 70
     fitted = Perceptron(solution="average", order="fixed", max_iter=3)
     fitted.fit(X, y, np.where(held, 0, 1 if weights is None else weights))
@@ -695,11 +695,11 @@ def test_held_out_rows_are_not_learnt_from_but_tested(write, kind, way):
 
 
 def test_which_rows_are_held_out_depends_on_the_seed_alone():
-    all_at_once = held_out(0, 1000, 0.1, 1)
-    parts = [held_out(begin, 10, 0.1, 1) for begin in range(0, 1000, 10)]
+    all_at_once = Split(0.1, 1).held_out(0, 1000)
+    parts = [Split(0.1, 1).held_out(begin, 10) for begin in range(0, 1000, 10)]
     np.testing.assert_array_equal(np.concatenate(parts), all_at_once)
     assert 60 < all_at_once.sum() < 140
-    assert (held_out(0, 1000, 0.1, 2) != all_at_once).any()
+    assert (Split(0.1, 2).held_out(0, 1000) != all_at_once).any()
 
 
 def test_a_holdout_without_rows_is_refused(write):
@@ -969,7 +969,7 @@ def test_rows_held_out_are_not_told_of(write):
     path, told = write("rows.csv", made("csv")), Told()
     options = FileOptions(holdout=0.3, progress_every=1000)
     files.train(read(path), FileTraining(parameters_for_files(max_iter=1), options, told))
-    assert told.windows[-1][0] == 200 - np.count_nonzero(held_out(0, 200, 0.3, 0))
+    assert told.windows[-1][0] == 200 - np.count_nonzero(Split(0.3, 0).held_out(0, 200))
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import pickle
 import numpy as np
 import pytest
 
+from rosenblatt import Perceptron
 from rosenblatt.data.labels import UnknownLabelError
 from rosenblatt.learners.dual.budget import POLICIES
 from rosenblatt.parameters import (
@@ -186,3 +187,25 @@ def test_a_sign_of_a_tie_needs_two_sides(ties):
             check_ties(ties, 3, False)
     else:
         check_ties(ties, 3, False)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "match"),
+    [
+        ({"early_stopping": "roc_auc"}, "early_stopping must be True or False; got 'roc_auc'"),
+        ({"calibrate": "sigmoid"}, "calibrate must be True or False"),
+        ({"measure": 2}, "measure must be True or False"),
+        ({"margin": 10**400}, "margin must be a number from 0 up"),
+        ({"eta0": 10**400}, r"eta0 must be .*\.\.\.\.$"),
+        ({"margin": np.array([1.0, 2.0])}, "margin must be"),
+        ({"warm_start": []}, "warm_start must be"),
+    ],
+)
+def test_what_a_parameter_cannot_be_is_refused_in_a_sentence(parameters, match):
+    with pytest.raises(ParameterError, match=match):
+        Perceptron(**parameters).fit([[1.0], [-1.0]], [1, 0])
+
+
+@pytest.mark.parametrize("value", [True, False, 1, 0, np.True_])
+def test_a_flag_is_true_or_false_in_any_spelling(value):
+    Perceptron(warm_start=value).fit([[1.0], [-1.0]], [1, 0])

@@ -14,8 +14,9 @@ from distributed import get_worker
 from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d
 
-from ..data.labels import row_weights, tidy
+from ..data.labels import tidy
 from ..data.rows import n_rows, read_only, rows_of
+from ..data.weights import row_weights
 from ..estimators.base import canonical
 from ..jobs.coder import Coder
 from ..jobs.files import left_out

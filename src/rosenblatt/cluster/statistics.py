@@ -5,18 +5,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.labels import (
-    UnknownLabelError,
-    balanced,
-    class_weights,
-    encode,
-    known_classes,
-    met_classes,
-    refuse_one_class,
-    rows_that_count,
-    split,
-)
+from ..data.labels import UnknownLabelError, encode, known_classes, met_classes
 from ..data.rows import Array, matrix_of, refuse_not_finite
+from ..data.splits import Split
+from ..data.weights import balanced, class_weights, refuse_one_class, rows_that_count
 from ..jobs.coder import Coder
 from ..kernels.algebra import largest_squared_norm
 from ..learners.linear import LinearLearner
@@ -170,6 +162,6 @@ def prepare(
         if not settings["early_stopping"]:
             return LoadedPartition(given)
         refuse_not_finite(matrix_of(given.rows, len(given.codes), width))
-        share, seed = settings["validation_fraction"], settings["random_state"]
-        everything, held = split(given.everything, given.codes, share, seed)
+        split = Split(settings["validation_fraction"], settings["random_state"])
+        everything, held = split.stratified(given.codes, given.everything)
         return LoadedPartition(given._replace(everything=everything), held)

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.labels import balanced, row_weights
 from ..data.rows import Array, matrix_of, n_rows, occurring, rows_of
+from ..data.weights import balanced, row_weights
 from ..kernels.algebra import Rows
 from ..learners.linear import TrainingRows, usual_bias_step
 from ..parameters import RULE_TABLE, ParameterError, how_to_learn, parameters_for_files, with_margin

@@ -10,8 +10,9 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..data.labels import has_class, rows_that_count
+from ..data.labels import has_class
 from ..data.rows import Array, known_columns, matrix_of, n_rows, read_only
+from ..data.weights import rows_that_count
 from ..kernels.algebra import Rows
 from ..kernels.linear import Examples
 from ..parameters import (

@@ -1,7 +1,7 @@
 """Combinations of parameters that are refused, and why."""
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from .render import ParameterError
 from .tables import Parameter, Values
@@ -252,12 +252,22 @@ def check_ranges(values: Values, table: Mapping[str, Parameter]) -> None:
     """Refuse parameters that are out of range."""
     for name, parameter in table.items():
         value = values[name]
-        if not parameter.accepts(value):
+        if not is_accepted(value, parameter):
+            shown = repr(value)
+            shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
             raise ParameterError(
-                f"{{{name}?}} must be {parameter.wanted}; got {value!r}.",
+                f"{{{name}?}} must be {parameter.wanted}; got {shown}.",
                 code="out-of-range",
                 **{name: value},
             )
+
+
+def is_accepted(value: Any, parameter: Parameter) -> bool:
+    """Whether a parameter may have a value; one that cannot be compared may not."""
+    try:
+        return bool(parameter.accepts(value))
+    except (TypeError, ValueError, ArithmeticError):  # an array, or a Decimal that is not a number
+        return False
 
 
 def check_ties(ties: str, n_classes: int, one_vs_rest: bool) -> None:

@@ -57,12 +57,15 @@ class Parameter:
 
 def positive_number(value: Any) -> bool:
     """Whether a value is a finite number above 0."""
-    return isinstance(value, Real) and value is not True and 0 < float(value) < float("inf")
+    return value is not True and finite_number(value) and float(value) > 0
 
 
 def finite_number(value: Any) -> bool:
-    """Whether a value is a number that is neither NaN nor infinite."""
-    return isinstance(value, Real) and abs(float(value)) < float("inf")
+    """Whether a value is a number that float64 can hold, neither NaN nor infinite."""
+    try:
+        return isinstance(value, Real) and abs(float(value)) < float("inf")
+    except OverflowError:  # an integer such as 10**400
+        return False
 
 
 def whole_number(value: Any) -> bool:
@@ -148,8 +151,10 @@ def count_from_0(default: int, help: str = "") -> Parameter:
 
 
 def flag(default: bool, help: str = "") -> Parameter:
-    """True or false; other values count as Python counts them."""
-    return Parameter(default, help=help, type=bool)
+    """True or False, or 1 or 0."""
+    return Parameter(
+        default, "True or False", lambda value: value in (True, False), help=help, type=bool
+    )
 
 
 def anything(default: Any, help: str = "") -> Parameter:
@@ -285,6 +290,7 @@ NETWORK: Mapping[str, Parameter] = {
     "max_iter": count(100, help="Largest number of epochs of a unit"),
     "early_stopping": EARLY_STOPPING,
     "validation_fraction": VALIDATION_FRACTION,
+    "warm_start": flag(False, "Continue to grow the network that there is"),
     "random_state": RANDOM_STATE,
     "verbose": VERBOSE,
 }

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from .values import scalar_of
 
@@ -23,8 +23,8 @@ LEADING_ZEROS = r"^\s*0\d+\s*$"
 class Spelling(NamedTuple):
     """How the numbers of a column are written: an example of the marks, and their unit."""
 
-    marks: str
-    unit: str
+    marks: Annotated[str, lambda marks: marks in MARKS]
+    unit: Annotated[str, lambda unit: unit == "" or unit in [*UNITS]]
 
     @property
     def pattern(self) -> str:

@@ -84,7 +84,8 @@ def recipe_for(columns: Sequence[Column], label: str, numbers: bool, bits: int |
     text = [column.name for column in columns if column.kind == "text"]
     dense = all(column.kind == "number" for column in columns)
     scaled = [column for column in columns if column.kind == "number" and column.scale != Scale()]
-    scales = {one.name: list(one.scale) for one in columns if one.kind == "number"}
+    scales: Any = {one.name: list(one.scale) for one in columns if one.kind == "number"}
+    grams: Any = {one.name: list(one.grams) for one in columns if one.grams is not None}
     return asdict(
         FeatureRecipe(
             rows="table",
@@ -93,7 +94,7 @@ def recipe_for(columns: Sequence[Column], label: str, numbers: bool, bits: int |
             columns=[(column.name, column.kind) for column in columns],
             text=text,
             bits=None if dense else bits or (TEXT_BITS if text else OTHER_BITS),
-            grams={one.name: list(one.grams) for one in columns if one.grams is not None},
+            grams=grams,
             trim=True,
             scale="standard" if scaled else "none",
             scales=scales if scaled else None,

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data.labels import class_weights, row_weights
 from ..data.rows import Array, rows_between
+from ..data.weights import class_weights, row_weights
 from ..learners.linear import MOST_WEIGHTS, LinearLearner, TrainingRows
 from ..storage.file import load_model
 from ..storage.model import Model

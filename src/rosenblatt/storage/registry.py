@@ -13,7 +13,7 @@ ESTIMATORS = {
     "Perceptron": ("..estimators.perceptron", "..training.solutions:SOLUTIONS"),
     "KernelPerceptron": ("..estimators.kernel", "..learners.dual.state:STATES"),
     "PerceptronNetwork": ("..estimators.network", "..learners.network.state:STATES"),
-    "SequencePerceptron": ("..estimators.sequence", "..learners.sequence.state:STATES"),
+    "SequencePerceptron": ("..estimators.sequence", "..learners.sequence.arrays:STATES"),
 }
 """By name: the room of an estimator, imported when a file asks for it; its states by solution."""
 
@@ -24,7 +24,7 @@ def estimator_of(model: "Model", name: Any) -> Any:
     kind = getattr(import_module(room, __package__), model.estimator)
     try:
         return kind._restored(model)
-    except (TypeError, ValueError) as reason:
+    except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as reason:
         raise ValueError(
             f"{name} is no {model.estimator} of this rosenblatt ({reason}); update or train again."
         ) from None

@@ -455,3 +455,16 @@ def test_forbidden_moves_keep_their_weight():
     moves = learner.coefficients().transitions.reshape(-1, 8)[:, : len(learner.tags.names)]
     forbidden, _ = learner.tags.scheme.forbidden()
     assert np.array_equal(moves < IMPOSSIBLE / 2, forbidden)
+
+
+def test_tokens_of_another_width_are_refused():
+    words, tags = [["the", "dog", "barks"], ["a", "cat", "sleeps"]], [["D", "N", "V"]] * 2
+    pairs = [[(word, "x") for word in sentence] for sentence in words]
+    of_words = SequencePerceptron(max_iter=2).fit(words, tags)
+    with pytest.raises(ValueError, match=r"X\[0\]\[0\] is \('the', 'x'\); .* must be a string"):
+        of_words.predict(pairs)
+    of_pairs = SequencePerceptron(max_iter=2).fit(pairs, tags)
+    with pytest.raises(ValueError, match=r"X\[0\]\[0\] is 'the'; .* must be 2 strings"):
+        of_pairs.predict(words)
+    with pytest.raises(ValueError, match=r"X\[1\]\[2\] is \('sleeps',\)"):
+        of_pairs.predict([pairs[0], [*pairs[1][:2], ("sleeps",)]])

@@ -149,7 +149,7 @@ def slips_in(cells: Any) -> list[str]:
 
     cells = cells.drop_null()
     looks = compute.match_substring_regex(cells, LOOKS)
-    slips = cells.filter(compute.invert(looks)).unique().to_pylist()
+    slips: list[str] = cells.filter(compute.invert(looks)).unique().to_pylist()
     few = 0 < len(slips) <= max(1, STRAY * len(cells)) and len(cells) >= ENOUGH
     if few and form_of(cells.filter(looks)) is not None:
         return slips

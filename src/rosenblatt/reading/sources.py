@@ -116,9 +116,9 @@ class Source:
         """The bytes in UTF-8, with single tabs where there are runs of blanks between cells."""
         if self.encoding is not None:
             recoding = Recoding(self.name, self.encoding)
-            stream = ByteStream(self.name, Translated(stream, recoding), stream)
-            if looks_like_utf8(stream.source.head(TRANSLATED), self.encoding):
+            if looks_like_utf8(stream.head(TRANSLATED), self.encoding):
                 self.misread = self.encoding
+            stream = ByteStream(self.name, Translated(stream, recoding), stream)
         return with_tabs(stream) if self.blanks else stream
 
     def divide_at_blanks(self) -> None:
@@ -234,7 +234,7 @@ def through_arrow(raw: ByteStream, packing: str) -> Any:
     return pyarrow.CompressedInputStream(pyarrow.PythonFile(raw), packing)
 
 
-PACKINGS: dict[bytes, Callable[[ByteStream], Any]] = {
+PACKINGS: dict[bytes, Any] = {
     b"\x1f\x8b": lambda raw: gzip.GzipFile(fileobj=raw),
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\0": lzma.LZMAFile,

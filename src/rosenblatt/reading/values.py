@@ -29,7 +29,8 @@ def strings_of(values: Sequence[str]) -> Any:
 
 def too_large(numbers: np.ndarray, dtype: Any) -> np.ndarray:
     """Tell which numbers are infinite or beyond those of a data type; NaN is not."""
-    return np.abs(numbers) > np.finfo(dtype).max
+    large: np.ndarray = np.abs(numbers) > np.finfo(dtype).max
+    return large
 
 
 def numbers_in(column: Any) -> np.ndarray:

@@ -63,8 +63,8 @@ class RuleArray(NamedTuple):
 class Scale:
     """A number that all weights and biases are to be multiplied by, kept in an array of a rule.
 
-    The state keeps v: the weights are ``now`` · v, and their sum over all rows seen is ``total`` · v
-    minus the sums of an average (kernels/scaled.py).
+    The state keeps v: the weights are ``now`` · v, and their sum over all rows is ``total`` · v minus
+    the sums of an average (kernels/scaled.py).
     """
 
     array = RuleArray("scale", "numbers", np.float64, (1.0, 0.0, 0.0, 0.0, 1.0))

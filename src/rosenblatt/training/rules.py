@@ -63,7 +63,7 @@ class RuleArray(NamedTuple):
 class Scale:
     """A number that all weights and biases are to be multiplied by, kept in an array of a rule.
 
-    The state keeps v: the weights are ``now`` · v, and their sum over all rows is ``total`` · v minus
+    The state keeps v. The weights are ``now`` · v, and their sum over all rows ``total`` · v less
     the sums of an average (kernels/scaled.py).
     """
 
@@ -289,7 +289,7 @@ LOOPS: Mapping[str, UpdateRule] = {
 }
 
 
-def rules_of(name: str, entry: RuleEntry) -> dict[str, UpdateRule]:
+def make_rules(name: str, entry: RuleEntry) -> dict[str, UpdateRule]:
     """The rule of an entry of the table by name, with its form for a full matrix if it has one."""
     loops = {name: entry.loop, **({f"{name}-full": entry.full} if entry.full else {})}
     found = {}
@@ -301,7 +301,7 @@ def rules_of(name: str, entry: RuleEntry) -> dict[str, UpdateRule]:
 
 RULES: dict[str, UpdateRule] = {}
 for _name, _entry in RULE_TABLE.items():
-    RULES |= rules_of(_name, _entry)
+    RULES |= make_rules(_name, _entry)
 PERCEPTRON = RULES["perceptron"]
 
 

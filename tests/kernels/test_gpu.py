@@ -1,0 +1,24 @@
+"""The GPU's kernels can be imported with the newest NumPy, which lacks what numba-cuda asks for."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import sys
+import numpy
+if hasattr(numpy, "row_stack"):
+    del numpy.row_stack  # as in NumPy 2.5
+import rosenblatt.kernels.gpu
+assert "numba.cuda.np.arrayobj" in sys.modules
+assert not hasattr(numpy, "row_stack")
+"""
+
+
+@pytest.mark.parametrize("simulated", ["0", "1"])
+def test_numba_cuda_is_imported_where_numpy_has_no_row_stack(simulated):
+    pytest.importorskip("numba_cuda")
+    environment = os.environ | {"NUMBA_ENABLE_CUDASIM": simulated}
+    subprocess.run([sys.executable, "-c", SCRIPT], env=environment, check=True)

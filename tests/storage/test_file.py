@@ -363,7 +363,7 @@ def test_other_safetensors_are_refused(text, tmp_path):
 
 
 def test_a_newer_file_says_what_to_do(tmp_path):
-    forge(tmp_path / "new", trained()._model(), put(["format"], file.FORMAT + 1))
+    forge(tmp_path / "new", trained()._model(), put(["format"], file.NEWEST + 1))
     refused(tmp_path / "new", "was written by a newer rosenblatt; update rosenblatt to load it")
 
 

@@ -4,12 +4,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, csr_matrix
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
@@ -22,16 +21,35 @@ from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.history import Epoch
 
+if TYPE_CHECKING:  # scikit-learn has no types: with these, wrong parameters are reported
+
+    class BaseEstimator:
+        """As in scikit-learn."""
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **parameters: Any) -> Self: ...
+        def __sklearn_tags__(self) -> Tags: ...
+
+    class ClassifierMixin:
+        """As in scikit-learn."""
+
+        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
+
+else:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+
 FLOATS = [np.dtype(np.float64), np.dtype(np.float32)]
 
 
-class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class OnlineClassifier(ClassifierMixin, BaseEstimator):
     """A classifier that learns row by row."""
 
     classes_: Array
     history_: list[Epoch]
     n_iter_: int
     stop_reason_: str
+    mixing_: Any
+    """How the rounds of a cluster went, if it was trained on one."""
     class_weight: Mapping[Any, float] | str | None
     _parameters: Mapping[str, Parameter]
     """What each parameter may be."""

@@ -1,6 +1,6 @@
 """The kernel perceptron as a scikit-learn estimator."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -18,9 +18,18 @@ from ..storage.model import Model
 from ..training.report import bar_of_epochs
 from ..training.run import Run
 from .base import OnlineClassifier, canonical, seed_of
+from .constructors import estimator, positional
 
 
-class KernelPerceptron(OnlineClassifier):
+class FittedKernel(OnlineClassifier):
+    """What a kernel perceptron keeps besides its parameters."""
+
+    _parameters = KERNEL
+    _learner: DualLearner
+
+
+@estimator
+class KernelPerceptron(FittedKernel):
     """Learn a boundary that is linear in the feature space of a kernel, by correcting mistakes.
 
     The dual form of Freund & Schapire (1999), an idea of Aizerman, Braverman & Rozonoer (1964). The
@@ -130,53 +139,26 @@ class KernelPerceptron(OnlineClassifier):
     ('separated', 21, [0, 1, 1, 0])
     """
 
-    _parameters = KERNEL
-    _learner: DualLearner
-
-    def __init__(
-        self,
-        kernel: str | Callable[[Any, Any], ArrayLike] = "rbf",
-        *,
-        degree: float = 3,
-        gamma: float | str | None = "scale",
-        coef0: float = 1.0,
-        solution: str = "last",
-        normalize: bool = False,
-        order: str = "each",
-        margin: float = 0.0,
-        ties: str = "mistake",
-        fit_intercept: bool = True,
-        intercept_step: float | str = 1.0,
-        multi_class: str = "ovr",
-        max_iter: int = 100,
-        budget: int | None = None,
-        budget_policy: str = "projectron",
-        class_weight: dict[Any, float] | str | None = None,
-        cache_size: float = 200,
-        device: str | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernel = kernel
-        self.degree = degree
-        self.gamma = gamma
-        self.coef0 = coef0
-        self.solution = solution
-        self.normalize = normalize
-        self.order = order
-        self.margin = margin
-        self.ties = ties
-        self.fit_intercept = fit_intercept
-        self.intercept_step = intercept_step
-        self.multi_class = multi_class
-        self.max_iter = max_iter
-        self.budget = budget
-        self.budget_policy = budget_policy
-        self.class_weight = class_weight
-        self.cache_size = cache_size
-        self.device = device
-        self.random_state = random_state
-        self.verbose = verbose
+    kernel: str | Callable[[Any, Any], ArrayLike] = positional("rbf")
+    degree: float = 3
+    gamma: float | str | None = "scale"
+    coef0: float = 1.0
+    solution: str = "last"
+    normalize: bool = False
+    order: str = "each"
+    margin: float = 0.0
+    ties: str = "mistake"
+    fit_intercept: bool = True
+    intercept_step: float | str = 1.0
+    multi_class: str = "ovr"
+    max_iter: int = 100
+    budget: int | None = None
+    budget_policy: str = "projectron"
+    class_weight: Mapping[Any, float] | str | None = None
+    cache_size: float = 200
+    device: str | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
         """Learn from X and y until a pass is clean or ``max_iter`` epochs are over.

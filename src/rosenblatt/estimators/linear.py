@@ -19,7 +19,7 @@ from ..data.splits import Split
 from ..data.weights import refuse_one_class, row_weights, rows_that_count
 from ..kernels.algebra import Rows, largest_squared_norm
 from ..learners.linear import LinearLearner, TrainingRows
-from ..parameters import LINEAR, Parameter, check_ties
+from ..parameters import LINEAR, check_ties
 from ..storage.model import Model
 from ..training.calibration import Calibration, calibrated
 from ..training.history import Epoch, History, merged, stop_reason
@@ -27,6 +27,7 @@ from ..training.rules import PERCEPTRON, UpdateRule, rule_for
 from ..training.run import Run
 from ..training.solutions import SOLUTIONS
 from .base import OnlineClassifier, canonical, seed_of
+from .constructors import estimator
 
 
 class Prepared(NamedTuple):
@@ -39,56 +40,40 @@ class Prepared(NamedTuple):
     seed: int
 
 
-class LinearClassifier(OnlineClassifier):
-    """A linear classifier; what a row does to the weights is the rule's.
+class FittedLinear(OnlineClassifier):
+    """What a linear classifier keeps besides its parameters."""
 
-    Its parameters, all by keyword, are described once, in ``Perceptron``.
-    """
-
-    _parameters: Mapping[str, Parameter] = LINEAR
+    _parameters = LINEAR
     _rule: UpdateRule = PERCEPTRON
     _learner: LinearLearner
     _plain: bool
     _batches = False  # whether it learnt from one last, so that its parameters suit them
 
-    def __init__(
-        self,
-        *,
-        solution: str,
-        average_decay: float,
-        order: str,
-        fit_intercept: bool,
-        intercept_step: float | str,
-        multi_class: str,
-        max_iter: int,
-        measure: bool,
-        early_stopping: bool,
-        calibrate: bool,
-        validation_fraction: float,
-        n_iter_no_change: int,
-        class_weight: dict[Any, float] | str | None,
-        warm_start: bool,
-        n_jobs: int | None,
-        random_state: Any,
-        verbose: int,
-    ) -> None:
-        self.solution = solution
-        self.average_decay = average_decay
-        self.order = order
-        self.fit_intercept = fit_intercept
-        self.intercept_step = intercept_step
-        self.multi_class = multi_class
-        self.max_iter = max_iter
-        self.measure = measure
-        self.early_stopping = early_stopping
-        self.calibrate = calibrate
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+
+@estimator
+class LinearClassifier(FittedLinear):
+    """A linear classifier; what a row does to the weights is the rule's.
+
+    Its parameters, all by keyword, are described once, in ``Perceptron``.
+    """
+
+    solution: str = "last"
+    average_decay: float = 0.0
+    order: str = "each"
+    fit_intercept: bool = True
+    intercept_step: float | str = 1.0
+    multi_class: str = "argmax"
+    max_iter: int = 10
+    measure: bool = False
+    early_stopping: bool = False
+    calibrate: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    class_weight: Mapping[Any, float] | str | None = None
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(
         self,

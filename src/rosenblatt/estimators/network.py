@@ -17,9 +17,20 @@ from ..parameters import NETWORK, check_ranges
 from ..storage.model import Model
 from ..training.report import bar_of_epochs
 from .base import OnlineClassifier, seed_of
+from .constructors import estimator, positional
 
 
-class PerceptronNetwork(OnlineClassifier):
+class FittedNetwork(OnlineClassifier):
+    """What a network keeps besides its parameters."""
+
+    _parameters = NETWORK
+    _learner: NetworkLearner
+    units_: list[Any]
+    history_: list[Growth]  # type: ignore[assignment]
+
+
+@estimator
+class PerceptronNetwork(FittedNetwork):
     """Grow a network one perceptron at a time, until it makes no mistake on the training rows.
 
     Every unit is trained by the perceptron rule alone, and is at least as good as one that is known
@@ -97,37 +108,17 @@ class PerceptronNetwork(OnlineClassifier):
     2
     """
 
-    _parameters = NETWORK
-    _learner: NetworkLearner
-    units_: list[Any]
-    history_: list[Growth]  # type: ignore[assignment]
-
-    def __init__(
-        self,
-        growth: str = "upstart",
-        *,
-        unit: str = "pocket",
-        lift: str = "auto",
-        max_units: int = 100,
-        patience: int = 10,
-        max_iter: int = 100,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        warm_start: bool = False,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.growth = growth
-        self.unit = unit
-        self.lift = lift
-        self.max_units = max_units
-        self.patience = patience
-        self.max_iter = max_iter
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.warm_start = warm_start
-        self.random_state = random_state
-        self.verbose = verbose
+    growth: str = positional("upstart")
+    unit: str = "pocket"
+    lift: str = "auto"
+    max_units: int = 100
+    patience: int = 10
+    max_iter: int = 100
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    warm_start: bool = False
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
         """Grow a network for X and y.

@@ -2,6 +2,8 @@
 
 import inspect
 import warnings
+from collections.abc import Iterable
+from difflib import get_close_matches
 from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -11,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..jobs.files import FileOptions, FileTraining, train as train_model
 from ..jobs.tuning import Stated, tune, usual_way
-from ..parameters import FOR_FILES, RULE_TABLE, SEQUENCE, how_to_learn, is_open
+from ..parameters import RULE_TABLE, SEQUENCE, SHELL_NAMES, how_to_learn, is_open
 from ..reading.reader import read
 from ..storage.file import load_model, save_model
 from ..storage.model import Model
@@ -72,9 +74,7 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
     of_files = {name: options.pop(name) for name in FileOptions._fields if name in options}
     tunes, rule = options.pop("tune", False), options.pop("rule", None)
     known = {name for entry in RULE_TABLE.values() for name in entry.parameters}
-    unknown = sorted(options.keys() - known)
-    if unknown:
-        raise TypeError(f"train() got an unexpected keyword argument {unknown[0]!r}")
+    refuse_unknown_options(options, known | READING | {*FileOptions._fields, "rule", "tune"})
     if of_files.get("classes") is not None:
         of_files["classes"] = tuple(of_files["classes"])
     reader = read(data, **reading, names=NAMES)
@@ -93,6 +93,21 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
     return pipeline_of(model, str(reader.source.name))
 
 
+def refuse_unknown_options(options: Iterable[str], known: set[str]) -> None:
+    """Raise TypeError for an option that ``train`` does not have, and name the one to use.
+
+    >>> refuse_unknown_options(["epochs"], {"max_iter"})
+    Traceback (most recent call last):
+    TypeError: train() got an unexpected keyword argument 'epochs'; use max_iter
+    """
+    for name in sorted(set(options) - known):
+        in_python = [each for each in known if SHELL_NAMES.get(each) == name]
+        meant = ["fit_intercept=False"] if name == "no_bias" else in_python
+        meant = meant or get_close_matches(name, sorted(known), 1)
+        hint = f"; use {meant[0]}" if meant else ""
+        raise TypeError(f"train() got an unexpected keyword argument {name!r}{hint}")
+
+
 def tagger_from(
     path: str, listener: Listener | None, **options: Any
 ) -> "SequencePerceptron | None":
@@ -102,14 +117,17 @@ def tagger_from(
     kind = format_of(path, options.pop("format", None))
     if kind is None:
         return None
-    from ..jobs.sentences import train_tagger
+    from ..jobs.sentences import SentenceFile, SentenceTraining, train_tagger
+    from .sequence import SequencePerceptron
 
-    unknown = sorted(options.keys() - {"label", "encoding", *SEQUENCE})
-    if unknown:
-        raise TypeError(f"train() got an unexpected keyword argument {unknown[0]!r}")
-    told = None if listener is None else listener.epoch
-    parameters = {"random_state": FOR_FILES["random_state"], **options}
-    return train_tagger(path, kind, listener=told, **parameters)[0]
+    refuse_unknown_options(options, {"label", "encoding", *SEQUENCE})
+    file = SentenceFile(path, kind, options.pop("label", None), options.pop("encoding", None))
+    noted = Noted()
+    training = SentenceTraining(options, listener or noted)
+    tagger = SequencePerceptron._of(train_tagger(file, training))
+    for sentence in noted.notes:
+        warnings.warn(sentence, stacklevel=3)
+    return tagger
 
 
 class Noted(Listener):

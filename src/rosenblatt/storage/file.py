@@ -2,7 +2,8 @@
 
 Its metadata has one entry, ``rosenblatt``: a JSON text with the format's number, a checksum and all
 that is not an array. Array ``a`` of state 0 is the tensor ``0.a``; ``history`` is one, too. Since
-format 3 a file names its estimator and rule; 1 was a Perceptron's, 2 a KernelPerceptron's.
+format 3 a file names its estimator and rule; 1 was a Perceptron's, 2 a KernelPerceptron's. A file
+has format 4 if it holds what an average of paths needs to learn on; others are still written as 3.
 """
 
 import hashlib
@@ -26,7 +27,7 @@ from .facts import Header, check_entries
 from .model import Model, check, label_type
 from .registry import state_class
 
-FORMAT = 3
+FORMAT, NEWEST = 3, 4
 HEADER_BYTES = 2**25  # over a million names; JSON takes up to 25 times as much memory
 DAMAGE = (
     SafetensorError,
@@ -82,7 +83,7 @@ def load_model(path: str | os.PathLike[str]) -> Model:
         with safe_open(path, "np") as file:
             text = (file.metadata() or {})["rosenblatt"]
             header = json.loads(text)
-            newer = header["format"] > FORMAT
+            newer = header["format"] > NEWEST
             if not newer:
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
                 blank = text.replace(header["checksum"], "", 1)
@@ -146,7 +147,7 @@ def packed(model: Model) -> tuple[dict[str, Array], str]:
         parameters["class_weight"] = list(parameters["class_weight"].items())
     header = {
         "checksum": "",
-        "format": FORMAT,
+        "format": max(map(states.format_number, model.states)),
         "version": __version__,
         "estimator": model.estimator,
         "rule": model.states[0].rule.name if model.is_linear else None,

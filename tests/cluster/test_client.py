@@ -158,7 +158,7 @@ def test_an_address_that_is_none_gets_a_sentence_at_once(where, monkeypatch):
 def test_a_file_that_names_no_scheduler_gets_a_sentence(text, tmp_path):
     path = tmp_path / "scheduler.json"
     path.write_text(text)
-    with pytest.raises(ParameterError, match="scheduler's file: .*[^.][.]$"):
+    with pytest.raises(ParameterError, match=r"scheduler's file: .*[^.]\.$"):
         cluster.connected(str(path))
 
 

@@ -16,7 +16,9 @@ from distributed.comm.core import CommClosedError
 
 from ..parameters import ParameterError
 
-ADDRESS = re.compile(r"((tcp|tls|ws|wss|ucx|ucxx)://)?(\[[^\s\]]+\]|[^\s/:]+):\d{1,5}(/\S*)?|inproc://\S+")
+ADDRESS = re.compile(
+    r"((tcp|tls|ws|wss|ucx|ucxx)://)?(\[[^\s\]]+\]|[^\s/:]+):\d{1,5}(/\S*)?|inproc://\S+"
+)
 LOST_AT_MOST = 10  # times that an epoch is begun again because workers took its weights with them
 
 T = TypeVar("T")

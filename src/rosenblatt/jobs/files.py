@@ -15,6 +15,7 @@ from ..data.rows import Array, matrix_of, n_rows, overflow
 from ..learners.linear import LinearLearner, usual_bias_step
 from ..parameters import FILES, RULE_TABLE, Parameter, ParameterError, check_parameters, with_margin
 from ..reading.batches import Batch, labels_of, windows
+from ..reading.notices import left_out
 from ..reading.reader import Peeked, Reader, WholeFile, read_again_if_need_be, read_whole
 from ..reading.vocabulary import named
 from ..storage.file import save_model
@@ -26,6 +27,7 @@ from ..training.rules import RULES, rule_for
 from ..training.run import Run
 from ..training.tasks import PredictedTask
 from .cache import origin_of, read_cached
+from .calibrate import calibrate_in_memory
 from .coder import Coder, coder_for
 from .evaluate import Score
 from .stream_rule import follow
@@ -149,8 +151,8 @@ class FileTraining:
 
     def check(self, *where: str) -> None:
         """Refuse what is out of range or does not go together."""
-        holds_out = self.parameters["early_stopping"] or self.parameters["calibrate"]
-        if holds_out and not self.options.holdout:
+        asked = ("early_stopping", "calibrate") if "stream" in where else ("early_stopping",)
+        if not self.options.holdout and any(self.parameters[name] for name in asked):
             self.options = self.options._replace(holdout=HELD_OUT)
         values = self.parameters | self.options._asdict()
         check_parameters(values, {**self.table, **FILES}, *where)
@@ -282,15 +284,6 @@ def train_once(reader: Reader, training: FileTraining) -> Model:
     return model
 
 
-def left_out(bad: int) -> str:
-    """What to say of broken rows.
-
-    >>> left_out(1)
-    '1 broken row left out.'
-    """
-    return f"{bad:,} broken row{'' if bad == 1 else 's'} left out."
-
-
 class OutgrownError(Exception):
     """The rows of a file take more memory than they should."""
 
@@ -343,6 +336,10 @@ def train_in_memory(
     run.train()
     learner.states = apart(run.outcome)
     learner.close(rows)
+    if training.parameters["calibrate"] and not coder.holdout:
+        learner.calibration = calibrate_in_memory(
+            batch, rows, partial(learner_of, coder, batch), run_of, replace(training, begun=None)
+        )
     return keep.model(keep.tested([batch]))
 
 

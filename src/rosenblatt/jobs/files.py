@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.labels import LabelSets, UnknownLabelError, tidy
-from ..data.rows import Array, matrix_of, n_rows, overflow
+from ..data.labels import LabelSets, UnknownLabelError
+from ..data.rows import Array, n_rows, overflow
+from ..data.splits import Split
 from ..learners.linear import LinearLearner, usual_bias_step
 from ..parameters import FILES, RULE_TABLE, Parameter, ParameterError, check_parameters, with_margin
-from ..reading.batches import Batch, labels_of, windows
+from ..reading.batches import Batch, windows
 from ..reading.notices import left_out
 from ..reading.reader import Peeked, Reader, WholeFile, read_again_if_need_be, read_whole
 from ..reading.vocabulary import named
@@ -149,17 +150,31 @@ class FileTraining:
         elif reader is not None and self.parameters["fit_intercept"]:
             self.step = usual_bias_step(reader.mean_square())
 
+    def settle_holdout(self, streams: bool = False) -> None:
+        """Hold rows out where something needs them, by default a tenth.
+
+        Calibration needs them in a stream; in memory, it is cross-fitted on all rows.
+        """
+        needs = self.parameters["early_stopping"] or (streams and self.parameters["calibrate"])
+        if needs and not self.options.holdout:
+            self.options = self.options._replace(holdout=HELD_OUT)
+
+    @property
+    def split(self) -> Split:
+        """The rows that are held out."""
+        return Split(self.options.holdout, self.parameters["random_state"])
+
     def check(self, *where: str) -> None:
         """Refuse what is out of range or does not go together."""
-        asked = ("early_stopping", "calibrate") if "stream" in where else ("early_stopping",)
-        if not self.options.holdout and any(self.parameters[name] for name in asked):
-            self.options = self.options._replace(holdout=HELD_OUT)
+        self.settle_holdout(streams="stream" in where)
         values = self.parameters | self.options._asdict()
         check_parameters(values, {**self.table, **FILES}, *where)
 
     def settle(self, reader: Reader) -> bool:
         """Leave no question open about a file; whether to learn from a stream."""
         self.settle_margin(reader)
+        self.settle_holdout()
+        reader.hold_out(self.split)
         given, options = self.parameters, self.options
         fits = reader.size is not None and reader.size <= IN_MEMORY
         several = given["max_iter"] > 1
@@ -178,6 +193,7 @@ class FileTraining:
             order = given["order"] or ("each" if fits and several else "fixed")
         self.parameters = given | {"order": order}
         self.check(*(["stream"] if streams else ["cache"] if options.cache else []))
+        reader.hold_out(self.split)
         if streams and not reader.rereadable:
             self.refuse_second_pass(reader.source.name)
         if self.begun is not None:
@@ -291,9 +307,6 @@ class OutgrownError(Exception):
 def as_json(value: Any) -> Any:
     """A value as it comes back from a file."""
     return json.loads(json.dumps(value))
-
-
-# What labels mean
 
 
 def coder_of(batches: Iterable[Batch], training: FileTraining) -> Coder:
@@ -427,7 +440,7 @@ class Position:
 
     def count(self, codes: Array) -> None:
         """Count the rows of each class."""
-        each = codes if codes.ndim == 1 else codes.nonzero()[1]
+        each = codes[codes >= 0] if codes.ndim == 1 else codes.nonzero()[1]
         more = np.bincount(each, minlength=self.n_classes).tolist()
         self.of_class = [a + b for a, b in zip(self.of_class, more, strict=True)]
 
@@ -584,13 +597,3 @@ class Kept(NamedTuple):
             parameters = parameters | {"class_weight": dict(pairs)}
         learner.parameters = parameters
         return learner.to_model(facts, run.history.epochs, checkpoint)
-
-
-# Whole files
-
-
-def matrix_and_labels(reader: Reader) -> tuple[Any, Array]:
-    """A whole file as an array or a CSR matrix, and its labels."""
-    batch = read_again_if_need_be(reader, lambda: read_whole(reader)).batch
-    labels = tidy(labels_of(batch))
-    return matrix_of(batch.rows, len(labels), batch.width), labels

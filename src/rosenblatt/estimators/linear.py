@@ -14,7 +14,7 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.rows import Array, overflow, read_only, refuse_not_finite, rows_of
+from ..data.rows import Array, overflow, read_only, refuse_lost, refuse_not_finite, rows_of
 from ..data.splits import Split
 from ..data.weights import refuse_one_class, row_weights, rows_that_count
 from ..kernels.algebra import Rows, largest_squared_norm
@@ -115,6 +115,7 @@ class LinearClassifier(FittedLinear):
             runs = self._train(learner, given)
             learner.states = [run.outcome for run in runs]
             learner.close(given.rows)
+            refuse_lost(learner.coefficients()[0], learner.mistakes, [given.rows.rows])
             learner.calibration = self._calibration(learner, given, begin)
             self._keep(learner, [run.history for run in runs])
         weighted = (sample_weight, coef_init, intercept_init, self.class_weight)

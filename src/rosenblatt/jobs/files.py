@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.labels import LabelSets, UnknownLabelError
-from ..data.rows import Array, n_rows, overflow
+from ..data.rows import Array, n_rows, overflow, refuse_lost
 from ..data.splits import Split
 from ..learners.linear import LinearLearner, usual_bias_step
 from ..parameters import FILES, RULE_TABLE, Parameter, ParameterError, check_parameters, with_margin
@@ -316,9 +316,6 @@ def coder_of(batches: Iterable[Batch], training: FileTraining) -> Coder:
     return coder_for(batches, training.parameters, options.classes, options.holdout, classes)
 
 
-# Learning
-
-
 def train_in_memory(
     whole: WholeFile, training: FileTraining, reader: Reader | None = None
 ) -> Model:
@@ -349,7 +346,7 @@ def train_in_memory(
     run.train()
     learner.states = apart(run.outcome)
     learner.close(rows)
-    if training.parameters["calibrate"] and not coder.holdout:
+    if training.parameters["calibrate"] and not coder.split:
         learner.calibration = calibrate_in_memory(
             batch, rows, partial(learner_of, coder, batch), run_of, replace(training, begun=None)
         )
@@ -554,9 +551,11 @@ class Kept(NamedTuple):
 
     def tested(self, batches: Iterable[Batch]) -> Score | None:
         """How the model does on the rows held out, which it may be calibrated on, too."""
-        if not self.coder.holdout:
+        learner, parts = self.learner, (batch.rows for batch in batches)
+        refuse_lost(learner.coefficients()[0], learner.mistakes, parts)
+        if not self.coder.split:
             return None
-        return self.coder.score(self.learner, batches, self.training.parameters["calibrate"])
+        return self.coder.score(learner, batches, self.training.parameters["calibrate"])
 
     def unfinished(self) -> Model:
         """The model so far, to go on from."""

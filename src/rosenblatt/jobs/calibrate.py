@@ -7,7 +7,6 @@ from ..data.rows import Array
 from ..learners.linear import LinearLearner, TrainingRows
 from ..reading.batches import Batch
 from ..training.calibration import Calibration, cross_fitted
-from ..training.problems import apart
 from ..training.run import Run
 
 
@@ -35,10 +34,8 @@ def calibrate_in_memory(
 
     def score(learnt: Array, held: Array) -> Array:
         learner, others = begin(training), rows._replace(everything=learnt)
-        run = start(learner, [learner.joint_task(others)].copy, training)
-        run.train()
-        learner.states = apart(run.outcome)
-        learner.close(others)
+        run = start(learner, [learner.part(others)].copy, training)
+        learner.states = run.train().outcomes
         return learner.scores(batch.rows, batch.width)[held]
 
     given = rows.codes, rows.everything, len(learner.classes)

@@ -682,7 +682,8 @@ def test_held_out_rows_are_not_learnt_from_but_tested(write, kind, way):
     path = write(f"rows.{kind}", made(kind))
     how = How(order="fixed", epochs=3, seed=5, holdout=0.25)
     model = way(path, how, 700)
-    X, y, weights = matrix(path)
+    recipe = model.features["recipe"]
+    X, y, weights = matrix(path, features=recipe, label=recipe["label"])
     held = Split(how.holdout, how.seed).held_out(0, len(y))
     assert 30 < held.sum() < 70
     fitted = Perceptron(solution="average", order="fixed", max_iter=3)

@@ -50,10 +50,12 @@ class Score:
 
     def compare(self, predicted: Array, codes: Array) -> None:
         """Count rows by what was predicted: classes, or which of the labels."""
-        wrong = predicted != codes
         if codes.ndim == 1:
-            self.add(len(codes), int(np.count_nonzero(wrong)))
+            self.add(len(codes), int(np.count_nonzero(predicted != codes)))
             return
+        others = codes.shape[1] - predicted.shape[1]  # labels that are no classes
+        predicted = np.pad(predicted, ((0, 0), (0, others)))
+        wrong = predicted != codes
         hits, labels = np.count_nonzero(predicted & codes), np.count_nonzero([predicted, codes])
         self.add(len(codes), int(np.count_nonzero(wrong.any(axis=1))), int(hits), int(labels))
 

@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.labels import LabelSets, UnknownLabelError, tidy
-from ..data.rows import Array, matrix_of, n_rows, overflow
+from ..data.labels import LabelSets, UnknownLabelError
+from ..data.rows import Array, n_rows, overflow
+from ..data.splits import Split
 from ..learners.linear import LinearLearner, usual_bias_step
 from ..parameters import FILES, RULE_TABLE, Parameter, ParameterError, check_parameters, with_margin
-from ..reading.batches import Batch, labels_of, windows
+from ..reading.batches import Batch, windows
 from ..reading.reader import Peeked, Reader, WholeFile, read_again_if_need_be, read_whole
 from ..reading.vocabulary import named
 from ..storage.file import save_model
@@ -147,17 +148,28 @@ class FileTraining:
         elif reader is not None and self.parameters["fit_intercept"]:
             self.step = usual_bias_step(reader.mean_square())
 
-    def check(self, *where: str) -> None:
-        """Refuse what is out of range or does not go together."""
+    def settle_holdout(self) -> None:
+        """Hold rows out where something needs them, by default a tenth."""
         holds_out = self.parameters["early_stopping"] or self.parameters["calibrate"]
         if holds_out and not self.options.holdout:
             self.options = self.options._replace(holdout=HELD_OUT)
+
+    @property
+    def split(self) -> Split:
+        """The rows that are held out."""
+        return Split(self.options.holdout, self.parameters["random_state"])
+
+    def check(self, *where: str) -> None:
+        """Refuse what is out of range or does not go together."""
+        self.settle_holdout()
         values = self.parameters | self.options._asdict()
         check_parameters(values, {**self.table, **FILES}, *where)
 
     def settle(self, reader: Reader) -> bool:
         """Leave no question open about a file; whether to learn from a stream."""
         self.settle_margin(reader)
+        self.settle_holdout()
+        reader.hold_out(self.split)
         given, options = self.parameters, self.options
         fits = reader.size is not None and reader.size <= IN_MEMORY
         several = given["max_iter"] > 1
@@ -300,9 +312,6 @@ def as_json(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-# What labels mean
-
-
 def coder_of(batches: Iterable[Batch], training: FileTraining) -> Coder:
     """What labels mean, from those of batches: of all there are if classes are to be balanced."""
     before, options = training.begun or training.initial, training.options
@@ -430,7 +439,7 @@ class Position:
 
     def count(self, codes: Array) -> None:
         """Count the rows of each class."""
-        each = codes if codes.ndim == 1 else codes.nonzero()[1]
+        each = codes[codes >= 0] if codes.ndim == 1 else codes.nonzero()[1]
         more = np.bincount(each, minlength=self.n_classes).tolist()
         self.of_class = [a + b for a, b in zip(self.of_class, more, strict=True)]
 
@@ -587,13 +596,3 @@ class Kept(NamedTuple):
             parameters = parameters | {"class_weight": dict(pairs)}
         learner.parameters = parameters
         return learner.to_model(facts, run.history.epochs, checkpoint)
-
-
-# Whole files
-
-
-def matrix_and_labels(reader: Reader) -> tuple[Any, Array]:
-    """A whole file as an array or a CSR matrix, and its labels."""
-    batch = read_again_if_need_be(reader, lambda: read_whole(reader)).batch
-    labels = tidy(labels_of(batch))
-    return matrix_of(batch.rows, len(labels), batch.width), labels

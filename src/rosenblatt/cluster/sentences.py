@@ -19,25 +19,25 @@ from ..estimators.sequence import SequencePerceptron
 from ..jobs.sentences import columns_named
 from ..learners.sequence.encoding import Dictionary
 from ..learners.sequence.file_formats import format_of
-from ..learners.sequence.formats import Layout, layout_of, read_pieces, read_tagged
+from ..learners.sequence.formats import Layout, find_layout, read_pieces, read_tagged
 from ..learners.sequence.learner import FoundSentences, SequenceLearner
 from ..learners.sequence.lexicon import Lexicon
 from ..learners.sequence.schemes import SchemeCount
 from ..learners.sequence.sentences import (
     check_lengths,
     check_sentences,
-    columns_of,
+    find_columns,
     read_sentences,
 )
 from ..learners.sequence.state import Table
 from ..learners.sequence.tagset import (
     Tagged,
     check_classes,
-    classes_of,
-    codes_of,
+    distinct_tags,
+    encode_tags,
     is_greedy,
     knows_chunks,
-    tag_set_of,
+    make_tag_set,
 )
 from ..learners.sequence.task import SequenceTask
 from ..learners.sequence.templates import templates_for
@@ -67,7 +67,7 @@ def partitions_of_files(
     first = next(read_pieces(Source(files[0]), kind, WHOLE), None)
     if first is None:
         raise ValueError(f"{files[0]} is empty.")
-    layout = layout_of(first, kind, label)
+    layout = find_layout(first, kind, label)
     return files, columns_named(layout), layout
 
 
@@ -88,7 +88,7 @@ def read_lists(part: Any, number: int, columns: tuple[str, ...]) -> Tagged:
         return read_sentences(sentences, columns), [tag for some in tags for tag in some]
 
 
-def pairs_of(X: Any, y: Any, cluster: Cluster) -> list[Any]:
+def zip_bags(X: Any, y: Any, cluster: Cluster) -> list[Any]:
     """The partitions of two bags, on their way to the workers."""
     if X.npartitions != y.npartitions:
         raise ValueError(
@@ -109,19 +109,19 @@ def both_lists(sentences: Iterable[Any], tags: Iterable[Any]) -> tuple[list[Any]
 
 def columns_in(part: Any, _: int, own_templates: bool) -> tuple[str, ...] | None:
     """What the tokens of a partition have; None if there are none."""
-    return columns_of(part[0], own_templates) if any(map(len, part[0])) else None
+    return find_columns(part[0], own_templates) if any(map(len, part[0])) else None
 
 
 def classes_in(part: Tagged, _: int) -> tuple[list[Any], int]:
     """The tags of a partition, and how many tokens it has."""
     sentences, tags = part
-    return classes_of(tags).tolist(), sentences.n_tokens
+    return distinct_tags(tags).tolist(), sentences.n_tokens
 
 
 def chunks_in(part: Tagged, _: int, classes: Array) -> SchemeCount:
     """How chunks are written in a partition."""
     sentences, tags = part
-    return SchemeCount.of(classes.tolist(), codes_of(tags, classes), sentences.starts)
+    return SchemeCount.of(classes.tolist(), encode_tags(tags, classes), sentences.starts)
 
 
 def count_words(part: Tagged, _: int, learner: SequenceLearner) -> Lexicon:
@@ -235,14 +235,14 @@ class SentenceJob(Job):
     def close_learner(self) -> None:
         """Give the learner one dictionary of all partitions, and the mixed weights."""
         learner, keys = self.learner, self.tables[0].keys
-        described = results_of(self.cluster, "describe", describe, self.parts, keys)
+        described = ask_each(self.cluster, "describe", describe, self.parts, keys)
         known = np.unique(np.concatenate([part.keys for part in described]))
         learner.dictionary = together(learner.dictionary, known, described)
         learner.state.take(known, *self.tables)
         learner.close(learner.state)
 
 
-def results_of(
+def ask_each(
     cluster: Cluster, what: str, function: Callable[..., Any], parts: list[Any], *given: Any
 ) -> list[Any]:
     """The results of a function on each partition."""
@@ -254,20 +254,20 @@ def job_for(
     parameters: dict[str, Any], cluster: Cluster, parts: list[Any], columns: tuple[str, ...]
 ) -> SentenceJob:
     """Find the tags and the words of all partitions, and have their features found."""
-    found = results_of(cluster, "survey", classes_in, parts)
+    found = ask_each(cluster, "survey", classes_in, parts)
     parts = [part for part, (_, size) in zip(parts, found, strict=True) if size]
     if not parts:
         raise ValueError("There is no token to learn from.")
     classes = check_classes(np.array(sorted({tag for tags, _ in found for tag in tags})))
     counts = None
     if knows_chunks(parameters, classes):
-        counts, *others = results_of(cluster, "schemes", chunks_in, parts, classes)
+        counts, *others = ask_each(cluster, "schemes", chunks_in, parts, classes)
         for other in others:
             counts = counts.plus(other)
-    tags = tag_set_of(classes, is_greedy(parameters), counts)
+    tags = make_tag_set(classes, is_greedy(parameters), counts)
     templates = templates_for(parameters["features"], columns)
     learner = SequenceLearner.begin(parameters, FoundSentences(tags, columns, templates))
-    for lexicon in results_of(cluster, "words", count_words, parts, learner):
+    for lexicon in ask_each(cluster, "words", count_words, parts, learner):
         learner.lexicon.add(lexicon, len(tags.names))
     parts = cluster.on_each("prepare", prepare, parts, cluster.share(learner))
     cluster.again_when_lost(partial(cluster.wait, parts))
@@ -307,7 +307,7 @@ def fit_sentences(
     if hasattr(X, "to_delayed") and y is not None:
         if label is not None or format is not None:
             raise TypeError("label and format are options for files, and X is a dask bag.")
-        lists = pairs_of(X, y, cluster)
+        lists = zip_bags(X, y, cluster)
         looked = cluster.on_each("look", columns_in, lists, tagger.features is not None)
         columns = next(filter(None, cluster.results(looked)), ("word",))
         parts = cluster.on_each("read", read_lists, lists, columns)

@@ -165,7 +165,7 @@ def learn(part: Prepared, number: int, start: Table, epoch: int) -> Moves:
     state, given = deepcopy(part.learner.state), part.learner.parameters
     state.take(part.keys, start)
     how = {"order": given["order"], "seed": given["random_state"], "first_part": number}
-    run = Run(lambda: [part.task], state, History(1), **how)
+    run = Run.single(part.task, state, History(1), **how)
     run.epoch = epoch - 1  # which its permutations depend on
     with in_partition(number):
         run.train()
@@ -175,7 +175,7 @@ def learn(part: Prepared, number: int, start: Table, epoch: int) -> Moves:
         moved[1] += state.seen * moved[0]
     touched = np.flatnonzero(np.any([rows.any(axis=1) for rows in moved], axis=0))
     tables = [Table(keys[touched], rows[touched].astype(np.float32)) for rows in moved]
-    return Moves(tables, run.history.epochs[0])
+    return Moves(tables, run.epochs[0])
 
 
 class Described(NamedTuple):

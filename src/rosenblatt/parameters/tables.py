@@ -327,7 +327,7 @@ FOR_FILES: dict[str, Any] = {
 """Defaults of training from a file where they differ from the textbook's."""
 
 FOR_ONE_PASS: dict[str, Any] = {"rule": "arow", "solution": "last"}
-"""Defaults for a single pass over a file (docs/choosing.md gives the reasons)."""
+"""Defaults for a single pass over a file (docs/rules-compared.md gives the reasons)."""
 
 FOLLOWING = "arow", "pa"
 """The rules to choose from for progressive prediction, by their error on the first rows."""

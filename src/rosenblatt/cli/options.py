@@ -115,7 +115,7 @@ class RuleOptions:
     rule: Annotated[
         Rule | None,
         typer.Option(
-            help="perceptron (one pass: arow), pa, alma, romma, second-order, scw.",
+            help=f"{', '.join(RULE_TABLE)} (perceptron; one pass: arow).",
             metavar="NAME",
             **RULE,
         ),

@@ -48,6 +48,11 @@ class RuleEntry:
         matrix.
     step
         The step in that loop: a name in capitals of its file of kernels.
+    keeps
+        Names of the numbers that the rule keeps of each weight and bias, 0 at first, if these are
+        not those of its loop.
+    one_vs_rest
+        Whether several classes are one two-class problem each, whatever ``multi_class`` says.
     """
 
     estimator: str
@@ -57,6 +62,8 @@ class RuleEntry:
     loop: str = "perceptron"
     step: str = ""
     full: str = ""
+    keeps: tuple[str, ...] = ()
+    one_vs_rest: bool = False
 
     @cached_property
     def parameters(self) -> Mapping[str, Parameter]:
@@ -69,6 +76,12 @@ class RuleEntry:
         return {name: each.grid for name, each in self.own.items() if each.grid}
 
 
+CONFIDENCE = Parameter(
+    0.75,
+    "between 0.5 and 1",
+    lambda value: positive_number(value) and 0.5 < value < 1,
+    help="Probability in (0.5, 1) with which a row must be right",
+)
 RULE_TABLE: Mapping[str, RuleEntry] = {
     "perceptron": RuleEntry(
         "Perceptron",
@@ -151,12 +164,7 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
         step="SCW",
         own={
             "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.1, 1.0)),
-            "confidence": Parameter(
-                0.75,
-                "between 0.5 and 1",
-                lambda value: positive_number(value) and 0.5 < value < 1,
-                help="Probability in (0.5, 1) with which a row must be right",
-            ),
+            "confidence": CONFIDENCE,
             "variant": choice("I", "I", "II", help="Variant, with linear (I) or squared (II) loss"),
         },
     ),

@@ -508,6 +508,26 @@ class SCWRule:
         return w + alpha * sz
 
 
+class NHERDRule:
+    """Crammer & Lee (2010), with the diagonal of Σ."""
+
+    def __init__(self, C=1.0):
+        self.C = C
+
+    def begin(self, size):
+        self.sigma = np.eye(size)
+
+    def is_right(self, w, z):
+        return w @ z >= 1
+
+    def learn(self, w, z, weight):
+        C, sz = self.C * weight, self.sigma @ z
+        v = z @ sz
+        shrink = (C**2 * v + 2 * C) / (1 + C * v) ** 2
+        self.sigma = np.diag(np.diag(self.sigma - shrink * np.outer(sz, sz)))
+        return w + (1 - w @ z) / (v + 1 / C) * sz
+
+
 class FamilyRun(Run):
     """One problem of a rule of the family; ``losses`` are 1 - w·z at each update."""
 

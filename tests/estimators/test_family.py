@@ -15,6 +15,7 @@ import rosenblatt
 from rosenblatt import (
     ALMA,
     AROW,
+    NHERD,
     ROMMA,
     SCW,
     PassiveAggressive,
@@ -57,6 +58,7 @@ FAMILY = {
     "AROW": (AROW, reference.AROWRule, {"r": 0.5}),
     "SCW-I": (SCW, reference.SCWRule, {"C": 0.5, "confidence": 0.9}),
     "SCW-II": (SCW, reference.SCWRule, {"variant": "II"}),
+    "NHERD": (NHERD, reference.NHERDRule, {"C": 0.3}),
 }
 THEIRS = inspect.signature(reference.Perceptron).parameters
 SCALED = ["ALMA", "ALMA(0.2)", "ROMMA", "ROMMA, aggressive"]

@@ -272,3 +272,40 @@ class SCW(LinearClassifier):
     C: float = positional(1.0)
     confidence: float = 0.75
     variant: str = "I"
+
+
+@described_as(ALMA)
+@estimator
+class NHERD(LinearClassifier):
+    """Learn a normal distribution of weights by herding: like AROW, but surer after each row.
+
+    The rule of Crammer & Lee (2010), with the diagonal of Σ. The weight of a row multiplies C.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The aggressiveness C > 0; larger means larger updates, and variances that shrink faster.
+
+    See Also
+    --------
+    Perceptron : The textbook rule, whose step is always the same.
+    AROW : Variances that shrink less with each row.
+
+    References
+    ----------
+    Crammer & Lee (2010), "Learning via Gaussian herding", Advances in Neural Information Processing
+    Systems 23.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> round(NHERD(C=0.1, max_iter=1, random_state=0).fit(scale(X), y).score(scale(X), y), 3)
+    0.986
+    """
+
+    _parameters = RULE_TABLE["nherd"].parameters
+    _rule = RULES["nherd"]
+
+    C: float = positional(1.0)

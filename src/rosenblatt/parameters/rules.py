@@ -168,6 +168,13 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
             "variant": choice("I", "I", "II", help="Variant, with linear (I) or squared (II) loss"),
         },
     ),
+    "nherd": RuleEntry(
+        "NHERD",
+        loop="confidence",
+        step="NHERD",
+        own={"C": positive(1.0, "Aggressiveness C > 0; larger means larger updates", (0.1, 1.0))},
+        tuned=False,
+    ),
 }
 """By the name of an update rule."""
 

@@ -528,6 +528,28 @@ class NHERDRule:
         return w + (1 - w @ z) / (v + 1 / C) * sz
 
 
+class CWRule:
+    """Dredze, Crammer & Pereira (2008), linear in the variance, with the diagonal of Σ."""
+
+    def __init__(self, confidence=0.75):
+        self.phi = NormalDist().inv_cdf(confidence)
+
+    def begin(self, size):
+        self.sigma = np.eye(size)
+
+    def is_right(self, w, z):
+        return w @ z >= self.phi * (z @ self.sigma @ z)
+
+    def learn(self, w, z, weight):
+        """Solve (m + αv)(1 + 2αφv) = φv: after it, w·z is φ times the variance."""
+        phi, m, sz = self.phi, w @ z, self.sigma @ z
+        v = z @ sz
+        _, alpha = sorted(np.roots([2 * phi * v**2, v * (1 + 2 * phi * m), m - phi * v]))
+        shrink = 2 * alpha * phi / (1 + 2 * alpha * phi * v)
+        self.sigma = np.diag(np.diag(self.sigma - shrink * np.outer(sz, sz)))
+        return w + alpha * sz
+
+
 class FamilyRun(Run):
     """One problem of a rule of the family; ``losses`` are 1 - w·z at each update."""
 

@@ -15,6 +15,7 @@ import rosenblatt
 from rosenblatt import (
     ALMA,
     AROW,
+    CW,
     NHERD,
     ROMMA,
     SCW,
@@ -59,6 +60,7 @@ FAMILY = {
     "SCW-I": (SCW, reference.SCWRule, {"C": 0.5, "confidence": 0.9}),
     "SCW-II": (SCW, reference.SCWRule, {"variant": "II"}),
     "NHERD": (NHERD, reference.NHERDRule, {"C": 0.3}),
+    "CW": (CW, reference.CWRule, {"confidence": 0.7}),
 }
 THEIRS = inspect.signature(reference.Perceptron).parameters
 SCALED = ["ALMA", "ALMA(0.2)", "ROMMA", "ROMMA, aggressive"]

@@ -309,3 +309,43 @@ class NHERD(LinearClassifier):
     _rule = RULES["nherd"]
 
     C: float = positional(1.0)
+
+
+@described_as(ALMA)
+@estimator
+class CW(LinearClassifier):
+    """Learn so that each row is right with a given confidence, whatever that takes.
+
+    Confidence-weighted learning (Dredze, Crammer & Pereira 2008), the variant that is linear in the
+    variance, with the diagonal of Σ. Each row is a constraint that must hold, so that rows with
+    wrong labels do much harm; ``SCW`` is the soft form. A constraint cannot weigh more than
+    another: of weights of rows only 0 matters, with which a row is never seen.
+
+    Parameters
+    ----------
+    confidence : float, default=0.75
+        The probability with which a row must be right, in (0.5, 1).
+
+    See Also
+    --------
+    Perceptron : The textbook rule, whose step is always the same.
+    SCW : The soft form, for data with noise.
+    AROW : A margin of 1 instead of a confidence.
+
+    References
+    ----------
+    Dredze, Crammer & Pereira (2008), "Confidence-weighted linear classification", Proceedings of
+    the 25th International Conference on Machine Learning.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> CW(random_state=0).fit(X, y == 0).score(X, y == 0)
+    1.0
+    """
+
+    _parameters = RULE_TABLE["cw"].parameters
+    _rule = RULES["cw"]
+
+    confidence: float = positional(0.75)

@@ -175,6 +175,13 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
         own={"C": positive(1.0, "Aggressiveness C > 0; larger means larger updates", (0.1, 1.0))},
         tuned=False,
     ),
+    "cw": RuleEntry(
+        "CW",
+        loop="confidence",
+        step="CW",
+        own={"confidence": replace(CONFIDENCE, grid=(0.55, 0.75, 0.95))},
+        tuned=False,
+    ),
 }
 """By the name of an update rule."""
 

@@ -550,6 +550,28 @@ class CWRule:
         return w + alpha * sz
 
 
+class FTRLRule:
+    """McMahan et al. (2013), algorithm 1, on all coordinates; the last is the bias."""
+
+    def __init__(self, alpha=0.1, beta=1.0, l1=0.0, l2=0.0):
+        self.alpha, self.beta, self.l1, self.l2 = alpha, beta, l1, l2
+
+    def begin(self, size):
+        self.gradients, self.squares = np.zeros(size), np.zeros(size)
+        self.penalized = np.arange(size) < size - 1
+
+    def is_right(self, w, z):
+        return False
+
+    def learn(self, w, z, weight):
+        g = -weight * z / (1 + np.exp(w @ z))
+        before, self.squares = self.squares, self.squares + g**2
+        self.gradients += g - (np.sqrt(self.squares) - np.sqrt(before)) / self.alpha * w
+        l1, l2 = self.l1 * self.penalized, self.l2 * self.penalized
+        excess = np.sign(self.gradients) * np.maximum(np.abs(self.gradients) - l1, 0)
+        return -excess / ((self.beta + np.sqrt(self.squares)) / self.alpha + l2)
+
+
 class FamilyRun(Run):
     """One problem of a rule of the family; ``losses`` are 1 - w·z at each update."""
 

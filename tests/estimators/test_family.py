@@ -16,6 +16,7 @@ from rosenblatt import (
     ALMA,
     AROW,
     CW,
+    FTRL,
     NHERD,
     ROMMA,
     SCW,
@@ -61,6 +62,7 @@ FAMILY = {
     "SCW-II": (SCW, reference.SCWRule, {"variant": "II"}),
     "NHERD": (NHERD, reference.NHERDRule, {"C": 0.3}),
     "CW": (CW, reference.CWRule, {"confidence": 0.7}),
+    "FTRL": (FTRL, reference.FTRLRule, {"alpha": 0.5, "l1": 0.3, "l2": 0.1}),
 }
 THEIRS = inspect.signature(reference.Perceptron).parameters
 SCALED = ["ALMA", "ALMA(0.2)", "ROMMA", "ROMMA, aggressive"]
@@ -86,7 +88,7 @@ def one_of(name, form="two", **parameters):
     kind, rule, own = FAMILY[name]
     parameters = {"random_state": 3, "max_iter": 3} | form_parameters(form) | parameters
     twins = {key: value for key, value in parameters.items() if key in THEIRS}
-    if name == "second order":  # each class is a problem of its own
+    if name in ("second order", "FTRL"):  # each class is a problem of its own
         twins["multi_class"] = "ovr"
     return kind(**own, **parameters), reference.FamilyMember(partial(rule, **own), **twins)
 

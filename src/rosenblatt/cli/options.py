@@ -151,6 +151,18 @@ class RuleOptions:
     r: Annotated[
         float | None, typer.Option("--r", help="arow: how calm (1).", metavar="NUMBER", **RULE)
     ] = None
+    beta: Annotated[
+        float | None,
+        typer.Option(help="ftrl: offset > 0 of the rate (1).", metavar="NUMBER", **RULE),
+    ] = None
+    l1: Annotated[
+        float | None,
+        typer.Option("--l1", help="ftrl: L1 regularization ≥ 0 (0).", metavar="NUMBER", **RULE),
+    ] = None
+    l2: Annotated[
+        float | None,
+        typer.Option("--l2", help="ftrl: L2 regularization ≥ 0 (0).", metavar="NUMBER", **RULE),
+    ] = None
     confidence: Annotated[
         float | None, typer.Option(help="scw: from 0.5 to 1 (0.75).", metavar="NUMBER", **RULE)
     ] = None

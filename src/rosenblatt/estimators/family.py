@@ -349,3 +349,55 @@ class CW(LinearClassifier):
     _rule = RULES["cw"]
 
     confidence: float = positional(0.75)
+
+
+@described_as(ALMA)
+@estimator
+class FTRL(LinearClassifier):
+    """Learn by logistic loss with a rate for each weight, and weights of exactly 0 by L1.
+
+    FTRL-proximal (McMahan et al. 2013). Every row moves the weights, against the gradient of its
+    loss; the more a column has moved, the less it moves. A weight is 0 until the evidence for it
+    exceeds ``l1``. The bias is not regularized. The weight of a row multiplies its gradient.
+
+    Parameters
+    ----------
+    alpha : float, default=0.1
+        The learning rate alpha > 0 of a column, before it is divided by beta + √n, n the sum of the
+        squared gradients of the column.
+    beta : float, default=1.0
+        The offset beta > 0 of the rate: larger means smaller first updates.
+    l1 : float, default=0.0
+        The L1 regularization l1 ≥ 0: larger means more weights of 0.
+    l2 : float, default=0.0
+        The L2 regularization l2 ≥ 0: larger means smaller weights.
+    multi_class : {"argmax", "ovr"}, default="argmax"
+        With over two classes: both mean one two-class problem per class.
+
+    See Also
+    --------
+    Perceptron : The textbook rule, whose step is always the same.
+    SecondOrderPerceptron : Learns from mistakes, each weight alone.
+
+    References
+    ----------
+    McMahan et al. (2013), "Ad click prediction: a view from the trenches", Proceedings of the 19th
+    ACM SIGKDD International Conference on Knowledge Discovery and Data Mining.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = FTRL(l1=30.0, max_iter=2, random_state=0).fit(scale(X), y)
+    >>> round(model.score(scale(X), y), 3), int((model.coef_ == 0).sum())
+    (0.974, 10)
+    """
+
+    _parameters = RULE_TABLE["ftrl"].parameters
+    _rule = RULES["ftrl"]
+
+    alpha: float = positional(0.1)
+    beta: float = 1.0
+    l1: float = 0.0
+    l2: float = 0.0

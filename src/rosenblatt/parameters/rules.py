@@ -22,6 +22,7 @@ from .tables import (
     choice,
     defaults,
     flag,
+    non_negative,
     positive,
     positive_number,
     positive_or_none,
@@ -133,6 +134,7 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
     "second-order": RuleEntry(
         "SecondOrderPerceptron",
         loop="coordinate",
+        step="SECOND_ORDER",
         full="second_order_full",
         own={
             "a": positive(
@@ -180,6 +182,20 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
         loop="confidence",
         step="CW",
         own={"confidence": replace(CONFIDENCE, grid=(0.55, 0.75, 0.95))},
+        tuned=False,
+    ),
+    "ftrl": RuleEntry(
+        "FTRL",
+        loop="coordinate",
+        step="FTRL",
+        keeps=("squares", "gradients"),
+        one_vs_rest=True,
+        own={
+            "alpha": positive(0.1, "Learning rate alpha > 0 of a column", (0.03, 0.1, 1.0)),
+            "beta": positive(1.0, "Offset beta > 0 of the rate; larger means smaller updates"),
+            "l1": non_negative(0.0, "L1 regularization l1 ≥ 0; larger means more weights of 0"),
+            "l2": non_negative(0.0, "L2 regularization l2 ≥ 0; larger means smaller weights"),
+        },
         tuned=False,
     ),
 }

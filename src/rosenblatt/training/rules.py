@@ -222,8 +222,11 @@ def confidence_settings(parameters: Mapping[str, Any], intercept_step: float, st
 
 
 def coordinate_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
-    """The regularization a."""
-    return coordinate.CoordinateSettings(0.0, 0.0, float(intercept_step), float(parameters["a"]))
+    """The step, and the parameters by name."""
+    usual = {"a": 1.0, "alpha": 1.0, "beta": 1.0, "l1": 0.0, "l2": 0.0}
+    numbers = [float(parameters.get(name, value)) for name, value in usual.items()]
+    rule = getattr(coordinate, step)
+    return coordinate.CoordinateSettings(0.0, 0.0, float(intercept_step), rule, *numbers)
 
 
 def full_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
@@ -276,8 +279,10 @@ LOOPS: Mapping[str, UpdateRule] = {
             coordinate.coordinate_multiclass,
             coordinate_settings,
             arrays=VARIANCES,
+            binary_arrays=4,
             additive=False,
             sums=True,
+            demanding=True,
         ),
         UpdateRule(
             "second_order_full",

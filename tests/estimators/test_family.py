@@ -542,3 +542,30 @@ def test_numbers_whose_squares_cannot_be_held_are_refused_or_learnt(rule, dtype,
         except ValueError as refusal:
             said = str(refusal)
         assert re.search("scale the numbers", said) or found > usual - 0.2
+
+
+# FTRL
+
+
+@pytest.mark.parametrize("layout", ["dense", "int32"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_l1_makes_weights_exactly_zero(layout, dtype):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 12)).astype(dtype)
+    y = X[:, 0] - X[:, 1] > 0
+    rows = LAYOUTS[layout](X)
+    zeros = [
+        np.count_nonzero(FTRL(l1=l1, alpha=0.5, max_iter=2, random_state=0).fit(rows, y).coef_ == 0)
+        for l1 in (0.0, 8.0, 1e6)
+    ]
+    assert zeros[0] == 0 < zeros[1] < zeros[2] == 12
+    model = FTRL(l1=8.0, alpha=0.5, max_iter=2, random_state=0).fit(rows, y)
+    assert np.all(model.coef_[0, :2] != 0)
+    assert model.score(rows, y) > 0.9
+    assert model.intercept_[0] != 0  # the bias is not regularized
+
+
+def test_ftrl_does_not_begin_with_weights_alone():
+    X, y = blobs()
+    with pytest.raises(ValueError, match="FTRL keeps more than its weights"):
+        FTRL().fit(X, y, coef_init=np.ones((1, 5)))

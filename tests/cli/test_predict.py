@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rosenblatt
-from rosenblatt.cli.options import Solution
+from rosenblatt.parameters import SOLUTIONS
 from rosenblatt.storage.file import load_model
 
 from .conftest import TEXT, TRAINED, flowers, labels_of, run, trained
@@ -64,7 +64,7 @@ def test_two_classes_have_one_score(capsys, folder):
     assert signs == labels_of("reviews.csv")
 
 
-@pytest.mark.parametrize("solution", list(Solution))
+@pytest.mark.parametrize("solution", SOLUTIONS)
 def test_what_predict_says_is_what_python_says(capsys, folder, solution):
     model = trained(capsys, "flowers.csv", "--solution", solution, "--epochs", 2, "--order", "each")
     out = run(capsys, "predict", model, "flowers.csv")[1]
@@ -203,7 +203,7 @@ def test_a_kernel_model_is_drawn_but_not_exported(capsys, folder):
     status, _, err = run(capsys, "export", "model.safetensors", "model.onnx")
     assert (status, err.count("A KernelPerceptron has no weights")) == (2, 1)
     status, out, _ = run(capsys, "plot", "model.safetensors", "two.csv", "-o", "two.png")
-    assert (status, out) == (0, "The figure is in two.png.\n")
+    assert (status, out) == (0, "Wrote the figure to two.png.\n")
 
 
 def test_a_label_of_two_lines_is_printed_in_one(capsys, folder):
@@ -310,7 +310,7 @@ def test_probabilities_when_asked_for(capsys, folder, data):
     plain = trained(capsys, data)
     status, _, err = run(capsys, "predict", plain, data, "--probabilities")
     assert status == 2
-    assert "knows no probabilities; train it with --probabilities" in err
+    assert "has no probabilities; train it with --probabilities" in err
 
 
 SETS = "1,4 1:3 2:1\n 1:-2 2:-1\n4 1:-1 2:2\n1 1:2 2:-3\n" * 10

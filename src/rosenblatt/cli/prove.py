@@ -1,39 +1,50 @@
 """Proofs that two classes can be separated, or that they cannot."""
 
 import shlex
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from .data import Data, SetOptions, check_output, two_classes
-from .groups import grouped
+from .data import DATA, SetOptions, check_output, two_classes
+from .panels import DescribedArgument, command, option
 
 if TYPE_CHECKING:
     from ..theory.certificates import Inseparable, Separable
 
 
-@grouped
-def prove(
-    data: Data,
-    given: SetOptions,
-    certificate: Annotated[
-        Path | None, typer.Option(help="Write the proof to this JSON file.", show_default=False)
-    ] = None,
-    origin: Annotated[
-        bool, typer.Option("--origin", help="Only planes through the origin.")
-    ] = False,
-) -> None:
-    """Decide whether two classes can be separated, and prove it.
+proof_option = partial(option, panel="Proof")
 
-    Exit status 0: separable. 1: not. 3: undecided.
+
+@dataclass
+class ProofOptions:
+    """What is proved, and where the proof goes."""
+
+    certificate: Path | None = proof_option(help="Write the proof to FILE, as JSON.")
+    origin: bool = proof_option(help="Consider only planes through the origin.", default=False)
+
+
+@command(
+    DATA,
+    examples=[
+        "rosenblatt prove iris --positive setosa",
+        "rosenblatt prove xor --certificate proof.json",
+    ],
+)
+def prove(data: str, proof: ProofOptions, given: SetOptions) -> None:
+    """Prove that a plane separates two classes, or that no plane does.
+
+    Exit status: 0 separable, 1 inseparable, 3 undecided.
     """
     from ..theory.certificates import Inseparable, Separable, save_certificate
     from ..theory.separability import separability
 
+    certificate = proof.certificate
     check_output(certificate, data)
     X, y = two_classes(data, given)
-    found = separability(X, y, fit_intercept=not origin)
+    found = separability(X, y, fit_intercept=not proof.origin)
     print(f"{data}: {X.shape[0]} rows, {X.shape[1]} features")
     if isinstance(found, Separable):
         print(about_separable(X, y, found))
@@ -41,23 +52,23 @@ def prove(
         print(about_inseparable(y, given.positive, found))
     else:
         print(f"Undecided: a proof is out of reach; no margin can exceed {found.upper:.3g}.")
-        raise typer.Exit(3)
+        raise click.exceptions.Exit(3)
     if certificate is not None:
         save_certificate(found, certificate)
         command = shlex.join(["rosenblatt", "verify", data, str(certificate), *given.words()])
         print(f"The proof is in {certificate}; check it with: {command}")
-    raise typer.Exit(0 if isinstance(found, Separable) else 1)
+    raise click.exceptions.Exit(0 if isinstance(found, Separable) else 1)
 
 
-@grouped
-def verify(
-    data: Data,
-    file: Annotated[Path, typer.Argument(help="A certificate from prove.", show_default=False)],
-    given: SetOptions,
-) -> None:
-    """Check a certificate against the data, in exact arithmetic and from scratch.
+@command(
+    DATA,
+    DescribedArgument("file", "A certificate written by prove.", type=click.Path(path_type=Path)),
+    examples=["rosenblatt verify xor proof.json"],
+)
+def verify(data: str, file: Path, given: SetOptions) -> None:
+    """Check a certificate against the data, in exact arithmetic.
 
-    Exit status 0: it holds. 1: it does not.
+    Exit status: 0 if it holds, 1 if it does not.
     """
     from ..theory.certificates import load_certificate
 
@@ -66,7 +77,7 @@ def verify(
     claim = type(proof).__name__.lower()
     holds = proof.verify(X, y)
     print(f"{file} {'proves' if holds else 'does not prove'} that {data} is {claim}.")
-    raise typer.Exit(0 if holds else 1)
+    raise click.exceptions.Exit(0 if holds else 1)
 
 
 def about_separable(X: Any, y: Any, found: "Separable") -> str:

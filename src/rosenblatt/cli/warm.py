@@ -9,14 +9,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from .panels import command
+
 ROWS = 60
 WORDS = ["fine", "good", "plain", "bad", "dull", "sad"]
 
 
+@command(examples=["rosenblatt warm-up"])
 def warm_up() -> None:
-    """Compile now what the usual commands need, so that none of them waits for it later.
+    """Compile what the usual commands need, so that none of them waits for it later.
 
-    What is compiled stays on disk: do this after installing, or in the recipe of an image.
+    The compiled code stays on disk. Run this after installing, or when building an image.
     """
     from ..kernels.compiling import NOTICE
     from ..training.report import new_bar

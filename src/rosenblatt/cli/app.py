@@ -6,7 +6,6 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import click
@@ -43,7 +42,7 @@ class LazyGroup(click.Group):
         """Import a command."""
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f".{COMMANDS[cmd_name][0]}", __package__)
+        module = import_commands(COMMANDS[cmd_name][0])
         found: click.Command = getattr(module, cmd_name.replace("-", "_"))
         return found
 
@@ -51,6 +50,33 @@ class LazyGroup(click.Group):
         """Write the list of commands."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+def import_commands(name: str) -> Any:
+    """Import a module of commands."""
+    if name == "train":
+        from . import train
+
+        return train
+    if name == "predict":
+        from . import predict
+
+        return predict
+    if name == "prove":
+        from . import prove
+
+        return prove
+    if name == "draw":
+        from . import draw
+
+        return draw
+    if name == "serve":
+        from . import serve
+
+        return serve
+    from . import warm
+
+    return warm
 
 
 def show_completion(context: click.Context, _: click.Parameter, shell: str | None) -> None:
@@ -83,7 +109,7 @@ def main() -> None:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = show_warning
-            sys.exit(app(prog_name="rosenblatt", standalone_mode=False))
+            sys.exit(app(prog_name="rosenblatt", standalone_mode=False) or 0)
     except click.exceptions.NoArgsIsHelpError as error:
         print(error.format_message(), file=sys.stderr)
         sys.exit(2)

@@ -193,7 +193,7 @@ def rows_and_labels(data: str, given: SetOptions | None = None, exact: bool = Fa
 
 
 def tell_notices(data: str, reader: "Reader", exact: bool) -> None:
-    """Say what was read otherwise than one might think; a proof needs every number."""
+    """Print the notices of a reader; for a proof, refuse missing numbers."""
     from ..reading.notices import NoticeKind
 
     for notice in reader.notices:

@@ -32,7 +32,7 @@ FOR_FILES_SHOWN = {"margin": "0; text and tags: 1", "C": "1; tags: 0.01"}
 
 
 def rule_options(shown: Mapping[str, str]) -> list[PanelOption]:
-    """An option for each parameter that some rule has of its own; its help names the rules.
+    """An option for each parameter that not all rules have; its help names the rules.
 
     ``shown`` has defaults in words, where they are not those of the rules.
     """

@@ -45,7 +45,9 @@ def connected(address: str) -> Client:
     if kind == "local":
         if not (count or "1").isdigit() or count == "0":
             raise ParameterError(
-                "{cluster} is not local:N with a number of workers.", cluster=address
+                "{cluster} is not local:N with a number of workers.",
+                code="cluster-size",
+                cluster=address,
             )
         cores = int(count) if count else os.cpu_count()
         with config.set({"distributed.nanny.pre-spawn-environ": {}}):  # see docs/scale.md
@@ -58,7 +60,9 @@ def connected(address: str) -> Client:
         return Client(address, timeout=10, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ParameterError(
-            f"{{cluster}} is no local:N, scheduler's address or file: {error}.", cluster=address
+            f"{{cluster}} is no local:N, scheduler's address or file: {error}.",
+            code="cluster-address",
+            cluster=address,
         ) from None
 
 

@@ -60,7 +60,7 @@ def layout_of(
     rows = below if header else top + below
     if not rows.strip():
         hint = " below its header (state {header=False} if that line is a row)" if header else ""
-        raise ParameterError(f"{source.name} has no rows{hint}.")
+        raise ParameterError(f"{source.name} has no rows{hint}.", code="no-rows")
     columns = ColumnNames(first.names(header, recipe), source.name)
     found = first.kinds(header, columns.names, options.skip_bad)
     stated = {columns.number(name) for name in options.category}

@@ -181,7 +181,7 @@ def test_one_pass_over_standard_input(capsys, folder):
     done = subprocess.run([*command, *options], input=flowers("csv").encode(), capture_output=True)
     assert done.returncode == 0
     assert b"90 rows, 2 features, 3 classes" in done.stdout
-    assert b"1 epoch is over" in done.stdout
+    assert b"Trained 1 epoch in " in done.stdout
     done = subprocess.run(
         [*command, "predict", "m.safetensors", "-"],
         input=flowers("csv").encode(),
@@ -197,7 +197,7 @@ def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
         capsys, "train", "flowers.csv", "-q", "--solution", "last", "--order", order
     )
     assert status == 0
-    assert out.startswith("flowers.csv: 90 rows, 2 features, 3 classes: ")
+    assert "\nflowers.csv: 90 rows, 2 features, 3 classes: " in out
 
 
 @pytest.mark.parametrize(
@@ -442,7 +442,7 @@ def test_what_is_written_is_not_what_is_read(capsys, folder):
 def test_the_figure_does_not_replace_the_model(capsys, folder):
     status, out, err = run(capsys, "train", "flowers.csv", "-o", "x.png", "--plot", "./x.png")
     assert (status, out) == (2, "")
-    assert "The model and the figure need names of their own; both are x.png." in err
+    assert "The model and the figure need different names; both are x.png." in err
     assert not Path("x.png").exists()
 
 

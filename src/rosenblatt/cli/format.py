@@ -1,6 +1,5 @@
 """Results in words, for people to read."""
 
-import os
 import shutil
 import sys
 import textwrap
@@ -29,7 +28,7 @@ def count(number: int, thing: str) -> str:
 
 def fold(line: str) -> str:
     """Break a line between words where a terminal would break it within one."""
-    if not (sys.stdout.isatty() or "COLUMNS" in os.environ):
+    if not sys.stdout.isatty():
         return line
     width = shutil.get_terminal_size().columns
     return textwrap.fill(

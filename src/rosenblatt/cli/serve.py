@@ -32,10 +32,11 @@ class ServiceOptions:
     grow: bool = service_option(
         help="Add a class for each new label sent to /learn.", default=False
     )
-    workers: int = service_option(
-        help="Number of processes, from 1 to 64; one learns, all predict.",
-        type=click.IntRange(1, 64),
-        default=1,
+    max_classes: int = service_option(
+        help="Largest number of classes with --grow.", type=click.IntRange(min=2), default=1000
+    )
+    max_megabytes: int = service_option(
+        help="Largest size of the model with --grow, in megabytes.", type=COUNT, default=1024
     )
 
 
@@ -171,6 +172,7 @@ def serve(
     from ..access import is_loopback
     from ..service.app import Doors
     from ..service.learning import Keeping
+    from ..service.model import GrowthLimits
     from ..service.server import ServerOptions, serve as serve_model
 
     token = given.token()
@@ -182,10 +184,13 @@ def serve(
         any_host=token is not None or not is_loopback(given.host),
     )
     kept = Keeping(keeping.save_examples, keeping.save_seconds, keeping.keep_days)
+    limits = GrowthLimits(service.max_classes, service.max_megabytes << 20)
     options = ServerOptions(
-        service.learn, given.host, given.port, kept, doors, service.grow, service.workers, new
+        service.learn, given.host, given.port, kept, doors, service.grow, limits, new
     )
-    serve_model(model, options)
+    status = serve_model(model, options)
+    if status:
+        raise click.exceptions.Exit(status)
 
 
 @dataclass

@@ -15,6 +15,7 @@ from ..learners.sequence.sentences import (
     check_lengths,
     check_sentences,
     columns_of,
+    leave_out_markers,
     read_sentences,
 )
 from ..learners.sequence.tagset import check_classes, codes_of, tag_set_for
@@ -159,6 +160,7 @@ class SequencePerceptron(FittedTagger):
         self._check_parameters()
         sentences, tags = check_sentences(X, "X"), check_sentences(y, "y")
         check_lengths(sentences, tags)
+        sentences, tags = leave_out_markers(sentences, tags)
         columns = columns_of(sentences, self.features is not None)
         templates = templates_for(self.features, columns)
         with self._unchanged_by_errors():
@@ -189,6 +191,7 @@ class SequencePerceptron(FittedTagger):
         self._check_parameters("pieces")
         sentences, tags = check_sentences(X, "X"), check_sentences(y, "y")
         check_lengths(sentences, tags)
+        sentences, tags = leave_out_markers(sentences, tags)
         first, flat = not self.__sklearn_is_fitted__(), list(chain.from_iterable(tags))
         known = check_classes(self._known_classes(classes, first))
         columns = columns_of(sentences, self.features is not None) if first else self.columns_

@@ -81,13 +81,15 @@ class Coder(NamedTuple):
                 holdout=self.holdout,
             )
 
-    def accuracies(self, learner: LinearLearner, batches: Iterable[Batch]) -> list[float]:
-        """The share of the rows held out that each problem of a model gets right."""
+    def accuracies(
+        self, learner: LinearLearner, batches: Iterable[Batch], problems: list[int]
+    ) -> dict[int, float]:
+        """The share of the rows held out that some problems of a model get right, by number."""
         right, count = np.zeros(len(learner.states)), 0
         for scores, codes in self.judged(learner, batches):
             right += learner.right(scores, codes).sum(axis=0)
             count += len(codes)
-        return [float(each) for each in right / count]
+        return {problem: float(right[problem] / count) for problem in problems}
 
     def score(
         self, learner: LinearLearner, batches: Iterable[Batch], calibrate: bool = False

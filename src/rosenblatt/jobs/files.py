@@ -341,7 +341,7 @@ def train_in_memory(
     part = learner.part(rows)
     run = run_of(learner, lambda: [part], training)
     if training.options.holdout and training.parameters["early_stopping"]:
-        run.validate = validator(coder, learner, [batch])
+        run.validate = partial(coder.accuracies, learner, [batch])
     flags = [len(problem.mistaken) for problem in run.problems if len(problem.mistaken)]
     if flags and min(flags) <= int(rows.everything.max()):
         raise ValueError("The model to resume was trained on fewer rows; begin anew.")
@@ -413,7 +413,7 @@ def learn_stream(reader: Reader, batches: Peeked, coder: Coder, training: FileTr
 
     run = run_of(learner, parts, training)
     if training.parameters["early_stopping"]:
-        run.validate = validator(coder, learner, batches)
+        run.validate = partial(coder.accuracies, learner, batches)
     keep = Kept(training, coder, learner, run, reader, lambda: reader.names, position)
 
     def after_part(run: Run) -> None:
@@ -502,18 +502,6 @@ def run_of(
     if begun is not None and begun.checkpoint is not None:
         run.resume(begun.checkpoint)
     return run
-
-
-def validator(
-    coder: Coder, learner: LinearLearner, batches: Iterable[Batch]
-) -> Callable[[list[int]], dict[int, float]]:
-    """A function that tells the accuracy of some problems on the rows held out."""
-
-    def accuracies(problems: list[int]) -> dict[int, float]:
-        found = coder.accuracies(learner, batches)
-        return {problem: found[problem] for problem in problems}
-
-    return accuracies
 
 
 def told(listener: Listener, keeps: bool = False) -> Callable[[Batch], None]:

@@ -1,5 +1,6 @@
 """Files of tagged sentences: CoNLL-U, columns as of CoNLL-2000 to 2003, word/TAG, plain text."""
 
+import logging
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ import numpy as np
 from ...data.rows import Array
 from ...kernels.conll import TokenLines, read_token_lines, write_filled, write_tagged
 from ...parameters import ParameterError
+from ...reading.notices import looks_like_utf8
 from ...reading.sources import Source
 from .sentences import Sentences
 from .strings import Strings, Typed
@@ -76,6 +78,10 @@ def read_pieces(source: Source, kind: str, size: int) -> Iterator[Piece]:
         own = source if path is None else Source(path, source.encoding)
         rest, lines = b"", 0
         with own.open() as stream:
+            if own.misread is not None:
+                logging.getLogger("rosenblatt").warning(
+                    "%s: %s", own.name, looks_like_utf8(own.misread)
+                )
             while more := read_fully(stream, size):
                 data = (rest + more).removeprefix(BOM if not lines else b"")
                 end = end_of_sentences(data, kind) if len(more) == size else len(data)

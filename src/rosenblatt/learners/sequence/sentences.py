@@ -1,5 +1,6 @@
 """Sentences as scikit-learn users hold them: lists of tokens become columns of numbered strings."""
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from numbers import Real
@@ -33,6 +34,7 @@ class Sentences(NamedTuple):
         return int(self.starts[-1])
 
 
+DOCUMENT = "-DOCSTART-"
 FEATURES = "feature"
 """The column of features that tokens came with."""
 
@@ -71,6 +73,29 @@ def check_lengths(sentences: list[Any], tags: list[Any]) -> None:
             f"X[{s}] has {len(sentences[s])} tokens and y[{s}] {len(tags[s])} tags; each token "
             "needs one."
         )
+
+
+def leave_out_markers(sentences: list[Any], tags: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Leave out the sentences that only mark a new document, as readers of CoNLL files do."""
+    kept = [number for number, sentence in enumerate(sentences) if not is_marker(sentence)]
+    left_out = len(sentences) - len(kept)
+    if left_out:
+        warnings.warn(
+            f"{left_out} sentences hold {DOCUMENT} alone, which marks a new document; they are "
+            "left out.",
+            stacklevel=3,
+        )
+    return [sentences[number] for number in kept], [tags[number] for number in kept]
+
+
+def is_marker(sentence: Any) -> bool:
+    """Whether a sentence is the mark of a new document."""
+    if len(sentence) != 1:
+        return False
+    token = sentence[0]
+    if isinstance(token, Mapping):
+        return any(token[name] == DOCUMENT for name in token if str(name).lower() in WORD_COLUMNS)
+    return bool((token[0] if isinstance(token, tuple) and token else token) == DOCUMENT)
 
 
 def columns_of(sentences: Sequence[Any], own_templates: bool) -> tuple[str, ...]:
@@ -118,6 +143,7 @@ def read_sentences(X: Any, columns: Sequence[str]) -> Sentences:
         return with_features(starts, tokens)
     if len(columns) == 1 and (not tokens or isinstance(tokens[0], str)):
         return Sentences(starts, {columns[0]: typed(tokens, starts, columns[0])})
+    check_widths(tokens, columns, starts)
     found = {}
     for number, name in enumerate(columns):
         key: Any = name if tokens and isinstance(tokens[0], Mapping) else number
@@ -131,6 +157,21 @@ def read_sentences(X: Any, columns: Sequence[str]) -> Sentences:
             ) from None
         found[name] = typed(texts, starts, name)
     return Sentences(starts, found)
+
+
+def check_widths(tokens: Sequence[Any], columns: Sequence[str], starts: Array) -> None:
+    """Refuse tuples of more strings than the model has columns, and strings where it has several.
+
+    Else columns would be passed over, or letters taken for columns.
+    """
+    for place, token in enumerate(tokens):
+        longer = isinstance(token, tuple) and len(token) > len(columns)
+        if longer or (isinstance(token, str) and len(columns) > 1):
+            known = f"the columns {', '.join(columns)}" if len(columns) > 1 else "words alone"
+            raise ValueError(
+                f"{where(place, starts)} is {token!r:.60}; this model knows {known}, so a token "
+                f"must be {'a string' if len(columns) == 1 else f'{len(columns)} strings'}."
+            )
 
 
 def lacks(token: Any, key: Any) -> bool:

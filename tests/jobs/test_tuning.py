@@ -152,11 +152,11 @@ def test_the_shell_says_what_it_tried_and_what_it_took(capsys, path, tmp_path):
     assert lines[0].endswith(" settings, 160 rows held out, in 2 splits.")
     assert "--rule pa --C " in lines[1]
     assert "chosen" in lines[1]
-    assert any("usual" in line for line in lines[1:8])
+    assert any("default" in line for line in lines[1:8])
     _, out, _ = run(capsys, *options[:-2], "--json")
     event = json.loads(out.splitlines()[0])
     assert event["event"] == "tuned"
-    assert "The best of " in run(capsys, "inspect", tmp_path / "model")[1]
+    assert "Best of " in run(capsys, "inspect", tmp_path / "model")[1]
     taken = " ".join(lines[1].partition("  --")[2].partition("  (")[0].split())
     other = tmp_path / "other"
     assert run(capsys, "train", path, *("--" + taken).split(), "-q", "-o", other)[0] == 0

@@ -150,7 +150,8 @@ def probabilities_of(learner: "LinearLearner", path: Path) -> Callable[[Any], An
     """Return the function from scores to probabilities of the classes."""
     if learner.calibration is None:
         raise ValueError(f"{path} has no probabilities; train it with --probabilities.")
-    return learner.calibration.probabilities
+    calibration = learner.calibration
+    return lambda scores: calibration.probabilities(scores, learner.choose(scores))
 
 
 def in_one_line(name: Any) -> str:
@@ -266,7 +267,7 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
             f"{shares[1]} of the rows"
         )
     if "calibration" in facts:
-        lines.append("Predicts probabilities, fitted on held-out rows (predict --probabilities)")
+        lines.append("Gives probabilities (predict --probabilities)")
     if "tuning" in facts:
         best, usual = (
             each["error"] for each in (facts["tuning"]["best"][0], facts["tuning"]["usual"])

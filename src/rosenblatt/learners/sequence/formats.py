@@ -115,7 +115,7 @@ def end_of_sentences(data: bytes, kind: str) -> int:
     return 0
 
 
-def label_of(label: str | None, kind: str, n_fields: int, name: str) -> int:
+def find_label(label: str | None, kind: str, n_fields: int, name: str) -> int:
     """The number of the tag's column."""
     if kind == "conllu":
         wanted = "upos" if label is None else label.lower()
@@ -131,7 +131,7 @@ def label_of(label: str | None, kind: str, n_fields: int, name: str) -> int:
     )
 
 
-def layout_of(piece: Piece, kind: str, label: str | None) -> Layout:
+def find_layout(piece: Piece, kind: str, label: str | None) -> Layout:
     """How a file to learn from is laid out: the tag's column, and the columns before it."""
     name = piece.name
     if kind == "tagged":
@@ -139,14 +139,14 @@ def layout_of(piece: Piece, kind: str, label: str | None) -> Layout:
     if kind == "text":
         raise ValueError(f"{name} is plain text; a file with tags is needed to learn from.")
     if kind == "conllu":
-        return Layout(kind, (1,), label_of(label, kind, len(TREE_FIELDS), name))
+        return Layout(kind, (1,), find_label(label, kind, len(TREE_FIELDS), name))
     _, found = token_lines(piece.data, False, False, (0,))
     count, _, _, most, _ = found
     if not count:
         raise ValueError(f"{name} has no tokens.")
     if most < 2:
         raise ValueError(f"{name} has one column only; a word and a tag are needed.")
-    place = label_of(label, kind, most, name)
+    place = find_label(label, kind, most, name)
     return Layout(kind, tuple(range(place)), place)
 
 
@@ -253,7 +253,7 @@ def read_lines(
         )
     if layout.format == "text" and with_tags:
         raise ValueError(f"{piece.name} is plain text; a file with tags is needed.")
-    words, starts = words_in(piece.data)
+    words, starts = split_words(piece.data)
     tags = None
     if layout.format == "tagged":
         words, tags = without_tags(piece, words, with_tags)
@@ -263,7 +263,7 @@ def read_lines(
     return TaggedFile(name, data, layout, Sentences(starts, typed), found, *[nothing] * 3)
 
 
-def words_in(data: bytes) -> tuple[Strings, Array]:
+def split_words(data: bytes) -> tuple[Strings, Array]:
     """What has blanks around it, and where each line begins among that."""
     letters = np.frombuffer(OTHER_BLANKS.sub(lambda found: b" " * len(found[0]), data), np.uint8)
     inside = np.concatenate([[False], ~BLANK[letters], [False]])

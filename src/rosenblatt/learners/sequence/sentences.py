@@ -39,7 +39,7 @@ FEATURES = "feature"
 """The column of features that tokens came with."""
 
 
-def starts_of(sentences: Sequence[Any]) -> Array:
+def sentence_starts(sentences: Sequence[Any]) -> Array:
     """Where each sentence begins among all tokens."""
     lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
     return np.concatenate([[0], np.cumsum(lengths)])
@@ -65,7 +65,7 @@ def check_lengths(sentences: list[Any], tags: list[Any]) -> None:
     """Refuse tags that are not one for each token."""
     if len(sentences) != len(tags):
         raise ValueError(f"X has {len(sentences)} sentences and y has {len(tags)}.")
-    lengths, others = starts_of(sentences), starts_of(tags)
+    lengths, others = sentence_starts(sentences), sentence_starts(tags)
     wrong = np.flatnonzero(np.diff(lengths) != np.diff(others))
     if len(wrong):
         s = int(wrong[0])
@@ -98,7 +98,7 @@ def is_marker(sentence: Any) -> bool:
     return bool((token[0] if isinstance(token, tuple) and token else token) == DOCUMENT)
 
 
-def columns_of(sentences: Sequence[Any], own_templates: bool) -> tuple[str, ...]:
+def find_columns(sentences: Sequence[Any], own_templates: bool) -> tuple[str, ...]:
     """The names of the columns that tokens have: "feature" where they are features themselves."""
     first = next(chain.from_iterable(sentences), "")
     if isinstance(first, str):
@@ -138,7 +138,7 @@ def are_columns(sentences: Sequence[Any], first: Mapping[str, Any]) -> bool:
 def read_sentences(X: Any, columns: Sequence[str]) -> Sentences:
     """Sentences with the columns that the model knows."""
     sentences = check_sentences(X, "X")
-    starts, tokens = starts_of(sentences), list(chain.from_iterable(sentences))
+    starts, tokens = sentence_starts(sentences), list(chain.from_iterable(sentences))
     if tuple(columns) == (FEATURES,):
         return with_features(starts, tokens)
     if len(columns) == 1 and (not tokens or isinstance(tokens[0], str)):

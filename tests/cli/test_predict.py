@@ -363,7 +363,6 @@ def test_what_does_not_know_several_labels_says_so(capsys, folder):
         "train sets.svm --class-weight balanced": "--class-weight is for rows of one label each",
         "train sets.svm --plot figure.png": "--plot draws rows of one label each",
         "train sets.svm -P 10": "--progress-every tells of one problem",
-        "train sets.svm --order active": "--order active goes by the mistakes of one problem",
         "train sets.svm --labels-separator ;": "Commas divide the labels of a line of svmlight",
         "prove sets.svm": "The rows have any number of labels, and one label of each is needed",
     }.items():
@@ -377,8 +376,7 @@ def test_several_labels_are_tuned_and_gone_on_with(capsys, folder):
     assert (status, "(chosen" in out) == (0, True)
     status, out, _ = run(capsys, "train", "sets.svm", "--initial", "model", "-o", "more")
     assert (status, ", 2 labels: " in out) == (0, True)
-    status, _, err = run(capsys, "train", "sets.svm", "--initial", "model", "--order", "active")
-    assert (status, "--order active goes by the mistakes of one" in err) == (2, True)
+    assert run(capsys, "train", "sets.svm", "--initial", "model", "--order", "active")[0] == 0
     out = run(capsys, "train", "sets.svm", "--early-stopping", "--verbose")[1]
     assert "of the held-out rows wrong" in out
     status, out, _ = run(capsys, "train", "sets.svm", "--cache", "--holdout", 0.4)

@@ -15,8 +15,8 @@ from measure import best_of, milliseconds, options, table
 from orders import Data, made, real
 
 from rosenblatt import Perceptron
+from rosenblatt.data.rows import rows_of
 from rosenblatt.kernels.linear import UPDATE, Examples, Settings, perceptron
-from rosenblatt.rows import rows_of
 
 BLOCK = 1_024  # rows, which fit the second cache
 MOST_EPOCHS = 300

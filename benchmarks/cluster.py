@@ -27,8 +27,9 @@ from scipy.sparse import csr_matrix
 from sklearn.feature_extraction.text import HashingVectorizer
 from sklearn.linear_model import SGDClassifier
 
-from rosenblatt import AROW, SCW, Perceptron, files, read
-from rosenblatt.distributed import fit
+from rosenblatt import AROW, SCW, Perceptron, read
+from rosenblatt.cluster import fit
+from rosenblatt.jobs import files
 from rosenblatt.parameters import parameters_for_files
 
 csv.field_size_limit(sys.maxsize)

@@ -15,7 +15,7 @@ from measure import parser, table
 from scipy.sparse import csr_array
 
 from rosenblatt import Features, Perceptron, read
-from rosenblatt.files import matrix_and_labels
+from rosenblatt.jobs.files import matrix_and_labels
 
 csv.field_size_limit(sys.maxsize)
 COUNTS = ("raw", "binary", "sublinear")

@@ -9,13 +9,12 @@ import numpy as np
 import scipy.sparse as sp
 from measure import best_of, milliseconds, options, ratio, table
 from sklearn.datasets import load_iris
-from sklearn.linear_model import PassiveAggressiveClassifier
-from sklearn.linear_model import Perceptron as Peer
+from sklearn.linear_model import PassiveAggressiveClassifier, Perceptron as Peer
 from threadpoolctl import threadpool_limits
 
 from rosenblatt import AROW, PassiveAggressive, Perceptron
+from rosenblatt.data.rows import rows_of
 from rosenblatt.kernels.linear import UPDATE, Examples, Settings, perceptron
-from rosenblatt.rows import rows_of
 
 
 def text_like(n: int, d: int = 47_000, per_row: int = 75) -> tuple[sp.csr_matrix, np.ndarray]:

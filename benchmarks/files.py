@@ -244,9 +244,7 @@ def on_real_data(folder: Path, data: Path) -> list[tuple[str, ...]]:
         cells.append((what, f"{mine:.2f} s", f"{peer:.2f} s", ratio(mine, peer), asked))
     command = ("train", small, "--format", "svmlight", "-q")
     mine = min(seconds(*ROSENBLATT, *command) for _ in range(2))
-    rooms = (
-        "import rosenblatt.cli, rosenblatt.files, rosenblatt.progress, rosenblatt.reading.reader"
-    )
+    rooms = "import rosenblatt.cli, rosenblatt.jobs.files, rosenblatt.reading.reader"
     imports = min(seconds(sys.executable, "-c", rooms) for _ in range(2))
     what = f"a9a, start to end, of which {imports:.2f} s are Python and imports"
     cells.append((what, f"{mine:.2f} s", "-", "-", "under 1.2 s"))

@@ -19,9 +19,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.svm import SVC
 
 from rosenblatt import KernelPerceptron
-from rosenblatt.dual.gram import Gram
-from rosenblatt.dual.state import DualState
 from rosenblatt.kernels.linear import Updates
+from rosenblatt.learners.dual.gram import Gram
+from rosenblatt.learners.dual.state import DualState
 
 # Freund & Schapire (1999), test error in %: T = 0.1, 1, 2, 3, 4, 10, 30 (where printed). Vote, the
 # averages, support vectors and mistakes were checked independently; last and random less surely.

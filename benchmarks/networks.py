@@ -20,7 +20,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rosenblatt import KernelPerceptron, PerceptronNetwork
-from rosenblatt.networks.state import GROWTHS
+from rosenblatt.learners.network.state import GROWTHS
 
 Set = tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 

@@ -32,7 +32,7 @@ from rosenblatt import (
     progressive,
     read,
 )
-from rosenblatt.files import matrix_and_labels
+from rosenblatt.jobs.files import matrix_and_labels
 
 SEEDS, PASSES, SOLUTIONS = range(5), (1, 5), ("last", "average")
 

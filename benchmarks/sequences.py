@@ -16,7 +16,7 @@ import numpy as np
 from measure import options, table
 
 from rosenblatt import SequencePerceptron
-from rosenblatt.sequences.evaluation import evaluate_tags
+from rosenblatt.jobs.evaluate_tags import evaluate_tags
 
 
 def read(path: Path, word: int, tag: int, further: tuple[int, ...] = ()) -> tuple[Any, Any]:
@@ -142,7 +142,7 @@ def mixed(train: Any, test: Any, counts: tuple[int, ...]) -> list[tuple[str, ...
         from dask import bag
         from distributed import Client
 
-        from rosenblatt.distributed import fit
+        from rosenblatt.cluster import fit
     except ImportError:
         return [("Dask is not installed: pip install '.[dask]'",)]
     (X, y), lines = train, [("partitions", "accuracy", "MB moved in an epoch")]

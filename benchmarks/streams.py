@@ -13,7 +13,7 @@ from measure import options, ratio, table
 from scipy.sparse import csr_array
 
 from rosenblatt import ALMA, PassiveAggressive, read
-from rosenblatt.files import matrix_and_labels
+from rosenblatt.jobs.files import matrix_and_labels
 
 BATCHES = 100, 10_000
 SETS: dict[str, tuple[str, dict[str, Any]]] = {

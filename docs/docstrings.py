@@ -16,7 +16,7 @@ from typing import Any
 from numpydoc.validate import ERROR_MSGS, validate
 
 ROOT = Path(__file__).parents[1]
-ROOMS = ("rosenblatt", "rosenblatt.plots", "rosenblatt.distributed")
+ROOMS = ("rosenblatt", "rosenblatt.plots", "rosenblatt.cluster")
 OF_NAMES_ONLY = {"EX01", "SA01"}
 NOT_OF_RECORDS = {"PR01"}
 PRIVATE = ":meta private:"

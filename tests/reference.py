@@ -778,7 +778,7 @@ def minus_log_likelihood(scores, codes, n_classes, slope, offsets):
 
 
 class MixedPerceptron(Perceptron):
-    """The twin of ``rosenblatt.distributed.fit``: ``fit`` also takes the lengths of the parts."""
+    """The twin of ``rosenblatt.cluster.fit``: ``fit`` also takes the lengths of the parts."""
 
     def __init__(self, *, mix="uniform", **parameters):
         super().__init__(**parameters)

@@ -113,7 +113,7 @@ def test_links_lead_somewhere(page):
     assert [target for target in inside if not (page.parent / target).exists()] == []
 
 
-@pytest.mark.parametrize("room", ["rosenblatt", "rosenblatt.plots", "rosenblatt.distributed"])
+@pytest.mark.parametrize("room", ["rosenblatt", "rosenblatt.plots", "rosenblatt.cluster"])
 def test_every_public_name_is_in_the_reference(room):
     listed = (ROOT / "docs/reference/index.rst").read_text("utf-8")
     (own,) = re.findall(

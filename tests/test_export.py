@@ -11,7 +11,7 @@ import rosenblatt
 from rosenblatt import KernelPerceptron, Perceptron, PerceptronNetwork
 from rosenblatt.cli.app import main
 from rosenblatt.export import onnx_of, write_onnx
-from rosenblatt.files import FileTraining, train
+from rosenblatt.jobs.files import FileTraining, train
 from rosenblatt.parameters import SIGN_OF_ZERO, parameters_for_files
 from rosenblatt.reading.reader import read
 from rosenblatt.storage.file import load_model, save_model

@@ -43,6 +43,13 @@ def test_links_that_lead_nowhere_and_scripts_from_elsewhere_are_found(
     assert list(extension("links").problems(tmp_path)) == said
 
 
+def test_a_page_that_shows_a_bare_object_is_found(extension, tmp_path):
+    shown = "&lt;matplotlib.legend.Legend object at 0x7f1c&gt;"
+    (tmp_path / "a.html").write_text(f"<pre>{shown}</pre>")
+    (problem,) = extension("links").problems(tmp_path)
+    assert problem == "a.html shows <matplotlib.legend.Legend object at 0x7f1c>"
+
+
 def test_the_picture_shows_every_room_above_those_that_it_imports(extension):
     rooms = extension("rooms")
     layers = rooms.contract()
@@ -50,7 +57,7 @@ def test_the_picture_shows_every_room_above_those_that_it_imports(extension):
     for room in height:
         below = rooms.imports(rooms.files_of(room)) - {room}
         assert all(height[other] < height[room] for other in below)
-    assert {"kernels", "training"} <= rooms.imports(rooms.files_of("classifiers"))
+    assert {"kernels", "training"} <= rooms.imports(rooms.files_of("estimators"))
 
 
 def test_definitions_are_found_with_their_decorators(extension, tmp_path):

@@ -1,7 +1,7 @@
 """Pages of source code, and links to a file or to a name in one that are checked by the build.
 
-A page links to ``../src/rosenblatt/rows.py`` as on a code host, and with ``#rows_of`` behind it to
-a definition; that is a place in the page of the file, wherever it stands now. A file or a name
+A page links to ``../src/rosenblatt/data/rows.py`` as on a code host, and with ``#rows_of`` after it
+to a definition; that is a place in the page of the file, wherever it stands now. A file or a name
 that is gone is a warning, hence an error.
 """
 

@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 import rosenblatt
 from rosenblatt import Features, Perceptron
-from rosenblatt.progress import Quiet
+from rosenblatt.training.report import Quiet
 
 rng = np.random.default_rng(1)
 n = 1200

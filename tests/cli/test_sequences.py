@@ -107,8 +107,8 @@ def test_passive_aggressive_steps(shell, files):
 
 
 def test_large_files_are_said_to_be_read_in_pieces(shell, files, monkeypatch, caplog):
-    monkeypatch.setattr("rosenblatt.sequences.files.IN_MEMORY", 30)
-    monkeypatch.setattr("rosenblatt.sequences.files.PIECE", 30)
+    monkeypatch.setattr("rosenblatt.jobs.sentences.IN_MEMORY", 30)
+    monkeypatch.setattr("rosenblatt.jobs.sentences.PIECE", 30)
     assert shell("train", files / "a.tagged", "-o", files / "model")[0] == 0
     assert "a.tagged has over 0 MB, so it is read in pieces, anew in each epoch." in caplog.text
     status, _, err = shell("train", files / "a.tagged", "--early-stopping")

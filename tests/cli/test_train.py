@@ -49,7 +49,7 @@ def test_what_is_compiled_starts_without_the_compiler_and_other_packages(tmp_pat
     for _ in range(2):  # the second finds all on disk
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
     imported = set(done.stdout.splitlines()[-1].split())
-    assert "rosenblatt.files" in imported
+    assert "rosenblatt.jobs.files" in imported
     assert not {"numba.np.linalg", "pandas", "scipy.linalg", "sklearn"} & imported
 
 
@@ -85,7 +85,7 @@ def test_the_first_minute_of_iris(capsys, folder):
 
 
 def test_what_to_try_next_needs_no_extra(monkeypatch):
-    from rosenblatt.cli import sets
+    from rosenblatt.cli import builtin_report as sets
 
     monkeypatch.setattr(sets, "find_spec", lambda name: None)
     assert "plot" not in "".join(sets.what_next("iris", {"a": True, "b": None}))

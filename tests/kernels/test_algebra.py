@@ -4,11 +4,10 @@ from itertools import permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
+from rosenblatt.data.rows import rows_of
 from rosenblatt.kernels import algebra
-from rosenblatt.rows import rows_of
 
 from ..conftest import LAYOUTS, blobs
 from . import calls

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
+from rosenblatt.data.rows import rows_of
 from rosenblatt.kernels import dual, linear
 from rosenblatt.kernels.dual import KernelValues
 from rosenblatt.kernels.linear import UPDATE, Examples, Settings
-from rosenblatt.rows import rows_of
 
 from ..conftest import blobs
 

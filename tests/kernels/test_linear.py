@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
+from rosenblatt.data.rows import rows_of
 from rosenblatt.kernels import linear
 from rosenblatt.kernels.linear import UPDATE, Examples, Settings
-from rosenblatt.rows import rows_of
 
 from ..conftest import LAYOUTS, blobs
 

@@ -4,12 +4,11 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from rosenblatt.kernels.sequences import PathSettings, PathWeights, Tokens
-from rosenblatt.sequences.state import PathState, Shape
-from rosenblatt.sequences.task import best_through, decode, path_score
+from rosenblatt.learners.sequence.state import PathState, Shape
+from rosenblatt.learners.sequence.task import best_through, decode, path_score
 
 from .. import reference
 

@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from rosenblatt.kernels import tokens as kernel
 from rosenblatt.kernels.tokens import ABSENT, Looks
-from rosenblatt.sequences.looks import characters, look
-from rosenblatt.sequences.strings import Strings, Typed, table_of
-from rosenblatt.sequences.templates import LOOKS, Attribute
+from rosenblatt.learners.sequence.strings import Strings, Typed, table_of
+from rosenblatt.learners.sequence.templates import LOOKS, Attribute
+from rosenblatt.learners.sequence.word_shapes import characters, look
 
 TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=12), max_size=30)
 

@@ -5,13 +5,12 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
+from rosenblatt.data.rows import read_only
 from rosenblatt.kernels import words
 from rosenblatt.kernels.words import RAW, CSRBuffer, Grams
 from rosenblatt.reading.recipe import COUNTS
-from rosenblatt.rows import read_only
 
 from ..reference import hash_bytes, mix_bits, spell, weighed
 from .texts import MASK, NO_NAMES, any_bytes, as_array, block, entries, names_in, room_for_names

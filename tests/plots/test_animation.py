@@ -14,10 +14,7 @@ from sklearn.svm import SVC
 
 import rosenblatt
 from rosenblatt import Perceptron, steps
-from rosenblatt.plots import (
-    BoundaryDisplay,
-    LearningAnimation,
-)
+from rosenblatt.plots import BoundaryDisplay, LearningAnimation
 
 from ..conftest import blobs
 from .conftest import IRIS, XOR, apart, axlines, new_ax, points

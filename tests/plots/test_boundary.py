@@ -11,9 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import rosenblatt
 from rosenblatt import Perceptron
-from rosenblatt.plots import (
-    BoundaryDisplay,
-)
+from rosenblatt.plots import BoundaryDisplay
 
 from ..conftest import blobs
 from .conftest import IRIS, XOR, apart, axlines, fitted, new_ax, points

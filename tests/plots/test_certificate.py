@@ -5,9 +5,7 @@ import pytest
 from scipy.sparse import random_array
 
 from rosenblatt import Inseparable, max_margin, separability
-from rosenblatt.plots import (
-    CertificateDisplay,
-)
+from rosenblatt.plots import CertificateDisplay
 
 from ..conftest import blobs
 from .conftest import IRIS, XOR, apart, new_ax, points

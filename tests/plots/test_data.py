@@ -6,10 +6,7 @@ import pytest
 from sklearn.svm import SVC
 
 from rosenblatt import Perceptron
-from rosenblatt.plots import (
-    BoundaryDisplay,
-    ProjectionDisplay,
-)
+from rosenblatt.plots import BoundaryDisplay, ProjectionDisplay
 from rosenblatt.plots.data import MOST_POINTS, drawable, drawable_for
 
 from .conftest import apart, fitted, new_ax

@@ -5,11 +5,7 @@ from matplotlib import pyplot
 from matplotlib.figure import Figure
 
 from rosenblatt import Perceptron
-from rosenblatt.plots import (
-    BoundaryDisplay,
-    ProgressDisplay,
-    save_plot,
-)
+from rosenblatt.plots import BoundaryDisplay, ProgressDisplay, save_plot
 from rosenblatt.plots.display import axes_in
 
 from .conftest import apart

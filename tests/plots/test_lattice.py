@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 from rosenblatt import SequencePerceptron
 from rosenblatt.plots import LatticeDisplay
 
-from ..sequences.test_classifier import made
+from ..estimators.test_sequence import made
 
 X = [["the", "dog", "barks"], ["a", "cat", "sleeps"], ["dogs", "bark"], ["the", "bark", "fell"]]
 Y = [["DET", "NOUN", "VERB"], ["DET", "NOUN", "VERB"], ["NOUN", "VERB"], ["DET", "NOUN", "VERB"]]

@@ -4,9 +4,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from rosenblatt import Perceptron
-from rosenblatt.plots import (
-    OrderDisplay,
-)
+from rosenblatt.plots import OrderDisplay
 
 from .conftest import XOR, apart
 

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 
 from rosenblatt import Perceptron
-from rosenblatt.plots import (
-    BoundaryDisplay,
-)
+from rosenblatt.plots import BoundaryDisplay
 from rosenblatt.plots.planes import Limits, Plane, limits_of
 from rosenblatt.plots.scores import Linear
 

@@ -8,9 +8,7 @@ from sklearn.svm import SVC
 
 import rosenblatt
 from rosenblatt import Perceptron, report, steps
-from rosenblatt.plots import (
-    ProgressDisplay,
-)
+from rosenblatt.plots import ProgressDisplay
 
 from ..conftest import blobs
 from .conftest import IRIS, XOR, apart, fitted, new_ax

@@ -5,9 +5,7 @@ import pytest
 from sklearn.svm import SVC
 
 from rosenblatt import Perceptron
-from rosenblatt.plots import (
-    ProjectionDisplay,
-)
+from rosenblatt.plots import ProjectionDisplay
 
 from ..conftest import blobs
 from .conftest import IRIS, new_ax, points

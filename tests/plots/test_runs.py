@@ -6,12 +6,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from rosenblatt import Perceptron
-from rosenblatt.plots import (
-    BoundaryDisplay,
-    LearningAnimation,
-    runs,
-    save_plot,
-)
+from rosenblatt.plots import BoundaryDisplay, LearningAnimation, runs, save_plot
 from rosenblatt.plots.runs import spread_over
 
 from .conftest import XOR, apart, fitted

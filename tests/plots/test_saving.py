@@ -6,9 +6,7 @@ import sys
 
 import pytest
 
-from rosenblatt.plots import (
-    save_plot,
-)
+from rosenblatt.plots import save_plot
 from rosenblatt.plots.saving import IDEAS
 
 from ..cli.conftest import run

@@ -6,7 +6,7 @@ import itertools
 import numpy as np
 import pyarrow as pa
 
-from rosenblatt.labels import LabelSets
+from rosenblatt.data.labels import LabelSets
 from rosenblatt.reading import reader
 
 from ..reference import hash_bytes, mix_bits

@@ -4,9 +4,9 @@ import io
 
 import numpy as np
 
+from rosenblatt.data.rows import matrix_of
 from rosenblatt.reading.batches import one_batch, part_of
 from rosenblatt.reading.reader import read_whole
-from rosenblatt.rows import matrix_of
 
 from .samples import NUMBERS, SVMLIGHT, VW, read
 

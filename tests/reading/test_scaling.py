@@ -10,11 +10,11 @@ import pandas as pd
 import pytest
 from sklearn.preprocessing import MaxAbsScaler, RobustScaler, StandardScaler
 
+from rosenblatt.data.rows import matrix_of
 from rosenblatt.reading.notices import AVERAGED, NoticeKind
 from rosenblatt.reading.reader import read, read_whole
 from rosenblatt.reading.scaling import looks_like_codes
 from rosenblatt.reading.units import in_file_units
-from rosenblatt.rows import matrix_of
 
 from .samples import VW, category, number, whole
 

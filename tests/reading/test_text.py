@@ -15,7 +15,7 @@ from rosenblatt import Features
 from rosenblatt.reading.batches import one_batch
 from rosenblatt.reading.notices import NoticeKind
 from rosenblatt.reading.reader import read, read_whole
-from rosenblatt.reading.survey import TextSurvey
+from rosenblatt.reading.statistics import TextSurvey
 
 from ..reference import inverse_document_frequency, weighed
 from .samples import whole

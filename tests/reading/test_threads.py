@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rosenblatt.files import FileOptions, FileTraining, train
+from rosenblatt.jobs.files import FileOptions, FileTraining, train
 from rosenblatt.parameters import parameters_for_files
 from rosenblatt.reading import threads as room
 from rosenblatt.reading.batches import Batch

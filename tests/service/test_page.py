@@ -84,7 +84,7 @@ def test_the_page_asks_for_the_token(driver, serve, model, tmp_path):
 
 
 def test_what_a_model_is_called_is_text(driver, serve, tmp_path):
-    from rosenblatt.service.new import new_model
+    from rosenblatt.service.create import new_model
     from rosenblatt.storage.file import save_model
 
     hostile = "<img src=x onerror=document.title='bad'>"

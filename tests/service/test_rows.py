@@ -4,13 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 import rosenblatt
-from rosenblatt.rows import matrix_of, n_rows, to_dense
-from rosenblatt.service.bodies import BadExampleError, examples_in, flat_objects
+from rosenblatt.data.rows import matrix_of, n_rows, to_dense
 from rosenblatt.service.model import ServedModel
+from rosenblatt.service.requests import BadExampleError, examples_in, flat_objects
 from rosenblatt.service.rows import together
 from rosenblatt.storage.file import load_model
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from rosenblatt.data.rows import rows_of
 from rosenblatt.kernels.linear import Examples
-from rosenblatt.rows import rows_of
 from rosenblatt.training.rules import PERCEPTRON, perceptron_settings
 from rosenblatt.training.solutions import Last, zeros
 from rosenblatt.training.tasks import LinearTask, scores, steps_of

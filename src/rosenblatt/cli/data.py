@@ -166,8 +166,8 @@ def rows_and_labels(data: str, given: SetOptions | None = None, exact: bool = Fa
         return Drawable(*built_in(data), built_in_names(data))
     import numpy as np
 
-    from ..files import matrix_and_labels
-    from ..learner import refuse_too_many
+    from ..jobs.files import matrix_and_labels
+    from ..learners.linear import refuse_too_many
     from ..reading.reader import read
 
     dtype = np.float64 if exact else np.float32

@@ -134,8 +134,8 @@ def rows_for_model(saved: "Model", data: str, given: SetOptions) -> Drawable:
     """The rows and names of a file as a model sees them, and labels as it writes them."""
     import numpy as np
 
-    from ..files import matrix_and_labels
-    from ..labels import as_words
+    from ..data.labels import as_words
+    from ..jobs.files import matrix_and_labels
     from ..reading.reader import read
 
     recipe = saved.features.get("recipe")
@@ -187,7 +187,7 @@ def lab(
 
     rosenblatt lab --host 0.0.0.0 --token-file token.txt
     """
-    from ..doors import is_loopback, token_in
+    from ..access import is_loopback, token_in
     from ..lab.server import serve
     from ..lab.state import of_data
 

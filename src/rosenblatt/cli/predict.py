@@ -11,19 +11,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from .data import FORMAT_HELP, Header, Threads, check_output
-from .saying import (
-    about_classes,
-    about_columns,
-    count,
-    errors,
-    kinds_in,
-    table,
-    table_of_labels,
-)
+from .format import about_classes, about_columns, count, errors, kinds_in, table, table_of_labels
 from .sequences import inspect_sequences, predict_sequences, score_sequences, tagger_in
 
 if TYPE_CHECKING:
-    from ..learner import Learner
+    from ..learners.linear import LinearLearner
     from ..reading.reader import Reader
     from ..storage.model import Model
 
@@ -51,7 +43,7 @@ def predict(
     threads: Threads = None,
 ) -> None:
     """Predict the label of every row of a file, in its order, a line each; fill in tags."""
-    from ..evaluation import scored
+    from ..jobs.evaluate import scored
 
     check_output(output, model, data)
     if show_scores and show_probabilities:
@@ -80,7 +72,7 @@ def predict(
             out.write("".join(lines))
 
 
-def lines_for(learner: "Learner", separator: str | None) -> Callable[[Any], list[str]]:
+def lines_for(learner: "LinearLearner", separator: str | None) -> Callable[[Any], list[str]]:
     """What writes the labels that were chosen, a row in a line, with the separator between."""
     names = [in_one_line(name) for name in learner.classes.tolist()]
     if not learner.multilabel:
@@ -100,7 +92,7 @@ def refuse_for_taggers(**options: Any) -> None:
             raise ValueError(f"--{option} is not for taggers; leave it out.")
 
 
-def probabilities_of(learner: "Learner", path: Path) -> Callable[[Any], Any]:
+def probabilities_of(learner: "LinearLearner", path: Path) -> Callable[[Any], Any]:
     """What a model says of the probabilities of classes, from its scores."""
     if learner.calibration is None:
         raise ValueError(f"{path} knows no probabilities; train it with --probabilities.")
@@ -127,7 +119,7 @@ def score(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
 ) -> None:
     """Tell the share of rows that a model gets wrong, and how well it finds each class."""
-    from ..evaluation import evaluate
+    from ..jobs.evaluate import evaluate
 
     tagger = tagger_in(model)
     if tagger is not None:
@@ -151,7 +143,7 @@ def inspect(
     """Tell what a model is, how it was trained, and its largest weights."""
     import numpy as np
 
-    from ..learner import Learner
+    from ..learners.linear import LinearLearner
     from ..reading.units import in_file_units
 
     tagger = tagger_in(model)
@@ -159,7 +151,7 @@ def inspect(
         inspect_sequences(tagger, top)
         return
     saved = linear_model(model)
-    coef, bias = Learner.of(saved).coefficients()
+    coef, bias = LinearLearner.from_model(saved).coefficients()
     print("\n".join(about_model(saved, coef)))
     print("\n".join(about_scores(saved)))
     names = column_names(saved)
@@ -190,14 +182,14 @@ def signed(numbers: Any) -> str:
 
 def about_model(model: "Model", coef: Any) -> list[str]:
     """What a model is and how it was trained."""
-    from ..evaluation import Score
-    from ..parameters import ANY_RULE, FAMILY
+    from ..jobs.evaluate import Score
+    from ..parameters import RULE_NAMES, RULE_TABLE
     from ..reading.recipe import FeatureRecipe
 
     facts, parameters = model.facts, model.parameters
     mistakes = sum(state.mistakes for state in model.states)
     seen = sum(state.seen for state in model.states)
-    own = dict(FAMILY.values())[model.estimator].keys() - ANY_RULE.keys() - {"eta0", "ties"}
+    own = RULE_TABLE[RULE_NAMES[model.estimator]].own
     how = {
         "order": parameters.get("order"),
         "average decay": parameters.get("average_decay") or None,
@@ -281,9 +273,9 @@ def linear_model(path: Path) -> "Model":
 
 def learner_and_reader(
     path: Path, data: str, labels: bool, **options: Any
-) -> "tuple[Learner, Reader]":
+) -> "tuple[LinearLearner, Reader]":
     """A saved model, and a file read as the model's own was."""
-    from ..learner import Learner
+    from ..learners.linear import LinearLearner
     from ..reading.reader import read
 
     saved = linear_model(path)
@@ -291,7 +283,7 @@ def learner_and_reader(
     if recipe is None:
         raise ValueError(f"{path} was not trained from a file; use rosenblatt.load in Python.")
     options |= {} if labels else {"label": False}
-    return Learner.of(saved), read(data, features=recipe, **options)
+    return LinearLearner.from_model(saved), read(data, features=recipe, **options)
 
 
 @contextmanager

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from .format import count, why
 from .options import LearningOptions, ReadingOptions, ResultOptions
-from .saying import count, why
 
 if TYPE_CHECKING:
-    from ..progress import Quiet
-    from ..sequences.classifier import SequencePerceptron
-    from ..sequences.evaluation import SequenceEvaluation
+    from ..estimators.sequence import SequencePerceptron
+    from ..jobs.evaluate_tags import SequenceEvaluation
+    from ..training.report import Quiet
 
 SEQUENCES: dict[str, Any] = {"rich_help_panel": "Sequences", "show_default": False}
 OURS = {"solution", "order", "epochs", "early_stopping", "seed", "rule", "margin", "C"}
@@ -51,7 +51,7 @@ def is_of_sentences(data: str, kind: str | None) -> bool:
     """Whether a file holds sentences, by its format or its name."""
     if kind is None and "." not in data:
         return False
-    from ..sequences.endings import format_of
+    from ..learners.sequence.file_formats import format_of
 
     return format_of(data, kind) is not None
 
@@ -80,8 +80,8 @@ def train_sequences(
     sequence: SequenceOptions,
 ) -> None:
     """Train a tagger on a file of sentences, keep it, and say what came of it."""
-    from ..sequences.endings import format_of
-    from ..sequences.files import evaluate_file, train_tagger
+    from ..jobs.sentences import evaluate_file, train_tagger
+    from ..learners.sequence.file_formats import format_of
 
     refuse_options(result, learning, reading)
     kind = format_of(data, reading.format)
@@ -143,7 +143,7 @@ def templates_in(path: Path) -> Any:
 
 def listener_of(result: ResultOptions) -> "Quiet":
     """Who hears of each epoch."""
-    from .. import progress
+    from ..training import report as progress
 
     if result.quiet:
         return progress.Quiet()
@@ -159,7 +159,7 @@ def tell_json(
     size: dict[str, int],
 ) -> None:
     """Print what came of a training as an object."""
-    from ..progress import say
+    from ..training.report import say
 
     say(
         "done",
@@ -204,7 +204,7 @@ def predict_sequences(
     tagger: "SequencePerceptron", data: str, output: Path | None, kind: str | None
 ) -> None:
     """Write a file back with its tags filled in."""
-    from ..sequences.files import tagged_pieces
+    from ..jobs.sentences import tagged_pieces
 
     if output is None:
         sys.stdout.flush()
@@ -222,7 +222,7 @@ def score_sequences(
     tagger: "SequencePerceptron", data: str, kind: str | None, as_json: bool
 ) -> None:
     """Tell how well a file is tagged."""
-    from ..sequences.files import evaluate_file
+    from ..jobs.sentences import evaluate_file
 
     found = evaluate_file(tagger, data, kind)
     if as_json:
@@ -244,7 +244,7 @@ def score_sequences(
 
 def inspect_sequences(tagger: "SequencePerceptron", top: int) -> None:
     """Tell what a tagger is, and for each tag what speaks loudest for it."""
-    from ..sequences.explaining import loudest_features, moves
+    from ..learners.sequence.explaining import loudest_features, moves
 
     search = "greedy" if tagger._is_greedy else "Viterbi"
     print(

@@ -50,7 +50,7 @@ class DoorOptions:
 
     def token(self) -> str | None:
         """What requests must know: needed where others than this computer can send some."""
-        from ..doors import is_loopback, token_in
+        from ..access import is_loopback, token_in
 
         path = self.token_file
         if path is not None:
@@ -114,7 +114,7 @@ class NewOptions(RuleOptions):
 
     def model(self) -> "Model | None":
         """The model to begin with, if one is described."""
-        from ..service.new import new_model
+        from ..service.create import new_model
 
         if self.new is None:
             if self != NewOptions():
@@ -158,11 +158,10 @@ def serve(
     new = begin.model()
     if grow and not learn:
         raise ValueError("--grow needs --learn; add it.")
-    from ..doors import is_loopback
+    from ..access import is_loopback
     from ..service.app import Doors
     from ..service.learning import Keeping
-    from ..service.server import ServerOptions
-    from ..service.server import serve as serve_model
+    from ..service.server import ServerOptions, serve as serve_model
 
     token = given.token()
     doors = Doors(
@@ -231,7 +230,7 @@ def replayed(log: Any, to: int | None) -> "ServedModel":
 
 def told(served: "ServedModel") -> None:
     """Say what a replay came to."""
-    from .saying import count
+    from .format import count
 
     error = served.progress.error()
     wrong = "" if error is None else f", {error:.2%} of them wrong before they were learnt"

@@ -9,9 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .data import Data, SetOptions, is_built_in, source_of
-from .groups import grouped
-from .options import LearningOptions, ReadingOptions, ResultOptions, Solution
-from .saying import (
+from .format import (
     about_classes,
     about_columns,
     about_margin,
@@ -22,15 +20,17 @@ from .saying import (
     kinds_in,
     why,
 )
+from .groups import grouped
+from .options import LearningOptions, ReadingOptions, ResultOptions, Solution
 from .sequences import SequenceOptions, is_of_sentences, train_sequences
 
 if TYPE_CHECKING:
-    from ..evaluation import Score
-    from ..files import FileTraining
-    from ..progress import Quiet
+    from ..jobs.evaluate import Score
+    from ..jobs.files import FileTraining
     from ..reading.reader import Reader
     from ..storage.model import Model
-    from .sets import Study
+    from ..training.report import Quiet
+    from .builtin_report import Study
 
 NAMES = 100_000  # of features, that a model may show
 
@@ -84,8 +84,8 @@ def study_of(
     data: str, result: ResultOptions, learning: LearningOptions, reading: ReadingOptions
 ) -> "Study":
     """What there is to say of a built-in set, found out before it is learnt and timed."""
-    from ..files import FileTraining
-    from .sets import Study
+    from ..jobs.files import FileTraining
+    from .builtin_report import Study
 
     files = reading.cache, reading.skip_bad, reading.format, learning.window, learning.cluster
     others = learning.classes, learning.initial, result.checkpoint, result.progress_every
@@ -105,7 +105,7 @@ def way_of(learning: LearningOptions, once: bool) -> tuple[str, dict[str, Any]]:
 
     rule, stated = learning.stated(once)
     if learning.tune:
-        from ..tuning import Stated, usual_way
+        from ..jobs.tuning import Stated, usual_way
 
         return usual_way(Stated(rule, stated))
     return how_to_learn(rule, **stated)
@@ -115,7 +115,7 @@ def training_of(
     result: ResultOptions, learning: LearningOptions, cache: bool, once: bool
 ) -> "FileTraining":
     """How to learn, and who hears of it."""
-    from ..files import FileOptions, FileTraining, Keeper
+    from ..jobs.files import FileOptions, FileTraining, Keeper
     from ..parameters import is_open
 
     every = result.progress_every or 0
@@ -134,7 +134,7 @@ def training_of(
 
 def listener_of(result: ResultOptions) -> "Quiet":
     """Who tells how it goes: JSON if asked for, a bar for a person, lines for a file."""
-    from .. import progress
+    from ..training import report as progress
 
     if result.quiet:
         return progress.Quiet()
@@ -148,7 +148,7 @@ def train_on_file(
     data: str, result: ResultOptions, learning: LearningOptions, reading: ReadingOptions
 ) -> "Model":
     """Train on a file and keep the model."""
-    from ..files import train as train_file
+    from ..jobs.files import train as train_file
 
     initial = None if learning.initial is None else initial_model(learning, reading)
     options = reading.options()
@@ -165,7 +165,7 @@ def train_on_file(
         training.begun = begun_model(result.output)
     try:
         if learning.tune:
-            from ..tuning import Stated, tune
+            from ..jobs.tuning import Stated, tune
 
             stated = Stated(*learning.stated(not reader.rereadable), reading.stated())
             again = partial(read_otherwise, source, options)
@@ -192,8 +192,7 @@ def read_otherwise(data: Any, options: dict[str, Any], **others: Any) -> "Reader
 
 def tell_tuning(training: "FileTraining", result: ResultOptions) -> None:
     """Say what was tried and what was taken."""
-    from ..progress import say
-    from ..progress import tell as tell_line
+    from ..training.report import say, tell as tell_line
     from .app import in_shell
 
     facts = training.facts["tuning"]
@@ -247,8 +246,8 @@ def train_on_cluster(
     data: str, result: ResultOptions, learning: LearningOptions, reading: ReadingOptions
 ) -> "Model":
     """Train on files with Dask and keep the model."""
-    from ..distributed.shell import train as train_files
-    from ..progress import say
+    from ..cluster.from_files import train as train_files
+    from ..training.report import say
 
     alone = {
         "--cache": reading.cache,
@@ -282,14 +281,14 @@ def tell(
     name: str, model: "Model", seconds: float, result: ResultOptions, threads: int | None
 ) -> None:
     """Test a model, if on a file, and print what came of the training."""
-    from ..evaluation import evaluate
-    from ..learner import Learner
+    from ..jobs.evaluate import evaluate
+    from ..learners.linear import LinearLearner
     from ..reading.reader import read
 
     tested = None
     if result.test is not None:
         reader = read(result.test, features=model.features["recipe"], threads=threads)
-        found = evaluate(Learner.of(model), reader)
+        found = evaluate(LinearLearner.from_model(model), reader)
         tested, unknown = found.score, found.unknown
         if unknown:
             those = f"{count(unknown, 'row')} of {result.test}"
@@ -302,8 +301,8 @@ def tell_words(
     name: str, model: "Model", seconds: float, tested: "Score | None", output: Path | None
 ) -> None:
     """Print what came of a training."""
-    from ..evaluation import Score
-    from ..progress import tell as tell_line
+    from ..jobs.evaluate import Score
+    from ..training.report import tell as tell_line
 
     updates = sum(state.mistakes for state in model.states)
     made = "mistake" if updates == sum(epoch.errors for epoch in model.history) else "update"
@@ -325,8 +324,8 @@ def tell_json(
     name: str, model: "Model", seconds: float, tested: "Score | None", output: Path | None
 ) -> None:
     """Print what came of a training as an object."""
-    from ..progress import say
     from ..reading.recipe import FeatureRecipe
+    from ..training.report import say
 
     recipe = FeatureRecipe(**model.features.get("recipe", {}))
     say(
@@ -350,7 +349,7 @@ def tell_json(
 
 def draw(figure: Path, model: "Model", data: str) -> None:
     """Draw the rows as a model sees them, or the progress alone if they do not fit in memory."""
-    from ..files import IN_MEMORY
+    from ..jobs.files import IN_MEMORY
     from ..plots import save_plot
     from ..storage.registry import estimator_of
     from .draw import rows_for_model

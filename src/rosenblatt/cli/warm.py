@@ -19,7 +19,7 @@ def warm_up() -> None:
     What is compiled stays on disk: do this after installing, or in the recipe of an image.
     """
     from ..kernels.compiling import NOTICE
-    from ..progress import new_bar
+    from ..training.report import new_bar
     from .app import app
 
     begin, bar = time.perf_counter(), new_bar()

@@ -9,17 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .algebra import (
-    Rows,
-    add,
-    best_other,
-    dot,
-    fetch_row,
-    fetch_weights,
-    is_shuffled,
-    move,
-    score,
-)
+from .algebra import Rows, add, best_other, dot, fetch_row, fetch_weights, is_shuffled, move, score
 from .compiling import compiled, inlined
 
 

@@ -12,16 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .algebra import (
-    best_other,
-    column,
-    dot,
-    fetch_row,
-    fetch_weights,
-    is_shuffled,
-    score,
-    span,
-)
+from .algebra import best_other, column, dot, fetch_row, fetch_weights, is_shuffled, score, span
 from .compiling import compiled, inlined, inlined_sum
 from .first_order import note
 from .linear import counted

@@ -4,8 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from ..classifiers.steps import follow
-from ..rows import Array
+from ..data.rows import Array
+from ..estimators.steps import follow
 from .choices import Choices
 from .data import Points
 from .geometry import View

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..files import matrix_and_labels
+from ..data.rows import Array, to_dense
+from ..jobs.files import matrix_and_labels
 from ..reading.notices import NoticeKind
 from ..reading.reader import Reader, read
-from ..rows import Array, to_dense
 
 MOST_POINTS = 1_000  # so that any epoch of any order fits into a trace
 MOST_BYTES = 2_000_000

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.ndimage import zoom
 
-from ..rows import Array
+from ..data.rows import Array
 from .work import Tell, nobody
 
 GRID = 56  # cells along each side of the picture of a curved boundary

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..rows import Array
+from ..data.rows import Array
 from ..theory.bounds import Convergence, convergence_of
 from ..theory.certificates import Inseparable, Separable
 from ..theory.margins import max_margin, radius

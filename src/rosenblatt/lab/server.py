@@ -19,7 +19,7 @@ try:
 except ImportError as missing:
     raise ImportError("The lab needs bokeh: pip install 'rosenblatt[lab]'.") from missing
 
-from ..doors import admits, is_loopback
+from ..access import admits, is_loopback
 from .page import Lab
 from .state import State
 from .work import Work

@@ -20,9 +20,9 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from ..classifiers.perceptron import Perceptron
-from ..classifiers.steps import Step
 from ..disk import replacing
+from ..estimators.perceptron import Perceptron
+from ..estimators.steps import Step
 from .boundary import BoundaryDisplay
 from .data import Data, Names, drawable_for
 from .display import MOVING, ending_of, shape_of

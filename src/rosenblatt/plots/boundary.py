@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from ..classifiers.perceptron import Perceptron
-from ..rows import Array
+from ..data.rows import Array
+from ..estimators.perceptron import Perceptron
 from ..theory.margins import margin
 from ..training.solutions import chosen
 from .data import MOST_POINTS, Data, Names, drawable, drawable_for

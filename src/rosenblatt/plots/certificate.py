@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull, QhullError
 
-from ..rows import Array
+from ..data.rows import Array
 from ..theory.certificates import Inseparable, Separable, Undecided
 from ..theory.margins import max_margin
 from ..theory.separability import separability

@@ -9,8 +9,8 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from ..labels import encode
-from ..rows import Array, refuse_not_finite
+from ..data.labels import encode
+from ..data.rows import Array, refuse_not_finite
 
 MOST_POINTS = 5_000
 MOST_COLUMNS = 2_000  # with which the best separator is sought

@@ -9,8 +9,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from ..data.rows import Array
 from ..disk import replacing
-from ..rows import Array
 
 STILL = (".png", ".svg", ".pdf", ".jpg", ".webp")
 MOVING = (".gif", ".mp4", ".html")

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
-from ..rows import Array
+from ..data.rows import Array
 
 # Okabe & Ito's palette, which the colour-blind can tell apart, with markers for print in grey; the
 # first two differ in lightness as well.

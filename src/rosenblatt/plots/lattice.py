@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from matplotlib.axes import Axes
 
-from ..sequences.classifier import SequencePerceptron
+from ..estimators.sequence import SequencePerceptron
 from .display import Display
 from .drawing import COLOURS, FAINT, ink, legend_above, ring, rounded, tidy
 

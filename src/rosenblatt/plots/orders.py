@@ -8,8 +8,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from ..classifiers.perceptron import Perceptron
-from ..rows import Array
+from ..data.rows import Array
+from ..estimators.perceptron import Perceptron
 from .display import Display
 from .drawing import COLOURS, ink, tidy
 

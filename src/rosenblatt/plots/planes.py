@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from scipy.sparse import issparse
 from scipy.sparse.linalg import LinearOperator, eigsh
 
-from ..rows import Array
+from ..data.rows import Array
 from .data import Data
 from .scores import Linear
 

@@ -11,8 +11,8 @@ from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from ..classifiers.perceptron import Perceptron
-from ..rows import Array
+from ..data.rows import Array
+from ..estimators.perceptron import Perceptron
 from ..theory.bounds import Convergence, convergence
 from .data import MOST_COLUMNS, Data, drawable_for
 from .drawing import COLOURS, ink, tidy

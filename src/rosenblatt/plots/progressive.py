@@ -8,10 +8,10 @@ from typing import Any, Self
 import numpy as np
 from matplotlib.ticker import EngFormatter, PercentFormatter
 
-from ..classifiers.progressive import Progressive
+from ..data.rows import Array
 from ..disk import plain_errors
-from ..progress import COLUMNS
-from ..rows import Array
+from ..estimators.progressive import Progressive
+from ..training.report import COLUMNS
 from .display import Display
 from .drawing import COLOURS, ink, tidy
 

@@ -8,7 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
-from ..rows import Array
+from ..data.rows import Array
 from .data import Names, drawable_for
 from .drawing import COLOURS, FAINT, arrow, draw_points, ink, legend_above, rounded, tidy
 from .runs import TrainedDisplay

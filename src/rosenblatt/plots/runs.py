@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import issparse
 
-from ..classifiers.perceptron import Perceptron
-from ..classifiers.steps import Step, steps
+from ..estimators.perceptron import Perceptron
+from ..estimators.steps import Step, steps
 from .display import Display
 
 MOST_UPDATES = 100_000

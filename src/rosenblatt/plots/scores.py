@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.sparse import issparse
 
-from ..rows import Array
+from ..data.rows import Array
 
 
 class Linear(NamedTuple):

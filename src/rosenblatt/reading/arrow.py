@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.labels import LabelSets
+from ..data.rows import joined, read_only, rows_of
 from ..kernels import words
 from ..kernels.algebra import Rows
 from ..kernels.lines import MISSING, REASONS, VALUE_TOO_LARGE
 from ..kernels.words import CSRBuffer, Grams
-from ..labels import LabelSets
-from ..rows import joined, read_only, rows_of
 from .batches import Batch
 from .dates import Times, days_in, parts_of, times_in
 from .parser import LARGEST_LABEL, LONG_LABEL, Parser, empty_rows, filled_rows

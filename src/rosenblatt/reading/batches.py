@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.labels import LabelSets, in_sequence
+from ..data.rows import joined, matrix_of, n_rows, rows_between
 from ..kernels.algebra import Rows
-from ..labels import LabelSets, in_sequence
-from ..rows import joined, matrix_of, n_rows, rows_between
 
 
 class Batch(NamedTuple):

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from ..data.rows import rows_of
 from ..kernels import lines
 from ..kernels.addresses import NEWLINE
 from ..kernels.algebra import Rows
 from ..kernels.lines import NUL, REASONS, VALUE, Cursor
 from ..kernels.words import CSRBuffer
-from ..rows import rows_of
 from .arrow import (
     BrokenCellError,
     DecodedColumns,

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.rows import read_only
 from ..kernels import lines
 from ..kernels.addresses import MARKS
 from ..kernels.lines import MISSING, VALUE_TOO_LARGE, Cursor
 from ..parameters import ParameterError
-from ..rows import read_only
 from .arrow import arrow_type, as_words
 from .formats import NUMBER
 from .kinds import kind_of_cells

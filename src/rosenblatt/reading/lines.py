@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.labels import LabelSets
 from ..kernels import lines
 from ..kernels.addresses import MINUS, line_end
 from ..kernels.algebra import Rows
 from ..kernels.lines import FULL, INDEX_TOO_LARGE, INDEX_TOO_SMALL, LABELS, REASONS, Cursor
 from ..kernels.words import CSRBuffer
-from ..labels import LabelSets
 from ..parameters import ParameterError
 from .batches import Batch
 from .notices import BASES, LABEL_SETS, QUERIES, Notice

@@ -6,10 +6,10 @@ from copy import copy
 
 import numpy as np
 
+from ..data.rows import read_only
 from ..kernels import words
 from ..kernels.algebra import Rows
 from ..kernels.words import CSRBuffer
-from ..rows import read_only
 from .batches import Batch
 from .notices import AVERAGED, MEDIAN, MISSING, Notice
 from .recipe import FeatureRecipe, ReaderOptions

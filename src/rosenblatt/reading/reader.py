@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from ..data.rows import n_rows
 from ..parameters import ParameterError
-from ..rows import n_rows
 from .batches import Batch, one_batch
 from .columnar import ColumnarParser
 from .delimited import delimited_parser
@@ -18,16 +18,9 @@ from .formats import DELIMITERS, format_of
 from .lines import FirstIndexError, SvmlightParser, VowpalWabbitParser
 from .notices import BITS, FROM_0, Notice
 from .parser import Parser
-from .recipe import (
-    ASKED,
-    FeatureRecipe,
-    ReaderOptions,
-    check,
-    recipe_of,
-    refuse_options_of_text,
-)
+from .recipe import ASKED, FeatureRecipe, ReaderOptions, check, recipe_of, refuse_options_of_text
 from .sources import Location, Source
-from .survey import survey_of
+from .statistics import survey_of
 from .tables import TableSource, source_of
 from .threads import cores, in_order
 from .vocabulary import FeatureNames

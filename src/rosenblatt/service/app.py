@@ -5,7 +5,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -21,9 +21,11 @@ except ImportError as missing:
         "The service needs starlette and uvicorn: pip install 'rosenblatt[serve]'."
     ) from missing
 
-from ..doors import admits
-from .answers import about, explained, metrics, openapi, predictions
-from .bodies import (
+from ..access import admits
+from .learning import Job, Learning, Published
+from .log import LogError
+from .model import ServedModel
+from .requests import (
     BadExampleError,
     Example,
     TooManyRowsError,
@@ -31,9 +33,7 @@ from .bodies import (
     examples_in,
     flat_objects,
 )
-from .learning import Job, Learning, Published
-from .log import LogError
-from .model import ServedModel
+from .responses import about, explained, metrics, openapi, predictions
 from .rows import Learnable
 
 SMALL = 1 << 16  # bytes of a body that is read at once; others are read beside
@@ -288,7 +288,8 @@ class Service:
         written: asyncio.Future[int] = loop.create_future()
 
         def tell(outcome: int | Exception) -> None:
-            loop.call_soon_threadsafe(resolve, written, outcome)
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                loop.call_soon_threadsafe(resolve, written, outcome)
 
         learning.take(job._replace(tell=tell))
         try:

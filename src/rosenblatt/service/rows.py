@@ -7,6 +7,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from ..data.rows import Array, joined, read_only, rows_between
 from ..kernels.algebra import Rows
 from ..kernels.lines import MISSING
 from ..reading.arrow import BrokenCellError, DecodedColumns, TableParser
@@ -19,8 +20,7 @@ from ..reading.sources import Location, Source
 from ..reading.tables import TableSource
 from ..reading.values import numbers_in
 from ..reading.vocabulary import FeatureNames
-from ..rows import Array, joined, read_only, rows_between
-from .bodies import BadExampleError
+from .requests import BadExampleError
 
 NO_NUMBER = float("nan")
 TRUTHS = {"true": True, "false": False}

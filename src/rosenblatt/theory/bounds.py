@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from ..rows import Array
+from ..data.rows import Array
 from .margins import MaxMargin, radius, widest
 from .problem import checked_weights, length, problem_of
 

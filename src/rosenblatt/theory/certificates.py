@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..data.rows import Array, rows_of
 from ..disk import replacing
 from ..kernels.exactness import surely_positive
 from ..kernels.linear import Examples
-from ..rows import Array, rows_of
 from .problem import Problem, problem_of
 
 

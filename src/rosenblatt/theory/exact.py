@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..rows import Array
+from ..data.rows import Array
 from .problem import Problem
 
 MOST_WORK = 3e9  # about half a minute

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from scipy.linalg import qr, solve_triangular
 
-from ..rows import Array
+from ..data.rows import Array
 from .problem import LARGE, Problem, exponent, exponents, times_powers
 
 WIDEST_MAP = 2000  # columns of a hull that can be stretched: its map is a dense matrix

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.extmath import row_norms
 
-from ..rows import Array
+from ..data.rows import Array
 from .certificates import Separable
 from .exact import MOST_WORK, Effort
 from .hull import Hull, nearest_to_origin, widest_gap

@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
-from ..labels import encode
-from ..rows import Array, check_structure
+from ..data.labels import encode
+from ..data.rows import Array, check_structure
 
 
 class Problem(NamedTuple):

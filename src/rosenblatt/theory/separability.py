@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
+from ..data.rows import Array, rows_of
 from ..kernels.exactness import fingerprints
 from ..kernels.linear import Examples, Settings
-from ..rows import Array, rows_of
 from ..training.history import History
 from ..training.rules import PERCEPTRON
 from ..training.run import Run
@@ -55,7 +55,7 @@ def separability(
     --------
     save_certificate : Keeps the proof as a file.
     max_margin : By how much they are separable.
-    rosenblatt.distributed.separability : The same on a cluster.
+    rosenblatt.cluster.separability : The same on a cluster.
 
     References
     ----------

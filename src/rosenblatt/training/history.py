@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, NamedTuple
 
-from ..rows import Array
+from ..data.rows import Array
 
 
 class Epoch(NamedTuple):

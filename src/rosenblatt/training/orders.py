@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..rows import Array
+from ..data.rows import Array
 
 if TYPE_CHECKING:
     from .run import Run

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..rows import Array
+from ..data.rows import Array
 from .history import REASONS
 from .tasks import Learnt, LinearTask
 

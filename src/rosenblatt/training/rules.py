@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..data.rows import Array
 from ..kernels import first_order, linear, second_order
 from ..kernels.first_order import (
     HARD,
@@ -20,7 +21,6 @@ from ..kernels.first_order import (
 from ..kernels.linear import Settings
 from ..kernels.second_order import ConfidenceSettings
 from ..parameters import ParameterError
-from ..rows import Array
 
 
 class Further(NamedTuple):
@@ -116,6 +116,11 @@ class UpdateRule:
     local: bool = True
     demanding: bool = False
     scaled: bool = False
+
+    @property
+    def family(self) -> str:
+        """The name in the table of rules, which two forms of a rule share."""
+        return self.name.removesuffix("-full")
 
     def problems(
         self, n_classes: int, multi_class: str, multilabel: bool = False

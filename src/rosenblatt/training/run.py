@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ..data.rows import Array
 from ..kernels.algebra import shuffle
-from ..rows import Array
 from .history import Best, Checkpoint, Count, Epoch, History
 from .orders import ORDERS
 from .tasks import Learnt, Task

@@ -12,10 +12,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..data.rows import Array, n_rows, overflow, to_dense, with_columns
 from ..kernels import linear
 from ..kernels.algebra import Rows
 from ..kernels.linear import Clock, Updates, counted
-from ..rows import Array, n_rows, overflow, to_dense, with_columns
 from .rules import PERCEPTRON, UpdateRule
 from .state import array, check_updates, counter, joined, require, rows_kept, updates_kept
 from .tasks import Learnt, LinearTask, scores
@@ -196,6 +196,9 @@ class Average(Last):
 
     def by_column(self) -> dict[str, Array]:
         return {"weights": self.weights, "missing": self.missing}
+
+    def check(self) -> None:
+        require(self.decay < 1, "decay is out of range")
 
     @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused by who asks
     def coefficients(self) -> tuple[Array, Array]:

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from ..data.rows import Array, check_structure, first_not_finite
 from ..kernels.linear import Updates
-from ..rows import Array, check_structure, first_not_finite
 
 Sizes = dict[str, tuple[int, ...]]
 CSR = ("data", "indices", "indptr")

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..data.labels import has_class
+from ..data.rows import Array, not_finite, rows_between
 from ..kernels import linear
 from ..kernels.algebra import Rows
 from ..kernels.linear import UPDATE, Clock, Examples
-from ..labels import has_class
-from ..rows import Array, not_finite, rows_between
 from .rules import UpdateRule
 
 UPDATES_AT_ONCE = 1024  # the length of a log

@@ -1,0 +1,149 @@
+"""What someone reads who trains on a built-in set for the first time."""
+
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+from .data import source_of
+from .format import errors, in_words
+
+if TYPE_CHECKING:
+    from ..jobs.evaluate import Score
+    from ..jobs.files import FileTraining
+    from ..storage.model import Model
+
+FOLDS = 5
+WEIGHTS = {
+    "average": "The average of all weights",
+    "last": "The last weights",
+    "pocket": "The best weights",
+    "vote": "The vote of all weights",
+}
+
+
+class Study:
+    """What is said of a built-in set besides the training.
+
+    Attributes
+    ----------
+    separable
+        Of each class (of two, the second): whether a plane separates it from the others, or None.
+    held_out
+        The errors on each fifth of the rows by a model of the other four, if that was asked for.
+    """
+
+    def __init__(self, data: str, reading: dict[str, Any]) -> None:
+        self.data, self.reading = data, reading
+        self.table = source_of(data)
+        self.separable = separable_classes(self.table)
+        self.held_out: Score | None = None
+
+    def hold_out(self, training: "FileTraining") -> None:
+        """Count the errors on each fifth of the rows, unless there is but a handful of them."""
+        import numpy as np
+        from sklearn.model_selection import StratifiedKFold
+
+        from ..jobs.evaluate import Score
+        from ..jobs.files import train
+        from ..reading.reader import read
+
+        y = self.table["class"].to_numpy()
+        if np.unique(y, return_counts=True)[1].min() < FOLDS:
+            return
+        self.held_out = Score()
+        for seen, unseen in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(y, y):
+            model = train(read(self.table.take(seen), **self.reading), training)
+            found = score_of(model, self.table.take(unseen))
+            self.held_out.add(found.rows, found.errors)
+
+    def say(self, model: "Model") -> None:
+        """Print it as an object."""
+        from ..training.report import say
+
+        counts = {"training": score_of(model, self.table), "cross_validation": self.held_out}
+        said = {name: score and score.as_dict() for name, score in counts.items()}
+        say("found", **said, separable=self.separable)
+
+    def tell(self, model: "Model") -> None:
+        """Print it in lines."""
+        from ..training.report import tell
+
+        trained = score_of(model, self.table)
+        tell(f"{WEIGHTS[model.parameters['solution']]}: training {errors(trained)}.")
+        if self.held_out is not None:
+            tell(f"Each fifth of the rows held out in turn: {errors(self.held_out)}.")
+        tell(about_separable(self.separable))
+
+    def tell_what_next(self) -> None:
+        """Print two commands to try."""
+        from ..training.report import tell
+
+        for line in what_next(self.data, self.separable):
+            tell(line)
+
+
+def score_of(model: "Model", table: Any) -> "Score":
+    """How many rows of a table a model gets wrong."""
+    from ..jobs.evaluate import evaluate
+    from ..learners.linear import LinearLearner
+    from ..reading.reader import read
+
+    reader = read(table, features=model.features["recipe"])
+    score: Score = evaluate(LinearLearner.from_model(model), reader).score
+    return score
+
+
+def separable_classes(table: Any) -> dict[str, bool | None]:
+    """Whether a plane separates each class from the others; of two, one is enough to ask."""
+    import numpy as np
+
+    from ..theory.certificates import Inseparable, Separable
+    from ..theory.separability import separability
+
+    *columns, y = (column.to_numpy() for column in table.columns)
+    X, classes = np.column_stack(columns), np.unique(y)
+    answers = {Separable: True, Inseparable: False}
+    asked = classes[len(classes) == 2 :]
+    return {str(name): answers.get(type(separability(X, y == name))) for name in asked}
+
+
+def about_separable(separable: dict[str, bool | None]) -> str:
+    """Which classes a plane has alone on one side.
+
+    >>> about_separable({"1": False})
+    'No plane separates the two classes (proved exactly).'
+    >>> about_separable({"a": True, "b": True})
+    'A plane separates each class from the others (proved exactly).'
+    >>> about_separable({"a": True, "b": False, "c": False, "d": None})
+    'A plane separates a from the others, none b or c (proved exactly); d: undecided.'
+    """
+    if len(separable) == 1:
+        (answer,) = separable.values()
+        if answer is None:
+            return "Whether a plane separates the two classes is undecided."
+        return f"{'A' if answer else 'No'} plane separates the two classes (proved exactly)."
+    if set(separable.values()) in ({True}, {False}):
+        which = "A plane separates each" if all(separable.values()) else "No plane separates any"
+        return f"{which} class from the others (proved exactly)."
+    can, cannot, open_ = ([n for n, a in separable.items() if a is b] for b in (True, False, None))
+    text = f"A plane separates {in_words(can, 'and')} from the others" if can else ""
+    if cannot:
+        text += f"{', none' if text else 'No plane separates'} {in_words(cannot, 'or')}"
+    text += " (proved exactly)" if text else ""
+    if open_:
+        text += f"{'; ' if text else ''}{in_words(open_, 'and')}: undecided"
+    return text + "."
+
+
+def what_next(data: str, separable: dict[str, bool | None]) -> list[str]:
+    """Two commands to try, with what they show; the first is on a class that is not separable."""
+    name = min(separable, key=lambda name: separable[name] is not False)
+    which = "which" if separable[name] else "why no"
+    alone = len(separable) == 1
+    prove = f"rosenblatt prove {data}" + ("" if alone else f" --positive {name}")
+    commands = {prove: f"{which} plane separates {'the classes' if alone else name}"}
+    if find_spec("matplotlib") is not None:
+        commands[f"rosenblatt plot {data} -o {data}.png"] = "a picture of what it learnt"
+    else:
+        commands["rosenblatt train YOUR.csv -o model"] = "the same with a table of yours"
+    wide = max(map(len, commands))
+    return ["Try next:", *(f"  {each:<{wide}}   {shows}" for each, shows in commands.items())]

@@ -1,0 +1,246 @@
+"""What comes in: partitions of arrays, data frames or files become batches of rows."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from itertools import islice
+from secrets import token_hex
+from typing import Any, NamedTuple
+
+import dask.array as da
+import numpy as np
+from dask.delayed import delayed
+from distributed import get_worker
+from sklearn.utils import check_array
+from sklearn.utils.validation import column_or_1d
+
+from ..data.labels import tidy
+from ..data.rows import n_rows, read_only, rows_of
+from ..data.weights import row_weights
+from ..estimators.base import canonical
+from ..jobs.coder import Coder
+from ..jobs.files import left_out
+from ..kernels.algebra import Rows
+from ..learners.linear import LinearLearner, TrainingRows
+from ..parameters import ParameterError
+from ..reading.batches import Batch, labels_of, one_batch
+from ..reading.reader import read
+from ..reading.sources import Source
+from ..training.tasks import Task
+from .client import Cluster
+
+
+class LoadedPartition(NamedTuple):
+    """Rows in the memory of a worker, and those of them that are held out."""
+
+    given: TrainingRows
+    held_out: Any = None
+
+    def tasks(self, learner: LinearLearner, problem: int) -> Iterator[Task]:
+        """What there is to learn, all at once."""
+        yield learner.task(self.given._replace(rows=seen_read_only(self.given.rows)), problem)
+
+
+class FilePartition(NamedTuple):
+    """Files that are read batch by batch whenever they are needed."""
+
+    paths: tuple[str, ...]
+    reading: dict[str, Any]
+    coder: Coder | None = None
+    topic: str = ""
+    """Under which the driver hears what was read otherwise than one might think."""
+
+    def batches(self) -> Iterator[tuple[Batch, int]]:
+        """The batches, and how many rows of its file are before each."""
+        for path in self.paths:
+            first_row, reader = 0, read(path, **self.reading)
+            for batch in reader:
+                yield batch, first_row
+                first_row += n_rows(batch.rows)
+            tell_driver(self.topic, path, [str(one) for one in reader.notices], reader.bad)
+
+    def tasks(self, learner: LinearLearner, problem: int) -> Iterator[Task]:
+        """What there is to learn, batch by batch."""
+        assert self.coder is not None
+        for batch, first_row in self.batches():
+            yield learner.task(self.coder.rows(batch, first_row), problem)
+
+    def load(self, most: int | None = None) -> Batch:
+        """All rows, or those of the first batches."""
+        batches = [batch for batch, _ in islice(self.batches(), most)]
+        if not batches:
+            nothing = np.zeros(0, np.float32)
+            rows = Rows(nothing, np.zeros(0, np.uint32), np.zeros(1, np.uint64))
+            return Batch(rows, nothing, None, 0, 0, 0)
+        whole = one_batch(batches)
+        return whole._replace(labels=tidy(labels_of(whole)))
+
+
+Partition = LoadedPartition | FilePartition
+
+
+def seen_read_only(rows: Rows) -> Rows:
+    """Rows as kernels want them, which is not how they arrive from another worker."""
+    indices = None if rows.indices is None else read_only(rows.indices)
+    return Rows(read_only(rows.values), indices, read_only(rows.starts))
+
+
+class Partitions(NamedTuple):
+    """Where the rows are, as delayed batches or as files, and how they are made."""
+
+    parts: list[Any]
+    features: dict[str, Any]
+    notices: tuple[str, ...] = ()
+
+    def notes(self, cluster: Cluster) -> list[str]:
+        """What was read otherwise than one might think, here or by the workers."""
+        if not self.from_files:
+            return []
+        heard = [said for _, said in cluster.client.get_events(self.parts[0].topic)]
+        notices = [*self.notices, *(each for said in heard for each in said["notices"])]
+        bad = sum({said["path"]: said["bad"] for said in heard}.values())  # a task may run twice
+        return [*dict.fromkeys(notices), *([left_out(bad)] if bad else [])]
+
+    @property
+    def from_files(self) -> bool:
+        """Whether the parts are files."""
+        return "recipe" in self.features
+
+    def can_stream(self, parameters: Mapping[str, Any]) -> bool:
+        """Whether one pass over files will do, so that the rows need not be kept."""
+        one_pass = parameters["max_iter"] == 1 and parameters["order"] == "fixed"
+        looks_again = parameters["measure"] or parameters["early_stopping"]
+        looks_again = looks_again or parameters["class_weight"] == "balanced"
+        looks_again = looks_again or parameters["intercept_step"] == "radius"
+        return self.from_files and one_pass and not looks_again
+
+    def loaded(self, cluster: Cluster) -> list[Any]:
+        """Batches in the memory of the workers."""
+        if self.from_files:
+            return [cluster.submit("load", FilePartition.load, part) for part in self.parts]
+        return list(cluster.client.compute(self.parts))
+
+
+def partitions_of(
+    X: Any, y: Any, weights: Any, without_duplicates: bool, reading: dict[str, Any]
+) -> Partitions:
+    """The partitions of whatever the caller has."""
+    if not is_collection(X):
+        if y is not None or weights is not None:
+            raise ValueError("Files hold their labels and weights; leave y and sample_weight out.")
+        return files_of(X, reading)
+    if reading:
+        raise TypeError(f"{sorted(reading)} are options for files, and X is a dask collection.")
+    features = {}
+    if hasattr(X, "columns"):
+        if isinstance(y, str):
+            X, y = X.drop(columns=y), X[y]
+        if all(isinstance(name, str) for name in X.columns):
+            features["names"] = list(X.columns)
+    if y is None:
+        raise ValueError("y is missing: the labels, or the name of a data frame's column.")
+    blocks = blocks_of(X)
+    labels = blocks_like(y, X, len(blocks), "y")
+    scales = [None] * len(blocks)
+    if weights is not None:
+        scales = blocks_like(weights, X, len(blocks), "sample_weight")
+    load, key = delayed(batch_of, pure=False), token_hex(6)
+    parts = [
+        load(*block, number, without_duplicates, dask_key_name=f"perceptron-load-{number}-{key}")
+        for number, block in enumerate(zip(blocks, labels, scales, strict=True))
+    ]
+    return Partitions(parts, features)
+
+
+def is_collection(X: Any) -> bool:
+    """Whether X is a dask array or data frame; a bag is one of paths."""
+    return hasattr(X, "dask") and (isinstance(X, da.Array) or hasattr(X, "columns"))
+
+
+def blocks_of(X: Any) -> list[Any]:
+    """The blocks of rows of a collection, as delayed values."""
+    if isinstance(X, da.Array) and X.ndim == 2 and X.numblocks[1] > 1:
+        X = X.rechunk({1: -1})
+    return list(np.ravel(X.to_delayed()))
+
+
+def blocks_like(y: Any, X: Any, count: int, name: str) -> list[Any]:
+    """The blocks of y, cut as X is."""
+    if not hasattr(y, "dask"):
+        y = da.from_array(np.asarray(y))
+    if isinstance(X, da.Array) and isinstance(y, da.Array):
+        known = not np.isnan([*X.chunks[0], *y.chunks[0]]).any()
+        if known and len(y) != len(X):
+            raise ValueError(f"X has {len(X)} rows and {name} {len(y)}; each row needs one.")
+        if known:
+            y = y.rechunk((X.chunks[0], *y.chunks[1:]))
+    blocks = blocks_of(y)
+    if len(blocks) != count:
+        raise ValueError(
+            f"X has {count} partitions and {name} {len(blocks)}; cut both at the same rows."
+        )
+    return blocks
+
+
+def files_of(X: Any, reading: dict[str, Any]) -> Partitions:
+    """A partition per file, or per partition of a bag; all read as the first file asks for."""
+    if hasattr(X, "dask"):
+        groups = X.map_partitions(lambda paths: [tuple(paths)]).compute(scheduler="synchronous")
+    else:
+        given = [X] if isinstance(X, str | os.PathLike) else list(X)
+        groups = [(file,) for path in given for file in Source(path).files]
+    groups = [tuple(map(str, group)) for group in groups if group]
+    if not groups:
+        raise ValueError("There are no files to learn from.")
+    reader = read(groups[0][0], **reading)
+    if reader.multilabel:
+        raise ValueError(
+            "A cluster learns from rows of one label each, and these may have several; train on "
+            "one machine."
+        )
+    kept = "skip_bad", "dtype", "batch_bytes", "threads"
+    same: dict[str, Any] = {"threads": 1}  # other parts have the other cores
+    same |= {name: reading[name] for name in kept if name in reading}
+    recipe = reader.features()
+    alike = {"features": recipe, "label": recipe["label"], "format": reader.format, **same}
+    topic = f"rosenblatt-{token_hex(6)}"
+    parts = [FilePartition(group, alike, topic=topic) for group in groups]
+    features = {"recipe": recipe, "format": reader.format, "largest": []}
+    return Partitions(parts, features, tuple(map(str, reader.notices)))
+
+
+def tell_driver(topic: str, path: str, notices: list[str], bad: int) -> None:
+    """Let the driver know what a worker read otherwise than one might think."""
+    with suppress(ValueError):  # the driver itself is no worker
+        get_worker().log_event(topic, {"path": path, "notices": notices, "bad": bad})
+
+
+def batch_of(X: Any, y: Any, weights: Any, number: int, without_duplicates: bool) -> Batch:
+    """A block of a collection as a batch."""
+    with in_partition(number):
+        X = check_array(
+            X,
+            accept_sparse="csr",
+            dtype=[np.float64, np.float32],
+            order="C",
+            ensure_all_finite=False,
+            ensure_min_samples=0,
+        )
+        X = canonical(X) if without_duplicates else X  # or the norms would be wrong
+        y = np.asarray(column_or_1d(y))
+        if y.shape != (X.shape[0],):
+            raise ValueError(f"X has {X.shape[0]} rows and y {len(y)}.")
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            raise ValueError("y contains NaN or infinity; labels must be known.")
+        return Batch(rows_of(X), y, row_weights(y, weights, None), X.shape[1], 0, 0)
+
+
+@contextmanager
+def in_partition(number: int) -> Iterator[None]:
+    """Say in which partition something is wrong."""
+    try:
+        yield
+    except ParameterError as error:
+        raise type(error)(f"Partition {number}: {error.template}", **error.values) from None
+    except ValueError as error:
+        raise ValueError(f"Partition {number}: {error}") from None

@@ -1,0 +1,1 @@
+"""Rows, labels and weights as arrays."""

@@ -1,0 +1,196 @@
+"""Labels become numbers, and numbers labels."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..parameters import ParameterError
+from .rows import Array
+
+MOST_NUMBERS = 1000  # as labels; more look like measurements
+LARGEST_LABEL = 2**53  # from here on floats skip integers
+
+
+class UnknownLabelError(ParameterError):
+    """A label that is not among the classes."""
+
+
+def encode(y: Array) -> tuple[Array, Array]:
+    """The sorted distinct labels, and for each label its number among them.
+
+    >>> encode(np.array([3, 1, 3]))[1].tolist()
+    [1, 0, 1]
+    """
+    if y.dtype.kind in "iu" and len(y):
+        lowest, highest = y.min(), y.max()
+        upper = y == highest
+        if lowest < highest and np.count_nonzero(upper) + np.count_nonzero(y == lowest) == len(y):
+            return np.array([lowest, highest]), upper.view(np.int8)
+        if int(highest) - int(lowest) < max(256, len(y)):  # counting is faster than sorting
+            offsets = (y.astype(np.int64, copy=False) if y.dtype.kind == "i" else y) - lowest
+            offsets = offsets.astype(np.intp, copy=False)
+            present = np.bincount(offsets) > 0
+            numbers = np.cumsum(present) - 1
+            return np.flatnonzero(present).astype(y.dtype) + lowest, numbers[offsets]
+    classes, codes = np.unique(y, return_inverse=True)
+    return classes, codes
+
+
+def codes_of(
+    labels: Array, classes: Array, first_row: int = 0, where: str = "", rows: Array | None = None
+) -> Array:
+    """Each label's number among the classes.
+
+    Parameters
+    ----------
+    labels, classes
+        The latter sorted.
+    first_row
+        What the first row is called in an error.
+    where
+        What the rows belong to, with a blank behind, for an error.
+    rows
+        The row of each label, where that is not one after the other.
+    """
+    if len(classes) == 2 and labels.dtype.kind in "iub" and classes.dtype.kind in "iub":
+        upper = labels == classes[1]
+        if (upper | (labels == classes[0])).all():
+            return np.asarray(upper.view(np.int8))
+    codes = np.clip(np.searchsorted(classes, labels), 0, len(classes) - 1)
+    unknown = np.flatnonzero(classes[codes] != labels)
+    if len(unknown):
+        listed = classes.tolist() if len(classes) <= 20 else [*classes[:20].tolist(), "…"]
+        row = first_row + (unknown if rows is None else rows[unknown])[0]
+        raise UnknownLabelError(
+            f"{where}Row {row} has the label {labels.tolist()[unknown[0]]!r}, "
+            f"which is not among the classes {listed}; name all labels with {{classes?}}."
+        )
+    return codes
+
+
+def tidy(labels: Array) -> Array:
+    """Labels of a file as integers where they are whole, and words as words."""
+    if labels.dtype.kind == "f" and np.all(labels == np.round(labels)):
+        return labels.astype(np.int64)
+    return labels.astype(str) if labels.dtype == object else labels
+
+
+def as_words(labels: Array, classes: Array) -> Array:
+    """Labels written as a model writes its classes."""
+    if labels.dtype.kind == "f" and classes.dtype.kind in "iu":
+        whole = labels == np.round(labels)
+        return np.where(whole, labels.astype(np.int64).astype(str), labels.astype(str))
+    return labels.astype(str)
+
+
+def known_classes(named: Iterable[Any], dtype: Any = None, least: int = 2) -> Array:
+    """The classes that were named, sorted, if need be as what the labels of a file are."""
+    given = np.asarray(named if isinstance(named, np.ndarray) else list(named))
+    try:
+        classes = given if dtype is None else tidy(as_kind(given, np.dtype(dtype)))
+    except ValueError:
+        listed = ", ".join(map(str, given))
+        are = "True or False" if np.dtype(dtype).kind == "b" else "numbers below 2^53"
+        raise ParameterError(
+            f"{{classes?}} {listed} are not all {are}, as the labels of the file are."
+        ) from None
+    if classes.dtype.kind == "f" and not np.isfinite(classes).all():
+        raise ParameterError("{classes?} contains NaN or infinity; labels must be known.")
+    classes = np.unique(classes)
+    if len(classes) < least:
+        raise ParameterError("{classes?} must name at least two different labels.")
+    return classes
+
+
+def as_kind(given: Array, dtype: np.dtype[Any]) -> Array:
+    """Classes that were typed as words, as the numbers or words that labels are."""
+    if given.dtype.kind not in "US":
+        return given
+    words = np.array([str(word).strip() for word in given])
+    if dtype.kind == "b":
+        if not np.isin(words, ["True", "False"]).all():
+            raise ValueError("not truth values")
+        return np.asarray(words == "True")
+    if dtype.kind not in "iuf":
+        return words
+    numbers = words.astype(np.float64)
+    if not np.all(np.abs(numbers) < LARGEST_LABEL):
+        raise ValueError("too large")
+    return numbers
+
+
+def met_classes(labels: Array, least: int = 2) -> Array:
+    """The distinct labels of a file, sorted; there must be so many, and not too many."""
+    classes = np.unique(tidy(labels))
+    if not len(classes):
+        raise UnknownLabelError("No row has a label; name all labels with {classes?}.")
+    if len(classes) < least:
+        raise UnknownLabelError(
+            f"Only the label {classes[0]} was met; a model needs two (name more with {{classes?}})."
+        )
+    if labels.dtype.kind in "iuf" and len(classes) > MOST_NUMBERS:
+        raise ParameterError(
+            f"{len(classes)} different numbers as labels look like no classes; name another column "
+            "with {label?}."
+        )
+    return classes
+
+
+# Rows of several labels
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSets:
+    """The labels of rows that may have several, or none: row i those from starts[i] to its end.
+
+    Going through it gives the labels of each row, as scikit-learn's ``MultiLabelBinarizer`` takes
+    them.
+    """
+
+    values: Array
+    starts: Array
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        values = self.values.tolist()
+        return (tuple(values[begin:end]) for begin, end in pairwise(self.starts.tolist()))
+
+    def __getitem__(self, some: slice) -> "LabelSets":
+        first, stop, _ = some.indices(len(self))
+        starts = self.starts[first : stop + 1]
+        return LabelSets(self.values[starts[0] : starts[-1]], starts - starts[0])
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory it takes."""
+        return self.values.nbytes + self.starts.nbytes
+
+    @property
+    def rows(self) -> Array:
+        """The row of each label."""
+        return np.repeat(np.arange(len(self)), np.diff(self.starts))
+
+    def indicator(self, codes: Array, n_classes: int) -> Array:
+        """Whether each row has each class, by the number of each label; more than once is once."""
+        has = np.zeros((len(self), n_classes), bool, order="F")
+        has[self.rows, codes] = True
+        return has
+
+
+def in_sequence(parts: list[Any]) -> Any:
+    """The labels of several batches as those of one."""
+    if not isinstance(parts[0], LabelSets):
+        return np.concatenate(parts)
+    counts = np.concatenate([np.diff(part.starts) for part in parts])
+    values = np.concatenate([part.values for part in parts])
+    return LabelSets(values, np.append(0, np.cumsum(counts)))
+
+
+def has_class(codes: Array, number: int) -> Array:
+    """Whether each row is of a class, by the number of its class or by those that it has."""
+    return np.asarray(codes == number if codes.ndim == 1 else codes[:, number])

@@ -1,0 +1,200 @@
+"""The door: arrays and sparse matrices become Rows; what is not finite is named."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..kernels.algebra import Rows
+
+Array = NDArray[Any]
+
+MOST_ROWS = np.iinfo(np.uint32).max
+MOST_COLUMNS = 1 << 32
+
+
+def rows_of(X: Any) -> Rows:
+    """See a C-contiguous array or a CSR matrix as Rows, without copying its values.
+
+    Numbers of columns become 32 bits wide and those of row starts 64, so that kernels are compiled
+    for one type of each.
+
+    >>> rows_of(np.eye(3)).values.size
+    9
+    """
+    if X.shape[0] > MOST_ROWS:
+        raise ValueError(
+            f"X has {X.shape[0]} rows and fit takes at most {MOST_ROWS}; use partial_fit."
+        )
+    if not hasattr(X, "indptr"):
+        length = np.array([X.shape[1]], np.uint64)
+        return Rows(read_only(X.reshape(-1)), None, read_only(length))
+    check_structure(X)
+    if X.shape[1] > MOST_COLUMNS:
+        raise ValueError(
+            f"The sparse X has {X.shape[1]} columns and {MOST_COLUMNS} are possible; hash them to "
+            "fewer."
+        )
+    indices = unsigned(X.indices).astype(np.uint32, copy=False)
+    starts = unsigned(X.indptr).astype(np.uint64, copy=False)
+    return Rows(read_only(X.data), read_only(indices), read_only(starts))
+
+
+def check_structure(X: Any) -> None:
+    """Refuse a CSR matrix whose numbers point outside of it: a kernel would read there."""
+    starts, indices = X.indptr, X.indices
+    if starts[0] != 0 or starts[-1] > len(indices) or np.any(starts[1:] < starts[:-1]):
+        raise ValueError("The row pointers (indptr) of the sparse X are not in order.")
+    if starts[-1] > len(X.data):
+        raise ValueError("The sparse X has fewer values than its row pointers (indptr) say.")
+    if len(indices) and unsigned(indices).max() >= X.shape[1]:
+        raise ValueError(
+            f"The sparse X has a column index outside of its {X.shape[1]} columns; rebuild it."
+        )
+
+
+def read_only(array: Array) -> Array:
+    """A view that cannot be written through."""
+    view = array.view()
+    view.flags.writeable = False
+    return view
+
+
+def unsigned(array: Array) -> Array:
+    """A view of signed integers as unsigned ones; a negative number becomes a huge one."""
+    return array.view(np.dtype(f"u{array.dtype.itemsize}"))
+
+
+def first_not_finite(X: Any) -> tuple[int, int] | None:
+    """The row and column of the first NaN or infinity, or None."""
+    values = X.data if hasattr(X, "indptr") else X.reshape(-1)
+    finite = np.isfinite(values)
+    if finite.all():
+        return None
+    bad = np.flatnonzero(~finite)
+    if hasattr(X, "indptr"):
+        row = int(np.searchsorted(X.indptr, bad[0], side="right")) - 1
+        return row, int(X.indices[bad[0]])
+    row, column = divmod(int(bad[0]), X.shape[1])
+    return row, column
+
+
+def n_rows(rows: Rows) -> int:
+    """How many rows there are."""
+    if rows.indices is not None:
+        return len(rows.starts) - 1
+    return len(rows.values) // int(rows.starts[0])
+
+
+def joined(parts: list[Rows]) -> Rows:
+    """The rows of several batches, one after the other."""
+    values = read_only(np.concatenate([part.values for part in parts]))
+    if parts[0].indices is None:
+        return Rows(values, None, parts[0].starts)
+    indices = read_only(np.concatenate([part.indices for part in parts]))
+    lengths = np.concatenate([np.diff(part.starts) for part in parts])
+    starts = np.concatenate([np.zeros(1, np.uint64), np.cumsum(lengths, dtype=np.uint64)])
+    return Rows(values, indices, read_only(starts))
+
+
+def rows_between(rows: Rows, first: int, stop: int) -> Rows:
+    """The rows first to stop, without copying their values."""
+    if rows.indices is None:
+        width = int(rows.starts[0])
+        return Rows(rows.values[first * width : stop * width], None, rows.starts)
+    begin, end = int(rows.starts[first]), int(rows.starts[stop])
+    starts = read_only(rows.starts[first : stop + 1] - rows.starts[first])
+    return Rows(rows.values[begin:end], rows.indices[begin:end], starts)
+
+
+def matrix_of(rows: Rows, count: int, width: int) -> Any:
+    """Rows as an array or a CSR matrix of some width, which may be more than they have."""
+    if rows.indices is None:
+        return with_columns(rows.values.reshape(count, int(rows.starts[0])), width)
+    from scipy.sparse import csr_array
+
+    short = max(len(rows.values), width) <= np.iinfo(np.int32).max
+    kind = np.dtype(np.int32 if short else np.int64)
+    indices = rows.indices.view(kind) if short else rows.indices.astype(kind)
+    return csr_array((rows.values, indices, rows.starts.astype(kind)), shape=(count, width))
+
+
+def with_columns(X: Any, width: int) -> Any:
+    """A matrix with as many further columns as there must be; they are zero."""
+    if X.shape[1] >= width:
+        return X
+    if hasattr(X, "indptr"):
+        return type(X)((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
+    return np.pad(X, ((0, 0), (0, width - X.shape[1])))
+
+
+def known_columns(rows: Rows, width: int, known: int) -> Rows:
+    """The rows without values in columns from ``known`` on; ``width`` is what they may reach."""
+    if rows.indices is None:
+        length = int(rows.starts[0])
+        cut = rows.values.reshape(-1, max(length, 1))[:, :known]
+        return rows if length <= known else rows_of(np.ascontiguousarray(cut))
+    if width <= known or not (rows.indices >= known).any():
+        return rows
+    return without(rows, rows.indices < known)
+
+
+def without(rows: Rows, keep: Array) -> Rows:
+    """Sparse rows of some of their values only."""
+    assert rows.indices is not None
+    ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(keep, dtype=np.uint64)])
+    starts = read_only(ends[rows.starts.astype(np.intp)])
+    return Rows(read_only(rows.values[keep]), read_only(rows.indices[keep]), starts)
+
+
+def occurring(rows: Rows, others: Rows, width: int) -> tuple[Rows, Rows, int]:
+    """Sparse rows, and others, of the columns only that the first have, and how many these are."""
+    assert rows.indices is not None
+    assert others.indices is not None
+    known = np.zeros(width, bool)
+    known[rows.indices] = True
+    places = (np.cumsum(known) - 1).astype(np.uint32)
+    others = without(others, known[others.indices])
+    rows, others = (
+        each._replace(indices=read_only(places[each.indices])) for each in (rows, others)
+    )
+    return rows, others, max(int(known.sum()), 1)
+
+
+def refuse_not_finite(X: Any, first_row: int = 0) -> None:
+    """Raise when X has NaN or infinity, and say where."""
+    where = first_not_finite(X)
+    if where is not None:
+        row, column = where
+        what = "NaN" if np.isnan(X[row, column]) else "infinity (inf)"
+        raise ValueError(
+            f"Input X contains {what} in row {first_row + row}, column {column}; remove or impute "
+            "such values first."
+        )
+
+
+def not_finite(rows: Rows, row: int) -> ValueError:
+    """Why the activation of a row is not finite: a value in it, or weights that grew too large."""
+    one = rows_between(rows, row, row + 1)
+    bad = np.flatnonzero(~np.isfinite(one.values))
+    if not len(bad):
+        return overflow(rows.values.dtype)
+    column = bad[0] if one.indices is None else one.indices[bad[0]]
+    what = "NaN" if np.isnan(one.values[bad[0]]) else "infinity (inf)"
+    return ValueError(
+        f"Input X contains {what} in row {row}, column {column}; remove or impute such values "
+        "first."
+    )
+
+
+def overflow(dtype: Any) -> ValueError:
+    """What to say when weights are no longer finite."""
+    wider = " or use float64" if dtype == np.float32 else ""
+    return ValueError(
+        f"The weights grew beyond what {dtype} can hold (infinity); scale the numbers down{wider}."
+    )
+
+
+def to_dense(block: Any) -> Array:
+    """A matrix, sparse or not, as an array."""
+    return np.asarray(block.toarray() if hasattr(block, "toarray") else block)

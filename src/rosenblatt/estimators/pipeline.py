@@ -1,0 +1,220 @@
+"""In Python what the shell does: train on a file or a table, save and load, as a Pipeline."""
+
+import inspect
+import warnings
+from collections.abc import Iterable
+from difflib import get_close_matches
+from functools import partial
+from os import PathLike
+from typing import TYPE_CHECKING, Any
+
+from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
+
+from ..jobs.files import FileOptions, FileTraining, train as train_model
+from ..jobs.tuning import Stated, tune, usual_way
+from ..parameters import FOR_FILES, RULE_TABLE, SEQUENCE, SHELL_NAMES, how_to_learn, is_open
+from ..reading.reader import read
+from ..storage.file import load_model, save_model
+from ..storage.model import Model
+from ..storage.registry import estimator_of
+from ..training.report import Listener
+from .features import NAMES, Features
+
+if TYPE_CHECKING:
+    from .sequence import SequencePerceptron
+
+READING = set(inspect.signature(read).parameters) - {"path", "features", "names"}
+
+
+def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any:
+    """Train on a file or a table as ``rosenblatt train`` does, with its defaults.
+
+    Parameters
+    ----------
+    data : path, data frame, Arrow table or list of dicts
+        The rows, with their labels in a column; or a file of tagged sentences, by its name or
+        ``format`` ("conllu", "conll", "tagged").
+    listener : progress.Listener, default=None
+        Hears how it goes; ``progress.Printed()`` prints it. Without one, notes on what was read
+        otherwise than one might think are warnings.
+    **options
+        Those of ``read`` (``label``, ``labels_separator``, ``text``, ``category`` …); ``rule``
+        ("pa", "arow" …) and the parameters of its estimator, without it those of ``Perceptron``
+        (averaged, ten epochs unless given, texts with a margin; one pass is AROW's, whose last
+        weights are taken); and ``classes``, ``window``, ``holdout`` and ``cache`` of training from
+        files. ``tune=True`` tries what was not stated on rows held out, and takes the best;
+        ``file_facts_["facts"]["tuning"]`` tells.
+
+    Returns
+    -------
+    Pipeline
+        Fitted ``Features`` and a classifier: ``predict``, ``decision_function`` and ``score`` take
+        data frames, dicts and paths. Where rows have any number of labels, ``predict`` gives an
+        indicator with a column for each of ``classes_``. Of sentences, a ``SequencePerceptron``,
+        whose parameters are then the options besides ``label`` and ``format``.
+
+    See Also
+    --------
+    Features : The first step of the pipeline.
+    save : Keeps it as a file.
+    rosenblatt.cluster.fit : Learns on a cluster.
+
+    Examples
+    --------
+    >>> rows = [{"height": h, "kind": "tall" if h > 5 else "short"} for h in range(10)]
+    >>> train(rows, label="kind").predict([{"height": 9}, {"height": 2}]).tolist()
+    ['tall', 'short']
+    """
+    if isinstance(data, str | PathLike):
+        tagger = tagger_from(str(data), listener, **options)
+        if tagger is not None:
+            return tagger
+    reading = {name: options.pop(name) for name in READING & options.keys()}
+    of_files = {name: options.pop(name) for name in FileOptions._fields if name in options}
+    tunes, rule = options.pop("tune", False), options.pop("rule", None)
+    known = {name for entry in RULE_TABLE.values() for name in entry.parameters}
+    refuse_unknown_options(options, known | READING | {*FileOptions._fields, "rule", "tune"})
+    if of_files.get("classes") is not None:
+        of_files["classes"] = tuple(of_files["classes"])
+    reader = read(data, **reading, names=NAMES)
+    once = {} if reader.rereadable else {"max_iter": 1}
+    stated = Stated(rule, once | options, frozenset(reading))
+    rule, parameters = usual_way(stated) if tunes else how_to_learn(rule, **stated.parameters)
+    noted = Noted()
+    training = FileTraining(parameters, FileOptions(**of_files), listener or noted, rule=rule)
+    training.open = is_open(stated.rule, stated.parameters) and not tunes
+    if tunes:
+        again = partial(read, data, names=NAMES)
+        reader = tune(reader, lambda **others: again(**reading | others), training, stated)
+    model = train_model(reader, training)
+    for sentence in noted.notes:
+        warnings.warn(sentence, stacklevel=2)
+    return pipeline_of(model, str(reader.source.name))
+
+
+def refuse_unknown_options(options: Iterable[str], known: set[str]) -> None:
+    """Raise TypeError for an option that ``train`` does not have, and name the one to use.
+
+    >>> refuse_unknown_options(["epochs"], {"max_iter"})
+    Traceback (most recent call last):
+    TypeError: train() got an unexpected keyword argument 'epochs'; use max_iter
+    """
+    for name in sorted(set(options) - known):
+        in_python = [each for each in known if SHELL_NAMES.get(each) == name]
+        meant = ["fit_intercept=False"] if name == "no_bias" else in_python
+        meant = meant or get_close_matches(name, sorted(known), 1)
+        hint = f"; use {meant[0]}" if meant else ""
+        raise TypeError(f"train() got an unexpected keyword argument {name!r}{hint}")
+
+
+def tagger_from(
+    path: str, listener: Listener | None, **options: Any
+) -> "SequencePerceptron | None":
+    """A tagger trained on a file of sentences, with the shell's seed; None for other files."""
+    from ..learners.sequence.file_formats import format_of
+
+    kind = format_of(path, options.pop("format", None))
+    if kind is None:
+        return None
+    from ..jobs.sentences import train_tagger
+
+    refuse_unknown_options(options, {"label", "encoding", *SEQUENCE})
+    told = None if listener is None else listener.epoch
+    parameters = {"random_state": FOR_FILES["random_state"], **options}
+    return train_tagger(path, kind, listener=told, **parameters)[0]
+
+
+class Noted(Listener):
+    """Keeps notes until there is somebody to warn."""
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+
+    def note(self, sentence: str) -> None:
+        """Keep a sentence."""
+        self.notes.append(sentence)
+
+
+def pipeline_of(model: Model, name: str) -> Pipeline:
+    """A model with features as a fitted pipeline; ``name`` is what an error calls it."""
+    classifier = estimator_of(model, name)
+    features = Features._restored(model.features, classifier.n_features_in_)
+    pipeline = Pipeline([("features", features), ("classifier", classifier)])
+    pipeline.file_facts_ = {"features": model.features, "facts": model.facts}
+    return pipeline
+
+
+def save(model: Any, path: str | PathLike[str]) -> None:
+    """Write a classifier, or a pipeline of ``Features`` and one, to a file that ``load`` reads.
+
+    Parameters
+    ----------
+    model : Perceptron, KernelPerceptron or Pipeline
+        Fitted.
+    path : str or path-like
+        Where to; by custom it ends in ``.safetensors``.
+
+    See Also
+    --------
+    load : Reads it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> model = train([{"size": 1, "kind": "a"}, {"size": 3, "kind": "b"}], label="kind")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(model, f"{folder}/model.safetensors")
+    ...     load(f"{folder}/model.safetensors").predict([{"size": 4}]).tolist()
+    ['b']
+    """
+    if not isinstance(model, Pipeline):
+        model.save(path)
+        return
+    check_is_fitted(model)
+    steps = [step for _, step in model.steps]
+    if len(steps) != 2 or not isinstance(steps[0], Features) or not hasattr(steps[1], "_model"):
+        raise ValueError(
+            "A model file holds a classifier of rosenblatt, alone or after Features; this pipeline "
+            f"is of {', '.join(type(step).__name__ for step in steps)}."
+        )
+    features, classifier = steps
+    kept = getattr(model, "file_facts_", {"features": {}, "facts": {}})
+    about = {"format": "arrow", **kept["features"], "recipe": features.recipe_}
+    about.setdefault("largest", sorted(features._names.items())[:1000])
+    saved = classifier._model()
+    facts = {**kept["facts"], **saved.facts}
+    save_model(path, saved._replace(features=about, facts=facts))
+
+
+def load(path: str | PathLike[str]) -> Any:
+    """Read a saved model, which predicts and learns on as if it had never left.
+
+    Parameters
+    ----------
+    path : str or path-like
+        A file that ``save``, ``Perceptron.save``, ``KernelPerceptron.save`` or the shell wrote.
+
+    Returns
+    -------
+    Perceptron, KernelPerceptron or Pipeline
+        A ``Pipeline`` of ``Features`` and a classifier where the file says how features are made.
+
+    See Also
+    --------
+    save : Writes it.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from rosenblatt import KernelPerceptron
+    >>> model = KernelPerceptron().fit([[2.0], [-1.0]], [1, 0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     model.save(f"{folder}/model.safetensors")
+    ...     load(f"{folder}/model.safetensors").predict([[3.0]]).tolist()
+    [1]
+    """
+    model = load_model(path)
+    if isinstance(model.features.get("recipe"), dict):
+        return pipeline_of(model, str(path))
+    return estimator_of(model, path)

@@ -1,0 +1,1 @@
+"""Whole jobs: train on a file, tune, evaluate; without scikit-learn."""

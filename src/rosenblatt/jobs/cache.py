@@ -1,0 +1,254 @@
+"""Parsed rows beside a file: a folder with an array per file, memory-mapped when read again."""
+
+import json
+import os
+import re
+import zlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+import numpy as np
+from numpy.lib import format as npy
+
+from .. import __version__
+from ..data.labels import LabelSets
+from ..data.rows import check_structure, n_rows, read_only
+from ..disk import replacing_folder
+from ..kernels.algebra import Rows
+from ..reading.batches import Batch
+from ..reading.notices import Notice, NoticeKind
+from ..reading.reader import Reader, WholeFile, no_rows
+from ..reading.sources import CACHE_ENDING
+
+FORMAT = 4
+HASHED_AT_ONCE = 16 << 20  # bytes
+WILD = re.compile(r"[*?\[\]]")  # in a pattern
+
+
+def read_cached(reader: Reader, told: Callable[[Batch], None] = lambda batch: None) -> WholeFile:
+    """All rows of a reader from the cache beside its source, which is made anew when it is stale.
+
+    Parameters
+    ----------
+    reader
+        Of a file, a folder or a pattern.
+    told
+        Hears of each batch, if the cache has to be made.
+    """
+    path, origin = cache_path(reader), origin_of(reader)
+    found = fresh(path, reader, origin)
+    if found is not None:
+        return found
+    reader.settle(told)
+    with ThreadPoolExecutor(1) as second:
+        sums = second.submit(checksums, reader)
+        with replacing_folder(path) as folder:
+            about = written(folder, reader, told)
+            if origin_of(reader) != origin:
+                raise ValueError(f"{reader.source.name} changed while it was read; try again.")
+            about |= {"origin": origin, "checksums": sums.result(), "reading": reading_of(reader)}
+            about["features"] = reader.features()
+            (folder / "about.json").write_text(json.dumps(about))
+            return opened(folder)  # before another run can put its own in this place
+
+
+def cache_path(reader: Reader) -> Path:
+    """Where the cache of a source is."""
+    if reader.size is None:
+        raise ValueError(f"{reader.source.name} has no place beside it for a cache; use a file.")
+    source = Path(reader.source.name)
+    folder = next((above for above in source.parents if not WILD.search(str(above))), source)
+    name = WILD.sub("_", "_".join(source.relative_to(folder).parts))
+    path = folder / (name + CACHE_ENDING)
+    if path.exists() and not (path / "about.json").is_file():
+        raise ValueError(f"{path} is not a cache of rosenblatt; move it away.")
+    return path
+
+
+def origin_of(reader: Reader) -> list[list[Any]]:
+    """The name, size and time of each file of a source."""
+    found = [(file, os.stat(file)) for file in reader.source.files]
+    return [[os.path.basename(file), stat.st_size, stat.st_mtime_ns] for file, stat in found]
+
+
+def checksums(reader: Reader) -> list[int]:
+    """The CRC-32 of each file of a source: against accidents, at the speed of memory."""
+    return [checksum(file) for file in reader.source.files]
+
+
+def checksum(path: str) -> int:
+    """The CRC-32 of a file."""
+    result, buffer = 0, memoryview(bytearray(HASHED_AT_ONCE))
+    with open(path, "rb", buffering=0) as file:
+        while count := file.readinto(buffer):
+            result = zlib.crc32(buffer[:count], result)
+    return result
+
+
+def reading_of(reader: Reader) -> dict[str, Any]:
+    """All that decides which rows a source becomes."""
+    options = reader.options
+    return {
+        "format": FORMAT,
+        "version": __version__,
+        "rows": reader.format,
+        "recipe": json.loads(json.dumps(asdict(reader.asked))),
+        "dtype": options.dtype.str,
+        "names": options.names,
+        "skip_bad": reader.skip_bad,
+    }
+
+
+def fresh(path: Path, reader: Reader, origin: list[list[Any]]) -> WholeFile | None:
+    """A cache that was made in this way, of files of these names, sizes, times and bytes."""
+    try:
+        text = (path / "about.json").read_text()
+        about = json.loads(text)
+        alike = about["origin"] == origin and about["reading"] == reading_of(reader)
+        if alike and about["checksums"] == checksums(reader):
+            whole = opened(path)
+            same = (path / "about.json").read_text() == text  # else another run put its own here
+            if same and reader.resumes(about["features"]):
+                return whole
+    except (OSError, ValueError, LookupError, TypeError):
+        pass  # a damaged cache is as good as none
+    return None
+
+
+def written(folder: Path, reader: Reader, told: Callable[[Batch], None]) -> dict[str, Any]:
+    """Write the arrays of all batches, and tell what else is to be known of them."""
+    words: dict[str, int] = {}
+    values, width, read, lines, labels = 0, 0, 0, 0, 0
+    with GrowingArrays(folder) as arrays:
+        for batch in reader:
+            told(batch)
+            rows = batch.rows
+            arrays.append("values", rows.values)
+            if rows.indices is not None:
+                arrays.append("indices", rows.indices)
+                arrays.append("ends", rows.starts[1:] + np.uint64(values))
+                values += len(rows.values)
+            if isinstance(batch.labels, LabelSets):
+                arrays.append("labels", numbers_of(batch.labels.values, words))
+                arrays.append("label_ends", batch.labels.starts[1:] + labels)
+                labels += len(batch.labels.values)
+            elif batch.labels is not None:
+                arrays.append("labels", numbers_of(batch.labels, words))
+            if batch.weights is not None:
+                arrays.append("weights", batch.weights)
+            width, read, lines = max(width, batch.width), batch.bytes_read, batch.lines
+    if not arrays.files:
+        raise no_rows(reader)
+    return {
+        "width": width,
+        "bytes_read": read,
+        "lines": lines,
+        "words": list(words),
+        "names": list(reader.names.items()),
+        "notices": reader.notices,
+        "bad": reader.bad,
+        "arrays": arrays.checksums,
+    }
+
+
+def numbers_of(labels: np.ndarray, words: dict[str, int]) -> np.ndarray:
+    """Labels that are numbers, or the numbers of those that are words."""
+    if labels.dtype.kind in "biuf":
+        return labels
+    return np.array([words.setdefault(str(word), len(words)) for word in labels], np.uint32)
+
+
+class GrowingArrays:
+    """Arrays on disk that grow; the length of each is written into its header at the end.
+
+    ``checksums`` are the CRC-32 of what they hold.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.files: dict[str, Any] = {}
+        self.lengths: dict[str, int] = {}
+        self.types: dict[str, np.dtype[Any]] = {}
+        self.checksums: dict[str, int] = {}
+
+    def append(self, name: str, array: np.ndarray) -> None:
+        """Write more numbers at the end of an array."""
+        if name not in self.files:
+            self.files[name] = (self.folder / f"{name}.npy").open("wb")
+            self.lengths[name], self.types[name] = 0, array.dtype
+            self.write_header(name)
+        data = np.ascontiguousarray(array, self.types[name]).data
+        self.files[name].write(data)
+        self.checksums[name] = zlib.crc32(data, self.checksums.get(name, 0))
+        self.lengths[name] += len(array)
+
+    def write_header(self, name: str) -> None:
+        """Write the type and the length; NumPy leaves room for the longest that there can be."""
+        layout = {"descr": self.types[name].str, "fortran_order": False}
+        npy.write_array_header_1_0(self.files[name], {**layout, "shape": (self.lengths[name],)})
+
+    def __enter__(self) -> "GrowingArrays":
+        return self
+
+    def __exit__(self, kind: Any, *rest: object) -> None:
+        for name, file in self.files.items():
+            with file:
+                if kind is None:
+                    file.seek(0)
+                    self.write_header(name)
+                    file.flush()
+                    os.fsync(file.fileno())
+
+
+def opened(path: Path) -> WholeFile:
+    """A cache as it lies on disk; what kernels trust is checked."""
+    about = json.loads((path / "about.json").read_text())
+    arrays = {file.stem: mapped(file) for file in path.glob("*.npy")}
+    if {name: zlib.crc32(array.data) for name, array in arrays.items()} != about["arrays"]:
+        raise ValueError("The arrays of the cache are damaged.")
+    rows, width = rows_in(arrays, about["width"]), int(about["width"])
+    count, labels = n_rows(rows), cast(Any, arrays.get("labels"))
+    if labels is not None and about["words"]:
+        labels = np.array(about["words"], object)[labels]
+    if labels is not None and "label_ends" in arrays:
+        labels = label_sets_in(labels, arrays["label_ends"])
+    for column in labels, arrays.get("weights"):
+        if column is not None and len(column) != count:
+            raise ValueError("The columns of the cache differ in length.")
+    batch = Batch(
+        rows, labels, arrays.get("weights"), width, int(about["bytes_read"]), int(about["lines"])
+    )
+    names = {int(column): str(name) for column, name in about["names"]}
+    notices = [Notice(NoticeKind(kind), str(sentence)) for kind, sentence in about["notices"]]
+    return WholeFile(batch, names, notices, int(about["bad"]))
+
+
+def label_sets_in(labels: np.ndarray, ends: np.ndarray) -> LabelSets:
+    """The labels of rows that may have several, once it is clear that every number is inside."""
+    starts = np.append(0, ends)
+    if np.any(np.diff(starts) < 0) or starts[-1] != len(labels):
+        raise ValueError("The labels of the cache are damaged.")
+    return LabelSets(labels, starts)
+
+
+def mapped(path: Path) -> np.ndarray:
+    """An array as it lies on disk, read when it is used."""
+    return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
+
+
+def rows_in(arrays: dict[str, np.ndarray], width: int) -> Rows:
+    """The rows of a cache, once it is clear that every number points inside."""
+    values = arrays["values"]
+    if "indices" not in arrays:
+        if width < 1 or len(values) % width:
+            raise ValueError("The cache ends within a row.")
+        return Rows(values, None, read_only(np.array([width], np.uint64)))
+    starts = np.concatenate([np.zeros(1, np.uint64), arrays["ends"]])
+    indices = arrays["indices"]
+    shape = len(starts) - 1, width
+    check_structure(SimpleNamespace(data=values, indices=indices, indptr=starts, shape=shape))
+    return Rows(values, indices, read_only(starts))

@@ -1,0 +1,1 @@
+"""Kinds of model without scikit-learn: linear, dual, sequence, network."""

@@ -1,0 +1,133 @@
+"""The two forms of the dual algorithm: what is a mistake, and what it moves."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ...data.rows import Array
+from ...kernels import dual
+from ...kernels.algebra import best_other
+from ...kernels.dual import KernelValues
+from ...kernels.linear import Settings, Updates
+
+if TYPE_CHECKING:
+    from .task import DualTask
+
+NOTHING = np.empty((0, 0))
+
+
+@dataclass
+class Block:
+    """Some rows of an epoch's order, and all that is known of them while they are learnt from."""
+
+    numbers: Array
+    offset: int
+    """How many rows of the epoch come before."""
+    version: int = 0
+    """How many pieces of updates the scores have taken in."""
+    index: Any = None
+    """The numbers, where the scores are."""
+    scores: Array = field(default_factory=lambda: NOTHING)
+    steps: Array = field(default_factory=lambda: NOTHING)
+    rows: Any = None
+
+
+@dataclass
+class EachClass:
+    """Two classes, or one problem per class, each with its own mistakes on the shared rows."""
+
+    codes: Array
+    weights: Array | None
+    positive: Array
+    """The class that counts as positive in each problem."""
+
+    def steps(self, numbers: Array) -> Array:
+        """How far each row moves each problem."""
+        weights = np.ones(len(numbers)) if self.weights is None else self.weights[numbers]
+        return np.where(self.codes[numbers] == self.positive[:, None], weights, -weights)
+
+    def replay(
+        self, task: "DualTask", block: Block, start: int, values: KernelValues
+    ) -> tuple[int, int, float]:
+        """Learn from a block from a row on; stop at a mistake without kernel values."""
+        given = values, block.steps, task.learning, start, block.scores, task.state.bias
+        t, updates, loss = dual.dual_perceptron(*given, task.settings, task.log)
+        return t, updates, loss
+
+    def excess(self, task: "DualTask", block: Block) -> Array:
+        """By how much each row is above what it needs to be right, in its worst problem."""
+        a, settings = block.scores + task.state.bias[:, None], task.settings
+        excess = np.where(block.steps > 0, a - settings.above, settings.below - a)
+        return np.asarray(excess[task.learning].min(axis=0))
+
+    def updates(self, task: "DualTask", block: Block, log: Array) -> Updates:
+        """The logged updates, with the numbers of their rows."""
+        at, problems = log["position"], log["rival"].copy()
+        times = task.state.seen[problems] + block.offset + at
+        bias_steps = np.full(len(at), task.settings.intercept_step)
+        steps = block.steps[problems, at]
+        return Updates(block.numbers[at], times, steps, bias_steps, problems, problems)
+
+    def change(self, task: "DualTask", block: Block, t: int) -> tuple[Array, Array]:
+        """How far row t, a mistake, moves each output; and the margins that were too small."""
+        a, step, settings = block.scores[:, t] + task.state.bias, block.steps[:, t], task.settings
+        wrong = task.learning & ~np.where(step > 0, a > settings.above, a < settings.below)
+        return np.where(wrong, step, 0.0), np.where(step > 0, a, -a)[wrong]
+
+    def margins(self, scores: Array, numbers: Array, settings: Settings) -> Array:
+        """Every row's smallest margin among the problems.
+
+        Where a tie is right for one sign only, what that sign need not have is added to it.
+        """
+        positive = self.codes[numbers] == self.positive[:, None]
+        needed = np.where(positive, settings.above, -settings.below)
+        margins = np.where(positive, scores, -scores)
+        most = max(settings.above, -settings.below)
+        return np.asarray((margins + (most - needed)).min(axis=0))
+
+
+@dataclass
+class AllClasses:
+    """All classes at once: the right one against its best rival."""
+
+    codes: Array
+    weights: Array | None
+
+    def steps(self, numbers: Array) -> Array:
+        """How far each row moves two classes."""
+        return np.ones(len(numbers)) if self.weights is None else self.weights[numbers]
+
+    def replay(
+        self, task: "DualTask", block: Block, start: int, values: KernelValues
+    ) -> tuple[int, int, float]:
+        """Learn from a block from a row on; stop at a mistake without kernel values."""
+        given = values, block.steps, self.codes[block.numbers], start, block.scores, task.state.bias
+        t, updates, loss = dual.dual_multiclass(*given, task.settings, task.log)
+        return t, updates, loss
+
+    def excess(self, task: "DualTask", block: Block) -> Array:
+        """By how much each row's lead is above what it needs to be right."""
+        scores, settings = block.scores + task.state.bias[:, None], task.settings
+        return self.margins(scores, block.numbers, settings) - settings.above
+
+    def margins(self, scores: Array, numbers: Array, settings: Settings) -> Array:
+        """The lead of every row's class over its best rival."""
+        labels = self.codes[numbers][None]
+        own, others = np.take_along_axis(scores, labels, axis=0)[0], scores.copy()
+        np.put_along_axis(others, labels, -np.inf, axis=0)
+        return np.asarray(own - others.max(axis=0))
+
+    def updates(self, task: "DualTask", block: Block, log: Array) -> Updates:
+        """The logged updates, with the numbers of their rows."""
+        at, rivals = log["position"], log["rival"].copy()
+        numbers, times = block.numbers[at], task.state.seen[0] + block.offset + at
+        bias_steps = np.full(len(at), task.settings.intercept_step)
+        return Updates(numbers, times, block.steps[at], bias_steps, self.codes[numbers], rivals)
+
+    def change(self, task: "DualTask", block: Block, t: int) -> tuple[Array, Array]:
+        """How far row t, a mistake, moves each output; and the lead that was too small."""
+        a, label = block.scores[:, t] + task.state.bias, int(self.codes[block.numbers[t]])
+        rival, change = best_other.py_func(a, label), np.zeros(len(a))
+        change[label], change[rival] = block.steps[t], -block.steps[t]
+        return change, a[[label]] - a[rival]

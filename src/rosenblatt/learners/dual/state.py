@@ -1,0 +1,178 @@
+"""The state of the dual form: the rows once mistaken, and how far each moved which output."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, ClassVar, TypedDict
+
+import numpy as np
+
+from ...data.rows import Array
+from ...kernels import linear
+from ...kernels.linear import Updates
+from ...training.state import (
+    all_updates,
+    array,
+    check_updates,
+    counter,
+    joined,
+    require,
+    signed_number,
+    support_rows,
+)
+from ...training.tasks import Learnt, Task
+from .moves import added, groups_of, moves_of, summed
+
+
+class DualFacts(TypedDict):
+    """What a model file says of the dual form besides its state."""
+
+    width: Annotated[int, lambda width: width > 0]
+    gamma: float
+    intercept_step: float
+    together: bool
+
+
+@dataclass(kw_only=True)
+class DualState:
+    """The support rows and their coefficients.
+
+    Outputs are classes, or the problems of one-vs-rest (one for two classes). A column of ``coef``
+    belongs to a support row; ``missing`` is that of ``Average``. Without a budget ``updates`` keeps
+    every mistake and ``norms`` the squared norm of the function after each. With one, ``ages`` says
+    how many mistakes there had been when a row came in, ``matrix`` is the support's Gram matrix
+    (forgetron) or the coefficients of an orthonormal basis of its span, one row each (projectron),
+    and ``forgotten`` the forgetron's Q. ``given`` counts the rows of all calls.
+    """
+
+    numbers: Array = array("support", dtype=np.int64)
+    support: Any = support_rows()
+    coef: Array = array("outputs", "support", dtype=np.float64)
+    missing: Array = array("outputs", "support", dtype=np.float64)
+    bias: Array = array("outputs", dtype=np.float64)
+    missing_bias: Array = array("outputs", dtype=np.float64)
+    seen: Array = array("outputs", dtype=np.int64)
+    ages: Array = array("kept", dtype=np.int64)
+    matrix: Array = array("squared", "squared", dtype=np.float64)
+    norms: Array = array("mistakes kept", dtype=np.float64)
+    updates: Updates = all_updates()
+    mistakes: int = counter(0)
+    given: int = counter(0)
+    forgotten: float = signed_number(0.0)
+    full: bool = False
+    """Whether a budget has ended the training."""
+
+    facts: ClassVar = (DualFacts,)
+
+    @classmethod
+    def empty(cls, outputs: int, support: Any) -> "DualState":
+        """A function that is zero everywhere; ``support`` is no rows, in their layout."""
+        nothing, numbers = np.zeros((outputs, 0)), np.zeros(0, np.int64)
+        return cls(
+            numbers=numbers,
+            support=support,
+            coef=nothing,
+            missing=nothing,
+            bias=np.zeros(outputs),
+            missing_bias=np.zeros(outputs),
+            seen=np.zeros(outputs, np.int64),
+            ages=numbers,
+            matrix=np.zeros((0, 0)),
+            norms=np.zeros(0),
+            updates=joined([]),
+        )
+
+    def sweep(self, task: Task, order: Array, most: int | None) -> Iterator[Learnt]:
+        """Learn from the rows in an order, block by block."""
+        position = 0
+        while position < len(order):
+            learnt = task.learn(self, order, position, most)
+            position = learnt.position
+            yield learnt
+
+    def widen(self, width: int) -> None:
+        """There are no weights to widen."""
+
+    def stop_reason(self, clean: bool) -> str:
+        """Why there is no point in going on, if there is none; clean without any mistake."""
+        if self.full:
+            return "budget"
+        if not clean:
+            return ""
+        return "separated" if self.mistakes else "zero_weights"  # where ties are right
+
+    def restored(self) -> None:
+        """Set what is not saved, after loading."""
+        self.full = False
+
+    def check(self) -> None:
+        """Refuse parts that do not fit together."""
+        size, mistakes = len(self.numbers), len(self.norms)
+        require(len(self.ages) in (0, size), "its arrays do not fit")
+        require(mistakes in (0, self.mistakes), "its arrays do not fit")
+        require(len(self.matrix) in (0, size), "matrix does not fit or is not finite")
+        require(self.support.shape[0] == size, "its rows do not fit")
+        require(np.all(self.numbers < self.given), "its numbers of rows do not exist")
+        check_updates(self.updates, size, len(self.bias), int(self.seen.max()))
+        require(len(self.updates.rows) == mistakes, "its updates are malformed")
+        grouped = np.lexsort((np.arange(mistakes), self.updates.labels))
+        labels, times = self.updates.labels[grouped], self.updates.times[grouped]
+        forward = (np.diff(times) >= 0) | (np.diff(labels) != 0)
+        timely = self.updates.times <= self.seen[self.updates.labels]
+        require(forward.all() and timely.all(), "its updates are out of order")
+
+    def with_updates(self, updates: Updates, together: bool) -> "DualState":
+        """The same support with other updates, and the coefficients that they give it."""
+        shape, late = (len(self.bias), len(self.numbers)), updates.steps * updates.times
+        lack = moves_of(updates, late * updates.intercept_steps, together)
+        return replace(
+            self,
+            updates=updates,
+            mistakes=len(updates.rows),
+            coef=summed(moves_of(updates, updates.steps, together), *shape),
+            missing=summed(moves_of(updates, late, together), *shape),
+            missing_bias=added(lack.outputs, lack.steps, shape[0]),
+        )
+
+    # What it predicts with
+
+    def coefficients(self, average: bool) -> tuple[Array, Array]:
+        """The coefficients and biases to predict with: the last ones or their average."""
+        if not average:
+            return self.coef, self.bias
+        seen = np.maximum(self.seen, 1)
+        return self.coef - self.missing / seen[:, None], self.bias - self.missing_bias / seen
+
+    def normalised(self, average: bool, together: bool) -> tuple[Array, Array]:
+        """The last function divided by its norm, or the average of all, each so divided."""
+        updates, shares = self.updates, np.zeros(len(self.norms))
+        for group in groups_of(updates, together, len(self.bias)):
+            norms = np.sqrt(np.maximum(self.norms[group], 0))
+            seen = self.seen[updates.labels[group[0]]]
+            inverse = np.divide(1.0, norms, out=np.zeros(len(norms)), where=norms > 0)
+            survived = np.diff(updates.times[group], append=seen)
+            tails = np.cumsum((survived * inverse)[::-1])[::-1] / seen
+            shares[group] = tails if average else inverse[-1]
+        moves = moves_of(updates, updates.steps * shares, together)
+        lifts = moves_of(updates, updates.steps * shares * updates.intercept_steps, together)
+        outputs = len(self.bias)
+        coef = summed(moves, outputs, len(self.numbers))
+        return coef, added(lifts.outputs, lifts.steps, outputs)
+
+    def votes(self, products: Array, together: bool, sign_of_zero: float) -> Array:
+        """The share of the votes for each output, by kernel values of the support with rows."""
+        outputs, updates = len(self.bias), self.updates
+        out = np.zeros((outputs, products.shape[1]))
+        if together:
+            survived = np.diff(updates.times, prepend=0, append=self.seen[0]).astype(np.float64)
+            linear.multiclass_votes(np.zeros_like(out), products, updates, survived, out)
+            return np.ascontiguousarray(out.T) / max(int(self.seen[0]), 1)
+        for problem in range(outputs):
+            own = Updates(*(part[updates.labels == problem] for part in updates))
+            survived = np.diff(own.times, prepend=0, append=self.seen[problem]).astype(np.float64)
+            scores = np.zeros(products.shape[1])
+            linear.perceptron_votes(scores, products, own, survived, sign_of_zero, out[problem])
+            out[problem] /= max(int(self.seen[problem]), 1)
+        return np.ascontiguousarray(out.T)
+
+
+STATES = dict.fromkeys(("last", "average", "vote"), DualState)

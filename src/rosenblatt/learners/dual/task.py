@@ -1,0 +1,128 @@
+"""Learning in the dual form, block by block: a task for the one outer loop."""
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ...data.rows import Array
+from ...kernels.linear import UPDATE, Settings
+from ...training.tasks import Learnt
+from .forms import AllClasses, Block, EachClass
+from .gram import Gram
+from .state import DualState
+
+
+@dataclass
+class DualTask:
+    """Rows with kernel values; what a mistake does is left to the two subclasses.
+
+    Every problem of one-vs-rest learns in the same pass, until it has made a clean one.
+    """
+
+    gram: Gram
+    X: Any
+    everything: Array
+    form: EachClass | AllClasses
+    settings: Settings
+    begun: DualState
+    seed: int
+    cache_bytes: float
+    log: Array = field(init=False)
+    """Where the replay writes its updates."""
+    size: int = field(init=False)
+    """How many support rows there are."""
+
+    def __post_init__(self) -> None:
+        begun = self.begun
+        self.state = replace(begun, bias=begun.bias.copy(), seen=begun.seen.copy(), full=False)
+        self.width = self.X.shape[1]
+        self.together = isinstance(self.form, AllClasses)
+        self.learning = np.ones(len(begun.bias), bool)
+        self.rows_at_once = min(max(self.block_size(), 1), max(len(self.everything), 1))
+        self.order: Array | None = None
+        self.blocks: list[Block] = []
+        self.mistakes = np.zeros(len(self.learning), np.intp)
+        self.made: list[Array] = []
+        self.loss, self.errors = 0.0, 0
+        self.size = len(begun.numbers)
+
+    def block_size(self) -> int:
+        """How many rows make a block whose kernel values fit in the cache."""
+        raise NotImplementedError
+
+    def visit(self, block: Block) -> None:
+        """Learn from the rows of a block, one by one."""
+        raise NotImplementedError
+
+    def settle(self, block: Block) -> None:
+        """Bring the scores of a block up to date, before its rows go to other blocks."""
+
+    def index(self, numbers: Array) -> Any:
+        """Numbers of rows as the scores are indexed by them."""
+        return numbers
+
+    def version(self) -> int:
+        """How many pieces of updates the scores of new blocks have taken in."""
+        return 0
+
+    def finish(self) -> DualState:
+        """The state that was learnt."""
+        raise NotImplementedError
+
+    def learn(self, state: DualState, order: Array, start: int, most: int | None = None) -> Learnt:
+        """Learn from the block of an order that begins at a place."""
+        if start == 0:
+            self.begin(order)
+        block = self.blocks[start // self.rows_at_once]
+        self.loss, self.errors, self.made = 0.0, 0, [np.empty(0, UPDATE)]
+        self.visit(block)
+        position, updates = start + len(block.numbers), np.concatenate(self.made)
+        updates["position"] += block.offset
+        problems = 1 if self.together else int(self.learning.sum())
+        if position == len(order):
+            self.end(len(order))
+        n_rows = len(block.numbers) * problems
+        return Learnt(position, updates, self.errors, self.loss, n_rows)
+
+    def begin(self, order: Array) -> None:
+        """Cut an order into blocks, unless they are those of the last pass."""
+        self.mistakes[:] = 0
+        if self.order is order:
+            return
+        for block in self.blocks:
+            self.settle(block)
+        self.order, numbers = order, order.astype(np.intp)
+        index, self.blocks = self.index(numbers), []
+        for offset in range(0, len(numbers), self.rows_at_once):
+            some = slice(offset, offset + self.rows_at_once)
+            self.blocks.append(Block(numbers[some], offset, self.version(), index[some]))
+
+    def end(self, n_rows: int) -> None:
+        """Count a pass; problems without a mistake are solved and rest."""
+        self.state.seen[self.learning] += n_rows
+        self.learning &= bool(self.mistakes.sum()) if self.together else self.mistakes > 0
+
+    def tally(self, log: Array, outputs: Array) -> None:
+        """Count new mistakes."""
+        self.made.append(log.copy())
+        self.errors += int(np.count_nonzero(log["margin"] <= 0))
+        self.mistakes += np.bincount(outputs, minlength=len(self.mistakes))
+        self.state.mistakes += len(log)
+
+    def margins(self, state: DualState) -> Array:
+        """Every row's smallest margin among the problems, or the lead of its class."""
+        function = self.finish()
+        slices = range(0, len(self.everything), self.rows_at_once)
+        margins = [np.empty(0)]
+        for begin in slices:
+            numbers = self.everything[begin : begin + self.rows_at_once].astype(np.intp)
+            values = self.gram(function.support, self.X[numbers])
+            scores = function.coef @ values + function.bias[:, None]
+            margins.append(self.form.margins(scores, numbers, self.settings))
+        return np.concatenate(margins)
+
+    def required(self) -> Array:
+        """What each row's margin must exceed to be right."""
+        above, below = self.settings.above, self.settings.below
+        return np.full(len(self.everything), max(above, -below))

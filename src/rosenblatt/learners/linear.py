@@ -1,0 +1,484 @@
+"""A model with its features: it learns from batches, all or nothing, and scores them."""
+
+import copy
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import cached_property, partial
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..data.labels import has_class
+from ..data.rows import Array, known_columns, matrix_of, n_rows, read_only
+from ..data.weights import rows_that_count
+from ..kernels.algebra import Rows
+from ..kernels.linear import Examples
+from ..parameters import (
+    LINEAR,
+    RULE_NAMES,
+    RULE_TABLE,
+    SIGN_OF_ZERO,
+    ParameterError,
+    check_ties,
+    defaults,
+)
+from ..storage.model import Model
+from ..training.calibration import Calibration
+from ..training.history import Checkpoint, Count, Epoch, History
+from ..training.problems import JointTask, joint
+from ..training.rules import PERCEPTRON, UpdateRule
+from ..training.run import Run
+from ..training.solutions import Last, Vote, above_0, chosen, new_state, zeros
+from ..training.tasks import LinearTask, Task, scores, steps_of
+from . import add_class
+from .base import Use
+
+MOST_WEIGHTS = 2**28  # 3 GB with their average
+MOST_VOTES = 10**9  # seconds
+FIRST_ROW = np.zeros(1, np.uint32)
+BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by; benchmarks/defaults.py
+HERE = np.zeros(1, np.intp)
+
+
+class SlowVoteWarning(UserWarning):
+    """Very many weights vote on very many rows."""
+
+
+class TrainingRows(NamedTuple):
+    """Rows with the numbers of their classes; ``everything`` numbers those to learn from."""
+
+    rows: Rows
+    codes: Array
+    weights: Array | None
+    width: int
+    everything: Array
+
+    @classmethod
+    def of(cls, rows: Rows, codes: Array, weights: Array | None, width: int) -> "TrainingRows":
+        """All rows that weigh something."""
+        return cls(rows, codes, weights, width, rows_that_count(codes, weights))
+
+
+class Coefficients(NamedTuple):
+    """Weights and biases to predict with, and the states that they are of.
+
+    ``before`` says which weights these had, and how many rows they had seen.
+    """
+
+    states: list[Any]
+    before: list[tuple[Array, int]]
+    coef: Array
+    bias: Array
+
+    def are_of(self, states: list[Any]) -> bool:
+        """Whether these states have seen nothing since."""
+        pairs = zip(states, self.states, self.before, strict=False)
+        return len(states) == len(self.states) and all(
+            state is known and state.weights is weights and state.seen == seen
+            for state, known, (weights, seen) in pairs
+        )
+
+
+def usual_bias_step(mean_square: float) -> float:
+    """What a mistake moves the bias by, for rows of some mean squared length, unless stated.
+
+    The bias is one more coordinate of the rows, about a third as long as they are; its square is a
+    power of 2, so that sums of it stay exact.
+
+    >>> usual_bias_step(1.0), usual_bias_step(54.0)
+    (0.125, 4.0)
+    """
+    share = BIAS_SHARE * mean_square
+    return float(2.0 ** np.round(np.log2(share))) if 0 < share < np.inf else 1.0
+
+
+@dataclass
+class LinearLearner:
+    """A model in training or at work: one state for each problem.
+
+    Attributes
+    ----------
+    parameters : dict
+        Those of the estimator.
+    classes : ndarray
+        The labels, sorted.
+    states : list of Last
+        One for two classes or for all classes at once, else one per class.
+    intercept_step : float
+        How far an update of size 1 moves the bias.
+    features : dict
+        How rows are made: names, or the recipe of a file.
+    calibration : Calibration or None
+        What scores say of probabilities, if that was asked for.
+    multilabel : bool
+        Whether a row may have any number of labels, so that each of them is a problem.
+    """
+
+    parameters: Mapping[str, Any]
+    classes: Array
+    states: list[Any]
+    intercept_step: float = 1.0
+    features: dict[str, Any] = field(default_factory=dict)
+    calibration: Calibration | None = None
+    multilabel: bool = False
+    kind: ClassVar[str] = "linear"
+    kept: Coefficients | None = field(default=None, init=False, repr=False)
+
+    @classmethod
+    def begin(
+        cls,
+        parameters: Mapping[str, Any],
+        classes: Array,
+        shape: tuple[int, Any],
+        intercept_step: float = 1.0,
+        start: tuple[ArrayLike | None, ArrayLike | None] = (None, None),
+        rule: UpdateRule = PERCEPTRON,
+        multilabel: bool = False,
+    ) -> "LinearLearner":
+        """A model that has seen nothing, at zero or at given coefficients.
+
+        Parameters
+        ----------
+        parameters, classes, intercept_step, multilabel
+            As the attributes.
+        shape
+            The number of columns and the type of their numbers.
+        start
+            Coefficients and intercepts to begin with, in the shapes of ``coef_``, ``intercept_``.
+        rule
+            How rows change weights.
+        """
+        refuse_too_many(shape[0], len(classes))
+        problems = rule.problems(len(classes), parameters["multi_class"], multilabel)
+        check_ties(parameters.get("ties", "mistake"), len(classes), problems != [None])
+        rule.check(parameters["solution"])
+        together = len(classes) if problems == [None] else None
+        if all(part is None for part in start):
+            weights = [zeros(together, *shape) for _ in problems]
+        else:
+            weights = starting_weights(start, together or len(problems), shape, bool(together))
+        states = [new_state(parameters, *pair, rule) for pair in weights]
+        return cls(parameters, classes, states, intercept_step, multilabel=multilabel)
+
+    @classmethod
+    def from_model(cls, model: Model) -> "LinearLearner":
+        """Make the learner of a model file; parameters missing there have their defaults."""
+        rule = RULE_NAMES.get(model.estimator)
+        usual = defaults(LINEAR if rule is None else RULE_TABLE[rule].parameters)
+        step = model.facts.get("intercept_step", 1.0)
+        learner = cls(usual | model.parameters, model.classes, model.states, step, model.features)
+        learner.multilabel = model.is_multilabel
+        if "calibration" in model.facts:
+            learner.calibration = Calibration.of(model.facts["calibration"])
+        return learner
+
+    @property
+    def rule(self) -> UpdateRule:
+        """How rows change weights."""
+        rule: UpdateRule = self.states[0].rule
+        return rule
+
+    @property
+    def problems(self) -> list[int | None]:
+        """The class that counts as positive in each problem; None for all classes at once."""
+        given = self.parameters["multi_class"], self.multilabel
+        return self.rule.problems(len(self.classes), *given)
+
+    @property
+    def ties(self) -> str:
+        """What an activation of exactly 0 counts as."""
+        return str(self.parameters.get("ties", "mistake"))
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return len(self.states[0].weights)
+
+    @cached_property
+    def codes(self) -> dict[Any, int]:
+        """The number of each label."""
+        return {label: code for code, label in enumerate(self.classes.tolist())}
+
+    @cached_property
+    def row_length(self) -> Array:
+        """What kernels need to know of dense rows."""
+        return read_only(np.array([self.width], np.uint64))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the weights."""
+        dtype: np.dtype[Any] = self.states[0].weights.dtype
+        return dtype
+
+    @property
+    def mistakes(self) -> int:
+        """Updates made, over all problems."""
+        return sum(state.mistakes for state in self.states)
+
+    # Learning
+
+    def task(self, given: TrainingRows, problem: int = 0) -> LinearTask:
+        """What one problem has to learn from rows."""
+        refuse_too_many(given.width, len(self.classes))
+        positive = self.problems[problem]
+        eta0, dtype = self.parameters.get("eta0", 1.0), given.rows.values.dtype
+        steps = steps_of(given.codes, positive, eta0, given.weights, dtype)
+        labels = given.codes.astype(np.uint32) if positive is None else None
+        settings = self.rule.settings(self.parameters, self.intercept_step)
+        examples = Examples(given.rows, steps, labels)
+        return LinearTask(examples, given.everything, self.rule, settings, given.width)
+
+    def joint_task(self, given: TrainingRows) -> Any:
+        """What all problems have to learn from rows, in one pass."""
+        if len(self.states) == 1:
+            return self.task(given)
+        return JointTask(partial(self.task, given), given.everything, given.width)
+
+    def run(
+        self,
+        parts: Callable[[], Iterable[Task]],
+        problem: int | None,
+        max_iter: int,
+        **options: Any,
+    ) -> Run:
+        """The training of one problem, or of all, ready to start; options are those of ``Run``."""
+        history = History(max_iter, self.parameters.get("n_iter_no_change", 5))
+        state = joint(self.states) if problem is None else self.states[problem]
+        return Run(parts, state, history, **options)
+
+    def learn(self, given: TrainingRows, wrong: Array | None = None) -> Count:
+        """Learn from rows once, in their order; after any error the model is what it was.
+
+        Where an array is given for it, rows are marked that were on the wrong side when they were
+        met (of one problem, where there are several).
+        """
+        undo = [state.snapshot(given.rows) for state in self.states]
+        count = Count()
+        try:
+            with np.errstate(over="ignore", invalid="ignore"):
+                for problem, state in enumerate(self.states):
+                    task = self.task(given, problem)
+                    state.widen(task.width)
+                    for learnt in state.sweep(task, task.everything, None):
+                        count.tally(learnt)
+                        if wrong is not None:
+                            wrong[task.everything[task.mistaken(learnt.updates)]] = True
+                    state.refuse_overflow(given.rows)
+            self.close(given)
+        except BaseException:
+            for restore in undo:
+                restore()
+            raise
+        return count
+
+    def learn_one(self, rows: Rows, code: int, weight: float = 1.0) -> None:
+        """Learn from one row with the number of its class, without what a batch costs.
+
+        After an error the model is what it was.
+        """
+        undo = [state.snapshot(rows) for state in self.states]
+        try:
+            for state, positive in zip(self.states, self.problems, strict=True):
+                eta0 = self.parameters.get("eta0", 1.0) * weight
+                step = eta0 if positive is None or code == positive else -eta0
+                labels = np.array([code], np.uint32) if positive is None else None
+                examples = Examples(rows, np.array([step], rows.values.dtype), labels)
+                settings = self.rule.settings(self.parameters, self.intercept_step)
+                task = LinearTask(examples, FIRST_ROW, self.rule, settings, self.width)
+                for learnt in state.sweep(task, FIRST_ROW, None):
+                    if len(learnt.updates):
+                        state.refuse_overflow(rows)
+            if self.votes:
+                self.close(TrainingRows(rows, FIRST_ROW, None, self.width, FIRST_ROW))
+        except BaseException:
+            for restore in undo:
+                restore()
+            raise
+
+    def score_one(self, rows: Rows) -> Array:
+        """The activation of one row, without making coefficients of all columns anew."""
+        if self.votes:
+            return self.scores(rows, self.width)
+        parts = [state.score(rows, HERE) for state in self.states]
+        return parts[0] if len(parts) == 1 else np.column_stack(parts)
+
+    def close(self, given: TrainingRows) -> None:
+        """Keep what votes need of rows before they are gone."""
+        if self.votes:
+            X = matrix_of(given.rows, n_rows(given.rows), self.width)
+            for state in self.states:
+                state.close(X)
+
+    # Predicting
+
+    @property
+    def votes(self) -> bool:
+        """Whether all weights there were predict together."""
+        return isinstance(self.states[0], Vote)
+
+    def coefficients(self) -> tuple[Array, Array]:
+        """The weights and biases to predict with, one row per class or one for two classes.
+
+        They are made anew when more rows have been seen.
+        """
+        kept = self.kept
+        if kept is None or not kept.are_of(self.states):
+            weights, biases = zip(*(state.coefficients() for state in self.states), strict=True)
+            coef = np.atleast_2d(weights[0].T) if len(weights) == 1 else np.vstack(weights)
+            pairs = [(state.weights, state.seen) for state in self.states]
+            kept = Coefficients(list(self.states), pairs, coef, np.concatenate(biases))
+            self.kept = kept
+        return kept.coef, kept.bias
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {one.name: getattr(self, one.name) for one in fields(self)} | {"kept": None}
+
+    def scores(self, rows: Rows, width: int) -> Array:
+        """The activation, or share of votes, of each row, with a column per class if over two.
+
+        Columns that the model has not met say nothing.
+        """
+        count = n_rows(rows)
+        rows = known_columns(rows, width, self.width)
+        if self.votes:
+            by_state = self.shares(matrix_of(rows, count, self.width))
+        else:
+            coef, bias = self.coefficients()
+            if self.problems == [None]:
+                by_state = scores(rows, count, coef.T, bias)
+            else:
+                pairs = ((coef[k], bias[k : k + 1]) for k in range(len(coef)))
+                by_state = np.column_stack([scores(rows, count, *pair) for pair in pairs])
+        return by_state.ravel() if self.problems == [1] else by_state
+
+    def shares(self, X: Any) -> Array:
+        """The share of votes of each row of a matrix, one column per output."""
+        weights = sum(len(part.steps) for state in self.states for part in state.updates)
+        if X.shape[0] * weights > MOST_VOTES:
+            warnings.warn(
+                f"Each of {X.shape[0]:,} rows is put to the vote of {weights:,} weights, "
+                "which takes a while; the average of the weights predicts nearly the same at once.",
+                SlowVoteWarning,
+                stacklevel=4,
+            )
+        sign = SIGN_OF_ZERO[self.ties]
+        return np.hstack([state.votes(X, sign) for state in self.states])
+
+    def choose(self, activations: Array) -> Array:
+        """The number of the class that scores choose, or which of the labels."""
+        if self.multilabel:
+            return above_0(activations, self.ties)
+        return chosen(activations, self.ties)
+
+    def validator(self, given: TrainingRows, held: Array, problem: int) -> Callable[[Last], float]:
+        """A function that tells the accuracy of a problem's state on the rows held out."""
+        X = matrix_of(given.rows, len(given.codes), given.width)
+        rows, codes, positive = X[held], given.codes[held], self.problems[problem]
+        wanted = codes if positive is None else has_class(codes, positive).astype(np.intp)
+        sign = SIGN_OF_ZERO[self.ties]
+
+        def accuracy(state: Last) -> float:
+            state.close(X)
+            if isinstance(state, Vote):
+                activations = state.votes(rows, sign)
+            else:
+                weights, bias = state.coefficients()
+                activations = rows @ weights + bias
+            activations = activations if positive is None else activations.ravel()
+            return float(np.mean(chosen(activations, self.ties) == wanted))
+
+        return accuracy
+
+    # As a model, a copy, or refused
+
+    @property
+    def estimator(self) -> str:
+        """The name of the estimator that a model of this learner becomes."""
+        return RULE_TABLE[self.rule.family].estimator
+
+    def to_model(
+        self,
+        facts: Mapping[str, Any],
+        history: Sequence[Epoch] = (),
+        checkpoint: Checkpoint | None = None,
+    ) -> Model:
+        """Build the model to save."""
+        facts = {"intercept_step": self.intercept_step, **facts}
+        if self.multilabel:
+            facts["multilabel"] = True
+        if self.calibration is not None:
+            facts["calibration"] = self.calibration.as_dict()
+        kept = dict(self.parameters), self.classes, self.states, self.features, facts
+        return Model(self.estimator, *kept, history, checkpoint)
+
+    def refusal(self, use: Use) -> str:
+        """Return why the learner cannot be used so, as a sentence; "" if it can."""
+        if use == "stream" and self.parameters["solution"] not in ("last", "average"):
+            return (
+                f"The solution {self.parameters['solution']} needs all rows in memory; learn from "
+                "a stream with the solution last or average."
+            )
+        if use == "mix" and self.rule.further and not self.rule.has_variances:
+            return f"The rule {self.rule.name} keeps more than weights, so it cannot be mixed."
+        if use == "step" and len(self.states) > 1:
+            return 'steps follows one problem; give y == label instead of multi_class="ovr".'
+        if use == "serve" and self.multilabel:
+            return "It gives a row any number of labels; only models of one label are served."
+        return add_class.refusal(self) if use == "add_class" else ""
+
+    def predictor(self) -> "LinearLearner":
+        """Return a copy that predicts the same and that learning does not change."""
+        if self.votes:
+            return replace(self, states=copy.deepcopy(self.states))
+        pairs = [state.coefficients() for state in self.states]
+        return replace(self, states=[Last(w.copy(), b.copy()) for w, b in pairs])
+
+    def with_class(self, label: Any) -> "LinearLearner":
+        """Return a learner with one class more, as if it had always known the label."""
+        classes, states = add_class.states_with(self, label)
+        return replace(self, classes=classes, states=states)
+
+
+def refuse_too_many(width: int, n_classes: int) -> None:
+    """Refuse more weights than there is memory for."""
+    if width * n_classes > MOST_WEIGHTS:
+        raise ParameterError(
+            f"{width:,} columns for {n_classes} classes are {width * n_classes:,} weights, and at "
+            f"most {MOST_WEIGHTS:,} are kept; hash into fewer columns with a smaller {{bits?}}, or "
+            "number them without gaps."
+        )
+
+
+def starting_weights(
+    start: tuple[ArrayLike | None, ArrayLike | None],
+    outputs: int,
+    shape: tuple[int, Any],
+    together: bool,
+) -> list[tuple[Array, Array]]:
+    """The weights and bias that each problem begins with."""
+    width, dtype = shape
+    W = initial(start[0], (outputs, width), dtype, "coef_init")
+    b = initial(start[1], (outputs,), dtype, "intercept_init")
+    if together:
+        return [(W.T.copy("C"), b)]
+    return [(W[k].copy(), b[k : k + 1].copy()) for k in range(outputs)]
+
+
+def initial(values: ArrayLike | None, shape: tuple[int, ...], dtype: Any, name: str) -> Array:
+    """Coefficients to start from: zeros, or what the caller gave."""
+    if values is None:
+        return np.zeros(shape, dtype)
+    if np.iscomplexobj(values):
+        raise ValueError(f"{name} is complex; give real numbers.")
+    with np.errstate(over="ignore"):
+        array = np.array(values, dtype)
+    one_output = shape[0] == 1 and array.shape == shape[1:]
+    if array.shape != shape and not one_output:
+        raise ValueError(f"{name} has shape {array.shape}; this data needs {shape}.")
+    if not np.isfinite(array).all():
+        raise ValueError(
+            f"{name} contains NaN or infinity, or numbers too large for {array.dtype}."
+        )
+    return array.reshape(shape)

@@ -1,0 +1,46 @@
+"""How a unit is trained: by the perceptron rule, for the fewest mistakes where some must remain."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from ...data.rows import Array, rows_of
+from ...kernels.algebra import shuffle
+from ...kernels.thermal import thermal
+from ...parameters import LINEAR, defaults
+from ..linear import LinearLearner, TrainingRows
+from .growth import Weights
+
+POCKET = defaults(LINEAR) | {"solution": "pocket", "ties": "negative"}  # a unit is off at 0
+HEAT = 0.3  # the first temperature, in mean squared lengths of rows; see docs/networks.md
+
+
+def pocket(rows: Array, targets: Array, max_iter: int, seed: int) -> Weights:
+    """The best weights that the rule met (Gallant 1990)."""
+    given, width = rows_of(np.ascontiguousarray(rows)), rows.shape[1]
+    examples = TrainingRows.of(given, (targets > 0).astype(np.intp), None, width)
+    learner = LinearLearner.begin(POCKET, np.array([-1, 1]), (width, rows.dtype))
+    task = learner.task(examples)
+    with np.errstate(over="ignore", invalid="ignore"):
+        run = learner.run(lambda: [task], 0, max_iter, order="each", seed=seed).train()
+    weights, bias = run.outcome.coefficients()
+    return weights.astype(np.float64), float(bias[0])
+
+
+def cooled(rows: Array, targets: Array, max_iter: int, seed: int) -> Weights:
+    """The weights at the end of a cooling, in which T and α fall to 0 in a line (Frean 1992)."""
+    heat = HEAT * float(np.mean(np.einsum("ij,ij->i", rows, rows) + 1))
+    given, order = rows_of(np.ascontiguousarray(rows)), np.arange(len(rows), dtype=np.uint32)
+    weights, bias = np.zeros(rows.shape[1]), np.zeros(1)
+    for epoch in range(max_iter):
+        shuffle(order, seed, epoch)
+        warmth = 1 - epoch / max_iter
+        if not thermal(given, targets, order, weights, bias, heat * warmth, warmth):
+            break
+    return weights, float(bias[0])
+
+
+TRAININGS: dict[str, Callable[[Array, Array, int, int], Weights]] = {
+    "pocket": pocket,
+    "thermal": cooled,
+}

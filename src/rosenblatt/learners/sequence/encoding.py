@@ -1,0 +1,324 @@
+"""From sentences to the features of tokens: the dictionary that a model keeps."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from ...data.rows import Array
+from ...kernels import tokens as kernel
+from ...kernels.sequences import Tokens
+from ...kernels.tokens import ABSENT, Columns, FeatureList, HashTable, Looks, Templates, Views
+from ...kernels.words import salt
+from .sentences import FEATURES, Sentences
+from .strings import Strings, Typed, empty_table, grown, table_of
+from .templates import LEXICON, Attribute, Template
+from .word_shapes import characters, look
+
+
+class Values(NamedTuple):
+    """Values of attributes, by the strings that had them first."""
+
+    attributes: Array
+    strings: Strings
+    literal: Array
+    """Which strings are the values themselves."""
+
+    @classmethod
+    def of(cls, attribute: int, strings: Strings, literal: bool) -> "Values":
+        """Values of one attribute."""
+        numbers = np.full(strings.size, attribute, np.uint16)
+        return cls(numbers, strings, np.full(strings.size, literal))
+
+
+@dataclass
+class Dictionary:
+    """Values of attributes and features of templates, by number.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        What tokens have.
+    templates : list of Template
+        What their features are.
+    """
+
+    columns: tuple[str, ...]
+    templates: list[Template]
+    attributes: list[Attribute] = field(init=False)
+    values: HashTable = field(init=False)
+    features: FeatureList = field(init=False)
+    known_values: list[Values] = field(init=False, default_factory=list)
+    names: list[tuple[int, str]] = field(init=False, default_factory=list)
+    """Of the values, as far as somebody asked for them."""
+
+    def __post_init__(self) -> None:
+        places = [place for template in self.templates for place in template]
+        self.attributes = list(dict.fromkeys(place.attribute for place in places))
+        self.salts = np.array(
+            [salt(np.frombuffer(str(one).encode(), np.uint8)) for one in self.attributes],
+            np.uint64,
+        )
+        self.reach = max((abs(place.offset) for place in places), default=0)
+        self.arity = max(1, *map(len, self.templates))
+        self.n_values = 0
+        self.values = empty_table(0)
+        nothing = np.zeros(0, np.uint16), np.zeros((0, self.arity), np.uint32)
+        self.features = FeatureList(empty_table(0), *nothing, np.zeros(1, np.int64))
+
+    @property
+    def n_features(self) -> int:
+        """How many features there are."""
+        return int(self.features.count[0])
+
+    @property
+    def with_lexicon(self) -> bool:
+        """Whether the tags that words have had are asked for."""
+        return any(one.column == LEXICON for one in self.attributes)
+
+    # Sentences to features
+
+    def encode(self, sentences: Sentences, learning: bool = False) -> Tokens:
+        """The features of every token; new ones are learnt, or left out."""
+        if FEATURES in sentences.columns:
+            return self.encode_given(sentences, learning)
+        columns, (templates, views) = self.look_at(sentences, learning), self.as_arrays()
+        views, rows = self.blocks(templates, views, columns, learning)
+        out = np.empty(sentences.n_tokens * len(self.templates), np.uint32)
+        starts = np.zeros(sentences.n_tokens + 1, np.int64)
+        done, count = 0, len(sentences.starts) - 1
+        while done < count:
+            known = templates, views, columns, self.features, learning
+            done = kernel.write_features(sentences.starts, done, count, *known, rows, out, starts)
+            if done < count:
+                length = int(sentences.starts[done + 1] - sentences.starts[done])
+                self.make_room(self.n_features // 4 + length * len(self.templates))
+        return Tokens(out[: starts[-1]], starts, None)
+
+    def encode_given(self, sentences: Sentences, learning: bool) -> Tokens:
+        """The same for tokens that came with features, whose names are the values."""
+        columns, (templates, views) = self.look_at(sentences, learning), self.as_arrays()
+        _, rows = self.blocks(templates, views, columns, learning)
+        assert sentences.feature_starts is not None
+        assert sentences.values is not None
+        found, values = rows[sentences.columns[FEATURES].types], sentences.values
+        starts, known = sentences.feature_starts, found != ABSENT
+        if not known.all():
+            starts = np.concatenate([[0], np.cumsum(known)])[starts]
+            found, values = found[known], values[known]
+        return Tokens(found, starts, None if np.all(values == 1) else values)
+
+    def blocks(
+        self, templates: Templates, views: Views, columns: Columns, learning: bool
+    ) -> tuple[Views, Array]:
+        """The features by type of all templates of one place, in the block of each view."""
+        types = columns.counts[views.columns] + 2 * self.reach
+        starts = np.concatenate([[0], np.cumsum(types * views.sizes)])
+        views = views._replace(starts=starts[:-1])
+        rows = np.empty(int(starts[-1]), np.uint32)
+        if learning:
+            self.make_room(self.most_single(templates, views, types))
+        kernel.rows_of_types(templates, views, columns, self.features, learning, rows)
+        return views, rows
+
+    def most_single(self, templates: Templates, views: Views, types: Array) -> int:
+        """How many features of one place there can be: one for each value, or for each type."""
+        sizes = np.zeros(len(self.attributes), np.int64)
+        for values in self.known_values:
+            sizes += np.bincount(values.attributes, minlength=len(sizes))
+        places = templates.starts[:-1][templates.slots >= 0]
+        of_types = types[templates.views[places]]
+        return int(np.minimum(of_types, sizes[templates.attributes[places]]).sum())
+
+    def look_at(self, sentences: Sentences, learning: bool) -> Columns:
+        """The values of all attributes for all types of all columns."""
+        names = list(dict.fromkeys(one.column for one in self.attributes))
+        columns = [sentences.columns[name] for name in names]
+        around = self.around()
+        values, starts = [np.zeros(0, np.uint32)], np.zeros(len(self.attributes) + 1, np.int64)
+        hashes = {name: self.hashes(name, sentences.columns[name], around) for name in names}
+        for number, one in enumerate(self.attributes):
+            keys = hashes[one.column][number]
+            values.append(self.numbers_of(number, keys, sentences, around, learning))
+            starts[number + 1] = starts[number] + len(keys)
+        given = FEATURES in sentences.columns
+        types = np.zeros((0, 0), np.uint32) if given else np.vstack([one.types for one in columns])
+        counts = np.array([one.strings.size for one in columns], np.int64)
+        return Columns(types, counts, np.concatenate(values), starts, self.reach)
+
+    def around(self) -> Strings:
+        """What lies before and behind a sentence, as CRF++ calls it."""
+        signs = [(sign, place) for sign in "-+" for place in range(1, self.reach + 1)]
+        return Strings.of([f"_B{sign}{place}" for sign, place in signs])
+
+    def hashes(self, column: str, typed: Typed, around: Strings) -> dict[int, Array]:
+        """For each attribute of a column the hash of every type."""
+        own = [number for number, one in enumerate(self.attributes) if one.column == column]
+        attributes = [self.attributes[number] for number in own]
+        looks = Looks(
+            np.array([one.look for one in attributes], np.uint8),
+            np.array([one.size for one in attributes], np.int64),
+            self.salts[own],
+        )
+        size, outside = typed.strings.size, around.size
+        found = np.empty((len(own), size + outside), np.uint64)
+        kernel.hash_looks(*typed.strings, looks, characters(), found[:, :size])
+        for row, number in enumerate(own):
+            salts = np.full(outside, self.salts[number])
+            kernel.hash_strings(*around, salts, found[row, size:])
+        return dict(zip(own, found, strict=True))
+
+    def numbers_of(
+        self, number: int, keys: Array, sentences: Sentences, around: Strings, learning: bool
+    ) -> Array:
+        """The values of an attribute by their hashes."""
+        numbers = np.empty(len(keys), np.uint32)
+        if not learning:
+            kernel.find(self.values, keys, numbers)
+            return numbers
+        self.values = grown(self.values, self.n_values, len(keys))
+        firsts = np.empty(len(keys), np.int64)
+        count = kernel.number_keys(self.values, keys, self.n_values, numbers, firsts)
+        new = firsts[: count - self.n_values]
+        strings = sentences.columns[self.attributes[number].column].strings
+        inside = new < strings.size
+        outside = around.take(new[~inside] - strings.size)
+        self.known_values += [
+            Values.of(number, strings.take(new[inside]), literal=False),
+            Values.of(number, outside, literal=True),
+        ]
+        self.n_values = count
+        return numbers
+
+    def as_arrays(self) -> tuple[Templates, Views]:
+        """The templates and their views as kernels take them."""
+        numbers = {one: number for number, one in enumerate(self.attributes)}
+        columns = list(dict.fromkeys(one.column for one in self.attributes))
+        places = [place for template in self.templates for place in template]
+        seen = list(dict.fromkeys((place.attribute.column, place.offset) for place in places))
+        views = {view: number for number, view in enumerate(seen)}
+        sizes, slots = np.zeros(len(seen), np.int64), []
+        for template in self.templates:
+            slots.append(-1)
+            if len(template) == 1:
+                view = views[template[0].attribute.column, template[0].offset]
+                slots[-1] = int(sizes[view])
+                sizes[view] += 1
+        joined = [k for k, template in enumerate(self.templates) if len(template) != 1]
+        of_places = [views[place.attribute.column, place.offset] for place in places]
+        templates = Templates(
+            np.cumsum([0, *map(len, self.templates)], dtype=np.int64),
+            np.array([numbers[place.attribute] for place in places], np.int64),
+            np.array(of_places, np.int64),
+            np.array(slots, np.int64),
+            np.array(joined, np.int64),
+        )
+        own = np.array([columns.index(column) for column, _ in seen], np.int64)
+        offsets = np.array([offset for _, offset in seen], np.int64)
+        return templates, Views(own, offsets, sizes, np.zeros(len(seen), np.int64))
+
+    def make_room(self, more: int) -> None:
+        """Let so many more features be learnt."""
+        count, wanted = self.n_features, self.n_features + more
+        table, numbers, values, counted = self.features
+        if wanted > len(numbers):
+            room = wanted - len(numbers)
+            numbers = np.concatenate([numbers, np.zeros(room, np.uint16)])
+            nothing = np.full((room, self.arity), ABSENT, np.uint32)
+            values = np.concatenate([values, nothing])
+        self.features = FeatureList(grown(table, count, more), numbers, values, counted)
+
+    # What is kept
+
+    def keep(self, rows: Array) -> None:
+        """Keep some features only, in another order, and the values that they are made of."""
+        numbers, values = self.features.numbers[rows], self.features.values[rows]
+        present, used = values != ABSENT, np.zeros(self.n_values, bool)
+        used[values[present]] = True
+        self.keep_values(used)
+        places = np.cumsum(used, dtype=np.uint32) - np.uint32(1)
+        values[present] = places[values[present]]
+        count = np.array([len(rows)], np.int64)
+        self.features = FeatureList(self.table_of_features(numbers, values), numbers, values, count)
+
+    def keep_values(self, used: Array) -> None:
+        """Keep some values only, and no other bytes than theirs."""
+        places = np.cumsum(used, dtype=np.uint32) - np.uint32(1)
+        known = np.flatnonzero(self.values.keys)
+        known = known[used[self.values.numbers[known]]]
+        numbers = places[self.values.numbers[known]]
+        self.values = table_of(self.values.keys[known], numbers)
+        kept, first = [], 0
+        for attributes, strings, literal in self.known_values:
+            some = used[first : first + strings.size]
+            first += strings.size
+            kept.append(Values(attributes[some], strings.take(some).compact(), literal[some]))
+        self.known_values = [
+            Values(
+                np.concatenate([np.zeros(0, np.uint16), *(some.attributes for some in kept)]),
+                Strings.together([some.strings for some in kept]),
+                np.concatenate([np.zeros(0, bool), *(some.literal for some in kept)]),
+            )
+        ]
+        self.names, self.n_values = [], int(np.count_nonzero(used))
+
+    def forget_keys(self) -> None:
+        """Let go of what only finds features, until some are kept."""
+        self.features = self.features._replace(table=empty_table(0))
+
+    def table_of_features(self, numbers: Array, values: Array) -> HashTable:
+        """The table of features, by what they are made of."""
+        keys = np.empty(len(numbers), np.uint64)
+        kernel.keys_of_features(numbers, values, keys)
+        return table_of(keys, np.arange(len(numbers), dtype=np.uint32))
+
+    def lasting_keys(self) -> Array:
+        """A key of each feature that does not depend on what else there is: by texts, not numbers.
+
+        The key of a value is the hash of its text; that of a feature is made of such.
+        """
+        of_values = np.empty(self.n_values, np.uint64)
+        known = np.flatnonzero(self.values.keys)
+        of_values[self.values.numbers[known]] = self.values.keys[known]
+        numbers = self.features.numbers[: self.n_features]
+        values = self.features.values[: self.n_features].astype(np.uint64)
+        present = values != ABSENT
+        values[present] = of_values[values[present].astype(np.int64)]
+        keys = np.empty(len(numbers), np.uint64)
+        kernel.keys_of_features(numbers, values, keys)
+        return keys
+
+    def names_of_values(self) -> list[tuple[int, str]]:
+        """The attribute and the text of every value."""
+        if len(self.names) != self.n_values:
+            self.names = []
+            for attributes, strings, literal in self.known_values:
+                for number, text, given in zip(
+                    attributes.tolist(), strings.texts(), literal.tolist(), strict=True
+                ):
+                    shown = text if given else look(text, self.attributes[number]) or ""
+                    self.names.append((number, shown))
+        return self.names
+
+    def name(self, row: int) -> str:
+        """A feature as it is written: its template with its values."""
+        template = self.templates[int(self.features.numbers[row])]
+        names = self.names_of_values()
+        texts = [names[int(value)][1] for value in self.features.values[row] if value != ABSENT]
+        if template and template[0].attribute.column == FEATURES:
+            return texts[0]
+        parts = [f"{place}={text}" for place, text in zip(template, texts, strict=True)]
+        return "|".join(parts) or "bias"
+
+    def restore(self, names: Sequence[tuple[int, str]], numbers: Array, values: Array) -> None:
+        """Take over values and features that were kept."""
+        self.names, self.n_values = list(names), len(names)
+        strings = Strings.of([text for _, text in names])
+        attributes = np.array([number for number, _ in names], np.uint16)
+        self.known_values = [Values(attributes, strings, np.ones(len(names), bool))]
+        keys = np.empty(len(names), np.uint64)
+        kernel.hash_strings(*strings, self.salts[attributes], keys)
+        self.values = table_of(keys, np.arange(len(names), dtype=np.uint32))
+        count = np.array([len(numbers)], np.int64)
+        self.features = FeatureList(self.table_of_features(numbers, values), numbers, values, count)

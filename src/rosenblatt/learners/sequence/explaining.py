@@ -1,0 +1,132 @@
+"""Why a token gets its tag: the features and transitions that speak for it, in numbers."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...data.rows import Array
+from ...kernels.sequences import IMPOSSIBLE, PathSettings, PathWeights, Tokens, score_path_tokens
+from .encoding import Dictionary
+from .task import best_through
+
+
+class TokenExplanation(NamedTuple):
+    """Why a token gets its tag and not another.
+
+    Attributes
+    ----------
+    token : object
+        The token.
+    tag, runner_up : str
+        Its tag, and the tag whose best path comes next; with chunks, as IOBES writes them.
+    lead : float
+        How far the best path through the tag is ahead of the best path through the other.
+    features : list of (str, float)
+        The features that speak loudest for the tag (above 0) or for the runner-up.
+    transition : float
+        What the tags before say for the tag, less what they say for the runner-up.
+    """
+
+    token: Any
+    tag: str
+    runner_up: str
+    lead: float
+    features: list[tuple[str, float]]
+    transition: float
+
+
+def explanations(
+    sentence: Sequence[Any],
+    codes: Array,
+    tokens: Tokens,
+    top: int,
+    weights: PathWeights,
+    settings: PathSettings,
+    tags: list[str],
+    dictionary: Dictionary,
+) -> list[TokenExplanation]:
+    """An explanation for each token of a sentence and the path that was found."""
+    if not len(sentence):
+        return []
+    through = best_through(tokens, 0, len(sentence), weights, settings).astype(np.float64)
+    emissions = weights.emissions.reshape(-1, settings.width)
+    found = []
+    for place, (token, tag) in enumerate(zip(sentence, codes.tolist(), strict=True)):
+        rest = through[place].copy()
+        rest[tag] = -np.inf
+        other = int(np.argmax(rest))
+        some = slice(int(tokens.starts[place]), int(tokens.starts[place + 1]))
+        rows = tokens.features[some]
+        values = 1.0 if tokens.values is None else tokens.values[some]
+        shares = (emissions[rows, tag] - emissions[rows, other]) * values
+        loudest = np.argsort(-np.abs(shares), kind="stable")[:top]
+        named = [(dictionary.name(int(rows[k])), round(float(shares[k]), 4)) for k in loudest]
+        lead = float(through[place, tag] - rest[other])
+        moved = [transition(place, codes, one, weights, settings) for one in (tag, other)]
+        found.append(
+            TokenExplanation(
+                token, tags[tag], tags[other], round(lead, 4), named, round(moved[0] - moved[1], 4)
+            )
+        )
+    return found
+
+
+def transition(
+    place: int, codes: Array, tag: int, weights: PathWeights, settings: PathSettings
+) -> float:
+    """What the tags before a token say for a tag; what is forbidden is -inf."""
+    tags, width, total = settings.tags, settings.width, 0.0
+    before = int(codes[place - 1]) if place > 0 else tags
+    earlier = int(codes[place - 2]) if place > 1 else tags
+    if settings.markov > 0:
+        total += float(weights.transitions[before * width + tag])
+    if settings.markov > 1:
+        total += float(weights.pairs[(earlier * (tags + 1) + before) * width + tag])
+    return total if total > IMPOSSIBLE / 2 else float("-inf")
+
+
+def best_paths(
+    tokens: Tokens, n: int, count: int, weights: PathWeights, settings: PathSettings
+) -> list[tuple[float, tuple[int, ...]]]:
+    """The best paths of the first n tokens with their scores, the best first.
+
+    Viterbi's algorithm with a list of paths for each context instead of one.
+    """
+    tags, width, markov = settings.tags, settings.width, settings.markov
+    scores = np.zeros(n * width, np.float32)
+    score_path_tokens(tokens, 0, n, weights, settings, scores)
+    emissions = scores.reshape(n, width).tolist()
+    found: dict[tuple[int, ...], list[tuple[float, tuple[int, ...]]]] = {(): [(0.0, ())]}
+    for place in range(n):
+        reached: dict[tuple[int, ...], list[tuple[float, tuple[int, ...]]]] = {}
+        for context, paths in found.items():
+            codes = np.array((tags, *context)[-2:], np.int64)
+            for tag in range(tags):
+                move = transition(len(codes), codes, tag, weights, settings)
+                if place == n - 1:
+                    move += float(weights.last[tag])
+                gain = emissions[place][tag] + move
+                after = (*context, tag)[-markov:] if markov else ()
+                reached.setdefault(after, []).extend(
+                    (score + gain, (*path, tag)) for score, path in paths
+                )
+        found = {context: sorted(paths)[::-1][:count] for context, paths in reached.items()}
+    every = sorted((path for paths in found.values() for path in paths), reverse=True)
+    return [path for path in every[:count] if path[0] > IMPOSSIBLE / 2]
+
+
+def loudest_features(
+    tag: int, weights: PathWeights, settings: PathSettings, dictionary: Dictionary, top: int
+) -> list[tuple[str, float]]:
+    """The features with the largest weights for a tag."""
+    column = weights.emissions.reshape(-1, settings.width)[:, tag]
+    rows = np.argsort(-column, kind="stable")[:top]
+    return [(dictionary.name(int(row)), float(column[row])) for row in rows if column[row] > 0]
+
+
+def moves(weights: PathWeights, settings: PathSettings, tag: int, top: int) -> list[Any]:
+    """The tags after which a tag comes most gladly: their numbers (the last is the start)."""
+    column = weights.transitions.reshape(-1, settings.width)[:, tag]
+    before = np.argsort(-column, kind="stable")[:top]
+    return [(int(p), float(column[p])) for p in before if column[p] > IMPOSSIBLE / 2]

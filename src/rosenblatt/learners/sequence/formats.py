@@ -1,0 +1,300 @@
+"""Files of tagged sentences: CoNLL-U, columns as of CoNLL-2000 to 2003, word/TAG, plain text."""
+
+import re
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...data.rows import Array
+from ...kernels.conll import TokenLines, read_token_lines, write_filled, write_tagged
+from ...parameters import ParameterError
+from ...reading.sources import Source
+from .sentences import Sentences
+from .strings import Strings, Typed
+
+TREE_FIELDS = (
+    "id",
+    "form",
+    "lemma",
+    "upos",
+    "xpos",
+    "feats",
+    "head",
+    "deprel",
+    "deps",
+    "misc",
+)
+
+
+class Layout(NamedTuple):
+    """Where words, further columns and tags stand in a file, as a model keeps it.
+
+    ``fields`` are the numbers of the columns, the word's first; ``label`` is that of the tag.
+    """
+
+    format: str
+    fields: tuple[int, ...]
+    label: int
+    encoding: str | None = None
+    """Unless it is UTF-8."""
+
+
+class TaggedFile(NamedTuple):
+    """A file as bytes, its sentences, and where its tags are or are to be."""
+
+    name: str
+    data: bytes
+    layout: Layout
+    sentences: Sentences
+    tags: Strings | None
+    line_ends: Array
+    tag_begins: Array
+    tag_ends: Array
+
+
+BLANK = np.zeros(256, bool)
+BLANK[[*range(9, 14), *range(28, 33)]] = True
+OTHER_BLANKS = re.compile(
+    rb"\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80"
+)
+BOM = "\ufeff".encode()
+AT_ONCE = 1 << 20  # bytes that are asked of a stream
+
+
+class Piece(NamedTuple):
+    """Whole sentences of a file as bytes, and how many lines are before them."""
+
+    name: str
+    data: bytes
+    lines_before: int
+
+
+def read_pieces(source: Source, kind: str, size: int) -> Iterator[Piece]:
+    """The bytes of a file, or of several, in pieces of whole sentences of about so many bytes."""
+    for path in source.files if len(source.files) > 1 else [None]:
+        own = source if path is None else Source(path, source.encoding)
+        rest, lines = b"", 0
+        with own.open() as stream:
+            while more := read_fully(stream, size):
+                data = (rest + more).removeprefix(BOM if not lines else b"")
+                end = end_of_sentences(data, kind) if len(more) == size else len(data)
+                rest = data[end:]
+                if end:
+                    yield Piece(own.name, data[:end], lines)
+                    lines += data.count(b"\n", 0, end)
+        if rest:
+            yield Piece(own.name, rest, lines)
+
+
+def read_fully(stream: Any, size: int) -> bytes:
+    """So many bytes of a stream, fewer at its end only."""
+    parts, left = [], size
+    while left and (more := stream.read(min(left, AT_ONCE))):
+        parts.append(more)
+        left -= len(more)
+    return b"".join(parts)
+
+
+def end_of_sentences(data: bytes, kind: str) -> int:
+    """Where the last sentence that surely ends in some bytes does; 0 if none does."""
+    if kind in ("tagged", "text"):
+        return data.rfind(b"\n") + 1
+    stop = len(data)
+    while (newline := data.rfind(b"\n", 0, stop)) >= 0:
+        line = data[data.rfind(b"\n", 0, newline) + 1 : newline]
+        if not line.strip():
+            return newline + 1
+        stop = newline
+    return 0
+
+
+def label_of(label: str | None, kind: str, n_fields: int, name: str) -> int:
+    """The number of the tag's column."""
+    if kind == "conllu":
+        wanted = "upos" if label is None else label.lower()
+        if wanted in TREE_FIELDS[2:]:
+            return TREE_FIELDS.index(wanted)
+    elif label is None:
+        return n_fields - 1
+    if label is not None and label.isdecimal() and 0 < int(label) < n_fields:
+        return int(label)
+    known = ", ".join(TREE_FIELDS[2:]) if kind == "conllu" else f"numbers from 1 to {n_fields - 1}"
+    raise ParameterError(f"{name} has no column of tags {label}; {{label?}} may be {known}.")
+
+
+def layout_of(piece: Piece, kind: str, label: str | None) -> Layout:
+    """How a file to learn from is laid out: the tag's column, and the columns before it."""
+    name = piece.name
+    if kind == "tagged":
+        return Layout(kind, (0,), 1)
+    if kind == "text":
+        raise ValueError(f"{name} is plain text; a file with tags is needed to learn from.")
+    if kind == "conllu":
+        return Layout(kind, (1,), label_of(label, kind, len(TREE_FIELDS), name))
+    _, found = token_lines(piece.data, False, False, (0,))
+    count, _, _, most, _ = found
+    if not count:
+        raise ValueError(f"{name} has no tokens.")
+    if most < 2:
+        raise ValueError(f"{name} has one column only; a word and a tag are needed.")
+    place = label_of(label, kind, most, name)
+    return Layout(kind, tuple(range(place)), place)
+
+
+def token_lines(
+    data: bytes, tabs: bool, trees: bool, wanted: tuple[int, ...]
+) -> tuple[TokenLines, Any]:
+    """The wanted fields of all tokens, and what was counted."""
+    letters = np.frombuffer(data, np.uint8)
+    most = int(np.count_nonzero(letters == ord("\n"))) + 1
+    fields = np.array(wanted, np.int64)
+    room = TokenLines(
+        np.empty((len(fields), most), np.int64),
+        np.empty((len(fields), most), np.int64),
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+        np.empty(most, np.int64),
+    )
+    columns = 0 if trees else usual_columns(data)
+    return room, read_token_lines(letters, tabs, trees, columns, fields, room)
+
+
+def usual_columns(data: bytes) -> int:
+    """How many columns the first line has that is surely one of a token."""
+    first = 0
+    while first < len(data):
+        end = data.find(b"\n", first)
+        line = data[first : end if end >= 0 else len(data)].strip()
+        if line and not line.startswith((b"#", b"-DOCSTART-")):
+            return len(line.split())
+        first = end + 1 if end >= 0 else len(data)
+    return 0
+
+
+def read_tagged(
+    piece: Piece, layout: Layout, columns: tuple[str, ...], with_tags: bool
+) -> TaggedFile:
+    """A file, or a piece of one, as a model reads it.
+
+    Parameters
+    ----------
+    piece
+        Its bytes.
+    layout
+        Where words, columns and tags stand.
+    columns
+        What the model calls the columns.
+    with_tags
+        Whether there must be tags.
+    """
+    if layout.format in ("tagged", "text"):
+        return read_lines(piece, layout, columns, with_tags)
+    name, data, before = piece
+    trees = layout.format == "conllu"
+    room, found = token_lines(data, trees, trees, (*layout.fields, layout.label))
+    count, n_sentences, fewest, most, short_line = found
+    needed = len(TREE_FIELDS) if trees else max(layout.fields) + 1
+    if not trees and with_tags:
+        needed = max(needed, layout.label + 1)
+    if count and fewest < needed:
+        raise ValueError(
+            f"{name}, line {before + short_line}: {fewest} columns, where {needed} are needed."
+        )
+    if with_tags and not trees and fewest < most:
+        raise ValueError(
+            f"{name}, line {before + short_line}: {fewest} columns, where other lines have {most}."
+        )
+    letters = np.frombuffer(data, np.uint8)
+    check_utf8(piece)
+    texts = [
+        Strings(letters, begins[:count], ends[:count])
+        for begins, ends in zip(room.begins, room.ends, strict=True)
+    ]
+    starts = np.concatenate([[0], room.sentences[:n_sentences]])
+    typed = {column: Typed.of(text) for column, text in zip(columns, texts, strict=False)}
+    tags = texts[-1]
+    sentences = Sentences(starts, typed)
+    places = room.line_ends[:count], tags.begins, tags.ends
+    return TaggedFile(name, data, layout, sentences, tags if with_tags else None, *places)
+
+
+def check_utf8(piece: Piece) -> None:
+    """Refuse bytes that are no text."""
+    name, data, before = piece
+    try:
+        data.decode()
+    except UnicodeDecodeError as error:
+        line = before + data[: error.start].count(b"\n") + 1
+        raise ParameterError(
+            f"{name}, line {line}: the byte {data[error.start]:#04x} is no UTF-8; name "
+            "its {encoding?}, such as latin-1."
+        ) from None
+
+
+def read_lines(
+    piece: Piece, layout: Layout, columns: tuple[str, ...], with_tags: bool
+) -> TaggedFile:
+    """A file with a sentence a line, words with or without their tags."""
+    check_utf8(piece)
+    if len(columns) > 1:
+        raise ValueError(
+            f"{piece.name} has words only, and the model needs the columns {', '.join(columns)}; "
+            "give a file of columns."
+        )
+    if layout.format == "text" and with_tags:
+        raise ValueError(f"{piece.name} is plain text; a file with tags is needed.")
+    words, starts = words_in(piece.data)
+    tags = None
+    if layout.format == "tagged":
+        words, tags = without_tags(piece, words, with_tags)
+    typed = {columns[0]: Typed.of(words)}
+    nothing, found = np.zeros(0, np.int64), tags if with_tags else None
+    name, data = piece.name, piece.data
+    return TaggedFile(name, data, layout, Sentences(starts, typed), found, *[nothing] * 3)
+
+
+def words_in(data: bytes) -> tuple[Strings, Array]:
+    """What has blanks around it, and where each line begins among that."""
+    letters = np.frombuffer(OTHER_BLANKS.sub(lambda found: b" " * len(found[0]), data), np.uint8)
+    inside = np.concatenate([[False], ~BLANK[letters], [False]])
+    edges = np.flatnonzero(inside[1:] != inside[:-1])
+    begins, ends = edges[::2].copy(), edges[1::2].copy()
+    lines = np.searchsorted(begins, np.flatnonzero(letters == ord("\n")))
+    return Strings(letters, begins, ends), np.concatenate([[0], lines, [len(begins)]])
+
+
+def without_tags(piece: Piece, tokens: Strings, needed: bool) -> tuple[Strings, Strings]:
+    """The words and the tags of tokens such as word/TAG; without a tag all is the word."""
+    last = np.full(tokens.size, -1)
+    slashes = np.flatnonzero(tokens.data == ord("/"))
+    places = np.searchsorted(slashes, tokens.ends) - 1
+    known = places >= 0
+    last[known] = slashes[places[known]]
+    split = (last > tokens.begins) & (not needed or last < tokens.ends - 1)
+    if needed and not split.all():
+        wrong = int(np.argmin(split))
+        line = piece.lines_before + piece.data.count(b"\n", 0, int(tokens.begins[wrong])) + 1
+        text = tokens.take(np.array([wrong])).texts()[0]
+        raise ValueError(f"{piece.name}, line {line}: {text!r} is not as word/TAG is.")
+    ends = np.where(split, last, tokens.ends)
+    begins = np.where(split, last + 1, tokens.ends)
+    return tokens._replace(ends=ends), tokens._replace(begins=begins)
+
+
+def filled(file: TaggedFile, names: list[str], codes: Array) -> bytes:
+    """The bytes of a file with other tags: in their column, behind it, or as word/TAG."""
+    tags = Strings.of(names)
+    longest = int((tags.ends - tags.begins).max(initial=0)) + 2
+    if file.layout.format in ("tagged", "text"):
+        (column,) = file.sentences.columns.values()
+        words = column.strings.take(column.types)
+        room = int((words.ends - words.begins).sum()) + longest * len(codes)
+        out = np.empty(room + len(file.sentences.starts), np.uint8)
+        size = write_tagged(*words, *tags, codes, file.sentences.starts, out)
+        return out[: size - 1].tobytes()  # the last line ended with the file
+    letters = np.frombuffer(file.data, np.uint8)
+    gap = ord(b"\t" if len(codes) and b"\t" in file.data[: int(file.line_ends[0])] else b" ")
+    out = np.empty(len(letters) + longest * len(codes), np.uint8)
+    places = file.tag_begins, file.tag_ends, file.line_ends, gap
+    return out[: write_filled(letters, *places, *tags, codes, out)].tobytes()

@@ -1,0 +1,197 @@
+"""Sentences as scikit-learn users hold them: lists of tokens become columns of numbered strings."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+from numbers import Real
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...data.rows import Array
+from .strings import Strings, Typed
+
+WORD_COLUMNS = ("word", "form", "token", "text")
+MOST_COLUMNS = 100
+
+
+class Sentences(NamedTuple):
+    """Sentences of tokens: sentence s has those of ``starts[s]`` to ``starts[s + 1]``.
+
+    ``columns`` holds what tokens have, by name. ``values`` is None, or says that there is one
+    column of features, those of token i from ``feature_starts[i]`` to ``feature_starts[i + 1]``,
+    with their values.
+    """
+
+    starts: Array
+    columns: dict[str, Typed]
+    feature_starts: Array | None = None
+    values: Array | None = None
+
+    @property
+    def n_tokens(self) -> int:
+        """How many tokens there are."""
+        return int(self.starts[-1])
+
+
+FEATURES = "feature"
+"""The column of features that tokens came with."""
+
+
+def starts_of(sentences: Sequence[Any]) -> Array:
+    """Where each sentence begins among all tokens."""
+    lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
+    return np.concatenate([[0], np.cumsum(lengths)])
+
+
+def check_sentences(X: Any, name: str) -> list[Any]:
+    """Sentences as a list of lists."""
+    if isinstance(X, str | bytes | Mapping) or not isinstance(X, Iterable):
+        raise ValueError(f"{name} must be a list of sentences, each a list; got {X!r:.60}.")
+    sentences = list(X)
+    if all(type(sentence) is list for sentence in sentences):
+        return sentences
+    for number, sentence in enumerate(sentences):
+        if isinstance(sentence, str | bytes | Mapping) or not hasattr(sentence, "__len__"):
+            raise ValueError(
+                f"{name}[{number}] is {sentence!r:.60}; a sentence must be a list with one item "
+                "for each token."
+            )
+    return sentences
+
+
+def columns_of(sentences: Sequence[Any], own_templates: bool) -> tuple[str, ...]:
+    """The names of the columns that tokens have: "feature" where they are features themselves."""
+    first = next(chain.from_iterable(sentences), "")
+    if isinstance(first, str):
+        return ("word",)
+    if isinstance(first, tuple):
+        others = [f"column{number}" for number in range(2, len(first))]
+        return ("word", "pos", *others)[: len(first)]
+    if isinstance(first, Mapping):
+        if own_templates or are_columns(sentences, first):
+            return in_order(first)
+        return (FEATURES,)
+    if isinstance(first, list | set | frozenset):
+        return (FEATURES,)
+    raise ValueError(
+        f"A token must be a string, a tuple or dict of columns, or a dict or list of features; "
+        f"X begins with {first!r:.60}."
+    )
+
+
+def in_order(token: Mapping[str, Any]) -> tuple[str, ...]:
+    """The columns of a dict, the word first."""
+    words = [name for name in token if str(name).lower() in WORD_COLUMNS]
+    return tuple(dict.fromkeys([*words[:1], *token]))
+
+
+def are_columns(sentences: Sequence[Any], first: Mapping[str, Any]) -> bool:
+    """Whether dicts are columns: all have the same, of strings, and one of them is the word."""
+    if not any(str(name).lower() in WORD_COLUMNS for name in first):
+        return False
+    sample = chain.from_iterable(sentences[:100])
+    return all(
+        token.keys() == first.keys() and all(isinstance(value, str) for value in token.values())
+        for token in sample
+    )
+
+
+def read_sentences(X: Any, columns: Sequence[str]) -> Sentences:
+    """Sentences with the columns that the model knows."""
+    sentences = check_sentences(X, "X")
+    starts, tokens = starts_of(sentences), list(chain.from_iterable(sentences))
+    if tuple(columns) == (FEATURES,):
+        return with_features(starts, tokens)
+    if len(columns) == 1 and (not tokens or isinstance(tokens[0], str)):
+        return Sentences(starts, {columns[0]: typed(tokens, starts, columns[0])})
+    found = {}
+    for number, name in enumerate(columns):
+        key: Any = name if tokens and isinstance(tokens[0], Mapping) else number
+        try:
+            texts = [token[key] for token in tokens]
+        except (KeyError, IndexError, TypeError):
+            place = next(i for i, token in enumerate(tokens) if lacks(token, key))
+            raise ValueError(
+                f"{where(place, starts)} is {tokens[place]!r:.60}, without the column {name!r}; "
+                f"all tokens need the columns {', '.join(columns)}."
+            ) from None
+        found[name] = typed(texts, starts, name)
+    return Sentences(starts, found)
+
+
+def lacks(token: Any, key: Any) -> bool:
+    """Whether a token has no such column."""
+    try:
+        token[key]
+    except (KeyError, IndexError, TypeError):
+        return True
+    return isinstance(token, str)
+
+
+def typed(texts: list[Any], starts: Array, name: str) -> Typed:
+    """Strings as numbers; what is none is named."""
+    try:
+        return Typed.of(Strings.of(texts))
+    except (TypeError, ValueError) as error:
+        if isinstance(error, UnicodeError):
+            raise
+        wrong = [i for i, text in enumerate(texts) if not isinstance(text, str)]
+        if not wrong:
+            raise
+        raise ValueError(
+            f"{where(wrong[0], starts)} has {texts[wrong[0]]!r:.60} as its {name}; a string is "
+            "needed."
+        ) from None
+
+
+def where(token: int, starts: Array) -> str:
+    """The name of a token in errors."""
+    sentence = int(np.searchsorted(starts, token, "right")) - 1
+    return f"X[{sentence}][{token - int(starts[sentence])}]"
+
+
+# Features that tokens come with, as sklearn-crfsuite takes them.
+
+
+def with_features(starts: Array, tokens: list[Any]) -> Sentences:
+    """Tokens that are dicts or lists of features."""
+    names: list[str] = []
+    values: list[float] = []
+    sizes = np.zeros(len(tokens) + 1, np.int64)
+    for number, token in enumerate(tokens):
+        try:
+            add_features(token, "", names, values)
+        except TypeError as error:
+            raise ValueError(f"{where(number, starts)}: {error}.") from None
+        sizes[number + 1] = len(names)
+    numbers = np.array(values, np.float32)
+    if not np.isfinite(numbers).all():
+        place = int(np.searchsorted(sizes, np.argmin(np.isfinite(numbers)), "right")) - 1
+        raise ValueError(f"{where(place, starts)} has a feature whose value is not finite.")
+    return Sentences(starts, {FEATURES: typed(names, starts, FEATURES)}, sizes, numbers)
+
+
+def add_features(token: Any, prefix: str, names: list[str], values: list[float]) -> None:
+    """Append the names and values of a token's features; those of value 0 say nothing."""
+    if isinstance(token, dict | Mapping):
+        name_it, value_it = names.append, values.append
+        for name, value in token.items():
+            if value is False:
+                continue
+            if value is True:
+                name_it(f"{prefix}{name}")
+                value_it(1.0)
+            elif isinstance(value, str):
+                name_it(f"{prefix}{name}={value}")
+                value_it(1.0)
+            elif type(value) is float or isinstance(value, Real | np.bool_):
+                if value:
+                    name_it(f"{prefix}{name}")
+                    value_it(float(value))
+            else:
+                add_features(value, f"{prefix}{name}:", names, values)
+    elif isinstance(token, list | set | frozenset | tuple):
+        names += [f"{prefix}{name}" for name in token]
+        values += [1.0] * len(token)
+    else:
+        raise TypeError(f"{token!r:.60} is no dict or list of features")

@@ -1,0 +1,125 @@
+"""Sentences with their tags as a task for the one outer loop."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...data.rows import Array
+from ...kernels import sequences as kernel
+from ...kernels.linear import UPDATE
+from ...kernels.sequences import PathSettings, PathWeights, Room, Tokens
+from ...training.tasks import UPDATES_AT_ONCE, Learnt
+from .state import PathState
+
+NO_TAGS = np.zeros(0, np.uint16)
+
+
+@dataclass
+class SequenceTask:
+    """Sentences, the features of their tokens, and the numbers of their tags."""
+
+    tokens: Tokens
+    starts: Array
+    codes: Array
+    everything: Array
+    settings: PathSettings
+    width: int
+
+    def __post_init__(self) -> None:
+        lengths = np.diff(self.starts)
+        self.room = room_for(int(lengths.max(initial=1)), self.settings)
+        most = int(lengths.max(initial=1)) if self.settings.greedy else 0
+        self.log = np.zeros(max(UPDATES_AT_ONCE, most), UPDATE)
+
+    def learn(
+        self, state: PathState, order: Array, start: int = 0, most: int | None = None
+    ) -> Learnt:
+        """Change a state by the sentences of an order from a place on."""
+        log = self.log if most is None or self.settings.greedy else self.log[:most]
+        kernel_for = kernel.learn_greedily if self.settings.greedy else kernel.learn
+        while True:
+            data = self.tokens, self.starts, self.codes, order, start, state.seen
+            given = *data, state.weights, state.sums, self.settings, self.room, log
+            position, n_updates, loss, lacking, *seen = kernel_for(*given)
+            del given  # or what is to grow would be there twice
+            if lacking:
+                state.make_room(lacking)
+            if position > start or not lacking:
+                break
+        n_rows = position - start
+        if seen:  # tokens, where each is learnt by itself
+            n_rows, state.seen = seen[0] - state.seen, seen[0]
+        updates = log[:n_updates]
+        errors = int(np.count_nonzero(updates["margin"] <= 0))
+        return Learnt(position, updates, errors, loss, n_rows)
+
+    def margins(self, state: PathState) -> Array:
+        """By how much the right path of each sentence leads the best other one."""
+        margins = np.full(len(self.everything), np.inf)
+        weights = state.weights._replace(rows=None, used=None)
+        tokens = self.tokens._replace(features=state.rows_of(self.tokens.features))
+        for place, sentence in enumerate(self.everything.tolist()):
+            first, last = self.starts[sentence : sentence + 2].tolist()
+            if first < last:
+                right = self.codes[first:last]
+                through = best_through(tokens, first, last, weights, self.settings)
+                own = sentence_score(tokens, first, right, weights, self.settings)
+                through[np.arange(last - first), right] = -np.inf
+                margins[place] = own - through.max()
+        return margins
+
+    def required(self) -> Array:
+        """What each sentence's margin must exceed to be right."""
+        return np.zeros(len(self.everything))
+
+
+def room_for(length: int, settings: PathSettings) -> Room:
+    """Where sentences of at most so many tokens are worked on."""
+    rows = settings.tags + 1 if settings.markov > 1 and not settings.greedy else 1
+    scores = np.empty(length * settings.width, np.float32)
+    paths = np.empty(length * rows * settings.width, np.float32)
+    return Room(scores, paths, np.empty(length, np.uint16))
+
+
+def best_through(
+    tokens: Tokens, first: int, last: int, weights: PathWeights, settings: PathSettings
+) -> Array:
+    """The score of the best path through each tag of each token of a sentence."""
+    settings = settings._replace(greedy=False)
+    out = np.empty((last - first, settings.tags), np.float32)
+    room = room_for(last - first, settings)
+    kernel.best_through(tokens, first, last - first, weights, settings, room, out)
+    return out
+
+
+def sentence_score(
+    tokens: Tokens, first: int, path: Array, weights: PathWeights, settings: PathSettings
+) -> float:
+    """The score of a path of the sentence that begins at a token."""
+    scores = np.zeros(len(path) * settings.width, np.float32)
+    kernel.score_path_tokens(tokens, first, len(path), weights, settings, scores)
+    return path_score(scores, path, weights, settings)
+
+
+def path_score(scores: Array, path: Array, weights: PathWeights, settings: PathSettings) -> float:
+    """The score of a path, by those of its tokens."""
+    width, tags = settings.width, settings.tags
+    before, earlier, total = tags, tags, 0.0
+    for place, tag in enumerate(path.tolist()):
+        total += float(scores[place * width + tag])
+        if settings.markov > 0:
+            total += float(weights.transitions[before * width + tag])
+        if settings.markov > 1:
+            total += float(weights.pairs[(earlier * (tags + 1) + before) * width + tag])
+            earlier = before
+        before = tag
+    return total + float(weights.last[before])
+
+
+def decode(tokens: Tokens, starts: Array, weights: PathWeights, settings: PathSettings) -> Array:
+    """The tags of the best path of each sentence."""
+    room = room_for(int(np.diff(starts).max(initial=1)), settings)
+    tags = np.empty(int(starts[-1]), np.uint16)
+    count = len(starts) - 1
+    kernel.predict(tokens, starts, 0, count, weights, settings, room, NO_TAGS, tags)
+    return tags

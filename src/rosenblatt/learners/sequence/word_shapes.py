@@ -1,0 +1,85 @@
+"""What words look like, in plain Python: the names of what the kernels hash."""
+
+import unicodedata
+from functools import cache
+
+import numpy as np
+
+from ...kernels import tokens as kernel
+from ...kernels.tokens import Characters
+from .templates import Attribute
+
+KNOWN = 0x20000  # characters in the tables; beyond are letters without case
+
+
+@cache
+def characters() -> Characters:
+    """The lower case and the kind of every character of the first planes of Unicode."""
+    letters = [chr(code) for code in range(KNOWN)]
+    lower = np.array([ord(letter.lower()[0]) for letter in letters], np.uint32)
+    kinds = np.array([kind_of(letter) for letter in letters], np.uint8)
+    return Characters(lower, kinds)
+
+
+def kind_of(letter: str) -> int:
+    """The kind of a character."""
+    category = unicodedata.category(letter)
+    kinds = {"Lu": kernel.UPPER_CASE, "Lt": kernel.UPPER_CASE, "Ll": kernel.LOWER_CASE}
+    if category in kinds:
+        return kinds[category]
+    return {"L": kernel.LETTER, "N": kernel.DIGIT, "M": kernel.MARK}.get(category[0], 0)
+
+
+def look(word: str, attribute: Attribute) -> str | None:
+    """One look of a word; None if it has none.
+
+    >>> look("McDonald's", Attribute("word", kernel.SHAPE))
+    "XxXxxxx'x"
+    """
+    code, size = attribute.look, attribute.size
+    if code == kernel.WORD:
+        return word
+    if code == kernel.SHAPE:
+        return shape(word, kernel.LONGEST_RUN)
+    if code == kernel.OUTLINE:
+        return shape(word, 1)
+    if code == kernel.FLAGS:
+        return flags(word)
+    lower = "".join(letter.lower()[0] for letter in word)
+    if code == kernel.LOWER:
+        return lower
+    if len(word) < size:
+        return None
+    return lower[:size] if code == kernel.PREFIX else lower[len(lower) - size :]
+
+
+def kinds_in(word: str) -> list[int]:
+    """The kind of each character."""
+    return [kind_of(letter) if ord(letter) < KNOWN else kernel.LETTER for letter in word]
+
+
+def shape(word: str, most: int) -> str:
+    """The kinds of the characters of a word, in runs of at most so many."""
+    text = ""
+    for letter, kind in zip(word, kinds_in(word), strict=True):
+        shown = chr(kernel.SHAPES[kind]) if kind else letter
+        text += shown if text[-most:] != shown * most else ""
+    return text
+
+
+def flags(word: str) -> str:
+    """Letters for what a word has: capitals, only such, digits, only such, letters, others, -."""
+    kinds = kinds_in(word)
+    upper, digits = kinds.count(kernel.UPPER_CASE), kinds.count(kernel.DIGIT)
+    lower = kinds.count(kernel.LOWER_CASE) + kinds.count(kernel.LETTER)
+    has = (
+        upper > 0,
+        upper > 1 and lower == 0,
+        digits > 0,
+        digits == len(word),
+        upper + lower > 0,
+        0 in kinds,
+        "-" in word,
+    )
+    letters = (chr(code) for code in kernel.FLAG_LETTERS)
+    return "".join(letter for letter, true in zip(letters, has, strict=True) if true)

@@ -1,0 +1,162 @@
+"""A first look at all rows: what must be known of them before one becomes features."""
+
+from collections.abc import Iterator
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ..data.rows import n_rows
+from ..kernels import columns
+from ..kernels.algebra import Rows
+from ..parameters import ParameterError
+from .batches import Batch
+from .notices import codes_in, flagged_columns, indistinct, measured_by, other_sizes
+from .parser import Parser
+from .recipe import FeatureRecipe, Frequencies
+from .scaling import DenseSurvey, SparseSurvey, packed
+from .sources import Location
+
+MOST_BITS = 24  # of columns whose n-grams are counted
+
+
+def survey_of(parser: Parser) -> "SizeSurvey | TextSurvey":
+    """The next survey that a parser's recipe lacks."""
+    return (TextSurvey if parser.recipe.lacks_frequencies else SizeSurvey)(parser)
+
+
+class SizeSurvey:
+    """What is measured of the numbers of a parser, and what its recipe becomes by it."""
+
+    def __init__(self, parser: Parser) -> None:
+        self.parser, self.recipe = parser, parser.recipe
+        self.seen: DenseSurvey | SparseSurvey | None = None
+        numeric = self.recipe.numeric()
+        if self.recipe.rows != "table":
+            self.seen = self.sparse()
+        elif numeric:
+            self.seen = DenseSurvey(len(numeric), self.recipe.scale == "robust")
+        self.rows = 0
+
+    def sparse(self) -> SparseSurvey | None:
+        """A survey of sparse rows, if they are to be scaled."""
+        if self.recipe.scale in ("standard", "robust"):
+            why = f"{{scale}} would fill the sparse rows of {self.recipe.rows}; "
+            raise ParameterError(why + 'use {scale="maxabs"}.', scale=self.recipe.scale)
+        if self.recipe.scale == "auto":
+            first = SparseSurvey()
+            for batch in self.parser.first_rows(self.recipe):
+                first.add(batch.rows)
+            if not first.differ():
+                return None
+            self.parser.notices[other_sizes()] = None
+        return SparseSurvey()
+
+    @property
+    def apart(self) -> bool:
+        """Whether what is measured is not among the rows that are wanted, but read beforehand."""
+        return self.recipe.rows == "table" and self.recipe.bits is not None
+
+    def batches(self, tolerated: int) -> Iterator[Batch]:
+        """The rows to measure: all there are, or the first of what can be read only once."""
+        parser, recipe = self.parser, self.recipe
+        if self.apart:
+            numeric = [each for each in recipe.columns or () if each[0] in recipe.numeric()]
+            recipe = replace(recipe, columns=numeric, text=(), frequencies=None, bits=None)
+            recipe = replace(recipe, cross=(), pairs=False, id=None)
+        if parser.rereadable:
+            location = Location(parser.source.name, tolerated, parser.unit)
+            threads = parser.options.threads
+            yield from parser.over(parser.source, recipe).batches(location, threads)
+        else:
+            yield from parser.first_rows(recipe)
+            self.parser.notices[measured_by(self.rows)] = None
+
+    def add(self, batch: Batch) -> None:
+        """Measure some rows."""
+        assert self.seen is not None
+        self.rows += n_rows(batch.rows)
+        self.seen.add(batch.rows)
+
+    def join(self, parser: Parser, parts: list[Rows]) -> Rows:
+        """The rows that were measured, scaled by a parser that knows all there is to know."""
+        assert parser.scaling is not None
+        return parser.scaling.joined(parts)
+
+    def result(self) -> FeatureRecipe:
+        """The recipe with what was measured."""
+        scales: dict[str, Any] = {}
+        if isinstance(self.seen, DenseSurvey):
+            names = self.recipe.numeric()
+            found = self.seen.scales(self.recipe.scale, self.apart)
+            scales = dict(zip(names, map(list, found), strict=True))
+            flagged = [name for name, scale in zip(names, found, strict=True) if scale.flagged]
+            if flagged:
+                self.parser.notices[flagged_columns(flagged)] = None
+            codes = [names[j] for j in self.seen.codes() if names[j] not in self.recipe.dates]
+            if codes:
+                self.parser.notices[codes_in(codes)] = None
+            dtype = self.parser.options.dtype
+            close = self.seen.indistinct(float(np.finfo(dtype).eps))
+            lost = [names[j] for j in close if names[j] not in self.recipe.dates]
+            if lost:
+                self.parser.notices[indistinct(lost, str(dtype))] = None
+        elif self.seen is not None:
+            scales = {"factors": packed(self.seen.factors())}
+        return replace(self.recipe, scales=scales)
+
+
+class TextSurvey:
+    """In how many texts each n-gram is, and what the recipe of a parser becomes by it."""
+
+    def __init__(self, parser: Parser) -> None:
+        self.parser, self.recipe, self.rows = parser, parser.recipe, 0
+        bits = self.recipe.bits or 0
+        if self.recipe.tfidf and not parser.rereadable:
+            raise ParameterError(
+                f"{parser.source.name} can be read only once, and {{tfidf=True}} needs to read it "
+                "before; write it to a file first."
+            )
+        if self.recipe.tfidf and bits > MOST_BITS:
+            raise ParameterError(
+                f"{{tfidf=True}} keeps a number for each column; use {{bits?}} of {MOST_BITS} or "
+                "less."
+            )
+        counts = parser.rereadable and bits <= MOST_BITS
+        self.seen = np.zeros(1 << bits) if counts else None
+
+    @property
+    def apart(self) -> bool:
+        """Whether rows hold more than the n-grams of one text, which can be weighed afterwards."""
+        recipe = self.recipe
+        return len(recipe.columns or ()) > 1 or bool(recipe.cross) or recipe.pairs
+
+    def join(self, parser: Any, parts: list[Rows]) -> Rows:
+        """The rows that were counted, weighed by a parser that knows all there is to know."""
+        rows: Rows = parser.weighed(parts)
+        return rows
+
+    def batches(self, tolerated: int) -> Iterator[Batch]:
+        """The texts of all rows."""
+        parser, recipe = copy(self.parser), self.recipe
+        texts = [each for each in recipe.columns or () if each[0] in recipe.text]
+        plain: dict[str, Any] = {"cross": (), "pairs": False, "id": None, "scale": "none"}
+        recipe = replace(recipe, columns=texts, counts="raw", tfidf=False, scales=None, **plain)
+        parser.options = parser.options._replace(names=0)
+        location = Location(parser.source.name, tolerated, parser.unit)
+        yield from parser.over(parser.source, recipe).batches(location)
+
+    def add(self, batch: Batch) -> None:
+        """Count the n-grams of some rows."""
+        assert self.seen is not None
+        self.rows += n_rows(batch.rows)
+        indices: Any = batch.rows.indices
+        columns.count(indices, self.seen)
+
+    def result(self) -> FeatureRecipe:
+        """The recipe with what was counted, or without it where that is too much."""
+        if self.seen is None:
+            return replace(self.recipe, tfidf=False)
+        found: Frequencies = {"rows": self.rows, "counts": packed(self.seen)}
+        return replace(self.recipe, frequencies=found)

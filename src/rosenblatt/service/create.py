@@ -1,0 +1,149 @@
+"""A model that knows its labels and columns and nothing else, for a service that starts so."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..data.labels import known_classes
+from ..learners.linear import LinearLearner
+from ..parameters import RULE_TABLE, ParameterError, check_parameters, how_to_learn, with_margin
+from ..reading.recipe import OTHER_BITS, TEXT_BITS, FeatureRecipe
+from ..reading.scaling import Scale
+from ..storage.model import Model
+from ..training.rules import RULES, rule_for
+
+KINDS = ("number", "category", "text")
+GRAMS = re.compile(r"(c?)(\d+)(?:-(\d+))?")
+
+
+class Column(NamedTuple):
+    """A column: its kind, and of numbers the mean and spread, of texts the n-grams, if stated."""
+
+    name: str
+    kind: str
+    scale: Scale = Scale()
+    grams: tuple[int, int, bool] | None = None
+
+
+def column_of(stated: str) -> Column:
+    """What a word says of a column.
+
+    >>> column_of("height:number:170:10").scale
+    Scale(centre=170.0, factor=0.1, filling=0.0, flagged=False)
+    >>> column_of("title:text:1-2").grams
+    (1, 2, False)
+    """
+    name, kind, *details = [part.strip() for part in f"{stated}:number".split(":")]
+    details = details[:-1] if len(details) else details
+    if not name or kind not in KINDS:
+        raise ParameterError(
+            f"{{features?}}: {stated!r} is not NAME, NAME:number, NAME:category or NAME:text."
+        )
+    if not details:
+        return Column(name, kind)
+    if kind == "number" and len(details) == 2:
+        return Column(name, kind, scale_in(stated, *details))
+    found = GRAMS.fullmatch(details[0])
+    if kind == "text" and len(details) == 1 and found:
+        least, most = int(found[2]), int(found[3] or found[2])
+        if 1 <= least <= most <= 10:
+            return Column(name, kind, grams=(least, most, bool(found[1])))
+    raise ParameterError(
+        f"{{features?}}: {stated!r} has more than its kind; that can be NAME:number:MEAN:SPREAD or "
+        "NAME:text:1-2."
+    )
+
+
+def scale_in(stated: str, mean: str, spread: str) -> Scale:
+    """The scale that a mean and a spread make."""
+    try:
+        centre, factor = float(mean), 1 / float(spread)
+    except (ValueError, ZeroDivisionError):
+        centre = factor = math.nan
+    if not (math.isfinite(centre) and 0 < factor < math.inf):
+        raise ParameterError(f"{{features?}}: the mean or spread in {stated!r} is not a number.")
+    return Scale(centre, factor)
+
+
+def recipe_for(columns: Sequence[Column], label: str, numbers: bool, bits: int | None) -> Any:
+    """How rows are made of columns.
+
+    Without statistics of rows, numbers are taken as they are, or as their stated mean and spread
+    say.
+    """
+    names = [column.name for column in columns]
+    twice = [name for name in names if names.count(name) > 1]
+    if twice or label in names:
+        raise ParameterError(f"{{features?}} names {twice[0] if twice else label!r} twice.")
+    if bits is not None and not 1 <= bits <= 31:
+        raise ParameterError("{bits} must be 1 to 31.", bits=bits)
+    text = [column.name for column in columns if column.kind == "text"]
+    dense = all(column.kind == "number" for column in columns)
+    scaled = [column for column in columns if column.kind == "number" and column.scale != Scale()]
+    scales: Any = {one.name: list(one.scale) for one in columns if one.kind == "number"}
+    grams: Any = {one.name: list(one.grams) for one in columns if one.grams is not None}
+    return asdict(
+        FeatureRecipe(
+            rows="table",
+            label=label,
+            label_kind="number" if numbers else "category",
+            columns=[(column.name, column.kind) for column in columns],
+            text=text,
+            bits=None if dense else bits or (TEXT_BITS if text else OTHER_BITS),
+            grams=grams,
+            trim=True,
+            scale="standard" if scaled else "none",
+            scales=scales if scaled else None,
+        )
+    )
+
+
+def new_model(
+    labels: Sequence[str],
+    features: Sequence[str],
+    label: str = "label",
+    bits: int | None = None,
+    rule: str | None = None,
+    **given: Any,
+) -> Model:
+    """A model that has seen nothing.
+
+    Parameters
+    ----------
+    labels
+        All labels, as words; they are numbers if all look like such.
+    features
+        The columns: NAME, NAME:KIND, NAME:number:MEAN:SPREAD or NAME:text:N-GRAMS.
+    label, bits
+        The name of the label's column, and how many columns words and texts are hashed to.
+    rule, **given
+        What an example does to the weights, and the parameters of the estimator; what suits one
+        pass over a file unless they are given.
+    """
+    numbers = all(is_number(word) for word in labels)
+    classes = known_classes(labels, np.dtype(np.float64 if numbers else np.str_))
+    recipe = recipe_for([column_of(one) for one in features], label, numbers, bits)
+    once = {"max_iter": 1, "order": "fixed", "intercept_step": 1.0}
+    rule, parameters = how_to_learn(rule, **(once | given))
+    parameters = with_margin(parameters)
+    check_parameters(parameters, RULE_TABLE[rule].parameters)
+    width = len(recipe["columns"]) if recipe["bits"] is None else 1 << recipe["bits"]
+    made = rule_for(RULES[rule], parameters, width, len(classes))
+    if made.many is None and len(classes) > 2:
+        raise ParameterError('{matrix} is for two classes; use {matrix="diagonal"}.', **parameters)
+    shape = width, np.dtype(np.float32)
+    learner = LinearLearner.begin(parameters, classes, shape, rule=made)
+    learner.features = {"recipe": recipe, "format": "arrow", "largest": []}
+    return learner.to_model({"stop_reason": "unfinished", "rows": 0, "plain": False}, [])
+
+
+def is_number(word: str) -> bool:
+    """Whether a label is a number."""
+    try:
+        return math.isfinite(float(word))
+    except ValueError:
+        return False

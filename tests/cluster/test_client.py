@@ -1,0 +1,161 @@
+"""Whatever happens to the workers: the result is the same, or there is a sentence."""
+
+import json
+import os
+import signal
+import threading
+import time
+
+import pytest
+from distributed import Client
+
+import rosenblatt
+from rosenblatt import Perceptron
+from rosenblatt.cluster import WorkersLostError, client as cluster, fit
+from rosenblatt.parameters import ParameterError
+
+from ..conftest import blobs
+from .conftest import cut, same, threads
+
+pytestmark = pytest.mark.cluster
+
+
+class Killer:
+    """Kills a worker with SIGKILL shortly after an epoch began."""
+
+    def __init__(self, client, epoch):
+        self.client, self.epoch = client, epoch
+        self.died = False
+
+    def __call__(self, done):
+        if done.epoch.epoch == self.epoch:
+            first, *_ = self.client.run(os.getpid).values()
+            threading.Timer(0.01, self.kill, [first]).start()
+
+    def kill(self, pid):
+        os.kill(pid, signal.SIGKILL)
+        self.died = True
+
+
+@pytest.mark.parametrize("mode", ["mixing", "sequential"])
+def test_a_killed_worker_changes_nothing(client, mode):
+    X, y = blobs(40_000, 20)
+    order = "fixed" if mode == "sequential" else "each"
+    settings = {"solution": "average", "order": order, "max_iter": 6, "random_state": 2}
+    parts = cut(X, y, [5000] * 8)
+    undisturbed = fit(Perceptron(**settings), *parts, mode=mode, client=client)
+    killer = Killer(client, epoch=2)
+    model = fit(Perceptron(**settings), *parts, mode=mode, client=client, report=killer)
+    assert killer.died
+    assert same(model, undisturbed)
+    assert model.mixing_.weighted_mistakes == undisturbed.mixing_.weighted_mistakes
+    client.wait_for_workers(2, timeout=30)
+
+
+def test_without_workers_there_is_a_sentence_and_the_last_model(tmp_path):
+    X, y = blobs(100, 4)
+    path = tmp_path / "model.safetensors"
+    settings = {"max_iter": 8, "random_state": 0, "solution": "average"}
+    parts = cut(X, y, [50, 50])
+    with threads(2) as client:
+
+        def close_all(done):
+            if done.epoch.epoch == 3:
+                client.cluster.scale(0)
+                while client.nthreads():
+                    time.sleep(0.01)
+
+        with pytest.raises(WorkersLostError, match=r"model after epoch 3 is in .*model\.safe"):
+            fit(
+                Perceptron(**settings),
+                *parts,
+                client=client,
+                checkpoint=path,
+                patience=0.5,
+                report=close_all,
+            )
+    assert len(rosenblatt.load(path).history_) == 3
+    with threads(1) as client:
+        whole = fit(Perceptron(**settings), *parts, client=client)
+        model = Perceptron(**settings)
+        resumed = fit(model, *parts, client=client, checkpoint=path, resume=True)
+        assert same(resumed, whole)
+
+
+def test_results_whose_workers_are_gone_are_not_waited_for_for_ever():
+    with threads(1) as client:
+        found = cluster.Cluster(client, patience=0.2)
+        task = found.submit("add", sum, [1, 2])
+        assert found.results([task]) == [3]
+
+        def lose_workers(futures):
+            client.cluster.scale(0)
+            while client.nthreads():
+                time.sleep(0.01)
+
+        found.wait = lose_workers  # after the task is done, before its result is fetched
+        with pytest.raises(WorkersLostError, match="no worker came back"):
+            found.results([task])
+
+
+def test_there_must_be_a_client(monkeypatch):
+    def none():
+        raise ValueError
+
+    monkeypatch.setattr(cluster, "get_client", none)
+    with pytest.raises(ValueError, match="There is no Dask client"):
+        cluster.Cluster()
+
+
+def test_a_client_need_not_be_the_default():
+    X, y = blobs(40, 3)
+    one = Client(
+        n_workers=1,
+        threads_per_worker=1,
+        processes=False,
+        dashboard_address=":0",
+        set_as_default=False,
+    )
+    try:
+        model = fit(Perceptron(random_state=0), *cut(X, y, [20, 20]), client=one)
+    finally:
+        one.close()
+    assert model.n_iter_ > 0
+
+
+def test_tasks_have_names_to_read(client):
+    names = set()
+    X, y = blobs(60, 4)
+
+    def note(done):
+        names.update(
+            client.run_on_scheduler(lambda dask_scheduler: [*dask_scheduler.task_prefixes])
+        )
+
+    fit(Perceptron(max_iter=2), *cut(X, y, [30, 30]), client=client, report=note)
+    assert {"perceptron-prepare", "perceptron-learn", "perceptron-mix"} <= names
+
+
+def test_workers_that_never_come_are_told_before_the_first_epoch():
+    with threads(1) as client:
+        client.cluster.scale(0)
+        while client.nthreads():
+            time.sleep(0.01)
+        with pytest.raises(WorkersLostError, match="lost before the first epoch: no worker came"):
+            fit(Perceptron(), *cut(*blobs(20, 3), [10, 10]), client=client, patience=0.2)
+
+
+@pytest.mark.parametrize("where", ["nowhere", "local:many", "local:0"])
+def test_an_address_that_is_none_gets_a_sentence(where):
+    with pytest.raises(ParameterError, match=f'cluster="{where}" is no') as refusal:
+        cluster.connected(where)
+    assert refusal.value.render(lambda name, value: f"--{name} {value}").startswith(
+        f"--cluster {where} is no"
+    )
+
+
+def test_a_scheduler_is_found_by_its_file(client, tmp_path):
+    path = tmp_path / "scheduler.json"
+    path.write_text(json.dumps({"address": client.scheduler.address}))
+    with cluster.connected(str(path)) as found:
+        assert found.scheduler.address == client.scheduler.address

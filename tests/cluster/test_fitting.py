@@ -1,0 +1,188 @@
+"""Training: one partition is one machine, and what cannot be done is refused."""
+
+import subprocess
+import sys
+from dataclasses import replace
+
+import dask.array as da
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+
+from rosenblatt import KernelPerceptron, Perceptron
+from rosenblatt.cluster import fit
+from rosenblatt.cluster.fitting import check_supported
+from rosenblatt.learners.linear import LinearLearner
+from rosenblatt.parameters import LINEAR, ParameterError
+from rosenblatt.storage.file import load_model
+from rosenblatt.training.rules import PERCEPTRON, Further
+
+from ..conftest import FORMS, blobs, form_parameters
+from .conftest import cut, same
+
+pytestmark = pytest.mark.cluster
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("solution", ["last", "average"])
+def test_one_partition_is_local(client, form, solution):
+    X, y = blobs(120, 6, 2 if form == "two" else 3)
+    settings = {"solution": solution, "max_iter": 6, "random_state": 7, **form_parameters(form)}
+    local = Perceptron(**settings).fit(X, y)
+    assert same(fit(Perceptron(**settings), *cut(X, y, [len(X)]), client=client), local)
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"order": "once", "margin": 0.5, "eta0": 0.1},
+        {"order": "fixed", "intercept_step": "radius"},
+        {"measure": True, "ties": "positive"},
+        {"early_stopping": True, "n_iter_no_change": 2, "solution": "average"},
+        {"class_weight": "balanced"},
+        {"class_weight": {0: 2.0, 1: 0.5}, "fit_intercept": False},
+    ],
+    ids=str,
+)
+def test_one_partition_is_local_with_every_parameter(client, settings):
+    X, y = blobs(90, 4)
+    y[:20] = 1
+    settings = {"max_iter": 5, "random_state": 3, **settings}
+    local = Perceptron(**settings).fit(X, y)
+    empty = [0, len(X), 0]  # partitions without rows do not count
+    assert same(fit(Perceptron(**settings), *cut(X, y, empty), client=client), local)
+
+
+def test_one_partition_is_local_in_float32_and_csr(client):
+    X, y = blobs(80, 5, 3)
+    X = csr_matrix(np.where(X > 0, X, 0).astype(np.float32))
+    weights = np.linspace(0, 2, 80)
+    model = Perceptron(max_iter=4, random_state=0, solution="average")
+    local = Perceptron(**model.get_params()).fit(X, y, weights)
+    dX, dy = cut(X, y, [80])
+    given = da.from_array(weights, chunks=80)
+    assert same(fit(model, dX, dy, sample_weight=given, client=client), local)
+    assert model.coef_.dtype == np.float32
+
+
+@pytest.mark.parametrize("solution", ["last", "average"])
+@pytest.mark.parametrize("form", FORMS)
+def test_sequential_is_local(client, solution, form):
+    X, y = blobs(90, 5, 2 if form == "two" else 3)
+    settings = {"solution": solution, "order": "fixed", "max_iter": 3, **form_parameters(form)}
+    local = Perceptron(**settings).fit(X, y)
+    parts = cut(X, y, [20, 1, 40, 29])
+    assert same(fit(Perceptron(**settings), *parts, mode="sequential", client=client), local)
+    if solution == "average":
+        settings["average_decay"] = 0.9
+        forgets = Perceptron(**settings).fit(X, y)
+        model = fit(Perceptron(**settings), *parts, mode="sequential", client=client)
+        assert same(model, forgets)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "options", "sentence"),
+    [
+        ({"solution": "vote"}, {}, "needs all rows in one place"),
+        ({"solution": "pocket"}, {}, "needs all rows in one place"),
+        ({"order": "worst"}, {}, "chooses among all rows"),
+        ({}, {"mode": "sequential"}, 'use order="fixed"'),
+        ({"warm_start": True}, {}, "use checkpoint and resume"),
+        ({"solution": "average", "average_decay": 0.1}, {}, 'use mode="sequential"'),
+        ({}, {"mode": "both"}, "mode must be one of 'mixing', 'sequential'"),
+        ({}, {"mix": "both"}, "mix must be one of 'uniform', 'mistakes'"),
+        ({"margin": -1}, {}, "margin must be"),
+        ({}, {"classes": [0, 5]}, "label 1 is not among the classes"),
+    ],
+)
+def test_what_cannot_be_mixed_is_refused(client, parameters, options, sentence):
+    X, y = blobs(20, 3)
+    with pytest.raises(ValueError, match=sentence):
+        fit(Perceptron(**parameters), *cut(X, y, [10, 10]), client=client, **options)
+
+
+def test_without_dask_there_is_a_sentence():
+    script = "import sys; sys.modules['dask'] = None; import rosenblatt.cluster"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert "ImportError: rosenblatt.cluster needs Dask" in result.stderr
+    assert "pip install 'rosenblatt[dask]'" in result.stderr
+
+
+@pytest.mark.parametrize("lengths", [[6], [3, 3]])
+def test_a_row_without_weight_teaches_nothing(client, lengths):
+    X, y = np.array([[1.0], [2], [3], [-1], [-2], [-3]]), np.array([1, 1, 1, 0, 0, 0])
+    dX, dy = cut(X, y, lengths)
+
+    def weighted(weights, **parameters):
+        given = da.from_array(np.array(weights), chunks=(tuple(lengths),))
+        return fit(Perceptron(**parameters), dX, dy, sample_weight=given, client=client)
+
+    with pytest.raises(ValueError, match="All sample weights are zero, so there is no row"):
+        weighted([0.0] * 6)
+    with pytest.raises(ValueError, match="Only one class has rows of a weight above 0"):
+        weighted([1.0] * 3 + [0.0] * 3)
+    with pytest.raises(ValueError, match="Only one class has rows of a weight above 0"):
+        fit(Perceptron(class_weight={0: 0.0, 1: 1.0}), dX, dy, client=client)
+    with pytest.raises(ValueError, match=r"sample_weight is -1\.0 in row 1"):
+        weighted([1.0, -1.0, 1.0, 1.0, 1.0, 1.0])
+    assert weighted([1.0, 0.0] * 3).mixing_.rounds[0].epoch.rows == 3
+
+
+def test_a_stream_without_weights_is_refused(client, tmp_path):
+    path = tmp_path / "rows.vw"
+    path.write_text("1 0 | a\n-1 0 | b\n" * 5)
+    with pytest.raises(ValueError, match="no rows to learn from: all have the weight 0"):
+        fit(Perceptron(order="fixed", max_iter=1), path, client=client)
+
+
+@pytest.mark.parametrize("ties", ["positive", "negative"])
+def test_a_saved_model_decides_ties_as_the_estimator_does(client, tmp_path, ties):
+    X, y = np.array([[1.0, 0], [-1, 0], [2, 0], [-2, 0]]), np.array([1, 0, 1, 0])
+    settings = {"ties": ties, "fit_intercept": False, "order": "fixed", "verbose": 0}
+    on_boundary = np.array([[0.0, 5.0]])
+    for way in ("estimator", "checkpoint"):
+        path = tmp_path / way
+        model = fit(Perceptron(**settings), *cut(X, y, [2, 2]), client=client, checkpoint=path)
+        if way == "estimator":
+            model.save(path)
+        kept = load_model(path)
+        assert kept.parameters["ties"] == ties
+        activations = on_boundary @ model.coef_.T
+        assert LinearLearner.from_model(kept).choose(activations.ravel()).tolist() == [
+            int(ties == "positive")
+        ]
+        assert model.predict(on_boundary).tolist() == [int(ties == "positive")]
+
+
+def test_the_model_file_has_the_parameters_that_were_given(client, tmp_path):
+    X, y = blobs(20, 3)
+    given = {"verbose": 1, "max_iter": 2, "class_weight": "balanced", "random_state": 3}
+    path = tmp_path / "model"
+    fit(Perceptron(**given), *cut(X, y, [10, 10]), client=client, checkpoint=path)
+    assert load_model(path).parameters == Perceptron(**given).get_params()
+
+
+def test_only_plain_runs_are_for_the_theory(client):
+    X, y = np.array([[1.0], [-1.0]]), np.array([1, 0])
+    weights = da.from_array(np.array([1.0, 2.0]), chunks=2)
+    dX, dy = cut(X, y, [2])
+    assert fit(Perceptron(), dX, dy, client=client).last_weights()[0].tolist() == [2.0]
+    weighted = fit(Perceptron(), dX, dy, sample_weight=weights, client=client)
+    assert weighted.mixing_.bound is None
+    with pytest.raises(ValueError, match="without margin, weights"):
+        weighted.last_weights()
+
+
+def test_only_perceptrons_are_mixed(client):
+    with pytest.raises(TypeError, match="KernelPerceptron cannot be trained on a cluster"):
+        fit(KernelPerceptron(), *cut(*blobs(20, 3), [20]), client=client)
+
+
+def test_a_rule_that_keeps_more_than_weights_goes_from_partition_to_partition():
+    keeps_more = replace(
+        PERCEPTRON, name="wary", further=(Further("variance", "weights", None, 1),)
+    )
+    values = Perceptron(order="fixed").get_params() | {"mix": "uniform"}
+    check_supported(values | {"mode": "sequential"}, LINEAR, keeps_more)
+    with pytest.raises(ParameterError, match=r'cannot be mixed by wary.*use mode="sequential"'):
+        check_supported(values | {"mode": "mixing"}, LINEAR, keeps_more)

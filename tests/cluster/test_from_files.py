@@ -1,0 +1,131 @@
+"""The command: train --cluster."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import rosenblatt
+from rosenblatt import AROW, Perceptron
+from rosenblatt.cli.app import app, in_shell
+from rosenblatt.cluster import fit
+from rosenblatt.cluster.from_files import train
+from rosenblatt.jobs.files import FileOptions, FileTraining
+from rosenblatt.learners.linear import usual_bias_step
+from rosenblatt.parameters import LINEAR, ParameterError, parameters_for_files
+from rosenblatt.reading.reader import read
+from rosenblatt.storage.file import load_model
+
+from ..conftest import blobs
+from .conftest import rows_file
+
+pytestmark = pytest.mark.cluster
+
+
+@pytest.mark.parametrize("way", ["address", "file", "local:1"])
+def test_the_command_trains_on_a_cluster(client, tmp_path, way):
+    X, y = blobs(120, 4)
+    for number, part in enumerate(np.split(np.arange(120), 3)):
+        rows_file(tmp_path / f"part-{number}.csv", X[part], y[part])
+    (tmp_path / "scheduler.json").write_text(json.dumps({"address": client.scheduler.address}))
+    where = {"address": client.scheduler.address, "file": str(tmp_path / "scheduler.json")}
+    model = tmp_path / "model"
+    command = ["train", f"{tmp_path}/part-*.csv", "--cluster", where.get(way, way), "--epochs", "2"]
+    command += ["--test", f"{tmp_path}/part-0.csv", "-o", str(model), "--checkpoint", "0"]
+    command += ["--bias-step", "1"]
+    result = CliRunner().invoke(app, command, catch_exceptions=False)
+    assert "120 rows, 4 features, 2 classes" in result.output
+    assert "per shard" in result.output
+    settings = {"solution": "average", "max_iter": 2, "random_state": 0}
+    settings["intercept_step"] = rosenblatt.load(model)[-1].intercept_step
+    expected = fit(Perceptron(**settings), f"{tmp_path}/part-*.csv", client=client)
+    assert np.array_equal(rosenblatt.load(model)[-1].coef_, expected.coef_)
+    told = CliRunner().invoke(app, ["predict", str(model), f"{tmp_path}/part-0.csv"])
+    assert len(told.output.splitlines()) == 40
+
+
+def test_the_command_speaks_json_and_refuses(client, tmp_path):
+    X, y = blobs(60, 4)
+    path = rows_file(tmp_path / "rows.svm", X, y)
+    command = ["train", str(path), "--epochs", "2", "--cluster", client.scheduler.address]
+    output = CliRunner().invoke(app, [*command, "--json"], catch_exceptions=False).output
+    first, *_, last = map(json.loads, output.splitlines())
+    assert first["event"] == "epoch"
+    assert first["mistakes_per_shard"] == [first["mistakes"]]
+    assert first["bytes_moved"] > 0
+    assert last["event"] == "done"
+    for option in (["--window", "5"], ["--holdout", "0.2"], ["--cache"], ["--plot", "a.png"]):
+        with pytest.raises(ValueError, match="does not go with") as refusal:
+            CliRunner().invoke(app, [*command, *option], catch_exceptions=False)
+        said = getattr(refusal.value, "told", lambda spell: str(refusal.value))(in_shell)
+        assert said.startswith(f"{option[0]} does not go with --cluster")
+
+
+def test_the_model_does_not_know_of_the_screen(client, tmp_path):
+    X, y = blobs(60, 4)
+    path = rows_file(tmp_path / "rows.svm", X, y)
+    given = parameters_for_files(max_iter=2)
+    where = client.scheduler.address
+    asked = FileTraining(given)
+    model = train(str(path), {}, asked, where, kept=(tmp_path / "model", False))
+    step = usual_bias_step(read(path).mean_square())
+    expected = given | {"order": "each", "intercept_step": step, "margin": 0.0}
+    assert model.parameters == load_model(tmp_path / "model").parameters == expected
+    assert set(expected) == set(LINEAR)
+    asked = FileTraining(given | {"max_iter": 1})
+    once = train(str(path), {}, asked, where, lambda _: None)
+    assert once.parameters["order"] == "fixed"
+
+
+@pytest.mark.parametrize("options", [{"window": 5}, {"holdout": 0.2}])
+def test_what_a_cluster_does_not_know_is_refused_before_it_is_started(options):
+    (name,) = options
+    asked = FileTraining(parameters_for_files(), FileOptions(**options))
+    with pytest.raises(ParameterError, match=f"{name} does not go with cluster"):
+        train("rows.svm", {}, asked, "nowhere")
+
+
+def test_a_complete_run_has_nothing_to_resume(client, tmp_path):
+    path = rows_file(tmp_path / "rows.svm", *blobs(60, 4))
+    given, kept = parameters_for_files(max_iter=2), (tmp_path / "model", True)
+    settings = FileTraining(given), client.scheduler.address
+    first = train(str(path), {}, *settings, lambda _: None, kept)
+    rounds = []
+    again = train(str(path), {}, *settings, rounds.append, kept)
+    assert not rounds
+    assert np.array_equal(again.states[0].weights, first.states[0].weights)
+
+
+def test_what_workers_read_otherwise_is_told(client, tmp_path):
+    X, y = blobs(120, 4)
+    for number, part in enumerate(np.split(np.arange(120), 3)):
+        rows_file(tmp_path / f"part-{number}.csv", X[part], y[part])
+    with (tmp_path / "part-2.csv").open("a") as file:
+        file.write("oops,1,1,1,one\n,1,1,1,one\n")
+    where = ["--cluster", client.scheduler.address, "--skip-bad", "3", "-q"]
+    for how in (["--epochs", "2"], ["--epochs", "1"]):
+        command = ["train", f"{tmp_path}/part-*.csv", *where, *how]
+        result = CliRunner().invoke(app, command, catch_exceptions=False)
+        assert "Note: 1 broken row left out." in result.stderr
+        assert "Note: Missing numbers count as the mean of their column." in result.stderr
+    with pytest.warns(UserWarning) as warned:  # noqa: PT030
+        fit(Perceptron(max_iter=2), f"{tmp_path}/part-*.csv", client=client, skip_bad=3)
+    assert "1 broken row left out." in [str(one.message) for one in warned]
+
+
+def test_rules_with_variances_train_on_a_cluster(client, tmp_path):
+    X, y = blobs(120, 4)
+    for number, part in enumerate(np.split(np.arange(120), 3)):
+        rows_file(tmp_path / f"part-{number}.csv", X[part], y[part])
+    where = ["--cluster", client.scheduler.address, "-q", "-o", str(tmp_path / "model")]
+    command = ["train", f"{tmp_path}/part-*.csv", *where, "--epochs", "2", "--rule", "arow"]
+    CliRunner().invoke(app, [*command, "--r", "2", "--bias-step", "1"], catch_exceptions=False)
+    model = rosenblatt.load(tmp_path / "model")[-1]
+    assert (type(model).__name__, model.r) == ("AROW", 2)
+    settings = {"solution": "average", "max_iter": 2, "random_state": 0, "r": 2}
+    settings["intercept_step"] = model.intercept_step
+    expected = fit(AROW(**settings), f"{tmp_path}/part-*.csv", client=client)
+    assert np.array_equal(model.coef_, expected.coef_)
+    with pytest.raises(ParameterError, match="cannot be mixed by romma"):
+        CliRunner().invoke(app, [*command[:-1], "romma"], catch_exceptions=False)

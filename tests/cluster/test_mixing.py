@@ -1,0 +1,148 @@
+"""Mixing: what partitions learnt adds up to what the naive twin does."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from rosenblatt import ALMA, AROW, SCW, PassiveAggressive, Perceptron, SecondOrderPerceptron, radius
+from rosenblatt.cluster import fit
+from rosenblatt.cluster.job import without_weights
+from rosenblatt.cluster.mixing import SparseWeights, add_up, mix_into, parts_of
+from rosenblatt.cluster.partitions import batch_of
+from rosenblatt.cluster.statistics import classes_of, coder_for, learner_for, prepare, survey
+from rosenblatt.cluster.worker_tasks import learn
+
+from .. import reference
+from ..conftest import FORMS, blobs, csr, examples, form_parameters
+from .conftest import cut
+
+
+@settings(max_examples=40)
+@given(examples(), st.data(), st.sampled_from(["uniform", "mistakes"]))
+def test_sums_of_parts_mix_as_the_twin_does(rows, data, mix):
+    """The algebra of one epoch after another, without a cluster."""
+    X, y = rows
+    first = data.draw(st.integers(0, len(X)))
+    lengths = [length for length in (first, len(X) - first) if length]
+    settings = {"solution": "average", "order": "fixed", "max_iter": 3, "random_state": 0}
+    twin = reference.MixedPerceptron(mix=mix, **settings).fit(X, y, lengths)
+    weights, bias = mixed_here(X, y, lengths, mix, settings).coefficients()
+    np.testing.assert_allclose(weights, twin.coef_[0], atol=1e-12)
+    np.testing.assert_allclose(bias, twin.intercept_, atol=1e-12)
+
+
+RULES = {
+    AROW: lambda: reference.AROWRule(),
+    SCW: lambda: reference.SCWRule(),
+}
+
+
+@pytest.mark.parametrize("solution", ["last", "average"])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("kind", [AROW, SCW])
+@settings(max_examples=10)
+@given(examples("two"), st.data())
+def test_confident_parts_mix_as_the_twin_does(kind, sparse, dtype, solution, rows, data):
+    X, y = rows
+    first = data.draw(st.integers(0, len(X)))
+    lengths = [length for length in (first, len(X) - first) if length]
+    settings = {"solution": solution, "order": "fixed", "max_iter": 3, "random_state": 0}
+    twin = reference.MixedFamily(RULES[kind], **settings).fit(X, y, lengths)
+    given = csr(X.astype(dtype)) if sparse else X.astype(dtype)
+    state = mixed_here(given, y, lengths, "confidence", settings, kind)
+    weights, bias = state.coefficients()
+    close = 1e-9 if dtype == np.float64 else 1e-3
+    np.testing.assert_allclose(weights, twin.coef_[0], rtol=close, atol=close)
+    np.testing.assert_allclose(bias, twin.intercept_, rtol=close, atol=close)
+
+
+def mixed_here(X, y, lengths, mix, settings, kind=Perceptron):
+    """The state that the tasks of a cluster find, called one after the other."""
+    cuts = np.cumsum(lengths)[:-1]
+    ends = [0, *cuts, len(y)]
+    blocks = [(X[i:j], y[i:j]) for i, j in itertools.pairwise(ends)]
+    batches = [batch_of(*block, None, number, False) for number, block in enumerate(blocks)]
+    found, parameters = list(map(survey, batches)), kind(**settings).get_params()
+    classes = classes_of(found, None, from_files=False)
+    learner = learner_for(found, classes, parameters, kind._rule, may_widen=False)
+    empty, coder = without_weights(learner), coder_for(found, classes, parameters)
+    parts = [prepare(batch, i, coder, empty, X.shape[1]) for i, batch in enumerate(batches)]
+    (state,) = learner.states
+    for epoch in range(1, settings["max_iter"] + 1):
+        weights = {0: SparseWeights.of(*parts_of(state))}
+        settings_of_all = weights, empty, epoch, mix, len(parts)
+        reports = [learn(part, i, *settings_of_all) for i, part in enumerate(parts)]
+        sums = add_up(*reports)[0]
+        mix_into(state, sums)
+        if not any(result.mistakes for result in sums.epochs):
+            break
+    return state
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("mix", ["uniform", "mistakes"])
+@pytest.mark.parametrize("solution", ["last", "average"])
+def test_mixing_is_its_twin(client, form, mix, solution):
+    X, y = blobs(90, 4, 2 if form == "two" else 3)
+    lengths = [40, 13, 37]
+    settings = {"solution": solution, "max_iter": 4, "random_state": 5, **form_parameters(form)}
+    twin = reference.MixedPerceptron(mix=mix, **settings).fit(X, y, lengths)
+    model = fit(Perceptron(**settings), *cut(X, y, lengths), mix=mix, client=client)
+    np.testing.assert_allclose(model.coef_, twin.coef_, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(model.intercept_, twin.intercept_, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.cluster
+def test_the_bound_holds_when_all_is_separated(client):
+    random = np.random.default_rng(0)
+    X, plane = random.normal(size=(400, 5)), random.normal(size=5)
+    X = X[np.abs(X @ plane) > 0.5]
+    y = np.where(X @ plane > 0, "up", "down")
+    for mix in ("uniform", "mistakes"):
+        lengths = [50, 70, len(X) - 120]
+        model = fit(Perceptron(random_state=0), *cut(X, y, lengths), mix=mix, client=client)
+        made = model.mixing_
+        assert model.stop_reason_ == "separated"
+        assert model.score(X, y) == 1
+        assert 0 < made.weighted_mistakes <= made.bound
+        assert made.rows == tuple(lengths)
+        assert made.rounds[-1].mistakes == (0, 0, 0)
+        signs = np.where(y == "up", 1, -1)
+        weights, bias = model.coef_[0], model.intercept_
+        widest = min(signs * (X @ weights + bias)) / np.hypot(np.linalg.norm(weights), bias[0])
+        assert made.margin == pytest.approx(widest)
+        assert made.radius == pytest.approx(np.sqrt(radius(X) ** 2 + 1))
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize("form", ["two", "argmax"])
+@pytest.mark.parametrize("kind", [AROW, SCW])
+def test_mixing_by_confidence_is_its_twin(client, kind, form):
+    X, y = blobs(60, 4, 2 if form == "two" else 3)
+    lengths = [20, 13, 27]
+    settings = {"solution": "average", "max_iter": 3, "random_state": 5, **form_parameters(form)}
+    twin = reference.MixedFamily(RULES[kind], **settings).fit(X, y, lengths)
+    model = fit(kind(**settings), *cut(X, y, lengths), client=client)
+    assert model.mixing_.mix == "confidence"
+    np.testing.assert_allclose(model.coef_, twin.coef_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(model.intercept_, twin.intercept_, rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.cluster
+@pytest.mark.parametrize(
+    ("model", "mix", "sentence"),
+    [
+        (ALMA(), None, "cannot be mixed by alma"),
+        (AROW(), "uniform", 'mix="uniform" does not go with arow; use mix="confidence"'),
+        (PassiveAggressive(), "confidence", 'does not go with pa; use mix="uniform"'),
+        (SecondOrderPerceptron(matrix="full"), None, "cannot be mixed by second-order-full"),
+    ],
+)
+def test_what_cannot_be_mixed_is_refused(client, model, mix, sentence):
+    X, y = blobs(40, 3)
+    with pytest.raises(ValueError, match=sentence):
+        fit(model, *cut(X, y, [20, 20]), mix=mix, client=client)

@@ -1,0 +1,197 @@
+"""What comes in: arrays, frames and files of all kinds, and what is wrong with them."""
+
+import dask.array as da
+import dask.bag as db
+import dask.dataframe as dd
+import numpy as np
+import pandas
+import pytest
+from dask.delayed import delayed
+from scipy.sparse import csr_matrix
+
+from rosenblatt import Perceptron
+from rosenblatt.cluster import fit, predict, score
+from rosenblatt.jobs.files import FileTraining, matrix_and_labels, train, train_as_stream
+from rosenblatt.parameters import parameters_for_files
+from rosenblatt.reading.reader import read
+
+from .. import reference
+from ..conftest import blobs
+from .conftest import cut, rows_file, same
+
+pytestmark = pytest.mark.cluster
+
+
+def test_partitions_of_all_kinds_work_together(client):
+    X, y = blobs(90, 4)
+    y = np.sort(y)  # so that some partitions have one class only
+    X = np.round(X * 4)
+    parts = [
+        X[:20].astype(np.float32),
+        csr_matrix(X[20:50]),
+        X[50:50].astype(int),
+        X[50:70].astype(int),
+        np.asfortranarray(X[70:]),
+    ]
+    blocks = [
+        da.from_delayed(delayed(part), part.shape, part.dtype, meta=np.empty((0, 0)))
+        for part in parts
+    ]
+    settings = {"solution": "average", "max_iter": 4, "random_state": 0}
+    mixed = fit(Perceptron(**settings), da.concatenate(blocks), y, client=client)
+    plain = fit(Perceptron(**settings), *cut(X, y, [20, 30, 0, 20, 20]), client=client)
+    assert same(mixed, plain)
+    assert mixed.coef_.dtype == np.float64
+
+
+def block(rows, width, dtype=float):
+    return da.from_delayed(delayed(np.ones((rows, width), dtype)), (rows, 3), float)
+
+
+@pytest.mark.parametrize(
+    ("X", "y", "sentence"),
+    [
+        (da.concatenate([block(3, 3), block(3, 4)]), [0, 1, 0, 1, 0, 1], "Partition 0 has 3 col"),
+        (da.ones((6, 2), chunks=2), [0, 1, 0, 1], "6 rows and y 4"),
+        (da.ones((6, 2), chunks=3), [1] * 6, "only one class, 1"),
+        (da.ones((6, 2), chunks=3), [0, 1, 0, 1, 0, np.nan], "Partition 1: y contains NaN"),
+        (da.ones((0, 2), chunks=3), [], "no rows to learn from"),
+        (da.ones((6, 2), chunks=3), None, "y is missing"),
+        (da.from_array(np.array([[1, 2], [3, np.inf]]), chunks=1), [0, 1], "infinity"),
+        (da.full((4, 1), 1e308, chunks=2), [0, 1, 0, 1], "grew beyond what float64"),
+        (da.full((4, 1), "a", chunks=2), [0, 1, 0, 1], "Partition [01]: could not convert"),
+    ],
+)
+def test_bad_input_gets_a_sentence(client, X, y, sentence):
+    model = Perceptron(max_iter=3, random_state=0)
+    with pytest.raises(ValueError, match=sentence):
+        fit(model, X, y if y is None else np.array(y), client=client)
+    assert not hasattr(model, "classes_")
+
+
+def test_options_for_files_and_collections_do_not_mix(client):
+    X, y = blobs(20, 3)
+    with pytest.raises(TypeError, match=r"\['text'\] are options for files"):
+        fit(Perceptron(), *cut(X, y, [20]), client=client, text=["a"])
+    with pytest.raises(ValueError, match="Files hold their labels"):
+        fit(Perceptron(), "rows.svm", y, client=client)
+    frame = dd.from_pandas(pandas.DataFrame(X), npartitions=2)
+    labels = dd.from_pandas(pandas.Series(y), npartitions=1)
+    with pytest.raises(ValueError, match="X has 2 partitions and y 1"):
+        fit(Perceptron(), frame, labels, client=client)
+
+
+def test_columns_in_several_blocks_and_unknown_lengths(client):
+    X, y = blobs(60, 4)
+    dX, dy = cut(X, y, [30, 30])
+    settings = {"max_iter": 3, "random_state": 0}
+    expected = fit(Perceptron(**settings), dX, dy, client=client)
+    assert same(fit(Perceptron(**settings), dX.rechunk((30, 2)), dy, client=client), expected)
+    keep = dy >= 0
+    unknown = dX[keep], dy[keep]
+    assert np.isnan(unknown[0].chunks[0]).all()
+    assert same(fit(Perceptron(**settings), *unknown, client=client), expected)
+
+
+def test_data_frames_keep_their_names(client):
+    X, y = blobs(60, 3)
+    table = pandas.DataFrame(X, columns=["a", "b", "c"])
+    table["kind"] = np.where(y, "one", "other")
+    frame = dd.from_pandas(table, npartitions=3)
+    settings = {"max_iter": 3, "random_state": 0}
+    model = fit(Perceptron(**settings), frame, "kind", client=client)
+    arrays = cut(X, table["kind"].to_numpy(str), [20, 20, 20])
+    assert same(model, fit(Perceptron(**settings), *arrays, client=client))
+    assert model.feature_names_in_.tolist() == ["a", "b", "c"]
+    predicted = predict(model, frame[["a", "b", "c"]])
+    assert predicted.compute().index.tolist() == table.index.tolist()
+    assert score(model, frame, "kind") == model.score(table[["a", "b", "c"]], table["kind"])
+
+
+def test_files_are_partitions_however_they_are_named(client, folder):
+    paths = sorted(map(str, folder.iterdir()))
+    settings = {"solution": "average", "max_iter": 3, "random_state": 0}
+    model = fit(Perceptron(**settings), paths, client=client)
+    assert model.mixing_.rows == (30, 50, 40)
+    ways = [f"{folder}/part-*", folder, db.from_sequence(paths, npartitions=3)]
+    assert all(same(fit(Perceptron(**settings), way, client=client), model) for way in ways)
+    grouped = fit(Perceptron(**settings), db.from_sequence(paths, npartitions=1), client=client)
+    assert grouped.mixing_.rows == (120,)
+    assert score(model, paths) == pytest.approx(np.mean([*predicted_right(model, paths)]))
+    assert len(predict(model, paths).compute()) == 120
+
+
+def predicted_right(model, paths):
+    """Whether each row of files comes out right."""
+    for path in paths:
+        X, y = matrix_and_labels(read(path, features=model._learner.features["recipe"]))
+        yield from model.predict(X) == y
+
+
+def test_one_file_is_what_the_local_command_learns(client, folder):
+    path = sorted(folder.iterdir())[0]
+    given = {"solution": "average", "order": "each", "max_iter": 3, "random_state": 5}
+    given["intercept_step"] = 1.0
+    local = train(read(path), FileTraining(parameters_for_files(**given)))
+    model = Perceptron(solution="average", max_iter=3, random_state=5)
+    fit(model, path, client=client)
+    weights, bias = local.states[0].coefficients()
+    assert np.array_equal(model.coef_[0], weights)
+    assert np.array_equal(model.intercept_, bias)
+
+
+@pytest.mark.parametrize("epochs", [1, 2])
+def test_sequential_files_are_a_local_stream(client, tmp_path, epochs):
+    X, y = blobs(120, 4)
+    whole = rows_file(tmp_path / "whole.svm", X, y)
+    paths = [
+        rows_file(tmp_path / f"part-{number}.svm", X[part], y[part])
+        for number, part in enumerate(np.split(np.arange(120), [30, 31, 80]))
+    ]
+    given = {"solution": "average", "order": "fixed", "max_iter": epochs}
+    given |= {"intercept_step": 1.0, "margin": 0.0}
+    local = train_as_stream(read(whole), FileTraining(parameters_for_files(**given)))
+    model = Perceptron(solution="average", order="fixed", max_iter=epochs)
+    fit(model, paths, mode="sequential", client=client)
+    assert np.array_equal(model.coef_[0], local.states[0].coefficients()[0])
+    assert model.mixing_.rows == (30, 1, 49, 40)
+
+
+def test_streams_grow_wider_and_know_late_labels(client, tmp_path):
+    """Files read in one pass: new columns and new labels may come at any time."""
+    rows = {
+        "a.svm": "1 1:1\n0 2:1\n" * 50,
+        "b.svm": "0 1:-1 9:1\n1 2:-1\n" * 50,
+        "late.svm": "1 1:1\n" * 30_000 + "2 20:1\n",
+    }
+    for name, text in rows.items():
+        (tmp_path / name).write_text(text)
+    settings = {"order": "fixed", "max_iter": 1}
+    for names, width in [(["a.svm", "b.svm"], 9), (list(rows), 20)]:
+        paths = [tmp_path / name for name in names]
+        model = fit(Perceptron(**settings), paths, client=client, batch_bytes=1000)
+        assert model.n_features_in_ == width
+        parts = [matrix_and_labels(read(path)) for path in paths]
+        twin = reference.MixedPerceptron(**settings)
+        X = np.vstack([np.pad(X.toarray(), ((0, 0), (0, width - X.shape[1]))) for X, _ in parts])
+        twin.fit(X, np.concatenate([y for _, y in parts]), [len(y) for _, y in parts])
+        np.testing.assert_allclose(model.coef_, twin.coef_, atol=1e-6)
+    with pytest.raises(ValueError, match="label 2"):
+        fit(Perceptron(**settings), paths, client=client, batch_bytes=1000, classes=[0, 1])
+
+
+def test_files_of_different_widths_can_hold_rows_out(client, tmp_path):
+    for number, column in enumerate([3, 9]):
+        lines = [f"{label} 1:{label * 2 - 1} {column}:1" for label in (0, 1)] * 20
+        (tmp_path / f"{number}.svm").write_text("\n".join(lines))
+    model = Perceptron(early_stopping=True, random_state=0, max_iter=3)
+    fit(model, tmp_path.glob("*.svm"), client=client)
+    assert model.n_features_in_ == 9
+    assert model.history_[-1].validation_score == 1
+
+
+def test_labels_of_files_are_named_as_they_are_typed(client, tmp_path):
+    path = tmp_path / "rows.svm"
+    path.write_text("0 1:1\n1 1:-1\n")
+    model = fit(Perceptron(), path, client=client, classes=["0", "1", "2"])
+    assert model.classes_.tolist() == [0, 1, 2]

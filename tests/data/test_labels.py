@@ -1,0 +1,127 @@
+"""Labels become numbers."""
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays, integer_dtypes
+from sklearn.preprocessing import MultiLabelBinarizer
+
+from rosenblatt.data.labels import (
+    LabelSets,
+    UnknownLabelError,
+    as_words,
+    codes_of,
+    encode,
+    has_class,
+    in_sequence,
+    known_classes,
+    met_classes,
+    tidy,
+)
+from rosenblatt.parameters import ParameterError
+
+labels = arrays(
+    integer_dtypes(endianness="=") | st.sampled_from([np.dtype("U3"), np.dtype(bool)]),
+    array_shapes(min_dims=1, max_dims=1, max_side=20),
+)
+
+
+@given(y=labels)
+def test_labels_are_numbered_as_numpy_does(y):
+    classes, codes = encode(y)
+    np.testing.assert_array_equal(classes, np.unique(y))
+    np.testing.assert_array_equal(classes[codes], y)
+    assert classes.dtype == y.dtype
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int64])
+def test_labels_far_apart_for_their_type_are_numbered(dtype):
+    classes, codes = encode(np.array([100, -100, 100], dtype))
+    assert (classes.tolist(), codes.tolist()) == ([-100, 100], [1, 0, 1])
+
+
+def test_labels_are_looked_up_among_the_classes():
+    classes = np.array(["a", "b", "d"])
+    assert codes_of(np.array(["d", "a"]), classes).tolist() == [2, 0]
+    sentence = r"^part 3: Row 8 has the label 'c', which is not among the classes \['a', 'b', 'd'\]"
+    with pytest.raises(UnknownLabelError, match=sentence):
+        codes_of(np.array(["a", "c", "e"]), classes, first_row=7, where="part 3: ")
+
+
+def test_of_many_classes_some_are_listed():
+    with pytest.raises(UnknownLabelError, match=r"the classes \[0, 1, .*, 19, '…'\];"):
+        codes_of(np.array([-1]), np.arange(1000))
+
+
+def test_labels_of_a_file_are_whole_numbers_where_they_can_be():
+    assert tidy(np.array([1.0, 2.0])).dtype == np.int64
+    assert tidy(np.array([1.0, 2.5])).dtype == np.float64
+    assert tidy(np.array(["x", "y"], object)).dtype.kind == "U"
+    assert as_words(np.array([1.0, 2.5]), np.array([1, 2])).tolist() == ["1", "2.5"]
+    assert as_words(np.array([1, 2]), np.array([1, 2])).tolist() == ["1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("named", "dtype", "wanted"),
+    [
+        ([2, 0, 2], None, [0, 2]),
+        (["b", "a"], None, ["a", "b"]),
+        (["2", " 10"], np.float64, [2, 10]),
+        (["0.5", "1"], np.float64, [0.5, 1.0]),
+        (["2", "10"], np.dtype("U3"), ["10", "2"]),
+        ([True, False], None, [False, True]),
+    ],
+)
+def test_named_classes_are_sorted_and_of_the_type_of_the_labels(named, dtype, wanted):
+    assert known_classes(named, dtype).tolist() == wanted
+
+
+@pytest.mark.parametrize(
+    ("named", "dtype", "sentence"),
+    [
+        ([1, 1], None, "classes must name at least two different labels"),
+        ([1.0, np.nan], None, "classes contains NaN or infinity"),
+        (["1", "x"], np.float64, r"classes 1, x are not all numbers below 2\^53"),
+        (["1", "9007199254740993"], np.int64, "are not all numbers below"),
+    ],
+)
+def test_unusable_classes_are_refused(named, dtype, sentence):
+    with pytest.raises(ParameterError, match=sentence):
+        known_classes(named, dtype)
+
+
+def test_classes_that_were_met_are_two_and_not_too_many():
+    assert met_classes(np.array([2.0, 1.0, 2.0])).tolist() == [1, 2]
+    with pytest.raises(UnknownLabelError, match="Only the label 1 was met"):
+        met_classes(np.array([1.0, 1.0]))
+    with pytest.raises(ParameterError, match="1001 different numbers as labels look like no"):
+        met_classes(np.arange(1001))
+
+
+SETS = LabelSets(np.array([1, 4, 7, 4, 4]), np.array([0, 3, 3, 5]))
+
+
+def test_sets_of_labels_are_gone_through_cut_and_joined():
+    assert list(SETS) == [(1, 4, 7), (), (4, 4)]
+    assert [list(SETS[some]) for some in (slice(1), slice(1, 3), slice(2, 2))] == [
+        [(1, 4, 7)],
+        [(), (4, 4)],
+        [],
+    ]
+    assert list(in_sequence([SETS[:1], SETS[1:2], SETS[2:]])) == list(SETS)
+    assert MultiLabelBinarizer().fit_transform(SETS).tolist() == [[1, 1, 1], [0] * 3, [0, 1, 0]]
+    has = SETS.indicator(codes_of(SETS.values, np.array([1, 4, 7])), 3)
+    assert has.tolist() == [[True] * 3, [False] * 3, [False, True, False]]
+    assert has_class(has, 1).tolist() == [True, False, True]
+
+
+def test_a_label_of_several_that_is_not_known_is_named_with_its_row():
+    with pytest.raises(UnknownLabelError, match=r"^Row 3 has the label 4, .* classes \[1, 7\]"):
+        codes_of(SETS.values[[0, 2, 3]], np.array([1, 7]), 1, rows=np.array([0, 0, 2]))
+
+
+def test_classes_of_sets_may_be_one_but_not_none():
+    assert met_classes(np.array([3.0]), least=1).tolist() == [3]
+    assert known_classes(["a"], least=1).tolist() == ["a"]
+    with pytest.raises(UnknownLabelError, match="No row has a label; name all labels with classes"):
+        met_classes(np.array([]), least=1)

@@ -1,0 +1,95 @@
+"""What classes share is described in each, and as it is."""
+
+import inspect
+
+import pytest
+
+from rosenblatt import ALMA, AROW, ROMMA, SCW, PassiveAggressive, Perceptron, SecondOrderPerceptron
+from rosenblatt.estimators.docstrings import described_as, entries
+
+FAMILY = [Perceptron, PassiveAggressive, ALMA, ROMMA, SecondOrderPerceptron, AROW, SCW]
+
+
+class Given:
+    """Something.
+
+    Parameters
+    ----------
+    depth, width : int, default=1
+        How large.
+    name : str, default="one"
+        What it is called,
+        in full.
+
+    Attributes
+    ----------
+    size_ : int
+        Their product.
+    """
+
+    def __init__(self, depth=1, width=1, name="one"):
+        pass
+
+
+@described_as(Given)
+class Other:
+    """Something else.
+
+    Parameters
+    ----------
+    colour : str
+        What it looks like.
+
+    Notes
+    -----
+    None.
+    """
+
+    def __init__(self, colour, name="two", depth=3):
+        pass
+
+
+def test_what_is_not_described_comes_from_the_other_class():
+    assert Other.__doc__.rstrip() == inspect.cleandoc(
+        """Something else.
+
+    Parameters
+    ----------
+    colour : str
+        What it looks like.
+    name : str, default="two"
+        What it is called,
+        in full.
+    depth, width : int, default=3
+        How large.
+
+    Attributes
+    ----------
+    size_ : int
+        Their product.
+
+    Notes
+    -----
+    None.
+    """
+    )
+
+
+@pytest.mark.parametrize("model", FAMILY)
+def test_every_parameter_is_described_with_its_default(model):
+    described, _ = entries(model.__doc__)
+    given = inspect.signature(model).parameters
+    assert list(described) == list(given)
+    for name, parameter in given.items():
+        value = parameter.default
+        spelt = f'"{value}"' if isinstance(value, str) else repr(value)
+        assert described[name].split("\n")[0].endswith(f"default={spelt}")
+
+
+@pytest.mark.parametrize("model", FAMILY)
+def test_every_attribute_of_a_fitted_model_is_described(model):
+    fitted = model().fit([[1.0], [-1.0]], [1, 0])
+    _, described = entries(model.__doc__)
+    assert all(hasattr(fitted, name) for name in described)
+    learnt = {name for name in vars(fitted) if name.endswith("_")} - {"n_features_in_"}
+    assert learnt <= set(described)

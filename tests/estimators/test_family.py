@@ -1,0 +1,516 @@
+"""The family after Rosenblatt: every rule is its naive twin, and has all that a perceptron has."""
+
+import inspect
+import pickle
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from rosenblatt import (
+    ALMA,
+    AROW,
+    ROMMA,
+    SCW,
+    PassiveAggressive,
+    SecondOrderPerceptron,
+    load,
+)
+from rosenblatt.data.labels import codes_of
+from rosenblatt.data.rows import rows_of
+from rosenblatt.estimators.steps import follow
+from rosenblatt.learners.linear import LinearLearner, TrainingRows
+from rosenblatt.parameters import ParameterError
+from rosenblatt.storage.file import load_model, save_model
+from rosenblatt.training.state import packed
+
+from .. import reference
+from ..conftest import FORMS, LAYOUTS, blobs, csr, form_parameters
+
+FAMILY = {
+    "PA": (PassiveAggressive, reference.PassiveAggressiveRule, {"loss": "hard"}),
+    "PA-I": (PassiveAggressive, reference.PassiveAggressiveRule, {"C": 0.1}),
+    "PA-II": (
+        PassiveAggressive,
+        reference.PassiveAggressiveRule,
+        {"C": 0.3, "loss": "squared_hinge"},
+    ),
+    "ALMA": (ALMA, reference.ALMARule, {}),
+    "ALMA(0.2)": (ALMA, reference.ALMARule, {"alpha": 0.2, "B": 3.0, "C": 0.7}),
+    "ROMMA": (ROMMA, reference.ROMMARule, {"aggressive": False}),
+    "ROMMA, aggressive": (ROMMA, reference.ROMMARule, {}),
+    "second order": (
+        SecondOrderPerceptron,
+        reference.SecondOrderRule,
+        {"a": 0.5, "matrix": "full"},
+    ),
+    "second order, diagonal": (
+        SecondOrderPerceptron,
+        reference.SecondOrderRule,
+        {"a": 2.0, "matrix": "diagonal"},
+    ),
+    "AROW": (AROW, reference.AROWRule, {"r": 0.5}),
+    "SCW-I": (SCW, reference.SCWRule, {"C": 0.5, "confidence": 0.9}),
+    "SCW-II": (SCW, reference.SCWRule, {"variant": "II"}),
+}
+THEIRS = inspect.signature(reference.Perceptron).parameters
+SCALED = ["ALMA", "ALMA(0.2)", "ROMMA", "ROMMA, aggressive"]
+
+
+def noisy(n=50, d=4, classes=2, seed=0):
+    """Rows that no rule can get right: a fifth of the labels are wrong."""
+    X, y = blobs(n, d, classes, seed)
+    wrong = np.random.default_rng(seed).random(n) < 0.2
+    return X, np.where(wrong, (y + 1) % classes, y)
+
+
+def data_for(name, form="two", seed=0):
+    """Noise; but under it ROMMA's weights, and with them every rounding, grow without end."""
+    X, y = noisy(classes=2 if form == "two" else 3, seed=seed)
+    if name.startswith("ROMMA"):
+        y = np.argmax(X @ np.random.default_rng(seed).normal(size=(4, y.max() + 1)), axis=1)
+    return X, y
+
+
+def one_of(name, form="two", **parameters):
+    """A member of the family and its twin."""
+    kind, rule, own = FAMILY[name]
+    parameters = {"random_state": 3, "max_iter": 3} | form_parameters(form) | parameters
+    twins = {key: value for key, value in parameters.items() if key in THEIRS}
+    if name == "second order":  # each class is a problem of its own
+        twins["multi_class"] = "ovr"
+    return kind(**own, **parameters), reference.FamilyMember(partial(rule, **own), **twins)
+
+
+def assert_same(model, twin, tolerance):
+    np.testing.assert_allclose(model.coef_, twin.coef_, rtol=tolerance, atol=tolerance)
+    np.testing.assert_allclose(model.intercept_, twin.intercept_, rtol=tolerance, atol=tolerance)
+    for epoch, wanted in zip(model.history_, twin.history_, strict=True):
+        assert (epoch.epoch, epoch.rows, epoch.errors) == (wanted.epoch, wanted.rows, wanted.errors)
+        assert abs(epoch.mistakes - wanted.mistakes) <= 2  # a mended row has margin 1, or nearly
+        np.testing.assert_allclose(epoch.loss, wanted.loss, rtol=tolerance, atol=tolerance)
+
+
+# Twins
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("layout", ["dense", "int64"])
+@pytest.mark.parametrize("solution", ["last", "average"])
+@pytest.mark.parametrize("name", FAMILY)
+def test_every_rule_is_its_naive_twin(name, solution, layout, form):
+    for seed in range(3):
+        X, y = data_for(name, form, seed)
+        model, twin = one_of(name, form, solution=solution)
+        model.fit(LAYOUTS[layout](X), y)
+        assert_same(model, twin.fit(X, y), 1e-8)
+        X = X.astype(np.float32)
+        model.fit(LAYOUTS[layout](X), y)
+        assert model.coef_.dtype == np.float32
+        np.testing.assert_allclose(model.coef_, twin.fit(X, y).coef_, rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("decay", [0.003, 0.9])
+@pytest.mark.parametrize("name", FAMILY)
+def test_every_average_forgets_as_the_twin_does(name, decay, form):
+    X, y = data_for(name, form)
+    model, twin = one_of(name, form, solution="average", average_decay=decay)
+    assert_same(model.fit(X, y), twin.fit(X, y), 1e-8)
+    cut, _ = one_of(name, form, solution="average", average_decay=decay)
+    whole, _ = one_of(name, form, solution="average", average_decay=decay)
+    whole.set_params(order="fixed", max_iter=1).fit(X, y)
+    for at in np.split(np.arange(len(y)), [7, 8, 30]):
+        cut.partial_fit(X[at], y[at], classes=whole.classes_)
+    np.testing.assert_array_equal(cut.coef_, whole.coef_)
+    np.testing.assert_array_equal(cut.intercept_, whole.intercept_)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("order", ["once", "fixed", "active", "first"])
+@pytest.mark.parametrize("name", FAMILY)
+def test_every_order_is_that_of_the_twin(name, order, form):
+    X, y = data_for(name, form)
+    if order == "first" and name.startswith(("PA", "ROMMA", "SCW")):
+        return  # whose mended rows are right, or nearly so and first again
+    model, twin = one_of(name, form, order=order, max_iter=8 if order == "first" else 2)
+    assert_same(model.fit(X, y), twin.fit(X, y), 1e-8)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("solution", ["last", "average"])
+@pytest.mark.parametrize("name", FAMILY)
+def test_weights_of_rows_are_those_of_the_twin(name, solution, form):
+    X, y = data_for(name, form)
+    weights = np.random.default_rng(0).choice([0, 0.5, 1, 3], len(y))
+    model, twin = one_of(name, form, solution=solution)
+    model.fit(csr(X), y, sample_weight=weights)
+    assert_same(model, twin.fit(X, y, sample_weight=weights), 1e-8)
+
+
+@pytest.mark.parametrize("bias", [{"fit_intercept": False}, {"intercept_step": 9.0}])
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("name", FAMILY)
+def test_the_bias_is_the_weight_of_a_coordinate_of_that_squared_size(name, form, bias):
+    X, y = data_for(name, form)
+    model, twin = one_of(name, form, solution="average", **bias)
+    assert_same(model.fit(X, y), twin.fit(X, y), 1e-8)
+    size = 3.0 if "intercept_step" in bias else 0.0
+    wider = np.column_stack([X, np.full(len(y), size)])
+    explicit, _ = one_of(name, form, solution="average", fit_intercept=False)
+    explicit.fit(wider, y)
+    np.testing.assert_allclose(explicit.coef_[:, :-1], model.coef_, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(size * explicit.coef_[:, -1], model.intercept_, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_the_pocket_is_that_of_the_twin(name):
+    X, y = data_for(name)
+    model, twin = one_of(name, solution="pocket", order="fixed")
+    assert_same(model.fit(X, y), twin.fit(X, y), 1e-8)
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_votes_of_steps_that_add_up_are_those_of_the_twin(form):
+    X, y = data_for("PA-I", form)
+    model, twin = one_of("PA-I", form, solution="vote")
+    np.testing.assert_allclose(
+        model.fit(X, y).decision_function(X), twin.fit(X, y).decision_function(X)
+    )
+
+
+@pytest.mark.parametrize("name", [name for name in FAMILY if not name.startswith("PA")])
+def test_other_votes_are_refused(name):
+    X, y = data_for(name)
+    model, _ = one_of(name, solution="vote")
+    with pytest.raises(ParameterError, match=r'adds up updates, .* use solution="last"'):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_every_step_is_told(name):
+    X, y = data_for(name)
+    model, twin = one_of(name)
+    (run,) = twin.fit(X, y).runs
+    records = list(follow(model, X, y))
+    assert len(records) == run.mistakes
+    np.testing.assert_allclose(records[-1].new_weights, twin.coef_, rtol=1e-8)
+    for before, after in pairwise(records):
+        np.testing.assert_array_equal(before.new_weights, after.weights)
+    told = [1 - (r.activation if r.label == 1 else -r.activation) for r in records]
+    np.testing.assert_allclose(told, run.losses, rtol=1e-7, atol=1e-9)
+
+
+# Numbers at their limits
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("solution", ["last", "average"])
+def test_weights_that_are_multiplied_over_and_over_stay_within_what_numbers_hold(solution, dtype):
+    X, y = np.array([[1.0, 0.25], [1.0, 0.5], [-1.0, 0.25]], dtype), np.array([1, 1, 0])
+    own = {"alpha": 0.001}
+    parameters = {"solution": solution, "max_iter": 700, "order": "fixed"}
+    model = ALMA(**own, **parameters).fit(X, y)
+    twin = reference.FamilyMember(lambda: reference.ALMARule(**own), **parameters).fit(X, y)
+    assert model._learner.states[0].further["scale"][4] == 2101  # far beyond e^88
+    np.testing.assert_allclose(model.coef_, twin.coef_, rtol=1e-3 if dtype == np.float32 else 1e-7)
+
+
+@pytest.mark.parametrize("aggressive", [False, True])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("form", ["two", "argmax"])
+def test_romma_stays_finite_under_rows_that_contradict_each_other(aggressive, dtype, form):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(20, 3)).astype(dtype).repeat(2, axis=0)
+    y = np.arange(40) % (2 if form == "two" else 3)
+    model = ROMMA(aggressive, order="fixed", max_iter=20, solution="average").fit(X, y)
+    assert np.isfinite(model.coef_).all()
+    state = model._learner.states[0]
+    weights, bias = state.present()
+    square = np.sum(np.float64(weights) ** 2) + np.sum(np.float64(bias) ** 2)
+    if dtype == np.float64:
+        np.testing.assert_allclose(state.further["scale"][3], square, rtol=1e-3)
+
+
+@pytest.mark.parametrize("name", ["AROW", "SCW-I", "SCW-II", "second order, diagonal"])
+@pytest.mark.parametrize("size", [1e3, 1e9, 1e18])
+def test_variances_stay_positive_however_large_a_row_is(name, size):
+    X, y = noisy(classes=3)
+    X[:, 1] *= size
+    for labels in (y == 0, y):
+        model, _ = one_of(name, max_iter=5)
+        (state,) = model.fit(X, labels)._learner.states
+        assert (state.further["variances"] > 0).all()
+        assert (state.further["variance_of_bias"] > 0).all()
+        assert np.isfinite(model.coef_).all()
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_an_empty_row_without_a_bias_teaches_nothing(name):
+    X, y = noisy()
+    model, _ = one_of(name, fit_intercept=False, solution="average", order="fixed", max_iter=1)
+    coef = model.fit(X, y).coef_
+    X, y = np.vstack([X, np.zeros((1, 4))]), np.append(y, 1)
+    again = model.fit(X, y).coef_
+    assert np.isfinite(again).all()
+    last, _ = one_of(name, fit_intercept=False, order="fixed", max_iter=1)
+    np.testing.assert_array_equal(last.fit(X, y).coef_, last.fit(X[:-1], y[:-1]).coef_)
+    assert not np.array_equal(coef, again)  # the last weights count once more
+
+
+# Batches, going on, files
+
+
+def states_of(model):
+    found = []
+    for state in model._learner.states:
+        arrays, numbers = packed(state)
+        found.append(numbers)
+        found += [(key, each.dtype, each.shape, each.tobytes()) for key, each in arrays.items()]
+    return found
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("layout", ["dense", "int32"])
+@pytest.mark.parametrize("solution", ["last", "average"])
+@pytest.mark.parametrize("name", FAMILY)
+def test_batches_pickles_and_files_are_one_pass(name, solution, layout, form, tmp_path):
+    X, y = noisy(60, classes=2 if form == "two" else 3)
+    X, classes = LAYOUTS[layout](X), np.unique(y)
+    weights = np.random.default_rng(0).choice([0, 0.5, 1, 3], len(y))
+    whole, cut = (one_of(name, form, solution=solution)[0] for _ in range(2))
+    whole.partial_fit(X, y, classes, weights)
+    for begin in range(0, 60, 15):
+        at = slice(begin, begin + 15)
+        cut.partial_fit(X[at], y[at], classes, weights[at])
+        cut = pickle.loads(pickle.dumps(cut))
+        cut.save(tmp_path / "model")
+        cut = load(tmp_path / "model")
+        assert type(cut) is type(whole)
+    assert states_of(cut) == states_of(whole)
+    np.testing.assert_array_equal(cut.coef_, whole.coef_)
+    in_order, _ = one_of(name, form, solution=solution, max_iter=1, order="fixed")
+    in_order.fit(X, y, sample_weight=weights)
+    np.testing.assert_array_equal(in_order.coef_, whole.coef_)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("solution", ["last", "average"])
+@pytest.mark.parametrize("name", FAMILY)
+def test_a_warm_start_goes_on(name, solution, form):
+    X, y = noisy(classes=2 if form == "two" else 3)
+    whole, _ = one_of(name, form, solution=solution, order="fixed", max_iter=4)
+    parts, _ = one_of(name, form, solution=solution, order="fixed", max_iter=2, warm_start=True)
+    whole.fit(X, y)
+    parts.fit(X, y).fit(X, y)
+    np.testing.assert_array_equal(parts.coef_, whole.coef_)
+    assert parts.n_mistakes_ == whole.n_mistakes_
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_a_warm_pocket_goes_on_with_what_the_rule_keeps(name):
+    X, y = noisy()
+    model, _ = one_of(name, solution="pocket", warm_start=True)
+    before = model.fit(X, y)._learner.states[0]
+    errors = np.mean(model.predict(X) != y)
+    again = before.renewed()
+    for key, kept in before.further.items():
+        np.testing.assert_array_equal(again.further[key], kept)
+        assert again.further[key] is not kept
+    assert np.mean(model.fit(X, y).predict(X) != y) <= errors + 0.1
+
+
+def rows(X, y, classes):
+    return TrainingRows.of(rows_of(X), codes_of(y, classes), None, X.shape[1])
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("solution", ["last", "average"])
+@pytest.mark.parametrize("name", FAMILY)
+def test_columns_that_come_later_change_nothing_before(name, solution, form):
+    X, y = noisy(40, 6, classes=2 if form == "two" else 3)
+    X[:20, 3:] = 0
+    model, _ = one_of(name, form, solution=solution)
+    begin = partial(
+        LinearLearner.begin, model.get_params(), np.unique(y), rule=model._rule_for(3, 2)
+    )
+    wide, growing = begin((6, np.float64)), begin((3, np.float64))
+    for at, width in ((slice(20), 3), (slice(20, 40), 6)):
+        wide.learn(rows(csr(X[at]), y[at], wide.classes))
+        growing.learn(rows(csr(X[at, :width]), y[at], wide.classes))
+    for found, wanted in zip(growing.coefficients(), wide.coefficients(), strict=True):
+        np.testing.assert_allclose(found, wanted, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize(("layout", "width"), [("dense", 5), ("int32", 400)])
+@pytest.mark.parametrize("name", FAMILY)
+def test_a_refused_batch_leaves_no_trace(name, form, layout, width):
+    X, y = noisy(30, 5, classes=2 if form == "two" else 3)
+    far = np.zeros((30, width))
+    far[:, :5] = X
+    model, _ = one_of(name, form, solution="average")
+    model.partial_fit(LAYOUTS[layout](far), y, np.unique(y))
+    before, coef = states_of(model), model.coef_.copy()
+    far[25, 0] = np.inf
+    with pytest.raises(ValueError, match=r"infinity|NaN"):
+        model.partial_fit(LAYOUTS[layout](-far), y)
+    learner = model._learner
+    with pytest.raises(ValueError, match=r"infinity \(inf\) in row 25, column 0"):
+        learner.learn(rows(LAYOUTS[layout](far), y[::-1], learner.classes))
+    assert states_of(model) == before
+    np.testing.assert_array_equal(model.coef_, coef)
+
+
+@pytest.mark.parametrize("parts", [1, 3])
+@pytest.mark.parametrize("solution", ["last", "average"])
+@pytest.mark.parametrize("name", FAMILY)
+def test_a_run_goes_on_where_it_was_left(name, solution, parts, tmp_path):
+    X, y = noisy(60)
+    kind, classes = one_of(name, solution=solution)[0], np.unique(y)
+    rule = kind._rule_for(4, 2)
+    whole, broken = (
+        LinearLearner.begin(kind.get_params(), classes, (4, np.float64), rule=rule)
+        for _ in range(2)
+    )
+
+    def run_of(learner, **options):
+        def tasks():
+            cuts = np.split(np.arange(60), parts)
+            return [learner.task(rows(X[at], y[at], classes)) for at in cuts]
+
+        return learner.run(tasks, 0, 4, order="each", seed=3, **options)
+
+    def leave(run):
+        if len(run.history.epochs) * parts + run.done == 2:
+            place = run.history.epochs, run.checkpoint()
+            save_model(tmp_path / "model", broken.model(type(kind).__name__, {}, *place))
+            raise KeyboardInterrupt
+
+    wanted = run_of(whole).train()
+    with pytest.raises(KeyboardInterrupt):
+        run_of(broken, after_part=leave).train()
+    kept = load_model(tmp_path / "model")
+    broken = LinearLearner.from_model(kept)
+    run = run_of(broken)
+    run.history.epochs += kept.history
+    run.resume(kept.checkpoint)
+    assert run.train().history.epochs == wanted.history.epochs
+    for found, sought in zip(broken.coefficients(), whole.coefficients(), strict=True):
+        np.testing.assert_array_equal(found, sought)
+
+
+# Beginnings and ends
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_weights_to_begin_with_are_taken_where_they_are_all_that_counts(name):
+    X, y = noisy()
+    model, twin = one_of(name)
+    start = np.ones((1, 4)), np.ones(1)
+    if name in SCALED:
+        with pytest.raises(ValueError, match="keeps more than its weights, and starts at zero"):
+            model.fit(X, y, None, *start)
+    elif "second order" not in name:  # whose twin has v, not w
+        assert_same(model.fit(X, y, None, *start), twin.fit(X, y, None, *start), 1e-8)
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_early_stopping_goes_back_to_the_best_weights(name):
+    X, y = noisy(200)
+    model, _ = one_of(name, early_stopping=True, max_iter=40, n_iter_no_change=3)
+    model.fit(X, y)
+    scores = [epoch.validation_score for epoch in model.history_]
+    assert model.stop_reason_ in ("no_improvement", "max_iter")
+    assert max(scores) > 0.6
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_measured_losses_are_those_of_the_weights_as_they_are(name):
+    X, y = noisy()
+    model, _ = one_of(name, measure=True)
+    margins = np.where(y == 1, 1, -1) * model.fit(X, y).decision_function(X)
+    assert model.history_[-1].errors == np.sum(margins <= 0)
+    np.testing.assert_allclose(model.history_[-1].loss, -margins[margins <= 0].sum(), rtol=1e-8)
+
+
+@pytest.mark.parametrize("name", FAMILY)
+def test_balanced_classes_weigh_the_same(name):
+    X, y = noisy(300)
+    few = np.flatnonzero((y == 0) | (np.arange(300) % 10 == 1))
+    X, y = X[few], y[few]
+    plain, _ = one_of(name, solution="average")
+    balanced = clone(plain).set_params(class_weight="balanced").fit(X, y)
+    rare = np.mean(balanced.predict(X) == 1), np.mean(plain.fit(X, y).predict(X) == 1)
+    if name.startswith("ROMMA") or name == "PA":  # a constraint cannot weigh more
+        assert rare[0] == rare[1]
+    else:
+        assert rare[0] > rare[1]
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence"),
+    [
+        (PassiveAggressive(0), "C must be a number above 0; got 0"),
+        (PassiveAggressive(loss="log"), "loss must be one of 'hinge', 'squared_hinge', 'hard'"),
+        (ALMA(1.5), "alpha must be above 0 and at most 1; got 1.5"),
+        (ALMA(B=-1), "B must be a number above 0 or None; got -1"),
+        (SecondOrderPerceptron(0), "a must be a number above 0"),
+        (SecondOrderPerceptron(matrix="half"), "matrix must be one of 'auto', 'full', 'diagonal'"),
+        (AROW(float("nan")), "r must be a number above 0; got nan"),
+        (SCW(confidence=0.5), "confidence must be between 0.5 and 1; got 0.5"),
+        (SCW(variant="III"), "variant must be one of 'I', 'II'"),
+    ],
+)
+def test_parameters_out_of_range_are_refused(model, sentence):
+    X, y = noisy()
+    with pytest.raises(ParameterError, match=sentence):
+        model.fit(X, y)
+
+
+def test_the_whole_matrix_is_kept_up_to_a_hundred_columns():
+    rng = np.random.default_rng(0)
+    y = np.arange(30) % 2
+    for width, name in ((100, "second-order-full"), (101, "second-order")):
+        X = rng.normal(size=(30, width))
+        assert SecondOrderPerceptron().fit(X, y)._learner.rule.name == name
+        assert SecondOrderPerceptron(matrix="full").fit(X, y)._learner.rule.name[-4:] == "full"
+        many = SecondOrderPerceptron().fit(X, np.arange(30) % 3)
+        assert many._learner.rule.name == "second-order"
+
+
+WEIGHTS = "weights of rows change the size of a step, or C, not how often a row is seen"
+BALL = "a step of any weight ends in the unit ball"
+HARD = "a constraint that must hold cannot weigh more"
+
+
+def expected_failures(model):
+    reasons = {
+        "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
+        "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
+    }
+    if isinstance(model, ROMMA):
+        reasons |= {"check_class_weight_classifiers": HARD}
+    if isinstance(model, ALMA):
+        reasons |= {"check_class_weight_classifiers": BALL}
+    return reasons
+
+
+@parametrize_with_checks(
+    [
+        PassiveAggressive(),
+        ALMA(),
+        ROMMA(),
+        SecondOrderPerceptron(),
+        SecondOrderPerceptron(matrix="diagonal"),
+        AROW(),
+        AROW(solution="average"),
+        SCW(),
+    ],
+    expected_failed_checks=expected_failures,
+)
+def test_keeps_the_contract_of_scikit_learn(estimator, check):
+    check(estimator)

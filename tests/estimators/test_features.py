@@ -1,0 +1,204 @@
+"""Features turn whatever table there is into the rows that the shell makes of a file."""
+
+import numpy as np
+import pandas
+import polars
+import pyarrow
+import pytest
+from scipy.sparse import issparse
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import make_pipeline
+
+from rosenblatt import Features, Perceptron, read
+from rosenblatt.data.rows import matrix_of, n_rows
+from rosenblatt.reading.reader import read_whole
+
+ROWS = [
+    {"size": 1.5 * k, "colour": "red" if k % 3 else "blue", "note": f"note {k} of some"}
+    for k in range(12)
+]
+TABLES = {
+    "dicts": lambda rows: rows,
+    "pandas": pandas.DataFrame,
+    "polars": polars.DataFrame,
+    "arrow": pyarrow.Table.from_pylist,
+}
+
+
+def of_file(path, **options):
+    reader = read(path, label=False, **options)
+    batch = read_whole(reader).batch
+    return matrix_of(batch.rows, n_rows(batch.rows), batch.width)
+
+
+def dense(matrix):
+    return matrix.toarray() if issparse(matrix) else matrix
+
+
+@pytest.mark.parametrize("form", TABLES)
+@pytest.mark.parametrize("options", [{}, {"text": "note", "ngrams": (1, 2)}, {"pairs": True}])
+def test_every_table_becomes_the_rows_of_the_file(tmp_path, form, options):
+    path = tmp_path / "rows.csv"
+    pandas.DataFrame(ROWS).to_csv(path, index=False)
+    options = {"bits": 10, **options}
+    found = Features(**options).fit_transform(TABLES[form](ROWS))
+    np.testing.assert_array_equal(dense(found), dense(of_file(path, **options)))
+    np.testing.assert_array_equal(
+        dense(Features(**options).fit(ROWS).transform(path)), dense(found)
+    )
+
+
+def test_numbers_alone_stay_dense_and_keep_their_names():
+    frame = pandas.DataFrame({"a": [1, 2], "b": [3.5, -1]}, index=[7, 9])
+    features = Features(scale="none").fit(frame)
+    np.testing.assert_array_equal(features.transform(frame), [[1, 3.5], [2, -1]])
+    assert features.get_feature_names_out().tolist() == ["a", "b"]
+    np.testing.assert_array_equal(features.transform([[1, 3.5]]), [[1, 3.5]])
+
+
+def test_columns_are_found_by_name_and_others_are_not_used():
+    features = Features().fit(ROWS)
+    turned = [dict(reversed(row.items())) | {"more": 1} for row in ROWS]
+    np.testing.assert_array_equal(
+        dense(features.transform(turned)), dense(features.transform(ROWS))
+    )
+    with pytest.raises(ValueError, match="has no column 'colour'"):
+        features.transform([{"size": 1.0, "note": "x"}])
+
+
+def test_strings_are_text():
+    model = make_pipeline(Features(bits=12), Perceptron(max_iter=20))
+    model.fit(["a good film", "a bad film", "good", "bad"], ["p", "n", "p", "n"])
+    assert model.predict(["good", "so bad"]).tolist() == ["p", "n"]
+    names = model[0].get_feature_names_out()
+    assert len(names) == 2**12
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        (17, "These are no rows"),
+        ([], "These are no rows"),
+        ([{"a": 1}, {"a": "x"}], "neither numbers nor strings throughout"),
+        (pandas.DataFrame({"a": [1, "x", 2.5]}), "the column 'a', which is neither numbers nor"),
+        ({"a": [1, 2], "b": [3, 4]}, "A dict is one row, and this one has lists"),
+        (pandas.DataFrame({"a": [10**30, 1]}), "neither numbers nor strings throughout"),
+        (np.zeros((2, 2, 2)), "two dimensions"),
+    ],
+)
+def test_what_is_no_table_is_refused_in_a_sentence(rows, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Features().fit(rows)
+
+
+def test_it_is_an_estimator():
+    features = Features(text="note", bits=9)
+    assert clone(features).get_params() == features.get_params()
+    with pytest.raises(NotFittedError):
+        features.transform(ROWS)
+    again = features.fit(ROWS).transform(features.transform(ROWS))
+    np.testing.assert_array_equal(dense(again), dense(features.transform(ROWS)))
+
+
+def test_lists_series_and_nothing_are_tables_too():
+    as_they_are = Features(scale="none")
+    np.testing.assert_array_equal(as_they_are.fit_transform([[1, 2], [2, 1]]), [[1, 2], [2, 1]])
+    texts = Features(bits=8).fit(pandas.Series(["good film", "bad film"]))
+    assert texts.transform(["good"]).shape == (1, 256)
+    features = Features(bits=9).fit(ROWS)
+    assert features.transform(pandas.DataFrame(ROWS).iloc[:0]).shape == (0, 512)
+
+
+# What frames may hold
+
+
+def test_columns_that_are_not_used_are_warned_of():
+    frame = pandas.DataFrame({"a": [1.0, 2.0], "parts": [[1], [2, 3]]})
+    with pytest.warns(UserWarning, match="The column 'parts' is neither"):
+        Features().fit(frame)
+
+
+def test_a_categorical_column_is_a_category_whatever_its_values():
+    numbers = pandas.DataFrame({"code": pandas.Categorical([1, 2, 1])})
+    words = pandas.DataFrame({"code": ["1", "2", "1"]})
+    features = Features(bits=8).fit(numbers)
+    assert features.recipe_["columns"] == [("code", "category")]
+    found = dense(features.transform(numbers))
+    np.testing.assert_array_equal(found, dense(Features(bits=8).fit_transform(words)))
+
+
+def test_sparse_columns_are_as_dense_ones():
+    values = [0.0, 0.0, 3.0]
+    frame = pandas.DataFrame({"a": pandas.arrays.SparseArray(values), "b": [1, 2, 3]})
+    found = Features(scale="none").fit_transform(frame)
+    np.testing.assert_array_equal(found, np.column_stack([values, [1, 2, 3]]))
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        (pandas.DataFrame([[1, 2]], columns=["a", "a"]), "two columns that are called 'a'"),
+        ([{"a": "x\ud800"}], "half a character"),
+        (["x\ud800", "y"], "half a character"),
+        (np.array(["x\ud800", "y"]), "half a character"),
+    ],
+)
+def test_odd_tables_are_refused_in_a_sentence(rows, sentence):
+    with pytest.raises(ValueError, match=sentence) as refusal:
+        Features().fit(rows)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"ngrams": 2}, "ngrams must be two whole numbers from 1 up, the least first; got 2"),
+        ({"ngrams": (2, 1)}, "ngrams must be two whole numbers"),
+        ({"ngrams": "12"}, "ngrams must be two whole numbers"),
+        ({"bits": "a"}, "bits must be 1 to 31; got 'a'"),
+        ({"bits": 2.5}, "bits must be 1 to 31; got 2.5"),
+    ],
+)
+def test_options_out_of_range_are_refused_in_a_sentence(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        Features(text="note", **options).fit(ROWS)
+
+
+@pytest.mark.parametrize("kind", [polars.Categorical, polars.Enum(["u", "v"])])
+def test_categories_of_polars_are_those_of_their_words(kind):
+    words = polars.DataFrame({"c": ["u", "v", None, "u"]})
+    found = Features(bits=8).fit_transform(words.with_columns(polars.col("c").cast(kind)))
+    np.testing.assert_array_equal(dense(found), dense(Features(bits=8).fit_transform(words)))
+
+
+def test_columns_may_be_numbers_and_formats_are_of_files():
+    names = Features(ignore=0).fit(ROWS).recipe_["columns"]
+    assert [name for name, _ in names] == ["colour", "note"]
+    for options in ({"skip_bad": -1}, {"skip_bad": "a"}, {"batch_bytes": "a"}, {"format": "csv"}):
+        (name,) = options
+        with pytest.raises(ValueError, match=name):
+            read(ROWS, **options)
+
+
+def test_svmlight_has_as_many_columns_as_its_widest_row(tmp_path):
+    lines = [f"{row % 2} 1:{row} 3:1" for row in range(50)] + ["1 2:1 9:4"]
+    path = tmp_path / "rows.svm"
+    path.write_text("\n".join(lines) + "\n")
+    features = Features().fit(path)
+    assert features.n_features_out_ == features.transform(path).shape[1] == 9
+
+
+def test_fit_learns_the_names_of_words_and_n_grams():
+    rows = [{"colour": "red", "note": "a very good one"}, {"colour": "blue", "note": "a bad one"}]
+    features = Features(text="note:1-2", bits=14)
+    X = features.fit_transform(rows)
+    other = Features(text="note:1-2", bits=14).fit(rows)
+    assert other.recipe_ == features.recipe_
+    np.testing.assert_array_equal(X.toarray(), other.transform(rows).toarray())
+    for made in features, other:
+        names = made.get_feature_names_out()
+        there = {str(names[j]) for j in X[[0]].indices}
+        assert there == {
+            "colour=red", "note=very", "note=good", "note=one", "note=very good", "note=good one"
+        }  # fmt: skip

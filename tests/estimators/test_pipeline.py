@@ -1,0 +1,198 @@
+"""In Python what the shell does."""
+
+import numpy as np
+import pandas
+import pytest
+from sklearn.base import clone
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import rosenblatt
+from rosenblatt import AROW, SCW, Features, KernelPerceptron, Perceptron, load, save, train
+
+from ..cli.conftest import run
+
+RANDOM = np.random.default_rng(0)
+FRAME = pandas.DataFrame(
+    {
+        "length": RANDOM.normal(size=120).round(3),
+        "colour": RANDOM.choice(["red", "green", "blue"], 120),
+        "kind": np.tile(["cat", "dog"], 60),
+    }
+)
+FRAME["length"] += np.where(FRAME["kind"] == "dog", 1.0, -1.0)
+
+
+@pytest.fixture
+def path(tmp_path):
+    FRAME.to_csv(tmp_path / "animals.csv", index=False)
+    return tmp_path / "animals.csv"
+
+
+def test_train_is_the_command(capsys, path, tmp_path):
+    model = train(path)
+    assert run(capsys, "train", path, "-q", "-o", tmp_path / "model")[0] == 0
+    loaded = load(tmp_path / "model")
+    np.testing.assert_array_equal(model[-1].coef_, loaded[-1].coef_)
+    assert (
+        model.predict(path).tolist()
+        == run(capsys, "predict", tmp_path / "model", path)[1].splitlines()
+    )
+
+
+def test_tables_dicts_and_paths_are_predicted_alike(path):
+    model = train(FRAME, label="kind")
+    expected = model.predict(FRAME).tolist()
+    assert model.predict(FRAME.drop(columns="kind")).tolist() == expected
+    assert model.predict(FRAME.to_dict("records")).tolist() == expected
+    assert model.predict(path).tolist() == expected
+    assert model.score(FRAME, FRAME["kind"]) == np.mean(FRAME["kind"] == expected)
+    assert model.decision_function(FRAME.iloc[:5]).shape == (5,)
+
+
+def test_a_pipeline_survives_its_file(tmp_path):
+    for model in (
+        train(FRAME, label="kind", solution="vote", max_iter=2),
+        make_pipeline(Features(bits=10), Perceptron(max_iter=5)).fit(
+            FRAME.drop(columns="kind"), FRAME["kind"]
+        ),
+    ):
+        save(model, tmp_path / "model")
+        again = load(tmp_path / "model")
+        assert again.predict(FRAME).tolist() == model.predict(FRAME).tolist()
+        save(again, tmp_path / "again")
+        assert load(tmp_path / "again").predict(FRAME).tolist() == model.predict(FRAME).tolist()
+
+
+def test_a_pipeline_of_python_is_used_in_the_shell(capsys, tmp_path, path):
+    model = make_pipeline(Features(bits=10), Perceptron(max_iter=5))
+    save(model.fit(FRAME.drop(columns="kind"), FRAME["kind"]), tmp_path / "model")
+    out = run(capsys, "predict", tmp_path / "model", path)[1]
+    assert out.splitlines() == model.predict(FRAME).tolist()
+
+
+def test_estimators_are_saved_too_and_others_are_not(tmp_path):
+    X, y = [[2.0], [-1.0]], [1, 0]
+    for model in (Perceptron(), KernelPerceptron()):
+        save(model.fit(X, y), tmp_path / "model")
+        assert type(load(tmp_path / "model")) is type(model)
+    with pytest.raises(ValueError, match="this pipeline is of StandardScaler, Perceptron"):
+        save(make_pipeline(StandardScaler(), Perceptron()).fit(X, y), tmp_path / "model")
+
+
+def test_options_are_told_apart(path):
+    model = train(path, label="kind", margin=1.0, holdout=0.2, bits=10, classes=["cat", "dog"])
+    assert model[-1].margin == 1.0
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'epochs'; use max_iter$"):
+        train(path, epochs=3)
+
+
+def test_batches_of_a_table_are_learnt_from():
+    model = Perceptron()
+    for batch in rosenblatt.read(FRAME, label="kind", bits=8):
+        model.partial_fit(batch.X, batch.y, classes=["cat", "dog"])
+    assert model.n_mistakes_ > 0
+
+
+def test_a_clone_learns_anew(path):
+    model = clone(train(FRAME, label="kind"))
+    model.fit(FRAME.drop(columns="kind"), FRAME["kind"])
+    assert model.predict(path).shape == (120,)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_truth_values_stay_truth_values(capsys, tmp_path, stream):
+    frame = FRAME.assign(kind=FRAME["kind"] == "dog")
+    once = {"max_iter": 1, "order": "fixed"} if stream else {}
+    model = train(frame, label="kind", **once)
+    save(model, tmp_path / "model")
+    for one in (model, load(tmp_path / "model")):
+        assert one.classes_.dtype == bool
+        assert one.predict(frame).dtype == bool
+        assert one.score(frame, frame["kind"]) > 0.7
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    frame.to_parquet(tmp_path / "rows.parquet")
+    said = [
+        run(capsys, "score", tmp_path / "model", tmp_path / f"rows.{ending}")[1].split(":", 1)[1]
+        for ending in ("csv", "parquet")
+    ]
+    assert said[0] == said[1]
+    assert "True" in said[0]
+    assert "not known" not in said[0]
+
+
+def test_classes_of_truth_values_can_be_named():
+    frame = FRAME.assign(kind=FRAME["kind"] == "dog")
+    assert train(frame, label="kind", classes=["False", "True"]).classes_.tolist() == [False, True]
+    with pytest.raises(ValueError, match="are not all True or False"):
+        train(frame, label="kind", classes=["no", "yes"])
+
+
+def test_labels_that_are_categories_keep_their_type():
+    frame = FRAME.assign(kind=pandas.Categorical(np.tile([1, 2], 60)))
+    assert train(frame, label="kind").classes_.tolist() == [1, 2]
+    frame = FRAME.assign(kind=pandas.Categorical(np.tile([False, True], 60)))
+    assert train(frame, label="kind").classes_.tolist() == [False, True]
+
+
+def test_notes_are_warnings_unless_somebody_listens():
+    frame = FRAME.assign(parts=[[1]] * len(FRAME))
+    with pytest.warns(UserWarning, match="The column 'parts' is neither") as warned:
+        train(frame, label="kind")
+    assert warned[0].filename == __file__
+
+
+def test_one_pass_is_arows_unless_something_is_said(capsys, path, tmp_path):
+    kinds = {
+        AROW: [{"max_iter": 1}, {"max_iter": 1, "rule": "arow", "solution": "last"}],
+        Perceptron: [{}, {"max_iter": 1, "rule": "perceptron"}, {"max_iter": 1, "margin": 1.0}],
+        SCW: [{"max_iter": 1, "rule": "scw", "C": 0.5}],
+    }
+    for kind, asked in kinds.items():
+        for options in asked:
+            assert type(train(path, **options)[-1]) is kind
+    assert train(path, max_iter=1)[-1].solution == "last"
+    assert train(path, max_iter=1, solution="average")[-1].solution == "average"
+    status, out, _ = run(capsys, "train", path, "--epochs", "1", "-o", tmp_path / "model")
+    assert (status, "By AROW, solution last." in out) == (0, True)
+    np.testing.assert_array_equal(
+        load(tmp_path / "model")[-1].coef_, train(path, max_iter=1)[-1].coef_
+    )
+
+
+@pytest.mark.parametrize("spelled", ["True", "true"])
+@pytest.mark.parametrize("words", [False, True])
+def test_truth_values_are_the_same_in_files_and_frames(tmp_path, spelled, words):
+    random = np.random.default_rng(0)
+    truth = random.random(60) > 0.5
+    frame = pandas.DataFrame({"x": random.normal(size=60), "flag": truth, "kind": truth + 1})
+    if words:
+        frame["colour"] = random.choice(["red", "blue"], 60)
+    path = tmp_path / "rows.csv"
+    no = "False" if spelled == "True" else "false"
+    frame.assign(flag=np.where(truth, spelled, no)).to_csv(path, index=False)
+    of_frame, of_file = train(frame, label="kind"), train(path, label="kind")
+    scores = of_frame.decision_function(frame)
+    for model in of_frame, of_file:
+        np.testing.assert_array_equal(model.decision_function(path), scores)
+        np.testing.assert_array_equal(model.decision_function(frame), scores)
+
+
+def test_a_word_among_truth_values_is_told(tmp_path):
+    path = tmp_path / "rows.csv"
+    path.write_text("flag,x,y\n" + "true,1,0\nfalse,2,1\n" * 20)
+    model = train(path, label="y")
+    path.write_text("flag,x\ntrue,1\nfalse,2\nperhaps,2\n")
+    with pytest.raises(ValueError, match=r"line 4, column 'flag': 'perhaps' is not a number"):
+        model.predict(path)
+
+
+def test_one_problem_per_class_is_learnt_from_files(path):
+    rows = [{"x": float(k % 3), "kind": f"k{k % 3}"} for k in range(30)]
+    model = train(rows, label="kind", multi_class="ovr")
+    assert model[-1].coef_.shape == (3, 1)
+    assert len(model[-1]._learner.states) == 3
+    with pytest.raises(ValueError, match='order="active" goes by the mistakes of one problem'):
+        train(rows, label="kind", multi_class="ovr", order="active")
+    two = train(path, multi_class="ovr")  # is one problem
+    np.testing.assert_array_equal(two[-1].coef_, train(path)[-1].coef_)

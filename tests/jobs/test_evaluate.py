@@ -1,0 +1,94 @@
+"""Counts of rows by class agree with scikit-learn's."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import (
+    accuracy_score,
+    confusion_matrix,
+    f1_score,
+    hamming_loss,
+    precision_recall_fscore_support,
+    roc_auc_score,
+)
+
+from rosenblatt.data.labels import LabelSets
+from rosenblatt.jobs.evaluate import Evaluation, LabelSetEvaluation, Score
+
+
+@pytest.mark.parametrize("classes", [["no", "yes"], ["a", "b", "c"], [-1, 1], [2, 10, 9]])
+@pytest.mark.parametrize("batches", [1, 4])
+def test_all_figures_are_those_of_scikit_learn(classes, batches):
+    random = np.random.default_rng(0)
+    known = np.array(sorted(classes))
+    y = known[random.integers(len(known), size=200)]
+    scores = random.normal(size=200 if len(known) == 2 else (200, len(known))).round(1)
+    codes = (scores > 0).astype(int) if len(known) == 2 else scores.argmax(axis=1)
+    found = Evaluation(known)
+    for part in np.array_split(np.arange(200), batches):
+        found.add(y[part].astype(str), codes[part], scores[part])
+    predicted = known[codes]
+    np.testing.assert_array_equal(found.confusion[:-1], confusion_matrix(y, predicted))
+    expected = precision_recall_fscore_support(y, predicted, labels=known, zero_division=0)
+    table = np.array([one[1:] for one in found.by_class()])
+    np.testing.assert_allclose(table, np.column_stack(expected))
+    assert found.score == Score(200, int((y != predicted).sum()))
+    if len(known) == 2:
+        assert found.roc_auc == pytest.approx(roc_auc_score(y == known[1], scores))
+    else:
+        assert found.roc_auc is None
+
+
+def test_labels_that_are_not_known_are_errors():
+    found = Evaluation(np.array(["a", "b"]))
+    found.add(np.array(["a", "c", "b"]), np.array([0, 1, 1]), np.array([-1.0, 2.0, 3.0]))
+    assert found.confusion.tolist() == [[1, 0], [0, 1], [0, 1]]
+    assert found.score == Score(3, 1)
+    assert found.roc_auc == 1.0
+    assert found.by_class()[1].precision == 0.5
+
+
+@pytest.mark.parametrize("classes", [["a", "b", "c"], [2, 10, 9], ["one"]])
+@pytest.mark.parametrize("batches", [1, 4])
+def test_figures_of_several_labels_are_those_of_scikit_learn(classes, batches):
+    random = np.random.default_rng(1)
+    known = np.array(sorted(classes))
+    y, predicted = random.random((2, 100, len(known))) < 0.4
+    y[:, 0], predicted[:10] = y[:, 0] & (len(known) == 1), False  # one label is never there
+    found, score = LabelSetEvaluation(known), Score()
+    for part in np.array_split(np.arange(100), batches):
+        found.add(sets_of([known[row].astype(str) for row in y[part]]), predicted[part])
+        score.compare(predicted[part], y[part])
+    expected = precision_recall_fscore_support(y, predicted, average=None, zero_division=0)
+    table = np.array([one[1:] for one in found.by_class()])
+    np.testing.assert_allclose(
+        table[:, :3],
+        np.column_stack(expected[:3]) if len(known) > 1 else [[each[-1] for each in expected[:3]]],
+    )
+    assert found.score == score
+    assert found.score.error == pytest.approx(1 - accuracy_score(y, predicted))
+    assert found.hamming_loss == pytest.approx(hamming_loss(y, predicted))
+    if len(known) > 1:
+        micro, macro = (f1_score(y, predicted, average=how) for how in ("micro", "macro"))
+        assert (found.micro_f1, found.macro_f1) == pytest.approx((micro, macro))
+        assert found.as_dict()["micro_f1"] == found.micro_f1 == score.quality
+
+
+def sets_of(rows):
+    starts = np.append(0, np.cumsum([len(row) for row in rows]))
+    return LabelSets(np.array([label for row in rows for label in row], str), starts)
+
+
+def test_a_label_that_is_not_known_is_missed_once():
+    found = LabelSetEvaluation(np.array(["a", "b"]))
+    found.add(sets_of([["a", "x", "x"], ["b"], []]), np.eye(3, 2, dtype=bool))
+    assert (found.unknown, found.missed) == (1, 1)
+    assert found.score == Score(3, 1, hits=2, labels=5)
+    assert found.micro_f1 == f1_score(
+        [[1, 0, 1], [0, 1, 0]], [[1, 0, 0], [0, 1, 0]], average="micro"
+    )
+    assert found.hamming_loss == 0
+
+
+def test_nothing_has_no_error():
+    assert np.isnan(Score().error)
+    assert Evaluation(np.array([0, 1])).roc_auc is None

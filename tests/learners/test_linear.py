@@ -1,0 +1,340 @@
+"""The learner: batches are one pass, refusals leave no trace, scores are those of fit."""
+
+import copy
+
+import numpy as np
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from rosenblatt import Perceptron
+from rosenblatt.data.labels import UnknownLabelError, codes_of
+from rosenblatt.data.rows import rows_of
+from rosenblatt.learners import linear as learner
+from rosenblatt.learners.linear import LinearLearner, SlowVoteWarning, TrainingRows
+from rosenblatt.parameters import LINEAR, ParameterError
+from rosenblatt.storage.file import load_model, save_model
+from rosenblatt.training import solutions, state as states
+from rosenblatt.training.solutions import SOLUTIONS
+from rosenblatt.training.tasks import LinearTask
+
+from ..conftest import FORMS, LAYOUTS, blobs, examples, form_parameters
+
+BATCHWISE = ["last", "average", "vote"]
+DEFAULTS = {name: parameter.default for name, parameter in LINEAR.items()}
+
+
+def rows(X, y, classes, weights=None):
+    codes = codes_of(np.asarray(y), classes)
+    return TrainingRows.of(rows_of(X), codes, weights, X.shape[1])
+
+
+def begun(y, width, dtype=np.float64, **chosen):
+    return LinearLearner.begin(DEFAULTS | chosen, np.unique(y), (width, dtype))
+
+
+def content(learner):
+    """All that a learner is, as bytes."""
+    found = []
+    for state in learner.states:
+        arrays, numbers = states.packed(state)
+        found.append((type(state), numbers, len(getattr(state, "pending", ()))))
+        found += [(name, a.dtype, a.shape, a.tobytes()) for name, a in arrays.items()]
+    return found
+
+
+# Batches
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("solution", BATCHWISE)
+@given(choices=st.data())
+@settings(max_examples=25)
+def test_any_cut_into_batches_is_one_pass_bit_for_bit(solution, form, choices):
+    X, y = choices.draw(examples(form))
+    cuts = choices.draw(st.sets(st.integers(1, len(y) - 1)))
+    layout = LAYOUTS[choices.draw(st.sampled_from(sorted(LAYOUTS)))]
+    dtype = choices.draw(st.sampled_from([np.float32, np.float64]))
+    weights = choices.draw(st.none() | st.just(np.arange(len(y)) % 3.0))
+    chosen = form_parameters(form) | {"solution": solution}
+    whole, cut = (begun(y, X.shape[1], dtype, **chosen) for _ in range(2))
+    X = X.astype(dtype)
+    count = whole.learn(rows(layout(X), y, whole.classes, weights))
+    parts = [
+        cut.learn(
+            rows(layout(X[at]), y[at], whole.classes, None if weights is None else weights[at])
+        )
+        for at in np.split(np.arange(len(y)), sorted(cuts))
+    ]
+    for name in ("n_rows", "mistakes", "errors", "loss"):
+        assert sum(getattr(part, name) for part in parts) == getattr(count, name)
+    for one, other in zip(cut.states, whole.states, strict=True):
+        for found, wanted in zip(one.coefficients(), other.coefficients(), strict=True):
+            np.testing.assert_array_equal(found, wanted)
+        assert (one.seen, one.mistakes) == (other.seen, other.mistakes)
+    every = rows_of(layout(X))
+    np.testing.assert_array_equal(cut.scores(every, X.shape[1]), whole.scores(every, X.shape[1]))
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("solution", BATCHWISE)
+@pytest.mark.parametrize("layout", ["dense", "int32"])
+def test_columns_that_come_later_change_nothing_before(solution, form, layout):
+    X, y = blobs(40, 6, classes=2 if form == "two" else 3)
+    X = np.round(4 * X)
+    X[:20, 3:] = 0
+    chosen = form_parameters(form) | {"solution": solution}
+    wide, growing = begun(y, 6, **chosen), begun(y, 3, **chosen)
+    make = LAYOUTS[layout]
+    for at, width in (
+        (slice(0, 10), 2),
+        (slice(10, 20), 3),
+        (slice(20, 30), 6),
+        (slice(30, 40), 6),
+    ):
+        wide.learn(rows(make(X[at]), y[at], wide.classes))
+        narrow = X[at, :width].copy() if (X[at, width:] == 0).all() else X[at]
+        growing.learn(rows(make(narrow), y[at], wide.classes))
+    assert content(growing)[0] == content(wide)[0]
+    for found, wanted in zip(growing.coefficients(), wide.coefficients(), strict=True):
+        np.testing.assert_array_equal(found, wanted)
+    np.testing.assert_array_equal(
+        growing.scores(rows_of(make(X)), 6), wide.scores(rows_of(make(X)), 6)
+    )
+
+
+# All or nothing
+
+
+HUGE = {np.float32: 1e38, np.float64: 1e308}
+
+
+def overflowing(form, layout, width, dtype, wide=0):
+    """Rows that are learnt from, then some under which the weights overflow in the middle."""
+    X, y = blobs(40, 5, classes=2 if form == "two" else 3)
+    X = np.round(4 * X).astype(dtype)
+    far = np.zeros((40, width + wide), dtype)
+    far[:, :5] = X
+    far[20:, 1] = dtype(HUGE[dtype])
+    far[::2] *= -1
+    make = LAYOUTS[layout]
+    return make(far[:, :width].copy()), make(far), y
+
+
+@pytest.mark.parametrize("width", [5, 400])
+@pytest.mark.parametrize("wide", [0, 7])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("solution", BATCHWISE)
+def test_a_batch_under_which_weights_overflow_leaves_no_trace(
+    solution, form, layout, dtype, wide, width
+):
+    first, then, y = overflowing(form, layout, width, dtype, wide)
+    learner = begun(y, width, dtype, solution=solution, **form_parameters(form))
+    learner.learn(rows(first[:10], y[:10], learner.classes))
+    learner.learn(rows(first[10:20], y[10:20], learner.classes))
+    before, twin = content(learner), copy.deepcopy(learner)
+    scores = learner.scores(rows_of(first[:20]), width)
+    with pytest.raises(ValueError, match="The weights grew beyond what float"):
+        learner.learn(rows(then, y, learner.classes))
+    assert content(learner) == before
+    np.testing.assert_array_equal(learner.scores(rows_of(first[:20]), width), scores)
+    for one in (learner, twin):
+        one.learn(rows(first[5:15], y[5:15], learner.classes))
+    assert content(learner) == content(twin)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("solution", BATCHWISE)
+@pytest.mark.parametrize("problem", [0, 2])
+def test_an_interruption_in_the_middle_leaves_no_trace(solution, form, problem, monkeypatch):
+    X, y = blobs(400, 5, classes=2 if form == "two" else 3)
+    learner = begun(y, 5, solution=solution, **form_parameters(form))
+    learner.learn(rows(X, y, learner.classes))
+    before, kind = content(learner), SOLUTIONS[solution]
+    state = learner.states[min(problem, len(learner.states) - 1)]
+    learn = LinearTask.learn
+
+    def interrupted(self, given, *where):
+        learnt = learn(self, given, *where)
+        if given is state:
+            raise KeyboardInterrupt  # the weights have changed, the counters not yet
+        return learnt
+
+    again = rows(X[::-1].copy(), y[::-1], learner.classes)
+    with monkeypatch.context() as patch:
+        patch.setattr(LinearTask, "learn", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            learner.learn(again)
+    assert content(learner) == before
+    record = kind.record
+
+    def interrupted_after(self, *what):
+        record(self, *what)
+        if self is state:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(kind, "record", interrupted_after)
+    with pytest.raises(KeyboardInterrupt):
+        learner.learn(again)
+    assert content(learner) == before
+
+
+def test_an_average_whose_sums_overflow_is_refused_while_learning():
+    X, y = np.ones((400, 1)), np.arange(400) // 2 % 2
+    learner = begun(y, 1, solution="average", eta0=1e307)
+    before = content(learner)
+    with pytest.raises(ValueError, match="beyond what float64 can hold"):
+        learner.learn(rows(X, y, learner.classes))
+    assert content(learner) == before
+    last = begun(y, 1, solution="last", eta0=1e307)
+    last.learn(rows(X, y, last.classes))
+    assert np.isfinite(last.coefficients()[0]).all()
+
+
+@pytest.mark.parametrize("solution", BATCHWISE)
+def test_a_bias_that_overflows_is_refused_while_learning(solution):
+    X, y = np.zeros((2, 1)), np.array([1, 1])
+    learner = begun([0, 1], 1, solution=solution, margin=1.75e308)
+    learner.intercept_step = 1.7e308
+    before = content(learner)
+    with pytest.raises(ValueError, match="beyond what float64 can hold"):
+        learner.learn(rows(X, y, learner.classes))
+    assert content(learner) == before
+
+
+def test_an_average_bias_whose_sum_overflows_is_refused_while_learning():
+    X, y = np.zeros((400, 1)), np.arange(400) // 2 % 2
+    learner = begun(y, 1, solution="average")
+    learner.intercept_step = 1.7e308
+    before = content(learner)
+    with pytest.raises(ValueError, match="beyond what float64 can hold"):
+        learner.learn(rows(X, y, learner.classes))
+    assert content(learner) == before
+
+
+# Beginning, scoring, keeping
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("solution", SOLUTIONS)
+def test_scores_are_those_of_the_classifier(solution, form):
+    X, y = blobs(60, 4, classes=2 if form == "two" else 3)
+    X = np.round(4 * X)
+    model = Perceptron(solution=solution, random_state=0, **form_parameters(form)).fit(X, y)
+    learner = LinearLearner.from_model(model._model())
+    for layout in LAYOUTS.values():
+        scores = learner.scores(rows_of(layout(X)), 4)
+        np.testing.assert_allclose(scores, model.decision_function(X), rtol=1e-12, atol=1e-12)
+        np.testing.assert_array_equal(
+            learner.classes[learner.choose(model.decision_function(X))], model.predict(X)
+        )
+    coef, bias = learner.coefficients()
+    np.testing.assert_array_equal(coef, model.coef_)
+    np.testing.assert_array_equal(bias, model.intercept_)
+
+
+@pytest.mark.parametrize("solution", BATCHWISE)
+def test_scores_follow_what_was_learnt_since(solution):
+    X, y = blobs(60, 4)
+    learner = begun(y, 4, solution=solution)
+    for at in (slice(0, 20), slice(20, 60)):
+        learner.learn(rows(X[at], y[at], learner.classes))
+        fresh = copy.deepcopy(LinearLearner(learner.parameters, learner.classes, learner.states))
+        np.testing.assert_array_equal(learner.scores(rows_of(X), 4), fresh.scores(rows_of(X), 4))
+
+
+@pytest.mark.parametrize("solution", BATCHWISE)
+def test_columns_that_the_model_has_not_met_say_nothing(solution):
+    X, y = blobs(60, 6)
+    learner = begun(y, 4, solution=solution)
+    learner.learn(rows(X[:, :4].copy(), y, learner.classes))
+    wanted = learner.scores(rows_of(X[:, :4].copy()), 4)
+    for layout in LAYOUTS.values():
+        np.testing.assert_allclose(learner.scores(rows_of(layout(X)), 6), wanted)
+    short = X.copy()
+    short[:, 3:] = 0
+    wanted = learner.scores(rows_of(short[:, :4].copy()), 4)
+    for layout in LAYOUTS.values():
+        np.testing.assert_allclose(learner.scores(rows_of(layout(X[:, :3].copy())), 3), wanted)
+
+
+def test_parameters_that_an_older_file_does_not_know_are_as_usual():
+    X, y = blobs(30, 4)
+    model = Perceptron(solution="vote", ties="positive").fit(X, y)._model()
+    del model.parameters["margin"], model.parameters["eta0"]
+    learner = LinearLearner.from_model(model)
+    learner.learn(rows(X, y, learner.classes))
+    assert (learner.parameters["ties"], learner.parameters["margin"]) == ("positive", 0.0)
+
+
+def test_a_learner_goes_into_a_file_and_back(tmp_path):
+    X, y = blobs(60, 4, classes=3)
+    learner = begun(y, 4, solution="average")
+    learner.features = {"names": list("abcd")}
+    learner.intercept_step = 0.5
+    learner.learn(rows(X, y, learner.classes))
+    save_model(tmp_path / "model", learner.to_model({"of": "a test"}, []))
+    model = load_model(tmp_path / "model")
+    back = LinearLearner.from_model(model)
+    assert content(back) == content(learner)
+    assert (back.features, back.intercept_step) == (learner.features, 0.5)
+    assert model.facts["of"] == "a test"
+    for one in (learner, back):
+        one.learn(rows(X[::-1].copy(), y[::-1], learner.classes))
+    assert content(back) == content(learner)
+
+
+@pytest.mark.parametrize(
+    ("start", "sentence"),
+    [
+        ((np.zeros((4, 3)), None), r"coef_init has shape \(4, 3\); this data needs \(3, 4\)"),
+        ((np.zeros(12), None), r"coef_init has shape \(12,\); this data needs \(3, 4\)"),
+        ((None, np.zeros((3, 1))), r"intercept_init has shape \(3, 1\); this data needs \(3,\)"),
+        ((None, 1.0), r"intercept_init has shape \(\); this data needs \(3,\)"),
+    ],
+)
+@pytest.mark.parametrize("multi_class", ["argmax", "ovr"])
+def test_starting_weights_of_another_shape_are_refused(start, sentence, multi_class):
+    parameters = DEFAULTS | {"multi_class": multi_class}
+    with pytest.raises(ValueError, match=sentence):
+        LinearLearner.begin(parameters, np.arange(3), (4, np.float64), start=start)
+
+
+def test_more_weights_than_memory_holds_are_refused_in_the_words_of_the_caller():
+    learner = begun([0, 1], 2)
+    given = rows(np.zeros((2, 2)), [0, 1], learner.classes)._replace(width=2**28)
+    with pytest.raises(ParameterError, match=r"268,435,456 columns for 2 classes .* smaller bits"):
+        learner.learn(given)
+
+
+def test_labels_that_were_not_promised_are_refused():
+    with pytest.raises(UnknownLabelError, match="Row 0 has the label 7"):
+        rows(np.zeros((1, 2)), [7], np.array([0, 1]))
+
+
+def test_a_vote_of_very_many_is_warned_of(monkeypatch):
+    X, y = blobs(60, 5)
+    model = Perceptron(solution="vote", random_state=0).fit(X, y)
+    wanted = model.decision_function(X)
+    monkeypatch.setattr(learner, "MOST_VOTES", 60 * model.n_mistakes_ - 1)
+    sentence = f"Each of 60 rows is put to the vote of {model.n_mistakes_:,} weights, which takes"
+    with pytest.warns(SlowVoteWarning, match=sentence):
+        np.testing.assert_array_equal(model.decision_function(X), wanted)
+    model.decision_function(X[:59])
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("columns", [0, 10_000])
+def test_votes_are_the_same_however_rows_are_put_to_them(form, columns, monkeypatch):
+    X, y = blobs(90, 6, classes=2 if form == "two" else 4)
+    X = np.round(2 * X)  # exact
+    X[np.abs(X) < 2] = 0
+    X = np.hstack([X, np.zeros((90, columns))])
+    model = Perceptron(solution="vote", max_iter=3, random_state=0, **form_parameters(form))
+    wanted = model.fit(X, y).decision_function(X)
+    for at_once in (1, 200_000):
+        monkeypatch.setattr(solutions, "NUMBERS_AT_ONCE", at_once)
+        for make in LAYOUTS.values():
+            model.fit(make(X), y)
+            np.testing.assert_array_equal(model.decision_function(make(X)), wanted)

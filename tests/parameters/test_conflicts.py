@@ -1,0 +1,211 @@
+"""Parameters: one table for all faces, and each refusal a sentence in the caller's words."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+from rosenblatt import Perceptron
+from rosenblatt.data.labels import UnknownLabelError
+from rosenblatt.learners.dual.budget import POLICIES
+from rosenblatt.parameters import (
+    CLUSTER,
+    CONFLICTS,
+    FILES,
+    FOR_FILES,
+    FOR_ONE_PASS,
+    KERNEL,
+    LINEAR,
+    NAME_ONLY,
+    RULE_TABLE,
+    SIGN_OF_ZERO,
+    ParameterError,
+    check_parameters,
+    check_ties,
+    in_python,
+)
+from rosenblatt.training.orders import ORDERS
+from rosenblatt.training.solutions import SOLUTIONS
+
+TABLES = {"linear": LINEAR, "kernel": KERNEL, "cluster": CLUSTER, "files": FILES}
+
+
+def defaults(*tables):
+    return {name: one.default for table in tables for name, one in table.items()}
+
+
+def in_a_shell(name, value):
+    """As a command line would spell it."""
+    option = "--" + name.replace("_", "-")
+    return option if value is NAME_ONLY else f"{option} {value}"
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_every_default_is_accepted(table):
+    assert all(one.accepts(one.default) for one in TABLES[table].values())
+    accepted = {**LINEAR, **FILES}
+    assert all(accepted[name].accepts(value) for name, value in FOR_FILES.items())
+    rule = RULE_TABLE[FOR_ONE_PASS["rule"]].parameters
+    assert rule["solution"].accepts(FOR_ONE_PASS["solution"])
+
+
+@pytest.mark.parametrize(
+    ("name", "table", "known"),
+    [
+        ("solution", LINEAR, SOLUTIONS),
+        ("order", LINEAR, ORDERS),
+        ("ties", LINEAR, SIGN_OF_ZERO),
+        ("budget_policy", KERNEL, POLICIES),
+    ],
+)
+def test_the_words_are_those_that_there_is_code_for(name, table, known):
+    assert table[name].wanted == "one of " + ", ".join(map(repr, known))
+    assert all(table[name].accepts(word) for word in known)
+    assert not table[name].accepts("another")
+    assert not table[name].accepts(None)
+    assert not table[name].accepts([*known])
+
+
+@pytest.mark.parametrize(
+    ("name", "good", "bad"),
+    [
+        ("eta0", [1, 0.5, np.float32(2), np.int64(3)], [0, -1, np.nan, np.inf, "1", None, True]),
+        ("margin", [0, 0.0, 2.5], [-1, np.nan, np.inf, "0"]),
+        ("max_iter", [1, np.int32(7)], [0, -1, 1.5, 2.0, None, True]),
+        ("intercept_step", [0, 1.5, "radius"], [-1, "R", None, np.inf]),
+        ("validation_fraction", [0.1, 0.99], [0, 1, 1.0, -0.1]),
+    ],
+)
+def test_numbers_are_in_their_range(name, good, bad):
+    for value in good:
+        check_parameters(defaults(LINEAR) | {name: value}, LINEAR)
+    for value in bad:
+        with pytest.raises(ParameterError, match=f"^{name} must be .*; got .*\\.$") as refusal:
+            check_parameters(defaults(LINEAR) | {name: value}, LINEAR)
+        assert refusal.value.code == "out-of-range"
+        assert list(refusal.value.values) == [name]
+
+
+WHERE = {
+    "fit": (),
+    **{name: (name,) for name in ("batch", "stream", "pieces", "cache", "problems", "cluster")},
+    "steps": ("steps",),
+}
+VALUES = {
+    "solution": ["last", "average", "vote", "pocket"],
+    "average_decay": [0.0, 0.1],
+    "order": list(ORDERS),
+    "window": [0, 5],
+    "holdout": [0.0, 0.5],
+    "progress_every": [0, 10],
+    "intercept_step": [1.0, "radius"],
+    "class_weight": [None, "balanced"],
+    "early_stopping": [False, True],
+    "calibrate": [False, True],
+    "warm_start": [False, True],
+    "kernel": ["rbf", "precomputed"],
+    "normalize": [False, True],
+    "budget": [None, 3],
+    "budget_policy": list(POLICIES),
+    "mode": ["mixing", "sequential"],
+    "rule": ["perceptron", "pa"],
+    "margin": [0.0, 1.0],
+}
+
+
+def occasions(conflict):
+    """Parameters, two of them changed at most, that a conflict is about."""
+    plain = defaults(KERNEL, LINEAR, FILES, CLUSTER) | {"order": "fixed"}
+    plain |= {"markov": 1, "rule": "perceptron"}
+    for one in VALUES:
+        for other in VALUES:
+            for first in VALUES[one]:
+                for second in VALUES[other]:
+                    values = plain | {one: first, other: second}
+                    if one == "budget_policy" and other == "solution":
+                        values["budget"] = 3
+                    if conflict.when(values):
+                        yield values
+
+
+def test_the_codes_of_conflicts_are_unique():
+    codes = [conflict.code for conflict in CONFLICTS]
+    assert len(set(codes)) == len(codes)
+
+
+@pytest.mark.parametrize("conflict", CONFLICTS, ids=lambda conflict: conflict.code)
+def test_every_conflict_is_a_sentence_in_python_and_in_a_shell(conflict):
+    assert conflict.where in WHERE
+    values = next(occasions(conflict))
+    refusal = ParameterError(conflict.why, **values)
+    for sentence in (str(refusal), refusal.render(in_a_shell)):
+        assert sentence.endswith(".")
+        assert not set("{}?") & set(sentence)
+    assert "--" not in str(refusal)
+
+
+def test_parameters_are_refused_where_they_do_not_go_together():
+    values = defaults(LINEAR) | {"early_stopping": True}
+    check_parameters(values, LINEAR)
+    with pytest.raises(ParameterError) as refusal:
+        check_parameters(values, LINEAR, "batch")
+    assert refusal.value.code == "batch-early-stopping"
+    assert refusal.value.values == {"early_stopping": True}
+    with pytest.raises(ParameterError) as refusal:
+        check_parameters(values, LINEAR, "steps")
+    assert refusal.value.code == "steps-early-stopping"
+
+
+def test_a_refusal_is_spelt_by_whoever_tells_it():
+    template = '{order} and {order="each"}, {cache?}, {early_stopping=True} and {unknown}.'
+    refusal = ParameterError(template, order="fixed", other=1)
+    assert (
+        str(refusal) == 'order="fixed" and order="each", cache, early_stopping=True and {unknown}.'
+    )
+    assert refusal.render(in_a_shell) == (
+        "--order fixed and --order each, --cache, --early-stopping True and {unknown}."
+    )
+    assert in_python("margin", 0.5) == "margin=0.5"
+
+
+@pytest.mark.parametrize("kind", [ParameterError, UnknownLabelError])
+def test_a_refusal_comes_back_from_another_process(kind):
+    refusal = kind("{order} is no {cache?}.", code="x", order="each", kernel=lambda A, B: A @ B.T)
+    back = pickle.loads(pickle.dumps(refusal))
+    assert type(back) is kind
+    assert (back.code, back.values) == ("x", {"order": "each"})
+    assert str(back) == str(refusal) == 'order="each" is no cache.'
+    assert back.render(in_a_shell) == "--order each is no --cache."
+
+
+@pytest.mark.parametrize("ties", SIGN_OF_ZERO)
+def test_a_sign_of_a_tie_needs_two_sides(ties):
+    check_ties(ties, 2, False)
+    check_ties(ties, 3, True)
+    if ties in ("positive", "negative"):
+        with pytest.raises(ParameterError, match=f'ties="{ties}" has no meaning for 3 classes'):
+            check_ties(ties, 3, False)
+    else:
+        check_ties(ties, 3, False)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "match"),
+    [
+        ({"early_stopping": "roc_auc"}, "early_stopping must be True or False; got 'roc_auc'"),
+        ({"calibrate": "sigmoid"}, "calibrate must be True or False"),
+        ({"measure": 2}, "measure must be True or False"),
+        ({"margin": 10**400}, "margin must be a number from 0 up"),
+        ({"eta0": 10**400}, r"eta0 must be .*\.\.\.\.$"),
+        ({"margin": np.array([1.0, 2.0])}, "margin must be"),
+        ({"warm_start": []}, "warm_start must be"),
+    ],
+)
+def test_what_a_parameter_cannot_be_is_refused_in_a_sentence(parameters, match):
+    with pytest.raises(ParameterError, match=match):
+        Perceptron(**parameters).fit([[1.0], [-1.0]], [1, 0])
+
+
+@pytest.mark.parametrize("value", [True, False, 1, 0, np.True_])
+def test_a_flag_is_true_or_false_in_any_spelling(value):
+    Perceptron(warm_start=value).fit([[1.0], [-1.0]], [1, 0])

@@ -1,0 +1,101 @@
+"""New labels: as if the model had always known them, wherever the examples are cut."""
+
+import numpy as np
+import pytest
+
+from rosenblatt.parameters import RULE_TABLE
+from rosenblatt.service.create import new_model
+from rosenblatt.service.model import ServedModel
+from rosenblatt.service.requests import BadExampleError
+from rosenblatt.storage.file import load_model, save_model
+
+from .test_model import content
+
+RULES = [rule for rule in RULE_TABLE if rule not in ("alma", "romma")]
+
+
+def served(folder, labels=("b", "d"), rule="perceptron", **given):
+    own = {"matrix": "diagonal"} if rule == "second-order" else {}
+    model = new_model(labels, ["x", "y", "z"], rule=rule, **own, **given)
+    save_model(folder / "m", model)
+    return ServedModel(load_model(folder / "m"), "m")
+
+
+def rows(labels, count=60, seed=0):
+    random = np.random.default_rng(seed)
+    centres = dict(zip("abcde", np.random.default_rng(1).integers(-4, 5, (5, 3)), strict=True))
+    found = []
+    for k in range(count):
+        label = labels[k % len(labels)]
+        x, y, z = (centres[label] + random.integers(-2, 3, 3)).tolist()
+        found.append({"x": x, "y": y, "z": z, "label": label})
+    return found
+
+
+def teach(model, some):
+    model.learn(model.maker.make(some, labelled=True))
+
+
+@pytest.mark.parametrize("multi_class", ["argmax", "ovr"])
+@pytest.mark.parametrize("solution", ["last", "average"])
+@pytest.mark.parametrize("rule", RULES)
+def test_where_examples_are_cut_does_not_matter(tmp_path, rule, solution, multi_class):
+    coming = rows("bd", 20) + rows("abd", 20) + rows("abcde", 30)
+    given = {"rule": rule, "solution": solution, "multi_class": multi_class}
+    whole, alone = (served(tmp_path, **given) for _ in range(2))
+    teach(whole, coming)
+    for row in coming:
+        teach(alone, [row])
+    assert whole.learner.classes.tolist() == list("abcde")
+    assert content(whole, tmp_path) == content(alone, tmp_path)
+    for _ in range(20):
+        teach(whole, rows("abcde", 50, seed=2))
+    made = whole.maker.make(rows("abcde", 50, seed=2), labelled=True)
+    found = whole.learner.choose(whole.published().scores(made.rows, made.width))
+    assert np.mean(whole.learner.classes[found] == made.labels) > 0.5
+
+
+@pytest.mark.parametrize("solution", ["last", "average"])
+@pytest.mark.parametrize("multi_class", ["argmax", "ovr"])
+def test_scores_of_the_old_classes_stay(tmp_path, solution, multi_class):
+    for labels in (("b", "d"), ("b", "d", "e")):
+        model = served(tmp_path, labels, solution=solution, multi_class=multi_class)
+        teach(model, rows(labels, 40))
+        made = model.maker.make(rows(labels, 10, seed=3), labelled=True)
+        before = model.learner.scores(made.rows, made.width)
+        after = model.learner.with_class("c").scores(made.rows, made.width)
+        assert not after[:, 1].any()
+        if len(labels) == 3:
+            np.testing.assert_array_equal(np.delete(after, 1, axis=1), before)
+        else:
+            np.testing.assert_allclose(after[:, 2] - after[:, 0], 2 * before, rtol=1e-5)
+
+
+def test_two_classes_that_grow_are_as_three_from_the_start_without_the_third(tmp_path):
+    grown, three = served(tmp_path), served(tmp_path, ("b", "d", "e"))
+    teach(grown, rows("bd", 50))
+    model = grown.learner.with_class("e")
+    (state,) = model.states
+    assert not state.weights[:, 2].any()
+    np.testing.assert_array_equal(state.weights[:, 0], -state.weights[:, 1])
+    assert three.learner.states[0].weights.shape == state.weights.shape
+
+
+def test_what_cannot_grow_says_why(tmp_path):
+    for rule in ("alma", "romma"):
+        assert rule in served(tmp_path, rule=rule).learner.refusal("add_class")
+        assert served(tmp_path, ("b", "d", "e"), rule=rule).learner.refusal("add_class") == ""
+    assert "ties" in served(tmp_path, ties="positive").learner.refusal("add_class")
+    assert served(tmp_path).learner.refusal("add_class") == ""
+
+
+def test_a_label_is_new_only_if_that_is_allowed(tmp_path, monkeypatch):
+    model = served(tmp_path)
+    made = model.maker.make(rows("abd", 6), labelled=True)
+    with pytest.raises(BadExampleError, match="'a' is not among b, d"):
+        model.check(made)
+    model.grow = True
+    model.check(made)
+    monkeypatch.setattr("rosenblatt.service.model.MOST_CLASSES", 2)
+    with pytest.raises(BadExampleError, match="2 classes, not more"):
+        model.check(made)

@@ -1,0 +1,117 @@
+"""A service needs no training file: labels and columns are enough."""
+
+import numpy as np
+import pytest
+
+from rosenblatt.parameters import RULE_TABLE, ParameterError
+from rosenblatt.service.create import column_of, new_model
+from rosenblatt.service.model import ServedModel
+from rosenblatt.storage.file import load_model, save_model
+
+from ..cli.conftest import run
+from .conftest import examples, replayed, sequence_in
+from .test_rows import dense
+
+COLUMNS = ["size:number:0.1:0.5", "colour:category", "note:text:1-2"]
+
+
+def served(model, folder):
+    save_model(folder / "m", model)
+    return ServedModel(load_model(folder / "m"), "m")
+
+
+@pytest.mark.parametrize("solution", ["last", "average"])
+@pytest.mark.parametrize("rule", RULE_TABLE)
+def test_it_learns_from_nothing(tmp_path, rule, solution):
+    model = served(
+        new_model(["big", "small"], COLUMNS, "kind", 12, rule, solution=solution), tmp_path
+    )
+    model.learn(model.maker.make(examples(500), labelled=True))
+    assert 0 < model.progress.error(200) < 0.35
+    test = examples(300, seed=8)
+    made = model.maker.make(test, labelled=True)
+    found = model.learner.choose(model.published().scores(made.rows, made.width))
+    assert np.mean(model.learner.classes[found] == made.labels) > 0.75
+
+
+def test_numbers_are_as_they_are_or_as_stated(tmp_path):
+    rows = [{"a": 5.0, "b": 7.0, "label": 1}, {"a": None, "label": 0}]
+    plain = served(new_model(["0", "1"], ["a", "b"]), tmp_path)
+    np.testing.assert_array_equal(dense(plain.maker.make(rows, True)), [[5, 7], [0, 0]])
+    stated = served(new_model(["0", "1"], ["a:number:3:2", "b"]), tmp_path)
+    np.testing.assert_array_equal(dense(stated.maker.make(rows, True)), [[1, 7], [0, 0]])
+    assert plain.learner.classes.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(
+    "stated",
+    [
+        "",
+        "a:colour",
+        "a:number:1",
+        "a:number:x:1",
+        "a:number:1:0",
+        "a:category:2",
+        "a:text:0-2",
+        "a:text:x",
+    ],
+)
+def test_columns_that_are_not_understood(stated):
+    with pytest.raises(ParameterError, match="features"):
+        column_of(stated)
+
+
+def test_what_is_refused():
+    for features in (["a", "a"], ["a", "label"]):
+        with pytest.raises(ParameterError, match="twice"):
+            new_model(["x", "y"], features)
+    with pytest.raises(ParameterError, match="at least two"):
+        new_model(["x", "x"], ["a"])
+    with pytest.raises(ParameterError, match="two classes"):
+        new_model(["x", "y", "z"], ["a"], rule="second-order", matrix="full")
+
+
+@pytest.mark.slow
+def test_a_service_from_nothing(serve, tmp_path):
+    path = tmp_path / "new.safetensors"
+    options = (
+        "--learn",
+        "--new",
+        "big,small",
+        "--label",
+        "kind",
+        "--features",
+        "size,colour:category,note:text",
+        "--bits",
+        "12",
+    )
+    service = serve(path, *options)
+    assert service.learn(examples(50))[1]["sequence"] == 50
+    status, err = service.stop()
+    assert status == 0
+    assert "Numbers are taken as they are" in err
+    again = serve(path, *options)  # the same command goes on
+    assert again.learn(examples(1))[1]["sequence"] == 51
+    assert again.stop()[1].count("\n") == 1
+    assert sequence_in(path) == 51
+    assert path.read_bytes() == replayed(path)
+    assert load_model(path).estimator == "AROW"  # what suits one pass
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (["--new", "a,b"], "--features"),
+        (["--features", "x"], "need --new"),
+        (["--rule", "arow"], "need --new"),
+        (["--grow"], "--grow needs --learn"),
+        (["--new", "a", "--features", "x"], "at least two"),
+        (["--new", "a,b", "--features", "x:colour"], "--features: 'x:colour'"),
+        (["--new", "a,b", "--features", "x", "--C", "3"], "has no --C"),
+    ],
+)
+def test_options_that_do_not_go_together(capsys, tmp_path, options, said):
+    status, _, err = run(capsys, "serve", tmp_path / "m", "--port", 0, *options)
+    assert (status, err.count("\n")) == (2, 1)
+    assert said in err
+    assert list(tmp_path.iterdir()) == []

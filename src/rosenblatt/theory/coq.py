@@ -18,11 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..data.rows import to_dense
 from ..disk import replacing
-from ..rows import to_dense
-from .certificates import Inseparable, Separable
+from .certificates import Inseparable, Separable, load_certificate
 from .margins import max_margin
 from .problem import Problem, problem_of
+from .separability import perceptron_run
 
 MOST_NUMBERS = 50_000  # coqc reads about a thousand a second
 MOST_MISTAKES = 5_000  # a natural number of Coq has that many symbols
@@ -74,7 +75,9 @@ Proof = Plane | Clash | RunLog
 def to_proof(verdict: Separable | Inseparable, problem: Problem) -> Plane | Clash:
     """The integers that prove the same as a certificate, which must hold."""
     if not verdict.holds(problem):
-        raise ValueError("This certificate does not hold for these rows; there is nothing to write.")
+        raise ValueError(
+            "This certificate does not hold for these rows; there is nothing to write."
+        )
     if isinstance(verdict, Inseparable):
         weights = to_integers(verdict.weights)
         pairs = zip(verdict.support, weights, strict=True)
@@ -141,59 +144,34 @@ def count_mistakes(plane: Plane, problem: Problem) -> int:
 # Runs
 
 
-def log_run(
-    X: Any, y: ArrayLike, *, step: float = 1.0, order: str = "fixed", max_iter: int = 100, **others: Any
-) -> RunLog:
-    """Train a perceptron from zero and return the log of its mistakes, checked exactly.
+def log_run(X: Any, y: ArrayLike, *, step: float = 1.0, max_iter: int = 100) -> RunLog:
+    """Train a perceptron from zero, in the order of the rows, and log its mistakes.
 
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        The rows.
-    y : array-like of shape (n_samples,)
-        Labels of two classes; the larger is +1.
-    step : float, default=1.0
-        How far a mistake moves the bias; 0 for no bias.
-    order : str, default="fixed"
-        The order of the rows, as for ``Perceptron``.
-    max_iter : int, default=100
-        The most passes over the rows.
-    **others
-        Further parameters of ``Perceptron``, such as ``random_state``.
-
-    Returns
-    -------
-    RunLog
-        The rows of the mistakes.
-
-    Raises
-    ------
-    ValueError
-        If floating point rounded so that an update was no mistake in exact arithmetic.
+    A mistake moves the bias by ``step``, 0 for no bias. The log is replayed in exact arithmetic; an
+    update that is no mistake there, because floating point rounded, is a ValueError.
     """
-    from ..classifiers.steps import steps
-
+    if not 0 <= step < np.inf:
+        raise ValueError(f"The bias must move by a finite number of at least 0; got {step!r}.")
     problem = problem_of(X, y, step > 0)
-    bias = {"intercept_step": step} if step else {"fit_intercept": False}
-    parameters = {"order": order, "max_iter": max_iter, **bias, **others}
-    rows = tuple(update.row for update in steps(problem.X, problem.signs, **parameters))
+    run = perceptron_run(problem, step, max_iter, "fixed")
+    rows = [int(i) for order, done in run.updates() for i in order[done.updates["position"]]]
     weights: dict[int, Fraction] = {}
-    total = Fraction(0)
+    bias = Fraction(0)
     for number, i in enumerate(rows, 1):
         sign, entries = int(problem.signs[i]), list(problem.entries(i))
-        if sign * activate(weights, total, entries) > 0:
+        if sign * activate(weights, bias, entries) > 0:
             raise ValueError(
                 f"Update {number}, on row {i + 1}, is no mistake in exact arithmetic: the training "
-                "rounded. Give rows of fewer digits."
+                "rounded. Round the rows to fewer digits."
             )
         for j, value in entries:
             weights[j] = weights.get(j, Fraction(0)) + sign * value
-        total += sign * Fraction(step)
-    exact = (
-        int(problem.signs[i]) * activate(weights, total, list(problem.entries(i))) > 0
-        for i in range(len(problem.signs))
+        bias += sign * Fraction(step)
+    right = (
+        int(sign) * activate(weights, bias, list(problem.entries(i))) > 0
+        for i, sign in enumerate(problem.signs)
     )
-    return RunLog(rows, float(step), all(exact))
+    return RunLog(tuple(rows), float(step), all(right))
 
 
 def activate(
@@ -207,19 +185,7 @@ def activate(
 
 
 def write_coq(proof: Proof, X: Any, y: ArrayLike, path: str | Path) -> None:
-    """Write a file that ``coqc`` accepts: the theory, the rows, the proof and its statement.
-
-    Parameters
-    ----------
-    proof : Plane, Clash or RunLog
-        What ``to_proof`` or ``log_run`` returned.
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        The rows that it is about.
-    y : array-like of shape (n_samples,)
-        Their labels.
-    path : str or Path
-        Where to; the file appears only when it is complete.
-    """
+    """Write a file that ``coqc`` accepts: the theory, the rows, the proof and its statement."""
     text = format_coq(proof, problem_of(X, y))
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
@@ -230,8 +196,8 @@ def format_coq(proof: Proof, problem: Problem) -> str:
     n, d = problem.X.shape
     if n * (d + 1) > MOST_NUMBERS:
         raise ValueError(
-            f"{n:,} rows of {d:,} numbers are too many for a Coq file, which takes {MOST_NUMBERS:,} "
-            "numbers; write plain text for rosenblatt-check."
+            f"{n:,} rows of {d:,} numbers are too many for a Coq file, which takes "
+            f"{MOST_NUMBERS:,} numbers; write plain text for rosenblatt-check."
         )
     if isinstance(proof, RunLog) and len(proof.rows) > MOST_MISTAKES:
         raise ValueError(
@@ -242,9 +208,9 @@ def format_coq(proof: Proof, problem: Problem) -> str:
         f"  {'pos' if sign > 0 else 'neg'} [{'; '.join(map(format_float, x))}]"
         for sign, x in read_rows(problem)
     )
-    needed = ("Separability",) if isinstance(proof, Clash) else ("Separability", "Convergence")
+    further = () if isinstance(proof, Clash) else ("Convergence", "Logs")
     return (
-        f"{read_theories(*needed)}\n{ROWS}\n"
+        f"{read_theories('Separability', *further)}\n{ROWS}\n"
         f"Definition rows : list (example float) := [\n{rows}\n]%float.\n\n"
         f"{CERTIFICATE}\n{format_certificate(proof, n)}\n{STATEMENT}\n{format_statement(proof)}"
     )
@@ -330,11 +296,11 @@ def format_statement(proof: Proof) -> str:
         f"(separable{origin}_sound _ (fun e => e) {plane} rows)",
     )
     if proof.mistakes is not None:
-        step = "1" if proof.fit_intercept else "0"
+        step, most = int(proof.fit_intercept), proof.mistakes
         text += "\n" + format_theorem(
             "every_run_makes_few_mistakes",
-            f"forall w b m, run {step} 0 (map exact rows) w b m -> (Z.of_nat m <= {proof.mistakes})%Z",
-            f"(bound_sound _ (fun e => e) {step} 0 weights bias {proof.mistakes} rows)",
+            f"forall w b m, run {step} 0 (map exact rows) w b m -> (Z.of_nat m <= {most})%Z",
+            f"(bound_sound _ (fun e => e) {step} 0 weights bias {most} rows)",
         )
     return text
 
@@ -349,21 +315,12 @@ def format_theorem(name: str, claim: str, lemma: str) -> str:
 
 
 def read_coq(path: str | Path) -> Proof:
-    """Read the proof in a Coq file that ``write_coq`` wrote.
-
-    Parameters
-    ----------
-    path : str or Path
-        The file.
-
-    Returns
-    -------
-    Plane, Clash or RunLog
-        What the file says; whether it holds is for ``check_coq`` to say.
-    """
+    """Read the proof in a Coq file that ``write_coq`` wrote."""
     text = Path(path).read_text("utf-8", errors="replace")
     _, _, text = text.partition(CERTIFICATE)
-    found = dict(re.findall(r"^Definition (\w+) : [\w ]+ := \[?([^\]]*?)\]?(?:%\w+)?\.", text, re.M))
+    found = dict(
+        re.findall(r"^Definition (\w+) : [\w ]+ := \[?([^\]]*?)\]?(?:%\w+)?\.", text, re.M)
+    )
     most = re.search(r"Z\.of_nat m <= (\d+)\)%Z\.", text)
     origin = "_through_origin" in text or "run 0 0" in text
     try:
@@ -385,32 +342,30 @@ def read_integers(text: str) -> list[int]:
     return [int(word.strip(" ()"), 0) for word in text.split(";") if word.strip()]
 
 
+def verify_coq(path: str | Path, X: Any, y: ArrayLike) -> tuple[str, bool]:
+    """What a Coq file or a certificate claims of rows, and whether Coq accepts it."""
+    if Path(path).suffix == ".v":
+        proof, written = read_coq(path), Path(path)
+        holds = check_coq(proof, X, y, written)
+    else:
+        verdict = load_certificate(path)
+        problem = problem_of(X, y, verdict.fit_intercept)
+        if not verdict.holds(problem):
+            return f"is {type(verdict).__name__.lower()}", False
+        proof = to_proof(verdict, problem)
+        holds = check_coq(proof, X, y)
+    if isinstance(proof, RunLog):
+        claim = f"has a run of {len(proof.rows)} mistakes"
+        return f"{claim} that separates it" if proof.separates else claim, holds
+    origin = "" if proof.fit_intercept else " through the origin"
+    return f"is {'inseparable' if isinstance(proof, Clash) else 'separable'}{origin}", holds
+
+
 def check_coq(proof: Proof, X: Any, y: ArrayLike, path: str | Path | None = None) -> bool:
     """Whether Coq accepts a proof about these rows.
 
     The file is written again from the rows and the proof, so that no other definition, row or
     statement can be in it; a file whose text differs is no proof about these rows.
-
-    Parameters
-    ----------
-    proof : Plane, Clash or RunLog
-        What is to be checked.
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        The rows.
-    y : array-like of shape (n_samples,)
-        Their labels.
-    path : str, Path or None, default=None
-        The file that the proof was read from, if it was.
-
-    Returns
-    -------
-    bool
-        Whether every theorem of the file was accepted without an assumption.
-
-    Raises
-    ------
-    ValueError
-        If Coq is not installed.
     """
     coqc = shutil.which("coqc")
     if coqc is None:
@@ -431,24 +386,7 @@ def check_coq(proof: Proof, X: Any, y: ArrayLike, path: str | Path | None = None
 
 
 def write_plain(proof: Proof, X: Any, y: ArrayLike, folder: str | Path) -> tuple[Path, Path]:
-    """Write rows and proof as text for ``rosenblatt-check``.
-
-    Parameters
-    ----------
-    proof : Plane, Clash or RunLog
-        What ``to_proof`` or ``log_run`` returned.
-    X : array-like or sparse matrix of shape (n_samples, n_features)
-        The rows that it is about.
-    y : array-like of shape (n_samples,)
-        Their labels.
-    folder : str or Path
-        A folder, made if it is not there, for ``rows.txt`` and ``proof.txt``.
-
-    Returns
-    -------
-    tuple of Path
-        The two files.
-    """
+    """Write rows and proof as text for ``rosenblatt-check``."""
     problem = problem_of(X, y)
     n, d = problem.X.shape
     if n * d > PLAIN_NUMBERS:

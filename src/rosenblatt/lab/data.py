@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.rows import Array, to_dense
-from ..jobs.files import matrix_and_labels
 from ..reading.notices import NoticeKind
-from ..reading.reader import Reader, read
+from ..reading.reader import Reader, read, read_matrix
 
 MOST_POINTS = 1_000  # so that any epoch of any order fits into a trace
 MOST_BYTES = 2_000_000
@@ -295,7 +294,7 @@ def of_two_columns(reader: Reader, name: str, choice: Chosen, backwards: bool = 
     """The first two columns of a file and its labels, as the page can draw them."""
     if reader.hashed:
         raise ValueError(f"{name} has columns of words; the lab draws two columns of numbers.")
-    X, labels = matrix_and_labels(reader)
+    X, labels = read_matrix(reader)
     X = to_dense(X).astype(np.float64)
     if any(notice.kind is NoticeKind.MISSING for notice in reader.notices):
         raise ValueError(f"{name} has missing numbers; fill them or leave these rows out.")

@@ -131,7 +131,7 @@ def perceptron_run(problem: Problem, step: float, max_iter: int, order: str) -> 
     width = problem.X.shape[1]
     task = LinearTask(examples, everything, PERCEPTRON, Settings(0.0, 0.0, step), width)
     state = Last(np.zeros(width), np.zeros(1))
-    return Run(lambda: [task], state, History(max_iter=max_iter), order=order)
+    return Run.single(task, state, History(max_iter=max_iter), order=order)
 
 
 def by_perceptron(problem: Problem) -> Iterator[Separable]:
@@ -141,8 +141,9 @@ def by_perceptron(problem: Problem) -> Iterator[Separable]:
         run.train()
     except ValueError:
         return  # too large for the perceptron; the next method scales the columns
-    if run.history.stop_reason == "separated":
-        yield separator(problem, run.state.weights.tolist(), float(run.state.bias[0]))
+    if run.stop_reason == "separated":
+        (state,) = run.outcomes()
+        yield separator(problem, state.weights.tolist(), float(state.bias[0]))
 
 
 def by_twins(problem: Problem) -> Iterator[Inseparable]:

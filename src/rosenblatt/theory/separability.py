@@ -142,7 +142,7 @@ def by_perceptron(problem: Problem) -> Iterator[Separable]:
     except ValueError:
         return  # too large for the perceptron; the next method scales the columns
     if run.stop_reason == "separated":
-        (state,) = run.outcomes()
+        (state,) = run.outcomes
         yield separator(problem, state.weights.tolist(), float(state.bias[0]))
 
 

@@ -116,7 +116,6 @@ FILES = {
     "xor through the origin": (XOR, ODD, False),
     "separable": (*separated(20, 3), True),
     "separable through the origin": (*separated(20, 3), False),
-    "far apart": (*CASES["far apart"][:2], True),
     "the largest floats": (*CASES["the largest floats"][:2], True),
     "smallest floats around zero": (*CASES["smallest floats around zero"][:2], True),
     "no features": (np.zeros((2, 0)), [1, 0], True),
@@ -260,9 +259,9 @@ def test_a_run_that_was_rounded_is_refused():
 
 @pytest.mark.slow
 def test_the_checker_says_what_exact_arithmetic_says(built):
-    found = compare(built / "rosenblatt-check", certificates=150, mutants=20)
+    found = compare(built / "rosenblatt-check", certificates=120, mutants=10)
     assert set(found) == {"Plane", "Clash", "RunLog"}
-    assert sum(kind["certificates"] for kind in found.values()) == 150
+    assert sum(kind["certificates"] for kind in found.values()) == 120
 
 
 @pytest.mark.slow

@@ -100,7 +100,7 @@ def to_integers(values: tuple[Any, ...]) -> tuple[int, ...]:
 
 def widest_plane(found: Separable, problem: Problem) -> tuple[tuple[int, ...], int]:
     """The hyperplane with the widest margin if it separates, else the one found, in few bits."""
-    candidates = [(found.weights, found.bias)]
+    candidates: list[tuple[tuple[Any, ...], Any]] = [(found.weights, found.bias)]
     if len(set(problem.signs.tolist())) == 2:
         widest = max_margin(problem.X, problem.signs, fit_intercept=found.fit_intercept)
         candidates.insert(0, (tuple(widest.weights.tolist()), float(widest.bias)))

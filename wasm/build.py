@@ -18,7 +18,9 @@ from pathlib import Path
 
 # The instructions of this machine must not matter, nor may a kernel of the disk cache, which was
 # compiled for them: so before Numba is imported.
-os.environ.update(NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="", NUMBA_OPT="3")
+os.environ.update(
+    NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="", NUMBA_OPT="3", NUMBA_LOOP_VECTORIZE="0"
+)
 CACHE = tempfile.TemporaryDirectory(prefix="rosenblatt-wasm-")
 os.environ["NUMBA_CACHE_DIR"] = CACHE.name
 
@@ -41,7 +43,7 @@ number, whole, long = types.float64, types.int32, types.uint64
 TYPES = {  # by the name of a parameter
     types.CPointer(number): "X steps w b W u ub scores products bias survived out values targets",
     number: "above below step zero seen temperature rate",
-    whole: "n d k end start most made count support",
+    whole: "n d k end start most made count support updates",
     types.CPointer(types.uint32): "order labels rows",
     types.CPointer(types.int64): "size at",
     long: "seed epoch z",

@@ -66,7 +66,7 @@ const GENERATORS = {
 
 const FIXED = {
   xor: [[-1, -1, 1], [-1, 1, 0], [1, -1, 0], [1, 1, 1]],
-  boundary: [[2, 1, 0], [1, 2, 0], [-1, -2, 1], [-2, -1, 1], [1, -1, 0], [-1, 1, 1]],
+  boundary: [[1, 1, 0], [2, 0, 0], [-1, -1, 1], [-2, -1, 1], [1, -2, 0]], // the last one, after the first update
   empty: [],
 };
 

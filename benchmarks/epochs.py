@@ -9,8 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from measure import best_of, milliseconds, options, ratio, table
 from sklearn.datasets import load_iris
-from sklearn.linear_model import PassiveAggressiveClassifier
-from sklearn.linear_model import Perceptron as Peer
+from sklearn.linear_model import PassiveAggressiveClassifier, Perceptron as Peer
 from threadpoolctl import threadpool_limits
 
 from rosenblatt import AROW, PassiveAggressive, Perceptron

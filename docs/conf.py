@@ -65,6 +65,7 @@ sphinx_gallery_conf = {
     "doc_module": ("rosenblatt",),
     "within_subsection_order": "FileNameSortKey",
     "matplotlib_animations": True,
+    "ignore_repr_types": r"matplotlib\.",  # a legend or a title is in the picture
     "remove_config_comments": True,
     "show_signature": False,
     "min_reported_time": 1e9,  # how long it took is no part of an answer

@@ -5,8 +5,7 @@ import os
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before scipy: one of scikit-learn's checks asks
 
 import numpy as np
-from hypothesis import settings
-from hypothesis import strategies as st
+from hypothesis import settings, strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.sparse import csr_array
 

@@ -4,8 +4,7 @@ import ast
 from pathlib import Path
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from rosenblatt import Epoch
 from rosenblatt.kernels.algebra import mix, shuffle

@@ -43,6 +43,13 @@ def test_links_that_lead_nowhere_and_scripts_from_elsewhere_are_found(
     assert list(extension("links").problems(tmp_path)) == said
 
 
+def test_a_page_that_shows_a_bare_object_is_found(extension, tmp_path):
+    shown = "&lt;matplotlib.legend.Legend object at 0x7f1c&gt;"
+    (tmp_path / "a.html").write_text(f"<pre>{shown}</pre>")
+    (problem,) = extension("links").problems(tmp_path)
+    assert problem == "a.html shows <matplotlib.legend.Legend object at 0x7f1c>"
+
+
 def test_the_picture_shows_every_room_above_those_that_it_imports(extension):
     rooms = extension("rooms")
     layers = rooms.contract()

@@ -1,5 +1,6 @@
-"""After the build: every link within the site leads somewhere, and nothing comes from elsewhere."""
+"""Check the built site: no dead links, nothing loaded from other hosts, no bare object reprs."""
 
+import re
 from collections.abc import Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -8,18 +9,21 @@ from urllib.parse import unquote, urlsplit
 
 from sphinx.errors import ExtensionError
 
+BARE = re.compile(r"<\w[\w.]* object at 0x[0-9a-f]+>")
+"""What Python prints for an object without a representation."""
 LOADED = {"script": "src", "link": "href", "img": "src", "iframe": "src", "video": "src"}
 """What a browser fetches without being asked."""
 
 
 class Page(HTMLParser):
-    """The places of a page, its links, and what it loads."""
+    """The anchors of a page, its links, what it loads, and its text."""
 
     def __init__(self, path: Path) -> None:
         super().__init__()
         self.places: set[str] = set()
         self.links: set[str] = set()
         self.loads: set[str] = set()
+        self.text = ""
         self.feed(path.read_text("utf-8"))
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
@@ -32,6 +36,10 @@ class Page(HTMLParser):
         if tag == "a" and given.get("href"):
             self.links.add(given["href"] or "")
 
+    def handle_data(self, data: str) -> None:
+        """Keep the text."""
+        self.text += data
+
 
 def problems(site: Path) -> Iterator[str]:
     """What is wrong with a site."""
@@ -42,6 +50,7 @@ def problems(site: Path) -> Iterator[str]:
     }
     for path, page in pages.items():
         name = path.relative_to(site.resolve())
+        yield from (f"{name} shows {bare}" for bare in BARE.findall(page.text))
         for link in sorted(page.loads | page.links):
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:

@@ -9,6 +9,7 @@ the last mistake, good or bad. Three cures: the ``average`` of all weights there
 
 import numpy as np
 from matplotlib import pyplot as plt
+from matplotlib.ticker import PercentFormatter
 from sklearn.datasets import make_classification
 from sklearn.model_selection import train_test_split
 
@@ -46,7 +47,7 @@ for solution, colour in colours.items():
     )
 axis.set_xscale("log", base=2)
 axis.set_xticks(epochs, epochs)
-axis.yaxis.set_major_formatter("{x:.0%}")
+axis.yaxis.set_major_formatter(PercentFormatter(1))
 axis.set(xlabel="epochs", ylabel="unseen rows wrong")
 axis.legend(frameon=False)
 

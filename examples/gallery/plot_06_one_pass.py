@@ -10,6 +10,7 @@ look like texts: a thousand words of which some are frequent and most are rare.
 
 import numpy as np
 from matplotlib import pyplot as plt
+from matplotlib.ticker import PercentFormatter
 from scipy.sparse import csr_array
 
 from rosenblatt import (
@@ -60,6 +61,6 @@ for number, (name, found) in enumerate(seen.items()):
     rows = window * np.arange(1, 6000 // window + 1)
     style = "--" if name.startswith("Perceptron") else "-"
     axis.plot(rows, found.over(window), style, color=f"C{number}", label=name)
-axis.yaxis.set_major_formatter("{x:.0%}")
+axis.yaxis.set_major_formatter(PercentFormatter(1))
 axis.set(xlabel="rows", ylabel=f"wrong before they were learnt, of {window}")
 axis.legend(frameon=False, ncols=2)

@@ -8,6 +8,7 @@ turns a review round, and finds the very weights that one would write down.
 
 import numpy as np
 from matplotlib import pyplot as plt
+from matplotlib.ticker import PercentFormatter
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import PolynomialFeatures
 
@@ -41,6 +42,6 @@ for bits, marker in zip((2, 3, 4), "osD", strict=True):
     axis.plot(degrees, right, f"{marker}-", label=f"parity of {bits}")
     print(f"parity of {bits}: right with products of 1, 2 …: {right}")
 axis.set_xticks([1, 2, 3, 4])
-axis.yaxis.set_major_formatter("{x:.0%}")
+axis.yaxis.set_major_formatter(PercentFormatter(1))
 axis.set(xlabel="products of up to so many features", ylabel="rows right at the end")
 axis.legend(frameon=False)

@@ -8,6 +8,7 @@ the labels. An average of all weights remembers the old rule; ``average_decay`` 
 
 import numpy as np
 from matplotlib import pyplot as plt
+from matplotlib.ticker import PercentFormatter
 
 from rosenblatt import Perceptron, progressive
 
@@ -30,7 +31,7 @@ for colour, (name, model) in zip(("#D55E00", "#0072B2", "#009E73"), models.items
     )
 axis.axvline(4000, color="0.5", linestyle=":")
 axis.annotate("the rule changes", (4050, 0.52), color="0.3")
-axis.yaxis.set_major_formatter("{x:.0%}")
+axis.yaxis.set_major_formatter(PercentFormatter(1))
 axis.set(xlabel="rows", ylabel="wrong before they were learnt, of 200", ylim=(0, 0.58))
 axis.legend(frameon=False, loc="upper left")
 

@@ -14,6 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from matplotlib import pyplot as plt
+from matplotlib.ticker import PercentFormatter
 
 import rosenblatt
 from rosenblatt import AROW, read
@@ -54,5 +55,5 @@ print(f"{len(rows)} batches of about {rows[0]:,} rows")
 
 figure, axis = plt.subplots(figsize=(7, 3.8), layout="constrained")
 axis.plot(np.cumsum(rows)[1:], errors, ".-", color="#0072B2")
-axis.yaxis.set_major_formatter("{x:.0%}")
+axis.yaxis.set_major_formatter(PercentFormatter(1))
 axis.set(xlabel="rows learnt before", ylabel="error on the next batch", ylim=(0, None))

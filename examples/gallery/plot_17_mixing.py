@@ -11,9 +11,9 @@ import dask.array as da
 import numpy as np
 from distributed import Client
 from matplotlib import pyplot as plt
+from matplotlib.ticker import PercentFormatter
 
-from rosenblatt import AROW, Perceptron
-from rosenblatt import cluster as many
+from rosenblatt import AROW, Perceptron, cluster as many
 
 rng = np.random.default_rng(0)
 X = (rng.random((4000, 600)) < np.minimum(0.5, 8 / np.arange(1, 601))).astype(np.float32)
@@ -43,7 +43,7 @@ for name, (rule, solution) in ways.items():
         print(f"{label:26}", " ".join(f"{error:.1%}" for error in errors))
 axis.set_xscale("log", base=2)
 axis.set_xticks(epochs, epochs)
-axis.yaxis.set_major_formatter("{x:.0%}")
+axis.yaxis.set_major_formatter(PercentFormatter(1))
 axis.set(xlabel="epochs", ylabel="unseen rows wrong")
 axis.legend(frameon=False)
 

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib import pyplot as plt
+from matplotlib.ticker import PercentFormatter
 
 COLUMNS = ["wind", "pressure", "humidity", "heat", "cloud", "light", "dust", "waves"]
 with socket.socket() as free:
@@ -72,6 +73,6 @@ print("exit status", service.wait(60))
 figure, axis = plt.subplots(figsize=(7, 3.8), layout="constrained")
 axis.plot(errors, ".", color="0.6", label="a request of 10 rows")
 axis.plot(np.arange(9, 60), np.convolve(errors, np.ones(10) / 10, "valid"), label="mean of ten")
-axis.yaxis.set_major_formatter("{x:.0%}")
+axis.yaxis.set_major_formatter(PercentFormatter(1))
 axis.set(xlabel="request", ylabel="wrong before it was learnt")
 axis.legend(frameon=False)

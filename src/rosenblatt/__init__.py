@@ -3,41 +3,48 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .parameters import RULE_NAMES
+
 if TYPE_CHECKING:
-    from .estimators.family import ALMA, AROW, ROMMA, SCW, PassiveAggressive, SecondOrderPerceptron
-    from .estimators.features import Features
-    from .estimators.kernel import KernelPerceptron
-    from .estimators.network import PerceptronNetwork
-    from .estimators.perceptron import Perceptron
-    from .estimators.pipeline import load, save, train
-    from .estimators.progressive import Progressive, progressive
-    from .estimators.sequence import SequencePerceptron
-    from .estimators.steps import Step, steps
-    from .reading.batches import Batch
-    from .reading.reader import Reader, read
-    from .theory.bounds import MistakeBounds, Report, mistake_bounds, report
-    from .theory.certificates import (
-        Inseparable,
-        Separable,
-        Undecided,
-        load_certificate,
-        save_certificate,
+    from .estimators.family import *  # noqa: F403
+    from .estimators.features import Features as Features
+    from .estimators.kernel import KernelPerceptron as KernelPerceptron
+    from .estimators.network import PerceptronNetwork as PerceptronNetwork
+    from .estimators.perceptron import Perceptron as Perceptron
+    from .estimators.pipeline import load as load, save as save, train as train
+    from .estimators.progressive import Progressive as Progressive, progressive as progressive
+    from .estimators.sequence import SequencePerceptron as SequencePerceptron
+    from .estimators.steps import Step as Step, steps as steps
+    from .reading.batches import Batch as Batch
+    from .reading.reader import Reader as Reader, read as read
+    from .theory.bounds import (
+        MistakeBounds as MistakeBounds,
+        Report as Report,
+        mistake_bounds as mistake_bounds,
+        report as report,
     )
-    from .theory.margins import MaxMargin, margin, margins, max_margin, radius, training_error
-    from .theory.separability import separability
-    from .training.history import Epoch
+    from .theory.certificates import (
+        Inseparable as Inseparable,
+        Separable as Separable,
+        Undecided as Undecided,
+        load_certificate as load_certificate,
+        save_certificate as save_certificate,
+    )
+    from .theory.margins import (
+        MaxMargin as MaxMargin,
+        margin as margin,
+        margins as margins,
+        max_margin as max_margin,
+        radius as radius,
+        training_error as training_error,
+    )
+    from .theory.separability import separability as separability
+    from .training.history import Epoch as Epoch
 
 __version__ = "0.2.0"
 
 _ROOMS = {
-    "estimators.family": [
-        "ALMA",
-        "AROW",
-        "ROMMA",
-        "SCW",
-        "PassiveAggressive",
-        "SecondOrderPerceptron",
-    ],
+    "estimators.family": list(RULE_NAMES),
     "estimators.perceptron": ["Perceptron"],
     "estimators.progressive": ["Progressive", "progressive"],
     "estimators.steps": ["Step", "steps"],
@@ -69,47 +76,8 @@ _ROOMS = {
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
-__all__ = [
-    "ALMA",
-    "AROW",
-    "ROMMA",
-    "SCW",
-    "Batch",
-    "Epoch",
-    "Features",
-    "Inseparable",
-    "KernelPerceptron",
-    "MaxMargin",
-    "MistakeBounds",
-    "PassiveAggressive",
-    "Perceptron",
-    "PerceptronNetwork",
-    "Progressive",
-    "Reader",
-    "Report",
-    "SecondOrderPerceptron",
-    "Separable",
-    "SequencePerceptron",
-    "Step",
-    "Undecided",
-    "__version__",
-    "load",
-    "load_certificate",
-    "margin",
-    "margins",
-    "max_margin",
-    "mistake_bounds",
-    "progressive",
-    "radius",
-    "read",
-    "report",
-    "save",
-    "save_certificate",
-    "separability",
-    "steps",
-    "train",
-    "training_error",
-]
+if not TYPE_CHECKING:  # in ruff's order: names in capitals come first
+    __all__ = sorted([*_ROOM_OF, "__version__"], key=lambda name: (not name.isupper(), name))
 
 
 def __getattr__(name: str) -> Any:
@@ -124,4 +92,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(set(globals()) | set(__all__))
+    return sorted(set(globals()) | set(_ROOM_OF))

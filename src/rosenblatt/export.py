@@ -14,7 +14,7 @@ import numpy as np
 from . import __version__
 from .data.rows import Array
 from .disk import replacing
-from .learners.linear import Learner
+from .learners.linear import LinearLearner
 from .reading.arrow import table_scaling
 from .reading.recipe import FeatureRecipe
 from .reading.scaling import sparse_scaling
@@ -298,7 +298,7 @@ def refuse_what_is_more_than_weights(model: Model) -> None:
             "A model that gives a row any number of labels cannot be exported; predict with "
             "rosenblatt, or train one model for each label."
         )
-    if Learner.of(model).votes:
+    if LinearLearner.from_model(model).votes:
         raise ValueError(
             'A vote of many weights cannot be exported; train with the solution "average", which '
             "predicts nearly the same."
@@ -328,7 +328,7 @@ def column_names(features: dict[str, Any]) -> list[str] | None:
 
 def coefficients(model: Model) -> tuple[Array, Array]:
     """The weights, with a column per class if there are over two, and the biases."""
-    weights, biases = Learner.of(model).coefficients()
+    weights, biases = LinearLearner.from_model(model).coefficients()
     W = weights[0] if len(weights) == 1 else weights.T
     if W.nbytes > MOST_BYTES:
         raise ValueError(f"The weights take {W.nbytes >> 20:,} MB, and an ONNX file at most 2 GB.")

@@ -11,8 +11,7 @@ from distributed import Client
 
 import rosenblatt
 from rosenblatt import Perceptron
-from rosenblatt.cluster import WorkersLostError, fit
-from rosenblatt.cluster import client as cluster
+from rosenblatt.cluster import WorkersLostError, client as cluster, fit
 from rosenblatt.parameters import ParameterError
 
 from ..conftest import blobs
@@ -83,6 +82,22 @@ def test_without_workers_there_is_a_sentence_and_the_last_model(tmp_path):
         assert same(resumed, whole)
 
 
+def test_results_whose_workers_are_gone_are_not_waited_for_for_ever():
+    with threads(1) as client:
+        found = cluster.Cluster(client, patience=0.2)
+        task = found.submit("add", sum, [1, 2])
+        assert found.results([task]) == [3]
+
+        def lose_workers(futures):
+            client.cluster.scale(0)
+            while client.nthreads():
+                time.sleep(0.01)
+
+        found.wait = lose_workers  # after the task is done, before its result is fetched
+        with pytest.raises(WorkersLostError, match="no worker came back"):
+            found.results([task])
+
+
 def test_there_must_be_a_client(monkeypatch):
     def none():
         raise ValueError
@@ -134,7 +149,7 @@ def test_workers_that_never_come_are_told_before_the_first_epoch():
 def test_an_address_that_is_none_gets_a_sentence(where):
     with pytest.raises(ParameterError, match=f'cluster="{where}" is no') as refusal:
         cluster.connected(where)
-    assert refusal.value.told(lambda name, value: f"--{name} {value}").startswith(
+    assert refusal.value.render(lambda name, value: f"--{name} {value}").startswith(
         f"--cluster {where} is no"
     )
 

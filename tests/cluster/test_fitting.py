@@ -12,7 +12,7 @@ from scipy.sparse import csr_matrix
 from rosenblatt import KernelPerceptron, Perceptron
 from rosenblatt.cluster import fit
 from rosenblatt.cluster.fitting import check_supported
-from rosenblatt.learners.linear import Learner
+from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.parameters import LINEAR, ParameterError
 from rosenblatt.storage.file import load_model
 from rosenblatt.training.rules import PERCEPTRON, Further
@@ -148,7 +148,9 @@ def test_a_saved_model_decides_ties_as_the_estimator_does(client, tmp_path, ties
         kept = load_model(path)
         assert kept.parameters["ties"] == ties
         activations = on_boundary @ model.coef_.T
-        assert Learner.of(kept).choose(activations.ravel()).tolist() == [int(ties == "positive")]
+        assert LinearLearner.from_model(kept).choose(activations.ravel()).tolist() == [
+            int(ties == "positive")
+        ]
         assert model.predict(on_boundary).tolist() == [int(ties == "positive")]
 
 

@@ -32,7 +32,7 @@ def test_early_stopping_goes_back_to_the_best(client):
     scores = [epoch.validation_score for epoch in model.history_]
     assert model.stop_reason_ == "no_improvement"
     assert np.argmax(scores) == len(scores) - 3
-    with pytest.raises(ValueError, match="Partition 1: Rows cannot be held out"):
+    with pytest.raises(ValueError, match="Partition 1: 2 rows are too few to hold out"):
         fit(Perceptron(**settings), *cut(X, y, [298, 2]), client=client)
 
 

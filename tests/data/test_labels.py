@@ -1,9 +1,8 @@
-"""Labels become numbers, rows and classes get weights, and some rows are held out."""
+"""Labels become numbers."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays, integer_dtypes
 from sklearn.preprocessing import MultiLabelBinarizer
 
@@ -11,18 +10,12 @@ from rosenblatt.data.labels import (
     LabelSets,
     UnknownLabelError,
     as_words,
-    class_weights,
     codes_of,
     encode,
     has_class,
-    held_out,
     in_sequence,
     known_classes,
     met_classes,
-    refuse_one_class,
-    row_weights,
-    rows_that_count,
-    split,
     tidy,
 )
 from rosenblatt.parameters import ParameterError
@@ -105,9 +98,6 @@ def test_classes_that_were_met_are_two_and_not_too_many():
         met_classes(np.arange(1001))
 
 
-# Weights
-
-
 SETS = LabelSets(np.array([1, 4, 7, 4, 4]), np.array([0, 3, 3, 5]))
 
 
@@ -135,85 +125,3 @@ def test_classes_of_sets_may_be_one_but_not_none():
     assert known_classes(["a"], least=1).tolist() == ["a"]
     with pytest.raises(UnknownLabelError, match="No row has a label; name all labels with classes"):
         met_classes(np.array([]), least=1)
-
-
-def test_weights_of_rows_and_classes_are_multiplied():
-    codes = np.array([0, 1, 1])
-    assert row_weights(codes, None, None) is None
-    assert row_weights(codes, [1, 2, 3], None).tolist() == [1, 2, 3]
-    assert row_weights(codes, None, np.array([5.0, 7.0])).tolist() == [5, 7, 7]
-    assert row_weights(codes, [1, 2, 3], np.array([5.0, 7.0])).tolist() == [5, 14, 21]
-    assert row_weights(codes, 2, None).tolist() == [2, 2, 2]
-
-
-@pytest.mark.parametrize(
-    ("given", "sentence"),
-    [
-        ([1, -1, 1], "sample_weight is -1.0 in row 1"),
-        ([1, 1, np.nan], "sample_weight is nan in row 2"),
-        ([np.inf, 1, 1], "sample_weight is inf in row 0"),
-        ([1, 1], r"sample_weight has shape \(2,\); X has 3 rows"),
-    ],
-)
-def test_unusable_weights_are_refused(given, sentence):
-    with pytest.raises(ValueError, match=sentence):
-        row_weights(np.array([0, 1, 1]), given, None)
-
-
-def test_weights_of_classes_go_by_label_or_by_rarity():
-    classes, codes = np.array(["a", "b", "c"]), np.array([0, 0, 0, 1, 1, 2])
-    assert class_weights(None, classes, codes) is None
-    assert class_weights({"a": 2, "c": 3}, classes, codes).tolist() == [2, 1, 3]
-    assert class_weights("balanced", classes, codes).tolist() == [6 / 9, 6 / 6, 6 / 3]
-    with pytest.raises(ValueError, match="No row has the label 'b' to balance"):
-        class_weights("balanced", classes, np.array([0, 2]))
-    with pytest.raises(ParameterError, match=r"The classes \['c'\] are not in class_weight"):
-        class_weights({"a": 1, "b": 1, "C": 1}, classes, codes)
-    for unusable in ("equal", [1, 2, 3]):
-        with pytest.raises(ParameterError, match="class_weight must be a dict"):
-            class_weights(unusable, classes, codes)
-
-
-def test_rows_without_weight_do_not_count():
-    codes = np.array([0, 1, 1])
-    assert rows_that_count(codes, None).tolist() == [0, 1, 2]
-    counting = rows_that_count(codes, np.array([1.0, 0.0, 0.5]))
-    assert counting.tolist() == [0, 2]
-    assert counting.dtype == np.uint32
-    refuse_one_class(codes, counting)
-    with pytest.raises(ValueError, match="All sample weights are zero"):
-        refuse_one_class(codes, counting[:0])
-    with pytest.raises(ValueError, match="Only one class has rows of a weight above 0"):
-        refuse_one_class(codes, counting[1:])
-
-
-# Rows to test with
-
-
-@given(cuts=st.sets(st.integers(1, 999)), seed=st.integers(0, 2**32 - 1))
-def test_however_rows_are_cut_the_same_are_held_out(cuts, seed):
-    whole = held_out(0, 1000, 0.3, seed)
-    parts = [
-        held_out(part[0], len(part), 0.3, seed) for part in np.split(range(1000), sorted(cuts))
-    ]
-    np.testing.assert_array_equal(np.concatenate(parts), whole)
-
-
-@pytest.mark.parametrize("share", [0.01, 0.1, 0.5, 0.99])
-def test_about_the_share_is_held_out_and_seeds_differ(share):
-    held = [held_out(0, 20_000, share, seed) for seed in range(3)]
-    for one in held:
-        assert abs(one.mean() - share) < 0.02
-    assert (held[0] != held[1]).any()
-    assert (held[1] != held[2]).any()
-
-
-def test_a_split_keeps_the_shares_of_the_classes():
-    codes = np.arange(100) % 4
-    counting = np.flatnonzero(codes < 3).astype(np.uint32)
-    learnt, held = split(counting, codes, 0.2, 0)
-    assert sorted([*learnt, *held]) == counting.tolist()
-    assert (np.diff(learnt.astype(int)) > 0).all()
-    assert np.bincount(codes[held]).tolist() == [5, 5, 5]
-    with pytest.raises(ValueError, match="Rows cannot be held out"):
-        split(counting[:3], codes, 0.2, 0)

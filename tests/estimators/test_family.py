@@ -22,7 +22,7 @@ from rosenblatt import (
 from rosenblatt.data.labels import codes_of
 from rosenblatt.data.rows import rows_of
 from rosenblatt.estimators.steps import follow
-from rosenblatt.learners.linear import Learner, TrainingRows
+from rosenblatt.learners.linear import LinearLearner, TrainingRows
 from rosenblatt.parameters import ParameterError
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.state import packed
@@ -334,7 +334,9 @@ def test_columns_that_come_later_change_nothing_before(name, solution, form):
     X, y = noisy(40, 6, classes=2 if form == "two" else 3)
     X[:20, 3:] = 0
     model, _ = one_of(name, form, solution=solution)
-    begin = partial(Learner.begin, model.get_params(), np.unique(y), rule=model._rule_for(3, 2))
+    begin = partial(
+        LinearLearner.begin, model.get_params(), np.unique(y), rule=model._rule_for(3, 2)
+    )
     wide, growing = begin((6, np.float64)), begin((3, np.float64))
     for at, width in ((slice(20), 3), (slice(20, 40), 6)):
         wide.learn(rows(csr(X[at]), y[at], wide.classes))
@@ -371,7 +373,8 @@ def test_a_run_goes_on_where_it_was_left(name, solution, parts, tmp_path):
     kind, classes = one_of(name, solution=solution)[0], np.unique(y)
     rule = kind._rule_for(4, 2)
     whole, broken = (
-        Learner.begin(kind.get_params(), classes, (4, np.float64), rule=rule) for _ in range(2)
+        LinearLearner.begin(kind.get_params(), classes, (4, np.float64), rule=rule)
+        for _ in range(2)
     )
 
     def run_of(learner, **options):
@@ -391,7 +394,7 @@ def test_a_run_goes_on_where_it_was_left(name, solution, parts, tmp_path):
     with pytest.raises(KeyboardInterrupt):
         run_of(broken, after_part=leave).train()
     kept = load_model(tmp_path / "model")
-    broken = Learner.of(kept)
+    broken = LinearLearner.from_model(kept)
     run = run_of(broken)
     run.history.epochs += kept.history
     run.resume(kept.checkpoint)

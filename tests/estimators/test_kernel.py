@@ -7,8 +7,7 @@ from functools import partial
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn.datasets import make_circles, make_moons
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -205,7 +204,7 @@ def test_what_needs_all_the_data_cannot_learn_in_batches(parameters):
 )
 def test_a_later_batch_must_be_learnt_in_the_form_of_the_first(change):
     model = KernelPerceptron("linear").partial_fit(*XOR, classes=[0, 1]).set_params(**change)
-    with pytest.raises(ValueError, match="cannot go on or be saved with"):
+    with pytest.raises(ValueError, match="cannot continue or be saved with"):
         model.partial_fit(*XOR)
 
 

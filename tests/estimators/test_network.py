@@ -8,6 +8,7 @@ from sklearn.datasets import load_iris
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rosenblatt import PerceptronNetwork, load
+from rosenblatt.learners.network import training
 
 from .. import reference
 from ..conftest import blobs
@@ -152,7 +153,8 @@ def test_a_saved_network_answers_as_before(growth, tmp_path):
 def test_units_that_see_what_there_is_not_are_refused(tmp_path):
     X, y = blobs(20, 3)
     network = PerceptronNetwork("tower", random_state=0).fit(X, y)
-    network._networks[0][0] = network._networks[0][0]._replace(weights=np.zeros(7))
+    units = network._learner.networks[0]
+    units[0] = units[0]._replace(weights=np.zeros(7))
     network.save(tmp_path / "model.safetensors")
     with pytest.raises(ValueError, match="its units do not fit together"):
         load(tmp_path / "model.safetensors")
@@ -182,3 +184,42 @@ def test_numbers_of_any_size_grow_the_same_network(size):
         for rows in (X, X * size)
     )
     np.testing.assert_array_equal(other, usual)
+
+
+@pytest.mark.parametrize("growth", GROWTHS)
+@pytest.mark.parametrize("unit", ["pocket", "thermal"])
+def test_a_loaded_network_continues_to_grow_as_if_it_had_not_stopped(growth, unit, tmp_path):
+    X, y = cube(6), np.random.default_rng(3).integers(0, 3, 64)
+    parameters = {"unit": unit, "max_iter": 20, "random_state": 1}
+    PerceptronNetwork(growth, max_units=2, **parameters).fit(X, y).save(tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    loaded.set_params(max_units=200, warm_start=True).fit(X, y)
+    whole = PerceptronNetwork(growth, max_units=200, **parameters).fit(X, y)
+    assert loaded.history_ == whole.history_
+    assert loaded.stop_reason_ == whole.stop_reason_ == "separated"
+    for units, others in zip(loaded.units_, whole.units_, strict=True):
+        for one, other in zip(units, others, strict=True):
+            assert np.array_equal(one.weights, other.weights)
+            assert one[1:] == other[1:]
+
+
+def test_known_units_are_not_trained_again(monkeypatch):
+    X, y = cube(5), cube(5).sum(axis=1) % 2
+    network = PerceptronNetwork(max_units=3, warm_start=True, random_state=0).fit(X, y)
+    trained, train = [], training.TRAININGS["pocket"]
+    counted = lambda *given: trained.append(1) or train(*given)  # noqa: E731
+    monkeypatch.setitem(training.TRAININGS, "pocket", counted)
+    network.set_params(max_units=200).fit(X, y)
+    assert network.stop_reason_ == "separated"
+    assert len(trained) == network.n_units_ - 3
+
+
+def test_a_network_does_not_continue_on_other_rows_or_classes():
+    X, y = blobs(40, d=2)
+    network = PerceptronNetwork("tower", max_units=3, warm_start=True, random_state=0).fit(X, y)
+    units = network.units_
+    with pytest.raises(ValueError, match="grown for the classes"):
+        network.fit(X, y + 1)
+    with pytest.raises(ValueError, match="grown from other rows"):
+        network.set_params(max_units=9).fit(-X, y)
+    assert network.units_ is units

@@ -20,7 +20,7 @@ with atheris.instrument_imports(include=["rosenblatt.storage", "rosenblatt.train
     from rosenblatt.storage import file
 
 from rosenblatt.data.rows import rows_of
-from rosenblatt.learners.linear import Learner
+from rosenblatt.learners.linear import LinearLearner
 
 MODELS = sorted(Path(__file__).parents[1].glob("models/*.safetensors"))
 VALUES = [
@@ -116,7 +116,7 @@ def test_one_input(data):
     with np.errstate(all="ignore"):
         wide = model.is_linear and len(model.states[0].weights) > 0
         if wide and model.parameters.get("ties") in ("mistake", "correct"):
-            learner = Learner.of(model)
+            learner = LinearLearner.from_model(model)
             learner.scores(rows_of(np.ones((1, learner.width), learner.dtype)), learner.width)
         try:
             file.load(PATH).predict(np.ones((1, 3)))

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from rosenblatt.data.labels import LabelSets, UnknownLabelError, held_out
+from rosenblatt.data.labels import LabelSets, UnknownLabelError
 from rosenblatt.data.rows import rows_of
+from rosenblatt.data.splits import Split
 from rosenblatt.jobs.coder import Coder, coder_for
 from rosenblatt.parameters import parameters_for_files
 from rosenblatt.reading.batches import Batch
@@ -18,7 +19,7 @@ def batch(labels, weights=None):
 def test_weights_of_rows_and_classes_multiply_and_held_out_rows_weigh_nothing():
     coder = Coder(np.array(["a", "b"]), np.array([1.0, 3.0]), 0.5, 7)
     rows = coder.rows(batch(["a", "b"] * 50, np.full(100, 2.0)), 10)
-    held = held_out(10, 100, 0.5, 7)
+    held = Split(0.5, 7).held_out(10, 100)
     assert 20 < held.sum() < 80
     np.testing.assert_array_equal(rows.weights, np.where(held, 0.0, np.tile([2.0, 6.0], 50)))
     np.testing.assert_array_equal(rows.everything, np.flatnonzero(~held))

@@ -12,13 +12,13 @@ from sklearn.metrics import f1_score
 
 import rosenblatt
 from rosenblatt import Perceptron, progressive
-from rosenblatt.data.labels import held_out
+from rosenblatt.data.splits import Split
 from rosenblatt.jobs import files
 from rosenblatt.jobs.evaluate import Score, evaluate, scored
 from rosenblatt.jobs.files import FileOptions, FileTraining
 from rosenblatt.kernels.algebra import shuffle
-from rosenblatt.learners.linear import Learner, usual_bias_step
-from rosenblatt.parameters import FAMILY, parameters_for_files
+from rosenblatt.learners.linear import LinearLearner, usual_bias_step
+from rosenblatt.parameters import RULE_TABLE, parameters_for_files
 from rosenblatt.reading.reader import read, read_whole
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.report import Listener, Quiet
@@ -87,7 +87,7 @@ def train(reader, how, heard=None, begun=None, cache=False):
 
 
 def score(model, reader):
-    return evaluate(Learner.of(model), reader).score
+    return evaluate(LinearLearner.from_model(model), reader).score
 
 
 def made(kind, classes=2, rows=200, seed=0, width=9, label=str):
@@ -157,14 +157,14 @@ def in_memory(path, how, batch_bytes=1 << 20, **options):
 
 
 def predicted(model, reader):
-    learner = Learner.of(model)
+    learner = LinearLearner.from_model(model)
     codes = [learner.choose(activations) for _, activations in scored(learner, reader)]
     return model.classes[np.concatenate(codes)]
 
 
 def assert_same(model, fitted):
     """The weights, the bias and the counts are those of a Perceptron, bit for bit."""
-    learner = Learner.of(model)
+    learner = LinearLearner.from_model(model)
     coef, bias = learner.coefficients()
     np.testing.assert_array_equal(coef, fitted.coef_)
     np.testing.assert_array_equal(bias, fitted.intercept_)
@@ -281,7 +281,9 @@ def test_label_sets_of_a_file_are_fit(write, kind, solution, tmp_path):
         streaming = streamed(path, How(solution, epochs=4), 700, **options)
         fitted.set_params(order="fixed").fit(rows, Y)
         assert_same(streaming._replace(classes=model.classes), fitted)
-        found = evaluate(Learner.of(streaming), read(path, features=streaming.features["recipe"]))
+        found = evaluate(
+            LinearLearner.from_model(streaming), read(path, features=streaming.features["recipe"])
+        )
         expected = f1_score(Y, fitted.predict(rows), average="micro")
         assert found.micro_f1 == pytest.approx(expected)
 
@@ -681,7 +683,7 @@ def test_held_out_rows_are_not_learnt_from_but_tested(write, kind, way):
     how = How(order="fixed", epochs=3, seed=5, holdout=0.25)
     model = way(path, how, 700)
     X, y, weights = matrix(path)
-    held = held_out(0, len(y), how.holdout, how.seed)
+    held = Split(how.holdout, how.seed).held_out(0, len(y))
     assert 30 < held.sum() < 70
     fitted = Perceptron(solution="average", order="fixed", max_iter=3)
     fitted.fit(X, y, np.where(held, 0, 1 if weights is None else weights))
@@ -693,11 +695,11 @@ def test_held_out_rows_are_not_learnt_from_but_tested(write, kind, way):
 
 
 def test_which_rows_are_held_out_depends_on_the_seed_alone():
-    all_at_once = held_out(0, 1000, 0.1, 1)
-    parts = [held_out(begin, 10, 0.1, 1) for begin in range(0, 1000, 10)]
+    all_at_once = Split(0.1, 1).held_out(0, 1000)
+    parts = [Split(0.1, 1).held_out(begin, 10) for begin in range(0, 1000, 10)]
     np.testing.assert_array_equal(np.concatenate(parts), all_at_once)
     assert 60 < all_at_once.sum() < 140
-    assert (held_out(0, 1000, 0.1, 2) != all_at_once).any()
+    assert (Split(0.1, 2).held_out(0, 1000) != all_at_once).any()
 
 
 def test_a_holdout_without_rows_is_refused(write):
@@ -953,7 +955,7 @@ def test_every_row_is_predicted_by_all_before_it(write, rule, own, kind, classes
         )
         model = files.train(read(path, batch_bytes=size), training)
         X, y, _ = matrix(path)
-        estimator = getattr(rosenblatt, FAMILY[rule][0])(**own)
+        estimator = getattr(rosenblatt, RULE_TABLE[rule].estimator)(**own)
         seen = progressive(estimator, X, y, batch_size=1)
         ends = np.minimum(np.arange(every, 400 + every, every), 400)
         counts = np.cumsum(seen.wrong)[ends - 1]
@@ -967,7 +969,7 @@ def test_rows_held_out_are_not_told_of(write):
     path, told = write("rows.csv", made("csv")), Told()
     options = FileOptions(holdout=0.3, progress_every=1000)
     files.train(read(path), FileTraining(parameters_for_files(max_iter=1), options, told))
-    assert told.windows[-1][0] == 200 - np.count_nonzero(held_out(0, 200, 0.3, 0))
+    assert told.windows[-1][0] == 200 - np.count_nonzero(Split(0.3, 0).held_out(0, 200))
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,7 @@
 """Bytes are found by their address, and nothing is read beyond an end."""
 
 import numpy as np
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 from numba import njit
 
 from rosenblatt.kernels import addresses

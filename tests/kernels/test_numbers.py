@@ -3,8 +3,7 @@
 from fractions import Fraction
 
 import numpy as np
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from rosenblatt.kernels import lines, numbers
 

@@ -4,8 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from rosenblatt.kernels.sequences import PathSettings, PathWeights, Tokens
 from rosenblatt.learners.sequence.state import PathState, Shape

@@ -28,8 +28,8 @@ def test_what_a_form_does_not_use_is_left_out():
 
 def test_every_word_is_one_that_some_estimator_takes():
     for name in ("order", "solution", "ties"):
-        assert TABLE[name].words == LINEAR[name].words
-    assert set(TABLE["kernel"].words) < set(KERNEL["kernel"].words)
+        assert TABLE[name].choices == LINEAR[name].choices
+    assert set(TABLE["kernel"].choices) < set(KERNEL["kernel"].choices)
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)

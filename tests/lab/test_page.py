@@ -16,8 +16,8 @@ def told(address):
 @pytest.mark.parametrize("name", layout.WORDS)
 def test_lists_of_options_are_those_of_the_parameters(name):
     options = layout.options_of(name)
-    assert tuple(word for word, _ in options) == TABLE[name].words
-    assert set(layout.WORDS[name]) <= set(TABLE[name].words)
+    assert tuple(word for word, _ in options) == TABLE[name].choices
+    assert set(layout.WORDS[name]) <= set(TABLE[name].choices)
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def activations(points, choices, run, places):
     """By hand: what every row that was met leaves places of the plane with, from nothing on."""
     values = points.X @ places.T
     if choices["form"] == "kernel":
-        values = choices.estimator().fit(points.X, points.y)._gram(points.X, places)
+        values = choices.estimator().fit(points.X, points.y)._learner.gram(points.X, places)
     found, now, moment = [], np.zeros(len(places)), 0
     for row, after in zip(run.visits["row"][1:], run.visits["moment"][1:], strict=True):
         if after > moment:

@@ -4,18 +4,16 @@ import copy
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from rosenblatt import Perceptron
 from rosenblatt.data.labels import UnknownLabelError, codes_of
 from rosenblatt.data.rows import rows_of
 from rosenblatt.learners import linear as learner
-from rosenblatt.learners.linear import Learner, SlowVoteWarning, TrainingRows
+from rosenblatt.learners.linear import LinearLearner, SlowVoteWarning, TrainingRows
 from rosenblatt.parameters import LINEAR, ParameterError
 from rosenblatt.storage.file import load_model, save_model
-from rosenblatt.training import solutions
-from rosenblatt.training import state as states
+from rosenblatt.training import solutions, state as states
 from rosenblatt.training.solutions import SOLUTIONS
 from rosenblatt.training.tasks import LinearTask
 
@@ -31,7 +29,7 @@ def rows(X, y, classes, weights=None):
 
 
 def begun(y, width, dtype=np.float64, **chosen):
-    return Learner.begin(DEFAULTS | chosen, np.unique(y), (width, dtype))
+    return LinearLearner.begin(DEFAULTS | chosen, np.unique(y), (width, dtype))
 
 
 def content(learner):
@@ -224,7 +222,7 @@ def test_scores_are_those_of_the_classifier(solution, form):
     X, y = blobs(60, 4, classes=2 if form == "two" else 3)
     X = np.round(4 * X)
     model = Perceptron(solution=solution, random_state=0, **form_parameters(form)).fit(X, y)
-    learner = Learner.of(model._model())
+    learner = LinearLearner.from_model(model._model())
     for layout in LAYOUTS.values():
         scores = learner.scores(rows_of(layout(X)), 4)
         np.testing.assert_allclose(scores, model.decision_function(X), rtol=1e-12, atol=1e-12)
@@ -242,7 +240,7 @@ def test_scores_follow_what_was_learnt_since(solution):
     learner = begun(y, 4, solution=solution)
     for at in (slice(0, 20), slice(20, 60)):
         learner.learn(rows(X[at], y[at], learner.classes))
-        fresh = copy.deepcopy(Learner(learner.parameters, learner.classes, learner.states))
+        fresh = copy.deepcopy(LinearLearner(learner.parameters, learner.classes, learner.states))
         np.testing.assert_array_equal(learner.scores(rows_of(X), 4), fresh.scores(rows_of(X), 4))
 
 
@@ -265,7 +263,7 @@ def test_parameters_that_an_older_file_does_not_know_are_as_usual():
     X, y = blobs(30, 4)
     model = Perceptron(solution="vote", ties="positive").fit(X, y)._model()
     del model.parameters["margin"], model.parameters["eta0"]
-    learner = Learner.of(model)
+    learner = LinearLearner.from_model(model)
     learner.learn(rows(X, y, learner.classes))
     assert (learner.parameters["ties"], learner.parameters["margin"]) == ("positive", 0.0)
 
@@ -276,9 +274,9 @@ def test_a_learner_goes_into_a_file_and_back(tmp_path):
     learner.features = {"names": list("abcd")}
     learner.intercept_step = 0.5
     learner.learn(rows(X, y, learner.classes))
-    save_model(tmp_path / "model", learner.model("Perceptron", {"of": "a test"}, []))
+    save_model(tmp_path / "model", learner.to_model({"of": "a test"}, []))
     model = load_model(tmp_path / "model")
-    back = Learner.of(model)
+    back = LinearLearner.from_model(model)
     assert content(back) == content(learner)
     assert (back.features, back.intercept_step) == (learner.features, 0.5)
     assert model.facts["of"] == "a test"
@@ -300,7 +298,7 @@ def test_a_learner_goes_into_a_file_and_back(tmp_path):
 def test_starting_weights_of_another_shape_are_refused(start, sentence, multi_class):
     parameters = DEFAULTS | {"multi_class": multi_class}
     with pytest.raises(ValueError, match=sentence):
-        Learner.begin(parameters, np.arange(3), (4, np.float64), start=start)
+        LinearLearner.begin(parameters, np.arange(3), (4, np.float64), start=start)
 
 
 def test_more_weights_than_memory_holds_are_refused_in_the_words_of_the_caller():

@@ -7,8 +7,7 @@ import weakref
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from rosenblatt.reading.layout import parsed_cells
 from rosenblatt.reading.notices import MISSING

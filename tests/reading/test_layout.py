@@ -8,8 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 from pyarrow import parquet
 
 from rosenblatt.kernels.lines import MISSING, VALUE_TOO_LARGE, Cursor, table

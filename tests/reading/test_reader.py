@@ -11,8 +11,7 @@ import threading
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from rosenblatt.reading.notices import BITS
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from rosenblatt.parameters import FAMILY
-from rosenblatt.service.add_class import why_not, with_class
+from rosenblatt.parameters import RULE_TABLE
 from rosenblatt.service.create import new_model
 from rosenblatt.service.model import ServedModel
 from rosenblatt.service.requests import BadExampleError
@@ -12,7 +11,7 @@ from rosenblatt.storage.file import load_model, save_model
 
 from .test_model import content
 
-RULES = [rule for rule in FAMILY if rule not in ("alma", "romma")]
+RULES = [rule for rule in RULE_TABLE if rule not in ("alma", "romma")]
 
 
 def served(folder, labels=("b", "d"), rule="perceptron", **given):
@@ -64,7 +63,7 @@ def test_scores_of_the_old_classes_stay(tmp_path, solution, multi_class):
         teach(model, rows(labels, 40))
         made = model.maker.make(rows(labels, 10, seed=3), labelled=True)
         before = model.learner.scores(made.rows, made.width)
-        after = with_class(model.learner, "c").scores(made.rows, made.width)
+        after = model.learner.with_class("c").scores(made.rows, made.width)
         assert not after[:, 1].any()
         if len(labels) == 3:
             np.testing.assert_array_equal(np.delete(after, 1, axis=1), before)
@@ -75,7 +74,7 @@ def test_scores_of_the_old_classes_stay(tmp_path, solution, multi_class):
 def test_two_classes_that_grow_are_as_three_from_the_start_without_the_third(tmp_path):
     grown, three = served(tmp_path), served(tmp_path, ("b", "d", "e"))
     teach(grown, rows("bd", 50))
-    model = with_class(grown.learner, "e")
+    model = grown.learner.with_class("e")
     (state,) = model.states
     assert not state.weights[:, 2].any()
     np.testing.assert_array_equal(state.weights[:, 0], -state.weights[:, 1])
@@ -84,10 +83,10 @@ def test_two_classes_that_grow_are_as_three_from_the_start_without_the_third(tmp
 
 def test_what_cannot_grow_says_why(tmp_path):
     for rule in ("alma", "romma"):
-        assert rule in why_not(served(tmp_path, rule=rule).learner)
-        assert why_not(served(tmp_path, ("b", "d", "e"), rule=rule).learner) is None
-    assert "ties" in why_not(served(tmp_path, ties="positive").learner)
-    assert why_not(served(tmp_path).learner) is None
+        assert rule in served(tmp_path, rule=rule).learner.refusal("add_class")
+        assert served(tmp_path, ("b", "d", "e"), rule=rule).learner.refusal("add_class") == ""
+    assert "ties" in served(tmp_path, ties="positive").learner.refusal("add_class")
+    assert served(tmp_path).learner.refusal("add_class") == ""
 
 
 def test_a_label_is_new_only_if_that_is_allowed(tmp_path, monkeypatch):

@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import threading
 
 import httpx
 import pytest
 
 import rosenblatt
 from rosenblatt.service.app import Doors, Service
+from rosenblatt.service.learning import Job
 from rosenblatt.service.log import LogError
 
 from .conftest import examples, trained
@@ -246,3 +248,22 @@ def test_while_nothing_can_be_written_predictions_go_on(client, learning):
     learning.log.append = append
     assert client.post("/learn", json=examples(2)).json()["sequence"] == 2
     assert client.get("/healthz").json()["failure"] is None
+
+
+def test_an_outcome_that_nobody_waits_for_harms_nothing(learning):
+    held, release = threading.Event(), threading.Event()
+    learning.call(lambda: (held.set(), release.wait(30)))
+    assert held.wait(30)
+    (row,) = examples(1)
+    service = Service(learning.served, lambda: learning.published, learning, Doors())
+
+    async def leave():
+        job = Job([json.dumps(row)], [row], print)
+        written = asyncio.ensure_future(service.written(job, learning))
+        await asyncio.sleep(0)
+        written.cancel()
+
+    asyncio.run(leave())  # the loop is closed before the example is written
+    release.set()
+    learning.stop()
+    assert (learning.failure, learning.served.sequence) == (None, 1)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rosenblatt.parameters import FAMILY, ParameterError
+from rosenblatt.parameters import RULE_TABLE, ParameterError
 from rosenblatt.service.create import column_of, new_model
 from rosenblatt.service.model import ServedModel
 from rosenblatt.storage.file import load_model, save_model
@@ -21,7 +21,7 @@ def served(model, folder):
 
 
 @pytest.mark.parametrize("solution", ["last", "average"])
-@pytest.mark.parametrize("rule", FAMILY)
+@pytest.mark.parametrize("rule", RULE_TABLE)
 def test_it_learns_from_nothing(tmp_path, rule, solution):
     model = served(
         new_model(["big", "small"], COLUMNS, "kind", 12, rule, solution=solution), tmp_path

@@ -235,3 +235,50 @@ def test_old_examples_are_forgotten(model):
     learning, said = silent(model)
     assert said == []
     learning.stop()
+
+
+class DisasterError(Exception):
+    """A mistake in the code."""
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_every_job_has_an_outcome_when_the_thread_fails(learning):
+    def fail(texts):
+        raise DisasterError
+
+    learning.log.append = fail
+    held, release = threading.Event(), threading.Event()
+    learning.call(lambda: (held.set(), release.wait(30)))
+    assert held.wait(30)
+    told = []
+    for row in examples(3):
+        learning.take(Job([json.dumps(row)], [row], told.append))
+    waiting = learning.call(lambda: "done")
+    release.set()
+    with pytest.raises(LogError, match="Disaster"):
+        waiting.result(30)
+    learning.join(30)
+    assert len(told) == 3  # those that it was about to write
+    learning.take(Job(["{}"], [{}], told.append))  # after its end
+    assert [type(outcome) for outcome in told] == [LogError] * 4
+    with pytest.raises(LogError, match="Disaster"):
+        learning.call(lambda: "done").result(30)
+
+
+def test_a_job_after_the_end_is_refused(learning):
+    learning.stop()
+    told = []
+    learning.take(Job(["{}"], [{}], told.append))
+    assert [type(outcome) for outcome in told] == [LogError]
+    with pytest.raises(LogError, match="stopping"):
+        learning.call(lambda: "done").result(30)
+
+
+def test_a_call_that_is_cancelled_harms_nothing(learning):
+    held, release = threading.Event(), threading.Event()
+    learning.call(lambda: (held.set(), release.wait(30)))
+    assert held.wait(30)
+    cancelled = learning.call(lambda: "done")
+    assert cancelled.cancel()
+    release.set()
+    assert taught(learning, examples(2)) == [1, 2]

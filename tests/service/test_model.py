@@ -4,11 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 import rosenblatt
-from rosenblatt.parameters import FAMILY
+from rosenblatt.parameters import RULE_TABLE
 from rosenblatt.service.log import Log
 from rosenblatt.service.model import WINDOWS, Progress, ServedModel, model_in, rebuilt
 from rosenblatt.storage.file import load_model, save_model
@@ -32,7 +31,7 @@ def begun(path, rule, solution, classes, dense):
     rows = [row | {"kind": THREE[k % classes]} for k, row in enumerate(examples(9, seed=5))]
     if dense:
         rows = [{"size": row["size"], "kind": row["kind"]} for row in rows]
-    estimator = getattr(rosenblatt, FAMILY[rule][0])(solution=solution, max_iter=1)
+    estimator = getattr(rosenblatt, RULE_TABLE[rule].estimator)(solution=solution, max_iter=1)
     labels = [row.pop("kind") for row in rows]
     from sklearn.pipeline import make_pipeline
 
@@ -44,7 +43,7 @@ def begun(path, rule, solution, classes, dense):
 @pytest.mark.parametrize("dense", [True, False])
 @pytest.mark.parametrize("classes", [2, 3])
 @pytest.mark.parametrize("solution", ["last", "average"])
-@pytest.mark.parametrize("rule", FAMILY)
+@pytest.mark.parametrize("rule", RULE_TABLE)
 def test_cuts_do_not_matter(tmp_path, rule, solution, classes, dense):
     path = begun(tmp_path / "m", rule, solution, classes, dense)
     rows = [
@@ -124,7 +123,7 @@ def test_warming_up_changes_nothing(tmp_path):
 
 @pytest.mark.parametrize("solution", ["vote", "pocket"])
 def test_what_needs_all_rows_is_not_learnt(tmp_path, solution):
-    with pytest.raises(ValueError, match=f"solution {solution}, which needs all rows"):
+    with pytest.raises(ValueError, match=f"solution {solution} needs all rows"):
         served(trained(tmp_path / "m", solution=solution)).refuse_to_learn()
 
 

@@ -1,11 +1,14 @@
 """The process: where it listens, whom it lets in, and how it ends."""
 
+import json
+import re
 import signal
 import subprocess
 import sys
 
 import pytest
 
+import rosenblatt
 from rosenblatt.service.server import bound
 
 from ..cli.conftest import run
@@ -38,6 +41,21 @@ def test_the_client_of_the_page(serve, model):
     with pytest.raises(Exception, match="400"):
         client.learn([{"size": "x"}])
     client.http.close()
+
+
+def test_the_answers_of_the_page(serve, tmp_path, monkeypatch):
+    """The page trains on the tutorial's file; its steps give the answers that it shows."""
+    monkeypatch.chdir(tmp_path)
+    _, block = next(python_blocks(ROOT / "docs/tutorial.md"))
+    exec(compile(block, "tutorial.md", "exec"), {})
+    rosenblatt.save(rosenblatt.train("mushrooms.csv"), "model.safetensors")
+    service = serve(tmp_path / "model.safetensors", "--learn")
+    page = (ROOT / "docs/service.md").read_text("utf-8")
+    shown = re.findall(r"localhost:8080(/\w+) .* -d '(.*)'\n(\{.*\})", page)
+    assert len(shown) == 2
+    for path, body, answer in shown:
+        answered = service.ask("POST", path, body.encode())[1]
+        assert answered == json.loads(answer)
 
 
 def test_without_learn_nothing_is_written(serve, model):

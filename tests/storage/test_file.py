@@ -17,8 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from safetensors import SafetensorError
 from safetensors.numpy import save_file
 
@@ -264,7 +263,11 @@ def test_this_release_has_its_models():
     }
 
 
-@pytest.mark.parametrize("kept", sorted(MODELS.iterdir()), ids=lambda kept: kept.stem)
+@pytest.mark.parametrize(
+    "kept",
+    sorted(kept for kept in MODELS.iterdir() if "tagger" not in kept.stem),  # learners/sequence
+    ids=lambda kept: kept.stem,
+)
 def test_a_model_of_any_release_answers_and_learns_as_it_did(kept):
     perceptron = rosenblatt.load(kept)
     if kept.stem in SCORES:

@@ -1,8 +1,7 @@
 """What the papers of the family prove about mistakes and losses holds for every run."""
 
 import numpy as np
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
+from hypothesis import assume, given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rosenblatt import ALMA, AROW, ROMMA, PassiveAggressive, SecondOrderPerceptron

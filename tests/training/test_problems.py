@@ -2,15 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rosenblatt import AROW, PassiveAggressive, Perceptron
 from rosenblatt.data.labels import LabelSets
 from rosenblatt.data.rows import rows_of
-from rosenblatt.learners.linear import Learner, TrainingRows
-from rosenblatt.parameters import FAMILY, defaults
+from rosenblatt.learners.linear import LinearLearner, TrainingRows
+from rosenblatt.parameters import RULE_TABLE, defaults
 from rosenblatt.training.problems import JointState, apart, joint
 from rosenblatt.training.rules import RULES
 
@@ -48,10 +47,10 @@ def test_fit_of_label_sets_equals_its_twin_bit_for_bit(solution, order, sets, se
 
 def trained(X, Y, rule="perceptron", epochs=4, **parameters):
     """A learner whose problems went through rows together, all for as many epochs."""
-    given = defaults(FAMILY[rule][1]) | parameters
+    given = defaults(RULE_TABLE[rule].parameters) | parameters
     rows = TrainingRows.of(rows_of(X), np.asfortranarray(Y, bool), None, X.shape[1])
     shape, labels = (X.shape[1], X.dtype), np.arange(Y.shape[1])
-    learner = Learner.begin(given, labels, shape, rule=RULES[rule], multilabel=True)
+    learner = LinearLearner.begin(given, labels, shape, rule=RULES[rule], multilabel=True)
     task = learner.joint_task(rows)
     run = learner.run(lambda: [task], None, epochs, order=given["order"], seed=3).train()
     learner.states = apart(run.outcome)

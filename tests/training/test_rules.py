@@ -10,8 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 from numba import njit
 from sklearn.base import clone
@@ -21,8 +20,8 @@ from rosenblatt.data.labels import codes_of
 from rosenblatt.data.rows import rows_of
 from rosenblatt.estimators.steps import follow
 from rosenblatt.kernels.algebra import add, best_other, column, dot, move, score, span, squared_norm
-from rosenblatt.learners.linear import Learner, TrainingRows
-from rosenblatt.parameters import LINEAR, ParameterError, above_0
+from rosenblatt.learners.linear import LinearLearner, TrainingRows
+from rosenblatt.parameters import LINEAR, RULE_TABLE, ParameterError, RuleEntry, positive
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.storage.registry import ESTIMATORS
 from rosenblatt.training.rules import (
@@ -132,7 +131,7 @@ PASSIVE = UpdateRule(
 
 class PassiveAggressive(Perceptron):
     _rule = PASSIVE
-    _parameters = LINEAR | {"C": above_0(1.0)}
+    _parameters = LINEAR | {"C": positive(1.0)}
 
     def __init__(self, *, C=1.0, **parameters):
         super().__init__(**parameters)
@@ -224,6 +223,7 @@ def _registered():
     with pytest.MonkeyPatch.context() as patch:
         for kind in (PassiveAggressive, Forgetful):
             patch.setitem(RULES, kind._rule.name, kind._rule)
+            patch.setitem(RULE_TABLE, kind._rule.name, RuleEntry(kind.__name__, own={}))
             states = "rosenblatt.training.solutions:SOLUTIONS"
             patch.setitem(ESTIMATORS, kind.__name__, (__name__, states))
         yield
@@ -387,7 +387,7 @@ def test_new_columns_begin_as_the_rule_says(form, layout):
     X = np.round(3 * X)
     X[:20, 3:] = 0
     parameters = PassiveAggressive(solution="average", **form_parameters(form)).get_params()
-    learner = Learner.begin(parameters, np.unique(y), (3, np.float64), rule=PASSIVE)
+    learner = LinearLearner.begin(parameters, np.unique(y), (3, np.float64), rule=PASSIVE)
     learner.learn(rows(LAYOUTS[layout](X[:20, :3].copy()), y[:20], learner.classes))
     before = [state.further["fresh"].copy() for state in learner.states]
     sparse = LAYOUTS["int32"](X[20:22])
@@ -397,7 +397,7 @@ def test_new_columns_begin_as_the_rule_says(form, layout):
         assert set(np.unique(state.further["fresh"][3:])) <= {1.0, 0.5, 0.25}
         share = state.further["fresh"][:3] / fresh
         assert set(np.unique(share)) <= {1.0, 0.5, 0.25}
-    wide = Learner.begin(parameters, np.unique(y), (6, np.float64), rule=PASSIVE)
+    wide = LinearLearner.begin(parameters, np.unique(y), (6, np.float64), rule=PASSIVE)
     wide.learn(rows(LAYOUTS["int32"](X[:22]), y[:22], learner.classes))
     if layout == "int32":
         assert content(learner) == content(wide)
@@ -412,7 +412,7 @@ def test_a_refused_batch_leaves_what_the_rule_keeps(kind, solution, form, layout
     far = np.zeros((30, width))
     far[:, :5] = np.round(3 * X)
     parameters = kind(solution=solution, **form_parameters(form)).get_params()
-    learner = Learner.begin(parameters, np.unique(y), (width, np.float64), rule=kind._rule)
+    learner = LinearLearner.begin(parameters, np.unique(y), (width, np.float64), rule=kind._rule)
     learner.learn(rows(LAYOUTS[layout](far), y, learner.classes))
     before = content(learner)
     far[25, 0] = np.inf
@@ -433,7 +433,7 @@ def test_a_run_goes_on_where_it_was_left(kind, solution, order, count, after, tm
     parameters, classes = kind(solution=solution, order=order).get_params(), np.unique(y)
     everything = rows(X, y, classes)
     whole, broken = (
-        Learner.begin(parameters, classes, (4, np.float64), rule=kind._rule) for _ in range(2)
+        LinearLearner.begin(parameters, classes, (4, np.float64), rule=kind._rule) for _ in range(2)
     )
 
     def run_of(learner, **options):
@@ -448,7 +448,7 @@ def test_a_run_goes_on_where_it_was_left(kind, solution, order, count, after, tm
         if len(run.history.epochs) * count + run.done == after:
             broken.close(everything)
             place = run.history.epochs, run.checkpoint()
-            save_model(tmp_path / "model", broken.model(kind.__name__, {}, *place))
+            save_model(tmp_path / "model", broken.to_model({}, *place))
             raise KeyboardInterrupt
 
     wanted = run_of(whole).train()
@@ -456,7 +456,7 @@ def test_a_run_goes_on_where_it_was_left(kind, solution, order, count, after, tm
     with pytest.raises(KeyboardInterrupt):
         run_of(broken, after_part=leave).train()
     kept = load_model(tmp_path / "model")
-    broken = Learner.of(kept)
+    broken = LinearLearner.from_model(kept)
     run = run_of(broken)
     run.history.epochs += kept.history
     run.resume(kept.checkpoint)

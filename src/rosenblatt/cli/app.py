@@ -10,18 +10,9 @@ from typing import Annotated, Any
 import typer
 
 from .. import __version__
-from ..parameters import in_python
+from ..parameters import SHELL_NAMES, ParameterError, in_python
 from . import draw, predict, prove, serve, train, warm
 from .groups import LightCommand, LightGroup
-
-OPTIONS = {
-    "max_iter": "epochs",
-    "random_state": "seed",
-    "n_iter_no_change": "early-stopping",
-    "calibrate": "probabilities",
-    "intercept_step": "bias-step",
-}
-"""Parameters whose options are called otherwise."""
 
 app = typer.Typer(
     cls=LightGroup,
@@ -57,8 +48,10 @@ def main() -> None:
     except OSError as error:
         said = f"{error.strerror}." if error.strerror else error
         stop(f"{error.filename}: {said}" if error.filename else str(said))
+    except ParameterError as error:
+        stop(error.render(spelling(sys.argv[1:2])))
     except (ValueError, ImportError) as error:
-        stop(error.told(spelling(sys.argv[1:2])) if hasattr(error, "told") else str(error))
+        stop(str(error))
     except KeyboardInterrupt:
         print("rosenblatt: interrupted", file=sys.stderr)
         sys.exit(130)
@@ -101,7 +94,7 @@ def spelling(command: list[str]) -> Callable[[str, Any], str]:
 
 def option_of(name: str) -> str:
     """The option of a parameter."""
-    return "--" + OPTIONS.get(name, name.replace("_", "-"))
+    return "--" + SHELL_NAMES.get(name, name).replace("_", "-")
 
 
 def in_shell(name: str, value: Any) -> str:

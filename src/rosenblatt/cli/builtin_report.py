@@ -84,11 +84,11 @@ class Study:
 def score_of(model: "Model", table: Any) -> "Score":
     """How many rows of a table a model gets wrong."""
     from ..jobs.evaluate import evaluate
-    from ..learners.linear import Learner
+    from ..learners.linear import LinearLearner
     from ..reading.reader import read
 
     reader = read(table, features=model.features["recipe"])
-    score: Score = evaluate(Learner.of(model), reader).score
+    score: Score = evaluate(LinearLearner.from_model(model), reader).score
     return score
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from ..parameters import FAMILY, ORDERS, PASSIVE_AGGRESSIVE, SCW, SECOND_ORDER, SOLUTIONS
+from ..parameters import ORDERS, RULE_NAMES, RULE_TABLE, SOLUTIONS
 from .data import FORMAT_HELP, READING, First, Header, Label, Threads, check_input, check_output
 
 if TYPE_CHECKING:
@@ -18,13 +18,15 @@ LEARNING: dict[str, Any] = {"rich_help_panel": "Learning", "show_default": False
 RULE: dict[str, Any] = {"rich_help_panel": "Rule", "show_default": False}
 
 
-LOSSES, MATRICES = PASSIVE_AGGRESSIVE["loss"].words, SECOND_ORDER["matrix"].words
+LOSSES = RULE_TABLE["pa"].own["loss"].choices
+MATRICES = RULE_TABLE["second-order"].own["matrix"].choices
+VARIANTS = RULE_TABLE["scw"].own["variant"].choices
 Solution = StrEnum("Solution", {name.upper(): name for name in SOLUTIONS})  # type: ignore[misc]
 Order = StrEnum("Order", {name.upper(): name for name in ORDERS})  # type: ignore[misc]
-Rule = StrEnum("Rule", {name.upper(): name for name in FAMILY})  # type: ignore[misc]
+Rule = StrEnum("Rule", {name.upper(): name for name in RULE_TABLE})  # type: ignore[misc]
 Loss = StrEnum("Loss", {name.upper(): name for name in LOSSES})  # type: ignore[misc]
 Matrix = StrEnum("Matrix", {name.upper(): name for name in MATRICES})  # type: ignore[misc]
-Variant = StrEnum("Variant", {name: name for name in SCW["variant"].words})  # type: ignore[misc]
+Variant = StrEnum("Variant", {name: name for name in VARIANTS})  # type: ignore[misc]
 
 
 class ClassWeight(StrEnum):
@@ -158,8 +160,7 @@ class RuleOptions:
 
     def like(self, initial: "Model") -> None:
         """Take over from a model what was not given."""
-        estimators = {estimator: rule for rule, (estimator, _) in FAMILY.items()}
-        begun = Rule(estimators[initial.estimator])
+        begun = Rule(RULE_NAMES[initial.estimator])
         if self.rule not in (None, begun):
             raise ValueError(f"The initial model is of --rule {begun}; go on with the same.")
         self.rule = begun

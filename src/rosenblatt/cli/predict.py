@@ -15,7 +15,7 @@ from .format import about_classes, about_columns, count, errors, kinds_in, table
 from .sequences import inspect_sequences, predict_sequences, score_sequences, tagger_in
 
 if TYPE_CHECKING:
-    from ..learners.linear import Learner
+    from ..learners.linear import LinearLearner
     from ..reading.reader import Reader
     from ..storage.model import Model
 
@@ -72,7 +72,7 @@ def predict(
             out.write("".join(lines))
 
 
-def lines_for(learner: "Learner", separator: str | None) -> Callable[[Any], list[str]]:
+def lines_for(learner: "LinearLearner", separator: str | None) -> Callable[[Any], list[str]]:
     """What writes the labels that were chosen, a row in a line, with the separator between."""
     names = [in_one_line(name) for name in learner.classes.tolist()]
     if not learner.multilabel:
@@ -92,7 +92,7 @@ def refuse_for_taggers(**options: Any) -> None:
             raise ValueError(f"--{option} is not for taggers; leave it out.")
 
 
-def probabilities_of(learner: "Learner", path: Path) -> Callable[[Any], Any]:
+def probabilities_of(learner: "LinearLearner", path: Path) -> Callable[[Any], Any]:
     """What a model says of the probabilities of classes, from its scores."""
     if learner.calibration is None:
         raise ValueError(f"{path} knows no probabilities; train it with --probabilities.")
@@ -143,7 +143,7 @@ def inspect(
     """Tell what a model is, how it was trained, and its largest weights."""
     import numpy as np
 
-    from ..learners.linear import Learner
+    from ..learners.linear import LinearLearner
     from ..reading.units import in_file_units
 
     tagger = tagger_in(model)
@@ -151,7 +151,7 @@ def inspect(
         inspect_sequences(tagger, top)
         return
     saved = linear_model(model)
-    coef, bias = Learner.of(saved).coefficients()
+    coef, bias = LinearLearner.from_model(saved).coefficients()
     print("\n".join(about_model(saved, coef)))
     print("\n".join(about_scores(saved)))
     names = column_names(saved)
@@ -183,13 +183,13 @@ def signed(numbers: Any) -> str:
 def about_model(model: "Model", coef: Any) -> list[str]:
     """What a model is and how it was trained."""
     from ..jobs.evaluate import Score
-    from ..parameters import ANY_RULE, FAMILY
+    from ..parameters import RULE_NAMES, RULE_TABLE
     from ..reading.recipe import FeatureRecipe
 
     facts, parameters = model.facts, model.parameters
     mistakes = sum(state.mistakes for state in model.states)
     seen = sum(state.seen for state in model.states)
-    own = dict(FAMILY.values())[model.estimator].keys() - ANY_RULE.keys() - {"eta0", "ties"}
+    own = RULE_TABLE[RULE_NAMES[model.estimator]].own
     how = {
         "order": parameters.get("order"),
         "average decay": parameters.get("average_decay") or None,
@@ -273,9 +273,9 @@ def linear_model(path: Path) -> "Model":
 
 def learner_and_reader(
     path: Path, data: str, labels: bool, **options: Any
-) -> "tuple[Learner, Reader]":
+) -> "tuple[LinearLearner, Reader]":
     """A saved model, and a file read as the model's own was."""
-    from ..learners.linear import Learner
+    from ..learners.linear import LinearLearner
     from ..reading.reader import read
 
     saved = linear_model(path)
@@ -283,7 +283,7 @@ def learner_and_reader(
     if recipe is None:
         raise ValueError(f"{path} was not trained from a file; use rosenblatt.load in Python.")
     options |= {} if labels else {"label": False}
-    return Learner.of(saved), read(data, features=recipe, **options)
+    return LinearLearner.from_model(saved), read(data, features=recipe, **options)
 
 
 @contextmanager

@@ -161,8 +161,7 @@ def serve(
     from ..access import is_loopback
     from ..service.app import Doors
     from ..service.learning import Keeping
-    from ..service.server import ServerOptions
-    from ..service.server import serve as serve_model
+    from ..service.server import ServerOptions, serve as serve_model
 
     token = given.token()
     doors = Doors(

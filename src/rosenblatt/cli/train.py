@@ -192,8 +192,7 @@ def read_otherwise(data: Any, options: dict[str, Any], **others: Any) -> "Reader
 
 def tell_tuning(training: "FileTraining", result: ResultOptions) -> None:
     """Say what was tried and what was taken."""
-    from ..training.report import say
-    from ..training.report import tell as tell_line
+    from ..training.report import say, tell as tell_line
     from .app import in_shell
 
     facts = training.facts["tuning"]
@@ -283,13 +282,13 @@ def tell(
 ) -> None:
     """Test a model, if on a file, and print what came of the training."""
     from ..jobs.evaluate import evaluate
-    from ..learners.linear import Learner
+    from ..learners.linear import LinearLearner
     from ..reading.reader import read
 
     tested = None
     if result.test is not None:
         reader = read(result.test, features=model.features["recipe"], threads=threads)
-        found = evaluate(Learner.of(model), reader)
+        found = evaluate(LinearLearner.from_model(model), reader)
         tested, unknown = found.score, found.unknown
         if unknown:
             those = f"{count(unknown, 'row')} of {result.test}"

@@ -41,7 +41,7 @@ def refuse_several_best(job: Job) -> None:
         )
 
 
-def model_of(job: Job, estimator: str) -> Model:
+def model_of(job: Job) -> Model:
     """All that predicting and going on need."""
     histories, learner, checkpoint = job.histories, job.learner, None
     about = identity(job) | {
@@ -63,7 +63,7 @@ def model_of(job: Job, estimator: str) -> Model:
     else:
         learner = replace(learner, states=job.outcomes())
     epochs = merged([history.epochs for history in histories])
-    return learner.model(estimator, facts, epochs, checkpoint)
+    return learner.to_model(facts, epochs, checkpoint)
 
 
 def identity(job: Job) -> dict[str, Any]:

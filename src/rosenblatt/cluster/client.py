@@ -2,6 +2,7 @@
 
 import os
 import time
+from asyncio import run_coroutine_threadsafe
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from secrets import token_hex
@@ -113,18 +114,33 @@ class Cluster:
         return len(self.client.nthreads())
 
     def results(self, futures: list[Any]) -> list[Any]:
-        """What tasks gave."""
+        """Wait for tasks and fetch their results.
+
+        Fetching waits, too: the workers that hold results may be lost after the tasks are done.
+        """
         self.wait(futures)
-        return list(self.client.gather(futures))
+        loop: Any = self.client.loop
+        gathered = self.client.gather(futures, asynchronous=True)
+        fetching = run_coroutine_threadsafe(gathered, loop.asyncio_loop)
+        try:
+            return list(self.while_workers_last(fetching.result))
+        finally:
+            fetching.cancel()
 
     def wait(self, futures: list[Any]) -> None:
-        """Wait for tasks; an error when there are no workers for too long."""
+        """Wait for tasks."""
+        with self.client.as_current():  # or Dask would ask for a default one
+            self.while_workers_last(lambda seconds: wait(futures, timeout=seconds))
+
+    def while_workers_last(self, waiting: Callable[[float], T]) -> T:
+        """Return what a wait of some seconds returns; raise if there are no workers for too long.
+
+        ``waiting`` raises TimeoutError when the seconds are over.
+        """
         idle_since = None
         while True:
             try:
-                with self.client.as_current():  # or Dask would ask for a default one
-                    wait(futures, timeout=1.0)
-                return
+                return waiting(1.0)
             except TimeoutError:
                 if self.workers():
                     idle_since = None

@@ -14,7 +14,7 @@ from ..data.labels import UnknownLabelError
 from ..estimators.base import seed_of
 from ..estimators.linear import LinearClassifier
 from ..estimators.sequence import SequencePerceptron
-from ..parameters import CLUSTER, Parameter, ParameterError, check
+from ..parameters import CLUSTER, Parameter, ParameterError, check_parameters
 from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.rules import UpdateRule
@@ -127,7 +127,7 @@ def fit(
     check_supported(parameters | {"mode": mode, "mix": mix}, estimator._parameters, rule)
     cluster = Cluster(client, patience)
     data = partitions_of(X, y, sample_weight, parameters["intercept_step"] == "radius", reading)
-    kept = Kept(type(estimator).__name__, checkpoint, resume)
+    kept = Kept(checkpoint, resume)
     training = Training(parameters, rule, data, mode, mix, classes, kept)
     with estimator._unchanged_by_errors(), told as tell:
         take_over(estimator, training.run(cluster, tell))
@@ -140,7 +140,7 @@ def check_supported(
     values: dict[str, Any], table: Mapping[str, Parameter], rule: UpdateRule
 ) -> None:
     """Refuse what is out of range or cannot be mixed."""
-    check(values, {**table, **CLUSTER}, "cluster")
+    check_parameters(values, {**table, **CLUSTER}, "cluster")
     if values["mode"] == "mixing":
         refuse_unmixable(rule, values)
 
@@ -177,16 +177,15 @@ def take_over(estimator: LinearClassifier, job: Job) -> None:
 
 
 class Kept(NamedTuple):
-    """Whose model it is, where it is kept after each epoch, and whether to go on from there."""
+    """Where the model is kept after each epoch, and whether to go on from there."""
 
-    estimator: str
     path: str | PathLike[str] | None = None
     resume: bool = False
 
     def save(self, job: Job) -> None:
         """Write the model so far, if there is a place for it."""
         if self.path is not None:
-            save_model(self.path, model_of(job, self.estimator))
+            save_model(self.path, model_of(job))
 
     def hope(self, job: Job) -> str:
         """What to say when all workers are lost."""

@@ -47,7 +47,7 @@ def train(
     given, modes = given | {"order": order}, {"mode": "mixing", "mix": usual_mix(rule)}
     values = with_margin(given) | options._asdict() | modes
     check_supported(values, {**asked.table, **FILES}, rule)  # before a cluster is started
-    files, keep = files_of(data, reading), Kept(asked.estimator, *kept)
+    files, keep = files_of(data, reading), Kept(*kept)
     texts = files.features["recipe"]["text"] if options.classes is None else ()
     parameters = with_margin(given, len(texts))
     if parameters["intercept_step"] is None:
@@ -60,4 +60,4 @@ def train(
         job = training.run(cluster, tell)
         for note in files.notes(cluster):
             asked.listener.note(note)
-        return model_of(job, asked.estimator)
+        return model_of(job)

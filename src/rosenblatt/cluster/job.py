@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..jobs.files import refuse_no_rows
-from ..learners.linear import Learner
+from ..learners.linear import LinearLearner
 from ..theory.bounds import radius_with_bias, weights_with_bias
 from ..training import state as states
 from ..training.history import Count, Epoch, History, merged
@@ -34,7 +34,7 @@ class Job:
         cluster: Cluster,
         parts: list[Any],
         found: list[Found],
-        learner: Learner,
+        learner: LinearLearner,
         mode: str,
         mix: str,
     ) -> None:
@@ -187,8 +187,8 @@ class Job:
         return made._replace(radius=radius_with_bias(radius, step), margin=margin)
 
 
-def without_weights(learner: Learner) -> Learner:
+def without_weights(learner: LinearLearner) -> LinearLearner:
     """The same model before any column was met, to be sent with every task."""
     shape = 0, learner.dtype
     settings = learner.parameters, learner.classes, shape, learner.intercept_step
-    return Learner.begin(*settings, rule=learner.rule)
+    return LinearLearner.begin(*settings, rule=learner.rule)

@@ -14,13 +14,14 @@ from distributed import get_worker
 from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d
 
-from ..data.labels import row_weights, tidy
+from ..data.labels import tidy
 from ..data.rows import n_rows, read_only, rows_of
+from ..data.weights import row_weights
 from ..estimators.base import canonical
 from ..jobs.coder import Coder
 from ..jobs.files import left_out
 from ..kernels.algebra import Rows
-from ..learners.linear import Learner, TrainingRows
+from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import ParameterError
 from ..reading.batches import Batch, labels_of, one_batch
 from ..reading.reader import read
@@ -35,7 +36,7 @@ class LoadedPartition(NamedTuple):
     given: TrainingRows
     held_out: Any = None
 
-    def tasks(self, learner: Learner, problem: int) -> Iterator[Task]:
+    def tasks(self, learner: LinearLearner, problem: int) -> Iterator[Task]:
         """What there is to learn, all at once."""
         yield learner.task(self.given._replace(rows=seen_read_only(self.given.rows)), problem)
 
@@ -58,7 +59,7 @@ class FilePartition(NamedTuple):
                 first_row += n_rows(batch.rows)
             tell_driver(self.topic, path, [str(one) for one in reader.notices], reader.bad)
 
-    def tasks(self, learner: Learner, problem: int) -> Iterator[Task]:
+    def tasks(self, learner: LinearLearner, problem: int) -> Iterator[Task]:
         """What there is to learn, batch by batch."""
         assert self.coder is not None
         for batch, first_row in self.batches():

@@ -5,21 +5,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.labels import (
-    UnknownLabelError,
-    balanced,
-    class_weights,
-    encode,
-    known_classes,
-    met_classes,
-    refuse_one_class,
-    rows_that_count,
-    split,
-)
+from ..data.labels import UnknownLabelError, encode, known_classes, met_classes
 from ..data.rows import Array, matrix_of, refuse_not_finite
+from ..data.splits import Split
+from ..data.weights import balanced, class_weights, refuse_one_class, rows_that_count
 from ..jobs.coder import Coder
 from ..kernels.algebra import largest_squared_norm
-from ..learners.linear import Learner
+from ..learners.linear import LinearLearner
 from ..reading.batches import Batch, labels_of
 from ..training.rules import UpdateRule, rule_for
 from .client import Cluster, WorkersLostError
@@ -139,7 +131,7 @@ def learner_for(
     parameters: Mapping[str, Any],
     rule: UpdateRule,
     may_widen: bool,
-) -> Learner:
+) -> LinearLearner:
     """A model that has seen nothing, for the rows of all partitions."""
     width = max(one.width for one in found)
     for number, one in enumerate(found):
@@ -154,11 +146,11 @@ def learner_for(
         step = max(one.squared_radius for one in found)
     step = float(step) if parameters["fit_intercept"] else 0.0
     rule = rule_for(rule, parameters, width, len(classes))
-    return Learner.begin(parameters, classes, (width, np.dtype(dtype)), step, rule=rule)
+    return LinearLearner.begin(parameters, classes, (width, np.dtype(dtype)), step, rule=rule)
 
 
 def prepare(
-    batch: Batch, number: int, coder: Coder, learner: Learner, width: int
+    batch: Batch, number: int, coder: Coder, learner: LinearLearner, width: int
 ) -> LoadedPartition:
     """A batch with class numbers for labels, in the type and width that all partitions have."""
     with in_partition(number):
@@ -170,6 +162,6 @@ def prepare(
         if not settings["early_stopping"]:
             return LoadedPartition(given)
         refuse_not_finite(matrix_of(given.rows, len(given.codes), width))
-        share, seed = settings["validation_fraction"], settings["random_state"]
-        everything, held = split(given.everything, given.codes, share, seed)
+        split = Split(settings["validation_fraction"], settings["random_state"])
+        everything, held = split.stratified(given.codes, given.everything)
         return LoadedPartition(given._replace(everything=everything), held)

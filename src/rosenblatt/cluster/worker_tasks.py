@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..learners.linear import Learner
+from ..learners.linear import LinearLearner
 from ..training.history import Epoch, History
 from ..training.run import Run, losses
 from ..training.solutions import Last
@@ -18,7 +18,7 @@ Weights = dict[int, SparseWeights]
 
 
 def learn_epoch(
-    part: Partition, number: int, learner: Learner, problem: int, state: Last, epoch: int
+    part: Partition, number: int, learner: LinearLearner, problem: int, state: Last, epoch: int
 ) -> Epoch:
     """Change a state by one epoch over a partition."""
     run = Run(
@@ -39,7 +39,7 @@ def learn(
     part: Partition,
     number: int,
     weights: Weights,
-    learner: Learner,
+    learner: LinearLearner,
     epoch: int,
     mix: str,
     partitions: int,
@@ -61,7 +61,7 @@ class Baton(NamedTuple):
     epochs: dict[int, tuple[Epoch, ...]]
 
 
-def relay(part: Partition, number: int, baton: Baton, learner: Learner, epoch: int) -> Baton:
+def relay(part: Partition, number: int, baton: Baton, learner: LinearLearner, epoch: int) -> Baton:
     """Go through a partition from where the one before it left off."""
     states, epochs = {}, {}
     for problem, left in baton.states.items():
@@ -87,7 +87,7 @@ class Losses(NamedTuple):
 
 
 def measure(
-    part: LoadedPartition, number: int, weights: Weights, learner: Learner
+    part: LoadedPartition, number: int, weights: Weights, learner: LinearLearner
 ) -> dict[int, Losses]:
     """The losses of weights on a partition."""
     found = {}
@@ -101,7 +101,7 @@ def measure(
 
 
 def count_right(
-    part: LoadedPartition, number: int, weights: Weights, learner: Learner
+    part: LoadedPartition, number: int, weights: Weights, learner: LinearLearner
 ) -> dict[int, tuple[int, int]]:
     """How many of the rows held out come out right, of how many."""
     counts, (given, held) = {}, part

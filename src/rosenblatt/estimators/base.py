@@ -4,33 +4,52 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from numbers import Integral
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array, csr_matrix
-from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from ..data.labels import class_weights, codes_of, encode, known_classes, row_weights
+from ..data.labels import codes_of, encode, known_classes
 from ..data.rows import Array, check_structure
-from ..parameters import Parameter, check
+from ..data.weights import class_weights, row_weights
+from ..parameters import Parameter, check_parameters
 from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.history import Epoch
 
+if TYPE_CHECKING:  # scikit-learn has no types: with these, wrong parameters are reported
+
+    class BaseEstimator:
+        """As in scikit-learn."""
+
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+        def set_params(self, **parameters: Any) -> Self: ...
+        def __sklearn_tags__(self) -> Tags: ...
+
+    class ClassifierMixin:
+        """As in scikit-learn."""
+
+        def score(self, X: Any, y: Any, sample_weight: Any = None) -> float: ...
+
+else:
+    from sklearn.base import BaseEstimator, ClassifierMixin
+
 FLOATS = [np.dtype(np.float64), np.dtype(np.float32)]
 
 
-class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+class OnlineClassifier(ClassifierMixin, BaseEstimator):
     """A classifier that learns row by row."""
 
     classes_: Array
     history_: list[Epoch]
     n_iter_: int
     stop_reason_: str
+    mixing_: Any
+    """How the rounds of a cluster went, if it was trained on one."""
     class_weight: Mapping[Any, float] | str | None
     _parameters: Mapping[str, Parameter]
     """What each parameter may be."""
@@ -67,7 +86,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _check_parameters(self, *where: str) -> None:
         """Refuse parameters that are out of range or do not go together."""
-        check(self._values(), self._parameters, *where)
+        check_parameters(self._values(), self._parameters, *where)
 
     def _values(self) -> dict[str, Any]:
         """The parameters by name, as ``get_params`` gives them, which takes 40 microseconds."""
@@ -148,9 +167,21 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             )
         return named
 
-    def _weigh(self, classes: Array, codes: Array, sample_weight: ArrayLike | None) -> Array | None:
-        """The weight of each row, or None when all are 1."""
-        of_class = class_weights(self.class_weight, classes, codes)
+    def _weigh(
+        self,
+        classes: Array,
+        codes: Array,
+        sample_weight: ArrayLike | None,
+        learnt: Array | None = None,
+    ) -> Array | None:
+        """The weight of each row, or None when all are 1.
+
+        Where classes are balanced, it is by the rows that are learnt from.
+        """
+        if codes.ndim == 2 and self.class_weight is not None:
+            raise ValueError("class_weight is for rows of one label each; give sample_weight.")
+        counted = codes if learnt is None else codes[learnt]
+        of_class = class_weights(self.class_weight, classes, counted)
         return row_weights(codes, sample_weight, of_class)
 
     def _number(self, y: Array, classes: Array) -> Array:

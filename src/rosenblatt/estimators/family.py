@@ -1,19 +1,15 @@
 """The family after Rosenblatt: rules that choose the step, or know how sure each weight is."""
 
-from typing import Any
-
-from ..parameters import ALMA as ALMA_PARAMETERS
-from ..parameters import AROW as AROW_PARAMETERS
-from ..parameters import PASSIVE_AGGRESSIVE, SECOND_ORDER
-from ..parameters import ROMMA as ROMMA_PARAMETERS
-from ..parameters import SCW as SCW_PARAMETERS
+from ..parameters import RULE_TABLE
 from ..training.rules import RULES
+from .constructors import estimator, positional
 from .docstrings import described_as
 from .linear import LinearClassifier
 from .perceptron import Perceptron
 
 
 @described_as(Perceptron)
+@estimator
 class PassiveAggressive(LinearClassifier):
     """Learn by the smallest step that mends a row, or less: passive when a row has margin 1.
 
@@ -56,56 +52,15 @@ class PassiveAggressive(LinearClassifier):
     0.989
     """
 
-    _parameters = PASSIVE_AGGRESSIVE
+    _parameters = RULE_TABLE["pa"].parameters
     _rule = RULES["pa"]
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        loss: str = "hinge",
-        solution: str = "last",
-        average_decay: float = 0.0,
-        order: str = "each",
-        fit_intercept: bool = True,
-        intercept_step: float | str = 1.0,
-        multi_class: str = "argmax",
-        max_iter: int = 10,
-        measure: bool = False,
-        early_stopping: bool = False,
-        calibrate: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        class_weight: dict[Any, float] | str | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            solution=solution,
-            average_decay=average_decay,
-            order=order,
-            fit_intercept=fit_intercept,
-            intercept_step=intercept_step,
-            multi_class=multi_class,
-            max_iter=max_iter,
-            measure=measure,
-            early_stopping=early_stopping,
-            calibrate=calibrate,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            class_weight=class_weight,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.C = C
-        self.loss = loss
+    C: float = positional(1.0)
+    loss: str = "hinge"
 
 
 @described_as(PassiveAggressive)
+@estimator
 class ALMA(LinearClassifier):
     """Learn towards the largest margin, by corrections that shrink with the root of their number.
 
@@ -144,58 +99,16 @@ class ALMA(LinearClassifier):
     1.0
     """
 
-    _parameters = ALMA_PARAMETERS
+    _parameters = RULE_TABLE["alma"].parameters
     _rule = RULES["alma"]
 
-    def __init__(
-        self,
-        alpha: float = 0.9,
-        *,
-        B: float | None = None,
-        C: float | None = None,
-        solution: str = "last",
-        average_decay: float = 0.0,
-        order: str = "each",
-        fit_intercept: bool = True,
-        intercept_step: float | str = 1.0,
-        multi_class: str = "argmax",
-        max_iter: int = 10,
-        measure: bool = False,
-        early_stopping: bool = False,
-        calibrate: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        class_weight: dict[Any, float] | str | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            solution=solution,
-            average_decay=average_decay,
-            order=order,
-            fit_intercept=fit_intercept,
-            intercept_step=intercept_step,
-            multi_class=multi_class,
-            max_iter=max_iter,
-            measure=measure,
-            early_stopping=early_stopping,
-            calibrate=calibrate,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            class_weight=class_weight,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.alpha = alpha
-        self.B = B
-        self.C = C
+    alpha: float = positional(0.9)
+    B: float | None = None
+    C: float | None = None
 
 
 @described_as(ALMA)
+@estimator
 class ROMMA(LinearClassifier):
     """Learn the shortest weights that mend the last row and keep to all that was learnt before.
 
@@ -227,54 +140,14 @@ class ROMMA(LinearClassifier):
     1.0
     """
 
-    _parameters = ROMMA_PARAMETERS
+    _parameters = RULE_TABLE["romma"].parameters
     _rule = RULES["romma"]
 
-    def __init__(
-        self,
-        aggressive: bool = True,
-        *,
-        solution: str = "last",
-        average_decay: float = 0.0,
-        order: str = "each",
-        fit_intercept: bool = True,
-        intercept_step: float | str = 1.0,
-        multi_class: str = "argmax",
-        max_iter: int = 10,
-        measure: bool = False,
-        early_stopping: bool = False,
-        calibrate: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        class_weight: dict[Any, float] | str | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            solution=solution,
-            average_decay=average_decay,
-            order=order,
-            fit_intercept=fit_intercept,
-            intercept_step=intercept_step,
-            multi_class=multi_class,
-            max_iter=max_iter,
-            measure=measure,
-            early_stopping=early_stopping,
-            calibrate=calibrate,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            class_weight=class_weight,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.aggressive = aggressive
+    aggressive: bool = positional(True)
 
 
 @described_as(ALMA)
+@estimator
 class SecondOrderPerceptron(LinearClassifier):
     """Learn as the perceptron does, on data whose correlations were taken out as they were met.
 
@@ -312,56 +185,15 @@ class SecondOrderPerceptron(LinearClassifier):
     0.979
     """
 
-    _parameters = SECOND_ORDER
+    _parameters = RULE_TABLE["second-order"].parameters
     _rule = RULES["second-order"]
 
-    def __init__(
-        self,
-        a: float = 1.0,
-        *,
-        matrix: str = "auto",
-        solution: str = "last",
-        average_decay: float = 0.0,
-        order: str = "each",
-        fit_intercept: bool = True,
-        intercept_step: float | str = 1.0,
-        multi_class: str = "argmax",
-        max_iter: int = 10,
-        measure: bool = False,
-        early_stopping: bool = False,
-        calibrate: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        class_weight: dict[Any, float] | str | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            solution=solution,
-            average_decay=average_decay,
-            order=order,
-            fit_intercept=fit_intercept,
-            intercept_step=intercept_step,
-            multi_class=multi_class,
-            max_iter=max_iter,
-            measure=measure,
-            early_stopping=early_stopping,
-            calibrate=calibrate,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            class_weight=class_weight,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.a = a
-        self.matrix = matrix
+    a: float = positional(1.0)
+    matrix: str = "auto"
 
 
 @described_as(ALMA)
+@estimator
 class AROW(LinearClassifier):
     """Learn with a confidence in every weight: rare columns move far, frequent ones little.
 
@@ -393,54 +225,14 @@ class AROW(LinearClassifier):
     0.989
     """
 
-    _parameters = AROW_PARAMETERS
+    _parameters = RULE_TABLE["arow"].parameters
     _rule = RULES["arow"]
 
-    def __init__(
-        self,
-        r: float = 1.0,
-        *,
-        solution: str = "last",
-        average_decay: float = 0.0,
-        order: str = "each",
-        fit_intercept: bool = True,
-        intercept_step: float | str = 1.0,
-        multi_class: str = "argmax",
-        max_iter: int = 10,
-        measure: bool = False,
-        early_stopping: bool = False,
-        calibrate: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        class_weight: dict[Any, float] | str | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            solution=solution,
-            average_decay=average_decay,
-            order=order,
-            fit_intercept=fit_intercept,
-            intercept_step=intercept_step,
-            multi_class=multi_class,
-            max_iter=max_iter,
-            measure=measure,
-            early_stopping=early_stopping,
-            calibrate=calibrate,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            class_weight=class_weight,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.r = r
+    r: float = positional(1.0)
 
 
 @described_as(ALMA)
+@estimator
 class SCW(LinearClassifier):
     """Learn so that each row is right with a given confidence, softly.
 
@@ -474,52 +266,9 @@ class SCW(LinearClassifier):
     0.979
     """
 
-    _parameters = SCW_PARAMETERS
+    _parameters = RULE_TABLE["scw"].parameters
     _rule = RULES["scw"]
 
-    def __init__(
-        self,
-        C: float = 1.0,
-        *,
-        confidence: float = 0.75,
-        variant: str = "I",
-        solution: str = "last",
-        average_decay: float = 0.0,
-        order: str = "each",
-        fit_intercept: bool = True,
-        intercept_step: float | str = 1.0,
-        multi_class: str = "argmax",
-        max_iter: int = 10,
-        measure: bool = False,
-        early_stopping: bool = False,
-        calibrate: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        class_weight: dict[Any, float] | str | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            solution=solution,
-            average_decay=average_decay,
-            order=order,
-            fit_intercept=fit_intercept,
-            intercept_step=intercept_step,
-            multi_class=multi_class,
-            max_iter=max_iter,
-            measure=measure,
-            early_stopping=early_stopping,
-            calibrate=calibrate,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            class_weight=class_weight,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.C = C
-        self.confidence = confidence
-        self.variant = variant
+    C: float = positional(1.0)
+    confidence: float = 0.75
+    variant: str = "I"

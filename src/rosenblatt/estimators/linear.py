@@ -14,11 +14,12 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.labels import refuse_one_class, split
 from ..data.rows import Array, overflow, read_only, refuse_not_finite, rows_of
+from ..data.splits import Split
+from ..data.weights import refuse_one_class, row_weights, rows_that_count
 from ..kernels.algebra import Rows, largest_squared_norm
-from ..learners.linear import Learner, TrainingRows
-from ..parameters import LINEAR, Parameter, check_ties
+from ..learners.linear import LinearLearner, TrainingRows
+from ..parameters import LINEAR, check_ties
 from ..storage.model import Model
 from ..training.calibration import Calibration, calibrated
 from ..training.history import Epoch, History, merged, stop_reason
@@ -26,6 +27,7 @@ from ..training.rules import PERCEPTRON, UpdateRule, rule_for
 from ..training.run import Run
 from ..training.solutions import SOLUTIONS
 from .base import OnlineClassifier, canonical, seed_of
+from .constructors import estimator
 
 
 class Prepared(NamedTuple):
@@ -38,56 +40,40 @@ class Prepared(NamedTuple):
     seed: int
 
 
-class LinearClassifier(OnlineClassifier):
+class FittedLinear(OnlineClassifier):
+    """What a linear classifier keeps besides its parameters."""
+
+    _parameters = LINEAR
+    _rule: UpdateRule = PERCEPTRON
+    _learner: LinearLearner
+    _plain: bool
+    _batches = False  # whether it learnt from one last, so that its parameters suit them
+
+
+@estimator
+class LinearClassifier(FittedLinear):
     """A linear classifier; what a row does to the weights is the rule's.
 
     Its parameters, all by keyword, are described once, in ``Perceptron``.
     """
 
-    _parameters: Mapping[str, Parameter] = LINEAR
-    _rule: UpdateRule = PERCEPTRON
-    _learner: Learner
-    _plain: bool
-    _batches = False  # whether it learnt from one last, so that its parameters suit them
-
-    def __init__(
-        self,
-        *,
-        solution: str,
-        average_decay: float,
-        order: str,
-        fit_intercept: bool,
-        intercept_step: float | str,
-        multi_class: str,
-        max_iter: int,
-        measure: bool,
-        early_stopping: bool,
-        calibrate: bool,
-        validation_fraction: float,
-        n_iter_no_change: int,
-        class_weight: dict[Any, float] | str | None,
-        warm_start: bool,
-        n_jobs: int | None,
-        random_state: Any,
-        verbose: int,
-    ) -> None:
-        self.solution = solution
-        self.average_decay = average_decay
-        self.order = order
-        self.fit_intercept = fit_intercept
-        self.intercept_step = intercept_step
-        self.multi_class = multi_class
-        self.max_iter = max_iter
-        self.measure = measure
-        self.early_stopping = early_stopping
-        self.calibrate = calibrate
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.warm_start = warm_start
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+    solution: str = "last"
+    average_decay: float = 0.0
+    order: str = "each"
+    fit_intercept: bool = True
+    intercept_step: float | str = 1.0
+    multi_class: str = "argmax"
+    max_iter: int = 10
+    measure: bool = False
+    early_stopping: bool = False
+    calibrate: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 5
+    class_weight: Mapping[Any, float] | str | None = None
+    warm_start: bool = False
+    n_jobs: int | None = None
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(
         self,
@@ -420,12 +406,6 @@ class LinearClassifier(OnlineClassifier):
             raise ValueError(f"y has {y.shape[1]} columns; there are {len(classes)} labels.")
         return y
 
-    def _weigh(self, classes: Array, codes: Array, sample_weight: ArrayLike | None) -> Array | None:
-        """The weight of each row, or None when all are 1."""
-        if codes.ndim == 2 and self.class_weight is not None:
-            raise ValueError("class_weight is for rows of one label each; give sample_weight.")
-        return super()._weigh(classes, codes, sample_weight)
-
     def _prepare(self, X: Any, y: Any, sample_weight: ArrayLike | None, reset: bool) -> Prepared:
         """Bring rows, labels and weights together."""
         X, y = self._check_rows(X, y, reset, None if reset else self._learner.dtype)
@@ -437,18 +417,19 @@ class LinearClassifier(OnlineClassifier):
         if self.intercept_step == "radius":
             X = canonical(X)
         classes, codes = self._encode(y)
-        weights = self._weigh(classes, codes, sample_weight)
+        seed, learnt, held = seed_of(self.random_state), None, None
+        if holds_out:
+            known = rows_that_count(codes, row_weights(codes, sample_weight, None))
+            learnt, held = Split(self.validation_fraction, seed).stratified(codes, known)
+        weights = self._weigh(classes, codes, sample_weight, learnt)
         rows = TrainingRows.of(rows_of(X), codes, weights, X.shape[1])
+        if learnt is not None:
+            rows = rows._replace(everything=np.intersect1d(rows.everything, learnt))
         if weights is not None:
             refuse_one_class(codes, rows.everything)
-        held: Array | None = None
-        if holds_out:
-            share, seed = self.validation_fraction, self.random_state
-            everything, held = split(rows.everything, codes, share, seed)
-            rows = rows._replace(everything=everything)
-        return Prepared(X, classes, rows, held, seed_of(self.random_state))
+        return Prepared(X, classes, rows, held, seed)
 
-    def _begin(self, given: Prepared, start: tuple[Any, Any]) -> Learner:
+    def _begin(self, given: Prepared, start: tuple[Any, Any]) -> LinearLearner:
         """A model that has seen nothing."""
         if not self.fit_intercept and start[1] is not None and np.any(np.asarray(start[1])):
             raise ValueError(
@@ -463,7 +444,9 @@ class LinearClassifier(OnlineClassifier):
                 "coef_init and intercept_init out."
             )
         settings["multilabel"] = given.rows.codes.ndim == 2
-        return Learner.begin(classes=given.classes, shape=shape, start=start, rule=rule, **settings)
+        return LinearLearner.begin(
+            classes=given.classes, shape=shape, start=start, rule=rule, **settings
+        )
 
     def _rule_for(self, width: int, n_classes: int) -> UpdateRule:
         """The rule for some data."""
@@ -501,7 +484,7 @@ class LinearClassifier(OnlineClassifier):
 
     # Training
 
-    def _train(self, learner: Learner, given: Prepared) -> list[Run]:
+    def _train(self, learner: LinearLearner, given: Prepared) -> list[Run]:
         """Train every problem to its end."""
         runs = [self._run(learner, given, problem) for problem in range(len(learner.states))]
         threads = min(effective_n_jobs(self.n_jobs), len(runs))
@@ -516,7 +499,7 @@ class LinearClassifier(OnlineClassifier):
 
     def _run(
         self,
-        learner: Learner,
+        learner: LinearLearner,
         given: Prepared,
         problem: int,
         updates_at_once: int | None = None,
@@ -538,7 +521,7 @@ class LinearClassifier(OnlineClassifier):
             run.validate = learner.validator(given.rows, given.held_out, problem)
         return run
 
-    def _calibration(self, learner: Learner, given: Prepared) -> Calibration | None:
+    def _calibration(self, learner: LinearLearner, given: Prepared) -> Calibration | None:
         """What scores say of probabilities, by the rows held out."""
         if not self.calibrate or given.held_out is None:
             return None
@@ -546,7 +529,7 @@ class LinearClassifier(OnlineClassifier):
         scores = learner.scores(rows, given.X.shape[1])
         return calibrated(scores, given.rows.codes[given.held_out], len(given.classes))
 
-    def _keep(self, learner: Learner, histories: list[History]) -> None:
+    def _keep(self, learner: LinearLearner, histories: list[History]) -> None:
         """Take over what was learnt."""
         self.classes_, self._learner, self._batches = learner.classes, learner, False
         if not (np.isfinite(self.coef_).all() and np.isfinite(self.intercept_).all()):
@@ -561,13 +544,13 @@ class LinearClassifier(OnlineClassifier):
         self._learner.features = self._feature_names() or self._learner.features
         self._learner.parameters = self._values()
         facts = {"stop_reason": self.stop_reason_, "plain": self._plain}
-        return self._learner.model(type(self).__name__, facts, self.history_)
+        return self._learner.to_model(facts, self.history_)
 
     @classmethod
     def _restored(cls, model: Model) -> Self:
         """The estimator that a model file holds."""
         restored = cls(**model.parameters)
-        restored._learner = Learner.of(model)
+        restored._learner = LinearLearner.from_model(model)
         restored._learner.parameters = restored._values()
         restored._restore(model, restored._learner.width)
         restored._plain = model.facts.get("plain") is True

@@ -1,10 +1,10 @@
 """The perceptron as a scikit-learn estimator."""
 
-from typing import Any
-
+from .constructors import estimator
 from .linear import LinearClassifier
 
 
+@estimator
 class Perceptron(LinearClassifier):
     """Learn a linear boundary by correcting mistakes, one row at a time.
 
@@ -13,6 +13,13 @@ class Perceptron(LinearClassifier):
 
     Parameters
     ----------
+    eta0 : float, default=1.0
+        The learning rate η. From zero weights and without a margin it only scales the weights.
+    margin : float, default=0.0
+        Update when y·activation <= margin; with several classes, when the lead is.
+    ties : {"mistake", "positive", "negative", "correct"}, default="mistake"
+        What an activation of exactly 0 counts as. "positive" and "negative" need two classes or
+        one-vs-rest, and say what is predicted there too.
     solution : {"last", "average", "vote", "pocket"}, default="last"
         Which weights become the model: the last ones; their average over all rows seen; the
         majority vote of all of them (Freund & Schapire 1999), which keeps every mistaken row and
@@ -26,13 +33,6 @@ class Perceptron(LinearClassifier):
         A fresh permutation each epoch; one permutation, kept; as given; all rows, then only those
         that were ever mistaken until they are clean (or twice as many rows have been read), and
         so on; the first mistake from the start, one per epoch; the most wrong row, one per epoch.
-    eta0 : float, default=1.0
-        The learning rate η. From zero weights and without a margin it only scales the weights.
-    margin : float, default=0.0
-        Update when y·activation <= margin; with several classes, when the lead is.
-    ties : {"mistake", "positive", "negative", "correct"}, default="mistake"
-        What an activation of exactly 0 counts as. "positive" and "negative" need two classes or
-        one-vs-rest, and say what is predicted there too.
     fit_intercept : bool, default=True
         Whether to learn a bias, else the boundary goes through the origin.
     intercept_step : float or "radius", default=1.0
@@ -114,52 +114,10 @@ class Perceptron(LinearClassifier):
     ('separated', 9, 1.0)
     """
 
-    def __init__(
-        self,
-        *,
-        solution: str = "last",
-        average_decay: float = 0.0,
-        order: str = "each",
-        eta0: float = 1.0,
-        margin: float = 0.0,
-        ties: str = "mistake",
-        fit_intercept: bool = True,
-        intercept_step: float | str = 1.0,
-        multi_class: str = "argmax",
-        max_iter: int = 100,
-        measure: bool = False,
-        early_stopping: bool = False,
-        calibrate: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 5,
-        class_weight: dict[Any, float] | str | None = None,
-        warm_start: bool = False,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        super().__init__(
-            solution=solution,
-            average_decay=average_decay,
-            order=order,
-            fit_intercept=fit_intercept,
-            intercept_step=intercept_step,
-            multi_class=multi_class,
-            max_iter=max_iter,
-            measure=measure,
-            early_stopping=early_stopping,
-            calibrate=calibrate,
-            validation_fraction=validation_fraction,
-            n_iter_no_change=n_iter_no_change,
-            class_weight=class_weight,
-            warm_start=warm_start,
-            n_jobs=n_jobs,
-            random_state=random_state,
-            verbose=verbose,
-        )
-        self.eta0 = eta0
-        self.margin = margin
-        self.ties = ties
+    eta0: float = 1.0
+    margin: float = 0.0
+    ties: str = "mistake"
+    max_iter: int = 100
 
     @property
     def _textbook(self) -> bool:

@@ -2,6 +2,8 @@
 
 import inspect
 import warnings
+from collections.abc import Iterable
+from difflib import get_close_matches
 from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
@@ -9,10 +11,9 @@ from typing import TYPE_CHECKING, Any
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..jobs.files import FileOptions, FileTraining
-from ..jobs.files import train as train_model
+from ..jobs.files import FileOptions, FileTraining, train as train_model
 from ..jobs.tuning import Stated, tune, usual_way
-from ..parameters import FAMILY, FOR_FILES, SEQUENCE, how_to_learn, is_open
+from ..parameters import FOR_FILES, RULE_TABLE, SEQUENCE, SHELL_NAMES, how_to_learn, is_open
 from ..reading.reader import read
 from ..storage.file import load_model, save_model
 from ..storage.model import Model
@@ -72,10 +73,8 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
     reading = {name: options.pop(name) for name in READING & options.keys()}
     of_files = {name: options.pop(name) for name in FileOptions._fields if name in options}
     tunes, rule = options.pop("tune", False), options.pop("rule", None)
-    known = {name for _, table in FAMILY.values() for name in table}
-    unknown = sorted(options.keys() - known)
-    if unknown:
-        raise TypeError(f"train() got an unexpected keyword argument {unknown[0]!r}")
+    known = {name for entry in RULE_TABLE.values() for name in entry.parameters}
+    refuse_unknown_options(options, known | READING | {*FileOptions._fields, "rule", "tune"})
     if of_files.get("classes") is not None:
         of_files["classes"] = tuple(of_files["classes"])
     reader = read(data, **reading, names=NAMES)
@@ -94,6 +93,21 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
     return pipeline_of(model, str(reader.source.name))
 
 
+def refuse_unknown_options(options: Iterable[str], known: set[str]) -> None:
+    """Raise TypeError for an option that ``train`` does not have, and name the one to use.
+
+    >>> refuse_unknown_options(["epochs"], {"max_iter"})
+    Traceback (most recent call last):
+    TypeError: train() got an unexpected keyword argument 'epochs'; use max_iter
+    """
+    for name in sorted(set(options) - known):
+        in_python = [each for each in known if SHELL_NAMES.get(each) == name]
+        meant = ["fit_intercept=False"] if name == "no_bias" else in_python
+        meant = meant or get_close_matches(name, sorted(known), 1)
+        hint = f"; use {meant[0]}" if meant else ""
+        raise TypeError(f"train() got an unexpected keyword argument {name!r}{hint}")
+
+
 def tagger_from(
     path: str, listener: Listener | None, **options: Any
 ) -> "SequencePerceptron | None":
@@ -105,9 +119,7 @@ def tagger_from(
         return None
     from ..jobs.sentences import train_tagger
 
-    unknown = sorted(options.keys() - {"label", "encoding", *SEQUENCE})
-    if unknown:
-        raise TypeError(f"train() got an unexpected keyword argument {unknown[0]!r}")
+    refuse_unknown_options(options, {"label", "encoding", *SEQUENCE})
     told = None if listener is None else listener.epoch
     parameters = {"random_state": FOR_FILES["random_state"], **options}
     return train_tagger(path, kind, listener=told, **parameters)[0]

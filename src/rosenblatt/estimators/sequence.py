@@ -44,9 +44,29 @@ from ..training.history import Epoch, History
 from ..training.report import bar_of_epochs
 from ..training.run import Run
 from .base import OnlineClassifier, seed_of
+from .constructors import estimator, positional
 
 
-class SequencePerceptron(OnlineClassifier):
+class FittedTagger(OnlineClassifier):
+    """What a tagger keeps besides its parameters."""
+
+    _parameters = SEQUENCE
+    class_weight = None
+    _dictionary: Dictionary
+    _lexicon: Lexicon
+    _weights: PathWeights
+    _learning: Learning | None = None
+    """What ``partial_fit`` goes on with."""
+    _scheme: Scheme | None
+    _tags: list[str]
+    _seen: int
+    _layout: Layout | None = None
+    """Of the file that it was trained on, if on one."""
+    _after_epoch: Callable[[Epoch], None] | None = None
+
+
+@estimator
+class SequencePerceptron(FittedTagger):
     """Learn to tag sequences by correcting the best path where it is wrong.
 
     The structured perceptron of Collins (2002). The tags of a sentence are found together, by what
@@ -131,54 +151,21 @@ class SequencePerceptron(OnlineClassifier):
     [['DET', 'NOUN', 'VERB']]
     """
 
-    _parameters = SEQUENCE
-    class_weight = None
-    _dictionary: Dictionary
-    _lexicon: Lexicon
-    _weights: PathWeights
-    _learning: Learning | None = None
-    """What ``partial_fit`` goes on with."""
-    _scheme: Scheme | None
-    _tags: list[str]
-    _seen: int
-    _layout: Layout | None = None
-    """Of the file that it was trained on, if on one."""
-    _after_epoch: Callable[[Epoch], None] | None = None
-
-    def __init__(
-        self,
-        markov: int = 1,
-        *,
-        search: str = "viterbi",
-        features: Any = None,
-        constraints: str = "auto",
-        margin: float = 1.0,
-        rule: str = "perceptron",
-        C: float = 0.01,
-        solution: str = "average",
-        order: str = "each",
-        max_iter: int = 10,
-        early_stopping: bool = False,
-        validation_fraction: float = 0.1,
-        n_iter_no_change: int = 3,
-        random_state: Any = None,
-        verbose: int = 0,
-    ) -> None:
-        self.markov = markov
-        self.search = search
-        self.features = features
-        self.constraints = constraints
-        self.margin = margin
-        self.rule = rule
-        self.C = C
-        self.solution = solution
-        self.order = order
-        self.max_iter = max_iter
-        self.early_stopping = early_stopping
-        self.validation_fraction = validation_fraction
-        self.n_iter_no_change = n_iter_no_change
-        self.random_state = random_state
-        self.verbose = verbose
+    markov: int = positional(1)
+    search: str = "viterbi"
+    features: Any = None
+    constraints: str = "auto"
+    margin: float = 1.0
+    rule: str = "perceptron"
+    C: float = 0.01
+    solution: str = "average"
+    order: str = "each"
+    max_iter: int = 10
+    early_stopping: bool = False
+    validation_fraction: float = 0.1
+    n_iter_no_change: int = 3
+    random_state: Any = None
+    verbose: int = 0
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn from sentences and their tags.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.rows import Array, to_dense
-from ..learners.linear import Learner
+from ..learners.linear import LinearLearner
 from ..training.run import Run
 from ..training.tasks import Learnt
 from .linear import LinearClassifier, Prepared
@@ -113,7 +113,7 @@ class Followed:
     """
 
     given: Prepared
-    learner: Learner
+    learner: LinearLearner
     run: Run
 
     def __iter__(self) -> Iterator[Step]:

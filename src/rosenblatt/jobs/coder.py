@@ -5,20 +5,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.labels import (
-    LabelSets,
-    balanced,
-    class_weights,
-    codes_of,
-    encode,
-    held_out,
-    known_classes,
-    met_classes,
-    row_weights,
-    tidy,
-)
+from ..data.labels import LabelSets, codes_of, encode, known_classes, met_classes, tidy
 from ..data.rows import Array, n_rows
-from ..learners.linear import Learner, TrainingRows
+from ..data.splits import Split
+from ..data.weights import balanced, class_weights, row_weights
+from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import ParameterError
 from ..reading.batches import Batch, labels_of
 from ..training.calibration import calibrated
@@ -41,7 +32,7 @@ class Coder(NamedTuple):
         of_class = self.of_class if np.any(self.of_class != 1) else None
         weights = row_weights(codes, batch.weights, of_class)
         if self.holdout:
-            held = held_out(first_row, len(codes), self.holdout, self.seed)
+            held = Split(self.holdout, self.seed).held_out(first_row, len(codes))
             weights = np.where(held, 0.0, 1.0 if weights is None else weights)
         return TrainingRows.of(batch.rows, codes, weights, batch.width)
 
@@ -53,12 +44,14 @@ class Coder(NamedTuple):
         codes = codes_of(tidy(sets.values), self.classes, first_row + 1, rows=sets.rows)
         return sets.indicator(codes, len(self.classes))
 
-    def score(self, learner: Learner, batches: Iterable[Batch], calibrate: bool = False) -> Score:
+    def score(
+        self, learner: LinearLearner, batches: Iterable[Batch], calibrate: bool = False
+    ) -> Score:
         """How many of the rows held out a model gets wrong; on these it may be calibrated, too."""
         result, row, kept = Score(), 0, list[tuple[Array, Array]]()
         for batch in batches:
             codes = self.codes(batch, row)
-            held = held_out(row, len(codes), self.holdout, self.seed)
+            held = Split(self.holdout, self.seed).held_out(row, len(codes))
             scores = learner.scores(batch.rows, batch.width)[held]
             codes_held = codes[held]
             if calibrate and result.rows < MOST_CALIBRATING:

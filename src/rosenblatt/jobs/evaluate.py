@@ -8,7 +8,7 @@ import numpy as np
 
 from ..data.labels import LabelSets, as_words
 from ..data.rows import Array
-from ..learners.linear import Learner
+from ..learners.linear import LinearLearner
 from ..reading.batches import Batch, label_sets_of, labels_of
 from ..reading.reader import Reader
 
@@ -240,7 +240,7 @@ def class_scores(classes: Array, right: Array, said: Array, rows: Array) -> list
     return list(map(ClassScore, classes.tolist(), *found, rows.tolist()))
 
 
-def evaluate(learner: Learner, reader: Reader) -> Any:
+def evaluate(learner: LinearLearner, reader: Reader) -> Any:
     """Compare predictions with the labels of rows: one of the two evaluations."""
     classes, row = learner.classes, 0
     result: Any = (LabelSetEvaluation if learner.multilabel else Evaluation)(classes)
@@ -257,7 +257,7 @@ def evaluate(learner: Learner, reader: Reader) -> Any:
     return result
 
 
-def scored(learner: Learner, reader: Reader) -> Iterator[tuple[Batch, Array]]:
+def scored(learner: LinearLearner, reader: Reader) -> Iterator[tuple[Batch, Array]]:
     """The scores of every row, batch by batch, by the threads that read them."""
     if not learner.votes:
         learner.coefficients()  # once, before there are threads

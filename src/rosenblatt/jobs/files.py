@@ -12,8 +12,8 @@ import numpy as np
 
 from ..data.labels import LabelSets, UnknownLabelError, tidy
 from ..data.rows import Array, matrix_of, n_rows, overflow
-from ..learners.linear import Learner, usual_bias_step
-from ..parameters import FAMILY, FILES, Parameter, ParameterError, check, with_margin
+from ..learners.linear import LinearLearner, usual_bias_step
+from ..parameters import FILES, RULE_TABLE, Parameter, ParameterError, check_parameters, with_margin
 from ..reading.batches import Batch, labels_of, windows
 from ..reading.reader import Peeked, Reader, WholeFile, read_again_if_need_be, read_whole
 from ..reading.vocabulary import named
@@ -115,12 +115,12 @@ class FileTraining:
     @property
     def estimator(self) -> str:
         """The name of what the model becomes in Python."""
-        return FAMILY[self.rule][0]
+        return RULE_TABLE[self.rule].estimator
 
     @property
     def table(self) -> Mapping[str, Parameter]:
         """What each parameter may be."""
-        return FAMILY[self.rule][1]
+        return RULE_TABLE[self.rule].parameters
 
     def settle_in_memory(self) -> None:
         """Leave no question open about rows that are at hand."""
@@ -152,7 +152,8 @@ class FileTraining:
         holds_out = self.parameters["early_stopping"] or self.parameters["calibrate"]
         if holds_out and not self.options.holdout:
             self.options = self.options._replace(holdout=HELD_OUT)
-        check(self.parameters | self.options._asdict(), {**self.table, **FILES}, *where)
+        values = self.parameters | self.options._asdict()
+        check_parameters(values, {**self.table, **FILES}, *where)
 
     def settle(self, reader: Reader) -> bool:
         """Leave no question open about a file; whether to learn from a stream."""
@@ -440,10 +441,10 @@ def refuse_no_rows(count: int) -> None:
         raise ValueError("There are no rows to learn from: all have the weight 0 or are held out.")
 
 
-def learner_of(coder: Coder, first: Batch, training: FileTraining) -> Learner:
+def learner_of(coder: Coder, first: Batch, training: FileTraining) -> LinearLearner:
     """A model that has seen nothing, or the one to go on with."""
     if training.begun is not None:
-        learner = Learner.of(training.begun)
+        learner = LinearLearner.from_model(training.begun)
     elif training.initial is not None:
         learner = going_on(training.initial, training)
     else:
@@ -454,19 +455,19 @@ def learner_of(coder: Coder, first: Batch, training: FileTraining) -> Learner:
     return learner
 
 
-def new_learner(classes: Array, first: Batch, training: FileTraining) -> Learner:
+def new_learner(classes: Array, first: Batch, training: FileTraining) -> LinearLearner:
     """A model that has seen nothing, for rows like those of a batch."""
     shape = first.width, first.rows.values.dtype
     given = training.parameters
     step = training.step if given["fit_intercept"] else 0.0
     rule = rule_for(RULES[training.rule], given, first.width, len(classes))
     multilabel = isinstance(first.labels, LabelSets)
-    return Learner.begin(given, classes, shape, step, rule=rule, multilabel=multilabel)
+    return LinearLearner.begin(given, classes, shape, step, rule=rule, multilabel=multilabel)
 
 
-def going_on(initial: Model, training: FileTraining) -> Learner:
+def going_on(initial: Model, training: FileTraining) -> LinearLearner:
     """A model that goes on from another, which stays as it is."""
-    learner, parameters = Learner.of(initial), training.parameters
+    learner, parameters = LinearLearner.from_model(initial), training.parameters
     if initial.estimator != training.estimator:
         raise ParameterError(
             f"The initial model is of {initial.estimator}; go on with its {{rule?}}."
@@ -481,7 +482,9 @@ def going_on(initial: Model, training: FileTraining) -> Learner:
     return replace(learner, parameters=parameters, states=states, calibration=None)
 
 
-def run_of(learner: Learner, parts: Callable[[], Iterable[Any]], training: FileTraining) -> Run:
+def run_of(
+    learner: LinearLearner, parts: Callable[[], Iterable[Any]], training: FileTraining
+) -> Run:
     """The training of a model, ready to start or to go on."""
     given, begun = training.parameters, training.begun
     how = {"order": given["order"], "seed": given["random_state"]}
@@ -492,7 +495,9 @@ def run_of(learner: Learner, parts: Callable[[], Iterable[Any]], training: FileT
     return run
 
 
-def validator(coder: Coder, learner: Learner, batches: Iterable[Batch]) -> Callable[[Any], float]:
+def validator(
+    coder: Coder, learner: LinearLearner, batches: Iterable[Batch]
+) -> Callable[[Any], float]:
     """A function that tells how well a state does on the rows held out."""
 
     def quality(state: Any) -> float:
@@ -526,7 +531,7 @@ class Kept(NamedTuple):
 
     training: FileTraining
     coder: Coder
-    learner: Learner
+    learner: LinearLearner
     run: Run
     reader: Reader | None
     names: Callable[[], Mapping[int, str]]
@@ -581,7 +586,7 @@ class Kept(NamedTuple):
             pairs = zip(self.coder.classes.tolist(), weights.tolist(), strict=True)
             parameters = parameters | {"class_weight": dict(pairs)}
         learner.parameters = parameters
-        return learner.model(self.training.estimator, facts, run.history.epochs, checkpoint)
+        return learner.to_model(facts, run.history.epochs, checkpoint)
 
 
 # Whole files

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from ..learners.linear import Learner, TrainingRows
+from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import ANY_RULE, FOLLOWING, parameters_for_files
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ FIRST_ROWS = 10_000
 
 
 def follow(
-    training: "FileTraining", begin: Callable[["FileTraining"], Learner], rows: TrainingRows
+    training: "FileTraining", begin: Callable[["FileTraining"], LinearLearner], rows: TrainingRows
 ) -> None:
     """Let a training take the rule that has fewer of the first rows wrong, and say so.
 

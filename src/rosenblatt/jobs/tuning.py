@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.labels import balanced, row_weights
 from ..data.rows import Array, matrix_of, n_rows, occurring, rows_of
+from ..data.weights import balanced, row_weights
 from ..kernels.algebra import Rows
 from ..learners.linear import TrainingRows, usual_bias_step
-from ..parameters import FAMILY, ParameterError, how_to_learn, parameters_for_files, with_margin
+from ..parameters import RULE_TABLE, ParameterError, how_to_learn, parameters_for_files, with_margin
 from ..reading.batches import Batch
 from ..reading.reader import Reader, read_again_if_need_be, read_whole
 from ..reading.recipe import COUNTS
@@ -30,19 +30,6 @@ from .files import (
     told,
 )
 
-GRID: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
-    "perceptron": {"margin": (0.0, 0.25, 1.0)},  # times the mean squared length of rows
-    "pa": {"C": (0.01, 0.1, 1.0)},
-    "alma": {"alpha": (0.5, 0.9)},
-    "arow": {"r": (0.1, 1.0, 10.0)},
-    "scw": {"C": (0.1, 1.0)},
-}
-"""What is tried of each rule."""
-IF_STATED: Mapping[str, Mapping[str, tuple[Any, ...]]] = {
-    "romma": {},
-    "second-order": {"a": (0.1, 1.0, 10.0)},
-}
-"""And of rules that seldom win, where these are asked for (docs/choosing.md)."""
 BIAS_STEPS = (1 / 8, 8.0)  # times the usual one
 RUNGS = ((8, 4), (4, 4), (2, 2), (1, 1))  # one of so many rows, in one of so many epochs
 FINALISTS = 3
@@ -190,13 +177,13 @@ class Tuning:
         rule, given = self.stated.rule, self.stated.parameters
         usual, solution = self.training.rule, self.training.parameters["solution"]
         as_usual = with_margin(self.training.parameters)
-        own = {name: as_usual[name] for name in {**GRID, **IF_STATED}[usual]}
+        own = {name: as_usual[name] for name in RULE_TABLE[usual].grid}
         if as_usual["class_weight"] is not None:
             own["class_weight"] = as_usual["class_weight"]
         yield self.way(usual, own, solution)
         solutions = [solution] if "solution" in given else ["last", "average"]
         for each in [rule] if rule is not None else rules_with(given):
-            grid = {**GRID, **IF_STATED}[each]
+            grid = RULE_TABLE[each].grid
             for values in product(*grid.values(), solutions):
                 chosen = dict(zip(grid, values, strict=False))
                 if "margin" in chosen:
@@ -312,8 +299,10 @@ class Tuning:
 
 def rules_with(parameters: Mapping[str, Any]) -> list[str]:
     """The rules to try that have some parameters."""
-    having = [rule for rule in (*GRID, *IF_STATED) if parameters.keys() <= FAMILY[rule][1].keys()]
-    return [rule for rule in having if rule in GRID] or having
+    having = [
+        rule for rule, entry in RULE_TABLE.items() if parameters.keys() <= entry.parameters.keys()
+    ]
+    return [rule for rule in having if RULE_TABLE[rule].tuned] or having
 
 
 def usual_way(stated: Stated) -> tuple[str, dict[str, Any]]:

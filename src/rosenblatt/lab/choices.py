@@ -1,7 +1,7 @@
 """One run's choices: a form, and the parameters of the estimator that makes it."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -78,9 +78,9 @@ TABLE: Mapping[str, Parameter] = {  # the estimators' own, but for what a page n
     **{name: LINEAR[name] for name in ("order", "solution", "ties", "eta0", "margin")},
     "multi_class": LINEAR["multi_class"],
     "intercept_step": choice("1", "1", "radius"),
-    "kernel": choice(KERNELS.default, *(word for word in KERNELS.words if word != "precomputed")),
-    "gamma": KERNEL["gamma"]._replace(default=1.0),
-    "degree": KERNEL["degree"]._replace(default=2),
+    "kernel": choice(KERNELS.default, *(word for word in KERNELS.choices if word != "precomputed")),
+    "gamma": replace(KERNEL["gamma"], default=1.0),
+    "degree": replace(KERNEL["degree"], default=2),
     "start": Parameter(
         "",
         f"w₁,w₂,b, three numbers up to {LARGEST_START:,.0f}, or empty",
@@ -93,7 +93,8 @@ TABLE: Mapping[str, Parameter] = {  # the estimators' own, but for what a page n
         f"1 to {MOST_UNITS} units",
         lambda value: whole_number(value) and value <= MOST_UNITS,
     ),
-    "max_iter": LINEAR["max_iter"]._replace(
+    "max_iter": replace(
+        LINEAR["max_iter"],
         wanted=f"1 to {MOST_EPOCHS:,} epochs",
         accepts=lambda value: whole_number(value) and value <= MOST_EPOCHS,
     ),

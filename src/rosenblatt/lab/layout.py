@@ -73,7 +73,7 @@ class Exchange(DataModel):  # type: ignore[misc]
 
 def options_of(name: str) -> list[tuple[str, str]]:
     """The words that a choice is made from, and what the page calls them."""
-    return [(word, WORDS[name].get(word, word)) for word in TABLE[name].words]
+    return [(word, WORDS[name].get(word, word)) for word in TABLE[name].choices]
 
 
 class Parts(NamedTuple):

@@ -21,10 +21,10 @@ GRID = 321  # places along each side, as answers jump where units do
 def network_trace(points: Points, n_rows: int, choices: Choices, view: View, tell: Tell) -> Trace:
     """Every unit, grown from the first rows, so many, and what the network answers for all."""
     model = choices.estimator()
-    nursery, lift = follow(model, points.X[:n_rows], points.y[:n_rows])
-    for record in nursery.grow():
+    grower, lift = follow(model, points.X[:n_rows], points.y[:n_rows])
+    for record in grower.grow():
         tell("Growing", record.units / model.max_units)
-    units, count = nursery.units, len(nursery.units) + 1
+    units, count = grower.units, len(grower.units) + 1
     x, y, places = places_of(view)
     rows, seen = lift.rows(places), lift.rows(points.X)
     own = activations(model.growth, units, rows).T.reshape(-1, GRID, GRID)
@@ -58,7 +58,7 @@ def network_trace(points: Points, n_rows: int, choices: Choices, view: View, tel
         line = contours(x, y, without_stairs(values) if jumps else values)
         place = name_place(line, (x, y, values), view, number)
         drawn.append(unit_facts(unit, lift, line) | {"place": place})
-    ending = 0, nursery.stop_reason, None, tuple(drawn)
+    ending = 0, grower.stop_reason, None, tuple(drawn)
     visits["met"] = np.full(count, np.nan)
     return Trace(columns, visits, packed(wrong), regions, curves, *ending)
 

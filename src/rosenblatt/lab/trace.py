@@ -12,6 +12,7 @@ from ..data.rows import Array
 from ..estimators.kernel import follow as follow_kernel
 from ..estimators.steps import Followed, Step, follow
 from ..kernels.linear import Updates
+from ..learners.dual.learner import DualLearner
 from ..learners.dual.state import DualState
 from ..theory.bounds import Convergence
 from ..training.run import Run
@@ -306,7 +307,7 @@ def score_of(weights: Array, bias: float, X: Array) -> Array:
 def recorded(training: Followed, tell: Tell) -> Record:
     """Train, and write down every update, and what the solution predicts with after it."""
     run, state = training.run, training.run.state
-    (task,) = run.parts()
+    task: Any = next(iter(run.parts()))
     steps: list[Step] = []
     ends: list[tuple[int, int, Line]] = []
     visits, seen = Visits(run), [0]
@@ -383,8 +384,8 @@ def votes_after(training: Followed, mistakes: int, seen: int) -> Score:
 
 def kernel_trace(points: Points, count: int, choices: Choices, view: View, tell: Tell) -> Trace:
     """Every update by the first rows, so many, and the function after each, or after some."""
-    model = choices.estimator()
-    task, run = follow_kernel(model, points.X[:count], points.y[:count])
+    learner, run = follow_kernel(choices.estimator(), points.X[:count], points.y[:count])
+    task: Any = next(iter(run.parts()))
     ends: list[DualState] = []
     visits = Visits(run)
     run.after_epoch = lambda _: ends.append(copy.deepcopy(task.state))
@@ -402,8 +403,9 @@ def kernel_trace(points: Points, count: int, choices: Choices, view: View, tell:
     moments = moments_to_picture(made, len(kept.numbers))
     seen = updates.times + 1
     seen[-1:] = ends[-1].seen  # with the rows after the last update
-    models = [after(model, kept, moment, seen[moment - 1]) for moment in moments]
-    scores = [each.decision_function for each in models]
+    scores: list[Any] = [
+        after(learner, kept, moment, seen[moment - 1]).scores for moment in moments
+    ]
     pictures = pictured(moments, scores, points, view, tell)
     shown = snapshots(pictures.moments, made + 1)
     margins = last if choices["solution"] == "last" else pictures.margins[shown["snapshot"]]
@@ -430,13 +432,11 @@ def functions_of(updates: Updates, values: Array) -> Array:
     return np.concatenate([np.zeros((1, values.shape[1])), np.cumsum(moved, axis=0)])
 
 
-def after(model: Any, kept: DualState, mistakes: int, seen: int) -> Any:
-    """A model as it was after so many mistakes and rows, from all that the whole run keeps."""
+def after(learner: DualLearner, kept: DualState, mistakes: int, seen: int) -> DualLearner:
+    """A learner as it was after so many mistakes and rows, from all that the whole run keeps."""
     updates = first(kept.updates, mistakes)
     size = len(np.unique(updates.rows))  # rows come in as they are first mistaken
     support = replace(kept, support=kept.support[:size], numbers=kept.numbers[:size])
     bias = np.array([np.sum(updates.steps * updates.intercept_steps)])
-    earlier = copy.copy(model)
-    seen_by_all = np.array([seen])
-    earlier._state = replace(support.with_updates(updates, False), bias=bias, seen=seen_by_all)
-    return earlier
+    state = replace(support.with_updates(updates, False), bias=bias, seen=np.array([seen]))
+    return replace(learner, state=state)

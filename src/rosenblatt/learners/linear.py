@@ -1,19 +1,29 @@
 """A model with its features: it learns from batches, all or nothing, and scores them."""
 
+import copy
 import warnings
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..data.labels import has_class, rows_that_count
+from ..data.labels import has_class
 from ..data.rows import Array, known_columns, matrix_of, n_rows, read_only
+from ..data.weights import rows_that_count
 from ..kernels.algebra import Rows
 from ..kernels.linear import Examples
-from ..parameters import FAMILY, LINEAR, SIGN_OF_ZERO, ParameterError, check_ties, defaults
+from ..parameters import (
+    LINEAR,
+    RULE_NAMES,
+    RULE_TABLE,
+    SIGN_OF_ZERO,
+    ParameterError,
+    check_ties,
+    defaults,
+)
 from ..storage.model import Model
 from ..training.calibration import Calibration
 from ..training.history import Checkpoint, Count, Epoch, History
@@ -22,6 +32,8 @@ from ..training.rules import PERCEPTRON, UpdateRule
 from ..training.run import Run
 from ..training.solutions import Last, Vote, above_0, chosen, new_state, zeros
 from ..training.tasks import LinearTask, Task, scores, steps_of
+from . import add_class
+from .base import Use
 
 MOST_WEIGHTS = 2**28  # 3 GB with their average
 MOST_VOTES = 10**9  # seconds
@@ -83,7 +95,7 @@ def usual_bias_step(mean_square: float) -> float:
 
 
 @dataclass
-class Learner:
+class LinearLearner:
     """A model in training or at work: one state for each problem.
 
     Attributes
@@ -111,6 +123,7 @@ class Learner:
     features: dict[str, Any] = field(default_factory=dict)
     calibration: Calibration | None = None
     multilabel: bool = False
+    kind: ClassVar[str] = "linear"
     kept: Coefficients | None = field(default=None, init=False, repr=False)
 
     @classmethod
@@ -123,7 +136,7 @@ class Learner:
         start: tuple[ArrayLike | None, ArrayLike | None] = (None, None),
         rule: UpdateRule = PERCEPTRON,
         multilabel: bool = False,
-    ) -> "Learner":
+    ) -> "LinearLearner":
         """A model that has seen nothing, at zero or at given coefficients.
 
         Parameters
@@ -150,9 +163,10 @@ class Learner:
         return cls(parameters, classes, states, intercept_step, multilabel=multilabel)
 
     @classmethod
-    def of(cls, model: Model) -> "Learner":
-        """The learner that a model file holds; parameters that it does not know are as usual."""
-        usual = defaults(dict(FAMILY.values()).get(model.estimator, LINEAR))
+    def from_model(cls, model: Model) -> "LinearLearner":
+        """Make the learner of a model file; parameters missing there have their defaults."""
+        rule = RULE_NAMES.get(model.estimator)
+        usual = defaults(LINEAR if rule is None else RULE_TABLE[rule].parameters)
         step = model.facts.get("intercept_step", 1.0)
         learner = cls(usual | model.parameters, model.classes, model.states, step, model.features)
         learner.multilabel = model.is_multilabel
@@ -377,23 +391,54 @@ class Learner:
 
         return accuracy
 
-    # Keeping
+    # As a model, a copy, or refused
 
-    def model(
+    @property
+    def estimator(self) -> str:
+        """The name of the estimator that a model of this learner becomes."""
+        return RULE_TABLE[self.rule.family].estimator
+
+    def to_model(
         self,
-        estimator: str,
-        facts: dict[str, Any],
-        history: list[Epoch],
+        facts: Mapping[str, Any],
+        history: Sequence[Epoch] = (),
         checkpoint: Checkpoint | None = None,
     ) -> Model:
-        """All that a model file holds."""
+        """Build the model to save."""
         facts = {"intercept_step": self.intercept_step, **facts}
         if self.multilabel:
             facts["multilabel"] = True
         if self.calibration is not None:
             facts["calibration"] = self.calibration.as_dict()
         kept = dict(self.parameters), self.classes, self.states, self.features, facts
-        return Model(estimator, *kept, history, checkpoint)
+        return Model(self.estimator, *kept, history, checkpoint)
+
+    def refusal(self, use: Use) -> str:
+        """Return why the learner cannot be used so, as a sentence; "" if it can."""
+        if use == "stream" and self.parameters["solution"] not in ("last", "average"):
+            return (
+                f"The solution {self.parameters['solution']} needs all rows in memory; learn from "
+                "a stream with the solution last or average."
+            )
+        if use == "mix" and self.rule.further and not self.rule.has_variances:
+            return f"The rule {self.rule.name} keeps more than weights, so it cannot be mixed."
+        if use == "step" and len(self.states) > 1:
+            return 'steps follows one problem; give y == label instead of multi_class="ovr".'
+        if use == "serve" and self.multilabel:
+            return "It gives a row any number of labels; only models of one label are served."
+        return add_class.refusal(self) if use == "add_class" else ""
+
+    def predictor(self) -> "LinearLearner":
+        """Return a copy that predicts the same and that learning does not change."""
+        if self.votes:
+            return replace(self, states=copy.deepcopy(self.states))
+        pairs = [state.coefficients() for state in self.states]
+        return replace(self, states=[Last(w.copy(), b.copy()) for w, b in pairs])
+
+    def with_class(self, label: Any) -> "LinearLearner":
+        """Return a learner with one class more, as if it had always known the label."""
+        classes, states = add_class.states_with(self, label)
+        return replace(self, classes=classes, states=states)
 
 
 def refuse_too_many(width: int, n_classes: int) -> None:

@@ -1,6 +1,6 @@
 """Days and times: told by their looks, and divided into what linear models can use."""
 
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class DateForm(NamedTuple):
     """How dates are written, and which parts of them become categories."""
 
     form: str
-    parts: tuple[str, ...]
+    parts: tuple[Annotated[str, PARTS.__contains__], ...]
 
 
 class Times(NamedTuple):

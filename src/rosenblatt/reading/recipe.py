@@ -4,13 +4,14 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple, TypedDict
 
 import numpy as np
 
 from ..parameters import Parameter, ParameterError, check_ranges, choice, count, whole_number
 from .dates import DateForm
 from .notices import Notice
+from .scaling import Scale, unpacked
 
 SCALES = ("auto", "none", "standard", "maxabs", "robust")
 LABEL_NAMES = ("label", "class", "target", "y")
@@ -18,7 +19,18 @@ TEXT_BITS, OTHER_BITS = 20, 18  # unless stated
 WORDS, CHARACTERS = (1, 2), (2, 4)  # of an n-gram, unless stated
 COUNTS = ("raw", "binary", "sublinear")
 OWN_GRAMS = re.compile(r"(.+):(c?)(\d+)(?:-(\d+))?", re.DOTALL)
+MOST_COLUMNS = 16  # of a file, for each that the model has weights for
 DIGITS = re.compile(r"-?\d+")
+
+
+KINDS = ("number", "category", "date", "text")
+
+
+class Frequencies(TypedDict):
+    """How many texts each n-gram is in, packed, and how many texts there are."""
+
+    counts: str
+    rows: Annotated[float, lambda rows: 0 <= rows < float("inf")]
 
 
 class ColumnKind(NamedTuple):
@@ -33,13 +45,14 @@ class ColumnKind(NamedTuple):
 class FeatureRecipe:
     """How features are made of what a file holds; ``rows`` is svmlight, vw or table.
 
-    The defaults are those of models that were saved before a field was there.
+    The defaults are those of models that were saved before a field was there; the types are what a
+    model file may hold.
     """
 
-    rows: str = ""
+    rows: Annotated[str, ("", "svmlight", "vw", "table").__contains__] = ""
     label: str | int | bool | None = None
     label_kind: str | None = None
-    columns: Sequence[Sequence[str]] | None = None
+    columns: Sequence[tuple[str, Annotated[str, KINDS.__contains__]]] | None = None
     text: Sequence[str] = ()
     ngrams: Sequence[int] | None = (1, 1)
     characters: bool = False
@@ -48,18 +61,18 @@ class FeatureRecipe:
     pairs: bool = False
     first: int | None = None
     header: bool | None = None
-    delimiter: str | None = None
+    delimiter: Annotated[str, lambda letter: len(letter) == 1] | None = None
     encoding: str | None = None
     ignore: Sequence[str] = ()
     id: str | int | None = None
-    dates: Mapping[str, Any] = field(default_factory=dict)
-    grams: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    dates: Mapping[str, DateForm] = field(default_factory=dict)
+    grams: Mapping[str, tuple[int, int, bool]] = field(default_factory=dict)
     counts: str = "raw"
     tfidf: bool | None = False  # None: if all rows can be read twice
-    frequencies: Mapping[str, Any] | None = None
+    frequencies: Frequencies | None = None
     trim: bool = False
     scale: str = "none"
-    scales: Mapping[str, Any] | None = None
+    scales: Mapping[str, Scale | str] | None = None
     labels_separator: str | None = None  # or a row has one label
 
     @property
@@ -139,6 +152,26 @@ def recipe_of(features: dict[str, Any], asked: FeatureRecipe) -> FeatureRecipe:
     except TypeError as error:
         raise ValueError("features is not what features() of a reader gives.") from error
     return replace(recipe, **{name: value for name, value in stated.items() if value is not None})
+
+
+def check_kept(features: Mapping[str, Any], width: int) -> None:
+    """Refuse the recipe of a model file whose parts do not fit together, or the model's width."""
+    recipe = FeatureRecipe(**features)
+    kinds, bits, packed = dict(recipe.columns or ()), recipe.bits, []
+    fitting = bits is None or (0 < bits < 32 and 1 << bits == width)
+    fitting &= {name for name in kinds if kinds[name] == "text"} == set(recipe.text)
+    fitting &= {name for name in kinds if kinds[name] == "date"} <= set(recipe.dates)
+    if recipe.scales and recipe.rows == "table":
+        wanted = [recipe.scales.get(name, "") for name in recipe.numeric()]
+        fitting &= all(not isinstance(each, str) and len(each) == 4 for each in wanted)
+    elif recipe.scales:
+        fitting &= isinstance(recipe.scales.get("factors"), str)
+        packed += [recipe.scales["factors"]] if fitting else []
+    packed += [recipe.frequencies["counts"]] if recipe.frequencies else []
+    if not fitting:
+        raise ValueError("its recipe does not fit together, or not its weights")
+    for letters in packed:
+        unpacked(str(letters), MOST_COLUMNS * max(width, 64))
 
 
 def is_range(value: Any) -> bool:
@@ -302,7 +335,7 @@ def with_new_columns(
         if name not in unused and each.kind
     ]
     kept = dict(columns)
-    forms = {name: each.form for name, each in zip(names.names, kinds, strict=True)}
+    forms: dict[str, Any] = {name: each.form for name, each in zip(names.names, kinds, strict=True)}
     return replace(
         recipe,
         label=label,
@@ -323,9 +356,7 @@ def label_kind(kind: str, recipe: FeatureRecipe = ASKED) -> str:
     return kind if kind in ("number", "boolean", "") else "category"
 
 
-def text_columns(
-    stated: Sequence[str], names: ColumnNames
-) -> tuple[list[str], dict[str, list[Any]]]:
+def text_columns(stated: Sequence[str], names: ColumnNames) -> tuple[list[str], dict[str, Any]]:
     """The names of columns of text, and the n-grams of those that say which: "title:1-2"."""
     found, grams = [], {}
     for name in stated:

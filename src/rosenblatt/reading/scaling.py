@@ -234,10 +234,14 @@ def packed(array: np.ndarray) -> str:
     return base64.b64encode(zlib.compress(array.astype("<f4").tobytes(), 1)).decode()
 
 
-def unpacked(letters: str) -> np.ndarray:
-    """The array that letters stand for."""
+def unpacked(letters: str, most: int = MOST_SCALED) -> np.ndarray:
+    """The array that letters stand for; more numbers than ``most`` are refused unread."""
     try:
-        found = np.frombuffer(zlib.decompress(base64.b64decode(letters, validate=True)), "<f4")
+        unzip = zlib.decompressobj()
+        data = unzip.decompress(base64.b64decode(letters, validate=True), 4 * most + 1)
+        if not unzip.eof or unzip.unused_data or len(data) > 4 * most:
+            raise ValueError("more than an array, or less")
+        found = np.frombuffer(data, "<f4")
     except (ValueError, zlib.error) as error:
         raise ValueError("features is not what features() of a reader gives.") from error
     return found.astype(np.float32)

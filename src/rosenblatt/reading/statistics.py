@@ -14,7 +14,7 @@ from ..parameters import ParameterError
 from .batches import Batch
 from .notices import codes_in, flagged_columns, indistinct, measured_by, other_sizes
 from .parser import Parser
-from .recipe import FeatureRecipe
+from .recipe import FeatureRecipe, Frequencies
 from .scaling import DenseSurvey, SparseSurvey, packed
 from .sources import Location
 
@@ -158,5 +158,5 @@ class TextSurvey:
         """The recipe with what was counted, or without it where that is too much."""
         if self.seen is None:
             return replace(self.recipe, tfidf=False)
-        found = {"rows": self.rows, "counts": packed(self.seen)}
+        found: Frequencies = {"rows": self.rows, "counts": packed(self.seen)}
         return replace(self.recipe, frequencies=found)

@@ -5,11 +5,13 @@ So nothing depends on how many threads there are, or on which is first.
 """
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import contextmanager
-from threading import Condition
+from queue import SimpleQueue
+from threading import Condition, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .batches import Batch
@@ -88,7 +90,7 @@ def in_order(
         found, over = some_of(part.rest, use, location.tolerated)
         return part._replace(found=found, rest=None if over else part.rest)
 
-    with workers(threads, parser.source.leave, turns.close) as submit:
+    with workers(threads, parser.source.leave, turns) as submit:
         coming: deque[Callable[[], Any]] = deque()
         number = 0
         while True:
@@ -151,20 +153,29 @@ class Turns:
     """Hands out the pieces of a source, by number, to threads that may ask for them early."""
 
     def __init__(self, pieces: Generator[Piece]) -> None:
-        self.pieces, self.number, self.changed = pieces, 0, Condition()
+        self.pieces, self.number, self.stopped = pieces, 0, False
+        self.changed = Condition()
 
     def take(self, number: int) -> Piece | None:
-        """The piece of a number, or None after the last; those before it are taken or will be."""
+        """Wait for a piece's turn and cut it; None after the last piece and after ``stop``."""
         with self.changed:
-            self.changed.wait_for(lambda: self.number == number)
+            self.changed.wait_for(lambda: self.stopped or self.number == number)
+            if self.stopped:
+                return None
             try:
                 return next(self.pieces, None)
             finally:
                 self.number += 1
                 self.changed.notify_all()
 
+    def stop(self) -> None:
+        """Cut no more pieces, and release every thread that waits for its turn."""
+        with self.changed:
+            self.stopped = True
+            self.changed.notify_all()
+
     def close(self) -> None:
-        """Cut no more."""
+        """Close the source; no thread may be cutting."""
         self.pieces.close()
 
 
@@ -172,22 +183,68 @@ Submit = Callable[..., Callable[[], Any]]
 
 
 @contextmanager
-def workers(threads: int, leave: Callable[[], None], close: Callable[[], None]) -> Iterator[Submit]:
-    """Something that starts functions and gives what tells their results.
+def workers(count: int, leave: Callable[[], None], turns: Turns) -> Iterator[Submit]:
+    """Give a function that starts tasks in threads and returns what waits for their results.
 
-    The threads are over when this is, whatever ends it: ``leave`` is called lest one waits for
-    bytes, and ``close`` when nobody works any more. One thread is the caller's own.
+    The threads have ended when the block has, whatever ends it: ``leave`` makes reads that wait for
+    bytes return, the turns are stopped, so that tasks which have not begun return at once, and the
+    source is closed when no thread works any more. One thread is the caller's.
     """
-    if threads == 1:
+    if count == 1:
         try:
             yield lambda function, *given: lambda: function(*given)
         finally:
-            close()
+            turns.close()
         return
-    with ThreadPoolExecutor(threads, "rosenblatt-reader") as pool:
-        try:
-            yield lambda function, *given: pool.submit(function, *given).result
-        finally:
-            leave()
-            pool.shutdown(cancel_futures=True)
-            close()
+    threads = Threads(count)
+    try:
+        threads.start()
+        yield threads.submit
+    finally:
+        if not sys.is_finalizing():  # then daemons stand still, with any lock that they hold
+            leave()  # before stop, which waits for the thread that is cutting
+            turns.stop()
+            threads.join()
+            turns.close()
+
+
+class Threads:
+    """A few threads that run tasks in the order in which they are submitted.
+
+    They are daemons, unlike those of ``ThreadPoolExecutor``, for which a program waits when it
+    ends: one that leaves a pipe in the middle need not wait for whoever writes to it.
+    """
+
+    def __init__(self, count: int) -> None:
+        self.tasks: SimpleQueue[tuple[Future[Any], Callable[..., Any], Any] | None] = SimpleQueue()
+        name = "rosenblatt-reader"
+        self.threads = [Thread(target=self.work, name=name, daemon=True) for _ in range(count)]
+
+    def start(self) -> None:
+        """Start all threads."""
+        for thread in self.threads:
+            thread.start()
+
+    def submit(self, function: Callable[..., Result], *given: Any) -> Callable[[], Result]:
+        """Queue a task; what is returned waits for its result."""
+        future: Future[Result] = Future()
+        self.tasks.put((future, function, given))
+        return future.result
+
+    def work(self) -> None:
+        """Run tasks until there are no more."""
+        while (task := self.tasks.get()) is not None:
+            future, function, given = task
+            try:
+                future.set_result(function(*given))
+            except BaseException as error:  # raised where the result is waited for
+                future.set_exception(error)
+            del task, future, function, given  # large rows are not kept while this waits
+
+    def join(self) -> None:
+        """Wait until all tasks are done and the threads have ended."""
+        for _ in self.threads:
+            self.tasks.put(None)
+        for thread in self.threads:
+            if thread.ident is not None:  # it could be started
+                thread.join()

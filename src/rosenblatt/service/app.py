@@ -5,7 +5,7 @@ import json
 import re
 from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -288,7 +288,8 @@ class Service:
         written: asyncio.Future[int] = loop.create_future()
 
         def tell(outcome: int | Exception) -> None:
-            loop.call_soon_threadsafe(resolve, written, outcome)
+            with suppress(RuntimeError):  # the loop is closed: nobody waits any more
+                loop.call_soon_threadsafe(resolve, written, outcome)
 
         learning.take(job._replace(tell=tell))
         try:

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.labels import known_classes
-from ..learners.linear import Learner
-from ..parameters import FAMILY, ParameterError, check, how_to_learn, with_margin
+from ..learners.linear import LinearLearner
+from ..parameters import RULE_TABLE, ParameterError, check_parameters, how_to_learn, with_margin
 from ..reading.recipe import OTHER_BITS, TEXT_BITS, FeatureRecipe
 from ..reading.scaling import Scale
 from ..storage.model import Model
@@ -84,7 +84,8 @@ def recipe_for(columns: Sequence[Column], label: str, numbers: bool, bits: int |
     text = [column.name for column in columns if column.kind == "text"]
     dense = all(column.kind == "number" for column in columns)
     scaled = [column for column in columns if column.kind == "number" and column.scale != Scale()]
-    scales = {one.name: list(one.scale) for one in columns if one.kind == "number"}
+    scales: Any = {one.name: list(one.scale) for one in columns if one.kind == "number"}
+    grams: Any = {one.name: list(one.grams) for one in columns if one.grams is not None}
     return asdict(
         FeatureRecipe(
             rows="table",
@@ -93,7 +94,7 @@ def recipe_for(columns: Sequence[Column], label: str, numbers: bool, bits: int |
             columns=[(column.name, column.kind) for column in columns],
             text=text,
             bits=None if dense else bits or (TEXT_BITS if text else OTHER_BITS),
-            grams={one.name: list(one.grams) for one in columns if one.grams is not None},
+            grams=grams,
             trim=True,
             scale="standard" if scaled else "none",
             scales=scales if scaled else None,
@@ -129,16 +130,15 @@ def new_model(
     once = {"max_iter": 1, "order": "fixed", "intercept_step": 1.0}
     rule, parameters = how_to_learn(rule, **(once | given))
     parameters = with_margin(parameters)
-    estimator, table = FAMILY[rule]
-    check(parameters, table)
+    check_parameters(parameters, RULE_TABLE[rule].parameters)
     width = len(recipe["columns"]) if recipe["bits"] is None else 1 << recipe["bits"]
     made = rule_for(RULES[rule], parameters, width, len(classes))
     if made.many is None and len(classes) > 2:
         raise ParameterError('{matrix} is for two classes; use {matrix="diagonal"}.', **parameters)
     shape = width, np.dtype(np.float32)
-    learner = Learner.begin(parameters, classes, shape, rule=made)
+    learner = LinearLearner.begin(parameters, classes, shape, rule=made)
     learner.features = {"recipe": recipe, "format": "arrow", "largest": []}
-    return learner.model(estimator, {"stop_reason": "unfinished", "rows": 0, "plain": False}, [])
+    return learner.to_model({"stop_reason": "unfinished", "rows": 0, "plain": False}, [])
 
 
 def is_number(word: str) -> bool:

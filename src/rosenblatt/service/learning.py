@@ -11,7 +11,7 @@ from itertools import chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..learners.linear import Learner
+from ..learners.linear import LinearLearner
 from ..storage.file import load_model, save_model
 from ..storage.model import Model
 from .log import Log, LogError
@@ -54,10 +54,31 @@ class Job(NamedTuple):
     tell: Callable[[int | Exception], None]
 
 
+class Call(NamedTuple):
+    """A function to call between two groups of examples, and the future of its result."""
+
+    function: Callable[[], Any]
+    future: "Future[Any]"
+
+    def run(self) -> None:
+        """Call the function, unless whoever waits has cancelled it."""
+        if not self.future.set_running_or_notify_cancel():
+            return
+        try:
+            self.future.set_result(self.function())
+        except BaseException as error:  # raised where the result is waited for
+            self.future.set_exception(error)
+
+    def tell(self, error: Exception) -> None:
+        """Say that the function will not be called."""
+        if self.future.set_running_or_notify_cancel():
+            self.future.set_exception(error)
+
+
 class Published(NamedTuple):
     """What predictions are made with: a copy of the weights, and what they have learnt."""
 
-    learner: Learner
+    learner: LinearLearner
     sequence: int
 
 
@@ -140,7 +161,8 @@ class Learning(threading.Thread):
         super().__init__(name="rosenblatt-learning", daemon=True)
         self.path, self.keeping, self.say = path, keeping or Keeping(), say
         self.served, self.log, self.saved_sequence = recovered(path, say)
-        self.jobs: queue.SimpleQueue[Job | Callable[[], None] | None] = queue.SimpleQueue()
+        self.jobs: queue.SimpleQueue[Job | Call | None] = queue.SimpleQueue()
+        self.ended, self.ending = False, threading.Lock()  # after which nothing is queued
         self.failure: str | None = None
         self.told: str | None = None
         self.snapshots = ThreadPoolExecutor(1, "rosenblatt-snapshot")
@@ -155,20 +177,21 @@ class Learning(threading.Thread):
 
     def take(self, job: Job) -> None:
         """Write and learn examples, soon."""
-        self.jobs.put(job)
+        self.enqueue(job)
 
     def call(self, function: Callable[[], Any]) -> Future[Any]:
         """Have something done between two groups of examples."""
         future: Future[Any] = Future()
-
-        def run() -> None:
-            try:
-                future.set_result(function())
-            except Exception as error:  # told to whoever waits for it
-                future.set_exception(error)
-
-        self.jobs.put(run)
+        self.enqueue(Call(function, future))
         return future
+
+    def enqueue(self, job: Job | Call) -> None:
+        """Queue a job, or refuse it if the thread has ended: nothing would ever take it."""
+        with self.ending:
+            if not self.ended:
+                self.jobs.put(job)
+                return
+        job.tell(LogError(self.failure or "The service is stopping."))
 
     def stop(self) -> None:
         """Learn the rest, write the model, and end."""
@@ -178,16 +201,17 @@ class Learning(threading.Thread):
     # The thread
 
     def run(self) -> None:
-        """Take jobs until there are no more."""
+        """Take jobs until there are no more; then none is left that waits for an outcome."""
         try:
             while self.turn():
                 pass
+            self.finish()
         except BaseException as error:  # a mistake of ours: nothing more is acknowledged
             self.failure = f"The learning thread ended: {error!r}."
             self.say(self.failure)
-            self.refuse_rest()
             raise
-        self.finish()
+        finally:
+            self.refuse_rest()
 
     def turn(self) -> bool:
         """One group of jobs; whether there are more to come."""
@@ -207,17 +231,27 @@ class Learning(threading.Thread):
                 job = self.next_of(group, until)
             except queue.Empty:
                 break
-        if group:
-            self.expected = len(group)
-            self.write_and_learn(list(self.understood(group)))
+        try:
+            self.learn_group(group)
+        except BaseException as error:
+            for one in (*group, job):  # a second outcome of a job is ignored
+                if one is not None:
+                    one.tell(LogError(f"The learning thread ended: {error!r}."))
+            raise
         if job is None:
             return False
-        if not isinstance(job, Job):
-            job()
+        if isinstance(job, Call):
+            job.run()
         self.keep_up()
         return True
 
-    def next_of(self, group: list[Job], until: float) -> "Job | Callable[[], None] | None":
+    def learn_group(self, group: list[Job]) -> None:
+        """Write and learn some jobs, and tell each its outcome."""
+        if group:
+            self.expected = len(group)
+            self.write_and_learn(list(self.understood(group)))
+
+    def next_of(self, group: list[Job], until: float) -> Job | Call | None:
         """What comes next; as many requests as shared the last sync are waited for a little."""
         if len(group) >= self.expected:
             return self.jobs.get_nowait()
@@ -268,12 +302,15 @@ class Learning(threading.Thread):
             self.say(f"{sentence} Nothing is learnt until it can be written; predictions go on.")
 
     def refuse_rest(self) -> None:
-        """Tell all who wait that nothing will come."""
+        """Queue nothing more, and tell every waiting job that it will not be done."""
+        with self.ending:
+            self.ended = True
+        error = LogError(self.failure or "The service is stopping.")
         with suppress(queue.Empty):
             while True:
                 job = self.jobs.get_nowait()
-                if isinstance(job, Job):
-                    job.tell(LogError(self.failure))
+                if job is not None:
+                    job.tell(error)
 
     def finish(self) -> None:
         """Write the model and leave the log."""
@@ -330,7 +367,7 @@ class Learning(threading.Thread):
         self.saved_sequence, self.saved_at = sequence, time.monotonic()
         if self.keeping.days is not None:
             saved = self.path.read_bytes()
-            self.jobs.put(lambda: self.keep_in_log(sequence, saved))
+            self.call(lambda: self.keep_in_log(sequence, saved))
 
     def keep_in_log(self, sequence: int, model: bytes) -> None:
         """Keep a model in the log now and then, and forget what is behind those that are old."""

@@ -4,25 +4,22 @@ import base64
 import copy
 import tempfile
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from ..data.labels import class_weights, row_weights
 from ..data.rows import Array, rows_between
-from ..learners.linear import MOST_WEIGHTS, Learner, TrainingRows
+from ..data.weights import class_weights, row_weights
+from ..learners.linear import MOST_WEIGHTS, LinearLearner, TrainingRows
 from ..storage.file import load_model
 from ..storage.model import Model
-from ..training.solutions import Last
-from .add_class import MOST_CLASSES, with_class
 from .log import Log
 from .requests import DECODER, NDJSON, BadExampleError, flat_objects
 from .rows import Learnable, maker_of
 
 WINDOWS = (1_000, 10_000)
 MOST_POINTS = 512
-STREAMS = ("last", "average")
+MOST_CLASSES = 1000
 
 
 class Progress:
@@ -85,7 +82,7 @@ class ServedModel:
 
     Attributes
     ----------
-    learner : Learner
+    learner : LinearLearner
         What has been learnt.
     sequence : int
         The last example that has been learnt.
@@ -111,7 +108,7 @@ class ServedModel:
                 f"{name} gives a row any number of labels; only models of one label are served."
             )
         self.kept, self.name = model._replace(checkpoint=None), name
-        self.learner = Learner.of(model)
+        self.learner = LinearLearner.from_model(model)
         about = model.facts.get("service") or {}
         self.log, self.sequence = int(about.get("log", 0)), int(about.get("sequence", 0))
         self.progress = Progress(about.get("progress"))
@@ -126,12 +123,9 @@ class ServedModel:
 
     def refuse_to_learn(self) -> None:
         """Refuse a model that cannot learn from a stream."""
-        solution = self.learner.parameters["solution"]
-        if solution not in STREAMS:
-            raise ValueError(
-                f"{self.name} has the solution {solution}, which needs all rows in memory; a "
-                "service learns the solutions last and average."
-            )
+        reason = self.learner.refusal("stream")
+        if reason:
+            raise ValueError(f"{self.name}: {reason}")
 
     def warm_up(self) -> None:
         """Have all kernels at hand before the first request; the model stays as it is."""
@@ -158,7 +152,7 @@ class ServedModel:
             return
         if new:
             self.learn_known(given.part(0, new))
-        self.learner = with_class(self.learner, given.labels[new])
+        self.learner = self.learner.with_class(given.labels[new])
         self.set_class_weights()
         self.learn(given.part(new, len(given.labels)))
 
@@ -213,13 +207,9 @@ class ServedModel:
 
     # Being published and kept
 
-    def published(self) -> Learner:
+    def published(self) -> LinearLearner:
         """A copy to predict with, which learning does not change."""
-        states = []
-        for state in self.learner.states:
-            weights, bias = state.coefficients()
-            states.append(Last(np.array(weights), np.array(bias)))
-        return replace(self.learner, states=states)
+        return self.learner.predictor()
 
     def model(self) -> Model:
         """A copy of all that a model file holds, with the number of the last example learnt."""

@@ -21,7 +21,6 @@ except ImportError as missing:
 
 from ..storage.file import load_model, save_model
 from ..storage.model import Model
-from .add_class import why_not
 from .learning import Keeping, Learning, Published, log_of
 from .model import ServedModel
 from .workers import others
@@ -98,8 +97,8 @@ def learning_of(path: Path, options: ServerOptions) -> Learning:
     """The thread that learns."""
     learning = Learning(path, options.keeping, say)
     if options.grow:
-        reason = why_not(learning.served.learner)
-        if reason is not None:
+        reason = learning.served.learner.refusal("add_class")
+        if reason:
             learning.log.close()
             raise ValueError(f"{path} cannot learn new labels: {reason}.")
         learning.served.grow = True

@@ -21,6 +21,7 @@ from .learning import Published
 from .model import ServedModel
 
 PAUSE = 0.2  # seconds between two looks
+LONGEST_END = 30.0  # seconds after which a process that was asked to end is killed
 MEMORY = Path("/dev/shm")  # a disk that is memory, where there is one
 MAIN = "main.sock"
 WEIGHTS = "published.safetensors"
@@ -105,11 +106,11 @@ class Keeper(threading.Thread):
     def run(self) -> None:
         """Look again and again."""
         while not self.stopping.wait(PAUSE):
-            with suppress(OSError):
+            with suppress(OSError):  # tried again after the next pause
                 self.write()
-            for number, process in enumerate(self.processes):
-                if process.poll() is not None:
-                    self.processes[number] = self.started()
+                for number, process in enumerate(self.processes):
+                    if process.poll() is not None:
+                        self.processes[number] = self.started()
 
     def end(self) -> None:
         """End all processes."""
@@ -118,7 +119,11 @@ class Keeper(threading.Thread):
         for process in self.processes:
             process.terminate()
         for process in self.processes:
-            process.wait()
+            try:
+                process.wait(LONGEST_END)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
 
 
 # In the further processes

@@ -22,6 +22,7 @@ from ..training.history import Checkpoint, Epoch
 from ..training.problems import apart, joint
 from ..training.rules import RULES
 from ..training.state import require
+from .facts import Header, check_entries
 from .model import Model, check, label_type
 from .registry import state_class
 
@@ -192,6 +193,7 @@ def plain(value: Any) -> Any:
 def unpacked(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
     """The model in a header and tensors, which are taken out."""
     header = renamed(header) if header["format"] < FORMAT else header
+    check_entries("entries", header, Header)
     parameters = header["parameters"]
     if isinstance(parameters.get("class_weight"), list):
         parameters["class_weight"] = dict(parameters["class_weight"])

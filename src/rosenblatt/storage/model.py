@@ -7,10 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.rows import Array
+from ..reading.recipe import check_kept
 from ..training import state as states
 from ..training.history import Checkpoint, Epoch
 from ..training.problems import apart
 from ..training.state import Sizes, require
+from .facts import Facts, Features, check_entries
 from .registry import state_class
 
 LABEL_TYPES = re.compile(r"[<>|]([biuf][1248]|U\d{1,9}|O)")
@@ -64,6 +66,9 @@ def check(model: Model) -> None:
     """Refuse a model whose parts do not fit together: kernels trust them."""
     parts = (model.parameters, model.features, model.facts)
     require(all(isinstance(part, dict) for part in parts), "its parts are not all dicts")
+    kind = state_class(model.estimator, model.parameters.get("solution", ""))
+    check_entries("facts", model.facts, Facts, *getattr(kind, "facts", ()))
+    check_entries("features", model.features, Features, *getattr(kind, "features", ()))
     check_labels(model.classes, 1 if model.is_multilabel else 2)
     check_held_out(model.facts.get("held_out", {}))
     if "calibration" in model.facts:
@@ -76,7 +81,6 @@ def check(model: Model) -> None:
         best = [] if checkpoint.best is None else apart(checkpoint.best)
         require(len(best) in (0, len(kept)), "its checkpoint is not of its problems")
         kept += best
-    kind = state_class(model.estimator, model.parameters.get("solution", ""))
     if hasattr(kind, "sizes"):
         sizes, dtype = kind.sizes(model)
     else:
@@ -84,6 +88,9 @@ def check(model: Model) -> None:
     for state in kept:
         require(type(state) is kind, "its states are not those of its solution")
         states.check(state, dict(sizes), dtype)
+    if "recipe" in model.features:
+        width = len(model.states[0].weights) if model.is_linear else model.facts["width"]
+        check_kept(model.features["recipe"], width)
 
 
 def sizes_of(model: Model) -> tuple[Sizes, Any]:

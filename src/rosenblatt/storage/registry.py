@@ -3,17 +3,14 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ..parameters import RULE_NAMES
+
 if TYPE_CHECKING:
     from .model import Model
 
 ESTIMATORS = {
+    **dict.fromkeys(RULE_NAMES, ("..estimators.family", "..training.solutions:SOLUTIONS")),
     "Perceptron": ("..estimators.perceptron", "..training.solutions:SOLUTIONS"),
-    "PassiveAggressive": ("..estimators.family", "..training.solutions:SOLUTIONS"),
-    "ALMA": ("..estimators.family", "..training.solutions:SOLUTIONS"),
-    "ROMMA": ("..estimators.family", "..training.solutions:SOLUTIONS"),
-    "SecondOrderPerceptron": ("..estimators.family", "..training.solutions:SOLUTIONS"),
-    "AROW": ("..estimators.family", "..training.solutions:SOLUTIONS"),
-    "SCW": ("..estimators.family", "..training.solutions:SOLUTIONS"),
     "KernelPerceptron": ("..estimators.kernel", "..learners.dual.state:STATES"),
     "PerceptronNetwork": ("..estimators.network", "..learners.network.state:STATES"),
     "SequencePerceptron": ("..estimators.sequence", "..learners.sequence.state:STATES"),
@@ -27,7 +24,7 @@ def estimator_of(model: "Model", name: Any) -> Any:
     kind = getattr(import_module(room, __package__), model.estimator)
     try:
         return kind._restored(model)
-    except (TypeError, ValueError) as reason:
+    except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as reason:
         raise ValueError(
             f"{name} is no {model.estimator} of this rosenblatt ({reason}); update or train again."
         ) from None

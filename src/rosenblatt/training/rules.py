@@ -117,6 +117,11 @@ class UpdateRule:
     demanding: bool = False
     scaled: bool = False
 
+    @property
+    def family(self) -> str:
+        """The name in the table of rules, which two forms of a rule share."""
+        return self.name.removesuffix("-full")
+
     def problems(
         self, n_classes: int, multi_class: str, multilabel: bool = False
     ) -> list[int | None]:

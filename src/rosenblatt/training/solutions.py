@@ -197,6 +197,9 @@ class Average(Last):
     def by_column(self) -> dict[str, Array]:
         return {"weights": self.weights, "missing": self.missing}
 
+    def check(self) -> None:
+        require(self.decay < 1, "decay is out of range")
+
     @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused by who asks
     def coefficients(self) -> tuple[Array, Array]:
         total = self.total()

@@ -43,9 +43,11 @@ def test_an_endless_stream_never_exceeds_the_budget(policy, layout):
         y = (X[:, 0] * X[:, 1] > 0) ^ (rng.random(50) < 0.1)
         model.partial_fit(LAYOUTS[layout](X), y, classes=[False, True])
         assert len(model.support_) == model.support_vectors_.shape[0] <= 10
-        arrays = [value for value in vars(model._state).values() if isinstance(value, np.ndarray)]
+        arrays = [
+            value for value in vars(model._learner.state).values() if isinstance(value, np.ndarray)
+        ]
         assert max(array.size for array in arrays) <= 100
-        assert len(model._state.updates.rows) == 0
+        assert len(model._learner.state.updates.rows) == 0
     assert len(model.support_) == 10
     assert model.support_.max() < 1000
 
@@ -107,7 +109,7 @@ def test_the_projectron_keeps_its_bound(seed):
 def test_a_discarded_row_stays_discarded_whatever_the_parameters_say(policy, change):
     model = KernelPerceptron(budget=2, budget_policy=policy, random_state=0).fit(*XOR)
     model.set_params(**change)
-    with pytest.raises(ValueError, match="cannot go on or be saved with another"):
+    with pytest.raises(ValueError, match="cannot continue or be saved with another"):
         model.partial_fit(*XOR)
     with pytest.raises(ValueError, match=f"The average needs the rows .*{policy}.* discards"):
         model.set_params(solution="average").predict(XOR[0])

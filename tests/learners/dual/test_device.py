@@ -43,10 +43,12 @@ def pair(**parameters):
 
 
 def assert_alike(here, there, X):
-    for one, other in zip(here._state.updates, there._state.updates, strict=True):
+    for one, other in zip(here._learner.state.updates, there._learner.state.updates, strict=True):
         np.testing.assert_array_equal(one, other)
     for name in ("numbers", "coef", "bias", "norms", "seen"):
-        np.testing.assert_array_equal(getattr(here._state, name), getattr(there._state, name))
+        np.testing.assert_array_equal(
+            getattr(here._learner.state, name), getattr(there._learner.state, name)
+        )
     assert here.history_ == there.history_
     rounding = 1e-12 if here.solution == "average" or here.normalize else 0  # quotients
     scores = here.decision_function(X), there.decision_function(X)

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from sklearn.datasets import load_iris, make_circles
 from sklearn.metrics.pairwise import pairwise_kernels
 
@@ -92,7 +91,7 @@ def test_with_the_linear_kernel_it_makes_the_same_mistakes_in_the_same_order(for
     X = np.round(4 * X)
     shared = {"random_state": 1, "max_iter": 8, "multi_class": "argmax"}
     dual = KernelPerceptron("linear", cache_size=0.02, **shared).fit(X, y)
-    rows = dual.support_[dual._state.updates.rows]
+    rows = dual.support_[dual._learner.state.updates.rows]
     assert [step.row for step in steps(X, y, **shared)] == rows.tolist()
 
 
@@ -157,4 +156,4 @@ def test_mistakes_stay_within_the_bound_of_novikoff_in_feature_space(seed):
     assert margin * model.n_mistakes_ <= norm * (1 + 1e-9)
     assert norm <= np.sqrt(model.n_mistakes_) * (1 + 1e-9)
     assert model.n_mistakes_ <= 1 / margin**2
-    np.testing.assert_allclose(np.sqrt(model._state.norms[-1]), norm)
+    np.testing.assert_allclose(np.sqrt(model._learner.state.norms[-1]), norm)

@@ -4,8 +4,7 @@ import gzip
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
 from rosenblatt.learners.sequence import formats
 from rosenblatt.learners.sequence.file_formats import format_of

@@ -4,8 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from rosenblatt.learners.sequence.schemes import forbidden_in, parts_of
 from rosenblatt.learners.sequence.tagset import tag_set

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Annotated, Any, ClassVar, TypedDict
 
 import numpy as np
 
@@ -21,6 +21,15 @@ from ...training.state import (
 )
 from ...training.tasks import Learnt, Task
 from .moves import added, groups_of, moves_of, summed
+
+
+class DualFacts(TypedDict):
+    """What a model file says of the dual form besides its state."""
+
+    width: Annotated[int, lambda width: width > 0]
+    gamma: float
+    intercept_step: float
+    together: bool
 
 
 @dataclass(kw_only=True)
@@ -51,6 +60,8 @@ class DualState:
     forgotten: float = signed_number(0.0)
     full: bool = False
     """Whether a budget has ended the training."""
+
+    facts: ClassVar = (DualFacts,)
 
     @classmethod
     def empty(cls, outputs: int, support: Any) -> "DualState":

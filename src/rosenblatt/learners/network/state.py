@@ -2,14 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, TypedDict
 
 import numpy as np
 
 from ...data.rows import Array
 from ...training.state import Sizes, array, require
-
-GROWTHS = ("upstart", "tiling", "tower", "pyramid")
 
 
 class Unit(NamedTuple):
@@ -79,6 +77,22 @@ def pushed(units: Sequence[Unit], own: Array) -> Array:
     return np.asarray(decided)
 
 
+class LiftFacts(TypedDict):
+    """How rows are lifted."""
+
+    sphere: bool
+    centre: list[float]
+    scale: list[float]
+
+
+class NetworkFacts(TypedDict):
+    """What a model file says of a network besides its units."""
+
+    width: Annotated[int, lambda width: width > 0]
+    lift: LiftFacts
+    growth: list[tuple[int, int, int | None, int]]
+
+
 @dataclass(kw_only=True)
 class NetworkState:
     """A grown network as a model file holds it: the weights of all units one after the other."""
@@ -115,6 +129,8 @@ class NetworkState:
             )
         ]
 
+    facts: ClassVar = (NetworkFacts,)
+
     @classmethod
     def sizes(cls, model: Any) -> tuple[Sizes, Any]:
         """The sizes that its arrays must have."""
@@ -130,7 +146,10 @@ class NetworkState:
         require(len(self.ends) > 0, "it has no unit")
         ends = np.concatenate([[0], self.ends])
         require(np.all(np.diff(ends) > 0) and ends[-1] == len(self.packed), "its units do not fit")
-        require(np.all(self.parents <= np.arange(len(self.ends))), "its units have no parents")
+        before = np.arange(len(self.ends))
+        require(np.all(self.parents <= before), "its units have no parents")
+        require(np.all(self.layers <= before), "its units have no layers")
+        require(np.all(self.signs <= 1), "signs is out of range")
 
     def fits(self, growth: str, width: int) -> bool:
         """Whether each unit sees what there is, in rows of some width."""

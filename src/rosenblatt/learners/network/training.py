@@ -5,24 +5,26 @@ from collections.abc import Callable
 import numpy as np
 
 from ...data.rows import Array, rows_of
-from ...estimators.perceptron import Perceptron
 from ...kernels.algebra import shuffle
 from ...kernels.thermal import thermal
+from ...parameters import LINEAR, defaults
+from ..linear import LinearLearner, TrainingRows
 from .growth import Weights
 
+POCKET = defaults(LINEAR) | {"solution": "pocket", "ties": "negative"}  # a unit is off at 0
 HEAT = 0.3  # the first temperature, in mean squared lengths of rows; see docs/networks.md
 
 
 def pocket(rows: Array, targets: Array, max_iter: int, seed: int) -> Weights:
     """The best weights that the rule met (Gallant 1990)."""
-    unit = Perceptron(
-        solution="pocket",
-        ties="negative",  # as a unit is off at 0
-        max_iter=max_iter,
-        random_state=seed,
-    )
-    unit.fit(rows, targets)
-    return unit.coef_[0].astype(np.float64), float(unit.intercept_[0])
+    given, width = rows_of(np.ascontiguousarray(rows)), rows.shape[1]
+    examples = TrainingRows.of(given, (targets > 0).astype(np.intp), None, width)
+    learner = LinearLearner.begin(POCKET, np.array([-1, 1]), (width, rows.dtype))
+    task = learner.task(examples)
+    with np.errstate(over="ignore", invalid="ignore"):
+        run = learner.run(lambda: [task], 0, max_iter, order="each", seed=seed).train()
+    weights, bias = run.outcome.coefficients()
+    return weights.astype(np.float64), float(bias[0])
 
 
 def cooled(rows: Array, targets: Array, max_iter: int, seed: int) -> Weights:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ...kernels.vectors import LANES
 from ...parameters import ParameterError
 from ...training.state import Sizes, array, counter, require
 from ...training.tasks import Learnt
+from .formats import Layout
 from .schemes import impossible
 
 ROWS_AT_ONCE = 1 << 15
@@ -169,6 +170,17 @@ def less(weights: Array, lacking: Array, seen: int) -> Array:
     return (weights - lacking / seen).astype(np.float32)
 
 
+class TaggerFeatures(TypedDict):
+    """What a model file says of how the features of tokens are made, and of tags."""
+
+    columns: Annotated[list[str], len]
+    templates: Annotated[list[str], len]
+    tags: Annotated[list[str], len]
+    scheme: tuple[str, str, list[tuple[str, str]]] | None
+    sets: list[str]
+    layout: NotRequired[Layout | None]
+
+
 @dataclass(kw_only=True)
 class TaggerState:
     """What a tagger predicts with: weights, its dictionary of features, and its lexicon.
@@ -188,6 +200,8 @@ class TaggerState:
     word_sets: Array = array("words", dtype=np.int64)
     seen: int = counter(0)
     mistakes: int = counter(0)
+
+    features: ClassVar = (TaggerFeatures,)
 
     def restored(self) -> None:
         """Set what is not saved, after loading."""

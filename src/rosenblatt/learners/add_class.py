@@ -1,31 +1,30 @@
-"""A class more: the model as if it had always known a label that it has not met."""
+"""One class more: states as if they had always known a label that they have not met."""
 
 import copy
-from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..data.rows import Array
-from ..learners.linear import Learner
 from ..training.rules import UpdateRule
 from ..training.solutions import Average, Last, new_state
 
-MOST_CLASSES = 1000
+if TYPE_CHECKING:
+    from .linear import LinearLearner
 
 
-def why_not(learner: Learner) -> str | None:
-    """Why a model cannot learn a further label, if it cannot."""
+def refusal(learner: "LinearLearner") -> str:
+    """Return why a linear model cannot learn a further label; "" if it can."""
     two = len(learner.classes) == 2
     if learner.ties in ("positive", "negative"):
         return f"ties={learner.ties} has no meaning for more than two classes"
     if learner.rule.many is None or (two and learner.rule.scaled):
         return f"the rule {learner.rule.name} keeps something for two classes that has no third"
-    return None
+    return ""
 
 
-def with_class(learner: Learner, label: Any) -> Learner:
-    """A model with a further class, whose weights are zero.
+def states_with(learner: "LinearLearner", label: Any) -> tuple[Array, list[Last]]:
+    """The classes with a further label, and the states with zero weights for it.
 
     For two classes one vector tells the difference: w for the second is -w for the first, which is
     what the rules for several classes would have made of the same rows.
@@ -37,12 +36,11 @@ def with_class(learner: Learner, label: Any) -> Learner:
     if one_by_one:
         if len(states) == 1:
             states = [mirrored(states[0]), states[0]]
-        new = [*states[:place], begun(learner, states[0]), *states[place:]]
-        return replace(learner, classes=classes, states=new)
+        return classes, [*states[:place], begun(learner, states[0]), *states[place:]]
     (state,) = states
     if len(learner.classes) == 2:
         state = doubled(state)
-    return replace(learner, classes=classes, states=[inserted(state, place)])
+    return classes, [inserted(state, place)]
 
 
 def changed(state: Last, change: Any) -> Last:
@@ -97,7 +95,7 @@ def inserted(state: Last, place: int) -> Last:
     return changed(state, insert)
 
 
-def begun(learner: Learner, like: Last) -> Last:
+def begun(learner: "LinearLearner", like: Last) -> Last:
     """The state of a problem of its own that has seen as many rows as others, and no mistake."""
     rule: UpdateRule = like.rule
     weights, bias = np.zeros_like(like.weights), np.zeros_like(like.bias)

@@ -1,27 +1,26 @@
 """Parameters: one table for all faces, and each refusal a sentence in the caller's words."""
 
-import inspect
 import pickle
 
 import numpy as np
 import pytest
 
-from rosenblatt import KernelPerceptron, Perceptron
+from rosenblatt import Perceptron
 from rosenblatt.data.labels import UnknownLabelError
 from rosenblatt.learners.dual.budget import POLICIES
 from rosenblatt.parameters import (
     CLUSTER,
     CONFLICTS,
-    FAMILY,
     FILES,
     FOR_FILES,
     FOR_ONE_PASS,
     KERNEL,
     LINEAR,
     NAME_ONLY,
+    RULE_TABLE,
     SIGN_OF_ZERO,
     ParameterError,
-    check,
+    check_parameters,
     check_ties,
     in_python,
 )
@@ -41,20 +40,12 @@ def in_a_shell(name, value):
     return option if value is NAME_ONLY else f"{option} {value}"
 
 
-@pytest.mark.parametrize(
-    ("kind", "table"), [(Perceptron, LINEAR), (KernelPerceptron, KERNEL)], ids=["linear", "kernel"]
-)
-def test_the_estimators_have_the_names_and_defaults_of_the_table(kind, table):
-    signature = inspect.signature(kind).parameters
-    assert {name: one.default for name, one in signature.items()} == defaults(table)
-
-
 @pytest.mark.parametrize("table", TABLES)
 def test_every_default_is_accepted(table):
     assert all(one.accepts(one.default) for one in TABLES[table].values())
     accepted = {**LINEAR, **FILES}
     assert all(accepted[name].accepts(value) for name, value in FOR_FILES.items())
-    rule = FAMILY[FOR_ONE_PASS["rule"]][1]
+    rule = RULE_TABLE[FOR_ONE_PASS["rule"]].parameters
     assert rule["solution"].accepts(FOR_ONE_PASS["solution"])
 
 
@@ -87,10 +78,12 @@ def test_the_words_are_those_that_there_is_code_for(name, table, known):
 )
 def test_numbers_are_in_their_range(name, good, bad):
     for value in good:
-        check(defaults(LINEAR) | {name: value}, LINEAR)
+        check_parameters(defaults(LINEAR) | {name: value}, LINEAR)
     for value in bad:
-        with pytest.raises(ParameterError, match=f"^{name} must be .*; got .*\\.$"):
-            check(defaults(LINEAR) | {name: value}, LINEAR)
+        with pytest.raises(ParameterError, match=f"^{name} must be .*; got .*\\.$") as refusal:
+            check_parameters(defaults(LINEAR) | {name: value}, LINEAR)
+        assert refusal.value.code == "out-of-range"
+        assert list(refusal.value.values) == [name]
 
 
 WHERE = {
@@ -135,12 +128,17 @@ def occasions(conflict):
                         yield values
 
 
-@pytest.mark.parametrize("conflict", CONFLICTS, ids=lambda conflict: conflict.why[:40])
+def test_the_codes_of_conflicts_are_unique():
+    codes = [conflict.code for conflict in CONFLICTS]
+    assert len(set(codes)) == len(codes)
+
+
+@pytest.mark.parametrize("conflict", CONFLICTS, ids=lambda conflict: conflict.code)
 def test_every_conflict_is_a_sentence_in_python_and_in_a_shell(conflict):
     assert conflict.where in WHERE
     values = next(occasions(conflict))
     refusal = ParameterError(conflict.why, **values)
-    for sentence in (str(refusal), refusal.told(in_a_shell)):
+    for sentence in (str(refusal), refusal.render(in_a_shell)):
         assert sentence.endswith(".")
         assert not set("{}?") & set(sentence)
     assert "--" not in str(refusal)
@@ -148,11 +146,14 @@ def test_every_conflict_is_a_sentence_in_python_and_in_a_shell(conflict):
 
 def test_parameters_are_refused_where_they_do_not_go_together():
     values = defaults(LINEAR) | {"early_stopping": True}
-    check(values, LINEAR)
-    with pytest.raises(ParameterError, match=r"^early_stopping=True needs all the data, and "):
-        check(values, LINEAR, "batch")
-    with pytest.raises(ParameterError, match="steps goes through all rows"):
-        check(values, LINEAR, "steps")
+    check_parameters(values, LINEAR)
+    with pytest.raises(ParameterError) as refusal:
+        check_parameters(values, LINEAR, "batch")
+    assert refusal.value.code == "batch-early-stopping"
+    assert refusal.value.values == {"early_stopping": True}
+    with pytest.raises(ParameterError) as refusal:
+        check_parameters(values, LINEAR, "steps")
+    assert refusal.value.code == "steps-early-stopping"
 
 
 def test_a_refusal_is_spelt_by_whoever_tells_it():
@@ -161,7 +162,7 @@ def test_a_refusal_is_spelt_by_whoever_tells_it():
     assert (
         str(refusal) == 'order="fixed" and order="each", cache, early_stopping=True and {unknown}.'
     )
-    assert refusal.told(in_a_shell) == (
+    assert refusal.render(in_a_shell) == (
         "--order fixed and --order each, --cache, --early-stopping True and {unknown}."
     )
     assert in_python("margin", 0.5) == "margin=0.5"
@@ -169,11 +170,12 @@ def test_a_refusal_is_spelt_by_whoever_tells_it():
 
 @pytest.mark.parametrize("kind", [ParameterError, UnknownLabelError])
 def test_a_refusal_comes_back_from_another_process(kind):
-    refusal = kind("{order} is no {cache?}.", order="each", kernel=lambda A, B: A @ B.T)
+    refusal = kind("{order} is no {cache?}.", code="x", order="each", kernel=lambda A, B: A @ B.T)
     back = pickle.loads(pickle.dumps(refusal))
     assert type(back) is kind
+    assert (back.code, back.values) == ("x", {"order": "each"})
     assert str(back) == str(refusal) == 'order="each" is no cache.'
-    assert back.told(in_a_shell) == "--order each is no --cache."
+    assert back.render(in_a_shell) == "--order each is no --cache."
 
 
 @pytest.mark.parametrize("ties", SIGN_OF_ZERO)
@@ -185,3 +187,25 @@ def test_a_sign_of_a_tie_needs_two_sides(ties):
             check_ties(ties, 3, False)
     else:
         check_ties(ties, 3, False)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "match"),
+    [
+        ({"early_stopping": "roc_auc"}, "early_stopping must be True or False; got 'roc_auc'"),
+        ({"calibrate": "sigmoid"}, "calibrate must be True or False"),
+        ({"measure": 2}, "measure must be True or False"),
+        ({"margin": 10**400}, "margin must be a number from 0 up"),
+        ({"eta0": 10**400}, r"eta0 must be .*\.\.\.\.$"),
+        ({"margin": np.array([1.0, 2.0])}, "margin must be"),
+        ({"warm_start": []}, "warm_start must be"),
+    ],
+)
+def test_what_a_parameter_cannot_be_is_refused_in_a_sentence(parameters, match):
+    with pytest.raises(ParameterError, match=match):
+        Perceptron(**parameters).fit([[1.0], [-1.0]], [1, 0])
+
+
+@pytest.mark.parametrize("value", [True, False, 1, 0, np.True_])
+def test_a_flag_is_true_or_false_in_any_spelling(value):
+    Perceptron(warm_start=value).fit([[1.0], [-1.0]], [1, 0])

@@ -1,0 +1,76 @@
+"""How much rows and classes weigh."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..parameters import ParameterError
+from .rows import Array
+
+
+def row_weights(
+    codes: Array, sample_weight: ArrayLike | None, of_class: Array | None
+) -> Array | None:
+    """Sample weights times class weights, or None when all are 1."""
+    if sample_weight is None:
+        return None if of_class is None else of_class[codes]
+    weights = np.asarray(sample_weight, np.float64)
+    if weights.ndim == 0:
+        weights = np.full(len(codes), float(weights))
+    if weights.shape != codes.shape[:1]:
+        raise ValueError(
+            f"sample_weight has shape {weights.shape}; X has {len(codes)} rows, and each needs one "
+            "weight."
+        )
+    bad = np.flatnonzero(~(weights >= 0) | np.isinf(weights))
+    if len(bad):
+        raise ValueError(
+            f"sample_weight is {weights[bad[0]]} in row {bad[0]}; weights must be finite and not "
+            "negative."
+        )
+    return weights if of_class is None else weights * of_class[codes]
+
+
+def class_weights(class_weight: Any, classes: Array, codes: Array) -> Array | None:
+    """The weight of each class: as given by label, or by its rarity among the rows."""
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return balanced(classes, np.bincount(codes, minlength=len(classes)))
+    if not isinstance(class_weight, Mapping):
+        raise ParameterError(
+            f'{{class_weight?}} must be a dict, "balanced" or None; got {class_weight!r}.'
+        )
+    known = classes.tolist()
+    forgotten = [label for label in known if label not in class_weight]
+    if forgotten and set(class_weight) - set(known):  # a slip of the pen, most likely
+        raise ParameterError(f"The classes {forgotten} are not in {{class_weight?}}.")
+    weights = np.array([class_weight.get(label, 1.0) for label in known], np.float64)
+    if not np.all((weights >= 0) & (weights < np.inf)):
+        raise ParameterError("{class_weight?} must give finite weights that are not negative.")
+    return weights
+
+
+def balanced(classes: Array, counts: Array) -> Array:
+    """Weights by the rarity of each class, so that all weigh the same."""
+    if not counts.all():
+        missing = classes.tolist()[np.argmin(counts)]
+        raise ValueError(f"No row has the label {missing!r} to balance.")
+    return np.asarray(counts.sum() / (len(classes) * counts))
+
+
+def rows_that_count(codes: Array, weights: Array | None) -> Array:
+    """The numbers of the rows that weigh something."""
+    if weights is None:
+        return np.arange(len(codes), dtype=np.uint32)
+    return np.flatnonzero(weights > 0).astype(np.uint32)
+
+
+def refuse_one_class(codes: Array, counting: Array) -> None:
+    """Refuse to learn from rows of one class alone, where each row has one."""
+    if not len(counting):
+        raise ValueError("All sample weights are zero, so there is no row to learn from.")
+    if codes.ndim == 1 and np.all(codes[counting] == codes[counting[0]]):
+        raise ValueError("Only one class has rows of a weight above 0; at least two must.")

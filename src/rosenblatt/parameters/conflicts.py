@@ -1,0 +1,281 @@
+"""Combinations of parameters that are refused, and why."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from .render import ParameterError
+from .tables import Parameter, Values
+
+
+class Conflict(NamedTuple):
+    """Parameters that do not go together: a code, where, when, and why with what to do instead.
+
+    ``where`` is "fit" for all training, "batch" for partial_fit, "stream" for files that are not
+    kept in memory, "pieces" for such of sentences and for partial_fit of them, "cache" for those
+    that are read from it, "problems" for several in one pass, "cluster", or "steps".
+    """
+
+    code: str
+    where: str
+    when: Callable[[Values], bool]
+    why: str
+
+
+def needs_all_rows(name: str, when: Callable[[Values], bool], instead: str) -> Conflict:
+    """A parameter that needs all the data at once, and what to use in a batch."""
+    why = f"{{{name}}} needs all the data, and partial_fit sees only a batch; use {instead}."
+    return Conflict(f"batch-{name.replace('_', '-')}", "batch", when, why)
+
+
+CONFLICTS: tuple[Conflict, ...] = (
+    Conflict(
+        "order-average",
+        "fit",
+        lambda p: p["order"] in ("first", "worst") and p["solution"] in ("average", "vote"),
+        "{solution} weighs weights by the rows that they survive, which {order} does not count; "
+        'use {order="each"}, "once" or "fixed".',
+    ),
+    Conflict(
+        "order-pocket",
+        "fit",
+        lambda p: p["order"] in ("active", "first", "worst") and p["solution"] == "pocket",
+        "{solution} needs runs over all rows, which {order} does not make; "
+        'use {order="each"}, "once" or "fixed".',
+    ),
+    Conflict(
+        "decay-without-average",
+        "fit",
+        lambda p: p.get("average_decay", 0) > 0 and p["solution"] != "average",
+        '{average_decay} is what an average forgets; use {solution="average"}, or leave it out.',
+    ),
+    needs_all_rows("solution", lambda p: p["solution"] == "pocket", '{solution="average"}'),
+    needs_all_rows(
+        "order",
+        lambda p: p["order"] in ("active", "first", "worst"),
+        '{order="fixed"} (partial_fit always takes the rows as they come)',
+    ),
+    needs_all_rows(
+        "intercept_step", lambda p: p["intercept_step"] == "radius", "the number R² itself"
+    ),
+    needs_all_rows("class_weight", lambda p: p["class_weight"] == "balanced", "a dict of weights"),
+    needs_all_rows("early_stopping", lambda p: bool(p.get("early_stopping")), "fit"),
+    needs_all_rows("calibrate", lambda p: bool(p.get("calibrate")), "fit"),
+    needs_all_rows("kernel", lambda p: p.get("kernel") == "precomputed", "the kernel itself"),
+    Conflict(
+        "normalize-vote",
+        "fit",
+        lambda p: bool(p.get("normalize")) and p["solution"] == "vote",
+        '{normalize} changes no vote; use {solution="average"} or "last".',
+    ),
+    Conflict(
+        "budget-vote",
+        "fit",
+        lambda p: p.get("budget") is not None and p["solution"] == "vote",
+        "{solution} needs every mistake there was, which a budget does not keep; use "
+        '{solution="last"} or "average".',
+    ),
+    Conflict(
+        "budget-normalize",
+        "fit",
+        lambda p: p.get("budget") is not None and bool(p["normalize"]),
+        "{normalize} needs every mistake there was, which a budget does not keep; leave it out.",
+    ),
+    Conflict(
+        "budget-average",
+        "fit",
+        lambda p: (
+            p.get("budget") is not None
+            and p["solution"] == "average"
+            and p["budget_policy"] in ("forgetron", "random")
+        ),
+        "The average needs the rows that {budget_policy} discards; use "
+        '{solution="last"} or {budget_policy="projectron"}.',
+    ),
+    Conflict(
+        "pa-without-margin",
+        "fit",
+        lambda p: "markov" in p and p["rule"] == "pa" and not p["margin"],
+        "{rule} makes steps as long as a lead lacks, and with {margin} it lacks none; use "
+        "{margin=1}.",
+    ),
+    Conflict(
+        "pieces-early-stopping",
+        "pieces",
+        lambda p: bool(p["early_stopping"]),
+        "{early_stopping} needs all sentences in memory; leave it out.",
+    ),
+    Conflict(
+        "pieces-order",
+        "pieces",
+        lambda p: p["order"] == "active",
+        '{order} needs all sentences in memory; use {order="each"} or "fixed".',
+    ),
+    Conflict(
+        "progress-window",
+        "stream",
+        lambda p: p["progress_every"] > 0 and p["window"] > 0,
+        "{progress_every?} takes the rows in their order, which {window?} changes; leave one out.",
+    ),
+    Conflict(
+        "progress-cache",
+        "cache",
+        lambda p: p["progress_every"] > 0,
+        "{progress_every?} is for streams, and {cache?} makes none; leave one out.",
+    ),
+    Conflict(
+        "progress-cluster",
+        "cluster",
+        lambda p: p.get("progress_every", 0) > 0,
+        "{progress_every?} does not go with {cluster?}; leave one out.",
+    ),
+    Conflict(
+        "window-order",
+        "stream",
+        lambda p: p["window"] > 0 and p["order"] not in ("each", "once"),
+        "{window} shuffles, which {order} does not; leave one out.",
+    ),
+    Conflict(
+        "stream-order",
+        "stream",
+        lambda p: not p["window"] and p["order"] != "fixed",
+        "{order} needs the rows in memory; use {window?} to shuffle within some rows, {cache?}, or "
+        '{order="fixed"}.',
+    ),
+    Conflict(
+        "stream-solution",
+        "stream",
+        lambda p: p["solution"] not in ("last", "average"),
+        '{solution} needs the rows in memory; use {solution="average"}, or {cache?}.',
+    ),
+    Conflict(
+        "window-cache",
+        "cache",
+        lambda p: p["window"] > 0,
+        "{window?} is for streams, and {cache?} makes none; leave one out.",
+    ),
+    Conflict(
+        "cluster-solution",
+        "cluster",
+        lambda p: p["solution"] in ("vote", "pocket"),
+        '{solution} needs all rows in one place; use {solution="average"}.',
+    ),
+    Conflict(
+        "cluster-order",
+        "cluster",
+        lambda p: p["order"] in ("active", "first", "worst"),
+        '{order} chooses among all rows; use {order="each"}, "once" or "fixed".',
+    ),
+    Conflict(
+        "sequential-order",
+        "cluster",
+        lambda p: p["mode"] == "sequential" and p["order"] != "fixed",
+        '{mode} goes through the rows as they lie; use {order="fixed"}.',
+    ),
+    Conflict(
+        "mixing-decay",
+        "cluster",
+        lambda p: p.get("average_decay", 0) > 0 and p["mode"] == "mixing",
+        "{average_decay} forgets in the order of the rows, and {mode} has none over all "
+        'partitions; use {mode="sequential"}.',
+    ),
+    Conflict(
+        "cluster-calibrate",
+        "cluster",
+        lambda p: bool(p.get("calibrate")),
+        "{calibrate} is not known to a cluster; leave it out.",
+    ),
+    Conflict(
+        "cluster-warm-start",
+        "cluster",
+        lambda p: bool(p["warm_start"]),
+        "{warm_start} is not known to a cluster; use {checkpoint?} and {resume?}.",
+    ),
+    Conflict(
+        "cluster-window",
+        "cluster",
+        lambda p: p.get("window", 0) > 0,
+        "{window?} does not go with {cluster?}; leave one out.",
+    ),
+    Conflict(
+        "cluster-holdout",
+        "cluster",
+        lambda p: p.get("holdout", 0) > 0,
+        "{holdout?} does not go with {cluster?}; leave one out.",
+    ),
+    Conflict(
+        "labels-order",
+        "problems",
+        lambda p: p["order"] in ("active", "first", "worst"),
+        "{order} goes by the mistakes of one problem, and there is one for each label; use "
+        '{order="each"}, "once" or "fixed".',
+    ),
+    Conflict(
+        "labels-progress",
+        "problems",
+        lambda p: p["progress_every"] > 0,
+        "{progress_every?} tells of one problem, and there is one for each label; leave it out.",
+    ),
+    Conflict(
+        "steps-early-stopping",
+        "steps",
+        lambda p: bool(p["early_stopping"]),
+        "steps goes through all rows; {early_stopping} would hold some out.",
+    ),
+    Conflict(
+        "steps-calibrate",
+        "steps",
+        lambda p: bool(p.get("calibrate")),
+        "steps goes through all rows; {calibrate} would hold some out.",
+    ),
+)
+
+
+def check_parameters(values: Values, table: Mapping[str, Parameter], *where: str) -> None:
+    """Refuse parameters that are out of range or do not go together.
+
+    Parameters
+    ----------
+    values
+        The parameters by name.
+    table
+        The range of each.
+    *where
+        Their uses besides training: places of conflicts.
+    """
+    check_ranges(values, table)
+    for conflict in CONFLICTS:
+        if conflict.where in ("fit", *where) and conflict.when(values):
+            raise ParameterError(conflict.why, code=conflict.code, **values)
+
+
+def check_ranges(values: Values, table: Mapping[str, Parameter]) -> None:
+    """Refuse parameters that are out of range."""
+    for name, parameter in table.items():
+        value = values[name]
+        if not is_accepted(value, parameter):
+            shown = repr(value)
+            shown = shown if len(shown) <= 60 else f"{shown[:57]}..."
+            raise ParameterError(
+                f"{{{name}?}} must be {parameter.wanted}; got {shown}.",
+                code="out-of-range",
+                **{name: value},
+            )
+
+
+def is_accepted(value: Any, parameter: Parameter) -> bool:
+    """Whether a parameter may have a value; one that cannot be compared may not."""
+    try:
+        return bool(parameter.accepts(value))
+    except (TypeError, ValueError, ArithmeticError):  # an array, or a Decimal that is not a number
+        return False
+
+
+def check_ties(ties: str, n_classes: int, one_vs_rest: bool) -> None:
+    """Refuse to give a tie between several classes a sign."""
+    if n_classes > 2 and not one_vs_rest and ties in ("positive", "negative"):
+        raise ParameterError(
+            f"{{ties}} has no meaning for {n_classes} classes at once; "
+            'use {ties="mistake"} or "correct", or {multi_class="ovr"}.',
+            code="ties-of-many",
+            ties=ties,
+        )

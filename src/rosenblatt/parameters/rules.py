@@ -1,0 +1,200 @@
+"""The table of update rules: estimator, own parameters with range and help, tuning grid.
+
+The model registry, ``--rule`` and its options, the grids of ``--tune`` and the lazy names of the
+package derive from it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+from .render import ParameterError
+from .tables import (
+    ANY_RULE,
+    FOR_FILES,
+    FOR_ONE_PASS,
+    MARGIN,
+    SHARED,
+    TIES,
+    Parameter,
+    Values,
+    choice,
+    defaults,
+    flag,
+    positive,
+    positive_number,
+    positive_or_none,
+)
+
+
+@dataclass(frozen=True)
+class RuleEntry:
+    """One update rule.
+
+    Attributes
+    ----------
+    estimator
+        The name of its class.
+    own
+        The parameters that it has besides those of all rules; each is an option of the shell, and
+        ``--tune`` tries their grids.
+    python_only
+        Parameters besides these that only the class has.
+    tuned
+        Whether ``--tune`` tries the rule when none is stated.
+    """
+
+    estimator: str
+    own: Mapping[str, Parameter]
+    python_only: Mapping[str, Parameter] = field(default_factory=dict)
+    tuned: bool = True
+
+    @cached_property
+    def parameters(self) -> Mapping[str, Parameter]:
+        """All parameters of the class by name."""
+        return {**ANY_RULE, **self.own, **self.python_only}
+
+    @property
+    def grid(self) -> dict[str, tuple[Any, ...]]:
+        """The values that ``--tune`` tries, by parameter."""
+        return {name: each.grid for name, each in self.own.items() if each.grid}
+
+
+RULE_TABLE: Mapping[str, RuleEntry] = {
+    "perceptron": RuleEntry(
+        "Perceptron",
+        own={"margin": replace(MARGIN, grid=(0.0, 0.25, 1.0))},  # times the rows' mean square
+        python_only={
+            "ties": TIES,
+            "eta0": positive(1.0, "Size > 0 of an update"),
+            "max_iter": SHARED["max_iter"],
+        },
+    ),
+    "pa": RuleEntry(
+        "PassiveAggressive",
+        own={
+            "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.01, 0.1, 1.0)),
+            "loss": choice(
+                "hinge",
+                "hinge",
+                "squared_hinge",
+                "hard",
+                help="Loss: PA-I, PA-II, or no limit to the step",
+            ),
+        },
+    ),
+    "alma": RuleEntry(
+        "ALMA",
+        own={
+            "alpha": Parameter(
+                0.9,
+                "above 0 and at most 1",
+                lambda value: positive_number(value) and value <= 1,
+                help="Approximation in (0, 1]; the margin found is at least 1 − alpha times the "
+                "largest",
+                grid=(0.5, 0.9),
+            ),
+            "B": positive_or_none("Factor > 0 of the margin demanded"),
+            "C": positive_or_none("Factor > 0 of the steps"),
+        },
+    ),
+    "romma": RuleEntry(
+        "ROMMA",
+        own={"aggressive": flag(True, "Also update on correct rows with a margin below 1")},
+        tuned=False,
+    ),
+    "second-order": RuleEntry(
+        "SecondOrderPerceptron",
+        own={
+            "a": positive(
+                1.0, "Regularization a > 0; larger means smaller updates", (0.1, 1.0, 10.0)
+            ),
+            "matrix": choice(
+                "auto",
+                "auto",
+                "full",
+                "diagonal",
+                help="Correlation matrix to keep; auto is full up to 100 columns",
+            ),
+        },
+        tuned=False,
+    ),
+    "arow": RuleEntry(
+        "AROW",
+        own={
+            "r": positive(
+                1.0, "Regularization r > 0; larger means smaller updates", (0.1, 1.0, 10.0)
+            )
+        },
+    ),
+    "scw": RuleEntry(
+        "SCW",
+        own={
+            "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.1, 1.0)),
+            "confidence": Parameter(
+                0.75,
+                "between 0.5 and 1",
+                lambda value: positive_number(value) and 0.5 < value < 1,
+                help="Probability in (0.5, 1) with which a row must be right",
+            ),
+            "variant": choice("I", "I", "II", help="Variant, with linear (I) or squared (II) loss"),
+        },
+    ),
+}
+"""By the name of an update rule."""
+
+RULE_NAMES: Mapping[str, str] = {entry.estimator: rule for rule, entry in RULE_TABLE.items()}
+"""The name of the rule by the class that learns by it."""
+LINEAR = RULE_TABLE["perceptron"].parameters
+
+
+def parameters_of(rule: str, **given: Any) -> dict[str, Any]:
+    """All parameters of the estimator of a rule, as given or by default; others are refused."""
+    entry = RULE_TABLE[rule]
+    for name in given:
+        if name not in entry.parameters:
+            own = ", ".join(each for each in entry.parameters if each not in ANY_RULE)
+            raise ParameterError(
+                f"{entry.estimator} has no {{{name}?}}; its own parameters are {own}.",
+                code="not-of-rule",
+                **given,
+            )
+    return defaults(entry.parameters) | given
+
+
+def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, Any]:
+    """All parameters of the estimator of a rule, as given or by the defaults for files.
+
+    The order is None unless it is given: "each" in memory, "fixed" in a stream. So are the step of
+    the bias, which depends on the size of the rows, and the margin, which depends on what they
+    hold.
+    """
+    unsettled = {name: None for name in ("order", "margin") if name in RULE_TABLE[rule].parameters}
+    return parameters_of(rule, **(FOR_FILES | unsettled | given))
+
+
+def with_margin(parameters: Values, texts: int = 0) -> dict[str, Any]:
+    """Parameters with a margin; the default is 1 for texts, whose rows have length 1, else 0.
+
+    With it nearly every row is learnt from, and rare classes would be outvoted: unless weights are
+    stated, classes then weigh the same (docs/data.md says by how much that is better).
+    """
+    if parameters.get("margin", 0.0) is not None:
+        return dict(parameters)
+    weighs = texts and parameters["class_weight"] is None
+    return {**parameters, "margin": float(texts)} | ({"class_weight": "balanced"} if weighs else {})
+
+
+def is_open(rule: str | None, given: Values) -> bool:
+    """Whether a single pass was asked for without a rule or a parameter of one."""
+    shared = ANY_RULE.keys() - {"solution", "average_decay"}
+    return rule is None and given.keys() <= shared and given.get("max_iter") == 1
+
+
+def how_to_learn(rule: str | None, **given: Any) -> tuple[str, dict[str, Any]]:
+    """A rule with all its parameters, as given or by the defaults for files or for one pass."""
+    if is_open(rule, given):
+        rule, given = FOR_ONE_PASS["rule"], given | {"solution": FOR_ONE_PASS["solution"]}
+    rule = rule or "perceptron"
+    return rule, parameters_for_files(rule, **given)

@@ -1,0 +1,338 @@
+"""Parameters of all estimators and of training from files: default, range, help, tuning grid.
+
+Constructors of estimators, options of the shell and the documentation derive from these tables or
+are checked against them.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+SOLUTIONS = ("last", "average", "vote", "pocket")
+ORDERS = ("each", "once", "fixed", "active", "first", "worst")
+SIGN_OF_ZERO = {"mistake": 0.0, "positive": 1.0, "negative": -1.0, "correct": 0.0}
+"""The sign that an activation of exactly 0 has in a vote, by ``ties``."""
+MODES = ("mixing", "sequential")
+MIXES = ("uniform", "mistakes", "confidence")
+
+Values = Mapping[str, Any]
+
+
+def accept_anything(value: Any) -> bool:
+    """Accept a value that is checked where it is used."""
+    return True
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter.
+
+    Attributes
+    ----------
+    default
+        The value unless another one is given.
+    wanted
+        The range in words, as in "margin must be a number from 0 up".
+    accepts
+        Whether a value is in the range.
+    choices
+        The words that it may be, if it is one of some words.
+    help
+        The quantity with its range, in a phrase that begins a sentence.
+    type
+        What the shell parses.
+    grid
+        The values that ``--tune`` tries.
+    """
+
+    default: Any
+    wanted: str = ""
+    accepts: Callable[[Any], bool] = accept_anything
+    choices: tuple[str, ...] = ()
+    help: str = ""
+    type: type = float
+    grid: tuple[Any, ...] = ()
+
+
+def positive_number(value: Any) -> bool:
+    """Whether a value is a finite number above 0."""
+    return value is not True and finite_number(value) and float(value) > 0
+
+
+def finite_number(value: Any) -> bool:
+    """Whether a value is a number that float64 can hold, neither NaN nor infinite."""
+    try:
+        return isinstance(value, Real) and abs(float(value)) < float("inf")
+    except OverflowError:  # an integer such as 10**400
+        return False
+
+
+def whole_number(value: Any) -> bool:
+    """Whether a value is an integer from 1 up."""
+    return isinstance(value, Integral) and value is not True and int(value) >= 1
+
+
+def choice(default: str, *choices: str, help: str = "") -> Parameter:
+    """One of some words."""
+    return Parameter(
+        default,
+        f"one of {', '.join(map(repr, choices))}",
+        lambda value: isinstance(value, str) and value in choices,
+        choices,
+        help,
+        str,
+    )
+
+
+def positive(default: float, help: str = "", grid: tuple[float, ...] = ()) -> Parameter:
+    """A number above 0."""
+    return Parameter(default, "a number above 0", positive_number, help=help, grid=grid)
+
+
+def positive_or_none(help: str = "") -> Parameter:
+    """A number above 0, or None, which is the default."""
+    return Parameter(
+        None,
+        "a number above 0 or None",
+        lambda value: value is None or positive_number(value),
+        help=help,
+    )
+
+
+def non_negative(default: float, help: str = "", grid: tuple[float, ...] = ()) -> Parameter:
+    """A number that is 0 or more."""
+    return Parameter(
+        default,
+        "a number from 0 up",
+        lambda value: positive_number(value) or value == 0,
+        help=help,
+        grid=grid,
+    )
+
+
+def share(default: float, help: str = "") -> Parameter:
+    """A share of something, 0 or more and below 1."""
+    return Parameter(
+        default,
+        "from 0 up and below 1",
+        lambda value: value == 0 or (positive_number(value) and value < 1),
+        help=help,
+    )
+
+
+def positive_share(default: float, help: str = "") -> Parameter:
+    """A share of something, above 0 and below 1."""
+    return Parameter(
+        default,
+        "between 0 and 1",
+        lambda value: positive_number(value) and value < 1,
+        help=help,
+    )
+
+
+def count(default: int | None, *others: None, help: str = "") -> Parameter:
+    """A whole number from 1 up, or None where that is allowed."""
+    wanted = "a whole number from 1 up" + (" or None" if others else "")
+    return Parameter(
+        default, wanted, lambda value: value in others or whole_number(value), help=help, type=int
+    )
+
+
+def count_from_0(default: int, help: str = "") -> Parameter:
+    """A whole number from 0 up."""
+    return Parameter(
+        default,
+        "a whole number from 0 up",
+        lambda value: whole_number(value) or value == 0,
+        help=help,
+        type=int,
+    )
+
+
+def flag(default: bool, help: str = "") -> Parameter:
+    """True or False, or 1 or 0."""
+    return Parameter(
+        default, "True or False", lambda value: value in (True, False), help=help, type=bool
+    )
+
+
+def anything(default: Any, help: str = "") -> Parameter:
+    """A value that is checked where it is used."""
+    return Parameter(default, help=help, type=str)
+
+
+EARLY_STOPPING = flag(False, "Stop when the error on held-out rows no longer falls")
+VALIDATION_FRACTION = positive_share(
+    0.1, "Share of the rows, in (0, 1), that early stopping and calibration hold out"
+)
+RANDOM_STATE = anything(None, "Seed of the random orders")
+VERBOSE = anything(0, "Print every epoch")
+
+SHARED = {
+    "fit_intercept": flag(True, "Learn a bias"),
+    "intercept_step": Parameter(
+        1.0,
+        'a number from 0 up or "radius"',
+        lambda value: value in (0, "radius") or positive_number(value),
+        help="Amount by which an update moves the bias, ≥ 0",
+    ),
+    "max_iter": count(100, help="Largest number of epochs"),
+    "class_weight": anything(None, "Weights of the classes"),
+    "random_state": RANDOM_STATE,
+    "verbose": VERBOSE,
+}
+MARGIN = non_negative(0.0, "Margin ≥ 0 that a row must exceed, else it causes an update")
+TIES = choice("mistake", *SIGN_OF_ZERO, help="What an activation of exactly 0 counts as")
+ANY_RULE = SHARED | {
+    "max_iter": count(10, help="Largest number of epochs"),
+    "solution": choice("last", *SOLUTIONS, help="Weights to predict with"),
+    "average_decay": share(
+        0.0, "Decay of the average per row, in [0, 1); 0.001 averages about the last 1,000 rows"
+    ),
+    "order": choice("each", *ORDERS, help="Order of the rows in an epoch"),
+    "multi_class": choice(
+        "argmax", "argmax", "ovr", help="One problem for all classes, or one for each class"
+    ),
+    "measure": flag(False, "Measure the error of the weights after every epoch"),
+    "early_stopping": EARLY_STOPPING,
+    "calibrate": flag(False, "Fit probabilities on held-out rows"),
+    "validation_fraction": VALIDATION_FRACTION,
+    "n_iter_no_change": count(5, help="Epochs without improvement before early stopping"),
+    "warm_start": flag(False, "Start from the weights of the last fit"),
+    "n_jobs": anything(None, "Threads that learn several problems at once"),
+}
+"""What the estimators of all update rules have; parameters/rules.py has the rules' own."""
+
+KERNELS = choice("rbf", "linear", "poly", "rbf", "sigmoid", "precomputed")
+KERNEL: Mapping[str, Parameter] = SHARED | {
+    "margin": MARGIN,
+    "ties": TIES,
+    "kernel": Parameter(
+        "rbf",
+        KERNELS.wanted,
+        lambda value: callable(value) or KERNELS.accepts(value),
+        KERNELS.choices,
+        "Kernel function",
+        str,
+    ),
+    "degree": positive(3, "Degree > 0 of the polynomial kernel"),
+    "gamma": Parameter(
+        "scale",
+        'a number above 0, "scale", "auto" or None',
+        lambda value: value in (None, "scale", "auto") or positive_number(value),
+        help="Factor > 0 of the kernel's products or distances",
+    ),
+    "coef0": Parameter(
+        1.0, "a finite number", finite_number, help="Constant of the polynomial and sigmoid kernel"
+    ),
+    "solution": choice("last", "last", "average", "vote", help="Weights to predict with"),
+    "normalize": flag(False, "Divide scores by the length of the weights"),
+    "order": choice("each", "each", "once", "fixed", help="Order of the rows in an epoch"),
+    "multi_class": choice(
+        "ovr", "ovr", "argmax", help="One problem for each class, or one for all classes"
+    ),
+    "budget": count(None, None, help="Largest number of support rows"),
+    "budget_policy": choice(
+        "projectron",
+        "projectron",
+        "forgetron",
+        "random",
+        "stop",
+        help="How the number of support rows is kept within the budget",
+    ),
+    "cache_size": Parameter(
+        200, "a number of megabytes above 0", positive_number, help="Megabytes for kernel values"
+    ),
+    "device": Parameter(
+        None,
+        '"cpu", "cuda" or None',
+        lambda value: value in (None, "cpu", "cuda"),
+        help="Where kernel values are computed",
+        type=str,
+    ),
+}
+SEQUENCE: Mapping[str, Parameter] = {
+    "markov": Parameter(
+        1,
+        "0, 1 or 2",
+        lambda value: value in (0, 1, 2),
+        help="Number of preceding tags that a tag depends on: 0, 1 or 2",
+        type=int,
+    ),
+    "search": choice("viterbi", "viterbi", "greedy", help="How the tags of a sentence are found"),
+    "features": anything(None, "Feature templates"),
+    "constraints": choice(
+        "auto", "auto", "none", help="Whether tags of chunks must follow their scheme"
+    ),
+    "margin": non_negative(
+        1.0, "Lead ≥ 0 of the right tags, per wrong tag, below which a sentence causes an update"
+    ),
+    "rule": choice("perceptron", "perceptron", "pa", help="Update rule"),
+    "C": positive(0.01, "Aggressiveness C > 0, the largest step of the passive-aggressive rule"),
+    "solution": choice("average", "average", "last", help="Weights to predict with"),
+    "order": choice("each", "each", "once", "fixed", "active", help="Order of the sentences"),
+    "max_iter": count(10, help="Largest number of epochs"),
+    "early_stopping": EARLY_STOPPING,
+    "validation_fraction": VALIDATION_FRACTION,
+    "n_iter_no_change": count(3, help="Epochs without improvement before early stopping"),
+    "random_state": RANDOM_STATE,
+    "verbose": VERBOSE,
+}
+NETWORK: Mapping[str, Parameter] = {
+    "growth": choice(
+        "upstart", "upstart", "tiling", "tower", "pyramid", help="How units are added"
+    ),
+    "unit": choice("pocket", "pocket", "thermal", help="How a unit learns"),
+    "lift": choice("auto", "auto", "sphere", "none", help="Whether rows get one column more"),
+    "max_units": count(100, help="Largest number of units"),
+    "patience": count(10, help="Units without fewer errors before growing ends"),
+    "max_iter": count(100, help="Largest number of epochs of a unit"),
+    "early_stopping": EARLY_STOPPING,
+    "validation_fraction": VALIDATION_FRACTION,
+    "warm_start": flag(False, "Continue to grow the network that there is"),
+    "random_state": RANDOM_STATE,
+    "verbose": VERBOSE,
+}
+CLUSTER: Mapping[str, Parameter] = {
+    "mode": choice("mixing", *MODES, help="Whether partitions are learnt at once or in turn"),
+    "mix": choice("uniform", *MIXES, help="How the weights of partitions are averaged"),
+}
+FILES: Mapping[str, Parameter] = {
+    "intercept_step": Parameter(
+        None,
+        "a number from 0 up",
+        lambda value: value is None or value == 0 or positive_number(value),
+        help="Amount by which an update moves the bias, ≥ 0",
+    ),
+    "window": count_from_0(0, "Shuffle a stream within N rows"),
+    "holdout": share(0.0, "Share of the rows, in [0, 1), to test on instead of learning from"),
+    "progress_every": count_from_0(0, "Print the progressive error every N rows"),
+    "random_state": Parameter(
+        0,
+        "a whole number from 0 up and below 2^32",
+        lambda value: value == 0 or (whole_number(value) and value < 2**32),
+        help="Seed of the random orders",
+        type=int,
+    ),
+}
+"""Training from a file: the seed is a number, and the step of the bias depends on the rows."""
+
+FOR_FILES: dict[str, Any] = {
+    "solution": "average",
+    "max_iter": 10,
+    "intercept_step": None,
+    "random_state": 0,
+}
+"""Defaults of training from a file where they differ from the textbook's."""
+
+FOR_ONE_PASS: dict[str, Any] = {"rule": "arow", "solution": "last"}
+"""Defaults for a single pass over a file (docs/choosing.md gives the reasons)."""
+
+FOLLOWING = "arow", "pa"
+"""The rules to choose from for progressive prediction, by their error on the first rows."""
+
+
+def defaults(table: Mapping[str, Parameter]) -> dict[str, Any]:
+    """The default of every parameter of a table."""
+    return {name: parameter.default for name, parameter in table.items()}

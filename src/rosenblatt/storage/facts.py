@@ -1,0 +1,193 @@
+"""What the entries of a model file may be, declared by types and checked before anything uses them.
+
+A type says all that there is to check: ``int``, ``float``, ``list[str]``, ``tuple[int, str]``,
+``dict[str, float]``, a union, or ``Annotated`` with a function that the value must pass. A
+``TypedDict`` or dataclass stands for a JSON object, a ``NamedTuple`` for a JSON array.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import is_dataclass
+from functools import lru_cache
+from types import NoneType, UnionType
+from typing import (
+    Annotated,
+    Any,
+    NotRequired,
+    TypedDict,
+    Union,
+    get_args,
+    get_origin,
+    get_type_hints,
+    is_typeddict,
+)
+
+import numpy as np
+
+from ..reading.recipe import FeatureRecipe
+from ..training.history import Epoch
+from ..training.state import require
+
+Count = Annotated[int, lambda number: number >= 0]
+Finite = Annotated[float, math.isfinite]
+
+
+class Header(TypedDict):
+    """The text of a model file, besides its format, version and checksum."""
+
+    estimator: str
+    rule: str | None
+    parameters: dict[str, Any]
+    classes: "Labels"
+    states: list[dict[str, Any]]
+    features: dict[str, Any]
+    facts: dict[str, Any]
+
+
+class Labels(TypedDict):
+    """The labels and the NumPy type that they had."""
+
+    dtype: str
+    values: list[Any]
+
+
+class Error(TypedDict):
+    """A setting that tuning tried; what else it holds is the setting."""
+
+    error: float
+
+
+class Tuning(TypedDict):
+    """What tuning tried and found."""
+
+    tried: Count
+    held_out: Count
+    splits: Count
+    usual: Error
+    best: list[Error]
+
+
+class Kept(TypedDict, total=False):
+    """The errors that a service has counted."""
+
+    examples: Count
+    errors: Count
+    refused: Count
+    recent: str
+    step: Annotated[int, lambda step: step >= 1]
+    curve: list[tuple[int, int]]
+
+
+class Service(TypedDict, total=False):
+    """Where a service stands in its log."""
+
+    log: Count
+    sequence: Count
+    progress: Kept | None
+
+
+class Cluster(TypedDict):
+    """Where a training on a cluster stands."""
+
+    mode: str
+    mix: str
+    partitions: list[int]
+    histories: list[list[Epoch]]
+    stop_reasons: list[str]
+    rounds: list[tuple[Epoch, list[int], float, int, float]]
+    rows: list[int]
+
+
+class Facts(TypedDict, total=False):
+    """What a model of any kind may say besides; other entries are kept and not used."""
+
+    stop_reason: str
+    plain: bool
+    multilabel: bool
+    intercept_step: Finite
+    rows: Count
+    class_rows: list[Count] | None
+    batch_bytes: Count
+    training: dict[str, Any]
+    tuning: Tuning
+    service: Service | None
+    cluster: Cluster
+
+
+class Features(TypedDict, total=False):
+    """What a model may say of how its rows are made."""
+
+    names: list[str]
+    format: str | None
+    recipe: FeatureRecipe
+    largest: list[tuple[int, str]]
+
+
+def check_entries(part: str, entries: Any, *wanted: Any) -> None:
+    """Refuse a part of a model with an entry that is not of its declared type, and name it."""
+    for kind in wanted:
+        for name, hint in declared_types(kind).items():
+            if isinstance(entries, dict) and name in entries:
+                require(fits(entries[name], hint), f"{name} of its {part} is not what it should be")
+        require(fits(entries, kind), f"its {part} are incomplete")
+
+
+def fits(value: Any, wanted: Any) -> bool:
+    """Whether a JSON value is of a type."""
+    if isinstance(value, np.generic):  # of a model that is about to be saved
+        value = value.item()
+    if wanted is Any:
+        return True
+    if wanted is float:
+        return type(value) is float or fits(value, int)
+    if wanted is int:
+        return type(value) is int and -(2**63) <= value < 2**63
+    if wanted in (str, bool, NoneType):
+        return type(value) is wanted
+    origin, parts = get_origin(wanted), get_args(wanted)
+    if origin in (Union, UnionType):
+        return any(fits(value, part) for part in parts)
+    if origin is NotRequired:
+        return fits(value, parts[0])
+    if origin is Annotated:
+        return fits(value, parts[0]) and all(accepts(value) for accepts in parts[1:])
+    if isinstance(value, dict):
+        return fits_object(value, wanted, parts)
+    return isinstance(value, list | tuple) and fits_array(value, wanted, parts)
+
+
+def fits_object(value: dict[str, Any], wanted: Any, parts: tuple[Any, ...]) -> bool:
+    """Whether a JSON object is of a type."""
+    if get_origin(wanted) in (dict, Mapping):
+        return all(fits(key, parts[0]) and fits(one, parts[1]) for key, one in value.items())
+    if not (is_dataclass(wanted) or is_typeddict(wanted)):
+        return False
+    types = declared_types(wanted)
+    known = value.keys() <= types.keys() or not is_dataclass(wanted)
+    known = known and getattr(wanted, "__required_keys__", frozenset()) <= value.keys()
+    return known and all(fits(value[name], types[name]) for name in types.keys() & value.keys())
+
+
+def fits_array(value: Sequence[Any], wanted: Any, parts: tuple[Any, ...]) -> bool:
+    """Whether a JSON array is of a type."""
+    if get_origin(wanted) is tuple and parts[-1] is not Ellipsis:
+        return len(value) == len(parts) and all(map(fits, value, parts))
+    if get_origin(wanted) in (list, tuple, Sequence):
+        if parts[0] is str:  # names by the million
+            return all(isinstance(one, str) for one in value)
+        return all(fits(one, parts[0]) for one in value)
+    names = getattr(wanted, "_fields", ())
+    least = len(names) - len(getattr(wanted, "_field_defaults", ()))
+    return (
+        bool(names)
+        and least <= len(value) <= len(names)
+        and all(
+            fits(one, declared_types(wanted)[name]) for one, name in zip(value, names, strict=False)
+        )
+    )
+
+
+@lru_cache
+def declared_types(kind: Any) -> dict[str, Any]:
+    """The type of each entry that a class declares."""
+    return get_type_hints(kind, include_extras=True) if isinstance(kind, type) else {}

@@ -1,0 +1,89 @@
+"""Some rows are held out: the same ones however rows are cut, or the same share of each class."""
+
+import numpy as np
+import pytest
+from hypothesis import given, strategies as st
+
+from rosenblatt import AROW, Perceptron
+from rosenblatt.data.splits import Split, quotas
+
+
+@given(cuts=st.sets(st.integers(1, 999)), seed=st.integers(0, 2**32 - 1))
+def test_however_rows_are_cut_the_same_are_held_out(cuts, seed):
+    split = Split(0.3, seed)
+    parts = [split.held_out(part[0], len(part)) for part in np.split(range(1000), sorted(cuts))]
+    np.testing.assert_array_equal(np.concatenate(parts), split.held_out(0, 1000))
+
+
+@pytest.mark.parametrize("share", [0.01, 0.1, 0.5, 0.99])
+def test_about_the_share_is_held_out_and_seeds_differ(share):
+    held = [Split(share, seed).held_out(0, 20_000) for seed in range(3)]
+    for one in held:
+        assert abs(one.mean() - share) < 0.02
+    assert (held[0] != held[1]).any()
+    assert (held[1] != held[2]).any()
+
+
+def test_nothing_is_held_out_unless_asked_for():
+    assert not Split()
+    assert not Split().held_out(0, 1000).any()
+
+
+def test_a_stratified_split_keeps_the_shares_of_the_classes():
+    codes = np.arange(100) % 4
+    known = np.flatnonzero(codes < 3).astype(np.uint32)
+    learnt, held = Split(0.2, 0).stratified(codes, known)
+    assert learnt.dtype == held.dtype == np.uint32
+    assert sorted([*learnt, *held]) == known.tolist()
+    assert (np.diff(learnt.astype(int)) > 0).all()
+    assert np.bincount(codes[held]).tolist() == [5, 5, 5]
+    with pytest.raises(ValueError, match="2 rows are too few to hold out"):
+        Split(0.2, 0).stratified(codes, known[:2])
+
+
+def test_the_smallest_coins_of_each_class_are_held_out():
+    codes, split = np.arange(60) % 2, Split(0.25, 3)
+    _, held = split.stratified(codes, np.arange(60))
+    coins = split.coins(0, 60)
+    for code in range(2):
+        those = np.flatnonzero(codes == code)
+        smallest = those[np.argsort(coins[those])][:8]
+        assert set(held[codes[held] == code]) <= set(smallest.tolist())
+
+
+@given(
+    counts=st.lists(st.integers(0, 50), min_size=1, max_size=8),
+    share=st.floats(0.01, 0.99),
+)
+def test_quotas_add_up_to_the_share_and_leave_a_row_of_each_class(counts, share):
+    counts = np.array(counts)
+    found = quotas(counts, share)
+    assert (found >= 0).all()
+    assert (found <= np.maximum(counts - 1, 0)).all()
+    assert (np.abs(found - share * counts) < 1 + 1e-9).all()
+    if (counts > 2 / (1 - share)).all():
+        assert found.sum() == round(share * counts.sum())
+
+
+def test_rows_of_label_sets_are_held_out_as_one_class():
+    sets = np.zeros((40, 3), bool)
+    learnt, held = Split(0.25, 1).stratified(sets, np.arange(40))
+    assert (len(learnt), len(held)) == (30, 10)
+
+
+@pytest.mark.parametrize("model", [Perceptron(class_weight="balanced"), AROW()], ids=str)
+def test_labels_of_held_out_rows_change_nothing_but_the_calibration(model):
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 4))
+    y = (X[:, 0] + random.normal(size=200) > 0.8).astype(int)
+    model.set_params(calibrate=True, validation_fraction=0.3, random_state=4)
+    learnt, held = Split(0.3, 4).stratified(y, np.arange(200))
+    changed = X.copy()
+    changed[held] *= 1000
+    one, other = model.fit(X, y).coef_, model.fit(changed, y).coef_
+    np.testing.assert_array_equal(one, other)
+    if model.class_weight:
+        counts = np.bincount(y[learnt])
+        balanced = dict(enumerate(len(learnt) / (2 * counts)))
+        model.set_params(class_weight=balanced)
+        np.testing.assert_array_equal(model.fit(X, y).coef_, one)

@@ -1,0 +1,136 @@
+"""Trainings from files whose outcome must not change; run ``python -m tests.jobs.golden`` to write
+``golden.json`` again.
+
+Sums are compared up to rounding, because processors add up in other orders; counts exactly.
+"""
+
+import json
+import tempfile
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import rosenblatt
+
+PATH = Path(__file__).with_suffix(".json")
+CASES: dict[str, dict[str, Any]] = {
+    "csv": {},
+    "csv fixed": {"order": "fixed"},
+    "csv once": {"order": "once", "solution": "last"},
+    "csv active": {"order": "active", "solution": "last"},
+    "csv vote": {"solution": "vote", "max_iter": 3},
+    "csv pocket": {"solution": "pocket", "max_iter": 3},
+    "csv one pass": {"max_iter": 1},
+    "csv one pass unscaled": {"max_iter": 1, "scale": "none"},
+    "csv one pass perceptron": {"max_iter": 1, "rule": "perceptron", "scale": "none"},
+    "csv window": {"window": 40},
+    "csv window balanced": {"window": 40, "class_weight": "balanced"},
+    "csv cache": {"cache": True},
+    "csv progress": {"max_iter": 1, "progress_every": 50},
+    "csv progress three": {"max_iter": 3, "progress_every": 50},
+    "csv holdout": {"holdout": 0.2},
+    "csv holdout window": {"holdout": 0.2, "window": 40},
+    "csv holdout cache": {"holdout": 0.2, "cache": True},
+    "csv early": {"early_stopping": True},
+    "csv early window": {"early_stopping": True, "window": 40, "n_iter_no_change": 2},
+    "csv early balanced": {"early_stopping": True, "class_weight": "balanced"},
+    "csv calibrate": {"calibrate": True},
+    "csv balanced": {"class_weight": "balanced"},
+    "csv weights": {"class_weight": {0: 1.0, 1: 2.0, 2: 0.5}},
+    "csv ovr": {"multi_class": "ovr"},
+    "csv seed": {"random_state": 7},
+    "csv step": {"intercept_step": 0.5},
+    "csv no bias": {"fit_intercept": False},
+    "csv decay": {"average_decay": 0.01, "order": "fixed"},
+    "csv classes": {"classes": (0, 1, 2, 3)},
+    "csv pa": {"rule": "pa", "C": 0.1},
+    "csv alma": {"rule": "alma"},
+    "csv romma": {"rule": "romma"},
+    "csv second order": {"rule": "second-order"},
+    "csv arow": {"rule": "arow", "max_iter": 3},
+    "csv scw": {"rule": "scw"},
+    "csv tune": {"tune": True},
+    "csv tune arow": {"tune": True, "rule": "arow"},
+    "csv tune early": {"tune": True, "early_stopping": True},
+    "csv tune holdout": {"tune": True, "holdout": 0.2},
+    "svm": {},
+    "svm one pass": {"max_iter": 1},
+    "svm window": {"window": 40},
+    "svm cache": {"cache": True, "scale": "none"},
+    "svm early": {"early_stopping": True},
+    "svm holdout scaled": {"holdout": 0.3, "scale": "maxabs"},
+    "svm balanced": {"class_weight": "balanced"},
+    "vw": {},
+    "vw one pass": {"max_iter": 1},
+    "vw cache": {"cache": True},
+    "text": {"text": ["words"]},
+    "text tune": {"text": ["words"], "tune": True, "max_iter": 3},
+    "text one pass": {"text": ["words"], "max_iter": 1},
+    "text holdout": {"text": ["words"], "holdout": 0.2},
+    "sets": {},
+    "sets window": {"window": 40},
+    "sets early": {"early_stopping": True},
+    "sets holdout": {"holdout": 0.2, "cache": True},
+    "sets tune": {"tune": True, "max_iter": 3},
+}
+"""By the kind of file and a name: options of ``train``."""
+
+
+def write_files(folder: Path) -> dict[str, Path]:
+    """Write a noisy file of each kind."""
+    rng = np.random.default_rng(3)
+    labels = rng.choice(3, 240, p=[0.5, 0.3, 0.2])
+    labels[:3] = range(3)
+    X = rng.integers(-8, 9, (240, 6)) + 5 * np.eye(3, 6, dtype=int)[labels]
+    sets = [",".join(str(k) for k in range(3) if row[k] > 3) for row in X]
+    pairs = [" ".join(f"{j + 1}:{x}" for j, x in enumerate(row) if x > 0) for row in X]
+    named = [" ".join(f"f{j}:{x}" for j, x in enumerate(row) if x > 0) for row in X]
+    words = np.array(["red", "green", "blue", "dog", "cat", "bird", "in", "on", "at"])
+    texts = [" ".join(words[np.unique(row % 9)]) for row in X]
+    texts = [f"{words[k]} {text}" for k, text in zip(labels, texts, strict=True)]
+    rows = list(zip(X, labels, sets, pairs, named, texts, strict=True))
+    lines = {
+        "csv": ["a,b,c,d,e,f,y", *(f"{','.join(map(str, x))},{y}" for x, y, *_ in rows)],
+        "svm": [f"{y} {text}" for _, y, _, text, *_ in rows],
+        "vw": [f"{y + 1} |n {text}" for _, y, _, _, text, _ in rows],
+        "text": ["words,size,y", *(f"{text},{x[0]},{y}" for x, y, *_, text in rows)],
+        "sets": [f"{some} {text}" for _, _, some, text, *_ in rows],
+    }
+    endings = {"text": "csv", "sets": "svm"}
+    for kind, content in lines.items():
+        (folder / f"{kind}.{endings.get(kind, kind)}").write_text("\n".join(content) + "\n")
+    return {path.stem: path for path in folder.iterdir()}
+
+
+def train(files: dict[str, Path], name: str) -> dict[str, Any]:
+    """Train a case and return its outcome, briefly."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model = rosenblatt.train(files[name.split()[0]], **CASES[name])
+    classifier, facts = model[-1], model.file_facts_["facts"]
+    coef, bias = classifier.coef_.astype(np.float64), classifier.intercept_.astype(np.float64)
+    places = np.sin(np.arange(coef.size)).reshape(coef.shape)
+    return {
+        "estimator": type(classifier).__name__,
+        "updates": classifier.n_mistakes_,
+        "epochs": classifier.n_iter_,
+        "stop_reason": classifier.stop_reason_,
+        "held_out": facts.get("held_out"),
+        "sums": [float(np.abs(coef).sum()), float((coef * places).sum()), float(bias @ bias)],
+    }
+
+
+def outcomes() -> Iterator[tuple[str, dict[str, Any]]]:
+    """Name each training, with its outcome."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = write_files(Path(folder))
+        for name in CASES:
+            yield name, train(files, name)
+
+
+if __name__ == "__main__":
+    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(one)}" for name, one in outcomes())
+    PATH.write_text(f"{{\n{lines}\n}}\n")

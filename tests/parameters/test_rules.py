@@ -1,0 +1,56 @@
+"""The table of update rules, and the estimators that derive from it."""
+
+import subprocess
+import sys
+
+import pytest
+
+import rosenblatt
+from rosenblatt.parameters import (
+    ANY_RULE,
+    RULE_NAMES,
+    RULE_TABLE,
+    ParameterError,
+    defaults,
+    parameters_for_files,
+    parameters_of,
+)
+from rosenblatt.storage.registry import ESTIMATORS
+from rosenblatt.training.rules import RULES
+
+
+def test_every_rule_has_kernels_a_class_and_a_place_in_the_registry():
+    assert RULE_TABLE.keys() == RULES.keys() - {"second-order-full"}
+    for estimator, rule in RULE_NAMES.items():
+        assert getattr(rosenblatt, estimator)._rule.name == rule
+        assert estimator in ESTIMATORS
+        assert estimator in rosenblatt.__all__
+
+
+@pytest.mark.parametrize("rule", RULE_TABLE)
+def test_the_own_parameters_of_a_rule_have_help_and_a_grid_in_range(rule):
+    entry = RULE_TABLE[rule]
+    assert not entry.own.keys() & ANY_RULE.keys()
+    assert entry.grid or not entry.tuned
+    for parameter in entry.own.values():
+        assert parameter.help
+        assert not parameter.help.endswith(".")
+        assert all(map(parameter.accepts, (parameter.default, *parameter.grid)))
+
+
+def test_parameters_are_those_given_and_the_defaults():
+    assert parameters_of("arow", r=2.0) == defaults(RULE_TABLE["arow"].parameters) | {"r": 2.0}
+    assert parameters_for_files("arow")["order"] is None
+    with pytest.raises(
+        ParameterError, match=r"^AROW has no C; its own parameters are r\.$"
+    ) as error:
+        parameters_of("arow", C=3)
+    assert (error.value.code, error.value.values) == ("not-of-rule", {"C": 3})
+
+
+def test_the_room_needs_the_standard_library_only():
+    script = "import sys, rosenblatt.parameters; print(*{n.partition('.')[0] for n in sys.modules})"
+    imported = subprocess.run(
+        [sys.executable, "-S", "-c", script], capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert set(imported) - {"__main__", "rosenblatt"} <= sys.stdlib_module_names

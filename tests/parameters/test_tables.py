@@ -1,0 +1,28 @@
+"""The tables of parameters, and the constructors that must agree with them."""
+
+import inspect
+
+import pytest
+
+import rosenblatt
+from rosenblatt.parameters import KERNEL, NETWORK, RULE_TABLE, SEQUENCE, defaults
+
+TABLES = {
+    **{entry.estimator: entry.parameters for entry in RULE_TABLE.values()},
+    "KernelPerceptron": KERNEL,
+    "SequencePerceptron": SEQUENCE,
+    "PerceptronNetwork": NETWORK,
+}
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_constructors_have_the_names_and_defaults_of_their_table(name):
+    signature = inspect.signature(getattr(rosenblatt, name)).parameters
+    assert {name: one.default for name, one in signature.items()} == defaults(TABLES[name])
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_parameter_has_help_that_is_one_phrase(name):
+    for parameter in TABLES[name].values():
+        assert parameter.help
+        assert not parameter.help.endswith(".")

@@ -96,6 +96,14 @@ for epoch in model.history_:
 print(model.stop_reason_, model.coef_.round(2), model.intercept_)
 
 # %%
+# Try it
+# ------
+#
+# .. lab:: Step through the updates and watch J
+#
+#    data=blobs&size=40&gap=0.1&curve=loss&t=1
+
+# %%
 # Exercises
 # ---------
 #

@@ -81,6 +81,14 @@ axis.plot(side, -(w[0] * side + b) / w[1], "--", color="0.3")
 axis.set(xlim=(-4.5, 4.5), ylim=(-4, 5), aspect="equal")
 
 # %%
+# Try it
+# ------
+#
+# .. lab:: Watch the angle between w and x before and after each update
+#
+#    data=origin&size=24&gap=0.15&seed=2&form=origin&order=first&ties=negative&t=2
+
+# %%
 # Exercises
 # ---------
 #

@@ -91,6 +91,14 @@ curved = KernelPerceptron("poly", degree=2, gamma=1, coef0=1).fit(rings, inside)
 print(curved.stop_reason_, "with", len(curved.support_), "support rows of", len(rings))
 
 # %%
+# Try it
+# ------
+#
+# .. lab:: α at each point, and the Gram matrix
+#
+#    data=origin&size=24&gap=0.1&form=origin&order=fixed&dual=on&panel=gram&t=9999
+
+# %%
 # Exercises
 # ---------
 #

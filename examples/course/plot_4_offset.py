@@ -94,6 +94,15 @@ measured = Perceptron(order="fixed", measure=True, max_iter=50).fit(X, y)
 print([round(epoch.errors / len(X), 2) for epoch in measured.history_])
 
 # %%
+# Try it
+# ------
+#
+# .. lab:: With an offset, and through the origin
+#
+#    data=blobs&size=30&gap=0.3&order=fixed&compare=on&b.form=origin&b.order=fixed
+#    &panel=space&t=9999
+
+# %%
 # Exercises
 # ---------
 #

@@ -103,6 +103,14 @@ CertificateDisplay.from_data(corners, odd).plot()
 print(Perceptron(max_iter=1000).fit(corners, odd).stop_reason_, "after 1,000 passes")
 
 # %%
+# Try it
+# ------
+#
+# .. lab:: The order of the rows
+#
+#    data=500-then-500&gap=0.05&order=fixed&compare=on&t=9999
+
+# %%
 # Exercises
 # ---------
 #

@@ -1,6 +1,8 @@
 """Forms, links, files, the tour and accessibility of the page, in a real browser."""
 
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -196,6 +198,28 @@ def test_points_are_saved_and_read_again(page):
     drop(page, "points.csv", text)
     page.until("lab.found.points.length === 10")
     assert page.points() == points
+
+
+ROOT = Path(__file__).parents[2]
+
+
+def embedded_states():
+    """The states with which pages and lessons embed the lab, and where."""
+    for path in ROOT.glob("docs/*.md"):
+        for state in re.findall(r'lab/index\.html\?embed#([^"]+)', path.read_text("utf-8")):
+            yield path, state
+    for path in ROOT.glob("examples/course/*.py"):
+        for lines in re.findall(r"\.\. lab::.*\n#\n((?:#    .*\n)+)", path.read_text("utf-8")):
+            yield path, "".join(line[1:].strip() for line in lines.splitlines())
+
+
+def test_every_state_that_is_embedded_in_the_documentation_opens(page):
+    found = list(embedded_states())
+    assert len(found) >= 11
+    for path, state in found:
+        page.open(state)
+        assert page.message == "", path
+        assert page.js("return lab.runs.every((run) => !run || run.trace)"), path
 
 
 # The tour

@@ -195,7 +195,7 @@ export function sayVerdict(run) {
 			lines.push("<b>Linearly separable.</b>");
 			lines.push(`The widest ${name} keeps γ = ${num(short(plane.gamma), "half the distance between the convex hulls of the classes, found in exact arithmetic")} from every point; R = ${num(short(plane.radius), "the largest ‖x‖")}.`);
 		} else {
-			const proof = settings.form === "origin" ? "Rows, each times its label, cancel out" : "The convex hulls of the classes meet (★)";
+			const proof = settings.form === "origin" ? "Rows, each times its label, cancel out" : `The convex hulls of the classes meet${settings.form === "network" ? "" : " (★)"}`;
 			lines.push(`<b>Not separable: no ${name} can do it.</b>`);
 			lines.push(`${proof}: with ${sayShares(run, plane)} both sides balance (checked in exact arithmetic).`);
 		}

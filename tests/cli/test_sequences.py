@@ -5,7 +5,10 @@ import json
 import pytest
 
 import rosenblatt
+from rosenblatt.learners.sequence.state import PathState
+from rosenblatt.storage.file import load_model
 
+from ..storage.models import assert_same
 from .conftest import run
 
 TRAINING = "the/DET dog/NOUN barks/VERB\na/DET cat/NOUN sleeps/VERB\n"
@@ -106,11 +109,71 @@ def test_passive_aggressive_steps(shell, files):
     assert "--rule must be one of" in err
 
 
-def test_large_files_are_said_to_be_read_in_pieces(shell, files, monkeypatch, caplog):
+def test_large_files_are_said_to_be_read_in_pieces(shell, files, monkeypatch):
     monkeypatch.setattr("rosenblatt.jobs.sentences.IN_MEMORY", 30)
     monkeypatch.setattr("rosenblatt.jobs.sentences.PIECE", 30)
-    assert shell("train", files / "a.tagged", "-o", files / "model")[0] == 0
-    assert "a.tagged has over 0 MB, so it is read in pieces, anew in each epoch." in caplog.text
+    status, _, err = shell("train", files / "a.tagged", "-o", files / "model")
+    assert status == 0
+    assert "a.tagged has over 0 MB, so it is read in pieces, again in each epoch." in err
     status, _, err = shell("train", files / "a.tagged", "--early-stopping")
     assert status == 2
     assert "--early-stopping needs all sentences in memory" in err
+
+
+@pytest.mark.parametrize("pieces", [False, True])
+def test_a_run_that_was_stopped_is_resumed(shell, files, monkeypatch, pieces):
+    lines = [f"{word}/{tag}" for word, tag in zip("abcabdaceb", "XYZXZYXYXZ", strict=True)]
+    (files / "b.tagged").write_text("\n".join(" ".join(lines[k:] + lines[:k]) for k in range(9)))
+    if pieces:
+        monkeypatch.setattr("rosenblatt.jobs.sentences.IN_MEMORY", 100)
+        monkeypatch.setattr("rosenblatt.jobs.sentences.PIECE", 100)
+    given = "train", files / "b.tagged", "--epochs", 4, "--seed", 7
+    assert shell(*given, "-o", files / "whole")[0] == 0
+    sweep, left = PathState.sweep, [9 if pieces else 2]
+
+    def stopped(*arguments):
+        left[0] -= 1
+        if left[0] < 0:
+            raise KeyboardInterrupt
+        return sweep(*arguments)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(PathState, "sweep", stopped)
+        assert shell(*given, "-o", files / "part", "--checkpoint", 0)[0] != 0
+    begun = load_model(files / "part")
+    assert begun.facts["stop_reason"] == "unfinished"
+    assert (begun.checkpoint.parts > 0) == pieces
+    status, out, _ = shell(*given, "-o", files / "part", "--resume")
+    assert (status, "4 epochs" in out) == (0, True)
+    assert_same(load_model(files / "part"), load_model(files / "whole"))
+    status, _, err = shell(*given, "-o", files / "part", "--resume")
+    assert (status, "The run is complete." in err) == (0, True)
+    status, _, err = shell(*given, "-o", files / "part", "--resume", "--margin", 3)
+    assert (status, "The run began with --margin = 1.0, not 3.0" in err) == (2, True)
+    (files / "b.tagged").write_text("a/X b/Y\n")
+    status, _, err = shell(*given, "-o", files / "part", "--resume")
+    assert (status, "b.tagged has changed since the run began" in err) == (2, True)
+
+
+def test_a_tagger_begins_with_another(shell, files, model):
+    (files / "b.tagged").write_text("my/DET cow/NOUN sleeps/VERB\n")
+    given = "-o", files / "more", "--initial", model
+    status, out, _ = shell("train", files / "b.tagged", *given)
+    assert (status, "3 tags" in out) == (0, True)
+    both = rosenblatt.load(files / "more")
+    assert both.predict([["the", "cow", "barks"]]) == [["DET", "NOUN", "VERB"]]
+    assert both.n_mistakes_ >= rosenblatt.load(model).n_mistakes_
+    refused = {
+        "go on with the same": (files / "b.tagged", "--initial", model, "--markov", 2),
+        "The tag 'X' is none of those": (files / "c.tagged", "--initial", model),
+        "is not a tagger": (files / "b.tagged", "--initial", files / "iris"),
+        "cannot learn": (files / "b.tagged", "--initial", files / "compact"),
+        "have word, and those of the file word, pos": (files / "d.conll", "--initial", model),
+    }
+    (files / "c.tagged").write_text("my/X cow/NOUN\n")
+    (files / "d.conll").write_text("my P DET\n")
+    assert shell("train", "iris", "-o", files / "iris")[0] == 0
+    rosenblatt.load(model).save(files / "compact", compact=True)
+    for words, options in refused.items():
+        status, _, err = shell("train", *options)
+        assert (status, words in err) == (2, True), err

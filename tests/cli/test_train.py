@@ -24,7 +24,7 @@ def lines_of(text):
 
 SLOW_READER = """
 import signal, sys, time
-from rosenblatt import progress
+from rosenblatt.training import report as progress
 from rosenblatt.cli.app import main
 
 class Slow(progress.Quiet):

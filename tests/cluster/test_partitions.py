@@ -11,9 +11,9 @@ from scipy.sparse import csr_matrix
 
 from rosenblatt import Perceptron
 from rosenblatt.cluster import fit, predict, score
-from rosenblatt.jobs.files import FileTraining, matrix_and_labels, train, train_as_stream
+from rosenblatt.jobs.files import FileTraining, train, train_as_stream
 from rosenblatt.parameters import parameters_for_files
-from rosenblatt.reading.reader import read
+from rosenblatt.reading.reader import read, read_matrix
 
 from .. import reference
 from ..conftest import blobs
@@ -124,7 +124,7 @@ def test_files_are_partitions_however_they_are_named(client, folder):
 def predicted_right(model, paths):
     """Whether each row of files comes out right."""
     for path in paths:
-        X, y = matrix_and_labels(read(path, features=model._learner.features["recipe"]))
+        X, y = read_matrix(read(path, features=model._learner.features["recipe"]))
         yield from model.predict(X) == y
 
 
@@ -171,7 +171,7 @@ def test_streams_grow_wider_and_know_late_labels(client, tmp_path):
         paths = [tmp_path / name for name in names]
         model = fit(Perceptron(**settings), paths, client=client, batch_bytes=1000)
         assert model.n_features_in_ == width
-        parts = [matrix_and_labels(read(path)) for path in paths]
+        parts = [read_matrix(read(path)) for path in paths]
         twin = reference.MixedPerceptron(**settings)
         X = np.vstack([np.pad(X.toarray(), ((0, 0), (0, width - X.shape[1]))) for X, _ in parts])
         twin.fit(X, np.concatenate([y for _, y in parts]), [len(y) for _, y in parts])

@@ -31,7 +31,7 @@ def test_one_partition_is_one_machine(two, solution, settings):
     assert found.history_ == wanted.history_
     assert named_weights(found) == pytest.approx(named_weights(wanted), abs=1e-5)
     assert found.predict(X) == wanted.predict(X)
-    assert found._lexicon.words == wanted._lexicon.words
+    assert found._learner.lexicon.words == wanted._learner.lexicon.words
 
 
 @pytest.mark.parametrize("solution", ["last", "average"])

@@ -13,7 +13,7 @@ from sklearn.model_selection import GridSearchCV
 import rosenblatt
 from rosenblatt import PassiveAggressive, Perceptron, SequencePerceptron
 from rosenblatt.kernels.sequences import IMPOSSIBLE
-from rosenblatt.learners.sequence import learning
+from rosenblatt.learners.sequence import learner
 
 from .. import reference
 
@@ -39,15 +39,16 @@ def made(seed, n_sentences=12, n_tags=3):
 
 def weights_of(model, name):
     """The weights of a model, by feature and number of the tag."""
-    width, tags = model._settings().width, len(model._tags)
+    learner = model._learner
+    width, tags, weights = learner.settings.width, len(learner.tags.names), learner.coefficients()
     found = {}
-    emissions = model._weights.emissions.reshape(-1, width)[:, :tags]
-    for row, weights in enumerate(emissions.tolist()):
-        found |= {(name(row), tag): weight for tag, weight in enumerate(weights)}
-    moves = model._weights.transitions.reshape(-1, width)[:, :tags]
+    emissions = weights.emissions.reshape(-1, width)[1:, :tags]
+    for feature, own in zip(learner.state.features().tolist(), emissions.tolist(), strict=True):
+        found |= {(name(feature), tag): weight for tag, weight in enumerate(own)}
+    moves = weights.transitions.reshape(-1, width)[:, :tags]
     for (before, tag), weight in np.ndenumerate(moves):
         found["move", before, tag] = float(weight)
-    pairs = model._weights.pairs.reshape(-1, width)[:, :tags]
+    pairs = weights.pairs.reshape(-1, width)[:, :tags]
     for (both, tag), weight in np.ndenumerate(pairs):
         found["move", *divmod(both, tags + 1), tag] = float(weight)
     return {key: weight for key, weight in found.items() if weight}
@@ -68,13 +69,14 @@ def twin_of(X, y, markov, margin, orders, C=None):
 def named_weights(model):
     """The weights of a model by the names that the twin gives features."""
 
+    dictionary = model._learner.dictionary
+
     def name(row):
-        template = model.templates_[model._dictionary.features.numbers[row]]
-        names = model._dictionary.names_of_values()
-        values = [v for v in model._dictionary.features.values[row].tolist() if v < 2**32 - 1]
+        template = model.templates_[dictionary.features.numbers[row]]
+        names = dictionary.names_of_values()
+        values = [v for v in dictionary.features.values[row].tolist() if v < 2**32 - 1]
         return f"{template}={'|'.join(names[value][1] for value in values)}"
 
-    model._ready()
     return {key: weight for key, weight in weights_of(model, name).items() if abs(weight) > 1e-6}
 
 
@@ -159,7 +161,7 @@ def test_without_markov_it_is_passive_aggressive_on_tokens():
     labels = [tag for tags in y for tag in tags]
     plain = PassiveAggressive(0.5, fit_intercept=False, **settings).fit(dense, labels)
     assert model.n_mistakes_ == plain.n_mistakes_
-    emissions = np.abs(model._weights.emissions).sum()
+    emissions = np.abs(model._learner.coefficients().emissions).sum()
     assert emissions == pytest.approx(np.abs(plain.coef_).sum(), rel=1e-4)
 
 
@@ -201,9 +203,6 @@ def test_partial_fit_goes_on_and_refuses(tmp_path):
     model.save(tmp_path / "model")
     again = rosenblatt.load(tmp_path / "model")
     assert again.predict(X) == model.predict(X)
-    for closed in (again, SequencePerceptron(random_state=0).fit(X, y)):
-        with pytest.raises(ValueError, match="cannot learn on"):
-            closed.partial_fit(X, y)
     for setting in ({"early_stopping": True}, {"order": "active"}):
         with pytest.raises(ValueError, match="needs all sentences in memory"):
             SequencePerceptron(**setting).partial_fit(X, y, classes=["A", "B", "C"])
@@ -221,7 +220,7 @@ def test_chunks_are_learnt_in_batches():
 
 
 def test_features_without_weights_are_forgotten_on_the_way(monkeypatch):
-    monkeypatch.setattr(learning, "SPARE", 0)
+    monkeypatch.setattr(learner, "SPARE", 0)
     X, y = made(9, n_sentences=60)
     kept = SequencePerceptron(features=TEMPLATES)
     for x, tags in zip(X, y, strict=True):
@@ -261,9 +260,8 @@ def test_without_markov_it_is_a_perceptron_of_tokens(solution, margin):
     ).fit(dense, labels)
     assert model.n_mistakes_ == plain.n_mistakes_
     assert [tag for tags in model.predict(X) for tag in tags] == plain.predict(dense).tolist()
-    width = model._settings().width
-    emissions = model._weights.emissions.reshape(-1, width)
-    assert emissions.any(axis=1).all()
+    emissions = model._learner.coefficients().emissions
+    assert 0 < model.n_features_ <= len(model._learner.state.features())
     assert np.abs(emissions).sum() == pytest.approx(np.abs(plain.coef_).sum(), rel=1e-5)
     assert [epoch.mistakes for epoch in model.history_] == [e.mistakes for e in plain.history_]
 
@@ -326,7 +324,7 @@ def test_features_as_sklearn_crfsuite_takes_them():
     nested = SequencePerceptron(random_state=0).fit(
         [[{"at": {"word": w}, "has": [w[0], w[-1]], "size": len(w)} for w in x] for x in X], y
     )
-    found = {nested._dictionary.name(row) for row in range(nested.n_features_)}
+    found = {nested._learner.dictionary.name(row) for row in range(nested.n_features_)}
     assert {"at:word=the", "has:t", "size"} <= found
 
 
@@ -453,6 +451,7 @@ def test_parameters_out_of_range_are_named(settings, words):
 def test_forbidden_moves_keep_their_weight():
     X, y = [["a", "b", "c"], ["b"]], [["B-X", "I-X", "O"], ["B-X"]]
     model = SequencePerceptron(random_state=0).fit(X, y)
-    moves = model._weights.transitions.reshape(-1, 8)[:, : len(model._tags)]
-    forbidden, _ = model._scheme.forbidden()
+    learner = model._learner
+    moves = learner.coefficients().transitions.reshape(-1, 8)[:, : len(learner.tags.names)]
+    forbidden, _ = learner.tags.scheme.forbidden()
     assert np.array_equal(moves < IMPOSSIBLE / 2, forbidden)

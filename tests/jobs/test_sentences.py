@@ -8,7 +8,20 @@ import pytest
 
 import rosenblatt
 from rosenblatt.jobs import sentences as files
-from rosenblatt.jobs.sentences import evaluate_file, tagged_pieces, train_tagger
+from rosenblatt.jobs.files import Keeper
+from rosenblatt.jobs.sentences import (
+    SentenceFile,
+    SentenceTraining,
+    evaluate_file,
+    tag_file,
+    train_tagger,
+)
+from rosenblatt.learners.sequence.learner import SequenceLearner
+from rosenblatt.learners.sequence.sentences import read_sentences
+from rosenblatt.storage.file import load_model, save_model
+from rosenblatt.training.report import Listener
+
+from ..storage.models import assert_same_state
 
 SHARED = Path(os.environ.get("ROSENBLATT_DATA", Path(__file__).parents[3] / "shared" / "data"))
 SENTENCES = """the/DET old/ADJ dog/NOUN barks/VERB
@@ -23,30 +36,53 @@ cats/NOUN fell/VERB
 TRAINING = "the/DET dog/NOUN barks/VERB\na/DET cat/NOUN sleeps/VERB\n"
 
 
-def tag_file(tagger, path, kind=None):
-    return b"".join(tagged_pieces(tagger, path, kind))
+def train(path, kind="tagged", label=None, encoding=None, **parameters):
+    return train_tagger(SentenceFile(str(path), kind, label, encoding), training(**parameters))
+
+
+def training(**parameters):
+    others = {
+        name: parameters.pop(name)
+        for name in ("begun", "initial", "keeper", "listener")
+        if name in parameters
+    }
+    return SentenceTraining(parameters, **others)
+
+
+def saved(trained, path):
+    """A tagger as its file has it."""
+    save_model(path, trained.to_model())
+    return SequenceLearner.from_model(load_model(path))
+
+
+def tag(learner, path, kind=None):
+    return b"".join(tag_file(learner, str(path), kind))
+
+
+def predict(learner, X):
+    names = learner.classes.tolist()
+    return [names[code] for code in learner.predict(read_sentences(X, learner.columns)).tolist()]
 
 
 @pytest.fixture
 def tagger(tmp_path):
     path = tmp_path / "a.tagged"
     path.write_text(TRAINING)
-    found, sentences, tokens = train_tagger(str(path), "tagged", random_state=0)
-    assert (sentences, tokens) == (2, 6)
+    found = train(path)
+    assert (found.facts["sentences"], found.facts["tokens"]) == (2, 6)
     return found
 
 
 def test_plain_text_is_tagged_by_a_model_that_was_saved(tagger, tmp_path):
-    tagger.save(tmp_path / "model")
-    again = rosenblatt.load(tmp_path / "model")
+    again = saved(tagger, tmp_path / "model")
     (tmp_path / "b.txt").write_text("the cat barks\n")
-    assert tag_file(again, str(tmp_path / "b.txt")) == b"the/DET cat/NOUN barks/VERB\n"
+    assert tag(again, tmp_path / "b.txt") == b"the/DET cat/NOUN barks/VERB\n"
 
 
 def test_words_not_met_are_unknown(tagger, tmp_path):
     path = tmp_path / "b.tagged"
     path.write_text("The/DET cow/NOUN sleeps/VERB\n")
-    found = evaluate_file(tagger, str(path))
+    found = evaluate_file(tagger.learner, str(path))
     assert (found.tokens, found.unknown) == (3, 1)
 
 
@@ -54,7 +90,8 @@ def test_train_in_python_is_that_of_the_shell(tagger, tmp_path):
     path = tmp_path / "a.tagged"
     again = rosenblatt.train(path)
     unseen = [["a", "dog", "sleeps"], ["the", "cow"]]
-    assert again.predict(unseen) == tagger.predict(unseen)
+    found = [tag for tags in again.predict(unseen) for tag in tags]
+    assert found == predict(tagger.learner, unseen)
     assert rosenblatt.train(str(path), format="tagged", markov=2).markov == 2
     with pytest.raises(TypeError, match="unexpected keyword argument 'text'"):
         rosenblatt.train(path, text="text")
@@ -63,8 +100,8 @@ def test_train_in_python_is_that_of_the_shell(tagger, tmp_path):
 def test_words_are_known_without_the_lexicon(tmp_path):
     path = tmp_path / "a.tagged"
     path.write_text(TRAINING)
-    small = rosenblatt.train(path, features=["word[0]"])
-    assert evaluate_file(small, str(path)).unknown == 0
+    small = train(path, features=["word[0]"])
+    assert evaluate_file(small.learner, str(path)).unknown == 0
 
 
 @pytest.fixture
@@ -78,63 +115,106 @@ def in_pieces(monkeypatch):
 def test_a_stream_in_order_is_the_file_in_memory(tmp_path, in_pieces, monkeypatch, text):
     path = tmp_path / "a.tagged"
     path.write_text(text.replace("NOUN", "O").replace("VERB", "O") if "B-X" in text else text)
-    streamed, sentences, tokens = train_tagger(str(path), "tagged", order="fixed", max_iter=3)
+    streamed = train(path, order="fixed", max_iter=3)
     monkeypatch.undo()
-    whole, *size = train_tagger(str(path), "tagged", order="fixed", max_iter=3)
-    assert [sentences, tokens] == size
-    assert streamed.scheme_ == whole.scheme_ == ("IOB2" if "B-X" in text else None)
-    assert streamed.history_ == whole.history_
-    assert streamed.n_features_ == whole.n_features_
-    assert streamed._lexicon.words == whole._lexicon.words
-    names = [streamed._dictionary.name(row) for row in range(streamed.n_features_)]
-    others = [whole._dictionary.name(row) for row in range(whole.n_features_)]
-    width = whole._settings().width
-    rows = [model._weights.emissions.reshape(-1, width).tolist() for model in (streamed, whole)]
-    assert dict(zip(names, rows[0], strict=True)) == dict(zip(others, rows[1], strict=True))
+    whole = train(path, order="fixed", max_iter=3)
+    assert streamed.history == whole.history
+    assert (streamed.learner.tags.scheme is None) == ("B-X" not in text)
+    one, other = (trained.to_model() for trained in (streamed, whole))
+    assert one.facts == other.facts
+    assert one.features == other.features
+    assert_same_state(one.states[0], other.states[0])
 
 
 def test_a_stream_from_a_pipe_is_that_of_the_file(tmp_path, in_pieces, monkeypatch):
     path = tmp_path / "a.tagged"
     path.write_text(SENTENCES)
-    wanted, *_ = train_tagger(str(path), "tagged", random_state=0)
+    wanted = train(path)
     read, write = os.pipe()
     os.write(write, SENTENCES.encode())
     os.close(write)
     with open(read, "rb") as file:
         monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=file))
-        found, *_ = train_tagger("-", "tagged", random_state=0)
-    assert found.history_ == wanted.history_
-    assert found.n_features_ == wanted.n_features_
+        found = train("-")
+    assert found.history == wanted.history
+    assert found.learner.n_features == wanted.learner.n_features
 
 
 def test_what_needs_memory_is_refused_for_streams(tmp_path, in_pieces):
     path = tmp_path / "a.tagged"
     path.write_text(SENTENCES)
     with pytest.raises(ValueError, match="early_stopping=True needs all sentences in memory"):
-        train_tagger(str(path), "tagged", early_stopping=True)
+        train(path, early_stopping=True)
+
+
+class Stopping(Listener):
+    """Stops a run when some epoch is done, before it is saved."""
+
+    def __init__(self, epoch):
+        self.last, self.heard = epoch, []
+
+    def epoch(self, epoch):
+        self.heard.append(epoch.epoch)
+        if epoch.epoch == self.last:
+            raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {},
+        {"solution": "last", "order": "once"},
+        {"order": "active", "margin": 4.0},
+        {"early_stopping": True, "validation_fraction": 0.4, "n_iter_no_change": 5},
+        {"markov": 2, "rule": "pa", "early_stopping": True, "validation_fraction": 0.3},
+        {"search": "greedy", "random_state": None},
+    ],
+)
+@pytest.mark.parametrize("stop", [2, 3])
+def test_a_run_goes_on_after_each_epoch_as_if_it_had_not_stopped(tmp_path, parameters, stop):
+    path, model = tmp_path / "a.tagged", tmp_path / "model"
+    path.write_text(SENTENCES + "old/VERB cats/NOUN the/NOUN\n")
+    given = {"max_iter": 6, **parameters}
+    with pytest.raises(KeyboardInterrupt):
+        train(path, listener=Stopping(stop), keeper=Keeper(model, 0.0), **given)
+    begun = load_model(model)
+    assert (begun.checkpoint.epoch, begun.facts["stop_reason"]) == (stop - 1, "unfinished")
+    again = Stopping(0)
+    resumed = train(path, begun=begun, listener=again, **given)
+    assert again.heard[0] == stop
+    if "random_state" in given:
+        given["random_state"] = begun.parameters["random_state"]
+    save_model(model, resumed.to_model())
+    save_model(tmp_path / "whole", train(path, **given).to_model())
+    assert model.read_bytes() == (tmp_path / "whole").read_bytes()
+
+
+def test_a_model_that_does_not_say_how_it_was_trained_is_not_resumed(tmp_path):
+    path = tmp_path / "a.tagged"
+    path.write_text(SENTENCES)
+    made = rosenblatt.SequencePerceptron().fit([["a", "b"]], [["A", "B"]])._model()
+    with pytest.raises(ValueError, match="does not say how it was trained"):
+        train(path, begun=made)
 
 
 def test_several_files_are_read_one_after_the_other(tmp_path):
     lines = SENTENCES.splitlines(keepends=True)
     (tmp_path / "1.tagged").write_text("".join(lines[:3]).rstrip())
     (tmp_path / "2.tagged").write_text("".join(lines[3:]))
-    _, sentences, _ = train_tagger(str(tmp_path / "*.tagged"), "tagged", random_state=0)
-    assert sentences == len(lines)
+    assert train(tmp_path / "*.tagged").facts["sentences"] == len(lines)
     (tmp_path / "2.tagged").write_text("a/B b")
     with pytest.raises(ValueError, match=r"2.tagged, line 1: 'b' is not as word/TAG is"):
-        train_tagger(str(tmp_path / "*.tagged"), "tagged")
+        train(tmp_path / "*.tagged")
 
 
 def test_other_encodings(tmp_path):
     path = tmp_path / "a.conll"
     path.write_bytes("María B-PER\nvive O\n\nAña B-PER\n".encode("latin-1"))
     with pytest.raises(ValueError, match="name its encoding, such as latin-1"):
-        train_tagger(str(path), "conll")
-    tagger, *_ = train_tagger(str(path), "conll", encoding="latin-1")
-    tagger.save(tmp_path / "model")
-    again = rosenblatt.load(tmp_path / "model")
-    assert "maría" in again._lexicon.words
-    assert tag_file(again, str(path)).decode().splitlines()[0] == "María B-PER"
+        train(path, "conll")
+    again = saved(train(path, "conll", encoding="latin-1"), tmp_path / "model")
+    assert "maría" in again.lexicon.words
+    assert tag(again, path).decode().splitlines()[0] == "María B-PER"
     assert evaluate_file(again, str(path)).unknown == 0
     assert rosenblatt.train(path, encoding="latin-1").classes_.tolist() == ["B-PER", "O"]
 
@@ -142,16 +222,15 @@ def test_other_encodings(tmp_path):
 def test_files_of_other_formats(tagger, tmp_path):
     path = tmp_path / "b.conllu"
     path.write_text("1\tthe\t_\t_\t_\t_\t_\t_\t_\t_\n")
-    assert tag_file(tagger, str(path)).split(b"\t")[3] == b"DET"
+    assert tag(tagger.learner, path).split(b"\t")[3] == b"DET"
     with pytest.raises(ValueError, match="format csv holds no sentences"):
-        tag_file(tagger, str(path), "csv")
+        tag(tagger.learner, path, "csv")
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not (SHARED / "ud_en_ewt").exists(), reason="needs the shared data")
 def test_english_tags_of_held_out_sentences():
     folder = SHARED / "ud_en_ewt"
-    found, _, _ = train_tagger(
-        str(folder / "en_ewt-ud-train.conllu"), "conllu", "upos", random_state=0, max_iter=5
-    )
-    assert evaluate_file(found, str(folder / "en_ewt-ud-dev.conllu")).accuracy > 0.95
+    found = train(folder / "en_ewt-ud-train.conllu", "conllu", "upos", max_iter=5)
+    dev = str(folder / "en_ewt-ud-dev.conllu")
+    assert evaluate_file(found.learner, dev).accuracy > 0.95

@@ -166,15 +166,14 @@ def rows_and_labels(data: str, given: SetOptions | None = None, exact: bool = Fa
         return Drawable(*built_in(data), built_in_names(data))
     import numpy as np
 
-    from ..jobs.files import matrix_and_labels
     from ..learners.linear import refuse_too_many
-    from ..reading.reader import read
+    from ..reading.reader import read, read_matrix
 
     dtype = np.float64 if exact else np.float32
     reader = read(data, **(given or SetOptions()).options(), dtype=dtype, scale="none")
     if exact and reader.hashed and reader.format != "vw":
         raise ValueError(f"{data} has columns of words; a proof needs numbers, so encode them.")
-    X, y = matrix_and_labels(reader)
+    X, y = read_matrix(reader)
     refuse_too_many(X.shape[1], 2)
     tell_notices(data, reader, exact)
     return Drawable(X, y, column_names(reader, X.shape[1]))

@@ -135,13 +135,12 @@ def rows_for_model(saved: "Model", data: str, given: SetOptions) -> Drawable:
     import numpy as np
 
     from ..data.labels import as_words
-    from ..jobs.files import matrix_and_labels
-    from ..reading.reader import read
+    from ..reading.reader import read, read_matrix
 
     recipe = saved.features.get("recipe")
     if recipe is not None:
         reader = read(source_of(data), features=recipe, **(given.options() | {"first": None}))
-        X, y = matrix_and_labels(reader)
+        X, y = read_matrix(reader)
         names = column_names(reader, X.shape[1])
     else:
         X, y, names = rows_and_labels(data, given)

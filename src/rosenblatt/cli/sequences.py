@@ -14,12 +14,13 @@ from .format import count, why
 from .options import LearningOptions, ReadingOptions, ResultOptions
 
 if TYPE_CHECKING:
-    from ..estimators.sequence import SequencePerceptron
     from ..jobs.evaluate_tags import SequenceEvaluation
+    from ..jobs.sentences import SentenceTraining, TrainedTagger
+    from ..storage.model import Model
     from ..training.report import Quiet
 
 SEQUENCES: dict[str, Any] = {"rich_help_panel": "Sequences", "show_default": False}
-OURS = {"solution", "order", "epochs", "early_stopping", "seed", "rule", "margin", "C"}
+OURS = {"solution", "order", "epochs", "early_stopping", "seed", "rule", "margin", "C", "initial"}
 """The options of learning that taggers have."""
 
 
@@ -60,8 +61,9 @@ def refuse_options(
     result: ResultOptions, learning: LearningOptions, reading: ReadingOptions
 ) -> None:
     """Refuse options that would do nothing for a tagger."""
+    files = {"output", "test", "verbose", "quiet", "json", "checkpoint", "resume"}
     groups: list[tuple[Any, set[str]]] = [
-        (result, {"output", "test", "verbose", "quiet", "json"}),
+        (result, files),
         (learning, OURS),
         (reading, {"label", "format", "encoding"}),
     ]
@@ -79,37 +81,68 @@ def train_sequences(
     reading: ReadingOptions,
     sequence: SequenceOptions,
 ) -> None:
-    """Train a tagger on a file of sentences, keep it, and say what came of it."""
-    from ..jobs.sentences import evaluate_file, train_tagger
+    """Train a tagger on a file of sentences, save it, and print the result."""
+    from ..jobs.sentences import SentenceFile, evaluate_file, train_tagger
     from ..learners.sequence.file_formats import format_of
+    from ..storage.file import save_model
 
     refuse_options(result, learning, reading)
     kind = format_of(data, reading.format)
     assert kind is not None
-    parameters = parameters_of(learning, sequence)
-    listener = listener_of(result)
+    training = training_of(result, learning, sequence)
     started = time.perf_counter()
     try:
-        given = reading.label, listener.epoch, reading.encoding
-        made = train_tagger(data, kind, *given, **parameters)
+        file = SentenceFile(data, kind, reading.label, reading.encoding)
+        trained = train_tagger(file, training)
     finally:
-        listener.close()
-    tagger, sentences, tokens = made
+        training.listener.close()
     seconds = time.perf_counter() - started
     if result.output is not None:
-        tagger.save(result.output)
-    tested = None if result.test is None else evaluate_file(tagger, result.test)
-    size = {"sentences": sentences, "tokens": tokens}
-    if result.json:
-        tell_json(data, tagger, seconds, tested, result, size)
-        return
-    tags = count(len(tagger.classes_), "tag")
-    chunks = "" if tagger.scheme_ is None else f" (chunks in {tagger.scheme_})"
-    head = f"{count(sentences, 'sentence')}, {count(tokens, 'token')}, {tags}{chunks}"
-    print(f"{data}: {head}, {tagger.n_features_:,} features")
-    print(why(tagger.stop_reason_, tagger.n_mistakes_, tagger.n_iter_, seconds))
-    if result.output is not None:
-        print(f"The model is in {result.output}.")
+        save_model(result.output, trained.to_model())
+    tested = None if result.test is None else evaluate_file(trained.learner, result.test)
+    tell = tell_json if result.json else tell_words
+    tell(data, trained, seconds, tested, result.output)
+
+
+def training_of(
+    result: ResultOptions, learning: LearningOptions, sequence: SequenceOptions
+) -> "SentenceTraining":
+    """How to learn, with checkpoints, a model to begin with, or one to resume."""
+    from ..jobs.files import Keeper
+    from ..jobs.sentences import SentenceTraining
+    from ..learners.sequence.learner import SequenceLearner
+    from ..storage.file import load_model
+    from .train import begun_model
+
+    training = SentenceTraining(parameters_of(learning, sequence), listener_of(result))
+    if result.checkpoint is not None and result.output is not None:
+        training.keeper = Keeper(result.output, result.checkpoint)
+    if result.resume:
+        training.begun = begun_model(result.output)
+    if learning.initial is not None:
+        training.initial = load_model(learning.initial)
+        if training.initial.estimator != SequenceLearner.estimator:
+            raise ValueError(f"{learning.initial} is not a tagger; begin with one, or without it.")
+    return training
+
+
+def tell_words(
+    data: str,
+    trained: "TrainedTagger",
+    seconds: float,
+    tested: "SequenceEvaluation | None",
+    output: Path | None,
+) -> None:
+    """Print the result of a training."""
+    learner, facts = trained.learner, trained.facts
+    scheme, tags = learner.tags.scheme, count(len(learner.classes), "tag")
+    chunks = "" if scheme is None else f" (chunks in {scheme.name})"
+    size = f"{count(facts['sentences'], 'sentence')}, {count(facts['tokens'], 'token')}"
+    print(f"{data}: {size}, {tags}{chunks}, {learner.n_features:,} features")
+    updates, epochs = learner.state.mistakes, len(trained.history)
+    print(why(facts["stop_reason"], updates, epochs, seconds))
+    if output is not None:
+        print(f"The model is in {output}.")
     if tested is not None:
         print(f"Test {summary(tested)}")
 
@@ -152,26 +185,27 @@ def listener_of(result: ResultOptions) -> "Quiet":
 
 def tell_json(
     data: str,
-    tagger: "SequencePerceptron",
+    trained: "TrainedTagger",
     seconds: float,
     tested: "SequenceEvaluation | None",
-    result: ResultOptions,
-    size: dict[str, int],
+    output: Path | None,
 ) -> None:
-    """Print what came of a training as an object."""
+    """Print the result of a training as an object."""
     from ..training.report import say
 
+    learner, facts = trained.learner, trained.facts
     say(
         "done",
         data=data,
-        model=None if result.output is None else str(result.output),
-        **size,
-        features=tagger.n_features_,
-        classes=tagger.classes_.tolist(),
-        scheme=tagger.scheme_,
-        stop_reason=tagger.stop_reason_,
-        epochs=tagger.n_iter_,
-        mistakes=tagger.n_mistakes_,
+        model=None if output is None else str(output),
+        sentences=facts["sentences"],
+        tokens=facts["tokens"],
+        features=learner.n_features,
+        classes=learner.classes.tolist(),
+        scheme=learner.tags.scheme and learner.tags.scheme.name,
+        stop_reason=facts["stop_reason"],
+        epochs=len(trained.history),
+        mistakes=learner.state.mistakes,
         seconds=round(seconds, 6),
         test=None if tested is None else tested.as_dict(),
     )
@@ -189,42 +223,37 @@ def summary(found: "SequenceEvaluation") -> str:
     return text + "."
 
 
-def tagger_in(path: Path) -> "SequencePerceptron | None":
-    """The tagger of a model file; None if it is another model."""
+def tagger_in(path: Path) -> "Model | None":
+    """The model of a file if it is a tagger; None if it is another."""
     from ..storage.file import estimator_named, load_model
-    from ..storage.registry import estimator_of
 
-    if estimator_named(path) != "SequencePerceptron":
-        return None
-    tagger: SequencePerceptron = estimator_of(load_model(path), path)
-    return tagger
+    return load_model(path) if estimator_named(path) == "SequencePerceptron" else None
 
 
-def predict_sequences(
-    tagger: "SequencePerceptron", data: str, output: Path | None, kind: str | None
-) -> None:
+def predict_sequences(model: "Model", data: str, output: Path | None, kind: str | None) -> None:
     """Write a file back with its tags filled in."""
-    from ..jobs.sentences import tagged_pieces
+    from ..jobs.sentences import tag_file
+    from ..learners.sequence.learner import SequenceLearner
 
+    learner = SequenceLearner.from_model(model)
     if output is None:
         sys.stdout.flush()
-        for piece in tagged_pieces(tagger, data, kind):
+        for piece in tag_file(learner, data, kind):
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
         return
     from ..disk import replacing
 
     with replacing(output) as temporary, open(temporary, "wb") as file:
-        file.writelines(tagged_pieces(tagger, data, kind))
+        file.writelines(tag_file(learner, data, kind))
 
 
-def score_sequences(
-    tagger: "SequencePerceptron", data: str, kind: str | None, as_json: bool
-) -> None:
-    """Tell how well a file is tagged."""
+def score_sequences(model: "Model", data: str, kind: str | None, as_json: bool) -> None:
+    """Print how well a file is tagged."""
     from ..jobs.sentences import evaluate_file
+    from ..learners.sequence.learner import SequenceLearner
 
-    found = evaluate_file(tagger, data, kind)
+    found = evaluate_file(SequenceLearner.from_model(model), data, kind)
     if as_json:
         print(json.dumps({"data": data, **found.as_dict()}))
         return
@@ -242,30 +271,33 @@ def score_sequences(
             print(f"{kind_of_chunk or 'all':<{wide}}  {numbers}")
 
 
-def inspect_sequences(tagger: "SequencePerceptron", top: int) -> None:
-    """Tell what a tagger is, and for each tag what speaks loudest for it."""
-    from ..learners.sequence.explaining import loudest_features, moves
+def inspect_sequences(model: "Model", top: int) -> None:
+    """Print what a tagger is, and for each tag the features with the largest weights."""
+    from ..learners.sequence.explaining import best_predecessors
+    from ..learners.sequence.learner import SequenceLearner
 
-    search = "greedy" if tagger._is_greedy else "Viterbi"
+    learner, given = SequenceLearner.from_model(model), model.parameters
+    search = "greedy" if learner.greedy else "Viterbi"
     print(
-        f"SequencePerceptron for {count(len(tagger.classes_), 'tag')}, {search}, order of tags "
-        f"{tagger.markov}; solution {tagger.solution}"
+        f"{model.estimator} for {count(len(learner.classes), 'tag')}, {search}, order of tags "
+        f"{given['markov']}; solution {given['solution']}"
     )
+    templates = learner.templates
     print(
-        f"Tokens have {', '.join(tagger.columns_)}; {tagger.n_features_:,} features of "
-        f"{count(len(tagger.templates_), 'template')}: {' '.join(tagger.templates_)}"
+        f"Tokens have {', '.join(learner.columns)}; {learner.n_features:,} features of "
+        f"{count(len(templates), 'template')}: {' '.join(templates)}"
     )
-    if tagger.scheme_ is not None:
-        print(f"Chunks in {tagger.scheme_}; inside, IOBES.")
-    print(
-        f"{count(tagger.n_mistakes_, 'update')} in {count(tagger.n_iter_, 'epoch')}; stopped: "
-        f"{tagger.stop_reason_}"
-    )
-    settings, weights = tagger._settings(), tagger._weights
-    names = [*tagger._tags, "the start"]
-    for tag, name in enumerate(tagger._tags):
-        loud = loudest_features(tag, weights, settings, tagger._dictionary, top)
+    if learner.tags.scheme is not None:
+        print(f"Chunks in {learner.tags.scheme.name}; inside, IOBES.")
+    updates, epochs = count(learner.state.mistakes, "update"), count(len(model.history), "epoch")
+    print(f"{updates} in {epochs}; stopped: {model.facts.get('stop_reason', 'max_iter')}")
+    if learner.refusal("learn"):
+        print(learner.refusal("learn"))
+    names = [*learner.tags.names, "the start"]
+    for tag, name in enumerate(learner.tags.names):
+        loud = learner.loudest_features(tag, top)
         print(f"{name}: " + ", ".join(f"{feature} {weight:+.4g}" for feature, weight in loud))
-        if tagger.markov:
-            after = moves(weights, settings, tag, min(top, 5))
+        if given["markov"]:
+            weights, settings = learner.coefficients(), learner.settings
+            after = best_predecessors(weights, settings, tag, min(top, 5))
             print("  after " + ", ".join(f"{names[p]} {weight:+.4g}" for p, weight in after))

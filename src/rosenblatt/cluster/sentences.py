@@ -15,18 +15,32 @@ from dask.delayed import delayed
 
 from ..data.rows import Array
 from ..estimators.base import seed_of
-from ..estimators.sequence import SequencePerceptron, check_lengths, templates_for
+from ..estimators.sequence import SequencePerceptron
 from ..jobs.sentences import columns_named
 from ..learners.sequence.encoding import Dictionary
 from ..learners.sequence.file_formats import format_of
 from ..learners.sequence.formats import Layout, layout_of, read_pieces, read_tagged
-from ..learners.sequence.learning import Learning, Tagged
+from ..learners.sequence.learner import FoundSentences, SequenceLearner
 from ..learners.sequence.lexicon import Lexicon
-from ..learners.sequence.schemes import SchemeCount, parts_of
-from ..learners.sequence.sentences import check_sentences, columns_of, read_sentences
+from ..learners.sequence.schemes import SchemeCount
+from ..learners.sequence.sentences import (
+    check_lengths,
+    check_sentences,
+    columns_of,
+    read_sentences,
+)
 from ..learners.sequence.state import PathState
-from ..learners.sequence.tagset import check_classes, classes_of, codes_of, tag_set_of
+from ..learners.sequence.tagset import (
+    Tagged,
+    check_classes,
+    classes_of,
+    codes_of,
+    is_greedy,
+    knows_chunks,
+    tag_set_of,
+)
 from ..learners.sequence.task import SequenceTask
+from ..learners.sequence.templates import templates_for
 from ..reading.sources import Source
 from ..training.history import Count, Epoch, History
 from ..training.run import Run
@@ -109,7 +123,7 @@ def chunks_in(part: Tagged, _: int, classes: Array) -> SchemeCount:
     return SchemeCount.of(classes.tolist(), codes_of(tags, classes), sentences.starts)
 
 
-def count_words(part: Tagged, _: int, learning: Learning) -> Lexicon:
+def count_words(part: Tagged, _: int, learning: SequenceLearner) -> Lexicon:
     """Which tags words have in a partition."""
     sentences, tags = part
     own = replace(learning, lexicon=Lexicon())
@@ -122,12 +136,12 @@ def count_words(part: Tagged, _: int, learning: Learning) -> Lexicon:
 class Prepared:
     """A partition that is ready to be learnt, with the keys of its features."""
 
-    learning: Learning
+    learning: SequenceLearner
     task: SequenceTask
     keys: Array
 
 
-def prepare(part: Tagged, number: int, learning: Learning) -> Prepared:
+def prepare(part: Tagged, number: int, learning: SequenceLearner) -> Prepared:
     """Find the features of a partition."""
     sentences, tags = part
     own = deepcopy(learning)  # what arrives is read-only
@@ -169,7 +183,8 @@ def learn(part: Prepared, number: int, start: Rows, order: str, seed: int, epoch
     """Go through a partition once, from the mixed weights; how far they moved."""
     state, known = begun(part, start)
     before = state.weights
-    run = Run(lambda: [part.task], state, History(1), order, seed, first_part=number)
+    how: dict[str, Any] = {"order": order, "seed": seed, "first_part": number}
+    run = Run.single(part.task, state, History(1), **how)
     run.epoch = epoch - 1  # which its permutations depend on
     kept = before.transitions.copy(), before.pairs.copy()
     with in_partition(number):
@@ -181,7 +196,7 @@ def learn(part: Prepared, number: int, start: Rows, order: str, seed: int, epoch
     moved = Rows(
         keys, emissions, state.weights.transitions - kept[0], state.weights.pairs - kept[1]
     )
-    record = run.history.epochs
+    record = run.epochs
     if not state.averaged:
         touched = np.asarray(emissions.any(axis=1))
         return Moves(sorted_rows(moved, touched), None, tuple(record))
@@ -316,7 +331,7 @@ class SentenceJob:
             rounds.append(self.close(history, state, moves, time.perf_counter() - started))
             tell(rounds[-1])
         self.take_over(learning, state)
-        tagger._set_history(history.epochs, history.stop_reason)
+        tagger._take_over(learning, history.epochs, history.stop_reason)
         rows = tuple(part.epochs[0].rows for part in moves)
         weighted = sum(one.weighted_mistakes for one in rounds)
         return Mixing("mixing", "uniform", rows, tuple(rounds), weighted)
@@ -331,21 +346,22 @@ class SentenceJob:
 
         return list(self.cluster.again_when_lost(ask))
 
-    def begin(self, columns: tuple[str, ...]) -> Learning:
+    def begin(self, columns: tuple[str, ...]) -> SequenceLearner:
         """Find the tags and the words of all partitions, and have their features found."""
-        tagger = self.tagger
+        tagger, parameters = self.tagger, self.tagger._values()
         found = self.on_each("survey", classes_in)
         self.parts = [part for part, (_, size) in zip(self.parts, found, strict=True) if size]
         if not self.parts:
             raise ValueError("There is no token to learn from.")
         classes = check_classes(np.array(sorted({tag for tags, _ in found for tag in tags})))
         counts = None
-        if tagger._knows_chunks and parts_of(classes.tolist()) is not None:
+        if knows_chunks(parameters, classes):
             counts, *others = self.on_each("schemes", chunks_in, classes)
             for other in others:
                 counts = counts.plus(other)
-        tags = tag_set_of(classes, tagger._is_greedy, counts)
-        learning = tagger._begin(tags, columns, templates_for(tagger.features, columns))
+        tags = tag_set_of(classes, is_greedy(parameters), counts)
+        found_in_all = FoundSentences(tags, columns, templates_for(tagger.features, columns))
+        learning = SequenceLearner.begin(parameters, found_in_all)
         for lexicon in self.on_each("words", count_words, learning):
             learning.lexicon.add(lexicon, len(tags.names))
         shared = self.cluster.share(learning)
@@ -371,30 +387,30 @@ class SentenceJob:
         moved = sum(part.nbytes for part in moves) + state.weights.nbytes * self.cluster.workers()
         return Round(epoch, mistakes, weighted_mistakes(mistakes, "uniform"), moved, seconds)
 
-    def take_over(self, learning: Learning, state: MixedState) -> None:
-        """Give the tagger one dictionary, and the weights that predict."""
-        tagger, (keys, emissions, transitions, pairs) = self.tagger, state.weights
+    def take_over(self, learner: SequenceLearner, state: MixedState) -> None:
+        """Give the learner one dictionary, and the mixed weights with their sums."""
+        keys, emissions, transitions, pairs = state.weights
+        learner.dictionary = together(
+            learner.dictionary, keys, self.on_each("describe", describe, keys)
+        )
+        own, used = learner.state, len(keys) + 1
+        own.make_room(used)
+        own.seen, own.mistakes = state.seen, state.mistakes
+        own.weights = own.weights._replace(
+            transitions=transitions,
+            pairs=pairs,
+            rows=np.arange(1, used, dtype=np.uint32),
+            used=np.array([used], np.int64),
+        )
+        weights, *sums = own.by_row()
+        weights[1:, : emissions.shape[1]] = emissions
         if state.missing is not None:
             places = np.searchsorted(state.missing.keys, keys)
-            seen = max(state.seen, 1)
-            emissions = emissions - state.missing.emissions[places] / seen
-            transitions = transitions - state.missing.transitions / seen
-            pairs = pairs - state.missing.pairs / seen
-        moved = emissions.any(axis=1)
-        kept = self.on_each("describe", describe, keys[moved])
-        tagger._dictionary = together(learning.dictionary, keys[moved], kept)
-        learning.lexicon.settle(learning.tags.names)
-        wide = np.zeros((int(moved.sum()), learning.state.shape.width), np.float32)
-        wide[:, : emissions.shape[1]] = emissions[moved]
-        tagger._weights = learning.state.weights._replace(
-            emissions=wide.ravel(),
-            transitions=transitions.astype(np.float32),
-            pairs=pairs.astype(np.float32),
-            rows=None,
-            used=None,
-        )
-        tagger._learning = None
-        tagger.n_mistakes_, tagger._seen = state.mistakes, state.seen
+            sums[0][1:] = state.missing.emissions[places]
+            own.sums = own.sums._replace(
+                transitions=state.missing.transitions, pairs=state.missing.pairs
+            )
+        learner.close(own)
 
 
 def together(like: Dictionary, keys: Array, parts: list[Described]) -> Dictionary:
@@ -444,5 +460,5 @@ def fit_sentences(
     job = SentenceJob(tagger, cluster, parts)
     with tagger._unchanged_by_errors():
         tagger.mixing_ = job.train(columns, tell)
-        tagger._layout = layout
+        tagger._learner.features["layout"] = layout and list(layout)
     return tagger

@@ -55,12 +55,8 @@ def codes_of(
     rows
         The row of each label, where that is not one after the other.
     """
-    if len(classes) == 2 and labels.dtype.kind in "iub" and classes.dtype.kind in "iub":
-        upper = labels == classes[1]
-        if (upper | (labels == classes[0])).all():
-            return np.asarray(upper.view(np.int8))
-    codes = np.clip(np.searchsorted(classes, labels), 0, len(classes) - 1)
-    unknown = np.flatnonzero(classes[codes] != labels)
+    codes = find_codes(labels, classes)
+    unknown = np.flatnonzero(codes < 0)
     if len(unknown):
         listed = classes.tolist() if len(classes) <= 20 else [*classes[:20].tolist(), "…"]
         row = first_row + (unknown if rows is None else rows[unknown])[0]
@@ -69,6 +65,20 @@ def codes_of(
             f"which is not among the classes {listed}; name all labels with {{classes?}}."
         )
     return codes
+
+
+def find_codes(labels: Array, classes: Array) -> Array:
+    """Each label's number among the sorted classes; -1 for one that is not among them.
+
+    >>> find_codes(np.array([7, 1, 2]), np.array([1, 7])).tolist()
+    [1, 0, -1]
+    """
+    if len(classes) == 2 and labels.dtype.kind in "iub" and classes.dtype.kind in "iub":
+        upper = labels == classes[1]
+        if (upper | (labels == classes[0])).all():
+            return np.asarray(upper.view(np.int8))
+    codes = np.clip(np.searchsorted(classes, labels), 0, len(classes) - 1)
+    return np.where(classes[codes] == labels, codes, -1)
 
 
 def tidy(labels: Array) -> Array:

@@ -147,6 +147,17 @@ def without(rows: Rows, keep: Array) -> Rows:
     return Rows(read_only(rows.values[keep]), read_only(rows.indices[keep]), starts)
 
 
+def rows_where(rows: Rows, keep: Array) -> Rows:
+    """Copy the rows that are flagged."""
+    if rows.indices is None:
+        width = int(rows.starts[0])
+        return rows._replace(values=read_only(rows.values.reshape(-1, width)[keep].reshape(-1)))
+    lengths: Array = np.diff(rows.starts.astype(np.intp))
+    values = np.repeat(keep, lengths)
+    starts = np.append(0, np.cumsum(lengths[keep])).astype(np.uint64)
+    return Rows(read_only(rows.values[values]), read_only(rows.indices[values]), read_only(starts))
+
+
 def occurring(rows: Rows, others: Rows, width: int) -> tuple[Rows, Rows, int]:
     """Sparse rows, and others, of the columns only that the first have, and how many these are."""
     assert rows.indices is not None

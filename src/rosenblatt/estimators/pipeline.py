@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..jobs.files import FileOptions, FileTraining, train as train_model
 from ..jobs.tuning import Stated, tune, usual_way
-from ..parameters import FOR_FILES, RULE_TABLE, SEQUENCE, SHELL_NAMES, how_to_learn, is_open
+from ..parameters import RULE_TABLE, SEQUENCE, SHELL_NAMES, how_to_learn, is_open
 from ..reading.reader import read
 from ..storage.file import load_model, save_model
 from ..storage.model import Model
@@ -117,12 +117,17 @@ def tagger_from(
     kind = format_of(path, options.pop("format", None))
     if kind is None:
         return None
-    from ..jobs.sentences import train_tagger
+    from ..jobs.sentences import SentenceFile, SentenceTraining, train_tagger
+    from .sequence import SequencePerceptron
 
     refuse_unknown_options(options, {"label", "encoding", *SEQUENCE})
-    told = None if listener is None else listener.epoch
-    parameters = {"random_state": FOR_FILES["random_state"], **options}
-    return train_tagger(path, kind, listener=told, **parameters)[0]
+    file = SentenceFile(path, kind, options.pop("label", None), options.pop("encoding", None))
+    noted = Noted()
+    training = SentenceTraining(options, listener or noted)
+    tagger = SequencePerceptron._of(train_tagger(file, training))
+    for sentence in noted.notes:
+        warnings.warn(sentence, stacklevel=3)
+    return tagger
 
 
 class Noted(Listener):

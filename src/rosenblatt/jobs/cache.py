@@ -24,7 +24,7 @@ from ..reading.notices import Notice, NoticeKind
 from ..reading.reader import Reader, WholeFile, no_rows
 from ..reading.sources import CACHE_ENDING
 
-FORMAT = 4
+FORMAT = 5
 HASHED_AT_ONCE = 16 << 20  # bytes
 WILD = re.compile(r"[*?\[\]]")  # in a pattern
 
@@ -100,6 +100,7 @@ def reading_of(reader: Reader) -> dict[str, Any]:
         "dtype": options.dtype.str,
         "names": options.names,
         "skip_bad": reader.skip_bad,
+        "held_out": [] if reader.asked.settled else list(reader.split),
     }
 
 

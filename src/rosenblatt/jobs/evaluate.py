@@ -43,17 +43,14 @@ class Score:
         """F1 over all labels of all rows, where these may have several."""
         return 2 * self.hits / self.labels if self.labels else None
 
-    @property
-    def quality(self) -> float:
-        """What is to rise: F1 where rows may have several labels, else the share of right rows."""
-        return 1 - self.error if self.micro_f1 is None else self.micro_f1
-
     def compare(self, predicted: Array, codes: Array) -> None:
         """Count rows by what was predicted: classes, or which of the labels."""
-        wrong = predicted != codes
         if codes.ndim == 1:
-            self.add(len(codes), int(np.count_nonzero(wrong)))
+            self.add(len(codes), int(np.count_nonzero(predicted != codes)))
             return
+        others = codes.shape[1] - predicted.shape[1]  # labels that are no classes
+        predicted = np.pad(predicted, ((0, 0), (0, others)))
+        wrong = predicted != codes
         hits, labels = np.count_nonzero(predicted & codes), np.count_nonzero([predicted, codes])
         self.add(len(codes), int(np.count_nonzero(wrong.any(axis=1))), int(hits), int(labels))
 

@@ -10,21 +10,21 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.labels import LabelSets, UnknownLabelError, tidy
-from ..data.rows import Array, matrix_of, n_rows, overflow
+from ..data.labels import LabelSets, UnknownLabelError
+from ..data.rows import Array, n_rows, overflow
+from ..data.splits import Split
 from ..learners.linear import LinearLearner, usual_bias_step
 from ..parameters import FILES, RULE_TABLE, Parameter, ParameterError, check_parameters, with_margin
-from ..reading.batches import Batch, labels_of, windows
+from ..reading.batches import Batch, windows
 from ..reading.reader import Peeked, Reader, WholeFile, read_again_if_need_be, read_whole
 from ..reading.vocabulary import named
 from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.history import Epoch
-from ..training.problems import apart
 from ..training.report import Listener, Tally, Windows
 from ..training.rules import RULES, rule_for
 from ..training.run import Run
-from ..training.tasks import PredictedTask
+from ..training.tasks import Part, PredictedTask
 from .cache import origin_of, read_cached
 from .coder import Coder, coder_for
 from .evaluate import Score
@@ -147,17 +147,28 @@ class FileTraining:
         elif reader is not None and self.parameters["fit_intercept"]:
             self.step = usual_bias_step(reader.mean_square())
 
-    def check(self, *where: str) -> None:
-        """Refuse what is out of range or does not go together."""
+    def settle_holdout(self) -> None:
+        """Hold rows out where something needs them, by default a tenth."""
         holds_out = self.parameters["early_stopping"] or self.parameters["calibrate"]
         if holds_out and not self.options.holdout:
             self.options = self.options._replace(holdout=HELD_OUT)
+
+    @property
+    def split(self) -> Split:
+        """The rows that are held out."""
+        return Split(self.options.holdout, self.parameters["random_state"])
+
+    def check(self, *where: str) -> None:
+        """Refuse what is out of range or does not go together."""
+        self.settle_holdout()
         values = self.parameters | self.options._asdict()
         check_parameters(values, {**self.table, **FILES}, *where)
 
     def settle(self, reader: Reader) -> bool:
         """Leave no question open about a file; whether to learn from a stream."""
         self.settle_margin(reader)
+        self.settle_holdout()
+        reader.hold_out(self.split)
         given, options = self.parameters, self.options
         fits = reader.size is not None and reader.size <= IN_MEMORY
         several = given["max_iter"] > 1
@@ -216,6 +227,12 @@ class FileTraining:
                     f"The run began with {{{name}?}} = {before[name]}, not {value}; resume it with "
                     "the same options."
                 )
+        left = self.begun.checkpoint
+        if left is not None and len(left.problems) != len(self.begun.states):
+            raise ValueError(
+                "The run was begun by version 0.2, which did not save the epochs of each label; "
+                "begin it anew."
+            )
         recipe = self.begun.features.get("recipe")
         if not isinstance(recipe, dict) or not reader.resumes(recipe):
             raise ValueError("The run began with other features; resume it with the same options.")
@@ -300,9 +317,6 @@ def as_json(value: Any) -> Any:
     return json.loads(json.dumps(value))
 
 
-# What labels mean
-
-
 def coder_of(batches: Iterable[Batch], training: FileTraining) -> Coder:
     """What labels mean, from those of batches: of all there are if classes are to be balanced."""
     before, options = training.begun or training.initial, training.options
@@ -325,11 +339,12 @@ def train_in_memory(
     rows = coder.rows(batch, 0)
     refuse_no_rows(len(rows.everything))
     learner = learner_of(coder, batch, training)
-    task = learner.joint_task(rows)
-    run = run_of(learner, lambda: [task], training)
+    part = learner.part(rows)
+    run = run_of(learner, lambda: [part], training)
     if training.options.holdout and training.parameters["early_stopping"]:
-        run.validate = validator(coder, learner, [batch])
-    if len(run.mistaken) and len(run.mistaken) <= int(rows.everything.max()):
+        run.validate = partial(coder.accuracies, learner, [batch])
+    flags = [len(problem.mistaken) for problem in run.problems if len(problem.mistaken)]
+    if flags and min(flags) <= int(rows.everything.max()):
         raise ValueError("The model to resume was trained on fewer rows; begin anew.")
     position = Position(len(coder.classes), file_rows=n_rows(batch.rows))
     position.count(rows.codes)
@@ -340,9 +355,7 @@ def train_in_memory(
         keep.checkpoint()
 
     run.after_epoch = after_epoch
-    run.train()
-    learner.states = apart(run.outcome)
-    learner.close(rows)
+    learner.states = run.train().outcomes
     return keep.model(keep.tested([batch]))
 
 
@@ -375,18 +388,20 @@ def learn_stream(reader: Reader, batches: Peeked, coder: Coder, training: FileTr
     learner = learner_of(coder, batches.first, training)
     position = Position(len(coder.classes))
 
-    def parts() -> Iterator[Any]:
+    def parts() -> Iterator[Part]:
         position.row, position.of_class = 0, [0] * len(coder.classes)
         told = run.epoch == 1 and training.options.progress_every > 0
         for batch in windows(batches, training.options.window):
             position.bytes_read = batch.bytes_read
             rows = coder.rows(batch, position.row)
             position.count(rows.codes)
-            task = learner.joint_task(rows)
-            predicted = PredictedTask(task, learner.choose, progress.add) if told else None
-            yield predicted or task
-            if predicted is not None:
-                predicted.finish(run.state)
+            part = learner.part(rows)
+            if not told:
+                yield part
+            else:
+                predicted = PredictedTask(learner.task(rows), learner.choose, progress.add)
+                yield Part.of(predicted)
+                predicted.finish(learner.states[0])
             position.row += n_rows(batch.rows)
         if told:
             progress.close()
@@ -399,19 +414,18 @@ def learn_stream(reader: Reader, batches: Peeked, coder: Coder, training: FileTr
 
     run = run_of(learner, parts, training)
     if training.parameters["early_stopping"]:
-        run.validate = validator(coder, learner, batches)
+        run.validate = partial(coder.accuracies, learner, batches)
     keep = Kept(training, coder, learner, run, reader, lambda: reader.names, position)
 
     def after_part(run: Run) -> None:
-        count, each = run.count, len(learner.states)
+        count, each = run.count, len(run.active)
         if run.epoch > 1 or not training.options.progress_every:
-            done = count.n_rows // each, position.bytes_read, count.errors, each
+            done = count.rows // each, position.bytes_read, count.errors, each
             training.listener.batch(Tally(*done))
         keep.checkpoint()
 
     run.after_part, run.after_epoch = after_part, training.listener.epoch
-    run.train()
-    learner.states = apart(run.outcome)
+    learner.states = run.train().outcomes
     refuse_no_rows(learner.states[0].seen)
     return keep.model(keep.tested(batches))
 
@@ -430,7 +444,7 @@ class Position:
 
     def count(self, codes: Array) -> None:
         """Count the rows of each class."""
-        each = codes if codes.ndim == 1 else codes.nonzero()[1]
+        each = codes[codes >= 0] if codes.ndim == 1 else codes.nonzero()[1]
         more = np.bincount(each, minlength=self.n_classes).tolist()
         self.of_class = [a + b for a, b in zip(self.of_class, more, strict=True)]
 
@@ -451,7 +465,6 @@ def learner_of(coder: Coder, first: Batch, training: FileTraining) -> LinearLear
         learner = new_learner(coder.classes, first, training)
     if len(learner.states) > 1:
         training.check("problems")
-    training.listener.multilabel = learner.multilabel
     return learner
 
 
@@ -488,23 +501,10 @@ def run_of(
     """The training of a model, ready to start or to go on."""
     given, begun = training.parameters, training.begun
     how = {"order": given["order"], "seed": given["random_state"]}
-    run = learner.run(parts, None, given["max_iter"], **how)
+    run = learner.run(parts, given["max_iter"], **how)
     if begun is not None and begun.checkpoint is not None:
-        run.history.epochs = list(begun.history)
         run.resume(begun.checkpoint)
     return run
-
-
-def validator(
-    coder: Coder, learner: LinearLearner, batches: Iterable[Batch]
-) -> Callable[[Any], float]:
-    """A function that tells how well a state does on the rows held out."""
-
-    def quality(state: Any) -> float:
-        learner.states = apart(state)
-        return coder.score(learner, batches).quality
-
-    return quality
 
 
 def told(listener: Listener, keeps: bool = False) -> Callable[[Batch], None]:
@@ -539,7 +539,7 @@ class Kept(NamedTuple):
 
     def checkpoint(self) -> None:
         """Write the model so far, if it is time."""
-        if self.training.keeper is not None and not self.run.history.stop_reason:
+        if self.training.keeper is not None and not self.run.stop_reason:
             self.training.keeper.offer(self.unfinished)
 
     def tested(self, batches: Iterable[Batch]) -> Score | None:
@@ -550,7 +550,7 @@ class Kept(NamedTuple):
 
     def unfinished(self) -> Model:
         """The model so far, to go on from."""
-        self.learner.states = apart(self.run.state)
+        self.learner.states = [problem.state for problem in self.run.problems]
         return self.model(None)
 
     def model(self, tested: Score | None) -> Model:
@@ -560,8 +560,8 @@ class Kept(NamedTuple):
         if not np.isfinite(coef).all():
             raise overflow(coef.dtype)
         facts: dict[str, Any] = {
-            "stop_reason": run.history.stop_reason or "unfinished",
-            "rows": self.position.file_rows or self.run.count.n_rows,
+            "stop_reason": run.stop_reason or "unfinished",
+            "rows": self.position.file_rows or self.run.count.rows,
             "class_rows": self.position.of_class,
             "training": self.training.identity(),
             "plain": False,
@@ -576,7 +576,7 @@ class Kept(NamedTuple):
                 "format": reader.format,
                 "largest": named(coef, self.names()),
             }
-        checkpoint = None if run.history.stop_reason else run.checkpoint()
+        checkpoint = None if run.stop_reason else run.checkpoint()
         if checkpoint is not None and reader is not None:
             facts["batch_bytes"] = reader.options.batch_bytes  # its parts are batches
         weights, parameters = self.coder.of_class, self.training.parameters
@@ -586,14 +586,4 @@ class Kept(NamedTuple):
             pairs = zip(self.coder.classes.tolist(), weights.tolist(), strict=True)
             parameters = parameters | {"class_weight": dict(pairs)}
         learner.parameters = parameters
-        return learner.to_model(facts, run.history.epochs, checkpoint)
-
-
-# Whole files
-
-
-def matrix_and_labels(reader: Reader) -> tuple[Any, Array]:
-    """A whole file as an array or a CSR matrix, and its labels."""
-    batch = read_again_if_need_be(reader, lambda: read_whole(reader)).batch
-    labels = tidy(labels_of(batch))
-    return matrix_of(batch.rows, len(labels), batch.width), labels
+        return learner.to_model(facts, run.epochs, checkpoint)

@@ -1,17 +1,17 @@
 """From a file of tagged sentences to a tagger, and from a tagger to tags in a file."""
 
-import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain
 from tempfile import NamedTemporaryFile
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.rows import Array
 from ..disk import plain_errors
-from ..estimators.sequence import SequencePerceptron, templates_for
 from ..learners.sequence.file_formats import format_of
 from ..learners.sequence.formats import (
     Layout,
@@ -22,15 +22,89 @@ from ..learners.sequence.formats import (
     read_pieces,
     read_tagged,
 )
-from ..learners.sequence.learning import Tagged
-from ..parameters import ParameterError
+from ..learners.sequence.learner import SequenceLearner
+from ..learners.sequence.tagset import Tagged
+from ..learners.sequence.templates import templates_for
+from ..learners.sequence.training import Fit, SentenceData, resume, start
+from ..parameters import SEQUENCE, ParameterError, check_parameters, defaults
 from ..reading.sources import Source
+from ..storage.model import Model
 from ..training.history import Epoch
+from ..training.report import Listener
 from .evaluate_tags import SequenceEvaluation, evaluate_tags
+from .files import Keeper, as_json
 
 IN_MEMORY = 1 << 28  # bytes of a file whose sentences are kept for further epochs
 PIECE = 1 << 25  # bytes of others that are read at once
 TO_TAG = 1 << 22  # bytes that are tagged at once
+
+
+class SentenceFile(NamedTuple):
+    """A file of tagged sentences to learn from.
+
+    Attributes
+    ----------
+    path, format
+        The file and its format: "conllu", "conll" or "tagged".
+    label
+        The column of the tags: a name of CoNLL-U's, or a number from 0.
+    encoding
+        Of the file, if it is not UTF-8.
+    """
+
+    path: str
+    format: str
+    label: str | None = None
+    encoding: str | None = None
+
+
+@dataclass
+class SentenceTraining:
+    """One training of a tagger from a file.
+
+    Attributes
+    ----------
+    parameters
+        Those of ``SequencePerceptron`` that were stated; a seed is a number.
+    listener
+        Receives the events.
+    keeper
+        Writes checkpoints.
+    begun
+        The unfinished model of this training, to continue.
+    initial
+        A model to begin with instead of zero weights, with its tags and features.
+    """
+
+    parameters: dict[str, Any] = field(default_factory=dict)
+    listener: Listener = field(default_factory=Listener)
+    keeper: Keeper | None = None
+    begun: Model | None = None
+    initial: Model | None = None
+
+    def resolve(self) -> dict[str, Any]:
+        """All parameters: as stated, else as of the initial model, else by default.
+
+        Where a seed is stated to be None, one is drawn, unless the run has one.
+        """
+        before = {} if self.initial is None else self.initial.parameters
+        given = defaults(SEQUENCE) | before | {"random_state": 0} | self.parameters
+        if given["random_state"] is None:
+            drawn = int(np.random.SeedSequence().generate_state(1)[0])
+            given["random_state"] = self.begun.parameters["random_state"] if self.begun else drawn
+        return given
+
+
+class TrainedTagger(NamedTuple):
+    """A tagger, what happened in its epochs, and what its model file tells besides."""
+
+    learner: SequenceLearner
+    history: list[Epoch]
+    facts: dict[str, Any]
+
+    def to_model(self) -> Model:
+        """The model to save."""
+        return self.learner.to_model(self.facts, self.history)
 
 
 def columns_named(layout: Layout) -> tuple[str, ...]:
@@ -39,66 +113,110 @@ def columns_named(layout: Layout) -> tuple[str, ...]:
     return ("word", "pos", *further)[: len(layout.fields)]
 
 
-def train_tagger(
-    path: str,
-    kind: str,
-    label: str | None = None,
-    listener: Callable[[Epoch], None] | None = None,
-    encoding: str | None = None,
-    **parameters: Any,
-) -> tuple[SequencePerceptron, int, int]:
-    """A tagger trained on a file, and how many sentences and tokens that has.
+def train_tagger(file: SentenceFile, training: SentenceTraining) -> TrainedTagger:
+    """Train a tagger on a file.
 
-    A file of more than IN_MEMORY bytes is read in pieces, anew in each epoch; what can be read only
-    once is then kept on disk for as long.
-
-    Parameters
-    ----------
-    path, kind
-        The file and its format: "conllu", "conll" or "tagged".
-    label
-        The column of the tags: a name of CoNLL-U's, or a number from 0.
-    listener
-        Told of each epoch.
-    encoding
-        Of the file, if it is not UTF-8.
-    **parameters
-        Those of ``SequencePerceptron``.
+    A file of more than IN_MEMORY bytes is read in pieces, again in each epoch; what can be read
+    only once is then kept on disk for as long.
     """
-    tagger, source = SequencePerceptron(**parameters), Source(path, encoding)
-    tagger._check_parameters()
-    pieces = read_pieces(source, kind, IN_MEMORY)
+    parameters, source = training.resolve(), Source(file.path, file.encoding)
+    check_parameters(parameters, SEQUENCE)
+    pieces = read_pieces(source, file.format, IN_MEMORY)
     begun, fits = pieces_in_memory(pieces, source.name)
-    layout = layout_of(begun[0], kind, label)._replace(encoding=encoding)
+    layout = layout_of(begun[0], file.format, file.label)._replace(encoding=file.encoding)
     columns = columns_named(layout)
-    templates = templates_for(tagger.features, columns)
-    tagger._after_epoch = listener
-
-    def tagged(piece: Piece) -> Tagged:
-        file = read_tagged(piece, layout, columns, with_tags=True)
-        starts = np.unique(file.sentences.starts)  # empty lines are no sentences
-        return file.sentences._replace(starts=starts), file.tags
-
+    as_tagged = partial(tagged, layout=layout, columns=columns)
+    data = SentenceData(tuple, columns, templates_for(parameters["features"], columns), fits)
+    facts = {"training": as_json(parameters), "layout": as_json(layout), "origin": source.origin}
+    if training.begun is not None:
+        check_begun(training.begun, facts, source.name)
+        if training.begun.checkpoint is None:
+            training.listener.note("The run is complete.")
+            before = SequenceLearner.from_model(training.begun)
+            return TrainedTagger(before, list(training.begun.history), training.begun.facts)
     if fits:
         for piece in begun if len(begun) > 1 else []:
-            tagged(piece)  # for an error to name its file
-        sentences, tags = tagged(together(begun))
-        tagger._fit(sentences, tags, columns, templates)
-        size = len(sentences.starts) - 1, sentences.n_tokens
-    else:
-        tagger._check_parameters("pieces")
-        logging.getLogger("rosenblatt").warning(
-            "%s has over %d MB, so it is read in pieces, anew in each epoch.",
-            source.name,
-            IN_MEMORY >> 20,
+            as_tagged(piece)  # for an error to name its file
+        whole = as_tagged(together(begun))
+        data.parts = lambda: [whole]
+        return run_to_the_end(data, parameters, training, facts)
+    check_parameters(parameters, SEQUENCE, "pieces")
+    size = IN_MEMORY >> 20
+    training.listener.note(
+        f"{source.name} has over {size} MB, so it is read in pieces, again in each epoch."
+    )
+    with rereadable(source, chain(begun, pieces)) as again:
+        begun.clear()
+        data.parts = lambda: map(as_tagged, read_pieces(again, file.format, PIECE))
+        return run_to_the_end(data, parameters, training, facts)
+
+
+def tagged(piece: Piece, layout: Layout, columns: tuple[str, ...]) -> Tagged:
+    """The sentences of a piece with their tags."""
+    file = read_tagged(piece, layout, columns, with_tags=True)
+    starts = np.unique(file.sentences.starts)  # empty lines are no sentences
+    return file.sentences._replace(starts=starts), file.tags
+
+
+def run_to_the_end(
+    data: SentenceData,
+    parameters: dict[str, Any],
+    training: SentenceTraining,
+    facts: dict[str, Any],
+) -> TrainedTagger:
+    """Go through all epochs, and write checkpoints meanwhile."""
+    fit = fit_for(data, parameters, training)
+    run, learner, keeper = fit.run, fit.learner, training.keeper
+    learner.features["layout"] = facts.pop("layout")
+    facts |= {"sentences": fit.sentences, "tokens": fit.tokens}
+
+    def offer() -> None:
+        if keeper is not None and not run.stop_reason:
+            keeper.offer(lambda: learner.to_model(facts, run.epochs, run.checkpoint()))
+
+    def after_epoch(epoch: Epoch) -> None:
+        training.listener.epoch(epoch)
+        offer()
+
+    run.after_epoch = after_epoch
+    run.after_part = None if data.in_memory else lambda _: offer()
+    run.train()
+    fit.close()
+    facts["stop_reason"] = run.stop_reason
+    return TrainedTagger(learner, run.epochs, facts)
+
+
+def fit_for(data: SentenceData, parameters: dict[str, Any], training: SentenceTraining) -> Fit:
+    """The training of a new learner, of the initial one, or of one that was left."""
+    seed = int(parameters["random_state"])
+    if training.begun is not None:
+        return resume(training.begun, data, seed)
+    if training.initial is None:
+        return start(parameters, data, seed)
+    initial = SequenceLearner.from_model(training.initial)
+    if initial.columns != data.columns:
+        raise ValueError(
+            f"The tokens of the initial model have {', '.join(initial.columns)}, and those of the "
+            f"file {', '.join(data.columns)}; choose the column of the tags so that they are alike."
         )
-        with rereadable(source, chain(begun, pieces)) as again:
-            begun.clear()
-            size = tagger._fit_stream(
-                lambda: map(tagged, read_pieces(again, kind, PIECE)), columns, templates
+    return start(parameters, data, seed, initial)
+
+
+def check_begun(begun: Model, facts: Mapping[str, Any], name: str) -> None:
+    """Refuse to continue with other settings or another file."""
+    before = begun.facts
+    if not isinstance(before.get("training"), dict):
+        raise ValueError("The model does not say how it was trained; it cannot be resumed.")
+    for parameter, value in facts["training"].items():
+        if before["training"].get(parameter) != value:
+            raise ParameterError(
+                f"The run began with {{{parameter}?}} = {before['training'].get(parameter)}, not "
+                f"{value}; resume it with the same options."
             )
-    tagger._layout, tagger._after_epoch = layout, None
-    return tagger, *size
+    if begun.features.get("layout") != facts["layout"]:
+        raise ParameterError("The run began with another {label?} or format; resume it with those.")
+    if before.get("origin") != facts["origin"] or facts["origin"] is None:
+        raise ValueError(f"{name} has changed since the run began; begin a new run.")
 
 
 def pieces_in_memory(pieces: Iterator[Piece], name: str) -> tuple[list[Piece], bool]:
@@ -137,9 +255,9 @@ def rereadable(source: Source, pieces: Iterable[Piece]) -> Iterator[Source]:
         yield kept
 
 
-def layout_for(tagger: SequencePerceptron, path: str, kind: str | None) -> Layout:
+def layout_for(learner: SequenceLearner, path: str, kind: str | None) -> Layout:
     """How a file to tag is laid out: as the tagger's own was, or as plain text."""
-    layout = tagger._layout or Layout("text", (0,), 1)
+    layout = learner.layout or Layout("text", (0,), 1)
     found = format_of(path, kind)
     if kind is not None and found is None:
         raise ParameterError(
@@ -155,45 +273,38 @@ def layout_for(tagger: SequencePerceptron, path: str, kind: str | None) -> Layou
     return layout
 
 
-def pieces_for(
-    tagger: SequencePerceptron, path: str, kind: str | None, with_tags: bool
+def read_to_tag(
+    learner: SequenceLearner, path: str, kind: str | None, with_tags: bool
 ) -> Iterator[TaggedFile]:
-    """A file to tag, piece by piece."""
-    layout, tokens = layout_for(tagger, path, kind), 0
+    """Read a file to tag, piece by piece."""
+    layout, tokens = layout_for(learner, path, kind), 0
     source = Source(path, layout.encoding)
     for piece in read_pieces(source, layout.format, TO_TAG):
-        file = read_tagged(piece, layout, tagger.columns_, with_tags)
+        file = read_tagged(piece, layout, learner.columns, with_tags)
         tokens += file.sentences.n_tokens
         yield file
     if not tokens:
         raise ValueError(f"{source.name} has no tokens.")
 
 
-def tags_of(tagger: SequencePerceptron, file: TaggedFile) -> list[str]:
-    """The tags of all tokens of a file."""
-    names = [str(name) for name in tagger.classes_.tolist()]
-    return [names[code] for code in tagger._codes(file.sentences).tolist()]
-
-
-def tagged_pieces(
-    tagger: SequencePerceptron, path: str, kind: str | None = None
-) -> Iterator[bytes]:
-    """A file with the tags filled in, piece by piece."""
-    for file in pieces_for(tagger, path, kind, with_tags=False):
-        names = [str(name) for name in tagger.classes_.tolist()]
-        yield filled(file, names, tagger._codes(file.sentences).astype(np.int64))
+def tag_file(learner: SequenceLearner, path: str, kind: str | None = None) -> Iterator[bytes]:
+    """Yield a file with the tags filled in, piece by piece."""
+    names = [str(name) for name in learner.classes.tolist()]
+    for file in read_to_tag(learner, path, kind, with_tags=False):
+        yield filled(file, names, learner.predict(file.sentences).astype(np.int64))
 
 
 def evaluate_file(
-    tagger: SequencePerceptron, path: str, kind: str | None = None
+    learner: SequenceLearner, path: str, kind: str | None = None
 ) -> SequenceEvaluation:
-    """How well a tagger does on a file with tags."""
+    """Compare the tags that a tagger predicts with those of a file."""
     found, wanted = list[str](), list[str]()
     starts, known = [np.zeros(1, np.int64)], list[Array]()
-    for file in pieces_for(tagger, path, kind, with_tags=True):
+    names = [str(name) for name in learner.classes.tolist()]
+    for file in read_to_tag(learner, path, kind, with_tags=True):
         assert file.tags is not None
         starts.append(file.sentences.starts[1:] + len(found))
-        found += tags_of(tagger, file)
+        found += [names[code] for code in learner.predict(file.sentences).tolist()]
         wanted += file.tags.texts()
-        known.append(tagger._lexicon.knows(file.sentences.columns[tagger.columns_[0]]))
+        known.append(learner.lexicon.knows(file.sentences.columns[learner.columns[0]]))
     return evaluate_tags(found, wanted, np.concatenate(starts), np.concatenate(known))

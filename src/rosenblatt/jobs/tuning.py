@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.rows import Array, matrix_of, n_rows, occurring, rows_of
+from ..data.rows import Array, matrix_of, n_rows, occurring, rows_of, rows_where
 from ..data.weights import balanced, row_weights
 from ..kernels.algebra import Rows
 from ..learners.linear import TrainingRows, usual_bias_step
@@ -17,7 +17,6 @@ from ..parameters import RULE_TABLE, ParameterError, how_to_learn, parameters_fo
 from ..reading.batches import Batch
 from ..reading.reader import Reader, read_again_if_need_be, read_whole
 from ..reading.recipe import COUNTS
-from ..training.problems import apart
 from ..training.report import Listener
 from ..training.rules import RULES
 from .files import (
@@ -96,7 +95,8 @@ class Material:
     def of_class(self) -> Array:
         """What rows of each class weigh where all classes weigh the same."""
         classes = self.classes.classes
-        return balanced(classes, np.bincount(self.given.codes, minlength=len(classes)))
+        learnt = self.given.codes[self.given.everything]
+        return balanced(classes, np.bincount(learnt, minlength=len(classes)))
 
     def part(self, some: Array, held: Array) -> Part:
         """Rows to learn from and to test with; weights of other columns would stay 0."""
@@ -110,9 +110,11 @@ class Material:
 
     @property
     def mean_square(self) -> float:
-        """The mean squared length of the rows."""
-        values = self.given.rows.values.astype(np.float64)
-        return float(values @ values) / max(n_rows(self.given.rows), 1)
+        """The mean squared length of the rows to learn from."""
+        learnt = np.zeros(n_rows(self.given.rows), bool)
+        learnt[self.given.everything] = True
+        values = rows_where(self.given.rows, learnt).values.astype(np.float64)
+        return float(values @ values) / max(len(self.given.everything), 1)
 
 
 @dataclass
@@ -272,11 +274,10 @@ class Tuning:
             weights = row_weights(given.codes, given.weights, material.of_class)
             given = given._replace(weights=weights)
         learner = learner_of(material.classes, batch, training)
-        task = learner.joint_task(given)
+        part = learner.part(given)
         epochs, seed = ceil(parameters["max_iter"] / rung[1]), parameters["random_state"]
-        run = learner.run(lambda: [task], None, epochs, order=parameters["order"], seed=seed)
-        learner.states = apart(run.train().outcome)
-        learner.close(given)
+        run = learner.run(lambda: [part], epochs, order=parameters["order"], seed=seed)
+        learner.states = run.train().outcomes
         scores, all_rows = learner.scores(test, given.width), material.given
         held = self.splits[split][: self.held]
         weights = np.ones(len(held)) if all_rows.weights is None else all_rows.weights[held]
@@ -336,6 +337,7 @@ def tune(
     """
     refuse_what_cannot_be_tuned(reader, training)
     training.settle_margin(reader)
+    training.settle_holdout()
     weights = {"class_weight": stated.parameters.get("class_weight")}  # those of errors
     coding = replace(training, parameters=training.parameters | weights)
     hear = told(Listener(), keeps=True)  # counts all that is kept together
@@ -347,6 +349,7 @@ def tune(
             if reader.source.start is not None:  # another reader begins where this one did
                 reader.source.file.seek(reader.source.start)
             other = readers.setdefault(key, reader if not reading else again(**reading))
+            other.hold_out(training.split)
             try:
                 whole = read_again_if_need_be(other, lambda: read_whole(other, hear))
             except OutgrownError:
@@ -365,9 +368,7 @@ def tune_on(
     text: bool = False,
 ) -> Candidate:
     """Choose how to learn from rows that can be had, and let a training be so."""
-    settled = replace(training)
-    settled.settle_in_memory()
-    training.options = settled.options  # what early stopping holds out is not tuned on
+    replace(training).settle_in_memory()  # which refuses what does not go together
     found, facts = Tuning(material, training, stated).best(text)
     given = {**stated.parameters, **found.parameters}
     training.rule, training.parameters = how_to_learn(found.rule, **given)

@@ -86,7 +86,7 @@ def lab(X: ArrayLike, y: ArrayLike, **settings: Any) -> Lab:
 
 def named_classes(y: ArrayLike) -> list[Any]:
     """The labels in the order of the page's classes: of two, the larger one first."""
-    labels = np.unique(np.asarray(y)).tolist()
+    labels: list[Any] = np.unique(np.asarray(y)).tolist()
     if len(labels) not in (2, 3):
         raise ValueError(f"The lab shows two or three classes; y has {len(labels)}.")
     return labels[::-1] if len(labels) == 2 else labels

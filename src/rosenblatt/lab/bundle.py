@@ -31,7 +31,7 @@ def build_page(address: str = "") -> str:
         r'(?<=<meta name="lab-state" content=")': html.escape(address),
     }
     for pattern, text in parts.items():
-        page = re.sub(pattern, lambda _, text=text: text, page, count=1)
+        page = re.sub(pattern, text.replace("\\", r"\\"), page, count=1)
     return page
 
 

@@ -147,11 +147,10 @@ def convert_table(path: str) -> bytes:
     import numpy as np
 
     from ..data.rows import to_dense
-    from ..jobs.files import matrix_and_labels
-    from ..reading.reader import read
+    from ..reading.reader import read, read_matrix
 
     reader = read(path, dtype=np.float64, scale="none")
-    X, labels = matrix_and_labels(reader)
+    X, labels = read_matrix(reader)
     X = to_dense(X)
     named = [name for name, _ in reader.columns or ()]
     columns = named if len(named) == X.shape[1] else [f"column {j + 1}" for j in range(X.shape[1])]

@@ -41,9 +41,11 @@ class Learner(Protocol):
 
     kind: ClassVar[str]
     parameters: Mapping[str, Any]
-    classes: Array
     states: list[Any]
     features: dict[str, Any]
+
+    @property
+    def classes(self) -> Array: ...
 
     @property
     def estimator(self) -> str: ...

@@ -9,9 +9,11 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from ..data.labels import tidy
 from ..data.rows import n_rows
+from ..data.splits import Split
 from ..parameters import ParameterError
-from .batches import Batch, one_batch
+from .batches import Batch, labels_of, one_batch
 from .columnar import ColumnarParser
 from .delimited import delimited_parser
 from .formats import DELIMITERS, format_of
@@ -20,7 +22,7 @@ from .notices import BITS, FROM_0, Notice
 from .parser import Parser
 from .recipe import ASKED, FeatureRecipe, ReaderOptions, check, recipe_of, refuse_options_of_text
 from .sources import Location, Source
-from .statistics import survey_of
+from .statistics import learnt_rows, survey_of
 from .tables import TableSource, source_of
 from .threads import cores, in_order
 from .vocabulary import FeatureNames
@@ -274,7 +276,7 @@ class Reader:
         self.bits, self.columns = parser.recipe.bits, parser.recipe.columns
         self.skip_bad = parser.options.skip_bad
         self.location = Location(source.name, self.skip_bad, parser.unit)
-        self.asked = parser.recipe
+        self.asked, self.split = parser.recipe, Split()
 
     def __iter__(self) -> Iterator[Batch]:
         self.settle()
@@ -311,7 +313,7 @@ class Reader:
         :meta private:
         """
         while not self.parser.recipe.settled:
-            survey = survey_of(self.parser)
+            survey = survey_of(self.parser, self.split)
             if survey.seen is not None:
                 for batch in survey.batches(self.skip_bad):
                     survey.add(batch)
@@ -335,11 +337,22 @@ class Reader:
         :meta private:
         """
         self.settle()
-        total = count = 0.0
+        total, count, row = 0.0, 0, 0
         for batch in self.parser.first_rows(self.parser.recipe):
-            values = batch.rows.values.astype(np.float64)
-            total, count = total + float(values @ values), count + n_rows(batch.rows)
+            rows = learnt_rows(batch.rows, self.split, row)
+            values = rows.values.astype(np.float64)
+            total, count = total + float(values @ values), count + n_rows(rows)
+            row += n_rows(batch.rows)
         return total / max(count, 1)
+
+    def hold_out(self, split: Split) -> None:
+        """Measure no rows that are held out, for scales, frequencies and the step of the bias.
+
+        :meta private:
+        """
+        if split != self.split and self.parser.recipe is not self.asked:
+            self.adopt(self.asked)  # it was measured with other rows
+        self.split = split
 
     def number_from_0(self, late: FirstIndexError) -> None:
         """Begin again with another first index, if there can be another pass.
@@ -385,7 +398,7 @@ class Reader:
         recipe = self.parser.recipe
         if recipe.settled or recipe.rows != "table":
             return False
-        survey = survey_of(self.parser)
+        survey = survey_of(self.parser, self.split)
         return survey.seen is not None and not survey.apart
 
     @property
@@ -439,7 +452,7 @@ def read_whole(reader: Reader, told: Callable[[Batch], None] = lambda batch: Non
     Dense and sparse rows and those of one text are measured and scaled here, so that their file is
     parsed but once.
     """
-    survey = None if reader.parser.recipe.settled else survey_of(reader.parser)
+    survey = None if reader.parser.recipe.settled else survey_of(reader.parser, reader.split)
     if survey is not None and (survey.apart or survey.seen is None):
         reader.settle()
         survey = None
@@ -461,6 +474,12 @@ def read_whole(reader: Reader, told: Callable[[Batch], None] = lambda batch: Non
     else:
         whole = one_batch(parts)
     return WholeFile(whole, reader.names, reader.notices, reader.bad)
+
+
+def read_matrix(reader: Reader) -> tuple[Any, Any]:
+    """Read a whole file as an array or a CSR matrix, and its labels."""
+    batch = read_again_if_need_be(reader, lambda: read_whole(reader)).batch
+    return batch.X, tidy(labels_of(batch))
 
 
 def no_rows(reader: Reader) -> ValueError:

@@ -81,6 +81,14 @@ class Source:
         """Whether there can be another pass."""
         return self.file is None or self.start is not None
 
+    @property
+    def origin(self) -> list[list[Any]] | None:
+        """The name, size and time of each file; None for what is no file."""
+        if self.size is None:
+            return None
+        found = [(file, os.stat(file)) for file in self.files]
+        return [[os.path.basename(file), stat.st_size, stat.st_mtime_ns] for file, stat in found]
+
     def leave(self) -> None:
         """Wait for no more bytes of what can be read only once."""
         if isinstance(self.file, Pipe):

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..data.rows import n_rows
+from ..data.rows import n_rows, rows_where
+from ..data.splits import Split
 from ..kernels import columns
 from ..kernels.algebra import Rows
 from ..parameters import ParameterError
@@ -19,18 +20,24 @@ from .scaling import DenseSurvey, SparseSurvey, packed
 from .sources import Location
 
 MOST_BITS = 24  # of columns whose n-grams are counted
+NONE = Split()  # no row is held out
 
 
-def survey_of(parser: Parser) -> "SizeSurvey | TextSurvey":
-    """The next survey that a parser's recipe lacks."""
-    return (TextSurvey if parser.recipe.lacks_frequencies else SizeSurvey)(parser)
+def survey_of(parser: Parser, split: Split = NONE) -> "SizeSurvey | TextSurvey":
+    """The next survey that a parser's recipe lacks; it does not look at rows that are held out."""
+    return (TextSurvey if parser.recipe.lacks_frequencies else SizeSurvey)(parser, split)
+
+
+def learnt_rows(rows: Rows, split: Split, first_row: int) -> Rows:
+    """The rows of a batch that are not held out, by the number of the first one."""
+    return rows_where(rows, ~split.held_out(first_row, n_rows(rows))) if split else rows
 
 
 class SizeSurvey:
     """What is measured of the numbers of a parser, and what its recipe becomes by it."""
 
-    def __init__(self, parser: Parser) -> None:
-        self.parser, self.recipe = parser, parser.recipe
+    def __init__(self, parser: Parser, split: Split = NONE) -> None:
+        self.parser, self.recipe, self.split = parser, parser.recipe, split
         self.seen: DenseSurvey | SparseSurvey | None = None
         numeric = self.recipe.numeric()
         if self.recipe.rows != "table":
@@ -45,9 +52,10 @@ class SizeSurvey:
             why = f"{{scale}} would fill the sparse rows of {self.recipe.rows}; "
             raise ParameterError(why + 'use {scale="maxabs"}.', scale=self.recipe.scale)
         if self.recipe.scale == "auto":
-            first = SparseSurvey()
+            first, row = SparseSurvey(), 0
             for batch in self.parser.first_rows(self.recipe):
-                first.add(batch.rows)
+                first.add(learnt_rows(batch.rows, self.split, row))
+                row += n_rows(batch.rows)
             if not first.differ():
                 return None
             self.parser.notices[other_sizes()] = None
@@ -76,8 +84,8 @@ class SizeSurvey:
     def add(self, batch: Batch) -> None:
         """Measure some rows."""
         assert self.seen is not None
+        self.seen.add(learnt_rows(batch.rows, self.split, self.rows))
         self.rows += n_rows(batch.rows)
-        self.seen.add(batch.rows)
 
     def join(self, parser: Parser, parts: list[Rows]) -> Rows:
         """The rows that were measured, scaled by a parser that knows all there is to know."""
@@ -110,8 +118,9 @@ class SizeSurvey:
 class TextSurvey:
     """In how many texts each n-gram is, and what the recipe of a parser becomes by it."""
 
-    def __init__(self, parser: Parser) -> None:
-        self.parser, self.recipe, self.rows = parser, parser.recipe, 0
+    def __init__(self, parser: Parser, split: Split = NONE) -> None:
+        self.parser, self.recipe, self.split = parser, parser.recipe, split
+        self.rows = self.texts = 0
         bits = self.recipe.bits or 0
         if self.recipe.tfidf and not parser.rereadable:
             raise ParameterError(
@@ -150,13 +159,15 @@ class TextSurvey:
     def add(self, batch: Batch) -> None:
         """Count the n-grams of some rows."""
         assert self.seen is not None
+        rows = learnt_rows(batch.rows, self.split, self.rows)
         self.rows += n_rows(batch.rows)
-        indices: Any = batch.rows.indices
+        self.texts += n_rows(rows)
+        indices: Any = rows.indices
         columns.count(indices, self.seen)
 
     def result(self) -> FeatureRecipe:
         """The recipe with what was counted, or without it where that is too much."""
         if self.seen is None:
             return replace(self.recipe, tfidf=False)
-        found: Frequencies = {"rows": self.rows, "counts": packed(self.seen)}
+        found: Frequencies = {"rows": self.texts, "counts": packed(self.seen)}
         return replace(self.recipe, frequencies=found)

@@ -106,6 +106,8 @@ class Facts(TypedDict, total=False):
     multilabel: bool
     intercept_step: Finite
     rows: Count
+    sentences: Count
+    tokens: Count
     class_rows: list[Count] | None
     batch_bytes: Count
     training: dict[str, Any]

@@ -13,7 +13,7 @@ ESTIMATORS = {
     "Perceptron": ("..estimators.perceptron", "..training.solutions:SOLUTIONS"),
     "KernelPerceptron": ("..estimators.kernel", "..learners.dual.state:STATES"),
     "PerceptronNetwork": ("..estimators.network", "..learners.network.state:STATES"),
-    "SequencePerceptron": ("..estimators.sequence", "..learners.sequence.state:STATES"),
+    "SequencePerceptron": ("..estimators.sequence", "..learners.sequence.arrays:STATES"),
 }
 """By name: the room of an estimator, imported when a file asks for it; its states by solution."""
 

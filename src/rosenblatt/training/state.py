@@ -52,18 +52,21 @@ class Declared:
 
 @dataclass(frozen=True)
 class DeclaredArray(Declared):
-    """An array of a shape, in the type of the weights or another."""
+    """An array of a shape, in the type of the weights or another; it may be None if optional."""
 
     shape: tuple[str, ...] = ()
     dtype: Any = None
+    optional: bool = False
 
     def pack(self, name: str, value: Any) -> tuple[dict[str, Array], dict[str, Any]]:
-        return {name: value}, {}
+        return ({} if value is None else {name: value}), {}
 
     def unpack(self, name: str, arrays: dict[str, Array], numbers: Any, width: int | None) -> Any:
-        return arrays.pop(name)
+        return arrays.pop(name, None) if self.optional else arrays.pop(name)
 
     def check(self, name: str, value: Any, default: Any, sizes: Sizes, dtype: Any) -> None:
+        if value is None and self.optional:
+            return
         for axis, size in enumerate(self.shape):
             if size not in sizes and axis < value.ndim:
                 sizes[size] = (value.shape[axis],)
@@ -133,6 +136,12 @@ class DeclaredRows(Declared):
 def array(*shape: str, dtype: Any = None, init: bool = True) -> Any:
     """Declare an array."""
     return field(init=init, metadata={"declared": DeclaredArray(shape=shape, dtype=dtype)})
+
+
+def optional_array(*shape: str, dtype: Any = None) -> Any:
+    """Declare an array that a state may lack; a file with one has format 4."""
+    kept = DeclaredArray(shape=shape, dtype=dtype, optional=True)
+    return field(default=None, metadata={"declared": kept})
 
 
 def counter(default: float, older: float | None = None) -> Any:
@@ -205,6 +214,18 @@ def check_updates(updates: Updates, n_rows: int, outputs: int, seen: int) -> Non
 
 
 # Whole states
+
+
+def format_number(state: Any) -> int:
+    """The least number of the file format that has room for a state."""
+    own = declared(type(state))
+    filled = (getattr(state, name) is not None for name, one, _ in own if is_optional(one))
+    return 4 if any(filled) else 3
+
+
+def is_optional(one: Declared) -> bool:
+    """Whether a state may lack a field."""
+    return isinstance(one, DeclaredArray) and one.optional
 
 
 def packed(state: Any) -> tuple[dict[str, Array], dict[str, Any]]:

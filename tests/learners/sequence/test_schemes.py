@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rosenblatt.learners.sequence.schemes import forbidden_in, parts_of
-from rosenblatt.learners.sequence.tagset import tag_set
+from rosenblatt.learners.sequence.tagset import tag_set_for
+from rosenblatt.parameters import SEQUENCE, defaults
 
 
 def scheme_of(names, codes, starts):
-    found = tag_set(np.array(names), True, False, lambda: [(codes, starts)])
+    found = tag_set_for(defaults(SEQUENCE), np.array(names), lambda: [(codes, starts)])
     return found.scheme and (found.scheme, found.inside(codes, starts))
 
 

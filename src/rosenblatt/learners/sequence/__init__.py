@@ -1,1 +1,1 @@
-"""Tags of sequences: words, templates, the structured perceptron, and its scikit-learn face."""
+"""Tags of sequences: words, templates, and the structured perceptron without scikit-learn."""

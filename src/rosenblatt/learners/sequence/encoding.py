@@ -1,6 +1,7 @@
 """From sentences to the features of tokens: the dictionary that a model keeps."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -12,7 +13,7 @@ from ...kernels.sequences import Tokens
 from ...kernels.tokens import ABSENT, Columns, FeatureList, HashTable, Looks, Templates, Views
 from ...kernels.words import salt
 from .sentences import FEATURES, Sentences
-from .strings import Strings, Typed, empty_table, grown, table_of
+from .strings import Strings, Typed, empty_table, grown, shrunk, table_of
 from .templates import LEXICON, Attribute, Template
 from .word_shapes import characters, look
 
@@ -236,32 +237,68 @@ class Dictionary:
         numbers, values = self.features.numbers[rows], self.features.values[rows]
         present, used = values != ABSENT, np.zeros(self.n_values, bool)
         used[values[present]] = True
-        self.keep_values(used)
         places = np.cumsum(used, dtype=np.uint32) - np.uint32(1)
         values[present] = places[values[present]]
         count = np.array([len(rows)], np.int64)
-        self.features = FeatureList(self.table_of_features(numbers, values), numbers, values, count)
+        features = FeatureList(self.table_of_features(numbers, values), numbers, values, count)
+        table, known = self.some_values(used)
+        self.features, self.values, self.known_values = features, table, [known]
+        self.names, self.n_values = [], int(np.count_nonzero(used))
 
-    def keep_values(self, used: Array) -> None:
-        """Keep some values only, and no other bytes than theirs."""
+    def some_values(self, used: Array) -> tuple[HashTable, Values]:
+        """Some of the values, and no other bytes than theirs."""
         places = np.cumsum(used, dtype=np.uint32) - np.uint32(1)
         known = np.flatnonzero(self.values.keys)
         known = known[used[self.values.numbers[known]]]
         numbers = places[self.values.numbers[known]]
-        self.values = table_of(self.values.keys[known], numbers)
         kept, first = [], 0
         for attributes, strings, literal in self.known_values:
             some = used[first : first + strings.size]
             first += strings.size
             kept.append(Values(attributes[some], strings.take(some).compact(), literal[some]))
-        self.known_values = [
-            Values(
-                np.concatenate([np.zeros(0, np.uint16), *(some.attributes for some in kept)]),
-                Strings.together([some.strings for some in kept]),
-                np.concatenate([np.zeros(0, bool), *(some.literal for some in kept)]),
-            )
-        ]
-        self.names, self.n_values = [], int(np.count_nonzero(used))
+        together = Values(
+            np.concatenate([np.zeros(0, np.uint16), *(some.attributes for some in kept)]),
+            Strings.together([some.strings for some in kept]),
+            np.concatenate([np.zeros(0, bool), *(some.literal for some in kept)]),
+        )
+        return table_of(self.values.keys[known], numbers), together
+
+    def described(self, rows: Array) -> tuple[Array, Array, list[tuple[int, str]]]:
+        """The templates of some features, the values that they are made of, and what these are.
+
+        Values are numbered as they come first, so that it depends on nothing else.
+        """
+        numbers, values = self.features.numbers[rows], self.features.values[rows]
+        present, names = values != ABSENT, self.names_of_values()
+        used, firsts, places = np.unique(values[present], return_index=True, return_inverse=True)
+        order = np.argsort(firsts)
+        ranks = np.empty(len(used), np.uint32)
+        ranks[order] = np.arange(len(used), dtype=np.uint32)
+        values[present] = ranks[places]
+        return numbers, values, [names[value] for value in used[order].tolist()]
+
+    def snapshot(self) -> Callable[[], None]:
+        """Return a function that forgets all values and features that are learnt from now on."""
+        n_values, n_features, parts = self.n_values, self.n_features, len(self.known_values)
+
+        def undo() -> None:
+            self.values, self.n_values = shrunk(self.values, n_values), n_values
+            self.known_values, self.names = self.known_values[:parts], self.names[:n_values]
+            table, numbers, values, count = self.features
+            count[0] = n_features
+            values[n_features:] = ABSENT
+            self.features = FeatureList(shrunk(table, n_features), numbers, values, count)
+
+        return undo
+
+    def copy(self) -> "Dictionary":
+        """A dictionary that does not change when this one learns."""
+        other = copy(self)
+        other.values = HashTable(*(array.copy() for array in self.values))
+        table = HashTable(*(array.copy() for array in self.features.table))
+        other.features = self.features._replace(table=table, count=self.features.count.copy())
+        other.known_values, other.names = list(self.known_values), list(self.names)
+        return other
 
     def forget_keys(self) -> None:
         """Let go of what only finds features, until some are kept."""

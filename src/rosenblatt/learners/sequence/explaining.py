@@ -1,13 +1,12 @@
 """Why a token gets its tag: the features and transitions that speak for it, in numbers."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...data.rows import Array
 from ...kernels.sequences import IMPOSSIBLE, PathSettings, PathWeights, Tokens, score_path_tokens
-from .encoding import Dictionary
 from .task import best_through
 
 
@@ -44,9 +43,12 @@ def explanations(
     weights: PathWeights,
     settings: PathSettings,
     tags: list[str],
-    dictionary: Dictionary,
+    name: Callable[[int], str],
 ) -> list[TokenExplanation]:
-    """An explanation for each token of a sentence and the path that was found."""
+    """An explanation for each token of a sentence and the path that was found.
+
+    ``name`` gives that of the feature with a row of weights.
+    """
     if not len(sentence):
         return []
     through = best_through(tokens, 0, len(sentence), weights, settings).astype(np.float64)
@@ -58,10 +60,11 @@ def explanations(
         other = int(np.argmax(rest))
         some = slice(int(tokens.starts[place]), int(tokens.starts[place + 1]))
         rows = tokens.features[some]
-        values = 1.0 if tokens.values is None else tokens.values[some]
+        values = np.ones(len(rows)) if tokens.values is None else tokens.values[some]
+        rows, values = rows[rows > 0], values[rows > 0]  # others have no weights
         shares = (emissions[rows, tag] - emissions[rows, other]) * values
         loudest = np.argsort(-np.abs(shares), kind="stable")[:top]
-        named = [(dictionary.name(int(rows[k])), round(float(shares[k]), 4)) for k in loudest]
+        named = [(name(int(rows[k])), round(float(shares[k]), 4)) for k in loudest]
         lead = float(through[place, tag] - rest[other])
         moved = [transition(place, codes, one, weights, settings) for one in (tag, other)]
         found.append(
@@ -116,17 +119,10 @@ def best_paths(
     return [path for path in every[:count] if path[0] > IMPOSSIBLE / 2]
 
 
-def loudest_features(
-    tag: int, weights: PathWeights, settings: PathSettings, dictionary: Dictionary, top: int
-) -> list[tuple[str, float]]:
-    """The features with the largest weights for a tag."""
-    column = weights.emissions.reshape(-1, settings.width)[:, tag]
-    rows = np.argsort(-column, kind="stable")[:top]
-    return [(dictionary.name(int(row)), float(column[row])) for row in rows if column[row] > 0]
-
-
-def moves(weights: PathWeights, settings: PathSettings, tag: int, top: int) -> list[Any]:
-    """The tags after which a tag comes most gladly: their numbers (the last is the start)."""
+def best_predecessors(
+    weights: PathWeights, settings: PathSettings, tag: int, top: int
+) -> list[tuple[int, float]]:
+    """The tags before a tag with the largest transition weights; the last number is the start."""
     column = weights.transitions.reshape(-1, settings.width)[:, tag]
     before = np.argsort(-column, kind="stable")[:top]
     return [(int(p), float(column[p])) for p in before if column[p] > IMPOSSIBLE / 2]

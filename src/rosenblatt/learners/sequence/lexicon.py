@@ -1,6 +1,7 @@
 """The lexicon: which tags the lower-cased word has had, as a column of its own."""
 
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -8,7 +9,7 @@ import numpy as np
 from ...data.rows import Array
 from ...kernels import tokens as kernel
 from ...kernels.tokens import ABSENT, HashTable, Looks
-from .strings import Strings, Typed, distinct, empty_table, grown, table_of
+from .strings import Strings, Typed, distinct, empty_table, grown, shrunk, table_of
 from .templates import Attribute
 from .word_shapes import characters, look
 
@@ -28,8 +29,10 @@ class Lexicon:
     set_of_word : ndarray
         The number of each word's set.
     cells, counts : ndarray
-        While it learns, the number of a word times that of the tags plus the number of a tag, for
-        all that occur, sorted; and how often each does.
+        The number of a word times that of the tags plus the number of a tag, for all that occur,
+        sorted; and how often each does.
+    settled : bool
+        Whether the sets are those of the counts.
     """
 
     sets: list[str] = field(default_factory=lambda: [""])
@@ -40,6 +43,7 @@ class Lexicon:
     words_known: list[str] = field(default_factory=list)
     cells: Array = field(default_factory=lambda: np.zeros(0, np.int64))
     counts: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    settled: bool = True
 
     @classmethod
     def restored(cls, words: list[str], set_of_word: Array, sets: list[str]) -> "Lexicon":
@@ -52,8 +56,9 @@ class Lexicon:
     @property
     def words(self) -> list[str]:
         """The lower-cased words."""
-        for strings in self.new_words:
-            self.words_known += [look(word, LOWER) or "" for word in strings.texts()]
+        new = [word for strings in self.new_words for word in strings.texts()]
+        if new:
+            self.words_known = [*self.words_known, *(look(word, LOWER) or "" for word in new)]
         self.new_words = []
         return self.words_known
 
@@ -97,7 +102,28 @@ class Lexicon:
             both = np.zeros(len(cells), np.int64)
             np.add.at(both, places, np.concatenate([self.counts, counts]))
             counts = both
-        self.cells, self.counts = cells, counts
+        self.cells, self.counts, self.settled = cells, counts, False
+
+    def renumber_tags(self, places: Array, n_tags: int) -> "Lexicon":
+        """The same for so many tags, among which those so far have other numbers."""
+        words, tags = np.divmod(self.cells, len(places))
+        cells = words * n_tags + places[tags]
+        order = np.argsort(cells)
+        return replace(self, cells=cells[order], counts=self.counts[order], settled=False)
+
+    def snapshot(self) -> Callable[[], None]:
+        """Return a function that forgets all that is counted from now on."""
+        before = dict(vars(self))
+
+        def undo() -> None:
+            vars(self).update(before)
+            self.table = shrunk(self.table, self.n_words)
+
+        return undo
+
+    def copy(self) -> "Lexicon":
+        """A lexicon that does not change when this one learns."""
+        return replace(self, table=HashTable(*(array.copy() for array in self.table)))
 
     def by_word(self, n_tags: int) -> "TagCounts":
         """What was counted, for each word."""
@@ -105,12 +131,14 @@ class Lexicon:
         return TagCounts(firsts, self.cells % n_tags, self.counts)
 
     def settle(self, tags: list[str]) -> None:
-        """Know the set of each word, by all that was counted."""
+        """Find the set of each word, by all that was counted."""
+        if self.settled:
+            return
         known = self.by_word(len(tags))
         types, firsts = distinct(known.sets_of_words())
         members = [known.of_word(word) for word in firsts.tolist()]
         self.sets = [" ".join(tags[tag] for tag in tagged) for tagged in members]
-        self.set_of_word = types.astype(np.int64)
+        self.set_of_word, self.settled = types.astype(np.int64), True
 
     def sets_without(
         self, column: Typed, starts: Array, codes: Array, tags: list[str], counted: Array
@@ -149,14 +177,13 @@ class Lexicon:
 
     def look_up(self, column: Typed) -> Typed:
         """The set of each token's word, by all that was learnt."""
-        if "" not in self.sets:
-            self.sets.append("")
+        known = self.sets if "" in self.sets else [*self.sets, ""]
         numbers = np.empty(column.strings.size, np.uint32)
         kernel.find(self.table, lower_hashes(column.strings), numbers)
-        known = numbers != ABSENT
-        sets = np.full(len(numbers), self.sets.index(""), np.uint32)
-        sets[known] = self.set_of_word[numbers[known]]
-        return Typed(sets[column.types], Strings.of(self.sets))
+        met = numbers != ABSENT
+        sets = np.full(len(numbers), known.index(""), np.uint32)
+        sets[met] = self.set_of_word[numbers[met]]
+        return Typed(sets[column.types], Strings.of(known))
 
     def knows(self, column: Typed) -> Array:
         """Whether each token's word was met in training."""

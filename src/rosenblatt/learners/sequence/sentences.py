@@ -59,6 +59,20 @@ def check_sentences(X: Any, name: str) -> list[Any]:
     return sentences
 
 
+def check_lengths(sentences: list[Any], tags: list[Any]) -> None:
+    """Refuse tags that are not one for each token."""
+    if len(sentences) != len(tags):
+        raise ValueError(f"X has {len(sentences)} sentences and y has {len(tags)}.")
+    lengths, others = starts_of(sentences), starts_of(tags)
+    wrong = np.flatnonzero(np.diff(lengths) != np.diff(others))
+    if len(wrong):
+        s = int(wrong[0])
+        raise ValueError(
+            f"X[{s}] has {len(sentences[s])} tokens and y[{s}] {len(tags[s])} tags; each token "
+            "needs one."
+        )
+
+
 def columns_of(sentences: Sequence[Any], own_templates: bool) -> tuple[str, ...]:
     """The names of the columns that tokens have: "feature" where they are features themselves."""
     first = next(chain.from_iterable(sentences), "")

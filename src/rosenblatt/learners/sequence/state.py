@@ -1,8 +1,8 @@
-"""The weights of paths while they are learnt, and a finished tagger as a model file holds it."""
+"""The weights of a tagger while it learns, and what their average needs."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple, NotRequired, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,9 +10,7 @@ from ...data.rows import Array
 from ...kernels.sequences import PathSums, PathWeights
 from ...kernels.vectors import LANES
 from ...parameters import ParameterError
-from ...training.state import Sizes, array, counter, require
 from ...training.tasks import Learnt
-from .formats import Layout
 from .schemes import impossible
 
 ROWS_AT_ONCE = 1 << 15
@@ -73,9 +71,16 @@ class PathState:
         return len(self.sums.transitions) > 0
 
     @property
+    def rows(self) -> Array:
+        """The row of each feature's weights, 0 for those without."""
+        assert self.weights.rows is not None
+        return self.weights.rows
+
+    @property
     def used(self) -> int:
         """How many rows of weights are in use, with that of zeros."""
-        return int(self.weights.used[0])  # type: ignore[index]
+        assert self.weights.used is not None
+        return int(self.weights.used[0])
 
     def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[Learnt]:
         """Learn from the sentences in an order, so many updates at a time."""
@@ -90,11 +95,9 @@ class PathState:
 
     def widen(self, width: int) -> None:
         """There are so many features by now."""
-        rows = self.weights.rows
-        assert rows is not None
-        if width > len(rows):
-            new = np.zeros(width - len(rows), np.uint32)
-            self.weights = self.weights._replace(rows=np.concatenate([rows, new]))
+        if width > len(self.rows):
+            new = np.zeros(width - len(self.rows), np.uint32)
+            self.weights = self.weights._replace(rows=np.concatenate([self.rows, new]))
 
     def make_room(self, lacking: int) -> None:
         """Let so many more features be moved, and a quarter of as many as there are."""
@@ -115,16 +118,13 @@ class PathState:
 
     def rows_of(self, features: Array) -> Array:
         """The rows of features, 0 for those without weights."""
-        assert self.weights.rows is not None
-        return np.asarray(self.weights.rows[features])
+        return np.asarray(self.rows[features])
 
     def features(self) -> Array:
         """The features that have weights, in the order of their rows."""
-        rows = self.weights.rows
-        assert rows is not None
-        moved = np.flatnonzero(rows)
+        moved = np.flatnonzero(self.rows)
         order = np.empty(self.used - 1, np.int64)
-        order[rows[moved] - 1] = moved
+        order[self.rows[moved] - 1] = moved
         return order
 
     def renumber(self) -> None:
@@ -132,19 +132,59 @@ class PathState:
         rows = np.arange(1, self.used, dtype=np.uint32)
         self.weights = self.weights._replace(rows=rows)
 
+    def trim(self) -> None:
+        """Give back the room that no feature uses."""
+        self.weights = self.weights._replace(
+            emissions=longer(self.weights.emissions, self.used * self.shape.width)
+        )
+        if self.averaged:
+            sums = longer(self.sums.emissions, self.used * self.shape.tags)
+            self.sums = self.sums._replace(emissions=sums)
+
     def stop_reason(self, clean: bool) -> str:
-        """Why there is no point in going on, if there is none; clean without any mistake."""
+        """Return the reason to stop, or "" to continue; ``clean``: the epoch made no mistake."""
         return "separated" if clean else ""
 
-    def coefficients(self, for_good: bool = False) -> PathWeights:
-        """The weights to predict with: the last ones, or their mean. Rows are as while learning.
+    def by_row(self) -> list[Array]:
+        """The weights and sums of features as views with a row per row in use."""
+        tables = [self.weights.emissions.reshape(-1, self.shape.width)[: self.used]]
+        if self.averaged:
+            tables.append(self.sums.emissions.reshape(-1, self.shape.tags)[: self.used])
+        return tables
 
-        For good, they take the place of those that were learnt, which saves memory.
+    def snapshot(self, features: Array) -> Callable[[], None]:
+        """Return a function that undoes what learning from tokens with some features changes.
+
+        It keeps copies of the rows of these features and of all transitions.
         """
+        before, used = (self.seen, self.mistakes), self.used
+        count = len(self.rows)
+        known = np.unique(self.rows_of(features[features < count]))
+        copies = [table[known] for table in self.by_row()]
+        moves = self.weights.transitions.copy(), self.weights.pairs.copy()
+        sums = self.sums.transitions.copy(), self.sums.pairs.copy()
+
+        def undo() -> None:
+            self.seen, self.mistakes = before
+            for table, rows in zip(self.by_row(), copies, strict=True):
+                table[known], table[used:] = rows, 0
+            self.rows[self.rows >= used] = 0
+            self.weights = self.weights._replace(
+                transitions=moves[0],
+                pairs=moves[1],
+                rows=self.rows[:count].copy(),
+                used=np.array([used], np.int64),
+            )
+            self.sums = self.sums._replace(transitions=sums[0], pairs=sums[1])
+
+        return undo
+
+    def coefficients(self) -> PathWeights:
+        """The weights to predict with: the last ones, or their mean. Row 0 is zero."""
         tags, width, seen = self.shape.tags, self.shape.width, max(self.seen, 1)
-        emissions = self.weights.emissions[: self.used * width]
-        emissions = emissions if for_good else emissions.copy()
-        last = self.weights._replace(emissions=emissions, rows=None, used=None)
+        emissions = self.weights.emissions[: self.used * width].copy()
+        moves = self.weights.transitions.copy(), self.weights.pairs.copy()
+        last = PathWeights(emissions, *moves, self.weights.last)
         if not self.averaged:
             return last
         by_tags, lacking = emissions.reshape(-1, width), self.sums.emissions.reshape(-1, tags)
@@ -155,6 +195,27 @@ class PathState:
             transitions=less(self.weights.transitions, self.sums.transitions, seen),
             pairs=less(self.weights.pairs, self.sums.pairs, seen),
         )
+
+    def with_tags(
+        self, shape: Shape, places: Array, forbidden: tuple[Array, Array] | None
+    ) -> "PathState":
+        """A state for more tags, among which those of this one have other numbers."""
+        new = PathState.zeros(shape, self.averaged, forbidden)
+        new.seen, new.mistakes = self.seen, self.mistakes
+        new.make_room(self.used)
+        used = np.array([self.used], np.int64)
+        new.weights = new.weights._replace(rows=self.rows.copy(), used=used)
+        for table, old in zip(new.by_row(), self.by_row(), strict=True):
+            table[:, places] = old[:, : self.shape.tags]
+        before = np.append(places, shape.tags)  # the start of a sentence comes last
+        pairs = (before[:, None] * (shape.tags + 1) + before).ravel()
+        for rows, name in ((before, "transitions"), (pairs, "pairs")):
+            for to, of in ((new.weights, self.weights), (new.sums, self.sums)):
+                table, old = getattr(to, name), getattr(of, name)
+                if len(old):
+                    wide = table.reshape(-1, shape.width)
+                    wide[rows[:, None], places] = old.reshape(len(rows), -1)[:, : self.shape.tags]
+        return new
 
 
 def longer(table: Array, size: int) -> Array:
@@ -168,65 +229,3 @@ def longer(table: Array, size: int) -> Array:
 def less(weights: Array, lacking: Array, seen: int) -> Array:
     """Weights less the mean of what they lacked."""
     return (weights - lacking / seen).astype(np.float32)
-
-
-class TaggerFeatures(TypedDict):
-    """What a model file says of how the features of tokens are made, and of tags."""
-
-    columns: Annotated[list[str], len]
-    templates: Annotated[list[str], len]
-    tags: Annotated[list[str], len]
-    scheme: tuple[str, str, list[tuple[str, str]]] | None
-    sets: list[str]
-    layout: NotRequired[Layout | None]
-
-
-@dataclass(kw_only=True)
-class TaggerState:
-    """What a tagger predicts with: weights, its dictionary of features, and its lexicon.
-
-    Strings lie one after the other in ``texts`` up to ``text_ends``: those of values, whose
-    attributes ``attributes`` has, then the words of the lexicon, whose sets ``word_sets`` has.
-    """
-
-    emissions: Array = array("features", "tags", dtype=np.float32)
-    transitions: Array = array("before", "tags", dtype=np.float32)
-    pairs: Array = array("pairs before", "tags", dtype=np.float32)
-    templates: Array = array("features", dtype=np.uint16)
-    values: Array = array("features", "arity", dtype=np.uint32)
-    texts: Array = array("bytes", dtype=np.uint8)
-    text_ends: Array = array("strings", dtype=np.int64)
-    attributes: Array = array("values", dtype=np.uint16)
-    word_sets: Array = array("words", dtype=np.int64)
-    seen: int = counter(0)
-    mistakes: int = counter(0)
-
-    features: ClassVar = (TaggerFeatures,)
-
-    def restored(self) -> None:
-        """Set what is not saved, after loading."""
-
-    def stop_reason(self, clean: bool) -> str:
-        """Why there is no point in going on, if there is none; clean without any mistake."""
-        return "separated" if clean else ""
-
-    @staticmethod
-    def sizes(model: Any) -> tuple[Sizes, Any]:
-        """The sizes that the arrays of a model must have."""
-        tags = model.features.get("tags")
-        require(isinstance(tags, list) and 0 < len(tags) < 2**15, "it has no tags")
-        before = len(tags) + 1
-        return {"tags": (len(tags),), "before": (before,)}, np.float32
-
-    def check(self) -> None:
-        """Refuse parts that do not fit together."""
-        before, ends = len(self.transitions), self.text_ends
-        require(len(self.pairs) in (0, before * before), "pairs does not fit")
-        n_values, n_strings = len(self.attributes), len(self.attributes) + len(self.word_sets)
-        require(len(ends) == n_strings and np.all(np.diff(ends) >= 0), "its texts do not fit")
-        require(not len(ends) or ends[-1] <= len(self.texts), "its texts do not fit")
-        known = (self.values < n_values) | (self.values == 2**32 - 1)
-        require(known.all(), "its features are made of values that there are not")
-
-
-STATES = dict.fromkeys(("last", "average"), TaggerState)

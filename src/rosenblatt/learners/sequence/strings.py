@@ -112,6 +112,12 @@ def grown(table: HashTable, count: int, more: int) -> HashTable:
     return table_of(table.keys[known], table.numbers[known], more)
 
 
+def shrunk(table: HashTable, count: int) -> HashTable:
+    """A table with the keys of the numbers below a count only."""
+    known = (table.keys != 0) & (table.numbers < count)
+    return table_of(table.keys[known], table.numbers[known])
+
+
 def joined(texts: Sequence[str]) -> dict[str, Any]:
     """Strings as arrays that a model file can hold."""
     encoded = [text.encode() for text in texts]

@@ -1,15 +1,19 @@
 """Tags as numbers: those that sentences have, and those that are learnt for them inside."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...data.rows import Array
-from .schemes import Scheme, SchemeCount, forbidden_in, inner_codes, parts_of
+from .schemes import Scheme, SchemeCount, forbidden_in, inner_codes, inner_tags, parts_of
+from .sentences import Sentences
 from .strings import Strings, Typed
 
 MOST_TAGS = 10_000
+
+Tagged = tuple[Sentences, Any]
+"""Sentences, and the tag of each token."""
 
 
 class TagSet(NamedTuple):
@@ -39,14 +43,75 @@ class TagSet(NamedTuple):
         """The numbers of the tags that are learnt for tags outside."""
         if self.scheme is None or self.places is None:
             return codes.astype(np.uint16)
+        return np.asarray(self.places[self.inner_codes(codes, starts)])
+
+    def outside(self, codes: Array, starts: Array) -> Array:
+        """The numbers of the tags outside for those that are learnt."""
+        return codes if self.scheme is None else self.scheme.outside(codes, starts)
+
+    def inner_codes(self, codes: Array, starts: Array) -> Array:
+        """The numbers of the tags of chunks among all of IOBES."""
+        assert self.scheme is not None
         parts, _ = parts_of(self.scheme.tags) or ([], "")
-        return np.asarray(self.places[inner_codes(codes, starts, parts)])
+        return inner_codes(codes, starts, parts)
+
+    def with_all_of(self, codes: Array, starts: Array) -> "TagSet":
+        """The same with all tags inside that some sentences need."""
+        if self.scheme is None:
+            return self
+        used = used_inside(self.scheme)
+        found = np.unique(self.inner_codes(codes, starts))
+        if used[found].all():
+            return self
+        used[found] = True
+        return chunk_tags(self.classes, self.scheme, used)
+
+    def with_class(self, label: Any) -> "TagSet":
+        """The same with one tag more outside."""
+        classes = np.array(sorted([*self.classes.tolist(), label]))
+        if self.scheme is None:
+            return TagSet(classes, [str(name) for name in classes.tolist()])
+        parts = parts_of(classes.tolist())
+        if parts is None:
+            raise ValueError(f"The tags write chunks in {self.scheme.name}; {label!r} does not.")
+        (_, kind), *_ = parts_of([label, *self.scheme.tags])[0]  # type: ignore[index]
+        known = set(self.scheme.inner) | {(letter, kind) for letter in "BEIS"}
+        used = np.array([tag in known for tag in inner_tags(parts[0])])
+        return chunk_tags(classes, self.scheme, used)
+
+    def numbers_in(self, other: "TagSet") -> Array:
+        """The numbers of the tags that are learnt here among those of a larger set."""
+        return np.array([other.names.index(name) for name in self.names], np.int64)
 
 
-def tag_set(
+def used_inside(scheme: Scheme) -> Array:
+    """Which of all tags of IOBES a scheme has inside."""
+    parts, _ = parts_of(scheme.tags) or ([], "")
+    return np.array([tag in scheme.inner for tag in inner_tags(parts)], bool)
+
+
+def chunk_tags(classes: Array, like: Scheme, used: Array) -> TagSet:
+    """Tags that write chunks as a scheme does, with some of the tags of IOBES inside."""
+    parts, _ = parts_of(classes.tolist()) or ([], "")
+    scheme = like._replace(tags=classes.tolist(), inner=inner_tags(parts)).only(used)
+    places = np.cumsum(used).astype(np.uint16) - np.uint16(1)
+    return TagSet(classes, scheme.names, scheme, scheme.forbidden(), places)
+
+
+def is_greedy(parameters: Mapping[str, Any]) -> bool:
+    """Whether tags are chosen one by one, so that none can know that a chunk will end."""
+    return bool(parameters["search"] == "greedy" or parameters["markov"] == 0)
+
+
+def knows_chunks(parameters: Mapping[str, Any], classes: Array) -> bool:
+    """Whether tags write chunks, and are to be known for such."""
+    wanted = parameters["constraints"] != "none" and parameters["markov"]
+    return bool(wanted) and parts_of(classes.tolist()) is not None
+
+
+def tag_set_for(
+    parameters: Mapping[str, Any],
     classes: Array,
-    chunks: bool,
-    greedy: bool,
     parts: Callable[[], Iterable[tuple[Array, Array]]],
     all_inside: bool = False,
 ) -> TagSet:
@@ -54,23 +119,21 @@ def tag_set(
 
     Parameters
     ----------
+    parameters
+        Those of ``SequencePerceptron``.
     classes
         The tags outside.
-    chunks
-        Whether those that write chunks are to be known for such.
-    greedy
-        Whether tags are chosen one by one, so that none can know that a chunk will end.
     parts
         Gives the tags of sentences and where sentences begin, part by part.
     all_inside
         Whether tags inside that do not occur may yet come.
     """
     counts = None
-    if chunks and parts_of(classes.tolist()) is not None:
+    if knows_chunks(parameters, classes):
         for codes, starts in parts():
             own = SchemeCount.of(classes.tolist(), codes, starts)
             counts = own if counts is None else counts.plus(own)
-    return tag_set_of(classes, greedy, counts, all_inside)
+    return tag_set_of(classes, is_greedy(parameters), counts, all_inside)
 
 
 def tag_set_of(
@@ -86,10 +149,7 @@ def tag_set_of(
         parts, _ = parts_of(names) or ([], "")
         moves, _ = forbidden_in(parts, with_ends=scheme.name != "IOB2")
         return plain._replace(forbidden=(moves, np.zeros(len(names), bool)))
-    used = counts.used | all_inside
-    places = np.cumsum(used).astype(np.uint16) - np.uint16(1)
-    scheme = scheme.only(used)
-    return TagSet(classes, scheme.names, scheme, scheme.forbidden(), places)
+    return chunk_tags(classes, scheme, counts.used | all_inside)
 
 
 def classes_of(tags: list[Any] | Strings) -> Array:
@@ -139,3 +199,15 @@ def codes_of(tags: list[Any] | Strings, classes: Array) -> Array:
         if name not in numbers:
             raise ValueError(f"The tag {name!r} is none of those that were named first.")
     return np.array([numbers[name] for name in names], np.int64)[types]
+
+
+def scan_tags(parameters: Mapping[str, Any], parts: Callable[[], Iterable[Tagged]]) -> TagSet:
+    """The tags to learn from all parts of some data."""
+    found = {tag for _, tags in parts() for tag in classes_of(tags).tolist()}
+    classes = check_classes(np.array(sorted(found)))
+
+    def coded() -> Iterator[tuple[Array, Array]]:
+        for sentences, tags in parts():
+            yield codes_of(tags, classes), sentences.starts
+
+    return tag_set_for(parameters, classes, coded)

@@ -8,10 +8,13 @@ files are read as they are.
 
 import re
 from collections.abc import Sequence
+from os import PathLike
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...kernels import tokens as kernel
+from ...parameters import ParameterError
+from .sentences import FEATURES
 
 LEXICON = "lexicon"
 """The column of the sets of tags that words have had."""
@@ -173,3 +176,32 @@ def usual_templates(columns: Sequence[str]) -> list[Template]:
     for column in columns[1:]:
         texts += [text.format(c=column, w=word) for text in WITH_COLUMN]
     return [parsed(text, columns) for text in texts]
+
+
+def templates_for(features: Any, columns: tuple[str, ...]) -> list[Template]:
+    """The templates that the parameter ``features`` asks for, or the usual ones."""
+    if LEXICON in columns:
+        raise ValueError(f"A column called {LEXICON!r} is the model's own; call it otherwise.")
+    if columns == (FEATURES,):
+        if features is not None:
+            raise ParameterError(
+                "{features?} has templates, and the tokens come with features of their own; "
+                "leave one out, or give tokens as strings, tuples or dicts of columns."
+            )
+        return [parsed(f"{FEATURES}[0]", columns)]
+    if features is None:
+        return usual_templates(columns)
+    if isinstance(features, str | PathLike):
+        if not Path(features).is_file():
+            raise ParameterError(
+                f"{{features?}} must be a list of templates or a file of CRF++'s; there is no file "
+                f"{features}."
+            )
+        return crf_templates(Path(features), columns)
+    if not isinstance(features, list | tuple) or not features:
+        raise ParameterError(
+            f"{{features?}} must be None, a list of templates or a file; got {features!r:.60}."
+        )
+    if not all(isinstance(text, str) for text in features):
+        raise ParameterError('{features?} must have templates as strings, such as "word[-1]".')
+    return [parsed(text, columns) for text in dict.fromkeys(features)]

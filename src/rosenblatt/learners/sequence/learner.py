@@ -1,0 +1,438 @@
+"""A tagger without scikit-learn: tags, a dictionary and a lexicon that grow, and weights."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+from typing import Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from ...data.rows import Array
+from ...kernels.sequences import IMPOSSIBLE, PathSettings, PathSums, PathWeights, Tokens
+from ...parameters import SEQUENCE, ParameterError, defaults
+from ...storage.model import Model
+from ...training.history import Checkpoint, Count, Epoch
+from ...training.state import require
+from ..base import Use, check_use
+from .arrays import TaggerArrays, arrays_of, dictionary_of, lexicon_of, state_of
+from .encoding import Dictionary
+from .explaining import TokenExplanation, best_paths, explanations
+from .formats import Layout
+from .lexicon import Lexicon
+from .schemes import Scheme
+from .sentences import FEATURES, Sentences
+from .state import PathState, Shape
+from .tagset import Tagged, TagSet, chunk_tags, codes_of, is_greedy, used_inside
+from .task import SequenceTask, best_through, decode
+from .templates import LEXICON, Template, written
+
+LASTING = ("markov", "search", "constraints", "solution")  # parameters that weights depend on
+SPARE = 1 << 17  # features without weights that a dictionary may hold besides as many as have some
+
+
+class FoundSentences(NamedTuple):
+    """What sentences look like: the tags to learn, what tokens have, and what is their feature."""
+
+    tags: TagSet
+    columns: tuple[str, ...]
+    templates: list[Template]
+
+
+@dataclass
+class SequenceLearner:
+    """A tagger in training or at work.
+
+    Attributes
+    ----------
+    parameters : mapping
+        Those of ``SequencePerceptron``.
+    tags : TagSet
+        The tags, and those that are learnt for them.
+    dictionary : Dictionary
+        The features of tokens by number.
+    lexicon : Lexicon
+        Which tags words have had.
+    states : list of PathState
+        One: the weights, and the sums that their average needs.
+    features : dict
+        How the sentences of a file are laid out (``layout``), if they came from one.
+    can_learn : bool
+        Whether the sums and counts are there that learning needs; a compact file has none.
+    """
+
+    kind: ClassVar[str] = "sequence"
+    estimator: ClassVar[str] = "SequencePerceptron"
+    parameters: Mapping[str, Any]
+    tags: TagSet
+    dictionary: Dictionary
+    lexicon: Lexicon
+    states: list[PathState]
+    features: dict[str, Any] = field(default_factory=dict)
+    can_learn: bool = True
+    kept: PathWeights | None = field(default=None, init=False, repr=False)
+    """The weights that predict, until more is learnt."""
+
+    @classmethod
+    def begin(
+        cls, plan: Mapping[str, Any], found: FoundSentences, start: PathState | None = None
+    ) -> Self:
+        """A tagger that has learnt nothing, or what a state has.
+
+        Parameters
+        ----------
+        plan
+            The parameters of ``SequencePerceptron``.
+        found
+            The tags, columns and templates.
+        start
+            Weights to begin with instead of zeros.
+        """
+        tags, columns, templates = found
+        shape = Shape(len(tags.names), int(plan["markov"]))
+        state = start or PathState.zeros(shape, plan["solution"] == "average", tags.forbidden)
+        return cls(plan, tags, Dictionary(columns, templates), Lexicon(), [state])
+
+    @classmethod
+    def from_model(cls, model: Model) -> Self:
+        """The tagger of a model file; it learns on unless the file is compact or of 0.2."""
+        arrays: TaggerArrays = model.states[0]
+        about, parameters = model.features, defaults(SEQUENCE) | model.parameters
+        tags = tags_of(model)
+        shape = Shape(len(tags.names), int(parameters["markov"]))
+        averages = arrays.can_learn and parameters["solution"] == "average"
+        require(averages == (arrays.emission_sums is not None), "its sums are not of its solution")
+        return cls(
+            parameters,
+            tags,
+            dictionary_of(arrays, about["columns"], about["templates"]),
+            lexicon_of(arrays, about["sets"]),
+            [state_of(arrays, shape, tags.scheme and tags.scheme.forbidden()[1])],
+            {"layout": about.get("layout")},
+            arrays.can_learn,
+        )
+
+    def to_model(
+        self,
+        facts: Mapping[str, Any],
+        history: Sequence[Epoch] = (),
+        checkpoint: Checkpoint | None = None,
+        compact: bool = False,
+    ) -> Model:
+        """Build the model to save; compact, it keeps only what predicts."""
+        self.settle()
+        dictionary, scheme = self.dictionary, self.tags.scheme
+        compact = compact or not self.can_learn
+        features = {
+            "columns": list(dictionary.columns),
+            "templates": self.templates,
+            "tags": self.tags.names,
+            "scheme": None if scheme is None else [scheme.name, scheme.separator, scheme.inner],
+            "sets": self.lexicon.sets,
+            "layout": self.features.get("layout"),
+        }
+        parameters = dict(self.parameters)
+        if not isinstance(parameters["features"], list | tuple | type(None)):
+            parameters["features"] = str(parameters["features"])
+        if checkpoint is not None:
+            checkpoint = checkpoint.with_best(self.arrays)
+        return Model(
+            self.estimator,
+            parameters,
+            self.classes,
+            [self.arrays(self.state, compact)],
+            features,
+            {"stop_reason": "unfinished", "sentences": self.state.seen, **facts},
+            history,
+            checkpoint,
+        )
+
+    def arrays(self, state: PathState, compact: bool = False) -> TaggerArrays:
+        """A state with the dictionary and the lexicon as arrays."""
+        return arrays_of(state, self.dictionary, self.lexicon, compact)
+
+    def state_of(self, arrays: TaggerArrays) -> PathState:
+        """The state in some arrays of this tagger."""
+        scheme = self.tags.scheme
+        state = state_of(arrays, self.state.shape, scheme and scheme.forbidden()[1])
+        state.widen(self.dictionary.n_features)
+        return state
+
+    def refusal(self, use: Use) -> str:
+        """Return why the learner cannot be used so, as a sentence; "" if it can."""
+        if use in ("learn", "resume", "add_class") and not self.can_learn:
+            return (
+                "This tagger keeps only the weights that predict, so it cannot learn; train it "
+                "again, and save it without compact=True."
+            )
+        if use == "add_class" and self.tags.forbidden is not None and self.tags.scheme is None:
+            return "A greedy tagger of chunks cannot learn another tag; train it again."
+        if use in ("step", "tune"):
+            return f"A tagger cannot {use}; train it with several settings and compare them."
+        return ""
+
+    # What it is
+
+    @property
+    def classes(self) -> Array:
+        """The tags, sorted."""
+        return self.tags.classes
+
+    @property
+    def state(self) -> PathState:
+        """The one state."""
+        return self.states[0]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What tokens have."""
+        return self.dictionary.columns
+
+    @property
+    def layout(self) -> Layout | None:
+        """How the file was laid out that it was trained on, if on one."""
+        kept = self.features.get("layout")
+        if kept is None:
+            return None
+        kind, fields, label, *encoding = kept
+        return Layout(str(kind), tuple(map(int, fields)), int(label), *encoding)
+
+    @property
+    def templates(self) -> list[str]:
+        """What features of tokens are, as they are written."""
+        return [written(template) for template in self.dictionary.templates]
+
+    @property
+    def greedy(self) -> bool:
+        """Whether tags are chosen one by one."""
+        return is_greedy(self.parameters)
+
+    @property
+    def settings(self) -> PathSettings:
+        """What kernels need to know."""
+        given, shape = self.parameters, self.state.shape
+        C = float(given["C"]) if given["rule"] == "pa" else 0.0
+        margin = float(given["margin"])
+        return PathSettings(shape.tags, shape.width, shape.markov, self.greedy, margin, C)
+
+    # Learning
+
+    def set_parameters(self, parameters: Mapping[str, Any]) -> None:
+        """Learn on with other parameters, as far as the weights allow."""
+        for name in LASTING:
+            before = self.parameters[name]
+            if parameters[name] != before:
+                raise ParameterError(
+                    f"The tagger was begun with {{{name}?}} {before}; go on with the same."
+                )
+        self.parameters = parameters
+
+    def inner_codes(self, sentences: Sentences, tags: Any) -> Array:
+        """The numbers of the tags that are learnt for the tags of sentences.
+
+        Tags of chunks that were not needed before, such as those of chunks of one token, are added.
+        """
+        codes = codes_of(tags, self.classes)
+        self.change_tags(self.tags.with_all_of(codes, sentences.starts))
+        return self.tags.inside(codes, sentences.starts)
+
+    def change_tags(self, tags: TagSet) -> None:
+        """Take a larger set of tags, in new objects."""
+        if tags is self.tags:
+            return
+        places, shape = self.tags.numbers_in(tags), Shape(len(tags.names), self.state.shape.markov)
+        self.states = [self.state.with_tags(shape, places, tags.forbidden)]
+        self.lexicon = self.lexicon.renumber_tags(places, shape.tags)
+        self.tags, self.kept = tags, None
+
+    def count(self, sentences: Sentences, codes: Array, counted: Array | None = None) -> None:
+        """Count the tags of words in the lexicon, in all sentences or those that count."""
+        if self.columns != (FEATURES,):  # a lexicon also tells which words are known
+            tokens = None if counted is None else np.repeat(counted, np.diff(sentences.starts))
+            column = sentences.columns[self.columns[0]]
+            self.lexicon.count(column, codes, len(self.tags.names), tokens)
+
+    def task(
+        self, sentences: Sentences, codes: Array, counted: Array | None = None
+    ) -> SequenceTask:
+        """What there is to learn from sentences, or from those of them that count."""
+        starts = sentences.starts
+        if counted is None:
+            counted = np.ones(len(starts) - 1, bool)
+        if self.dictionary.with_lexicon:
+            column = sentences.columns[self.columns[0]]
+            known = self.lexicon.sets_without(column, starts, codes, self.tags.names, counted)
+            sentences = sentences._replace(columns={**sentences.columns, LEXICON: known})
+        tokens = self.dictionary.encode(sentences, learning=True)
+        learnt = np.flatnonzero(counted).astype(np.uint32)
+        n_features = self.dictionary.n_features
+        return SequenceTask(tokens, starts, codes, learnt, self.settings, n_features)
+
+    def tasks(self, parts: Callable[[], Iterable[Tagged]]) -> Iterator[SequenceTask]:
+        """What there is to learn from parts of a stream, which are forgotten one by one."""
+        for sentences, tags in parts():
+            yield self.task(sentences, self.inner_codes(sentences, tags))
+            self.forget_unmoved()
+
+    def learn(self, examples: Tagged, wrong: Array | None = None) -> Count:
+        """Learn from sentences once, in their order; after an error nothing has changed.
+
+        ``wrong`` has a flag for each sentence, set if the last weights tagged it wrongly.
+        """
+        check_use(self, "learn")
+        sentences, tags = examples
+        self.forget_many()
+        count = Count()
+        with ExitStack() as undoing:
+            undoing.callback(vars(self).update, dict(vars(self)))
+            undoing.callback(self.dictionary.snapshot())
+            codes = self.inner_codes(sentences, tags)
+            undoing.callback(self.lexicon.snapshot())
+            self.count(sentences, codes)
+            task = self.task(sentences, codes)
+            undoing.callback(self.state.snapshot(task.tokens.features))
+            self.state.widen(task.width)
+            for learnt in self.state.sweep(task, task.everything, None):
+                count.tally(learnt)
+                if wrong is not None:
+                    updates = learnt.updates
+                    wrong[updates["position"][updates["margin"] <= 0]] = True
+            undoing.pop_all()
+        self.kept = None
+        return count
+
+    def forget_unmoved(self) -> None:
+        """Keep the features that have weights, numbered as these are; the others say nothing."""
+        self.dictionary.keep(self.state.features())
+        self.state.renumber()
+
+    def forget_many(self) -> None:
+        """The same when there are many others."""
+        if self.dictionary.n_features > 2 * self.state.used + SPARE:
+            self.forget_unmoved()
+
+    def close(self, state: PathState) -> None:
+        """Take the state that a run came to, and forget features without weights."""
+        self.states, self.kept = [state], None
+        state.widen(self.dictionary.n_features)
+        state.trim()
+        self.forget_unmoved()
+
+    def with_class(self, label: Any) -> Self:
+        """A learner that knows one tag more."""
+        check_use(self, "add_class")
+        other = self.copy()
+        other.change_tags(self.tags.with_class(label))
+        return other
+
+    def __getstate__(self) -> dict[str, Any]:
+        return vars(self) | {"kept": None}
+
+    def copy(self) -> Self:
+        """A learner that does not change when this one learns."""
+        dictionary, lexicon = self.dictionary.copy(), self.lexicon.copy()
+        return replace(self, states=[deepcopy(self.state)], dictionary=dictionary, lexicon=lexicon)
+
+    # Predicting
+
+    def settle(self) -> None:
+        """Find the sets of the lexicon, if more was counted."""
+        if self.columns != (FEATURES,):
+            self.lexicon.settle(self.tags.names)
+
+    def coefficients(self) -> PathWeights:
+        """The weights that predict: a row for each of the features in use, after one of zeros."""
+        if self.kept is None:
+            self.settle()
+            self.kept = self.state.coefficients()
+        return self.kept
+
+    def predictor(self) -> Self:
+        """A copy that predicts the same and that learning does not change."""
+        weights, state = self.coefficients(), self.state
+        own = weights._replace(rows=state.rows.copy(), used=np.array([state.used], np.int64))
+        sums = PathSums(*[np.zeros(0)] * 3)
+        other = replace(
+            self,
+            states=[replace(state, weights=own, sums=sums)],
+            dictionary=self.dictionary.copy(),
+            lexicon=self.lexicon.copy(),
+            can_learn=False,
+        )
+        other.kept = weights
+        return other
+
+    @property
+    def n_features(self) -> int:
+        """How many features have weights that are not all zero."""
+        emissions = self.coefficients().emissions.reshape(-1, self.state.shape.width)
+        return int(np.count_nonzero(emissions.any(axis=1)))
+
+    def tokens(self, sentences: Sentences) -> Tokens:
+        """The known features of tokens, as rows of weights; row 0 for those without weights."""
+        self.coefficients()
+        if self.dictionary.with_lexicon:
+            known = self.lexicon.look_up(sentences.columns[self.columns[0]])
+            sentences = sentences._replace(columns={**sentences.columns, LEXICON: known})
+        found = self.dictionary.encode(sentences)
+        return found._replace(features=self.state.rows_of(found.features))
+
+    def predict(self, sentences: Sentences) -> Array:
+        """The number of the tag of every token."""
+        codes = decode(self.tokens(sentences), sentences.starts, self.coefficients(), self.settings)
+        return self.tags.outside(codes, sentences.starts)
+
+    def scores(self, sentences: Sentences) -> Array:
+        """The score of the best path through each of the tags that are learnt, a row per token."""
+        tokens, weights = self.tokens(sentences), self.coefficients()
+        found = np.empty((sentences.n_tokens, self.state.shape.tags), np.float32)
+        for first, last in pairwise(sentences.starts.tolist()):
+            if first < last:
+                found[first:last] = best_through(tokens, first, last, weights, self.settings)
+        return found
+
+    def choose(self, scores: Array) -> Array:
+        """The numbers of the tags that scores decide for, among those that are learnt."""
+        return np.asarray(scores.argmax(axis=1))
+
+    def explain(self, sentence: Sequence[Any], read: Sentences, top: int) -> list[TokenExplanation]:
+        """Why each token of a sentence, which was read, gets its tag."""
+        tokens, weights = self.tokens(read), self.coefficients()
+        codes = decode(tokens, read.starts, weights, self.settings)
+        about = weights, self.settings, self.tags.names, self.feature_name()
+        return explanations(sentence, codes, tokens, top, *about)
+
+    def best_paths(self, sentences: Sentences, top: int) -> list[tuple[list[str], float]]:
+        """The best paths of tags through one sentence with their scores, the best first."""
+        tokens, weights = self.tokens(sentences), self.coefficients()
+        found = best_paths(tokens, sentences.n_tokens, top, weights, self.settings)
+        return [([self.tags.names[tag] for tag in path], score) for score, path in found]
+
+    def loudest_features(self, tag: int, top: int) -> list[tuple[str, float]]:
+        """The features with the largest weights for one of the tags that are learnt."""
+        column = self.coefficients().emissions.reshape(-1, self.state.shape.width)[:, tag]
+        rows, name = np.argsort(-column, kind="stable")[:top], self.feature_name()
+        return [(name(int(row)), float(column[row])) for row in rows if column[row] > 0]
+
+    def feature_name(self) -> Callable[[int], str]:
+        """A function that gives the name of the feature that has a row of weights."""
+        features = self.state.features()
+        return lambda row: self.dictionary.name(int(features[row - 1]))
+
+
+def tags_of(model: Model) -> TagSet:
+    """The tags of a model file."""
+    names, classes = list(map(str, model.features["tags"])), model.classes
+    about = model.features["scheme"]
+    if about is None:
+        require(len(names) == len(classes), "its tags do not fit")
+        moves = model.states[0].transitions <= IMPOSSIBLE / 2
+        forbidden = (moves, np.zeros(len(names), bool)) if moves.any() else None
+        return TagSet(classes, names, forbidden=forbidden)
+    name, separator, inner = about
+    parts = [(str(letter), str(kind)) for letter, kind in inner]
+    scheme = Scheme(str(name), classes.tolist(), parts, str(separator))
+    tags = chunk_tags(classes, scheme, used_inside(scheme))
+    require(tags.scheme == scheme and len(parts) == len(names), "its tags do not fit")
+    return tags

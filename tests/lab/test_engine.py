@@ -12,7 +12,7 @@ import rosenblatt
 from rosenblatt import KernelPerceptron, Perceptron, steps
 
 WEB = Path(rosenblatt.__file__).parent / "lab" / "web"
-MANY = 3000  # settings of lines; a third as many of classes and of kernels
+MANY = 2000  # settings of lines; a third as many of classes and of kernels
 PLACES = [[-2.0, 1.0], [0.5, 0.5], [3.0, -1.0], [0.0, 0.0]]
 
 pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="needs node")

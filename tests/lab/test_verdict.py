@@ -12,7 +12,7 @@ from rosenblatt.theory.margins import max_margin
 
 from .test_engine import draw_points, pytestmark, run_cases  # noqa: F401
 
-MANY = 1000
+MANY = 600
 
 
 def draw_case(rng):

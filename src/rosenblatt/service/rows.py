@@ -18,6 +18,7 @@ from ..reading.parser import LARGEST_LABEL
 from ..reading.recipe import FeatureRecipe, ReaderOptions
 from ..reading.sources import Location, Source
 from ..reading.tables import TableSource
+from ..reading.values import too_large
 from ..reading.vocabulary import FeatureNames
 from .requests import BadExampleError
 
@@ -117,8 +118,8 @@ class TableMaker:
             found = np.empty(0, object)
         if found.dtype.kind in "iufb" and found.ndim == 2:  # no value is a list
             with np.errstate(over="ignore"):
-                numbers: Array = (found.astype(np.float64) + 0.0).astype(self.dtype)
-            if np.isfinite(numbers).all():
+                numbers: Array = (found.astype(np.float64) + 0.0).astype(self.parser.read_dtype)
+            if not (np.isnan(numbers) | too_large(numbers, self.dtype)).any():
                 return numbers
         columns = [
             self.numbers_in([one.get(name) for one in objects], name) for name, _ in self.columns
@@ -139,10 +140,10 @@ class TableMaker:
                 [number_of(value, row, name) for row, value in enumerate(values, 1)], np.float64
             )
         with np.errstate(over="ignore"):
-            numbers = (found.astype(np.float64) + 0.0).astype(self.dtype)  # -0 is 0
-        infinite = np.isinf(numbers)
-        if infinite.any():
-            row = int(infinite.argmax())
+            numbers = (found.astype(np.float64) + 0.0).astype(self.parser.read_dtype)  # -0 is 0
+        large = too_large(numbers, self.dtype)
+        if large.any():
+            row = int(large.argmax())
             sentence = f"{str(values[row])[:40]} is too large a number for {self.dtype}"
             raise BadExampleError(sentence, row + 1, name)
         return read_only(numbers)

@@ -23,7 +23,7 @@ COMMANDS = {
     "verify": ("prove", "Check a certificate against the data, in exact arithmetic."),
     "export": ("predict", "Write a model of columns of numbers as an ONNX file."),
     "plot": ("draw", "Draw a model, its data, or the course of training."),
-    "lab": ("draw", "Open a page on which points are placed and learnt."),
+    "lab": ("draw", "Open the lab in the browser: place points and watch every update."),
     "serve": ("serve", "Answer predictions over HTTP, and learn from examples."),
     "replay": ("serve", "Learn the examples of a service's log again."),
     "warm-up": ("warm", "Compile what the usual commands need."),

@@ -156,42 +156,45 @@ def rows_for_model(saved: "Model", data: str, given: SetOptions) -> Drawable:
     return Drawable(X, np.array([words[value] for value in labels], saved.classes.dtype), names)
 
 
-lab_option = partial(option, panel="Server")
+lab_option = partial(option, panel="Page")
 
 
 @dataclass
 class LabOptions:
-    """Where the lab listens."""
+    """Where the page of the lab goes."""
 
     port: int | None = lab_option(
-        help="Port to listen on.", type=click.IntRange(1, 65535), shown="5006, or a free one"
+        help="Port on this computer.", type=click.IntRange(1, 65535), shown="5006, or a free one"
     )
-    no_browser: bool = lab_option(help="Print the address, and open no browser.", default=False)
-    host: str = lab_option(help="Address to listen on.", metavar="HOST", default="127.0.0.1")
-    token_file: Path | None = lab_option(
-        help="File with the token that visitors must enter; needed with other hosts."
-    )
+    no_browser: bool = lab_option(help="Print the address and open no browser.", default=False)
+    save: Path | None = lab_option(help="Write the page as one HTML file instead of serving it.")
 
 
 @command(
     DescribedArgument(
-        "data", "A CSV file or a built-in set.", metavar="[DATA]", required=False, default="blobs"
+        "data",
+        "A set of the page, or a file of up to 2 MB. [default: blobs]",
+        metavar="[DATA]",
+        required=False,
+        default="blobs",
     ),
     examples=[
         "rosenblatt lab",
         "rosenblatt lab iris",
         "rosenblatt lab points.csv --port 8080 --no-browser",
-        "rosenblatt lab --host 0.0.0.0 --token-file token.txt",
+        "rosenblatt lab xor --save lab.html",
     ],
 )
 def lab(data: str, given: LabOptions) -> None:
-    """Open a page in the browser on which points are placed and learnt; Ctrl-C ends it."""
-    host, token_file = given.host, given.token_file
-    from ..access import is_loopback, token_in
-    from ..lab.server import serve
-    from ..lab.state import of_data
+    """Open the lab in the browser: place points and watch every update. Ctrl-C ends it.
 
-    if token_file is None and not is_loopback(host):
-        raise ValueError(f"Others can reach {host}; name a file with a token (--token-file).")
-    token = None if token_file is None else token_in(token_file)
-    serve(of_data(data), given.port, not given.no_browser, host, token)
+    The page runs in the browser; this command only serves its files, to this computer.
+    """
+    from ..lab.bundle import build_page
+    from ..lab.serving import read_state, serve
+
+    if given.save is None:
+        serve(data, given.port, not given.no_browser)
+    else:
+        given.save.write_text(build_page(read_state(data)), encoding="utf-8")
+        print(f"Wrote {given.save}; open it in a browser.")

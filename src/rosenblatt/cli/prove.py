@@ -42,7 +42,7 @@ class ProofOptions:
     ] = False
     epochs: Annotated[int, typer.Option(help="With --run: the most passes.")] = 100
     bias_step: Annotated[
-        float, typer.Option(help="With --run: a mistake moves the bias so far.")
+        float, typer.Option(help="With --run: how far a mistake moves the bias.")
     ] = 1.0
 
     def check(self, data: str) -> None:

@@ -213,7 +213,7 @@ def compare(checker, certificates, mutants, seed=0):
             accepted = check(checker, Path(folder), X, signs, tried)
             assert accepted[0], (X, signs, proof)
             assert accepted == [truth.holds(one) for one in tried], (X, signs, tried)
-            for _ in range(mutants // 20):
+            for _ in range(1 + mutants // 20):
                 changed = mutate_rows(X, signs, rng)
                 answer = check(checker, Path(folder), *changed, [proof])
                 assert answer == [Truth(*changed).holds(proof)], (*changed, proof)

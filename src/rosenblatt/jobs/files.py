@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.labels import LabelSets, UnknownLabelError
-from ..data.rows import Array, n_rows, overflow
+from ..data.rows import Array, n_rows, overflow, refuse_lost
 from ..data.splits import Split
 from ..learners.linear import LinearLearner, usual_bias_step
 from ..parameters import FILES, RULE_TABLE, Parameter, ParameterError, check_parameters, with_margin
 from ..reading.batches import Batch, windows
+from ..reading.notices import left_out
 from ..reading.reader import Peeked, Reader, WholeFile, read_again_if_need_be, read_whole
 from ..reading.vocabulary import named
 from ..storage.file import save_model
@@ -26,6 +27,7 @@ from ..training.rules import RULES, rule_for
 from ..training.run import Run
 from ..training.tasks import Part, PredictedTask
 from .cache import origin_of, read_cached
+from .calibrate import calibrate_in_memory
 from .coder import Coder, coder_for
 from .evaluate import Score
 from .stream_rule import follow
@@ -147,10 +149,13 @@ class FileTraining:
         elif reader is not None and self.parameters["fit_intercept"]:
             self.step = usual_bias_step(reader.mean_square())
 
-    def settle_holdout(self) -> None:
-        """Hold rows out where something needs them, by default a tenth."""
-        holds_out = self.parameters["early_stopping"] or self.parameters["calibrate"]
-        if holds_out and not self.options.holdout:
+    def settle_holdout(self, streams: bool = False) -> None:
+        """Hold rows out where something needs them, by default a tenth.
+
+        Calibration needs them in a stream; in memory, it is cross-fitted on all rows.
+        """
+        needs = self.parameters["early_stopping"] or (streams and self.parameters["calibrate"])
+        if needs and not self.options.holdout:
             self.options = self.options._replace(holdout=HELD_OUT)
 
     @property
@@ -160,7 +165,7 @@ class FileTraining:
 
     def check(self, *where: str) -> None:
         """Refuse what is out of range or does not go together."""
-        self.settle_holdout()
+        self.settle_holdout(streams="stream" in where)
         values = self.parameters | self.options._asdict()
         check_parameters(values, {**self.table, **FILES}, *where)
 
@@ -187,6 +192,7 @@ class FileTraining:
             order = given["order"] or ("each" if fits and several else "fixed")
         self.parameters = given | {"order": order}
         self.check(*(["stream"] if streams else ["cache"] if options.cache else []))
+        reader.hold_out(self.split)
         if streams and not reader.rereadable:
             self.refuse_second_pass(reader.source.name)
         if self.begun is not None:
@@ -299,15 +305,6 @@ def train_once(reader: Reader, training: FileTraining) -> Model:
     return model
 
 
-def left_out(bad: int) -> str:
-    """What to say of broken rows.
-
-    >>> left_out(1)
-    '1 broken row left out.'
-    """
-    return f"{bad:,} broken row{'' if bad == 1 else 's'} left out."
-
-
 class OutgrownError(Exception):
     """The rows of a file take more memory than they should."""
 
@@ -322,9 +319,6 @@ def coder_of(batches: Iterable[Batch], training: FileTraining) -> Coder:
     before, options = training.begun or training.initial, training.options
     classes = None if before is None else before.classes
     return coder_for(batches, training.parameters, options.classes, options.holdout, classes)
-
-
-# Learning
 
 
 def train_in_memory(
@@ -356,6 +350,10 @@ def train_in_memory(
 
     run.after_epoch = after_epoch
     learner.states = run.train().outcomes
+    if training.parameters["calibrate"] and not coder.split:
+        learner.calibration = calibrate_in_memory(
+            batch, rows, partial(learner_of, coder, batch), run_of, replace(training, begun=None)
+        )
     return keep.model(keep.tested([batch]))
 
 
@@ -544,9 +542,11 @@ class Kept(NamedTuple):
 
     def tested(self, batches: Iterable[Batch]) -> Score | None:
         """How the model does on the rows held out, which it may be calibrated on, too."""
-        if not self.coder.holdout:
+        learner, parts = self.learner, (batch.rows for batch in batches)
+        refuse_lost(learner.coefficients()[0], learner.mistakes, parts)
+        if not self.coder.split:
             return None
-        return self.coder.score(self.learner, batches, self.training.parameters["calibrate"])
+        return self.coder.score(learner, batches, self.training.parameters["calibrate"])
 
     def unfinished(self) -> Model:
         """The model so far, to go on from."""

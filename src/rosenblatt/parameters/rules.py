@@ -178,7 +178,7 @@ def with_margin(parameters: Values, texts: int = 0) -> dict[str, Any]:
     """Parameters with a margin; the default is 1 for texts, whose rows have length 1, else 0.
 
     With it nearly every row is learnt from, and rare classes would be outvoted: unless weights are
-    stated, classes then weigh the same (docs/data.md says by how much that is better).
+    stated, classes then weigh the same (docs/how-defaults-were-chosen.md has the measurements).
     """
     if parameters.get("margin", 0.0) is not None:
         return dict(parameters)

@@ -12,7 +12,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..data.rows import Array, matrix_of, n_rows, overflow, to_dense, with_columns
+from ..data.rows import (
+    Array,
+    matrix_of,
+    n_rows,
+    overflow,
+    refuse_lost,
+    to_dense,
+    with_columns,
+)
 from ..kernels import linear
 from ..kernels.algebra import Rows
 from ..kernels.linear import Clock, Updates, counted
@@ -148,9 +156,10 @@ class Last:
         return restore
 
     def refuse_overflow(self, rows: Rows) -> None:
-        """Raise when what was learnt from some rows is no longer finite."""
+        """Raise when what was learnt from some rows is no longer finite, or was lost."""
         if not all(np.isfinite(each[places]).all() for each, places in self.changed(rows)):
             raise overflow(self.weights.dtype)
+        refuse_lost(self.weights[touched(rows, len(self.weights))], self.mistakes, [rows])
 
 
 def touched(rows: Rows, width: int) -> Any:

@@ -31,10 +31,10 @@ class SentenceMaker:
 
     of_lines, of_lists = False, TOKENS
     label, recipe = TAGS, Reading()
+    columns: tuple[tuple[str, str], ...] = ()
 
     def __init__(self, columns: tuple[str, ...]) -> None:
         self.names = columns
-        self.columns = [(name, "features" if name == FEATURES else "token") for name in columns]
 
     def make(self, objects: Sequence[dict[str, Any]], labelled: bool) -> Learnable:
         """The sentences of some objects, and their tags if they must have some."""

@@ -103,7 +103,7 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
                 "hinge",
                 "squared_hinge",
                 "hard",
-                help="Loss: PA-I, PA-II, or no limit to the step",
+                help="Loss: hinge (PA-I), squared_hinge (PA-II), hard (no limit to the step)",
             ),
         },
     ),
@@ -120,8 +120,8 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
                 "largest",
                 grid=(0.5, 0.9),
             ),
-            "B": positive_or_none("Factor > 0 of the margin demanded"),
-            "C": positive_or_none("Factor > 0 of the steps"),
+            "B": positive_or_none("Factor B > 0 of the margin to reach", "√8 / alpha"),
+            "C": positive_or_none("Factor C > 0 of the steps", "√2"),
         },
     ),
     "romma": RuleEntry(
@@ -145,7 +145,7 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
                 "auto",
                 "full",
                 "diagonal",
-                help="Correlation matrix to keep; auto is full up to 100 columns",
+                help="Correlation matrix: full, diagonal, auto (full up to 100 columns)",
             ),
         },
         tuned=False,
@@ -167,7 +167,7 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
         own={
             "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.1, 1.0)),
             "confidence": CONFIDENCE,
-            "variant": choice("I", "I", "II", help="Variant, with linear (I) or squared (II) loss"),
+            "variant": choice("I", "I", "II", help="Variant: I (linear loss), II (squared loss)"),
         },
     ),
     "nherd": RuleEntry(

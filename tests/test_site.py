@@ -66,6 +66,14 @@ def test_definitions_are_found_with_their_decorators(extension, tmp_path):
     assert extension("source_pages").definitions(file) == {"X": 1, "A": 3, "A.b": 5, "Y": 7}
 
 
+def test_definitions_of_coq_are_found(extension, tmp_path):
+    file = tmp_path / "a.v"
+    file.write_text("Definition x := 1.\n\nTheorem t : x = 1.\nProof. reflexivity. Qed.\n")
+    assert extension("source_pages").definitions(file) == {"x": 1, "t": 3}
+    linked = extension("source_pages").LINK.findall("[x](../proofs/a.v#x) [y](../proofs/b.md)")
+    assert linked == [("../", "proofs/a.v")]
+
+
 @pytest.mark.parametrize(
     ("text", "name"),
     [

@@ -126,7 +126,7 @@ class UpdateRule:
         self, n_classes: int, multi_class: str, multilabel: bool = False
     ) -> list[int | None]:
         """The class that counts as positive in each problem; None for all classes at once."""
-        if n_classes == 2 and not multilabel:
+        if n_classes <= 2 and not multilabel:  # one until learn_one meets a second
             return [1]
         apart = multilabel or multi_class == "ovr" or self.many is None
         return list(range(n_classes)) if apart else [None]

@@ -66,10 +66,28 @@ def test_compiled_functions_are_made_in_one_place(path):
 
 def test_the_tuples_that_kernels_take_keep_their_names():
     """The cache on a user's disk refers to them: without one, the next release breaks there."""
-    from rosenblatt.kernels import algebra, dual, linear, lines, sequences, tokens, words
+    from rosenblatt.kernels import (
+        algebra,
+        confidence,
+        coordinate,
+        dual,
+        linear,
+        lines,
+        passive_aggressive,
+        scaled,
+        second_order_full,
+        sequences,
+        tokens,
+        words,
+    )
 
     assert hasattr(algebra, "Rows")
-    assert all(hasattr(linear, name) for name in ("Examples", "Settings", "Updates"))
+    assert all(hasattr(linear, name) for name in ("Examples", "Settings", "Updates", "Clock"))
+    loops = (passive_aggressive, scaled, confidence, coordinate, second_order_full)
+    settings = ("Aggressive", "Scaled", "Confidence", "Coordinate", "Full")
+    assert all(
+        hasattr(*pair) for pair in zip(loops, (f"{s}Settings" for s in settings), strict=True)
+    )
     assert hasattr(dual, "KernelValues")
     assert hasattr(lines, "Cursor")
     assert all(hasattr(words, name) for name in ("CSRBuffer", "Grams", "Names"))
@@ -140,7 +158,7 @@ def test_the_oldest_versions_are_those_that_are_declared():
     """``make oldest`` tests what pyproject.toml promises."""
     root = Path(__file__).parents[1]
     needs = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
-    extras = ("dask", "lab", "onnx", "plots", "serve", "test")
+    extras = ("dask", "onnx", "plots", "serve", "test")
     lists = [needs["dependencies"], *(needs["optional-dependencies"][extra] for extra in extras)]
     declared = "\n".join(need for needs in lists for need in needs)
     bounds = dict(re.findall(r"([\w-]+)(?:\[[\w,]+\])?>=([\d.]+)", declared))

@@ -159,24 +159,35 @@ def rows_for_model(saved: "Model", data: str, given: SetOptions) -> Drawable:
 
 def lab(
     data: Annotated[
-        str, typer.Argument(metavar="[DATA]", help="A CSV file or a set.", show_default=False)
+        str,
+        typer.Argument(
+            metavar="[DATA]", help="A set of the page, or a file of up to 2 MB.", show_default=False
+        ),
     ] = "blobs",
     port: Annotated[
         int | None,
-        typer.Option(min=1, max=65535, help="5006, or a free one.", show_default=False),
+        typer.Option(
+            min=1,
+            max=65535,
+            help="Port on this computer. [default: 5006, or a free one]",
+            show_default=False,
+        ),
     ] = None,
     no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Only print the address.")
+        bool, typer.Option("--no-browser", help="Print the address and open no browser.")
     ] = False,
-    host: Annotated[
-        str, typer.Option(help="Where to listen, for a class.", metavar="HOST")
-    ] = "127.0.0.1",
-    token_file: Annotated[
+    save: Annotated[
         Path | None,
-        typer.Option(help="What visitors must know.", metavar="FILE", show_default=False),
+        typer.Option(
+            help="Write the page as one HTML file instead of serving it.",
+            metavar="FILE",
+            show_default=False,
+        ),
     ] = None,
 ) -> None:
-    """Place points and watch it learn, on a page in the browser; Ctrl-C ends it.
+    """Open the lab in the browser: place points and watch every update. Ctrl-C ends it.
+
+    The page runs in the browser; this command only serves its files, to this computer.
 
     rosenblatt lab
 
@@ -184,13 +195,13 @@ def lab(
 
     rosenblatt lab points.csv --port 8080 --no-browser
 
-    rosenblatt lab --host 0.0.0.0 --token-file token.txt
+    rosenblatt lab xor --save lab.html
     """
-    from ..access import is_loopback, token_in
-    from ..lab.server import serve
-    from ..lab.state import of_data
+    from ..lab.bundle import build_page
+    from ..lab.serving import read_state, serve
 
-    if token_file is None and not is_loopback(host):
-        raise ValueError(f"Others can reach {host}; name a file with a token (--token-file).")
-    token = None if token_file is None else token_in(token_file)
-    serve(of_data(data), port, not no_browser, host, token)
+    if save is None:
+        serve(data, port, not no_browser)
+    else:
+        save.write_text(build_page(read_state(data)), encoding="utf-8")
+        print(f"Wrote {save}; open it in a browser.")

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from numba import njit
+from numba import config, njit
 from numba.core import event
 from numba.core.options import DefaultOptions
 from numba.core.runtime import rtsys
@@ -62,6 +62,9 @@ def stamped(function):
     Else a kernel from before would still call the helper from before after an update of this
     package. These names are private to Numba: where they are gone, its own ways remain.
     """
+    if config.DISABLE_JIT:  # for debuggers: kernels are plain functions
+        function.py_func = function
+        return function
     try:
         cache = function._cache
         cache._cache_file._source_stamp = cache._cache_file._source_stamp, STAMP

@@ -133,7 +133,7 @@ def new_model(
     check_parameters(parameters, RULE_TABLE[rule].parameters)
     width = len(recipe["columns"]) if recipe["bits"] is None else 1 << recipe["bits"]
     made = rule_for(RULES[rule], parameters, width, len(classes))
-    if made.many is None and len(classes) > 2:
+    if made.name != rule and len(classes) > 2:
         raise ParameterError('{matrix} is for two classes; use {matrix="diagonal"}.', **parameters)
     shape = width, np.dtype(np.float32)
     learner = LinearLearner.begin(parameters, classes, shape, rule=made)

@@ -88,11 +88,11 @@ def refuse_missing(labels: Any) -> None:
     A list of words and NaN becomes an array of words alone, so give it before it is one.
     """
     if isinstance(labels, np.ndarray) and labels.dtype.kind != "O":
-        missing = np.flatnonzero(~np.isfinite(labels)) if labels.dtype.kind == "f" else ()
+        missing = np.flatnonzero(~np.isfinite(labels)).tolist() if labels.dtype.kind == "f" else []
     else:
-        missing = [row for row, label in enumerate(labels) if is_missing(label)][:1]
-    if len(missing):
-        row = int(missing[0])
+        missing = [row for row, label in enumerate(labels) if is_missing(label)]
+    if missing:
+        row = missing[0]
         label = labels.iloc[row] if hasattr(labels, "iloc") else labels[row]
         what = "infinity" if isinstance(label, float) and label in (np.inf, -np.inf) else "NaN"
         raise ValueError(

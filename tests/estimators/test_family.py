@@ -502,7 +502,7 @@ def expected_failures(model):
         "check_sample_weight_equivalence_on_dense_data": WEIGHTS,
         "check_sample_weight_equivalence_on_sparse_data": WEIGHTS,
     }
-    if isinstance(model, ROMMA):
+    if isinstance(model, ROMMA | CW):
         reasons |= {"check_class_weight_classifiers": HARD}
     if isinstance(model, ALMA):
         reasons |= {"check_class_weight_classifiers": BALL}
@@ -519,6 +519,9 @@ def expected_failures(model):
         AROW(),
         AROW(solution="average"),
         SCW(),
+        NHERD(),
+        CW(),
+        FTRL(),
     ],
     expected_failed_checks=expected_failures,
 )

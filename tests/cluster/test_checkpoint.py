@@ -33,10 +33,6 @@ def test_a_restart_goes_on_exactly(tmp_path, form, settings):
             raise LeftError
 
     with threads(1) as client:
-        if form == "ovr" and "early_stopping" in settings:
-            with pytest.raises(ValueError, match="cannot be left and resumed"):
-                fit(Perceptron(**settings), *parts, client=client, checkpoint=path)
-            return
         with pytest.raises(LeftError):
             fit(Perceptron(**settings), *parts, client=client, checkpoint=path, report=leave)
         begun = load_model(path)

@@ -380,14 +380,14 @@ def test_a_run_goes_on_where_it_was_left(name, solution, parts, tmp_path):
     def run_of(learner, **options):
         def tasks():
             cuts = np.split(np.arange(60), parts)
-            return [learner.task(rows(X[at], y[at], classes)) for at in cuts]
+            return [learner.part(rows(X[at], y[at], classes)) for at in cuts]
 
-        return learner.run(tasks, 0, 4, order="each", seed=3, **options)
+        return learner.run(tasks, 4, order="each", seed=3, **options)
 
     def leave(run):
-        if len(run.history.epochs) * parts + run.done == 2:
-            place = run.history.epochs, run.checkpoint()
-            save_model(tmp_path / "model", broken.model(type(kind).__name__, {}, *place))
+        if len(run.epochs) * parts + run.done == 2:
+            place = run.epochs, run.checkpoint()
+            save_model(tmp_path / "model", broken.to_model({}, *place))
             raise KeyboardInterrupt
 
     wanted = run_of(whole).train()
@@ -396,9 +396,8 @@ def test_a_run_goes_on_where_it_was_left(name, solution, parts, tmp_path):
     kept = load_model(tmp_path / "model")
     broken = LinearLearner.from_model(kept)
     run = run_of(broken)
-    run.history.epochs += kept.history
     run.resume(kept.checkpoint)
-    assert run.train().history.epochs == wanted.history.epochs
+    assert run.train().epochs == wanted.epochs
     for found, sought in zip(broken.coefficients(), whole.coefficients(), strict=True):
         np.testing.assert_array_equal(found, sought)
 

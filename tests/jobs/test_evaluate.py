@@ -70,7 +70,7 @@ def test_figures_of_several_labels_are_those_of_scikit_learn(classes, batches):
     if len(known) > 1:
         micro, macro = (f1_score(y, predicted, average=how) for how in ("micro", "macro"))
         assert (found.micro_f1, found.macro_f1) == pytest.approx((micro, macro))
-        assert found.as_dict()["micro_f1"] == found.micro_f1 == score.quality
+        assert found.as_dict()["micro_f1"] == found.micro_f1 == score.micro_f1
 
 
 def sets_of(rows):

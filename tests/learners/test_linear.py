@@ -65,7 +65,7 @@ def test_any_cut_into_batches_is_one_pass_bit_for_bit(solution, form, choices):
         )
         for at in np.split(np.arange(len(y)), sorted(cuts))
     ]
-    for name in ("n_rows", "mistakes", "errors", "loss"):
+    for name in ("rows", "mistakes", "errors", "loss"):
         assert sum(getattr(part, name) for part in parts) == getattr(count, name)
     for one, other in zip(cut.states, whole.states, strict=True):
         for found, wanted in zip(one.coefficients(), other.coefficients(), strict=True):

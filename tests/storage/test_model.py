@@ -26,7 +26,7 @@ def test_held_out_rows_that_cannot_be_are_not_saved(path, score):
 
 def test_a_checkpoint_is_at_the_end_of_the_history(path):
     model = trained()._model()
-    place = Checkpoint(epoch=len(model.history) + 1)
+    place = Checkpoint(len(model.history) + 1, 0, [])
     with pytest.raises(ValueError, match="its checkpoint is not in its history"):
         save_model(path, model._replace(checkpoint=place))
 

@@ -6,8 +6,8 @@ from hypothesis import given, settings, strategies as st
 
 from rosenblatt import Perceptron
 from rosenblatt.training.orders import ORDERS as ORDERS_BY_NAME
-from rosenblatt.training.run import Run
-from rosenblatt.training.tasks import Learnt
+from rosenblatt.training.run import Problem, Run
+from rosenblatt.training.tasks import Learnt, Part
 
 from .. import reference
 from ..conftest import FORMS, ORDERS, VARIANTS, examples, form_parameters
@@ -88,23 +88,32 @@ class Counting:
         return Learnt(int(wrong[0]) if len(wrong) else len(order), wrong, 0, 0.0, 0)
 
 
+class Nothing:
+    """A state without a column."""
+
+    def widen(self, width):
+        pass
+
+
 def sweeps(order, margins, epoch=1, part=0, **options):
     task = Counting(margins)
-    run = Run(lambda: [task], None, order=order, seed=5, **options)
-    run.task, run.epoch, run.part = task, epoch, part
-    return run, [sweep.tolist() for sweep in ORDERS_BY_NAME[order](run)]
+    problem, rows = Problem(Nothing()), Part.of(task)
+    run = Run(lambda: [rows], [problem], order=order, seed=5, **options)
+    run.epoch = epoch
+    run.begin_part(part, rows)
+    return problem, [sweep.tolist() for sweep in ORDERS_BY_NAME[order](run, problem, task)]
 
 
 def test_the_first_mistake_from_the_start():
-    run, found = sweeps("first", [1, 1, -1, -2])
-    assert (found, run.count.n_rows) == ([[2]], 2)
-    run, found = sweeps("first", [1, 1])
-    assert (found, run.count.n_rows) == ([[]], 2)
+    problem, found = sweeps("first", [1, 1, -1, -2])
+    assert (found, problem.count.rows) == ([[2]], 2)
+    problem, found = sweeps("first", [1, 1])
+    assert (found, problem.count.rows) == ([[]], 2)
 
 
 def test_the_most_wrong_row_and_of_equals_the_first():
-    run, found = sweeps("worst", [1, -2, 0, -2])
-    assert (found, run.count.n_rows) == ([[1]], 3)
+    problem, found = sweeps("worst", [1, -2, 0, -2])
+    assert (found, problem.count.rows) == ([[1]], 3)
     assert sweeps("worst", [1, 0, 0])[1] == [[1]]
     assert sweeps("worst", [1, 1])[1] == [[]]
 

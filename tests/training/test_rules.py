@@ -431,7 +431,6 @@ BREAKS += [(PassiveAggressive, "pocket", "each", 1)]
 def test_a_run_goes_on_where_it_was_left(kind, solution, order, count, after, tmp_path):
     X, y = blobs(60, 4)
     parameters, classes = kind(solution=solution, order=order).get_params(), np.unique(y)
-    everything = rows(X, y, classes)
     whole, broken = (
         LinearLearner.begin(parameters, classes, (4, np.float64), rule=kind._rule) for _ in range(2)
     )
@@ -439,30 +438,26 @@ def test_a_run_goes_on_where_it_was_left(kind, solution, order, count, after, tm
     def run_of(learner, **options):
         def parts():
             return [
-                learner.task(rows(X[at], y[at], classes)) for at in np.split(np.arange(60), count)
+                learner.part(rows(X[at], y[at], classes)) for at in np.split(np.arange(60), count)
             ]
 
-        return learner.run(parts, 0, 6, order=order, seed=3, **options)
+        return learner.run(parts, 6, order=order, seed=3, **options)
 
     def leave(run):
-        if len(run.history.epochs) * count + run.done == after:
-            broken.close(everything)
-            place = run.history.epochs, run.checkpoint()
+        if len(run.epochs) * count + run.done == after:
+            place = run.epochs, run.checkpoint()
             save_model(tmp_path / "model", broken.to_model({}, *place))
             raise KeyboardInterrupt
 
     wanted = run_of(whole).train()
-    assert len(wanted.history.epochs) * count > after
+    assert len(wanted.epochs) * count > after
     with pytest.raises(KeyboardInterrupt):
         run_of(broken, after_part=leave).train()
     kept = load_model(tmp_path / "model")
     broken = LinearLearner.from_model(kept)
     run = run_of(broken)
-    run.history.epochs += kept.history
     run.resume(kept.checkpoint)
-    assert run.train().history.epochs == wanted.history.epochs
-    for learner in (broken, whole):
-        learner.close(everything)
+    assert run.train().epochs == wanted.epochs
     assert broken.mistakes == whole.mistakes
     np.testing.assert_array_equal(broken.scores(rows_of(X), 4), whole.scores(rows_of(X), 4))
 

@@ -6,8 +6,8 @@ import pytest
 from rosenblatt import Epoch, Perceptron
 from rosenblatt.kernels.linear import UPDATE
 from rosenblatt.training.history import History
-from rosenblatt.training.run import Run, losses
-from rosenblatt.training.tasks import Learnt
+from rosenblatt.training.run import Problem, Run, losses
+from rosenblatt.training.tasks import Learnt, Part
 
 
 def test_a_clean_pass_ends_the_run_and_says_so():
@@ -76,79 +76,178 @@ class Remembering:
     def required(self):
         return np.zeros(len(self.everything))
 
+    def close(self, state):
+        pass
+
 
 def two_parts():
-    return [Remembering(0, 5, width=3), Remembering(5, 4, width=7)]
+    return [Part.of(Remembering(0, 5, width=3)), Part.of(Remembering(5, 4, width=7))]
+
+
+def run_of(parts, history, **options):
+    """A run of one problem that begins with an empty memory."""
+    return Run(parts, [Problem(Memory(), history)], **options)
 
 
 def test_a_run_goes_over_all_parts_until_an_epoch_is_clean():
-    run = Run(two_parts, Memory(), History(9))
+    run = run_of(two_parts, History(9))
     assert run.train() is run
-    assert run.history.epochs == [Epoch(1, 9, 9, 9, 2.25), Epoch(2, 9, 0, 0, 0.0)]
-    assert run.history.stop_reason == "separated"
-    assert run.outcome.rows == list(range(9))
-    assert run.state.width == 7
+    assert run.epochs == [Epoch(1, 9, 9, 9, 2.25), Epoch(2, 9, 0, 0, 0.0)]
+    assert run.stop_reason == "separated"
+    (outcome,) = run.outcomes
+    assert outcome.rows == list(range(9))
+    assert outcome.width == 7
 
 
 def test_updates_are_seen_as_they_are_made():
-    run, seen = Run(two_parts, Memory(), History(9), updates_at_once=1), []
+    run, seen = run_of(two_parts, History(9), updates_at_once=1), []
     for order, learnt in run.updates():
         rows = order[learnt.updates["position"]]
-        seen.extend((run.epoch, run.part, int(row)) for row in rows)
-        assert len(run.state.rows) == len(seen)
+        seen.extend((run.epoch, run.number, int(row)) for row in rows)
+        assert len(run.problems[0].state.rows) == len(seen)
     assert seen == [*((1, 0, i) for i in range(5)), *((1, 1, i) for i in range(4))]
 
 
 @pytest.mark.parametrize("order", ["each", "once", "fixed", "worst"])
 def test_orders_take_any_task(order):
-    run = Run(lambda: [Remembering(0, 6)], Memory(), History(20), order=order, seed=1).train()
-    assert run.history.stop_reason == "separated"
-    assert sorted(run.state.rows) == list(range(6))
+    run = Run.single(Remembering(0, 6), Memory(), History(20), order=order, seed=1).train()
+    assert run.stop_reason == "separated"
+    assert sorted(run.problems[0].state.rows) == list(range(6))
 
 
 def test_losses_of_the_weights_as_they_are_end_a_run_at_once():
-    run = Run(lambda: [Remembering(0, 6)], Memory(), History(9), measure=True).train()
-    assert run.history.epochs == [Epoch(1, 6, 6, 0, 0.0)]
+    run = Run.single(Remembering(0, 6), Memory(), History(9), measure=True).train()
+    assert run.epochs == [Epoch(1, 6, 6, 0, 0.0)]
     assert losses(Remembering(0, 2), Memory()) == (2, 2.0, False)
 
 
 def test_parts_and_epochs_are_told():
     told = []
-    run = Run(
+    run = run_of(
         two_parts,
-        Memory(),
         History(2),
         after_part=lambda run: told.append((run.epoch, run.done)),
         after_epoch=told.append,
     ).train()
-    first, second = run.history.epochs
+    first, second = run.epochs
     assert told == [(1, 1), (1, 2), first, (2, 1), (2, 2), second]
+
+
+def test_tasks_are_closed_before_their_rows_are_gone_and_at_the_end():
+    """Where all rows are in memory, once; and before anybody looks at the states."""
+    closed = []
+
+    class Closing(Remembering):
+        def close(self, state):
+            closed.append((self.first, len(state.rows)))
+
+    parts = [Part.of(Closing(0, 2)), Part.of(Closing(2, 3))]
+    run_of(lambda: parts, History(2)).train()
+    assert closed == [(0, 2), (2, 5), (0, 5), (2, 5)]
+    closed.clear()
+    Run.single(Closing(0, 2), Memory(), History(9)).train()
+    assert closed == [(0, 2)]
+    run = Run.single(Closing(0, 2), Memory(), History(1), validate=lambda _: {0: closed[-1][1] / 2})
+    assert run.train().epochs[0].validation_score == 1.0
+    unkept = Part(lambda _: Closing(0, 2), np.arange(2), 1, keep=False)
+    closed.clear()
+    run_of(lambda: [unkept], History(2)).train()
+    assert closed == [(0, 2), (0, 2)]
+    assert not unkept.tasks
+
+
+# Several problems over the same rows
+
+
+class Slow(Memory):
+    """A memory that takes in so many rows in an epoch."""
+
+    def __init__(self, pace):
+        super().__init__()
+        self.pace, self.room, self.shown = pace, pace, 0
+
+    def sweep(self, task, order, most):
+        self.room, self.shown = self.pace, self.shown + len(order)
+        new = [row for row in order if task.first + row not in self.rows]
+        yield from super().sweep(task, np.setdiff1d(order, new[self.pace :]), most)
+
+
+def paces(*each, epochs=9):
+    return [Problem(Slow(pace), History(epochs)) for pace in each]
+
+
+@pytest.mark.parametrize("threads", [1, 2, 8])
+def test_a_problem_that_is_done_rests_while_the_others_learn(threads):
+    part = Part(lambda _: Remembering(0, 6), np.arange(6, dtype=np.uint32), 1)
+    run = Run(lambda: [part], paces(6, 2, 3, 6), threads=threads).train()
+    assert [len(problem.history.epochs) for problem in run.problems] == [2, 4, 3, 2]
+    assert [problem.state.shown for problem in run.problems] == [12, 24, 18, 12]
+    assert [epoch.mistakes for epoch in run.epochs] == [17, 5, 2, 0]
+    assert (run.stop_reason, run.active) == ("separated", [])
+
+
+def test_the_run_of_several_problems_is_that_of_each():
+    def trained(order, *each):
+        part = Part(lambda _: Remembering(0, 6), np.arange(6, dtype=np.uint32), 1)
+        return Run(lambda: [part], paces(*each, epochs=4), order=order, seed=5).train()
+
+    for order in ("each", "once", "fixed", "active"):
+        for problem, pace in zip(trained(order, 1, 4, 2).problems, (1, 4, 2), strict=True):
+            alone = trained(order, pace)
+            assert problem.history == alone.problems[0].history
+            assert problem.state.rows == alone.problems[0].state.rows
+            np.testing.assert_array_equal(problem.mistaken, alone.problems[0].mistaken)
+
+
+def test_early_stopping_is_of_each_problem():
+    scores = {0: [0.5, 0.4, 0.3], 1: [0.1, 0.2, 0.3]}
+    asked = []
+
+    def validate(numbers):
+        asked.append(numbers)
+        return {number: scores[number][len(asked) - 1] for number in numbers}
+
+    part = Part(lambda _: Remembering(0, 6), np.arange(6, dtype=np.uint32), 1)
+    problems = [Problem(Slow(1), History(3, patience=1)) for _ in range(2)]
+    run = Run(lambda: [part], problems, validate=validate).train()
+    assert asked == [[0, 1], [0, 1], [1]]
+    assert [len(outcome.rows) for outcome in run.outcomes] == [1, 3]
+    assert [epoch.validation_score for epoch in run.epochs] == pytest.approx([0.3, 0.3, 0.3])
+    assert run.stop_reason == "max_iter"
+
+
+# Leaving and resuming
 
 
 @pytest.mark.parametrize("after", range(1, 6))
 @pytest.mark.parametrize("order", ["each", "active"])
-def test_a_run_that_was_left_goes_on_as_if_it_had_not_been(after, order):
+@pytest.mark.parametrize("each", [(6,), (6, 1, 2)])
+def test_a_run_that_was_left_goes_on_as_if_it_had_not_been(after, order, each):
     count = 1 if order == "active" else 2
+    sizes = [(0, 5), (5, 4)][:count]
 
     def parts():
-        return [Remembering(0, 5), Remembering(5, 4)][:count]
+        return [
+            Part(lambda _, size=size: Remembering(*size), np.arange(size[1], dtype=np.uint32), 1)
+            for size in sizes
+        ]
 
     def leave(run):
-        if len(run.history.epochs) * count + run.done == after:
+        if len(run.epochs) * count + run.done == after:
             raise KeyboardInterrupt
 
-    whole = Run(parts, Memory(), History(4), order, 3).train()
-    broken = Run(parts, Memory(), History(4), order, 3, after_part=leave)
+    options = {"order": order, "seed": 3}
+    whole = Run(parts, paces(*each, epochs=4), **options).train()
+    broken = Run(parts, paces(*each, epochs=4), **options, after_part=leave)
     try:
         broken.train()
     except KeyboardInterrupt:
-        left = broken.checkpoint()
-        state, epochs = broken.state, list(broken.history.epochs)
-        broken = Run(parts, state, History(4, epochs=epochs), order, 3)
+        left, states = broken.checkpoint(), [problem.state for problem in broken.problems]
+        broken = Run(parts, [Problem(state, History(4)) for state in states], **options)
         broken.resume(left)
         broken.train()
-    assert broken.history == whole.history
-    assert broken.state.rows == whole.state.rows
+    assert [one.history for one in broken.problems] == [one.history for one in whole.problems]
+    assert [one.rows for one in broken.outcomes] == [one.rows for one in whole.outcomes]
 
 
 @pytest.mark.parametrize("max_iter", [1, 2, 4])
@@ -158,26 +257,25 @@ def test_a_run_that_was_left_after_its_last_epoch_is_over(after, max_iter):
         if epoch.epoch == after:
             raise KeyboardInterrupt
 
-    whole = Run(two_parts, Memory(), History(max_iter)).train()
-    broken = Run(two_parts, Memory(), History(max_iter), after_epoch=leave)
-    if after > len(whole.history.epochs):
+    whole = run_of(two_parts, History(max_iter)).train()
+    broken = run_of(two_parts, History(max_iter), after_epoch=leave)
+    if after > len(whole.epochs):
         return
     with pytest.raises(KeyboardInterrupt):
         broken.train()
-    again = Run(two_parts, broken.state, History(max_iter, epochs=broken.history.epochs))
-    again.resume(broken.checkpoint())
-    assert again.train().history == whole.history
+    left = broken.checkpoint()
+    left = left._replace(problems=[one._replace(stop_reason="") for one in left.problems])
+    again = Run(two_parts, [Problem(broken.problems[0].state, History(max_iter))])
+    again.resume(left)  # which files of one problem do not say the stop reason of
+    assert again.train().problems[0].history == whole.problems[0].history
 
 
 def test_the_best_state_outlives_a_break():
     scores = iter([0.1, 0.9, 0.5])
-    run = Run(two_parts, Memory(), History(3), validate=lambda state: next(scores))
-    run.state.stop_reason = lambda clean: ""
-    run.history.patience = 9
-    for _ in run.updates():
-        pass
-    left = run.checkpoint()
+    run = run_of(two_parts, History(3, patience=9), validate=lambda _: {0: next(scores)})
+    run.problems[0].state.stop_reason = lambda clean: ""
+    (left,) = run.train().checkpoint().problems
     assert (left.best_score, left.best_epoch) == (0.9, 2)
-    again = Run(two_parts, Memory(), History(3))
-    again.resume(left)
-    assert again.outcome is left.best
+    again = run_of(two_parts, History(3))
+    again.resume(run.checkpoint())
+    assert again.outcomes == [left.best]

@@ -11,7 +11,7 @@ import numpy as np
 from ..parameters import ParameterError
 from ..storage.file import load_model
 from ..storage.model import Model
-from ..training.history import Best, Checkpoint, Epoch, merged, stop_reason
+from ..training.history import Checkpoint, Epoch, Standing, merged, stop_reason
 from .job import Job
 from .rounds import Round
 
@@ -30,17 +30,6 @@ def begun_model(path: str | PathLike[str] | None, resume: bool) -> Model | None:
     return begun
 
 
-def refuse_several_best(job: Job) -> None:
-    """Refuse to write what could not be gone on from: a checkpoint has room for one best state."""
-    given = job.learner.parameters
-    if len(job.histories) > 1 and given["early_stopping"]:
-        raise ParameterError(
-            "A run with {multi_class} and {early_stopping} cannot be left and resumed; leave "
-            "{checkpoint?} out.",
-            **given,
-        )
-
-
 def model_of(job: Job) -> Model:
     """All that predicting and going on need."""
     histories, learner, checkpoint = job.histories, job.learner, None
@@ -57,9 +46,9 @@ def model_of(job: Job) -> Model:
         "cluster": about,
     }
     if job.unfinished():
-        score, epoch, state = histories[0].best or Best(0.0, 0, None)
-        best = {"best_score": score, "best_epoch": epoch, "best": state}
-        checkpoint = Checkpoint(len(job.rounds), **best)
+        standings = [problem.standing() for problem in job.problems]
+        checkpoint = Checkpoint(len(job.rounds), 0, standings)
+        learner = replace(learner, states=[problem.state for problem in job.problems])
     else:
         learner = replace(learner, states=job.outcomes())
     epochs = merged([history.epochs for history in histories])
@@ -80,14 +69,14 @@ def restore(job: Job, begun: Model, path: Any) -> None:
     if not np.array_equal(begun.classes, job.learner.classes):
         raise ValueError(f"The run in {path} began with other labels.")
     job.rounds = [round_of(values) for values in about["rounds"]]
-    job.rows, job.learner.states = tuple(about["rows"]), begun.states
-    for history, epochs, reason in zip(
-        job.histories, about["histories"], about["stop_reasons"], strict=True
-    ):
-        history.epochs, history.stop_reason = [Epoch(*values) for values in epochs], reason
-    left = begun.checkpoint
-    if left is not None and left.best is not None:
-        job.histories[0].best = Best(left.best_score, left.best_epoch, left.best)
+    job.rows, left = tuple(about["rows"]), begun.checkpoint
+    for number, (problem, state) in enumerate(zip(job.problems, begun.states, strict=True)):
+        epochs = tuple(Epoch(*values) for values in about["histories"][number])
+        several = left is not None and len(left.problems) == len(job.problems)
+        standing = left.problems[number] if left is not None and several else Standing()
+        reason = about["stop_reasons"][number]
+        problem.resume(standing._replace(epochs=epochs, stop_reason=reason))
+        problem.state = state
 
 
 def refuse_others(

@@ -17,8 +17,9 @@ from ..estimators.sequence import SequencePerceptron
 from ..parameters import CLUSTER, Parameter, ParameterError, check_parameters
 from ..storage.file import save_model
 from ..storage.model import Model
+from ..training.history import merged, stop_reason
 from ..training.rules import UpdateRule
-from .checkpoint import begun_model, model_of, refuse_several_best, restore
+from .checkpoint import begun_model, model_of, restore
 from .client import Cluster, WorkersLostError
 from .job import Job, without_weights
 from .partitions import FilePartition, Partitions, partitions_of
@@ -167,7 +168,8 @@ def take_over(estimator: LinearClassifier, job: Job) -> None:
     """Give an estimator what was learnt."""
     learner = job.learner
     learner.states, learner.parameters = job.outcomes(), estimator.get_params(deep=False)
-    estimator._keep(learner, job.histories)
+    histories = [history.epochs for history in job.histories]
+    estimator._keep(learner, merged(histories), stop_reason(job.histories))
     estimator.n_features_in_ = learner.width
     estimator.__dict__.pop("feature_names_in_", None)
     if "names" in learner.features:
@@ -222,8 +224,6 @@ class Training(NamedTuple):
         """Learn from partitions until there is nothing left to do."""
         begun = begun_model(self.kept.path, self.kept.resume)
         job = self.job(parts, cluster, begun)
-        if self.kept.path is not None:
-            refuse_several_best(job)
         if begun is not None:
             restore(job, begun, self.kept.path)
 

@@ -12,6 +12,7 @@ from ..theory.bounds import radius_with_bias, weights_with_bias
 from ..training import state as states
 from ..training.history import Count, Epoch, History, merged
 from ..training.rules import PERCEPTRON
+from ..training.run import Problem
 from ..training.solutions import Last
 from .client import Cluster
 from .mixing import SparseWeights, add_up, mix_into, parts_of
@@ -43,18 +44,22 @@ class Job:
         self.relays = mode == "sequential" or len(parts) == 1  # nothing to mix
         self.empty = without_weights(learner)
         settings = learner.parameters["max_iter"], learner.parameters["n_iter_no_change"]
-        self.histories = [History(*settings) for _ in learner.states]
+        self.problems = [Problem(state, History(*settings)) for state in learner.states]
         self.rounds, self.rows = list[Round](), tuple[int, ...]()
         self.mixing: Mixing | None = None
 
     def unfinished(self) -> list[int]:
         """The problems that go on."""
-        return [k for k, history in enumerate(self.histories) if not history.stop_reason]
+        return [k for k, one in enumerate(self.problems) if not one.history.stop_reason]
+
+    @property
+    def histories(self) -> list[History]:
+        """The epochs of each problem."""
+        return [problem.history for problem in self.problems]
 
     def outcomes(self) -> list[Last]:
         """The state to keep of each problem."""
-        pairs = zip(self.histories, self.learner.states, strict=True)
-        return [history.chosen(state) for history, state in pairs]
+        return [problem.history.chosen(problem.state) for problem in self.problems]
 
     def train(self, after: Callable[["Job"], None]) -> None:
         """Go through epochs until all problems have stopped; then say how the model was made."""
@@ -81,11 +86,12 @@ class Job:
         count = Count()
         for part in parts:
             count.add(part)
-        refuse_no_rows(count.n_rows)
+        refuse_no_rows(count.rows)
         separated = count.mistakes == 0
         if measured is not None:
             count.errors, count.loss, separated, _ = measured
-        self.histories[problem].close(count, self.learner.states[problem], separated, score)
+        one = self.problems[problem]
+        one.history.close(count, one.state, separated, score)
 
     def keep_round(self, counted: Counted, moved: int, seconds: float) -> None:
         """Write down what happened in the epoch of all problems."""
@@ -110,14 +116,14 @@ class Job:
             ]
         (report,) = self.cluster.results(reports)
         for problem, sums in report.items():
-            mix_into(self.learner.states[problem], sums)
+            mix_into(self.problems[problem].state, sums)
             moved += sums.sent
         return {problem: sums.epochs for problem, sums in report.items()}, moved
 
     def relay_once(self) -> tuple[Counted, int]:
         """One epoch from partition to partition."""
         problems = self.unfinished()
-        start = {problem: self.learner.states[problem] for problem in problems}
+        start = {problem: self.problems[problem].state for problem in problems}
         baton = self.cluster.share(Baton(start, dict.fromkeys(problems, ())), everywhere=False)
         places, moved = self.cluster.holders(self.parts), 0
         for i, part in enumerate(self.parts):
@@ -125,7 +131,7 @@ class Job:
             baton = self.cluster.submit("relay", relay, *lap, where=places[i])
         (last,) = self.cluster.results([baton])
         for problem, state in last.states.items():
-            self.learner.states[problem] = state.renewed()  # what arrives is read-only
+            self.problems[problem].state = state.renewed()  # what arrives is read-only
             size = sum(array.nbytes for array in states.packed(state)[0].values())
             moved += size * (len(self.parts) + 1)
         return last.epochs, moved
@@ -154,7 +160,7 @@ class Job:
         """The weights that problems go on from, or predict with, on their way to all workers."""
         weights = {}
         for problem in problems:
-            state = self.learner.states[problem]
+            state = self.problems[problem].state
             pairs = [state.coefficients()] if to_predict else parts_of(state)
             weights[problem] = SparseWeights.of(*pairs)
         size = sum(sparse.nbytes for sparse in weights.values())
@@ -175,8 +181,8 @@ class Job:
         """How the model was made, with the margin that it attains if two classes are separated."""
         weighted = sum(one.weighted_mistakes for one in self.rounds)
         made = Mixing(self.mode, self.mix, self.rows, tuple(self.rounds), weighted)
-        (state, *more), step = self.learner.states, self.learner.intercept_step
-        separated = not more and self.histories[0].stop_reason == "separated"
+        (first, *more), step = self.problems, self.learner.intercept_step
+        separated, state = not more and first.history.stop_reason == "separated", first.state
         usual = self.plain and self.learner.ties == "mistake"
         if not (separated and usual and state.weights.ndim == 1):
             return made

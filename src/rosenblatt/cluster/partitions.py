@@ -26,7 +26,7 @@ from ..parameters import ParameterError
 from ..reading.batches import Batch, labels_of, one_batch
 from ..reading.reader import read
 from ..reading.sources import Source
-from ..training.tasks import Task
+from ..training.tasks import Part
 from .client import Cluster
 
 
@@ -36,9 +36,9 @@ class LoadedPartition(NamedTuple):
     given: TrainingRows
     held_out: Any = None
 
-    def tasks(self, learner: LinearLearner, problem: int) -> Iterator[Task]:
+    def parts(self, learner: LinearLearner) -> Iterator[Part]:
         """What there is to learn, all at once."""
-        yield learner.task(self.given._replace(rows=seen_read_only(self.given.rows)), problem)
+        yield learner.part(self.given._replace(rows=seen_read_only(self.given.rows)))
 
 
 class FilePartition(NamedTuple):
@@ -59,11 +59,11 @@ class FilePartition(NamedTuple):
                 first_row += n_rows(batch.rows)
             tell_driver(self.topic, path, [str(one) for one in reader.notices], reader.bad)
 
-    def tasks(self, learner: LinearLearner, problem: int) -> Iterator[Task]:
+    def parts(self, learner: LinearLearner) -> Iterator[Part]:
         """What there is to learn, batch by batch."""
         assert self.coder is not None
         for batch, first_row in self.batches():
-            yield learner.task(self.coder.rows(batch, first_row), problem)
+            yield learner.part(self.coder.rows(batch, first_row))
 
     def load(self, most: int | None = None) -> Batch:
         """All rows, or those of the first batches."""

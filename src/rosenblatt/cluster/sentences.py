@@ -183,7 +183,8 @@ def learn(part: Prepared, number: int, start: Rows, order: str, seed: int, epoch
     """Go through a partition once, from the mixed weights; how far they moved."""
     state, known = begun(part, start)
     before = state.weights
-    run = Run(lambda: [part.task], state, History(1), order, seed, first_part=number)
+    how: dict[str, Any] = {"order": order, "seed": seed, "first_part": number}
+    run = Run.single(part.task, state, History(1), **how)
     run.epoch = epoch - 1  # which its permutations depend on
     kept = before.transitions.copy(), before.pairs.copy()
     with in_partition(number):
@@ -195,7 +196,7 @@ def learn(part: Prepared, number: int, start: Rows, order: str, seed: int, epoch
     moved = Rows(
         keys, emissions, state.weights.transitions - kept[0], state.weights.pairs - kept[1]
     )
-    record = run.history.epochs
+    record = run.epochs
     if not state.averaged:
         touched = np.asarray(emissions.any(axis=1))
         return Moves(sorted_rows(moved, touched), None, tuple(record))

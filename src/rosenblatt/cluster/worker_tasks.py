@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..data.rows import matrix_of
 from ..learners.linear import LinearLearner
 from ..training.history import Epoch, History
-from ..training.run import Run, losses
+from ..training.run import Problem, Run, losses
 from ..training.solutions import Last
 from .mixing import SparseWeights, Sums, sums_of
 from .partitions import LoadedPartition, Partition, in_partition
@@ -18,13 +19,16 @@ Weights = dict[int, SparseWeights]
 
 
 def learn_epoch(
-    part: Partition, number: int, learner: LinearLearner, problem: int, state: Last, epoch: int
-) -> Epoch:
-    """Change a state by one epoch over a partition."""
+    part: Partition, number: int, learner: LinearLearner, states: dict[int, Last], epoch: int
+) -> dict[int, Epoch]:
+    """Change the states of some problems by one epoch over a partition; the others rest."""
+    reasons = ["" if k in states else "max_iter" for k in range(len(learner.states))]
     run = Run(
-        lambda: part.tasks(learner, problem),
-        state,
-        History(max_iter=1),
+        lambda: part.parts(learner),
+        [
+            Problem(states.get(k), History(max_iter=1, stop_reason=reason))
+            for k, reason in enumerate(reasons)
+        ],
         order=learner.parameters["order"],
         seed=learner.parameters["random_state"],
         first_part=number,
@@ -32,7 +36,7 @@ def learn_epoch(
     run.epoch = epoch - 1  # which its permutations depend on
     with in_partition(number), np.errstate(over="ignore", invalid="ignore"):
         run.train()
-    return run.history.epochs[0]
+    return {problem: run.problems[problem].history.epochs[0] for problem in states}
 
 
 def learn(
@@ -45,13 +49,11 @@ def learn(
     partitions: int,
 ) -> dict[int, Sums]:
     """Go through a partition once, from the mixed weights, and tell how far they moved."""
-    sums = {}
-    for problem, sparse in weights.items():
-        like = learner.states[problem]
-        start, state = (sparse.state(like, kind, partitions) for kind in (Last, type(like)))
-        record = learn_epoch(part, number, learner, problem, state, epoch)
-        sums[problem] = sums_of(state, start, record, mix)
-    return sums
+    like = learner.states
+    starts = {k: sparse.state(like[k], Last, partitions) for k, sparse in weights.items()}
+    states = {k: sparse.state(like[k], type(like[k]), partitions) for k, sparse in weights.items()}
+    records = learn_epoch(part, number, learner, states, epoch)
+    return {k: sums_of(states[k], starts[k], records[k], mix) for k in weights}
 
 
 class Baton(NamedTuple):
@@ -63,12 +65,9 @@ class Baton(NamedTuple):
 
 def relay(part: Partition, number: int, baton: Baton, learner: LinearLearner, epoch: int) -> Baton:
     """Go through a partition from where the one before it left off."""
-    states, epochs = {}, {}
-    for problem, left in baton.states.items():
-        states[problem] = state = left.renewed()  # what arrives is read-only
-        record = learn_epoch(part, number, learner, problem, state, epoch)
-        epochs[problem] = (*baton.epochs[problem], record)
-    return Baton(states, epochs)
+    states = {k: left.renewed() for k, left in baton.states.items()}  # what arrives is read-only
+    records = learn_epoch(part, number, learner, states, epoch)
+    return Baton(states, {k: (*baton.epochs[k], records[k]) for k in states})
 
 
 class Losses(NamedTuple):
@@ -90,10 +89,9 @@ def measure(
     part: LoadedPartition, number: int, weights: Weights, learner: LinearLearner
 ) -> dict[int, Losses]:
     """The losses of weights on a partition."""
-    found = {}
+    found, (rows,) = {}, part.parts(learner)
     for problem, sparse in weights.items():
-        state = sparse.state(learner.states[problem], Last)
-        (task,) = part.tasks(learner, problem)
+        state, task = sparse.state(learner.states[problem], Last), rows.task(problem)
         with in_partition(number), np.errstate(over="ignore", invalid="ignore"):
             least = float(task.margins(state).min(initial=np.inf))
             found[problem] = Losses(*losses(task, state), least)
@@ -105,8 +103,9 @@ def count_right(
 ) -> dict[int, tuple[int, int]]:
     """How many of the rows held out come out right, of how many."""
     counts, (given, held) = {}, part
+    rows = matrix_of(given.rows, len(given.codes), given.width)[held]
     for problem, sparse in weights.items():
         state = sparse.state(learner.states[problem], Last)
-        accuracy = learner.validator(given, held, problem)(state)
+        accuracy = learner.accuracy(problem, state, rows, given.codes[held])
         counts[problem] = round(accuracy * len(held)), len(held)
     return counts

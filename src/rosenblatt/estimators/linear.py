@@ -1,7 +1,6 @@
 """What all linear classifiers do: learn from X and y, score rows, be saved."""
 
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -22,7 +21,7 @@ from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import LINEAR, check_ties
 from ..storage.model import Model
 from ..training.calibration import Calibration, calibrated
-from ..training.history import Epoch, History, merged, stop_reason
+from ..training.history import Epoch
 from ..training.rules import PERCEPTRON, UpdateRule, rule_for
 from ..training.run import Run
 from ..training.solutions import SOLUTIONS
@@ -114,11 +113,10 @@ class LinearClassifier(FittedLinear):
                 learner = replace(self._learner, states=states, **self._settings(given.rows))
             else:
                 learner = self._begin(given, start)
-            runs = self._train(learner, given)
-            learner.states = [run.outcome for run in runs]
-            learner.close(given.rows)
+            run = self._run(learner, given).train()
+            learner.states = run.outcomes
             learner.calibration = self._calibration(learner, given)
-            self._keep(learner, [run.history for run in runs])
+            self._keep(learner, run.epochs, run.stop_reason)
         weighted = (sample_weight, coef_init, intercept_init, self.class_weight)
         plain = not going_on and self._textbook and self._rule is PERCEPTRON
         self._plain = plain and all(value is None for value in (given.held_out, *weighted))
@@ -176,7 +174,7 @@ class LinearClassifier(FittedLinear):
             count = learner.learn(rows)
             self._learner, self.classes_ = learner, known
             self.n_mistakes_, self._plain, self._batches = learner.mistakes, False, True
-            epoch = Epoch(1, count.n_rows, count.mistakes, count.errors, count.loss)
+            epoch = Epoch(1, count.rows, count.mistakes, count.errors, count.loss)
             self._set_history([epoch], "max_iter")  # a clean batch proves nothing about the others
         return self
 
@@ -484,41 +482,24 @@ class LinearClassifier(FittedLinear):
 
     # Training
 
-    def _train(self, learner: LinearLearner, given: Prepared) -> list[Run]:
-        """Train every problem to its end."""
-        runs = [self._run(learner, given, problem) for problem in range(len(learner.states))]
-        threads = min(effective_n_jobs(self.n_jobs), len(runs))
-        with np.errstate(over="ignore", invalid="ignore"):
-            if threads == 1:
-                for run in runs:
-                    run.train()
-            else:
-                with ThreadPoolExecutor(threads) as pool:
-                    list(pool.map(Run.train, runs))
-        return runs
-
     def _run(
-        self,
-        learner: LinearLearner,
-        given: Prepared,
-        problem: int,
-        updates_at_once: int | None = None,
+        self, learner: LinearLearner, given: Prepared, updates_at_once: int | None = None
     ) -> Run:
-        """The run of one problem, ready to start."""
-        task = learner.task(given.rows, problem)
-        measured = len(given.rows.everything) * self.measure
+        """The training of all problems, ready to start."""
+        part = learner.part(given.rows)
         run = learner.run(
-            lambda: [task],
-            problem,
+            lambda: [part],
             self.max_iter,
             order=self.order,
             seed=given.seed,
             measure=self.measure,
             updates_at_once=updates_at_once,
-            after_epoch=partial(say, measured) if self.verbose else None,
+            threads=effective_n_jobs(self.n_jobs),
         )
+        if self.verbose:
+            run.after_epoch = partial(say, run, len(given.rows.everything) * self.measure)
         if given.held_out is not None and self.early_stopping:
-            run.validate = learner.validator(given.rows, given.held_out, problem)
+            run.validate = learner.validator(given.rows, given.held_out)
         return run
 
     def _calibration(self, learner: LinearLearner, given: Prepared) -> Calibration | None:
@@ -529,13 +510,13 @@ class LinearClassifier(FittedLinear):
         scores = learner.scores(rows, given.X.shape[1])
         return calibrated(scores, given.rows.codes[given.held_out], len(given.classes))
 
-    def _keep(self, learner: LinearLearner, histories: list[History]) -> None:
+    def _keep(self, learner: LinearLearner, epochs: list[Epoch], stop_reason: str) -> None:
         """Take over what was learnt."""
         self.classes_, self._learner, self._batches = learner.classes, learner, False
         if not (np.isfinite(self.coef_).all() and np.isfinite(self.intercept_).all()):
             raise overflow(self.coef_.dtype)
         self.n_mistakes_ = learner.mistakes
-        self._set_history(merged([one.epochs for one in histories]), stop_reason(histories))
+        self._set_history(epochs, stop_reason)
 
     # In a file
 
@@ -569,8 +550,9 @@ def indicator_of(y: Any) -> Array:
     return np.asfortranarray(given, bool)
 
 
-def say(measured: int, epoch: Epoch) -> None:
+def say(run: Run, measured: int, epoch: Epoch) -> None:
     """Print what happened in an epoch; its errors are among the rows measured, or those met."""
+    measured *= sum(len(one.history.epochs) == epoch.epoch for one in run.problems)
     share, score = epoch.errors / (measured or epoch.rows), epoch.validation_score
     print(
         f"epoch {epoch.epoch:4d}  {epoch.mistakes:8d} mistakes  {share:7.2%} error",

@@ -340,10 +340,10 @@ class SequencePerceptron(FittedTagger):
         with bar_of_epochs(self.verbose) as tell:
             for _, learnt in run.updates():
                 if tell is not None:
-                    done = learnt.position / max(len(run.task.everything), 1)
-                    tell(run.epoch, done, f"{run.state.mistakes:,} updates")
+                    done = learnt.position / max(len(run.part.everything), 1)
+                    tell(run.epoch, done, f"{run.problems[0].state.mistakes:,} updates")
         fit.close()
-        self._take_over(fit.learner, run.history.epochs, run.history.stop_reason)
+        self._take_over(fit.learner, run.epochs, run.stop_reason)
 
     def _take_over(self, learner: SequenceLearner, epochs: list[Epoch], reason: str) -> None:
         """Become what a learner is."""

@@ -121,7 +121,8 @@ class Followed:
 
     def pieces(self) -> Iterator[tuple[Array, Learnt, Step | None]]:
         """The order of each sweep, how far it went, and the update that it stopped at, if any."""
-        state = self.run.state
+        (problem,) = self.run.problems
+        state = problem.state
         before = copied(state)
         with np.errstate(over="ignore", invalid="ignore"):
             for order, learnt in self.run.updates():
@@ -144,7 +145,7 @@ def follow(
     learner = model._begin(given, start)
     if len(learner.states) > 1:
         raise ValueError('steps follows one problem; give y == label instead of multi_class="ovr".')
-    return Followed(given, learner, model._run(learner, given, 0, updates_at_once=1))
+    return Followed(given, learner, model._run(learner, given, updates_at_once=1))
 
 
 def copied(state: Any) -> tuple[Array, Array]:
@@ -158,8 +159,9 @@ def step_record(
 ) -> Step:
     """Write down the update that a run has just made."""
     row, margin = int(order[update["position"]]), float(update["margin"])
-    code, two = given.rows.codes[row], run.state.weights.ndim == 1
-    new_weights, new_bias = copied(run.state)
+    state = run.problems[0].state
+    code, two = given.rows.codes[row], state.weights.ndim == 1
+    new_weights, new_bias = copied(state)
     x = to_dense(given.X[[row]]).ravel()
     of_label = ... if two else (slice(None), code)
     return Step(

@@ -1,6 +1,6 @@
 """What the labels of a file mean: class numbers, weights of rows, and which rows are held out."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,24 +64,40 @@ class Coder(NamedTuple):
         several_codes = np.where(codes < 0, count, codes)
         return np.asarray(sets.indicator(several_codes, count + bool(np.any(codes < 0))))
 
+    def judged(
+        self, learner: LinearLearner, batches: Iterable[Batch]
+    ) -> Iterator[tuple[Array, Array]]:
+        """The scores of the rows held out and the numbers of their labels, batch by batch."""
+        row, count = 0, 0
+        for batch in batches:
+            codes = self.codes(batch, row)
+            held = self.split.held_out(row, len(codes))
+            yield learner.scores(batch.rows, batch.width)[held], codes[held]
+            row, count = row + len(codes), count + int(np.count_nonzero(held))
+        if not count:
+            raise ParameterError(
+                "{holdout} held no row out; take a larger share.", holdout=self.holdout
+            )
+
+    def accuracies(
+        self, learner: LinearLearner, batches: Iterable[Batch], problems: list[int]
+    ) -> dict[int, float]:
+        """The share of the rows held out that some problems of a model get right, by number."""
+        right, count = np.zeros(len(learner.states)), 0
+        for scores, codes in self.judged(learner, batches):
+            right += learner.right(scores, codes).sum(axis=0)
+            count += len(codes)
+        return {problem: float(right[problem] / count) for problem in problems}
+
     def score(
         self, learner: LinearLearner, batches: Iterable[Batch], calibrate: bool = False
     ) -> Score:
         """How many of the rows held out a model gets wrong; on these it may be calibrated, too."""
-        result, row, kept = Score(), 0, list[tuple[Array, Array]]()
-        for batch in batches:
-            codes = self.codes(batch, row)
-            held = self.split.held_out(row, len(codes))
-            scores = learner.scores(batch.rows, batch.width)[held]
-            codes_held = codes[held]
+        result, kept = Score(), list[tuple[Array, Array]]()
+        for scores, codes in self.judged(learner, batches):
             if calibrate and result.rows < MOST_CALIBRATING:
-                kept.append((scores, codes_held))
-            result.compare(learner.choose(scores), codes_held)
-            row += len(codes)
-        if not result.rows:
-            raise ParameterError(
-                "{holdout} held no row out; take a larger share.", holdout=self.holdout
-            )
+                kept.append((scores, codes))
+            result.compare(learner.choose(scores), codes)
         if calibrate:
             scores, codes = map(np.concatenate, zip(*kept, strict=True))
             known = codes >= 0

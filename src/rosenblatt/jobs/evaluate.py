@@ -43,11 +43,6 @@ class Score:
         """F1 over all labels of all rows, where these may have several."""
         return 2 * self.hits / self.labels if self.labels else None
 
-    @property
-    def quality(self) -> float:
-        """What is to rise: F1 where rows may have several labels, else the share of right rows."""
-        return 1 - self.error if self.micro_f1 is None else self.micro_f1
-
     def compare(self, predicted: Array, codes: Array) -> None:
         """Count rows by what was predicted: classes, or which of the labels."""
         if codes.ndim == 1:

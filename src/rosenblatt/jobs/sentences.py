@@ -171,8 +171,8 @@ def run_to_the_end(
     facts |= {"sentences": fit.sentences, "tokens": fit.tokens}
 
     def offer() -> None:
-        if keeper is not None and not run.history.stop_reason:
-            keeper.offer(lambda: learner.to_model(facts, run.history.epochs, run.checkpoint()))
+        if keeper is not None and not run.stop_reason:
+            keeper.offer(lambda: learner.to_model(facts, run.epochs, run.checkpoint()))
 
     def after_epoch(epoch: Epoch) -> None:
         training.listener.epoch(epoch)
@@ -182,8 +182,8 @@ def run_to_the_end(
     run.after_part = None if data.in_memory else lambda _: offer()
     run.train()
     fit.close()
-    facts["stop_reason"] = run.history.stop_reason
-    return TrainedTagger(learner, run.history.epochs, facts)
+    facts["stop_reason"] = run.stop_reason
+    return TrainedTagger(learner, run.epochs, facts)
 
 
 def fit_for(data: SentenceData, parameters: dict[str, Any], training: SentenceTraining) -> Fit:

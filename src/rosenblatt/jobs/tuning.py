@@ -17,7 +17,6 @@ from ..parameters import RULE_TABLE, ParameterError, how_to_learn, parameters_fo
 from ..reading.batches import Batch
 from ..reading.reader import Reader, read_again_if_need_be, read_whole
 from ..reading.recipe import COUNTS
-from ..training.problems import apart
 from ..training.report import Listener
 from ..training.rules import RULES
 from .files import (
@@ -275,11 +274,10 @@ class Tuning:
             weights = row_weights(given.codes, given.weights, material.of_class)
             given = given._replace(weights=weights)
         learner = learner_of(material.classes, batch, training)
-        task = learner.joint_task(given)
+        part = learner.part(given)
         epochs, seed = ceil(parameters["max_iter"] / rung[1]), parameters["random_state"]
-        run = learner.run(lambda: [task], None, epochs, order=parameters["order"], seed=seed)
-        learner.states = apart(run.train().outcome)
-        learner.close(given)
+        run = learner.run(lambda: [part], epochs, order=parameters["order"], seed=seed)
+        learner.states = run.train().outcomes
         scores, all_rows = learner.scores(test, given.width), material.given
         held = self.splits[split][: self.held]
         weights = np.ones(len(held)) if all_rows.weights is None else all_rows.weights[held]

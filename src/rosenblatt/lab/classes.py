@@ -58,7 +58,7 @@ def all_at_once(points: Points, choices: Choices, tell: Tell) -> Found:
         "towards": np.array([-1, *(step.label - 1 for step in record.steps)]),
         "away": np.array([-1, *(step.rival - 1 for step in record.steps)]),
     }
-    ending = record.epochs, training.run.history.stop_reason
+    ending = record.epochs, training.run.stop_reason
     return columns, W.transpose(0, 2, 1), b, ending, record.visits.columns(record.last.margins)
 
 
@@ -68,7 +68,7 @@ def each_alone(points: Points, choices: Choices, tell: Tell) -> Found:
     for label in (1, 2, 3):
         training = follow(choices.estimator(), points.X, np.where(points.y == label, 1, -1))
         records.append(recorded(training, tell))
-        reasons.append(training.run.history.stop_reason)
+        reasons.append(training.run.stop_reason)
     made = [(s.epoch, s.position, n, s) for n, each in enumerate(records) for s in each.steps]
     made.sort(key=lambda one: one[:3])
     problems = np.array([one[2] for one in made], int)

@@ -119,7 +119,7 @@ class Visits:
     def end_epoch(self, mistakes: int) -> None:
         """An epoch is over; the order "first" gives no rows if all of them are right."""
         if self.run.order == "first" and not mistakes:
-            self.write(self.run.task.everything, np.zeros(0, int))
+            self.write(self.run.part.everything, np.zeros(0, int))
 
     def write(self, rows: Array, places: Array) -> None:
         """Write down rows, with mistakes in some places."""
@@ -278,7 +278,7 @@ def linear_trace(points: Points, count: int, choices: Choices, view: View, tell:
     if theorem is not None:
         columns |= squeeze(theorem, record.last.W, record.last.b, columns["mistakes"])
     visits = record.visits.columns(record.last.margins)
-    ending = record.epochs, training.run.history.stop_reason
+    ending = record.epochs, training.run.stop_reason
     return Trace(columns, visits, packed(wrong), *pictures[2:], *ending, theorem)
 
 
@@ -306,8 +306,9 @@ def score_of(weights: Array, bias: float, X: Array) -> Array:
 
 def recorded(training: Followed, tell: Tell) -> Record:
     """Train, and write down every update, and what the solution predicts with after it."""
-    run, state = training.run, training.run.state
-    task: Any = next(iter(run.parts()))
+    run, (problem,) = training.run, training.run.problems
+    state, (part,) = problem.state, run.parts()
+    task = part.task(0)
     steps: list[Step] = []
     ends: list[tuple[int, int, Line]] = []
     visits, seen = Visits(run), [0]
@@ -334,11 +335,11 @@ def recorded(training: Followed, tell: Tell) -> Record:
         seen.append(now.seen)
         last.append(line(*now.present()))
         found.append(last[-1] if plain else line(*now.coefficients()))
-        tell("Learning", share_done(len(steps), run.epoch, run.history.max_iter))
+        tell("Learning", share_done(len(steps), run.epoch, problem.history.max_iter))
         if len(steps) > MOST_UPDATES:
             break
     state.refuse_overflow(training.given.rows.rows)
-    training.learner.close(training.given.rows)
+    run.close()
     count, seen[ends[-1][0]], found[ends[-1][0]] = ends[-1]  # the rows after the last update, too
     weights, solution = (lines_of(each[: count + 1]) for each in (last, found))
     return Record(steps[:count], weights, solution, seen, len(ends), task.required(), visits)
@@ -385,7 +386,7 @@ def votes_after(training: Followed, mistakes: int, seen: int) -> Score:
 def kernel_trace(points: Points, count: int, choices: Choices, view: View, tell: Tell) -> Trace:
     """Every update by the first rows, so many, and the function after each, or after some."""
     learner, run = follow_kernel(choices.estimator(), points.X[:count], points.y[:count])
-    task: Any = next(iter(run.parts()))
+    task: Any = next(iter(run.parts())).task(0)
     ends: list[DualState] = []
     visits = Visits(run)
     run.after_epoch = lambda _: ends.append(copy.deepcopy(task.state))
@@ -393,7 +394,7 @@ def kernel_trace(points: Points, count: int, choices: Choices, view: View, tell:
         for order, learnt in run.updates():
             visits.add(order, learnt)
             mistakes = task.state.mistakes
-            tell("Learning", share_done(mistakes, run.epoch, run.history.max_iter))
+            tell("Learning", share_done(mistakes, run.epoch, run.problems[0].history.max_iter))
             if mistakes > MOST_UPDATES:
                 break
     kept, made = task.finish(), ends[-1].mistakes
@@ -421,7 +422,7 @@ def kernel_trace(points: Points, count: int, choices: Choices, view: View, tell:
         **shown,
         **losses(margins, wrong, count),
     }
-    ending = len(ends), run.history.stop_reason
+    ending = len(ends), run.stop_reason
     visited = visits.columns(last[:, :count])
     return Trace(columns, visited, packed(wrong), *pictures[2:], *ending, None)
 

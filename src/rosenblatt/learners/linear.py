@@ -27,16 +27,16 @@ from ..parameters import (
 from ..storage.model import Model
 from ..training.calibration import Calibration
 from ..training.history import Checkpoint, Count, Epoch, History
-from ..training.problems import JointTask, joint
 from ..training.rules import PERCEPTRON, UpdateRule
-from ..training.run import Run
+from ..training.run import Problem, Run
 from ..training.solutions import Last, Vote, above_0, chosen, new_state, zeros
-from ..training.tasks import LinearTask, Task, scores, steps_of
+from ..training.tasks import LinearTask, Part, scores, steps_of
 from . import add_class
 from .base import Use
 
 MOST_WEIGHTS = 2**28  # 3 GB with their average
 MOST_VOTES = 10**9  # seconds
+MOST_STEPS = 2**28  # bytes: more are made again in each epoch, in a fifth of the time of a pass
 FIRST_ROW = np.zeros(1, np.uint32)
 BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by; benchmarks/defaults.py
 HERE = np.zeros(1, np.intp)
@@ -230,23 +230,17 @@ class LinearLearner:
         examples = Examples(given.rows, steps, labels)
         return LinearTask(examples, given.everything, self.rule, settings, given.width)
 
-    def joint_task(self, given: TrainingRows) -> Any:
-        """What all problems have to learn from rows, in one pass."""
-        if len(self.states) == 1:
-            return self.task(given)
-        return JointTask(partial(self.task, given), given.everything, given.width)
+    def part(self, given: TrainingRows) -> Part:
+        """What all problems have to learn from rows."""
+        size = len(self.states) * len(given.codes) * given.rows.values.itemsize
+        keep = len(self.states) == 1 or size <= MOST_STEPS
+        return Part(partial(self.task, given), given.everything, given.width, keep)
 
-    def run(
-        self,
-        parts: Callable[[], Iterable[Task]],
-        problem: int | None,
-        max_iter: int,
-        **options: Any,
-    ) -> Run:
-        """The training of one problem, or of all, ready to start; options are those of ``Run``."""
-        history = History(max_iter, self.parameters.get("n_iter_no_change", 5))
-        state = joint(self.states) if problem is None else self.states[problem]
-        return Run(parts, state, history, **options)
+    def run(self, parts: Callable[[], Iterable[Part]], max_iter: int, **options: Any) -> Run:
+        """The training of all problems, ready to start; options are those of ``Run``."""
+        patience = self.parameters.get("n_iter_no_change", 5)
+        problems = [Problem(state, History(max_iter, patience)) for state in self.states]
+        return Run(parts, problems, **options)
 
     def learn(self, given: TrainingRows, wrong: Array | None = None) -> Count:
         """Learn from rows once, in their order; after any error the model is what it was.
@@ -266,7 +260,7 @@ class LinearLearner:
                         if wrong is not None:
                             wrong[task.everything[task.mistaken(learnt.updates)]] = True
                     state.refuse_overflow(given.rows)
-            self.close(given)
+                    task.close(state)
         except BaseException:
             for restore in undo:
                 restore()
@@ -290,8 +284,7 @@ class LinearLearner:
                 for learnt in state.sweep(task, FIRST_ROW, None):
                     if len(learnt.updates):
                         state.refuse_overflow(rows)
-            if self.votes:
-                self.close(TrainingRows(rows, FIRST_ROW, None, self.width, FIRST_ROW))
+                        task.close(state)
         except BaseException:
             for restore in undo:
                 restore()
@@ -303,13 +296,6 @@ class LinearLearner:
             return self.scores(rows, self.width)
         parts = [state.score(rows, HERE) for state in self.states]
         return parts[0] if len(parts) == 1 else np.column_stack(parts)
-
-    def close(self, given: TrainingRows) -> None:
-        """Keep what votes need of rows before they are gone."""
-        if self.votes:
-            X = matrix_of(given.rows, n_rows(given.rows), self.width)
-            for state in self.states:
-                state.close(X)
 
     # Predicting
 
@@ -372,24 +358,36 @@ class LinearLearner:
             return above_0(activations, self.ties)
         return chosen(activations, self.ties)
 
-    def validator(self, given: TrainingRows, held: Array, problem: int) -> Callable[[Last], float]:
-        """A function that tells the accuracy of a problem's state on the rows held out."""
+    def right(self, activations: Array, codes: Array) -> Array:
+        """Which of the problems, one column each, the scores of rows decide as their labels do."""
+        if codes.ndim == 1 and len(self.states) == 1:
+            return np.asarray(self.choose(activations) == codes)[:, None]
+        wanted = np.column_stack([has_class(codes, k) for k in range(len(self.states))])
+        return np.asarray(above_0(activations, self.ties) == wanted)
+
+    def validator(
+        self, given: TrainingRows, held: Array
+    ) -> Callable[[list[int]], dict[int, float]]:
+        """A function that tells the accuracy of some problems on the rows held out."""
         X = matrix_of(given.rows, len(given.codes), given.width)
-        rows, codes, positive = X[held], given.codes[held], self.problems[problem]
-        wanted = codes if positive is None else has_class(codes, positive).astype(np.intp)
-        sign = SIGN_OF_ZERO[self.ties]
+        rows, codes = X[held], given.codes[held]
 
-        def accuracy(state: Last) -> float:
-            state.close(X)
-            if isinstance(state, Vote):
-                activations = state.votes(rows, sign)
-            else:
-                weights, bias = state.coefficients()
-                activations = rows @ weights + bias
-            activations = activations if positive is None else activations.ravel()
-            return float(np.mean(chosen(activations, self.ties) == wanted))
+        def accuracies(problems: list[int]) -> dict[int, float]:
+            return {k: self.accuracy(k, self.states[k], rows, codes) for k in problems}
 
-        return accuracy
+        return accuracies
+
+    def accuracy(self, problem: int, state: Last, X: Any, codes: Array) -> float:
+        """The share of the rows of a matrix that a state of one problem gets right."""
+        positive = self.problems[problem]
+        if isinstance(state, Vote):
+            activations = state.votes(X, SIGN_OF_ZERO[self.ties])
+        else:
+            weights, bias = state.coefficients()
+            activations = X @ weights + bias
+        if positive is not None:
+            activations, codes = activations.ravel(), has_class(codes, positive).astype(np.intp)
+        return float(np.mean(chosen(activations, self.ties) == codes))
 
     # As a model, a copy, or refused
 

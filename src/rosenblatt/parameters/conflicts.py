@@ -203,13 +203,6 @@ CONFLICTS: tuple[Conflict, ...] = (
         "{holdout?} does not go with {cluster?}; leave one out.",
     ),
     Conflict(
-        "labels-order",
-        "problems",
-        lambda p: p["order"] in ("active", "first", "worst"),
-        "{order} goes by the mistakes of one problem, and there is one for each label; use "
-        '{order="each"}, "once" or "fixed".',
-    ),
-    Conflict(
         "labels-progress",
         "problems",
         lambda p: p["progress_every"] > 0,

@@ -3,12 +3,14 @@
 Its metadata has one entry, ``rosenblatt``: a JSON text with the format's number, a checksum and all
 that is not an array. Array ``a`` of state 0 is the tensor ``0.a``; ``history`` is one, too. Since
 format 3 a file names its estimator and rule; 1 was a Perceptron's, 2 a KernelPerceptron's. A file
-has format 4 if it holds what an average of paths needs to learn on; others are still written as 3.
+has format 4 if it holds what an average of paths needs to learn on, or a checkpoint of several
+problems; others are still written as 3.
 """
 
 import hashlib
 import json
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,8 +21,7 @@ from .. import __version__
 from ..data.rows import Array
 from ..disk import plain_errors, refuse_all_but_files, replacing
 from ..training import state as states
-from ..training.history import Checkpoint, Epoch
-from ..training.problems import apart, joint
+from ..training.history import Checkpoint, Epoch, Standing
 from ..training.rules import RULES
 from ..training.state import require
 from .facts import Header, check_entries
@@ -136,7 +137,7 @@ def checksum(text: str, tensors: dict[str, Array]) -> str:
 
 def packed(model: Model) -> tuple[dict[str, Array], str]:
     """A model as tensors and a JSON text whose checksum is left empty."""
-    tensors = {"history": np.array(model.history, np.float64).reshape(-1, len(Epoch._fields))}
+    tensors = {"history": packed_epochs(model.history)}
     numbers = []
     for number, state in enumerate(model.states):
         arrays, counters = states.packed(state)
@@ -147,7 +148,7 @@ def packed(model: Model) -> tuple[dict[str, Array], str]:
         parameters["class_weight"] = list(parameters["class_weight"].items())
     header = {
         "checksum": "",
-        "format": max(map(states.format_number, model.states)),
+        "format": oldest_format(model),
         "version": __version__,
         "estimator": model.estimator,
         "rule": model.states[0].rule.name if model.is_linear else None,
@@ -163,18 +164,50 @@ def packed(model: Model) -> tuple[dict[str, Array], str]:
     return tensors, json.dumps(header, default=plain)
 
 
+def oldest_format(model: Model) -> int:
+    """The number of the oldest format that has room for a model."""
+    several = model.checkpoint is not None and len(model.checkpoint.problems) > 1
+    return NEWEST if several else max(map(states.format_number, model.states))
+
+
+def packed_epochs(epochs: Sequence[Epoch]) -> Array:
+    """A row for each epoch."""
+    return np.array(epochs, np.float64).reshape(-1, len(Epoch._fields))
+
+
 def packed_checkpoint(checkpoint: Checkpoint, tensors: dict[str, Array]) -> dict[str, Any]:
-    """The numbers of a checkpoint; its arrays join the tensors."""
-    numbers = checkpoint._asdict()
-    best, mistaken = numbers.pop("best"), numbers.pop("mistaken")
+    """The numbers of a checkpoint; its arrays join the tensors.
+
+    That of one problem is as in format 3, where its epochs are the history.
+    """
+    numbers: dict[str, Any] = {"epoch": checkpoint.epoch, "parts": checkpoint.parts}
+    if len(checkpoint.problems) == 1:
+        (standing,) = checkpoint.problems
+        found = packed_standing(standing, 0, "mistaken", tensors)
+        del found["stop_reason"]
+        return numbers | found
+    for number, standing in enumerate(checkpoint.problems):
+        tensors[f"epochs.{number}"] = packed_epochs(standing.epochs)
+    numbers["problems"] = [
+        packed_standing(standing, number, f"mistaken.{number}", tensors)
+        for number, standing in enumerate(checkpoint.problems)
+    ]
+    return numbers
+
+
+def packed_standing(
+    standing: Standing, number: int, mistaken: str, tensors: dict[str, Array]
+) -> dict[str, Any]:
+    """The numbers of where a problem stands; its arrays join the tensors."""
+    numbers = standing._asdict()
+    best, flags = numbers.pop("best"), numbers.pop("mistaken")
+    del numbers["epochs"]
     if best is not None:
-        numbers["best"] = []
-        for number, state in enumerate(apart(best)):
-            arrays, counters = states.packed(state)
-            tensors |= {f"best.{number}.{name}": array for name, array in arrays.items()}
-            numbers["best"].append(counters)
-    if mistaken is not None:
-        tensors["mistaken"] = mistaken
+        arrays, counters = states.packed(best)
+        tensors |= {f"best.{number}.{name}": array for name, array in arrays.items()}
+        numbers["best"] = [counters]
+    if flags is not None:
+        tensors[mistaken] = flags
     return numbers
 
 
@@ -213,6 +246,7 @@ def unpacked(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
         return found
 
     found = [state(str(number), numbers) for number, numbers in enumerate(header["states"])]
+    history = unpacked_epochs(tensors.pop("history"))
     return Model(
         header["estimator"],
         parameters,
@@ -220,11 +254,8 @@ def unpacked(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
         found,
         header["features"],
         header["facts"],
-        [
-            Epoch._make([*map(int, counts), loss, None if np.isnan(score) else score])
-            for *counts, loss, score in tensors.pop("history").tolist()
-        ],
-        unpacked_checkpoint(header.get("checkpoint"), tensors, state),
+        history,
+        unpacked_checkpoint(header.get("checkpoint"), history, tensors, state),
     )
 
 
@@ -239,18 +270,39 @@ def renamed(header: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def unpacked_epochs(rows: Array) -> list[Epoch]:
+    """The epochs that a row each was written of."""
+    return [
+        Epoch._make([*map(int, counts), loss, None if np.isnan(score) else score])
+        for *counts, loss, score in rows.tolist()
+    ]
+
+
 def unpacked_checkpoint(
-    numbers: dict[str, Any] | None, tensors: dict[str, Array], state: Any
+    numbers: dict[str, Any] | None, history: list[Epoch], tensors: dict[str, Array], state: Any
 ) -> Checkpoint | None:
-    """A checkpoint as it was, if there was one."""
+    """A checkpoint as it was, if there was one.
+
+    Before format 4 that of several problems told nothing of each.
+    """
     if numbers is None:
         return None
-    best = numbers.pop("best", None)
-    if isinstance(best, dict):  # as it was while there was but one problem
-        best = state("best", best)
-    elif best is not None:
-        best = joint([state(f"best.{number}", each) for number, each in enumerate(best)])
-    return Checkpoint(**numbers, best=best, mistaken=tensors.pop("mistaken", None))
+    epoch, parts, problems = numbers.pop("epoch", 0), numbers.pop("parts", 0), []
+    if "problems" in numbers:
+        for number, standing in enumerate(numbers["problems"]):
+            (best,) = [state(f"best.{number}", one) for one in standing.pop("best", ())] or [None]
+            epochs = unpacked_epochs(tensors.pop(f"epochs.{number}"))
+            flags = tensors.pop(f"mistaken.{number}", None)
+            problems.append(Standing(epochs, **standing, best=best, mistaken=flags))
+        return Checkpoint(epoch, parts, problems)
+    best = numbers.pop("best", [])
+    if isinstance(best, dict):  # of the first files
+        kept = [state("best", best)]
+    else:
+        kept = [state(f"best.{number}", each) for number, each in enumerate(best)]
+    flags = tensors.pop("mistaken", None)
+    alone = Standing(history, **numbers, best=kept[0] if kept else None, mistaken=flags)
+    return Checkpoint(epoch, parts, [alone])
 
 
 def labels(dtype: str, values: list[Any]) -> Array:

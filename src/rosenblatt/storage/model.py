@@ -9,8 +9,7 @@ import numpy as np
 from ..data.rows import Array
 from ..reading.recipe import check_kept
 from ..training import state as states
-from ..training.history import Checkpoint, Epoch
-from ..training.problems import apart
+from ..training.history import REASONS, Checkpoint, Epoch
 from ..training.state import Sizes, require
 from .facts import Facts, Features, check_entries
 from .registry import state_class
@@ -78,9 +77,9 @@ def check(model: Model) -> None:
     if checkpoint is not None:
         check_checkpoint(checkpoint)
         require(checkpoint.epoch == len(model.history), "its checkpoint is not in its history")
-        best = [] if checkpoint.best is None else apart(checkpoint.best)
-        require(len(best) in (0, len(kept)), "its checkpoint is not of its problems")
-        kept += best
+        fitting = len(checkpoint.problems) in (1, len(kept))  # 1 is that of all, before format 4
+        require(fitting, "its checkpoint is not of its problems")
+        kept += [one.best for one in checkpoint.problems if one.best is not None]
     if hasattr(kind, "sizes"):
         sizes, dtype = kind.sizes(model)
     else:
@@ -118,13 +117,17 @@ def dual_sizes(model: Model) -> tuple[Sizes, Any]:
 
 def check_checkpoint(checkpoint: Checkpoint) -> None:
     """Refuse a place in a run that there cannot be."""
-    for name, kind in Checkpoint.__annotations__.items():
-        value = getattr(checkpoint, name)
-        if kind in (int, float):
-            require(type(value) is kind and value >= 0, f"{name} of its checkpoint is out of range")
-    flags = checkpoint.mistaken
-    fitting = flags is None or (flags.dtype == bool and flags.ndim == 1)
-    require(fitting, "its mistaken rows are malformed")
+    for place in (checkpoint, *checkpoint.problems):
+        for name, kind in type(place).__annotations__.items():
+            value = getattr(place, name)
+            if kind in (int, float):
+                fitting = type(value) is kind and value >= 0
+                require(fitting, f"{name} of its checkpoint is out of range")
+    for one in checkpoint.problems:
+        require(one.stop_reason in REASONS, "the stop reason of its checkpoint is unknown")
+        flags = one.mistaken
+        fitting = flags is None or (flags.dtype == bool and flags.ndim == 1)
+        require(fitting, "its mistaken rows are malformed")
 
 
 def check_held_out(score: Any) -> None:

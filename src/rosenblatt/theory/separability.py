@@ -132,12 +132,12 @@ def by_perceptron(problem: Problem) -> Iterator[Separable]:
     width = problem.X.shape[1]
     task = LinearTask(examples, everything, PERCEPTRON, settings, width)
     state = Last(np.zeros(width), np.zeros(1))
-    run = Run(lambda: [task], state, History(max_iter=SWEEPS), order="active")
+    run = Run.single(task, state, History(max_iter=SWEEPS), order="active")
     try:
         run.train()
     except ValueError:
         return  # too large for the perceptron; the next method scales the columns
-    if run.history.stop_reason == "separated":
+    if run.stop_reason == "separated":
         yield separator(problem, state.weights.tolist(), float(state.bias[0]))
 
 

@@ -1,6 +1,7 @@
 """What happened in each epoch, whether to stop, and where an unfinished run stands."""
 
 import copy
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, NamedTuple
@@ -25,8 +26,8 @@ class Epoch(NamedTuple):
         J, the sum of -y·activation over the misclassified rows. Both are taken as each row was
         met, or with ``measure=True`` for the weights at the end of the epoch.
     validation_score : float or None
-        The accuracy on the rows held out by ``early_stopping``, or micro F1 where a file's rows
-        have any number of labels.
+        The accuracy on the rows held out by ``early_stopping``; with several problems, the mean
+        over those that learnt in this epoch.
 
     See Also
     --------
@@ -51,51 +52,79 @@ class Epoch(NamedTuple):
 class Count:
     """What an epoch has come to so far."""
 
-    n_rows: int = 0
+    rows: int = 0
     mistakes: int = 0
     errors: int = 0
     loss: float = 0.0
 
     def tally(self, learnt: Any) -> None:
         """Count what was learnt from some rows."""
-        self.n_rows += learnt.n_rows
+        self.rows += learnt.n_rows
         self.mistakes += len(learnt.updates)
         self.errors += learnt.errors
         self.loss += learnt.loss
 
-    def add(self, epoch: Epoch) -> None:
+    def add(self, epoch: "Epoch | Count") -> None:
         """Count what happened elsewhere."""
-        self.n_rows += epoch.rows
+        self.rows += epoch.rows
         self.mistakes += epoch.mistakes
         self.errors += epoch.errors
         self.loss += epoch.loss
 
 
-class Checkpoint(NamedTuple):
-    """Where an unfinished run stands besides its state and history.
+class Standing(NamedTuple):
+    """Where one problem of an unfinished run stands besides its state.
 
     Attributes
     ----------
-    epoch : int
-        How many epochs are complete.
-    parts, rows, mistakes, errors, loss
-        What the epoch after them has come to: parts of the data gone through, and its ``Count``.
+    epochs : sequence of Epoch
+        Those that are complete.
+    rows, mistakes, errors, loss
+        The ``Count`` of the epoch after them.
+    stop_reason : str
+        Why the problem rests; empty while it learns.
     best_score, best_epoch, best
         The best state on held-out rows so far, if there are such rows.
     mistaken : ndarray or None
         Which rows were ever mistaken, if the order asks for it.
     """
 
-    epoch: int = 0
-    parts: int = 0
+    epochs: Sequence[Epoch] = ()
     rows: int = 0
     mistakes: int = 0
     errors: int = 0
     loss: float = 0.0
+    stop_reason: str = ""
     best_score: float = 0.0
     best_epoch: int = 0
     best: Any = None
     mistaken: Array | None = None
+
+
+class Checkpoint(NamedTuple):
+    """Where an unfinished run stands besides its states.
+
+    Attributes
+    ----------
+    epoch : int
+        How many epochs are complete.
+    parts : int
+        How many parts of the data the epoch after them has gone through.
+    problems : list of Standing
+        One per problem.
+    """
+
+    epoch: int
+    parts: int
+    problems: list[Standing]
+
+    def with_best(self, change: Callable[[Any], Any]) -> "Checkpoint":
+        """The same with other best states, where there are some."""
+        changed = [
+            one if one.best is None else one._replace(best=change(one.best))
+            for one in self.problems
+        ]
+        return self._replace(problems=changed)
 
 
 class Best(NamedTuple):
@@ -137,7 +166,7 @@ class History:
             better = best is None or score > best.score or (separated and score == best.score)
             if better:
                 self.best = Best(score, number, copy.deepcopy(state))
-        epoch = Epoch(number, count.n_rows, count.mistakes, count.errors, count.loss, score)
+        epoch = Epoch(number, count.rows, count.mistakes, count.errors, count.loss, score)
         self.epochs.append(epoch)
         self.decide(state, separated)
         return epoch
@@ -167,16 +196,18 @@ def stop_reason(histories: list[History]) -> str:
 
 
 def merged(histories: list[list[Epoch]]) -> list[Epoch]:
-    """The epochs of several two-class problems, summed by number."""
+    """The epochs of several problems, summed by number; a problem that rests adds nothing."""
     if len(histories) == 1:
         return histories[0]
-    together = []
-    for number, epochs in enumerate(zip_longest(*histories), start=1):
-        count, scores = Count(), []
-        for epoch in filter(None, epochs):
-            count.add(epoch)
-            scores += [] if epoch.validation_score is None else [epoch.validation_score]
-        score = sum(scores) / len(scores) if scores else None
-        counted = count.n_rows, count.mistakes, count.errors, count.loss
-        together.append(Epoch(number, *counted, score))
-    return together
+    together = zip_longest(*histories)
+    return [summed(list(filter(None, epochs))) for epochs in together]
+
+
+def summed(epochs: list[Epoch]) -> Epoch:
+    """The epoch of several problems: counts added up, and the mean of their scores."""
+    count = Count()
+    for epoch in epochs:
+        count.add(epoch)
+    scores = [epoch.validation_score for epoch in epochs if epoch.validation_score is not None]
+    score = sum(scores) / len(scores) if scores else None
+    return Epoch(epochs[0].epoch, count.rows, count.mistakes, count.errors, count.loss, score)

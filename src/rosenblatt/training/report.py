@@ -36,12 +36,10 @@ class Tally(NamedTuple):
 class Listener:
     """What can be heard of a training; this one does not listen.
 
-    ``opening`` are lines to say when it begins; where the model is ``multilabel``, F1 tells of the
-    rows held out.
+    ``opening`` are lines to say when it begins.
     """
 
     opening: Sequence[str] = ()
-    multilabel: bool = False
 
     def begin(self, size: int | None, max_iter: int) -> None:
         """A pass has so many bytes, if that is known, and there are at most so many."""
@@ -209,7 +207,7 @@ class Printed(Quiet):
     def tell_epoch(self) -> None:
         """Print the line of the last epoch, if it had none."""
         if self.untold is not None:
-            tell(line_of_epoch(self.untold, self.multilabel))
+            tell(line_of_epoch(self.untold))
         self.untold, self.told = None, self.begun
 
     def close(self) -> None:
@@ -226,15 +224,12 @@ def line_of(pace: Pace, tally: Tally, size: int | None) -> str:
     return f"{read}{pace.rows:14,d}{speeds} {errors[0]}{errors[1]}{mistakes}"
 
 
-def line_of_epoch(epoch: Epoch, multilabel: bool = False) -> str:
+def line_of_epoch(epoch: Epoch) -> str:
     """What happened in an epoch."""
     share = epoch.errors / max(epoch.rows, 1)
     more = "" if epoch.mistakes == epoch.errors else f"  {epoch.mistakes:,} updates"
     held = epoch.validation_score
-    tested = ""
-    if held is not None:
-        wrong = f"{1 - held:7.2%} of the held-out rows wrong"
-        tested = f"  held-out F1 {held:.4f}" if multilabel else f"  {wrong}"
+    tested = "" if held is None else f"  {1 - held:7.2%} of the held-out rows wrong"
     return f"epoch {epoch.epoch:4d}  {epoch.errors:10,d} mistakes  {share:7.2%}{more}{tested}"
 
 

@@ -1,154 +1,261 @@
 """The one outer loop: epochs over the parts of some data, in an order, until a stop rule holds."""
 
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import chain
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from ..data.rows import Array
 from ..kernels.algebra import shuffle
-from .history import Best, Checkpoint, Count, Epoch, History
+from .history import Best, Checkpoint, Count, Epoch, History, Standing, merged, stop_reason, summed
 from .orders import ORDERS
-from .tasks import Learnt, Task
+from .tasks import Learnt, Part, Task
+
+Sweep = Iterator[tuple[Array, Learnt]]
+"""The order of each sweep over some rows, and what was learnt from it, piece by piece."""
 
 
 @dataclass
-class Run:
-    """One training run: data, a state to change, and when to stop.
-
-    Go through ``updates`` to train; between two items the state is as the updates left it.
-    ``checkpoint`` tells after any part how to go on in another run with ``resume``.
+class Problem:
+    """One problem of a run.
 
     Attributes
     ----------
-    parts
-        Gives the tasks that an epoch goes through one after the other: one for all rows in memory,
-        one per batch of a stream. The state is widened to the width of each.
     state
         What is learnt: a solution.
     history
         The epochs, and when to stop.
-    order, seed
-        How the rows of a part are gone through.
-    measure
-        Whether to take the losses of the weights after each epoch.
-    validate
-        Tells the accuracy of a state on held-out rows.
-    updates_at_once
-        After how many updates to look in, or None for as many as suit the task.
-    first_part
-        The number of the first part, which its permutations depend on.
-    after_part, after_epoch
-        Told when one is done.
+    count
+        What the epoch in progress has come to.
+    mistaken
+        Which rows were ever mistaken, if the order asks for it.
     """
 
-    parts: Callable[[], Iterable[Task]]
     state: Any
     history: History = field(default_factory=History)
-    order: str = "fixed"
-    seed: int = 0
-    measure: bool = False
-    validate: Callable[[Any], float] | None = None
-    updates_at_once: int | None = None
-    first_part: int = 0
-    after_part: Callable[["Run"], None] | None = None
-    after_epoch: Callable[[Epoch], None] | None = None
-    task: Task = field(init=False)
-    """The part at hand."""
-
-    def __post_init__(self) -> None:
-        self.epoch, self.part, self.done = len(self.history.epochs), 0, 0
-        self.count, self.mistaken = Count(), np.zeros(0, bool)
-        self.permuted, self.order_of_rows = -1, np.zeros(0, np.uint32)
-
-    def updates(self) -> Iterator[tuple[Array, Learnt]]:
-        """Train; yield the order of each sweep and what was learnt from it, piece by piece."""
-        while not self.history.stop_reason:
-            self.epoch += 1
-            for part, task in enumerate(self.parts()):
-                if part < self.done:
-                    continue  # it was learnt before the run was left
-                self.begin_part(part, task)
-                for order in ORDERS[self.order](self):
-                    for learnt in self.state.sweep(task, order, self.updates_at_once):
-                        self.tally(order, learnt)
-                        yield order, learnt
-                self.done = part + 1
-                if self.after_part is not None:
-                    self.after_part(self)
-            self.end_epoch()
-
-    def begin_part(self, part: int, task: Task) -> None:
-        """Turn to a part."""
-        self.part, self.task = part, task
-        self.state.widen(task.width)
-        if self.order == "active" and not len(self.mistaken):
-            self.mistaken = np.zeros(1 + int(task.everything.max(initial=0)), bool)
-
-    def train(self) -> "Run":
-        """Train to the end."""
-        for _ in self.updates():
-            pass
-        return self
-
-    @property
-    def outcome(self) -> Any:
-        """The state to keep."""
-        return self.history.chosen(self.state)
-
-    def permutation(self, number: int) -> Array:
-        """The rows at hand in a random order, the same whenever it is asked for."""
-        number |= self.first_part + self.part << 32
-        if self.permuted != number:
-            self.permuted, self.order_of_rows = number, self.task.everything.copy()
-            shuffle(self.order_of_rows, self.seed, number)
-        return self.order_of_rows
+    count: Count = field(default_factory=Count)
+    mistaken: Array = field(default_factory=lambda: np.zeros(0, bool))
 
     def tally(self, order: Array, learnt: Learnt) -> None:
         """Count what was learnt."""
         self.count.tally(learnt)
-        if self.order == "active":
+        if len(self.mistaken):
             self.mistaken[order[learnt.updates["position"]]] = True
 
-    def end_epoch(self) -> None:
-        """Write the epoch down and decide whether to stop."""
-        separated = self.measure_losses() if self.measure else self.count.mistakes == 0
-        score = None if self.validate is None else self.validate(self.state)
-        epoch = self.history.close(self.count, self.state, separated, score)
-        self.count, self.done = Count(), 0
-        if self.after_epoch is not None:
-            self.after_epoch(epoch)
-
-    def measure_losses(self) -> bool:
-        """Take both losses of the weights as they are; say whether every row is right."""
-        self.count.errors, self.count.loss, clean = losses(self.task, self.state)
-        return clean
-
-    def checkpoint(self) -> Checkpoint:
-        """Where the run stands, after a part or an epoch."""
+    def standing(self) -> Standing:
+        """Where it stands, after a part or an epoch."""
         count, best = self.count, self.history.best or Best(0.0, 0, None)
-        return Checkpoint(
-            len(self.history.epochs),
-            self.done,
-            count.n_rows,
+        return Standing(
+            tuple(self.history.epochs),
+            count.rows,
             count.mistakes,
             count.errors,
             count.loss,
+            self.history.stop_reason,
             *best,
-            mistaken=self.mistaken if self.order == "active" else None,
+            mistaken=self.mistaken if len(self.mistaken) else None,
         )
 
-    def resume(self, left: Checkpoint) -> None:
-        """Go on where another run was left."""
-        self.epoch, self.done = left.epoch, left.parts
+    def resume(self, left: Standing) -> None:
+        """Continue where another run was left."""
+        self.history.epochs, self.history.stop_reason = list(left.epochs), left.stop_reason
         self.count = Count(left.rows, left.mistakes, left.errors, left.loss)
         if left.best is not None:
             self.history.best = Best(left.best_score, left.best_epoch, left.best)
         if left.mistaken is not None:
             self.mistaken = left.mistaken
-        if self.history.epochs and not left.parts:  # it may have been left after its last epoch
-            self.history.decide(self.state, self.history.epochs[-1].mistakes == 0)
+
+
+@dataclass
+class Run:
+    """One training run: data, the problems that learn from them, and when to stop.
+
+    Go through ``updates`` to train; between two items the states are as the updates left them. A
+    problem whose history has a stop reason rests while the others learn. ``checkpoint`` tells after
+    any part how to continue in another run with ``resume``.
+
+    Attributes
+    ----------
+    parts
+        Gives the parts that an epoch goes through one after the other: one for all rows in memory,
+        one per batch of a stream. States are widened to the width of each.
+    problems
+        What is learnt from the rows; they share nothing else.
+    order, seed
+        How the rows of a part are gone through.
+    measure
+        Whether to take the losses of the weights after each epoch.
+    validate
+        Returns the accuracy of some problems, given by number, on held-out rows.
+    updates_at_once
+        After how many updates to yield, or None for as many as suit the task.
+    first_part
+        The number of the first part, which its permutations depend on.
+    threads
+        How many problems ``train`` lets learn at the same time.
+    after_part, after_epoch
+        Called when one is done.
+    """
+
+    parts: Callable[[], Iterable[Part]]
+    problems: list[Problem]
+    order: str = "fixed"
+    seed: int = 0
+    measure: bool = False
+    validate: Callable[[list[int]], dict[int, float]] | None = None
+    updates_at_once: int | None = None
+    first_part: int = 0
+    threads: int = 1
+    after_part: Callable[["Run"], None] | None = None
+    after_epoch: Callable[[Epoch], None] | None = None
+    part: Part = field(init=False)
+    """The part in progress."""
+
+    def __post_init__(self) -> None:
+        self.epoch = max(len(problem.history.epochs) for problem in self.problems)
+        self.number, self.done, self.begun = 0, 0, False
+        self.permuted, self.order_of_rows, self.permuting = -1, np.zeros(0, np.uint32), Lock()
+
+    @classmethod
+    def single(cls, task: Task, state: Any, history: History, **options: Any) -> "Run":
+        """A run of one problem over rows in memory."""
+        part = Part.of(task)
+        return cls(lambda: [part], [Problem(state, history)], **options)
+
+    @property
+    def active(self) -> list[int]:
+        """The numbers of the problems that have no reason to stop."""
+        return [k for k, problem in enumerate(self.problems) if not problem.history.stop_reason]
+
+    @property
+    def epochs(self) -> list[Epoch]:
+        """What happened in each epoch, over all problems."""
+        return merged([problem.history.epochs for problem in self.problems])
+
+    @property
+    def stop_reason(self) -> str:
+        """Why training ended; empty before that."""
+        return stop_reason([problem.history for problem in self.problems])
+
+    @property
+    def count(self) -> Count:
+        """What the epoch in progress has come to, over all problems."""
+        count = Count()
+        for one in self.problems:
+            count.add(one.count)
+        return count
+
+    @property
+    def outcomes(self) -> list[Any]:
+        """The state to keep of each problem."""
+        return [problem.history.chosen(problem.state) for problem in self.problems]
+
+    def updates(self) -> Sweep:
+        """Train; yield the order of each sweep and what was learnt from it, piece by piece."""
+        return self.learn(chain.from_iterable)
+
+    def train(self) -> "Run":
+        """Train to the end."""
+        if min(self.threads, len(self.problems)) == 1:
+            finish(self.updates())
+            return self
+        with ThreadPoolExecutor(self.threads) as pool:
+            finish(self.learn(lambda turns: pool.map(finish, turns)))
+        return self
+
+    def learn(self, gather: Callable[[list[Sweep]], Iterable[Any]]) -> Iterator[Any]:
+        """Train; what ``gather`` makes of the problems' turns at a part is yielded."""
+        while self.active:
+            self.epoch += 1
+            for number, part in enumerate(self.parts()):
+                if number < self.done:
+                    continue  # learnt before the run was left
+                self.begin_part(number, part)
+                yield from gather([self.take_turn(part, problem) for problem in self.active])
+                self.done = number + 1
+                if self.after_part is not None:
+                    self.after_part(self)
+            self.end_epoch()
+        self.close()
+
+    def begin_part(self, number: int, part: Part) -> None:
+        """Turn to a part; before another one is gone, states take what they need of it."""
+        if self.begun and part is not self.part:
+            self.close()
+        self.number, self.part, self.begun = number, part, True
+        for problem in self.active:
+            self.problems[problem].state.widen(part.width)
+
+    def take_turn(self, part: Part, number: int) -> Sweep:
+        """Let one problem learn from a part."""
+        problem, task = self.problems[number], part.task(number)
+        if self.order == "active" and not len(problem.mistaken):
+            problem.mistaken = np.zeros(1 + int(task.everything.max(initial=0)), bool)
+        for order in ORDERS[self.order](self, problem, task):
+            for learnt in problem.state.sweep(task, order, self.updates_at_once):
+                problem.tally(order, learnt)
+                yield order, learnt
+        if not part.keep:
+            task.close(problem.state)
+
+    def permutation(self, number: int) -> Array:
+        """The rows of the part in a random order, the same whenever it is asked for."""
+        number |= self.first_part + self.number << 32
+        with self.permuting:
+            if self.permuted != number:
+                self.permuted, self.order_of_rows = number, self.part.everything.copy()
+                shuffle(self.order_of_rows, self.seed, number)
+            return self.order_of_rows
+
+    def end_epoch(self) -> None:
+        """Write the epoch down and decide which problems stop."""
+        active, scores = self.active, dict[int, float]()
+        if self.validate is not None:
+            self.close()
+            scores = self.validate(active)
+        for number in active:
+            problem = self.problems[number]
+            separated = problem.count.mistakes == 0
+            if self.measure:
+                measured = losses(self.part.task(number), problem.state)
+                problem.count.errors, problem.count.loss, separated = measured
+            score = scores.get(number)
+            problem.history.close(problem.count, problem.state, separated, score)
+            problem.count = Count()
+        self.done = 0
+        if self.after_epoch is not None:
+            self.after_epoch(summed([self.problems[k].history.epochs[-1] for k in active]))
+
+    def close(self) -> None:
+        """Have the tasks write into the states what they still hold."""
+        for number, task in self.part.tasks.items() if self.begun else ():
+            task.close(self.problems[number].state)
+
+    def checkpoint(self) -> Checkpoint:
+        """Where the run stands, after a part or an epoch."""
+        self.close()
+        standings = [problem.standing() for problem in self.problems]
+        return Checkpoint(max(len(one.epochs) for one in standings), self.done, standings)
+
+    def resume(self, left: Checkpoint) -> None:
+        """Continue where another run was left."""
+        self.epoch, self.done = left.epoch, left.parts
+        for problem, standing in zip(self.problems, left.problems, strict=True):
+            problem.resume(standing)
+            history = problem.history
+            if history.epochs and not left.parts and not history.stop_reason:
+                history.decide(problem.state, history.epochs[-1].mistakes == 0)
+
+
+def finish(sweeps: Iterable[Any]) -> None:
+    """Go through sweeps to their end."""
+    with np.errstate(over="ignore", invalid="ignore"):  # of a thread
+        for _ in sweeps:
+            pass
 
 
 def losses(task: Task, state: Any) -> tuple[int, float, bool]:

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..data.rows import Array, n_rows, overflow, to_dense, with_columns
+from ..data.rows import Array, matrix_of, n_rows, overflow, to_dense, with_columns
 from ..kernels import linear
 from ..kernels.algebra import Rows
 from ..kernels.linear import Clock, Updates, counted
@@ -64,7 +64,7 @@ class Last:
         """Take note of the updates that were just made."""
         self.mistakes += len(updates)
 
-    def close(self, X: Any) -> None:
+    def close(self, rows: Rows, width: int) -> None:
         """Keep what is needed of the rows before they are gone."""
 
     def widen(self, width: int) -> None:
@@ -298,12 +298,12 @@ class Vote(Last):
         made = rows, self.seen + positions, updates["step"].copy(), intercept_steps, labels, rivals
         self.pending.append(Updates(*made))
 
-    def close(self, X: Any) -> None:
+    def close(self, rows: Rows, width: int) -> None:
         if self.pending:
             updates = joined(self.pending)
-            rows, which = np.unique(updates.rows, return_inverse=True)
+            mistaken, which = np.unique(updates.rows, return_inverse=True)
             which += sum(support.shape[0] for support in self.supports)
-            self.supports.append(X[rows])
+            self.supports.append(matrix_of(rows, n_rows(rows), width)[mistaken])
             self.updates.append(updates._replace(rows=which))
             self.pending = []
 

@@ -1,7 +1,7 @@
 """Tasks: something to learn from rows. The outer loop knows the protocol only."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -56,6 +56,44 @@ class Task(Protocol):
 
     def required(self) -> Array:
         """What each row's margin must exceed to be right."""
+
+    def close(self, state: Any) -> None:
+        """Write into the state what the task still holds; the rows may be gone afterwards."""
+
+
+@dataclass
+class Part:
+    """Rows that every problem of a run learns from.
+
+    Attributes
+    ----------
+    make
+        Returns the task of the problem of a number.
+    everything, width
+        As of any task.
+    keep
+        Whether to keep tasks for further epochs, or to make each again when it is needed.
+    tasks
+        Those that are kept.
+    """
+
+    make: Callable[[int], Task]
+    everything: Array
+    width: int
+    keep: bool = True
+    tasks: dict[int, Task] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, task: Task) -> "Part":
+        """A part for one problem."""
+        return cls(lambda _: task, task.everything, task.width)
+
+    def task(self, number: int) -> Task:
+        """What a problem has to learn from the rows."""
+        task = self.tasks.get(number) or self.make(number)
+        if self.keep:
+            self.tasks[number] = task
+        return task
 
 
 @dataclass
@@ -112,6 +150,10 @@ class LinearTask:
             return np.full(len(self.everything), float(self.settings.above))
         positive = self.examples.steps[self.everything] > 0
         return np.asarray(np.where(positive, self.settings.above, -self.settings.below))
+
+    def close(self, state: Any) -> None:
+        """Let a state keep what it needs of the rows."""
+        state.close(self.examples.rows, self.width)
 
     def add_missing(
         self, order: Array, updates: Array, clock: Clock, missing: Array, missing_bias: Array

@@ -226,7 +226,7 @@ class DualLearner:
     def start(self, examples: DualExamples, order: str, epochs: int, seed: int) -> Run:
         """A run to step through, block by block."""
         task = self.task(examples, seed)
-        return Run(lambda: [task], task.state, History(epochs), order, seed)
+        return Run.single(task, task.state, History(epochs), order=order, seed=seed)
 
     def fit(
         self,
@@ -239,11 +239,11 @@ class DualLearner:
         """Train from the state as it is; after an error the model is what it was."""
         with self.training(examples, order, epochs, seed) as run:
             for _, learnt in run.updates():
-                task: Any = run.task
+                task: Any = run.part.task(0)
                 if progress is not None:
                     text = f"{task.state.mistakes:,} mistakes, {task.size:,} support rows"
                     progress(run.epoch, learnt.position / max(len(task.everything), 1), text)
-        return run.history
+        return run.problems[0].history
 
     @contextmanager
     def training(self, examples: DualExamples, order: str, epochs: int, seed: int) -> Iterator[Run]:
@@ -252,7 +252,7 @@ class DualLearner:
         with card, np.errstate(over="ignore", invalid="ignore"):
             run = self.start(examples, order, epochs, seed)
             yield run
-            task: Any = run.task
+            task: Any = run.part.task(0)
             state = task.finish()
         self.state = replace(state, given=state.given + examples.X.shape[0])
 

@@ -20,10 +20,10 @@ def pocket(rows: Array, targets: Array, max_iter: int, seed: int) -> Weights:
     given, width = rows_of(np.ascontiguousarray(rows)), rows.shape[1]
     examples = TrainingRows.of(given, (targets > 0).astype(np.intp), None, width)
     learner = LinearLearner.begin(POCKET, np.array([-1, 1]), (width, rows.dtype))
-    task = learner.task(examples)
+    part = learner.part(examples)
     with np.errstate(over="ignore", invalid="ignore"):
-        run = learner.run(lambda: [task], 0, max_iter, order="each", seed=seed).train()
-    weights, bias = run.outcome.coefficients()
+        run = learner.run(lambda: [part], max_iter, order="each", seed=seed).train()
+    weights, bias = run.outcomes[0].coefficients()
     return weights.astype(np.float64), float(bias[0])
 
 

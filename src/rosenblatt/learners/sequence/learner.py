@@ -135,8 +135,8 @@ class SequenceLearner:
         parameters = dict(self.parameters)
         if not isinstance(parameters["features"], list | tuple | type(None)):
             parameters["features"] = str(parameters["features"])
-        if checkpoint is not None and checkpoint.best is not None:
-            checkpoint = checkpoint._replace(best=self.arrays(checkpoint.best))
+        if checkpoint is not None:
+            checkpoint = checkpoint.with_best(self.arrays)
         return Model(
             self.estimator,
             parameters,

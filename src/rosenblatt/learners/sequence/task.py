@@ -72,6 +72,9 @@ class SequenceTask:
         """What each sentence's margin must exceed to be right."""
         return np.zeros(len(self.everything))
 
+    def close(self, state: PathState) -> None:
+        """Nothing: all that was learnt is in the state."""
+
 
 def room_for(length: int, settings: PathSettings) -> Room:
     """Where sentences of at most so many tokens are worked on."""

@@ -11,7 +11,8 @@ from ...kernels.sequences import Tokens
 from ...parameters import ParameterError
 from ...storage.model import Model
 from ...training.history import History
-from ...training.run import Run
+from ...training.run import Problem, Run
+from ...training.tasks import Part
 from ..base import check_use
 from .learner import FoundSentences, SequenceLearner
 from .state import PathState
@@ -63,7 +64,7 @@ class Fit:
 
     def close(self) -> None:
         """Give the learner what the run came to."""
-        self.learner.close(self.run.outcome)
+        self.learner.close(self.run.outcomes[0])
 
 
 def start(
@@ -108,13 +109,9 @@ def resume(begun: Model, data: SentenceData, seed: int) -> Fit:
     learner, left = SequenceLearner.from_model(begun), begun.checkpoint
     check_use(learner, "resume")
     assert left is not None
-    if left.best is not None:
-        best = learner.state_of(left.best)
-        left = left._replace(best=best)
     sizes = [begun.facts.get(name, 0) for name in ("sentences", "tokens")]
     fit = fit_of(learner, data, seed, *sizes)
-    fit.run.history.epochs = list(begun.history)
-    fit.run.resume(left)
+    fit.run.resume(left.with_best(learner.state_of))
     return fit
 
 
@@ -132,8 +129,10 @@ def fit_of(
         task = learner.task(read, learner.inner_codes(read, tags), counted)
         learner.dictionary.forget_keys()
         parts, validate = lambda: [task], validator(task, held) if len(held) else None
-    history = History(given["max_iter"], given["n_iter_no_change"])
-    run = Run(parts, learner.state, history, given["order"], seed, validate=validate)
+    problem = Problem(learner.state, History(given["max_iter"], given["n_iter_no_change"]))
+    run = Run(lambda: map(Part.of, parts()), [problem], given["order"], seed)
+    if validate is not None:
+        run.validate = lambda _: {0: validate(problem.state)}
     return Fit(learner, run, sentences, tokens)
 
 

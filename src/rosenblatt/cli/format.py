@@ -1,10 +1,11 @@
 """Results in words."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..jobs.evaluate import ClassScore, Evaluation, LabelSetEvaluation, Score
+    from ..data.targets import Score
+    from ..jobs.evaluate import ClassScore, Evaluation, LabelSetEvaluation
     from ..reading.recipe import FeatureRecipe
     from ..storage.model import Model
 
@@ -137,7 +138,7 @@ def about_columns(recipe: "FeatureRecipe") -> list[str]:
     ]
 
 
-def about_margin(parameters: dict[str, Any]) -> list[str]:
+def about_margin(parameters: Mapping[str, Any]) -> list[str]:
     """What nobody asked for but texts want, if there are some."""
     if not parameters["margin"]:
         return []

@@ -182,7 +182,7 @@ def signed(numbers: Any) -> str:
 
 def about_model(model: "Model", coef: Any) -> list[str]:
     """What a model is and how it was trained."""
-    from ..jobs.evaluate import Score
+    from ..data.targets import Score
     from ..parameters import RULE_NAMES, RULE_TABLE
     from ..reading.recipe import FeatureRecipe
 

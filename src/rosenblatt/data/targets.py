@@ -188,7 +188,7 @@ class LabelCounts:
 
     counts: dict[Any, int] = field(default_factory=dict)
     label_sets: bool = False
-    dtype: Any = np.dtype(np.float64)
+    dtype: Any = float
 
     def add(self, labels: Any, learnt: Array) -> Self:
         """Count the labels of the rows that are learnt from."""

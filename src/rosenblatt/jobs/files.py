@@ -3,9 +3,8 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from functools import partial
 from os import PathLike
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -77,11 +76,10 @@ class FileJob:
     def plan(self, found: Found) -> Plan:
         """The plan for data that look so; a model to start from has its margin and weights."""
         request, before = self.request, self.initial
-        if before is not None and request.parameters.get("margin") is None:
-            names = ("margin", "class_weight")
-            kept = {name: before.parameters[name] for name in names if name in before.parameters}
-            stated = {name: value for name, value in request.parameters.items()}
-            request = replace(request, parameters={**kept, **stated})
+        stated = {name: one for name, one in request.parameters.items() if one is not None}
+        if before is not None and "margin" in before.parameters and "margin" not in stated:
+            kept = {name: before.parameters.get(name) for name in ("margin", "class_weight")}
+            request = replace(request, parameters={**request.parameters, **kept, **stated})
         plan = make_plan(request, found)
         if plan.progress_every and (self.checkpointer is not None or self.begun is not None):
             raise ParameterError(
@@ -261,7 +259,8 @@ def learn_once(rows: "FileRows", job: FileJob) -> Model:
         facts["held_out"] = rows.held_out.score(learner).as_dict()
         if plan.parameters["calibrate"]:
             learner.calibration = rows.held_out.calibrate(learner)
-    return make_model(plan, rows, learner, run, **facts)
+    model: Model = make_model(plan, rows, learner, run, **facts)
+    return model
 
 
 def choose_plan(rows: "FileRows", found: Found, job: FileJob) -> Plan:
@@ -333,8 +332,11 @@ class FileRows:
     ) -> None:
         self.reader, self.whole, self.plan, self.reporter = reader, whole, plan, reporter
         self.in_memory, self.target = whole is not None, None
-        self.batches: Any = Peeked(reader) if whole is None else [whole.batch]
-        self.first: Batch = self.batches.first if whole is None else whole.batch
+        if whole is None:
+            peeked = Peeked(reader)
+            self.batches, self.first = cast(Iterable[Batch], peeked), peeked.first
+        else:
+            self.batches, self.first = [whole.batch], whole.batch
         self.file_rows = self.row = self.bytes_read = 0
         self.class_rows: list[int] = []
         self.part: Part | None = None
@@ -425,9 +427,9 @@ class FileRows:
         assert self.target is not None
         return HeldOut(self.batches, self.target, self.plan.split)
 
-    def accuracies(self, learner: LinearLearner) -> list[float]:
-        """The share of the rows held out that each problem of a learner gets right."""
-        return self.held_out.accuracies(learner)
+    def accuracies(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
+        """The share of the rows held out that some problems of a learner get right, by number."""
+        return self.held_out.accuracies(learner, problems)
 
     def facts(self, learner: LinearLearner, run: Run) -> dict[str, Any]:
         """How many rows there were, of which file; the learner gets the recipe of its features."""

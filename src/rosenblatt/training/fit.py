@@ -1,6 +1,7 @@
 """One training from its plan to its end: whatever the learner, whatever the data."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Protocol
 
 from .history import Checkpoint
@@ -27,8 +28,8 @@ class Source(Protocol):
     def report_part(self, run: Run) -> None:
         """Report that another part of an epoch is done."""
 
-    def accuracies(self, learner: Any) -> list[float]:
-        """The share of held-out examples that each problem of a learner gets right."""
+    def accuracies(self, learner: Any, problems: list[int]) -> dict[int, float]:
+        """The share of held-out examples that some problems of a learner get right, by number."""
 
     def facts(self, learner: Any, run: Run) -> dict[str, Any]:
         """What a model is to remember of the examples; the features of the learner are set."""
@@ -99,13 +100,10 @@ def fit(
         if source.in_memory:
             save()
 
-    def validate(problems: list[int]) -> dict[int, float]:
-        found = source.accuracies(learner)
-        return {problem: found[problem] for problem in problems}
-
     run.after_epoch = after_epoch
     run.after_part = None if source.in_memory else after_part
-    run.validate = validate if plan.parameters["early_stopping"] else None
+    if plan.parameters["early_stopping"]:
+        run.validate = partial(source.accuracies, learner)
     learner.states = run.train().outcomes
     return run
 

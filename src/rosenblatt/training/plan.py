@@ -69,7 +69,7 @@ class Request:
         """Whether a single pass is asked for without a rule or a parameter of one."""
         shared = ANY_RULE.keys() - {"solution", "average_decay"}
         once = self.parameters.get("max_iter") == 1
-        return self.rule is None and once and self.parameters.keys() <= shared and not self.tune
+        return self.rule is None and once and self.parameters.keys() <= shared
 
     def with_rule(self, rule: str, **parameters: Any) -> "Request":
         """The request as if the rule and some more parameters had been stated."""
@@ -104,6 +104,10 @@ class Found:
     mean_square: float | None = None
 
 
+IN_MEMORY_ROWS = Found(measured_in_passing=True)
+"""Rows that are in memory, so that one pass is not made as a stream."""
+
+
 @dataclass(frozen=True)
 class Plan:
     """A training with nothing left open but what is only known after reading.
@@ -126,7 +130,7 @@ class Plan:
 
     rule: str
     parameters: Mapping[str, Any]
-    split: Split = Split()
+    split: Split = field(default_factory=Split)
     stream: bool = False
     classes: tuple[Any, ...] | None = None
     window: int = 0
@@ -160,9 +164,7 @@ class Plan:
             "cache": False,
             "progress_every": self.progress_every,
         }
-        found: dict[str, Any] = json.loads(
-            json.dumps({"rule": self.rule, **self.parameters, **options})
-        )
+        found: dict[str, Any] = as_json({"rule": self.rule, **self.parameters, **options})
         return found
 
     def __str__(self) -> str:
@@ -190,6 +192,11 @@ class Plan:
                 )
 
 
+def as_json(value: Any) -> Any:
+    """A value as it comes back from a file."""
+    return json.loads(json.dumps(value))
+
+
 def make_plan(request: Request, found: Found) -> Plan:
     """Resolve what was not stated, and refuse what does not go together.
 
@@ -202,7 +209,7 @@ def make_plan(request: Request, found: Found) -> Plan:
     if not share and (parameters["early_stopping"] or parameters["calibrate"]):
         share = HELD_OUT
     stream, order = resolve_order(parameters, request, found)
-    open_rule = request.is_open and request.progress_every
+    open_rule = request.is_open and request.progress_every and not request.tune
     plan = Plan(
         rule,
         {**parameters, "order": order},
@@ -242,9 +249,7 @@ def rules_with(parameters: Mapping[str, Any]) -> list[str]:
     return [rule for rule in having if RULE_TABLE[rule].tuned] or having
 
 
-def resolve_margin(
-    parameters: Mapping[str, Any], request: Request, found: Found
-) -> dict[str, Any]:
+def resolve_margin(parameters: Mapping[str, Any], request: Request, found: Found) -> dict[str, Any]:
     """Parameters with a margin; the default is 1 for texts, whose rows have length 1, else 0.
 
     With it nearly every row is learnt from, and rare classes would be outvoted: unless weights are

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from dask import bag
 
+import rosenblatt
 from rosenblatt import SequencePerceptron
 from rosenblatt.cluster import fit
 
@@ -49,6 +50,18 @@ def test_partitions_are_mixed_uniformly(two, solution):
     assert named_weights(found) == pytest.approx(wanted, abs=1e-5)
     assert found.n_mistakes_ == sum(len(part.updates) for part in parts)
     assert len(found.mixing_.rounds) == 1
+
+
+@pytest.mark.parametrize("solution", ["last", "average"])
+def test_a_tagger_of_one_partition_learns_on_as_one_machine_does(two, solution, tmp_path):
+    X, y = made(3, n_sentences=30)
+    settings = {"solution": solution, "max_iter": 2, "random_state": 5}
+    found = fit(SequencePerceptron(**settings), *bags(X[:20], y[:20], 1), client=two)
+    wanted = SequencePerceptron(**settings).fit(X[:20], y[:20])
+    found.save(tmp_path / "model")
+    found = rosenblatt.load(tmp_path / "model").partial_fit(X[20:], y[20:])
+    assert found.n_mistakes_ == wanted.partial_fit(X[20:], y[20:]).n_mistakes_
+    assert named_weights(found) == pytest.approx(named_weights(wanted), abs=1e-5)
 
 
 def test_mixed_chunks_separate_and_predict_on(two, tmp_path):

@@ -202,3 +202,18 @@ def test_fit_learns_the_names_of_words_and_n_grams():
         assert there == {
             "colour=red", "note=very", "note=good", "note=one", "note=very good", "note=good one"
         }  # fmt: skip
+
+
+@pytest.mark.parametrize("text", [(), ("words",)])
+def test_matrices_may_be_changed_and_are_sorted(text):
+    rows = [{"words": f"zebra apple w{k}", "size": float(k)} for k in range(30)]
+    rows = rows if text else [{"size": row["size"], "other": 1.0} for row in rows]
+    features = Features(text=text)
+    for matrix in features.fit_transform(rows), features.transform(rows):
+        if text:
+            assert matrix.has_sorted_indices
+            assert all(np.all(np.diff(matrix[[k]].indices) >= 0) for k in range(30))
+            matrix.sort_indices()
+            matrix.data *= 2
+        else:
+            matrix *= 2

@@ -455,3 +455,28 @@ def test_forbidden_moves_keep_their_weight():
     moves = learner.coefficients().transitions.reshape(-1, 8)[:, : len(learner.tags.names)]
     forbidden, _ = learner.tags.scheme.forbidden()
     assert np.array_equal(moves < IMPOSSIBLE / 2, forbidden)
+
+
+def test_tokens_of_another_width_are_refused():
+    words, tags = [["the", "dog", "barks"], ["a", "cat", "sleeps"]], [["D", "N", "V"]] * 2
+    pairs = [[(word, "x") for word in sentence] for sentence in words]
+    of_words = SequencePerceptron(max_iter=2).fit(words, tags)
+    with pytest.raises(ValueError, match=r"X\[0\]\[0\] is \('the', 'x'\); .* must be a string"):
+        of_words.predict(pairs)
+    of_pairs = SequencePerceptron(max_iter=2).fit(pairs, tags)
+    with pytest.raises(ValueError, match=r"X\[0\]\[0\] is 'the'; .* must be 2 strings"):
+        of_pairs.predict(words)
+    with pytest.raises(ValueError, match=r"X\[1\]\[2\] is \('sleeps',\)"):
+        of_pairs.predict([pairs[0], [*pairs[1][:2], ("sleeps",)]])
+
+
+def test_marks_of_documents_are_left_out_as_in_files():
+    words, tags = [["the", "dog", "barks"], ["a", "cat", "sleeps"]], [["D", "N", "V"]] * 2
+    plain = SequencePerceptron(max_iter=3, random_state=0).fit(words, tags)
+    mark, sign = ["-DOCSTART-"], ["-X-"]
+    marked = [mark, words[0], mark, words[1]], [sign, tags[0], sign, tags[1]]
+    with pytest.warns(UserWarning, match="2 sentences hold -DOCSTART- alone"):
+        model = SequencePerceptron(max_iter=3, random_state=0).fit(*marked)
+    assert model.classes_.tolist() == plain.classes_.tolist()
+    assert model.n_mistakes_ == plain.n_mistakes_
+    assert [len(found) for found in model.predict(marked[0])] == [1, 3, 1, 3]

@@ -1,7 +1,9 @@
 """Small files of each format, and what they hold."""
 
+import bz2
 import gzip
 import itertools
+import lzma
 
 import numpy as np
 import pyarrow as pa
@@ -75,7 +77,9 @@ def compressed(data, how):
     if how == ".gz":
         half = len(data) // 2
         return gzip.compress(data[:half]) + gzip.compress(data[half:])  # two members
-    return pa.compress(data, "zstd", asbytes=True) if how == ".zst" else data
+    if how in (".zst", ".lz4"):
+        return pa.compress(data, {".zst": "zstd", ".lz4": "lz4"}[how], asbytes=True)
+    return {".bz2": bz2.compress, ".xz": lzma.compress}.get(how, bytes)(data)
 
 
 def number(name, bits=18):

@@ -205,3 +205,51 @@ def test_a_slip_among_dates_is_told():
     list(reader)
     (said,) = (str(notice) for notice in reader.notices if notice.kind is NoticeKind.WORDS)
     assert said.startswith("The column 'when' has dates, and cells that are none ('n/k')")
+
+
+@pytest.mark.parametrize(
+    ("good", "odd"),
+    [
+        (["01/03/2023", "28/02/2023", "15/11/2022"], "30/02/2023"),
+        (["2023-03-01", "2023-02-28", "2022-11-15"], "2023-02-30"),
+        (["1.3.2023", "28.2.2023", "15.11.2022"], "31.4.2023"),
+        (["1 Mar 2023", "28 Feb 2023", "15 Nov 2022"], "29 Feb 2023"),
+        (["03/01/2023 10:00", "02/28/2023 11:30"], "02/29/2023 07:15"),
+    ],
+)
+def test_a_day_that_does_not_exist_is_no_date(good, odd):
+    assert form_of(pa.array(good)) is not None
+    assert form_of(pa.array([*good, odd])) is None
+    rows = [{"when": cell, "y": k % 2} for k, cell in enumerate([*good, odd])]
+    reader = read(rows, label="y")
+    assert reader.columns == [("when", "category")]
+    (notice,) = reader.notices
+    assert (notice.kind, odd in notice.sentence) == (NoticeKind.WORDS, True)
+    model = read([{"when": cell, "y": 0} for cell in good], label="y").features()
+    with pytest.raises(ValueError, match=r"row 1, column 'when'.* is not a date"):
+        list(read([{"when": odd, "y": 1}], features=model))
+
+
+def seconds(count, step):
+    start = datetime.datetime(2024, 5, 17, 8, 30)
+    return [start + k * datetime.timedelta(seconds=step) for k in range(count)]
+
+
+@pytest.mark.parametrize("step", [1, 0.01])
+@pytest.mark.parametrize("form", ["iso", "datetime", "csv"])
+def test_times_within_a_minute_differ(write, step, form):
+    times = seconds(60, step)
+    frame = pd.DataFrame({"when": times, "y": [int(k >= 30) for k in range(60)]})
+    if form == "iso":
+        frame["when"] = [time.isoformat() for time in times]
+    reader = read(write("t.csv", frame.to_csv(index=False)) if form == "csv" else frame, label="y")
+    values = [dict(row)[number("when")] for row in whole(reader)[2]]
+    expected = (np.arange(60) - 29.5) / np.std(np.arange(60))
+    np.testing.assert_allclose(values, expected, atol=1e-4)
+
+
+def test_times_within_a_minute_are_learnt():
+    frame = pd.DataFrame({"when": seconds(60, 1), "y": [int(k >= 30) for k in range(60)]})
+    with pytest.warns(UserWarning, match="taken as dates"):
+        model = train(frame, label="y", max_iter=200, solution="last")
+    assert model.score(frame.drop(columns="y"), frame["y"]) == 1

@@ -6,7 +6,7 @@ import zipfile
 import pandas as pd
 import pytest
 
-from rosenblatt.reading.notices import divided_by
+from rosenblatt.reading.notices import NoticeKind, divided_by
 
 from .samples import NUMBERS, SVMLIGHT, VW, read, whole
 
@@ -98,6 +98,35 @@ def test_text_of_another_encoding(write, encoding):
     assert sorted(reader.names.values()) == ["Größe=blöd", "Größe=schön"]
     again = read(write("data.csv", text.encode(encoding)), features=reader.features())
     assert whole(again) == whole(plain)
+
+
+def test_an_encoding_that_is_wrong_or_no_use_is_told(write, tmp_path):
+    utf8 = write("data.csv", "c,y\nschön,1\nred,0\n" * 3)
+    reader = read(utf8, encoding="latin-1")
+    assert NoticeKind.ENCODING in [notice.kind for notice in reader.notices]
+    latin = write("latin.csv", ("c,y\n" + "schön,1\nred,0\n" * 3).encode("latin-1"))
+    assert not read(latin, encoding="latin-1").notices
+    with pytest.raises(ValueError, match='encoding="hex" is unknown'):
+        read(utf8, encoding="hex")
+    with pytest.raises(ValueError, match='UTF-16; state encoding="utf-16"'):
+        read(write("wide.csv", "c,y\nred,1\n".encode("utf-16")))
+    for encoding in "nope", "latin-1":
+        with pytest.raises(ValueError, match="encoding"):
+            read([{"x": 1, "y": 0}], label="y", encoding=encoding)
+
+
+def test_an_unknown_format_is_told_with_those_of_sentences(write):
+    with pytest.raises(ValueError, match="sentences conllu, conll, tagged"):
+        read(write("data.csv", "a,y\n1,0\n"), format="xls")
+    with pytest.raises(ValueError, match="sentences conllu, conll, tagged"):
+        read(write("data.txt", "some words\n"))
+
+
+def test_a_model_of_names_wants_names(write):
+    path = write("data.csv", "a,b,y\n1,2,u\n3,4,v\n")
+    model = read(path).features()
+    with pytest.raises(ValueError, match=r"by name, such as 'a', .*header=False; leave that out"):
+        read(path, features=model, header=False)
 
 
 def test_encodings_that_do_not_fit_are_told(write):

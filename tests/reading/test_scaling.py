@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from sklearn.preprocessing import MaxAbsScaler, RobustScaler, StandardScaler
 
+from rosenblatt import Perceptron
 from rosenblatt.data.rows import matrix_of
 from rosenblatt.reading.notices import AVERAGED, NoticeKind
 from rosenblatt.reading.reader import read, read_whole
@@ -161,12 +162,46 @@ def test_sparse_rows_are_scaled_if_their_columns_differ_widely(kind, data):
         rows = whole(read(io.BytesIO(data), format=kind, scale=how))
         again = read(io.BytesIO(data), features=json.loads(json.dumps(reader.features())))
         assert whole(again) == rows
-    small = data[:1500].replace(b"000 ", b" ")  # sizes from 1 to 99 are left alone
-    small = small[: small.rfind(b"\n") + 1]
+    pairs = "|f a:%d b:1" if kind == "vw" else "1:%d 2:1"  # sizes from 1 to 99 are left alone
+    small = "\n".join(f"{k % 2} {pairs % k}" for k in range(100)).encode()
     reader = read(io.BytesIO(small), format=kind)
     assert whole(reader) == whole(read(io.BytesIO(small), format=kind, scale="none"))
     with pytest.raises(ValueError, match='scale="standard" would fill the sparse rows'):
         list(read(io.BytesIO(data), format=kind, scale="standard"))
+
+
+def sparse_lines(kind, sizes, rows=400):
+    """Rows whose label is whether the number of the smallest column is above its middle."""
+    random = np.random.default_rng(1)
+    X = random.random((rows, len(sizes))) * sizes
+    y = X[:, np.argmin(sizes)] > min(sizes) / 2
+    between = " |f " if kind == "vw" else " "
+    lines = (
+        str(int(label)) + between + " ".join(f"{j + 1}:{x:.9g}" for j, x in enumerate(row))
+        for row, label in zip(X, y, strict=True)
+    )
+    return "\n".join(lines).encode()
+
+
+@pytest.mark.parametrize("kind", ["svmlight", "vw"])
+@pytest.mark.parametrize("sizes", [[1, 1000], [1, 1, 500, 500], [1, 2, 3, 400, 500, 600]])
+def test_columns_of_two_sizes_are_scaled_and_learnt(kind, sizes):
+    data = sparse_lines(kind, sizes)
+    reader = read(io.BytesIO(data), format=kind)
+    X = matrix(reader)
+    assert [notice.kind for notice in reader.notices] == [NoticeKind.SCALE]
+    np.testing.assert_allclose(abs(X).max(axis=0).data, 1, rtol=1e-6)
+    labels = np.concatenate([batch.labels for batch in reader])
+    model = Perceptron(max_iter=50, solution="average", random_state=0).fit(X, labels)
+    assert model.score(X, labels) > 0.95
+
+
+def test_a_rare_small_column_is_no_reason_to_scale():
+    lines = [f"{row % 2} 1:{row % 7 + 1} 2:{row % 5 + 1}" for row in range(400)]
+    lines[5] += " 3:0.001"
+    reader = read(io.BytesIO("\n".join(lines).encode()), format="svmlight")
+    assert matrix(reader).max() == 7
+    assert not reader.notices
 
 
 def test_sparse_rows_of_one_size_are_left_alone():
@@ -257,13 +292,13 @@ def test_gaps_count_as_the_median_where_that_is_the_centre(write):
 
 
 def test_it_is_told_that_numbers_are_too_large_to_tell_apart(write):
-    times = 1_700_000_000_000_000_000 + np.arange(300) * 1000
+    times = 1_700_000_000_000_000_000 + np.arange(300)
     reader = read(write("t.csv", TABLE.assign(time=times).to_csv(index=False)))
     whole(reader)
     told = [notice for notice in reader.notices if notice.kind is NoticeKind.SCALE]
     assert [str(notice) for notice in told] == [
         "The numbers of 'time' do not differ, or too little for their size to be told apart in "
-        "float32; subtract one of them from all."
+        "float64; subtract one of them from all."
     ]
     reader = read(write("u.csv", TABLE.to_csv(index=False)))
     whole(reader)
@@ -276,3 +311,20 @@ def test_counts_with_a_long_tail_are_sizes_and_codes_all_over_are_names():
     codes = rng.choice(rng.integers(10_000, 99_999, 200), 2_000).astype(float)
     assert not looks_like_codes(counts)
     assert looks_like_codes(codes)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", ["t.csv", "words.csv", "t.parquet"])
+def test_nanoseconds_are_scaled_before_they_are_rounded(tmp_path, name, dtype):
+    times = 1_700_000_000_000_000_000 + np.arange(300) * 10**9
+    frame = TABLE[:300].assign(time=times)
+    frame = frame.assign(word=["a", "b"] * 150) if name == "words.csv" else frame
+    path = tmp_path / name
+    frame.to_parquet(path) if name == "t.parquet" else frame.to_csv(path, index=False)
+    reader = read(path, dtype=dtype, label=TABLE.columns[-1], names=99)
+    (batch,) = reader
+    X = np.asarray(batch.X.todense()) if reader.hashed else batch.X
+    place = next(column for column, name in reader.names.items() if name == "time")
+    expected = (np.arange(300) - 149.5) / np.std(np.arange(300))
+    assert X.dtype == dtype
+    np.testing.assert_allclose(X[:, place], expected, atol=1e-5)

@@ -9,13 +9,22 @@ import pytest
 
 from .samples import NUMBERS, SVMLIGHT, TINY, VW, compressed, read, whole
 
+PACKINGS = [".gz", ".zst", ".bz2", ".xz", ".lz4"]
 
-@pytest.mark.parametrize("how", [".gz", ".zst"])
+
+@pytest.mark.parametrize("how", PACKINGS)
+def test_a_compressed_file_is_known_by_its_name_and_read(write, how):
+    path = write("data.svm" + how, compressed(SVMLIGHT, how))
+    assert whole(read(path)) == whole(read(write("data.svm", SVMLIGHT)))
+    assert read(path).format == "svmlight"
+
+
+@pytest.mark.parametrize("how", PACKINGS)
 def test_a_compressed_file_that_is_cut_short_is_told(write, how):
     data = compressed(SVMLIGHT * 10, how)
-    with pytest.raises(ValueError, match="cut short"):
+    with pytest.raises(ValueError, match=r"cut short|damaged"):
         list(read(write("short.svm" + how, data[:-9])))
-    if how == ".zst":
+    if how in (".zst", ".lz4"):
         return  # damage that keeps its form shows in the rows: not every writer adds a checksum
     broken = data[: len(data) // 2] + b"\xff" * 9 + data[len(data) // 2 + 9 :]
     with pytest.raises(ValueError, match="the compressed data are damaged"):

@@ -5,7 +5,7 @@ import pytest
 
 from rosenblatt.parameters import RULE_TABLE
 from rosenblatt.service.create import new_model
-from rosenblatt.service.model import ServedModel
+from rosenblatt.service.model import GrowthLimits, ServedModel
 from rosenblatt.service.requests import BadExampleError
 from rosenblatt.storage.file import load_model, save_model
 
@@ -89,13 +89,37 @@ def test_what_cannot_grow_says_why(tmp_path):
     assert served(tmp_path).learner.refusal("add_class") == ""
 
 
-def test_a_label_is_new_only_if_that_is_allowed(tmp_path, monkeypatch):
+def test_a_label_is_new_only_if_that_is_allowed(tmp_path):
     model = served(tmp_path)
-    made = model.maker.make(rows("abd", 6), labelled=True)
+    given = rows("abd", 6)
     with pytest.raises(BadExampleError, match="'a' is not among b, d"):
-        model.check(made)
+        model.make_learnable(given)
     model.grow = True
-    model.check(made)
-    monkeypatch.setattr("rosenblatt.service.model.MOST_CLASSES", 2)
-    with pytest.raises(BadExampleError, match="2 classes, not more"):
-        model.check(made)
+    model.make_learnable(given)
+    for limits, words in (
+        (GrowthLimits(classes=2), "at most 2 classes"),
+        (GrowthLimits(bytes=9), "MB"),
+    ):
+        model.limits = limits
+        with pytest.raises(BadExampleError, match=words):
+            model.make_learnable(given)
+
+
+@pytest.mark.parametrize("label", ["spam\0", "a\nb", "\x7f", "\u202e"])
+def test_a_label_that_cannot_be_printed_does_not_become_a_class(tmp_path, label):
+    model = served(tmp_path)
+    model.grow = True
+    (row,) = rows("b", 1)
+    with pytest.raises(BadExampleError, match="cannot be printed"):
+        model.make_learnable([row | {model.maker.label: label}])
+
+
+def test_very_many_new_labels_are_refused_at_once_and_learnt_one_by_one(tmp_path):
+    model = served(tmp_path)
+    model.grow = True
+    (row,) = rows("b", 1)
+    many = [row | {model.maker.label: f"label {number}"} for number in range(1500)]
+    with pytest.raises(BadExampleError, match="1,500 new labels"):
+        model.make_learnable(many)
+    model.learn(model.maker.make(many[:400], labelled=True))  # as a log of 0.2 may have them
+    assert (len(model.learner.classes), model.sequence) == (402, 400)

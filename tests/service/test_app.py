@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 import rosenblatt
-from rosenblatt.service.app import Doors, Service
+from rosenblatt.service.app import Current, Doors, Service
 from rosenblatt.service.learning import Job
 from rosenblatt.service.log import LogError
 
@@ -40,10 +40,12 @@ class Client:
         return self.ask("POST", path, **request)
 
 
+def current_of(learning):
+    return lambda: Current(learning.served, learning.published)
+
+
 def client_of(learning, learns=True, **doors):
-    service = Service(
-        learning.served, lambda: learning.published, learning if learns else None, Doors(**doors)
-    )
+    service = Service(current_of(learning), learning if learns else None, Doors(**doors))
     return Client(service.app())
 
 
@@ -182,9 +184,7 @@ def test_limits(learning):
 
 
 def test_requests_count_until_they_are_answered(learning):
-    service = Service(
-        learning.served, lambda: learning.published, learning, Doors(bytes=1000, open=2)
-    )
+    service = Service(current_of(learning), learning, Doors(bytes=1000, open=2))
     client, seen = Client(service.app()), []
     append = learning.log.append
     learning.log.append = lambda texts: (
@@ -241,7 +241,9 @@ def test_while_nothing_can_be_written_predictions_go_on(client, learning):
     append, learning.log.append = learning.log.append, full
     answer = client.post("/learn", json=examples(2))
     assert answer.status_code == 503
-    assert "disk is full). Nothing of this request was learnt." in answer.json()["error"]
+    assert (
+        "disk is full). The examples of this request are not acknowledged" in answer.json()["error"]
+    )
     assert client.post("/predict", json=examples(2)).status_code == 200
     assert "full" in client.get("/healthz").json()["failure"]
     assert "rosenblatt_writable 0\n" in client.get("/metrics").text
@@ -255,7 +257,7 @@ def test_an_outcome_that_nobody_waits_for_harms_nothing(learning):
     learning.call(lambda: (held.set(), release.wait(30)))
     assert held.wait(30)
     (row,) = examples(1)
-    service = Service(learning.served, lambda: learning.published, learning, Doors())
+    service = Service(current_of(learning), learning, Doors())
 
     async def leave():
         job = Job([json.dumps(row)], [row], print)

@@ -195,11 +195,11 @@ def test_a_full_disk(small_disk, serve):
         refusals += status == 503
         if status == 503:
             assert "full" in answer["error"]
-            assert "Nothing of this request was learnt." in answer["error"]
+            assert "are not acknowledged" in answer["error"]
         assert service.predict(ROWS[:3])[0] == 200
     assert refusals > 0
     assert service.model()["failure"]
-    assert service.ask("GET", "/healthz")[0] == 200
+    assert service.ask("GET", "/healthz")[0] == 503
     ballast.unlink()
     assert service.learn(ROWS[0]) == (202, {"sequence": acknowledged + 1, "examples": 1})
     assert service.model()["failure"] is None

@@ -74,7 +74,7 @@ def test_rows_that_are_there_keep_their_place(model):
     learning = Learning(model, None, lambda sentence: None)
     told = []
     for number, row in enumerate(examples(9)):
-        given = learning.served.learnable([row]) if number % 3 == 1 else [row]
+        given = learning.served.make_learnable([row]) if number % 3 == 1 else [row]
         learning.take(Job([json.dumps(row)], given, told.append))
     learning.start()
     learning.stop()
@@ -165,7 +165,8 @@ def test_a_log_that_lost_its_end_goes_on_after_the_model(model):
     log.connection.execute("DELETE FROM examples WHERE sequence > 12")
     log.close()
     learning, said = silent(model)
-    assert "ends at example 12, and the model knows 20" in said[0]
+    assert "has lost 8 acknowledged examples" in said[0]
+    assert "ends at example 12, and the model knows 20" in said[1]
     assert taught(learning, examples(3)) == [21, 22, 23]
     learning.stop()
     log = Log(log_of(model), writes=False)
@@ -214,7 +215,7 @@ def test_what_cannot_be_written_is_refused_and_nothing_is_learnt(learning):
     learning.log.append = append
     assert taught(learning, examples(2)) == [4, 5]
     assert learning.failure is None
-    assert said[1:] == ["The log can be written again."]
+    assert said[1:] == ["The log can be written again; it has 3 examples."]
     learning.stop()
     assert learning.path.read_bytes() == replayed(learning.path)
 

@@ -4,12 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
 
 import rosenblatt
 from rosenblatt.data.rows import matrix_of, n_rows, to_dense
 from rosenblatt.service.model import ServedModel
-from rosenblatt.service.requests import BadExampleError, examples_in, flat_objects
+from rosenblatt.service.requests import BadExampleError, parse_examples, parse_json
 from rosenblatt.service.rows import together
 from rosenblatt.storage.file import load_model
 
@@ -122,51 +121,28 @@ ODD = [
 
 
 @pytest.mark.parametrize("odd", ODD)
-def test_the_quick_way_is_sure_or_leaves_it(tmp_path, odd):
-    """What Arrow takes, Python takes, and for the very same numbers."""
+def test_what_the_log_keeps_makes_the_same_rows(tmp_path, odd):
+    """A request and its replay give the same numbers, or both are refused."""
     made = maker(trained(tmp_path / "m", NUMBERS, text=(), bits=None))
-    texts = [json.dumps(row) for row in NUMBERS]
-    for body in (f"[{texts[0]}, {odd},\n{texts[1]}]", f"{texts[0]}\n{odd}\n{texts[1]}"):
-        kind = "application/json" if body.startswith("[") else "application/x-ndjson"
-        plain = flat_objects(body.encode(), kind, 10)
-        quick = None if plain is None else made.quickly(plain, labelled=True)
-        if quick is not None:
-            slow = examples_in(body.encode(), kind, 10, False)
-            assert plain == [one.text for one in slow]
-            wanted = made.make([one.value for one in slow], labelled=True)
-            assert quick.labels == wanted.labels
-            assert quick.rows.values.tobytes() == wanted.rows.values.tobytes()
+    try:
+        examples = parse_examples(odd.encode(), "application/json", 10, False)
+        live = made.make([one.value for one in examples], labelled=True)
+    except BadExampleError:
+        return
+    replayed = made.make([parse_json(one.text) for one in examples], labelled=True)
+    assert replayed.labels == live.labels
+    assert replayed.rows.values.tobytes() == live.rows.values.tobytes()
 
 
-@given(
-    st.lists(
-        st.sampled_from(['{"a": 1}', "{}", '"', ",", " ", "\n", "[", "]", "}", "\\", "é", '"}"']),
-        max_size=9,
-    ),
-    st.sampled_from(["application/json", "application/x-ndjson"]),
+@pytest.mark.parametrize(
+    "rows", [NUMBERS, [{"a": row["a"], "kind": row["kind"]} for row in NUMBERS]]
 )
-def test_plain_objects_are_those_of_python(parts, kind):
-    """Where objects end by bytes, they end by the reader of JSON, too."""
-    body = "".join(parts).encode()
-    body = b"[" + body + b"]" if kind == "application/json" else body
-    plain = flat_objects(body, kind, 9)
-    if plain is not None:
-        try:
-            wanted = [one.text for one in examples_in(body, kind, 9, False)]
-        except BadExampleError:
-            return  # Arrow will not read it either
-        assert plain == wanted
-
-
-def test_the_quick_way_is_taken(tmp_path):
-    made = maker(trained(tmp_path / "m", NUMBERS, text=(), bits=None))
-    for body, kind in (
-        (json.dumps(NUMBERS), "application/json; charset=utf-8"),
-        ("\n".join(map(json.dumps, NUMBERS)), "application/x-ndjson"),
-    ):
-        plain = flat_objects(body.encode(), kind, 8)
-        assert made.quickly(plain, labelled=True).labels == [row["kind"] for row in NUMBERS]
-        assert flat_objects(body.encode(), kind, 7) is None
+@pytest.mark.parametrize("odd", [[1], [1, 2], {"b": 1}, []])
+def test_a_list_is_not_a_number(tmp_path, rows, odd):
+    made = maker(trained(tmp_path / "m", rows, text=(), bits=None))
+    names = [name for name in rows[0] if name != "kind"]
+    with pytest.raises(BadExampleError, match="is not a number"):
+        made.make([dict.fromkeys(names, odd) | {"kind": 1}], labelled=True)
 
 
 def test_dates_are_those_of_features(tmp_path):

@@ -152,7 +152,7 @@ def parameters_of(learning: LearningOptions, sequence: SequenceOptions) -> dict[
     given: dict[str, Any] = {
         "markov": sequence.markov,
         "search": sequence.search and sequence.search.value,
-        "features": None if sequence.templates is None else templates_in(sequence.templates),
+        "features": None if sequence.templates is None else read_templates(sequence.templates),
         "solution": learning.solution and learning.solution.value,
         "order": learning.order and learning.order.value,
         "max_iter": learning.epochs,
@@ -165,7 +165,7 @@ def parameters_of(learning: LearningOptions, sequence: SequenceOptions) -> dict[
     return {name: value for name, value in given.items() if value is not None}
 
 
-def templates_in(path: Path) -> Any:
+def read_templates(path: Path) -> Any:
     """A template file: CRF++'s as it is, else a template a line."""
     if not path.is_file():
         raise ValueError(f"There is no file {path}.")

@@ -139,9 +139,12 @@ def serve(
     model: ModelFile,
     learn: Annotated[bool, typer.Option("--learn", help="Learn what /learn is sent.")] = False,
     grow: Annotated[bool, typer.Option("--grow", help="Learn new labels, too.")] = False,
-    workers: Annotated[
-        int, typer.Option(min=1, max=64, help="Processes; one learns, all predict.", metavar="N")
-    ] = 1,
+    max_classes: Annotated[
+        int, typer.Option(min=2, help="--grow: largest number of classes. [default: 1000]")
+    ] = 1000,
+    max_megabytes: Annotated[
+        int, typer.Option(min=1, help="--grow: largest size of the model. [default: 1024]")
+    ] = 1024,
     *,
     given: DoorOptions,
     keeping: KeepingOptions,
@@ -161,6 +164,7 @@ def serve(
     from ..access import is_loopback
     from ..service.app import Doors
     from ..service.learning import Keeping
+    from ..service.model import GrowthLimits
     from ..service.server import ServerOptions, serve as serve_model
 
     token = given.token()
@@ -172,9 +176,13 @@ def serve(
         any_host=token is not None or not is_loopback(given.host),
     )
     kept = Keeping(keeping.save_examples, keeping.save_seconds, keeping.keep_days)
-    serve_model(
-        model, ServerOptions(learn, given.host, given.port, kept, doors, grow, workers, new)
+    limits = GrowthLimits(max_classes, max_megabytes << 20)
+    status = serve_model(
+        model,
+        ServerOptions(learn, given.host, given.port, kept, doors, grow, limits, new),
     )
+    if status:
+        raise typer.Exit(status)
 
 
 def replay(

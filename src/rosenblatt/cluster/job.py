@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -42,11 +43,15 @@ class Job:
         self.cluster, self.parts, self.found, self.learner = cluster, parts, found, learner
         self.mode, self.mix = mode, mix
         self.relays = mode == "sequential" or len(parts) == 1  # nothing to mix
-        self.empty = without_weights(learner)
         settings = learner.parameters["max_iter"], learner.parameters["n_iter_no_change"]
         self.problems = [Problem(state, History(*settings)) for state in learner.states]
         self.rounds, self.rows = list[Round](), tuple[int, ...]()
         self.mixing: Mixing | None = None
+
+    @cached_property
+    def empty(self) -> LinearLearner:
+        """The model without its weights, to be sent with every task."""
+        return without_weights(self.learner)
 
     def unfinished(self) -> list[int]:
         """The problems that go on."""
@@ -67,7 +72,7 @@ class Job:
         while problems := self.unfinished():
             started, measured, scores = time.perf_counter(), dict[int, Losses](), dict[int, float]()
             counted, moved = again(self.relay_once if self.relays else self.mix_once)
-            if settings["measure"]:
+            if settings.get("measure"):
                 measured, more = again(lambda: self.losses(problems))
                 moved += more
             if settings["early_stopping"]:
@@ -181,10 +186,11 @@ class Job:
         """How the model was made, with the margin that it attains if two classes are separated."""
         weighted = sum(one.weighted_mistakes for one in self.rounds)
         made = Mixing(self.mode, self.mix, self.rows, tuple(self.rounds), weighted)
-        (first, *more), step = self.problems, self.learner.intercept_step
-        separated, state = not more and first.history.stop_reason == "separated", first.state
-        usual = self.plain and self.learner.ties == "mistake"
-        if not (separated and usual and state.weights.ndim == 1):
+        (first, *more), state = self.problems, self.problems[0].state
+        if not self.plain or more or first.history.stop_reason != "separated":
+            return made
+        step = self.learner.intercept_step
+        if self.learner.ties != "mistake" or state.weights.ndim != 1:
             return made
         losses, _ = self.cluster.again_when_lost(lambda: self.losses([0]))
         size = np.linalg.norm(weights_with_bias(state.weights, state.bias[0], step))

@@ -4,10 +4,10 @@ Each partition has a dictionary of its own, so features travel by keys that are 
 are made of; the driver puts one dictionary together at the end.
 """
 
-import time
 from collections.abc import Callable, Iterable
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,34 +19,35 @@ from ..estimators.sequence import SequencePerceptron
 from ..jobs.sentences import columns_named
 from ..learners.sequence.encoding import Dictionary
 from ..learners.sequence.file_formats import format_of
-from ..learners.sequence.formats import Layout, layout_of, read_pieces, read_tagged
+from ..learners.sequence.formats import Layout, find_layout, read_pieces, read_tagged
 from ..learners.sequence.learner import FoundSentences, SequenceLearner
 from ..learners.sequence.lexicon import Lexicon
 from ..learners.sequence.schemes import SchemeCount
 from ..learners.sequence.sentences import (
     check_lengths,
     check_sentences,
-    columns_of,
+    find_columns,
     read_sentences,
 )
-from ..learners.sequence.state import PathState
+from ..learners.sequence.state import Table
 from ..learners.sequence.tagset import (
     Tagged,
     check_classes,
-    classes_of,
-    codes_of,
+    distinct_tags,
+    encode_tags,
     is_greedy,
     knows_chunks,
-    tag_set_of,
+    make_tag_set,
 )
 from ..learners.sequence.task import SequenceTask
 from ..learners.sequence.templates import templates_for
 from ..reading.sources import Source
-from ..training.history import Count, Epoch, History
+from ..training.history import Epoch, History
 from ..training.run import Run
 from .client import Cluster
+from .job import Counted, Job
 from .partitions import in_partition
-from .rounds import Mixing, Round, weighted_mistakes
+from .rounds import Round
 
 WHOLE = 1 << 40  # bytes: a file is a partition
 
@@ -66,7 +67,7 @@ def partitions_of_files(
     first = next(read_pieces(Source(files[0]), kind, WHOLE), None)
     if first is None:
         raise ValueError(f"{files[0]} is empty.")
-    layout = layout_of(first, kind, label)
+    layout = find_layout(first, kind, label)
     return files, columns_named(layout), layout
 
 
@@ -87,7 +88,7 @@ def read_lists(part: Any, number: int, columns: tuple[str, ...]) -> Tagged:
         return read_sentences(sentences, columns), [tag for some in tags for tag in some]
 
 
-def pairs_of(X: Any, y: Any, cluster: Cluster) -> list[Any]:
+def zip_bags(X: Any, y: Any, cluster: Cluster) -> list[Any]:
     """The partitions of two bags, on their way to the workers."""
     if X.npartitions != y.npartitions:
         raise ValueError(
@@ -108,143 +109,73 @@ def both_lists(sentences: Iterable[Any], tags: Iterable[Any]) -> tuple[list[Any]
 
 def columns_in(part: Any, _: int, own_templates: bool) -> tuple[str, ...] | None:
     """What the tokens of a partition have; None if there are none."""
-    return columns_of(part[0], own_templates) if any(map(len, part[0])) else None
+    return find_columns(part[0], own_templates) if any(map(len, part[0])) else None
 
 
 def classes_in(part: Tagged, _: int) -> tuple[list[Any], int]:
     """The tags of a partition, and how many tokens it has."""
     sentences, tags = part
-    return classes_of(tags).tolist(), sentences.n_tokens
+    return distinct_tags(tags).tolist(), sentences.n_tokens
 
 
 def chunks_in(part: Tagged, _: int, classes: Array) -> SchemeCount:
     """How chunks are written in a partition."""
     sentences, tags = part
-    return SchemeCount.of(classes.tolist(), codes_of(tags, classes), sentences.starts)
+    return SchemeCount.of(classes.tolist(), encode_tags(tags, classes), sentences.starts)
 
 
-def count_words(part: Tagged, _: int, learning: SequenceLearner) -> Lexicon:
+def count_words(part: Tagged, _: int, learner: SequenceLearner) -> Lexicon:
     """Which tags words have in a partition."""
-    sentences, tags = part
-    own = replace(learning, lexicon=Lexicon())
-    codes = codes_of(tags, learning.tags.classes)
-    own.count(sentences, own.tags.inside(codes, sentences.starts))
+    own = replace(learner, lexicon=Lexicon())
+    own.count(part[0], own.inner_codes(*part))
     return own.lexicon
 
 
-@dataclass
-class Prepared:
+class Prepared(NamedTuple):
     """A partition that is ready to be learnt, with the keys of its features."""
 
-    learning: SequenceLearner
+    learner: SequenceLearner
     task: SequenceTask
     keys: Array
 
 
-def prepare(part: Tagged, number: int, learning: SequenceLearner) -> Prepared:
+def prepare(part: Tagged, number: int, learner: SequenceLearner) -> Prepared:
     """Find the features of a partition."""
-    sentences, tags = part
-    own = deepcopy(learning)  # what arrives is read-only
-    codes = own.tags.inside(codes_of(tags, own.tags.classes), sentences.starts)
-    task = own.task(sentences, codes)
+    own = deepcopy(learner)  # what arrives is read-only
+    task = own.task(part[0], own.inner_codes(*part))
     own.dictionary.forget_keys()
     own.lexicon = Lexicon()
     return Prepared(own, task, own.dictionary.lasting_keys())
 
 
-class Rows(NamedTuple):
-    """Weights as they travel: rows by sorted keys, of transitions, and of pairs."""
-
-    keys: Array
-    emissions: Array
-    transitions: Array
-    pairs: Array
-
-    @property
-    def nbytes(self) -> int:
-        """Their size."""
-        return sum(array.nbytes for array in self)
-
-
 class Moves(NamedTuple):
-    """How far a partition moved weights, and the sum of that over its sentences (of an average)."""
+    """How far a partition moved weights, for an average the sum of that over its sentences."""
 
-    weights: Rows
-    summed: Rows | None
-    epochs: tuple[Epoch, ...]
+    tables: list[Table]
+    epoch: Epoch
 
     @property
     def nbytes(self) -> int:
         """Their size."""
-        return self.weights.nbytes + (0 if self.summed is None else self.summed.nbytes)
+        return sum(table.nbytes for table in self.tables)
 
 
-def learn(part: Prepared, number: int, start: Rows, order: str, seed: int, epoch: int) -> Moves:
-    """Go through a partition once, from the mixed weights; how far they moved."""
-    state, known = begun(part, start)
-    before = state.weights
-    how: dict[str, Any] = {"order": order, "seed": seed, "first_part": number}
+def learn(part: Prepared, number: int, start: Table, epoch: int) -> Moves:
+    """Go through a partition once, from the mixed weights, and tell how far they moved."""
+    state, given = deepcopy(part.learner.state), part.learner.parameters
+    state.take(part.keys, start)
+    how = {"order": given["order"], "seed": given["random_state"], "first_part": number}
     run = Run.single(part.task, state, History(1), **how)
     run.epoch = epoch - 1  # which its permutations depend on
-    kept = before.transitions.copy(), before.pairs.copy()
     with in_partition(number):
         run.train()
-    tags, width, used = state.shape.tags, state.shape.width, state.used
-    emissions = state.weights.emissions.reshape(-1, width)[1:used, :tags].copy()
-    emissions[: len(known)] -= start.emissions[known]
-    keys = part.keys[state.features()]
-    moved = Rows(
-        keys, emissions, state.weights.transitions - kept[0], state.weights.pairs - kept[1]
-    )
-    record = run.epochs
-    if not state.averaged:
-        touched = np.asarray(emissions.any(axis=1))
-        return Moves(sorted_rows(moved, touched), None, tuple(record))
-    lacking = state.sums.emissions.reshape(-1, tags)[1:used]
-    summed = Rows(
-        keys,
-        (state.seen * emissions - lacking).astype(np.float32),
-        state.seen * moved.transitions - state.sums.transitions,
-        state.seen * moved.pairs - state.sums.pairs,
-    )
-    touched = np.asarray(emissions.any(axis=1) | summed.emissions.any(axis=1))
-    return Moves(sorted_rows(moved, touched), sorted_rows(summed, touched), tuple(record))
-
-
-def begun(part: Prepared, start: Rows) -> tuple[PathState, Array]:
-    """The mixed weights of a partition's own features to learn from, and which of all these are."""
-    state: PathState = deepcopy(part.learning.state)
-    state.widen(len(part.keys))
-    places = np.minimum(np.searchsorted(start.keys, part.keys), max(len(start.keys) - 1, 0))
-    own = np.flatnonzero(start.keys[places] == part.keys) if len(start.keys) else places[:0]
-    known = places[own]
-    state.make_room(len(own))
-    tags, width, weights = state.shape.tags, state.shape.width, state.weights
-    assert weights.rows is not None
-    assert weights.used is not None
-    weights.emissions.reshape(-1, width)[1 : len(own) + 1, :tags] = start.emissions[known]
-    weights.rows[own] = np.arange(1, len(own) + 1)
-    weights.used[0] = len(own) + 1
-    weights.transitions[:], weights.pairs[:] = start.transitions, start.pairs
-    return state, known
-
-
-def sorted_rows(rows: Rows, touched: Array) -> Rows:
-    """Some rows, sorted by their keys."""
-    some = np.flatnonzero(touched)
-    some = some[np.argsort(rows.keys[some])]
-    return rows._replace(keys=rows.keys[some], emissions=rows.emissions[some])
-
-
-def total(parts: list[Rows]) -> Rows:
-    """The sum of rows by their keys, added in the order of the partitions."""
-    keys = np.unique(np.concatenate([part.keys for part in parts]))
-    emissions = np.zeros((len(keys), parts[0].emissions.shape[1]))
-    for part in parts:
-        emissions[np.searchsorted(keys, part.keys)] += part.emissions
-    transitions = np.sum([part.transitions for part in parts], axis=0, dtype=np.float64)
-    pairs = np.sum([part.pairs for part in parts], axis=0, dtype=np.float64)
-    return Rows(keys, emissions, np.asarray(transitions), np.asarray(pairs))
+    (keys, weights), *sums = state.tables(part.keys)
+    moved = [weights - start.rows_at(keys), *(-lacking for _, lacking in sums)]
+    if sums:
+        moved[1] += state.seen * moved[0]
+    touched = np.flatnonzero(np.any([rows.any(axis=1) for rows in moved], axis=0))
+    tables = [Table(keys[touched], rows[touched].astype(np.float32)) for rows in moved]
+    return Moves(tables, run.epochs[0])
 
 
 class Described(NamedTuple):
@@ -259,158 +190,88 @@ class Described(NamedTuple):
 def describe(part: Prepared, _: int, keys: Array) -> Described:
     """What the features of a partition are that have weights."""
     features = np.flatnonzero(np.isin(part.keys, keys))
-    dictionary = deepcopy(part.learning.dictionary)
-    dictionary.keep(features)
-    kept = dictionary.features
-    return Described(part.keys[features], kept.numbers, kept.values, dictionary.names_of_values())
+    return Described(part.keys[features], *part.learner.dictionary.described(features))
 
 
 # What the driver does
 
 
-@dataclass
-class MixedState:
-    """The mixed weights, and what their average lacks."""
+class SentenceJob(Job):
+    """A tagger that learns from partitions of sentences, each with a dictionary of its own."""
 
-    weights: Rows
-    missing: Rows | None
-    seen: int = 0
-    mistakes: int = 0
+    learner: Any
+    plain = False
 
-    def stop_reason(self, clean: bool) -> str:
-        """Why there is no point in going on, if there is none; clean without any mistake."""
-        return "separated" if clean else ""
+    def __init__(self, cluster: Cluster, parts: list[Any], learner: SequenceLearner) -> None:
+        super().__init__(cluster, parts, [], learner, "mixing", "uniform")  # type: ignore[arg-type]
+        self.relays = False
+        self.tables = learner.state.tables(np.zeros(0, np.uint64))
 
-    def mix(self, parts: list[Moves]) -> None:
-        """Move to the mean of what partitions learnt.
+    def mix_once(self) -> tuple[Counted, int]:
+        """One epoch on all partitions at once."""
+        weights = self.cluster.share(self.tables[0])
+        given = weights, len(self.rounds) + 1
+        moves = self.cluster.results(self.cluster.on_each("learn", learn, self.parts, *given))
+        moved = sum(one.nbytes for one in moves) + self.tables[0].nbytes * self.cluster.workers()
+        self.add(moves)
+        return {0: tuple(one.epoch for one in moves)}, moved
+
+    def add(self, moves: list[Moves]) -> None:
+        """Move the weights to the mean of what partitions learnt.
 
         It is what ``mix_into`` of mixing.py does with all partitions alike, but that here every
         epoch counts the same in the average.
         """
-        moved = total([part.weights for part in parts])
-        epochs = [epoch for part in parts for epoch in part.epochs]
-        self.seen += sum(epoch.rows for epoch in epochs)
-        self.mistakes += sum(epoch.mistakes for epoch in epochs)
-        steps = Rows(moved.keys, *(array / len(parts) for array in moved[1:]))
-        self.weights = total([self.weights, steps])
-        self.weights = Rows(
-            self.weights.keys, *(array.astype(np.float32) for array in self.weights[1:])
-        )
-        if self.missing is not None:
-            summed = total([part.summed for part in parts if part.summed is not None])
-            grown = Rows(steps.keys, *(self.seen * array for array in steps[1:]))
-            less = Rows(summed.keys, *(-array for array in summed[1:]))
-            self.missing = total([self.missing, grown, less])
+        (weights, *sums), state = self.tables, self.learner.state
+        state.seen += sum(one.epoch.rows for one in moves)
+        state.mistakes += sum(one.epoch.mistakes for one in moves)
+        steps = Table.total([one.tables[0] for one in moves]).times(1 / len(moves))
+        keys, rows = Table.total([weights, steps])
+        self.tables = [Table(keys, rows.astype(np.float32))]
+        if sums:
+            less = [one.tables[1].times(-1.0) for one in moves]
+            self.tables.append(Table.total([*sums, steps.times(state.seen), *less]))
+
+    def close_learner(self) -> None:
+        """Give the learner one dictionary of all partitions, and the mixed weights."""
+        learner, keys = self.learner, self.tables[0].keys
+        described = ask_each(self.cluster, "describe", describe, self.parts, keys)
+        known = np.unique(np.concatenate([part.keys for part in described]))
+        learner.dictionary = together(learner.dictionary, known, described)
+        learner.state.take(known, *self.tables)
+        learner.close(learner.state)
 
 
-@dataclass
-class SentenceJob:
-    """A tagger that is trained on partitions of sentences."""
+def ask_each(
+    cluster: Cluster, what: str, function: Callable[..., Any], parts: list[Any], *given: Any
+) -> list[Any]:
+    """The results of a function on each partition."""
+    ask = partial(cluster.on_each, what, function, parts, *given)
+    return list(cluster.again_when_lost(lambda: cluster.results(ask())))
 
-    tagger: SequencePerceptron
-    cluster: Cluster
-    parts: list[Any]
 
-    def train(self, columns: tuple[str, ...], tell: Callable[[Round], None]) -> Mixing:
-        """Learn until there is nothing left to do; then the tagger has all that was learnt."""
-        tagger = self.tagger
-        learning = self.begin(columns)
-        start = learning.state.weights
-        none = np.zeros(0, np.uint64), np.zeros((0, len(learning.tags.names)), np.float32)
-        weights = Rows(*none, start.transitions, start.pairs)
-        zeros = Rows(*none, np.zeros(start.transitions.size), np.zeros(start.pairs.size))
-        state = MixedState(weights, zeros if learning.state.averaged else None)
-        history, seed = History(tagger.max_iter), seed_of(tagger.random_state)
-        rounds = list[Round]()
-        while not history.stop_reason:
-            started = time.perf_counter()
-            moves = self.cluster.again_when_lost(
-                lambda: self.epoch(state.weights, tagger.order, seed, len(rounds) + 1)
-            )
-            state.mix(moves)
-            rounds.append(self.close(history, state, moves, time.perf_counter() - started))
-            tell(rounds[-1])
-        self.take_over(learning, state)
-        tagger._take_over(learning, history.epochs, history.stop_reason)
-        rows = tuple(part.epochs[0].rows for part in moves)
-        weighted = sum(one.weighted_mistakes for one in rounds)
-        return Mixing("mixing", "uniform", rows, tuple(rounds), weighted)
-
-    def on_each(self, what: str, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """What a function finds in each partition."""
-
-        def ask() -> list[Any]:
-            return self.cluster.results(
-                self.cluster.on_each(what, function, self.parts, *arguments)
-            )
-
-        return list(self.cluster.again_when_lost(ask))
-
-    def begin(self, columns: tuple[str, ...]) -> SequenceLearner:
-        """Find the tags and the words of all partitions, and have their features found."""
-        tagger, parameters = self.tagger, self.tagger._values()
-        found = self.on_each("survey", classes_in)
-        self.parts = [part for part, (_, size) in zip(self.parts, found, strict=True) if size]
-        if not self.parts:
-            raise ValueError("There is no token to learn from.")
-        classes = check_classes(np.array(sorted({tag for tags, _ in found for tag in tags})))
-        counts = None
-        if knows_chunks(parameters, classes):
-            counts, *others = self.on_each("schemes", chunks_in, classes)
-            for other in others:
-                counts = counts.plus(other)
-        tags = tag_set_of(classes, is_greedy(parameters), counts)
-        found_in_all = FoundSentences(tags, columns, templates_for(tagger.features, columns))
-        learning = SequenceLearner.begin(parameters, found_in_all)
-        for lexicon in self.on_each("words", count_words, learning):
-            learning.lexicon.add(lexicon, len(tags.names))
-        shared = self.cluster.share(learning)
-        self.parts = self.cluster.on_each("prepare", prepare, self.parts, shared)
-        self.cluster.again_when_lost(lambda: self.cluster.wait(self.parts))
-        return learning
-
-    def epoch(self, weights: Rows, order: str, seed: int, number: int) -> list[Moves]:
-        """One epoch on all partitions at once."""
-        shared = self.cluster.share(weights)
-        given = shared, order, seed, number
-        return self.cluster.results(self.cluster.on_each("learn", learn, self.parts, *given))
-
-    def close(
-        self, history: History, state: MixedState, moves: list[Moves], seconds: float
-    ) -> Round:
-        """Write an epoch down and decide whether to go on."""
-        count = Count()
-        for part in moves:
-            count.add(part.epochs[0])
-        epoch = history.close(count, state, count.mistakes == 0, None)
-        mistakes = tuple(part.epochs[0].mistakes for part in moves)
-        moved = sum(part.nbytes for part in moves) + state.weights.nbytes * self.cluster.workers()
-        return Round(epoch, mistakes, weighted_mistakes(mistakes, "uniform"), moved, seconds)
-
-    def take_over(self, learner: SequenceLearner, state: MixedState) -> None:
-        """Give the learner one dictionary, and the mixed weights with their sums."""
-        keys, emissions, transitions, pairs = state.weights
-        learner.dictionary = together(
-            learner.dictionary, keys, self.on_each("describe", describe, keys)
-        )
-        own, used = learner.state, len(keys) + 1
-        own.make_room(used)
-        own.seen, own.mistakes = state.seen, state.mistakes
-        own.weights = own.weights._replace(
-            transitions=transitions,
-            pairs=pairs,
-            rows=np.arange(1, used, dtype=np.uint32),
-            used=np.array([used], np.int64),
-        )
-        weights, *sums = own.by_row()
-        weights[1:, : emissions.shape[1]] = emissions
-        if state.missing is not None:
-            places = np.searchsorted(state.missing.keys, keys)
-            sums[0][1:] = state.missing.emissions[places]
-            own.sums = own.sums._replace(
-                transitions=state.missing.transitions, pairs=state.missing.pairs
-            )
-        learner.close(own)
+def job_for(
+    parameters: dict[str, Any], cluster: Cluster, parts: list[Any], columns: tuple[str, ...]
+) -> SentenceJob:
+    """Find the tags and the words of all partitions, and have their features found."""
+    found = ask_each(cluster, "survey", classes_in, parts)
+    parts = [part for part, (_, size) in zip(parts, found, strict=True) if size]
+    if not parts:
+        raise ValueError("There is no token to learn from.")
+    classes = check_classes(np.array(sorted({tag for tags, _ in found for tag in tags})))
+    counts = None
+    if knows_chunks(parameters, classes):
+        counts, *others = ask_each(cluster, "schemes", chunks_in, parts, classes)
+        for other in others:
+            counts = counts.plus(other)
+    tags = make_tag_set(classes, is_greedy(parameters), counts)
+    templates = templates_for(parameters["features"], columns)
+    learner = SequenceLearner.begin(parameters, FoundSentences(tags, columns, templates))
+    for lexicon in ask_each(cluster, "words", count_words, parts, learner):
+        learner.lexicon.add(lexicon, len(tags.names))
+    parts = cluster.on_each("prepare", prepare, parts, cluster.share(learner))
+    cluster.again_when_lost(partial(cluster.wait, parts))
+    return SentenceJob(cluster, parts, learner)
 
 
 def together(like: Dictionary, keys: Array, parts: list[Described]) -> Dictionary:
@@ -446,7 +307,7 @@ def fit_sentences(
     if hasattr(X, "to_delayed") and y is not None:
         if label is not None or format is not None:
             raise TypeError("label and format are options for files, and X is a dask bag.")
-        lists = pairs_of(X, y, cluster)
+        lists = zip_bags(X, y, cluster)
         looked = cluster.on_each("look", columns_in, lists, tagger.features is not None)
         columns = next(filter(None, cluster.results(looked)), ("word",))
         parts = cluster.on_each("read", read_lists, lists, columns)
@@ -457,8 +318,13 @@ def fit_sentences(
     else:
         files, columns, layout = partitions_of_files(X, label, format)
         parts = cluster.on_each("read", read_file, files, layout, columns)
-    job = SentenceJob(tagger, cluster, parts)
+    parameters = tagger._values() | {"random_state": seed_of(tagger.random_state)}
     with tagger._unchanged_by_errors():
-        tagger.mixing_ = job.train(columns, tell)
-        tagger._learner.features["layout"] = layout and list(layout)
+        job = job_for(parameters, cluster, parts, columns)
+        job.train(lambda job: tell(job.rounds[-1]))
+        job.close_learner()
+        job.learner.parameters = tagger._values()
+        job.learner.features["layout"] = layout and list(layout)
+        tagger._take_over(job.learner, job.histories[0].epochs, job.histories[0].stop_reason)
+        tagger.mixing_ = job.mixing
     return tagger

@@ -143,7 +143,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         reader = self._reader(X)
         batch = read_whole(reader).batch
         self._keep(reader, batch.width)
-        return matrix_of(batch.rows, n_rows(batch.rows), batch.width)
+        return own_matrix(matrix_of(batch.rows, n_rows(batch.rows), batch.width))
 
     def transform(self, X: Any) -> Any:
         """The rows of a table, as a CSR matrix or an array.
@@ -172,7 +172,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         batch = read_whole(reader).batch
         known = self.n_features_out_ if reader.format == "svmlight" else batch.width
         matrix = matrix_of(batch.rows, n_rows(batch.rows), max(batch.width, known))
-        return matrix[:, :known] if matrix.shape[1] > known else matrix
+        return own_matrix(matrix[:, :known] if matrix.shape[1] > known else matrix)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the columns, as far as they are known.
@@ -254,6 +254,26 @@ def is_array(X: Any) -> bool:
     if isinstance(X, np.ndarray):
         return X.ndim == 2
     return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], list | tuple)
+
+
+def own_matrix(matrix: Any) -> Any:
+    """An array or CSR matrix that may be changed, the columns of each row in ascending order."""
+    if not hasattr(matrix, "indptr"):
+        return writable(matrix)
+    parts = writable(matrix.data), writable(matrix.indices), writable(matrix.indptr)
+    own = csr_array(parts, shape=matrix.shape)
+    own.sort_indices()
+    return own
+
+
+def writable(array: Array) -> Array:
+    """An array that may be changed: the same memory if it is numpy's own, else a copy."""
+    view = array.view()
+    try:
+        view.flags.writeable = True
+    except ValueError:
+        return array.copy()
+    return view
 
 
 NAMES = 100_000  # of hashed features that are kept

@@ -14,10 +14,11 @@ from ..learners.sequence.learner import FoundSentences, SequenceLearner
 from ..learners.sequence.sentences import (
     check_lengths,
     check_sentences,
-    columns_of,
+    find_columns,
+    leave_out_markers,
     read_sentences,
 )
-from ..learners.sequence.tagset import check_classes, codes_of, tag_set_for
+from ..learners.sequence.tagset import check_classes, encode_tags, find_tag_set
 from ..learners.sequence.templates import templates_for
 from ..learners.sequence.training import Fit, SentenceData, start
 from ..parameters import SEQUENCE
@@ -159,7 +160,8 @@ class SequencePerceptron(FittedTagger):
         self._check_parameters()
         sentences, tags = check_sentences(X, "X"), check_sentences(y, "y")
         check_lengths(sentences, tags)
-        columns = columns_of(sentences, self.features is not None)
+        sentences, tags = leave_out_markers(sentences, tags)
+        columns = find_columns(sentences, self.features is not None)
         templates = templates_for(self.features, columns)
         with self._unchanged_by_errors():
             part = read_sentences(sentences, columns), list(chain.from_iterable(tags))
@@ -189,15 +191,16 @@ class SequencePerceptron(FittedTagger):
         self._check_parameters("pieces")
         sentences, tags = check_sentences(X, "X"), check_sentences(y, "y")
         check_lengths(sentences, tags)
+        sentences, tags = leave_out_markers(sentences, tags)
         first, flat = not self.__sklearn_is_fitted__(), list(chain.from_iterable(tags))
         known = check_classes(self._known_classes(classes, first))
-        columns = columns_of(sentences, self.features is not None) if first else self.columns_
+        columns = find_columns(sentences, self.features is not None) if first else self.columns_
         read, history = read_sentences(sentences, columns), History(1)
         with self._unchanged_by_errors():
             if first:
                 templates = templates_for(self.features, columns)
-                codes, values = codes_of(flat, known), self._values()
-                own = tag_set_for(values, known, lambda: [(codes, read.starts)], all_inside=True)
+                codes, values = encode_tags(flat, known), self._values()
+                own = find_tag_set(values, known, lambda: [(codes, read.starts)], all_inside=True)
                 found = FoundSentences(own, columns, templates)
                 self._learner = SequenceLearner.begin(values, found)
             self._learner.set_parameters(self._values())

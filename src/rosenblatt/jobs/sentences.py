@@ -18,7 +18,7 @@ from ..learners.sequence.formats import (
     Piece,
     TaggedFile,
     filled,
-    layout_of,
+    find_layout,
     read_pieces,
     read_tagged,
 )
@@ -124,7 +124,7 @@ def train_tagger(file: SentenceFile, training: SentenceTraining) -> TrainedTagge
     check_parameters(parameters, SEQUENCE)
     pieces = read_pieces(source, file.format, IN_MEMORY)
     begun, fits = pieces_in_memory(pieces, source.name)
-    layout = layout_of(begun[0], file.format, file.label)._replace(encoding=file.encoding)
+    layout = find_layout(begun[0], file.format, file.label)._replace(encoding=file.encoding)
     columns = columns_named(layout)
     as_tagged = partial(tagged, layout=layout, columns=columns)
     data = SentenceData(tuple, columns, templates_for(parameters["features"], columns), fits)

@@ -15,12 +15,14 @@ from ..kernels.lines import MISSING, REASONS, VALUE_TOO_LARGE
 from ..kernels.words import CSRBuffer, Grams
 from .batches import Batch
 from .dates import Times, days_in, parts_of, times_in
+from .kinds import kind_of
 from .parser import LARGEST_LABEL, LONG_LABEL, Parser, empty_rows, filled_rows
 from .recipe import COUNTS, ColumnNames, FeatureRecipe, ReaderOptions, crossed_groups
 from .scaling import DenseScaling, scale_of, unpacked
 from .sources import Complaint, Source
+from .spellings import Spelling, plain_numbers
 from .threads import Broken
-from .values import numbers_in, scalar_of, strings_of
+from .values import numbers_in, scalar_of, strings_of, too_large
 from .vocabulary import Cells
 
 
@@ -74,7 +76,7 @@ class TableParser(Parser):
         self.flagged: dict[str, np.uint32] = {}  # where it is told that a number is missing
         if self.recipe.scales is None:
             return
-        scaling = table_scaling(self.recipe)
+        scaling = table_scaling(self.recipe, self.options.dtype)
         flagged = [name for name, place in self.places.items() if scaling.flags[place]]
         if self.hashed:
             self.column_scaling = scaling
@@ -104,13 +106,13 @@ class TableParser(Parser):
     def numbers(self, column: Any, name: str) -> np.ndarray:
         """A column of numbers; a missing one is NaN."""
         try:
-            known = truth_as_digits(column)
-            numbers = numbers_in(known.cast(arrow_type(self.options.dtype), safe=False))
+            known = truth_as_digits(column, self.recipe.spelling(name))
+            numbers = numbers_in(known.cast(arrow_type(self.read_dtype), safe=False))
         except (ValueError, NotImplementedError):
             word = str(column[0])[:40]  # of one row, once the broken one is found
             sentence, values = self.options.not_a("number", name, word)
             raise BrokenCellError(name, sentence, **values) from None
-        if np.isinf(numbers).any():
+        if too_large(numbers, self.options.dtype).any():
             raise BrokenCellError(name, REASONS[VALUE_TOO_LARGE])
         if np.isnan(numbers).any():
             self.notices[self.gaps] = None
@@ -190,7 +192,7 @@ class TableParser(Parser):
 
     def dense_rows(self, decoded: DecodedColumns) -> Iterator[tuple[slice, Rows]]:
         """Numbers side by side."""
-        matrix = np.empty((decoded.rows, len(self.columns)), self.options.dtype)
+        matrix = np.empty((decoded.rows, len(self.columns)), self.read_dtype)
         for j, column in enumerate(decoded.columns):
             matrix[:, j] = column.days if isinstance(column, Times) else column
         yield slice(decoded.rows), self.rows_of_numbers(matrix)
@@ -289,12 +291,12 @@ class TableParser(Parser):
         self.vocabulary.collect(Cells.spelled(name, spell, data))
 
 
-def table_scaling(recipe: FeatureRecipe) -> DenseScaling:
-    """What a recipe says of a table's columns of numbers."""
+def table_scaling(recipe: FeatureRecipe, dtype: Any = np.float64) -> DenseScaling:
+    """What a recipe says of a table's columns of numbers, which become of a data type."""
     scales = recipe.scales or {}
     if not {*recipe.numeric()} <= set(scales):
         raise ValueError("features is not what features() of a reader gives.")
-    return DenseScaling([scale_of(scales[name]) for name in recipe.numeric()])
+    return DenseScaling([scale_of(scales[name]) for name in recipe.numeric()], dtype)
 
 
 def text_weights(recipe: FeatureRecipe) -> np.ndarray:
@@ -381,15 +383,20 @@ def exact_numbers(column: Any) -> np.ndarray:
     )
 
 
-def truth_as_digits(column: Any) -> Any:
-    """A column of numbers; in one of strings, truth values are 1 and 0, as Arrow casts its own."""
-    import pyarrow
-    from pyarrow import compute, types
+def truth_as_digits(column: Any, spelling: Spelling | None = None) -> Any:
+    """A column of numbers; in one of strings, truth values are 1 and 0, as Arrow casts its own.
 
-    if not types.is_string(column.type):
+    Numbers of another spelling are written plainly.
+    """
+    import pyarrow
+    from pyarrow import compute
+
+    if kind_of(column.type) != "category":
         return column
+    column = column.cast(arrow_type(None))
     words = compute.utf8_trim_whitespace(column)
     gaps = compute.is_in(words, strings_of(MISSING))
+    words = words if spelling is None else plain_numbers(words, spelling)
     lower = compute.utf8_lower(words)
     for word, digit in ("false", "0"), ("true", "1"):
         said = compute.equal(lower, scalar_of(word))

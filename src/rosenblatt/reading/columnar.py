@@ -189,7 +189,7 @@ def with_labels_of(recipe: FeatureRecipe, kind: Any) -> FeatureRecipe:
     if types.is_list(kind):
         recipe = replace(recipe, labels_separator=recipe.labels_separator or ",")
     found = kind_of(kind.value_type if types.is_dictionary(kind) else kind)
-    return replace(recipe, label_kind=label_kind(found, recipe))
+    return replace(recipe, label_kind=label_kind(ColumnKind(found), recipe))
 
 
 def intact(scanned: Iterator[Any], name: str) -> Iterator[Any]:

@@ -1,5 +1,6 @@
 """Days and times: told by their looks, and divided into what linear models can use."""
 
+import re
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
@@ -17,13 +18,18 @@ FORMS = {
     "%b %d, %Y": "month day, year",
     "%a, %d %b %Y": "weekday, day month year",
 }
+WORD = "[A-Za-z]+"
+PATTERNS = {"%d": r"(?P<day>\d{1,2})", "%m": r"\d{1,2}", "%Y": r"\d{1,4}", "%b": WORD, "%a": WORD}
+PATTERNS |= dict.fromkeys(("%H", "%M", "%S"), r"\d{1,2}")
 CLOCKS = ("", " %H:%M", " %H:%M:%S")
+ALL_FORMS = (ISO, CLOCK, *(day + clock for day in FORMS for clock in CLOCKS))
 LOOKS = r"^\s*([A-Za-z]{3},? )?([A-Za-z]{3,9} )?\d{1,4}[-/. ,:]"
-ZONE = r"(:\d\d)([.,]\d+)?( ?(Z|[+-]\d\d(:?\d\d)?))?$"  # and a part of a second
+FRACTION = r"(:\d\d)[.,](\d{1,6})\d*"  # of a second; what is below a microsecond is left out
+ZONE = r"(:\d\d(\.\d+)?) ?(Z|[+-]\d\d(:?\d\d)?)$"
 DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 PARTS = ("year", "month", "weekday", "hour")
 FIRST_YEAR = 1000  # 1.5.2 is no day
-SECONDS_A_DAY = 86_400
+MICROSECONDS_A_DAY = 86_400_000_000
 
 
 class DateForm(NamedTuple):
@@ -40,6 +46,14 @@ class Times(NamedTuple):
     column: Any
 
 
+def is_form(times: Any) -> bool:
+    """Whether strings are written in a form, which these times were found by."""
+    from pyarrow import compute
+
+    first = compute.min(compute.year(times)).as_py()
+    return first is not None and first >= FIRST_YEAR
+
+
 def form_of(cells: Any) -> str | None:
     """How the dates or times in a column of strings are written, if it holds nothing else."""
     from pyarrow import compute
@@ -48,11 +62,23 @@ def form_of(cells: Any) -> str | None:
     known = known.filter(compute.match_substring_regex(known, r"\S"))
     if not len(known) or not compute.match_substring_regex(known[0], LOOKS).as_py():
         return None
-    for form in (ISO, CLOCK, *(day + clock for day in FORMS for clock in CLOCKS)):
+    for form in ALL_FORMS:
         times = times_in(known, form)
-        if not times.null_count and compute.min(compute.year(times)).as_py() >= FIRST_YEAR:
+        if not times.null_count and is_form(times):
             return form
     return None
+
+
+def missing_days(cells: Any) -> list[str]:
+    """What is no date where most strings are dates of one form, as the 30th of February."""
+    from pyarrow import compute
+
+    for form in ALL_FORMS:
+        times = times_in(cells, form)
+        if 2 * times.null_count < len(cells) and is_form(times):
+            found: list[str] = cells.filter(compute.is_null(times)).unique().to_pylist()
+            return found
+    return []
 
 
 def times_in(column: Any, form: str) -> Any:
@@ -60,38 +86,59 @@ def times_in(column: Any, form: str) -> Any:
     import pyarrow
     from pyarrow import compute, types
 
-    seconds = pyarrow.timestamp("s")
+    exact = pyarrow.timestamp("us")
     if types.is_time(column.type):
-        of_day = column.cast(pyarrow.time64("us"), safe=False).cast(pyarrow.int64())
-        return compute.divide(of_day, scalar_of(1_000_000)).cast(seconds)
+        return column.cast(pyarrow.time64("us"), safe=False).cast(pyarrow.int64()).cast(exact)
     if types.is_temporal(column.type):
         zone = getattr(column.type, "tz", None)
         local = column if zone in (None, "UTC", "Z", "+00:00") else compute.local_timestamp(column)
         return local.cast(pyarrow.timestamp(getattr(local.type, "unit", "s"))).cast(
-            seconds, safe=False
+            exact, safe=False
         )
     cells = compute.utf8_trim_whitespace(column)
     cells = compute.if_else(
         compute.equal(cells, scalar_of("")), pyarrow.nulls(1, cells.type)[0], cells
     )
     if form not in (ISO, CLOCK):
-        return compute.strptime(cells, format=form, unit="s", error_is_null=True)
+        return parse_days(cells, form)
+    if form == ISO:
+        days = compute.utf8_slice_codeunits(cells, 0, 10)
+        cells = compute.if_else(
+            compute.is_null(parse_days(days, "%Y-%m-%d")), pyarrow.nulls(1, cells.type)[0], cells
+        )
     if form == CLOCK:
         cells = compute.binary_join_element_wise(scalar_of("1970-01-01"), cells, scalar_of(" "))
+    cells = compute.replace_substring_regex(cells, FRACTION, r"\1.\2")
     for plain in cells, compute.replace_substring_regex(cells, ZONE, r"\1"):
         try:
-            return plain.cast(seconds)
+            return plain.cast(exact)
         except pyarrow.ArrowInvalid:
             continue
-    return pyarrow.nulls(len(cells), seconds)
+    return pyarrow.nulls(len(cells), exact)
+
+
+def parse_days(cells: Any, form: str) -> Any:
+    """Strings as times; null where a string is written otherwise or its day does not exist.
+
+    Arrow's strptime takes the 30th of February for a day of March.
+    """
+    import pyarrow
+    from pyarrow import compute
+
+    times = compute.strptime(cells, format=form, unit="us", error_is_null=True)
+    pattern = re.sub(r"%[a-zA-Z]", lambda found: PATTERNS[found[0]], re.escape(form))
+    stated = compute.extract_regex(cells, "^" + pattern)
+    days = compute.struct_field(stated, [0]).cast(pyarrow.int64())
+    exists = compute.fill_null(compute.equal(days, compute.day(times)), False)
+    return compute.if_else(exists, times, pyarrow.nulls(1, times.type)[0])
 
 
 def days_in(times: Any) -> np.ndarray:
     """Times as days since 1970; NaN where there is none."""
     import pyarrow
 
-    seconds = times.cast(pyarrow.int64()).cast(pyarrow.float64())
-    return numbers_in(seconds) / SECONDS_A_DAY
+    microseconds = times.cast(pyarrow.int64()).cast(pyarrow.float64())
+    return numbers_in(microseconds) / MICROSECONDS_A_DAY
 
 
 def parts_of(times: Any, wanted: tuple[str, ...]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from ..data.rows import rows_of
 from ..kernels import lines
 from ..kernels.addresses import NEWLINE
 from ..kernels.algebra import Rows
-from ..kernels.lines import NUL, REASONS, VALUE, Cursor
+from ..kernels.lines import NUL, REASONS, VALUE, VALUE_TOO_LARGE, Cursor
 from ..kernels.words import CSRBuffer
 from .arrow import (
     BrokenCellError,
@@ -37,11 +37,12 @@ from .layout import (
     with_exact_labels,
 )
 from .lines import LineBuffers, LineParser
-from .notices import divided_by
+from .notices import divided_by, looks_like_utf8
 from .parser import Parser
 from .recipe import FeatureRecipe, ReaderOptions, notices_of, recipe_for, with_columns
 from .sources import BLANKS, Complaint, Source, last_newline
 from .threads import Broken, Piece
+from .values import too_large
 
 
 def delimited_parser(
@@ -65,11 +66,13 @@ def delimited_parser(
             recipe = replace(recipe, label_kind="category")
         recipe = replace(recipe, header=layout.header, delimiter=found)
     all_numbers = {*(each.kind for each in layout.kinds), recipe.label_kind} <= {"number", None}
-    in_one_go = all_numbers and recipe.bits is None and recipe.id is None
+    plain = not recipe.spellings and not any(each.spelling for each in layout.kinds)
+    in_one_go = all_numbers and plain and recipe.bits is None and recipe.id is None
     parser = (NumberParser if in_one_go else CellParser)(source, recipe, options, layout)
     if options.new:
         told = notices_of(recipe, asked, layout.columns, layout.kinds)
         told = [divided_by(found)] * (found != usual) + told
+        told += [] if source.misread is None else [looks_like_utf8(source.misread)]
         parser.notices.update((notice, None) for notice in told)
     return parser
 
@@ -85,7 +88,7 @@ class NumberParser(LineParser):
         features = [name for name, _ in recipe.columns or ()]
         self.n_numbers = self.width = len(features)
         if recipe.scales is not None:
-            self.scaling = scaling = table_scaling(recipe)
+            self.scaling = scaling = table_scaling(recipe, options.dtype)
             self.width = scaling.width
             features += [missing_in(features[j]) for j in np.flatnonzero(scaling.flags)]
         self.ignored = self.gaps
@@ -105,17 +108,30 @@ class NumberParser(LineParser):
     def buffers(self, size: int) -> LineBuffers:
         """There may be more rows than these, if cells are short or missing."""
         n = size // (2 * len(self.places)) + 1
-        values = np.empty(n * self.n_numbers, self.options.dtype)
+        values = np.empty(n * self.n_numbers, self.read_dtype)
         return LineBuffers(np.empty(n), None, CSRBuffer(values, values[:0], values[:0]), None)
 
     def parse(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Cursor:
-        """Call the kernel."""
-        delimiter, values = ord(self.layout.delimiter), out.rows.values
-        return Cursor(
-            *lines.table(
-                data, len(data), cursor, delimiter, self.places, out.labels, values, self.n_numbers
-            )
-        )
+        """Call the kernel, and stop at a number that is too large for the rows to come."""
+        delimiter, values, width = ord(self.layout.delimiter), out.rows.values, self.n_numbers
+
+        def parse(most: int | None = None) -> Cursor:
+            labels, stop = out.labels[:most], len(data)
+            found = lines.table(data, stop, cursor, delimiter, self.places, labels, values, width)
+            return Cursor(*found)
+
+        found = parse()
+        if values.dtype == self.options.dtype:
+            return found
+        large = too_large(values[cursor.values : found.values], self.options.dtype)
+        if not large.any():
+            return found
+        row, place = divmod(cursor.values + int(large.argmax()), width)
+        before = parse(row)
+        ends = np.flatnonzero(data[before.at :] == delimiter)
+        cell = int(np.flatnonzero(self.places == place)[0])
+        where = before.at + (int(ends[cell - 1]) + 1 if cell else 0)
+        return before._replace(error=VALUE_TOO_LARGE, where=where)
 
     def finished(
         self, data: np.ndarray, cursor: Cursor, out: LineBuffers
@@ -154,11 +170,11 @@ class CellParser(TableParser):
     ) -> None:
         super().__init__(source, recipe, options, layout.columns)
         self.layout, self.skip = layout, layout.skip
-        number, word = arrow_type(options.dtype), arrow_type(None)
+        number, word = arrow_type(self.read_dtype), arrow_type(None)
         found = [layout.kinds[place].kind for place in self.wanted]
         self.types = [
-            number if kind == spelled == "number" else word
-            for (_, kind), spelled in zip(self.columns, found, strict=False)
+            number if kind == spelled == "number" and name not in recipe.spellings else word
+            for (name, kind), spelled in zip(self.columns, found, strict=False)
         ]
         if self.label is not None:
             numeric = recipe.label_kind == "number"

@@ -24,7 +24,8 @@ FORMATS = {
     "feather": "arrow",
 }
 DELIMITERS = {"csv": ",", "tsv": "\t"}
-PACKED = ("gz", "zst", "zip")
+PACKED = ("gz", "bz2", "xz", "zst", "lz4", "zip")
+OF_SENTENCES = "conllu, conll, tagged"  # formats that taggers read
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow"}
 FORMAT_OF_ROWS = {"svmlight": "svmlight", "vw": "vw", "table": "csv"}
 
@@ -36,6 +37,7 @@ SVMLIGHT_LINE = re.compile(  # which may lack a label where others have several
 VW_LINE = re.compile(
     rf"(?:{NUMBERS}\s+)?(?:{NUMBER}\s+)*(?:'[^\s|]*\s*)?\|(?:[^\s|:]*(?::{NUMBER})?\s.*)?".encode()
 )
+DECIMAL_COMMA = re.compile(r"[-+]?[0-9.]+,[0-9]+")
 LINES_LOOKED_AT = 100
 ALIKE = 0.9  # of the rows have as many cells as the first, where the delimiter is the right one
 
@@ -45,7 +47,10 @@ def format_of(source: Source, stated: str | None, rows: str = "") -> str:
     known = ", ".join(dict.fromkeys(FORMATS.values()))
     if stated is not None:
         if stated not in FORMATS:
-            raise ValueError(f"The format {stated!r} is unknown; there are: {known}.")
+            raise ValueError(
+                f"The format {stated!r} is unknown; there are: {known}, and for sentences "
+                f"{OF_SENTENCES}."
+            )
         return FORMATS[stated]
     for path in source.files or [source.name]:
         told = format_told_by(path)
@@ -58,7 +63,7 @@ def format_of(source: Source, stated: str | None, rows: str = "") -> str:
     if told is None:
         raise ParameterError(
             f"Neither the name nor the content of {source.name} tells its format; state "
-            f"{{format?}}: {known}."
+            f"{{format?}}: {known}, or for sentences {OF_SENTENCES}."
         )
     return told
 
@@ -103,6 +108,8 @@ def found_delimiter(head: bytes, usual: str) -> str | None:
     """What divides all rows into as many cells, the usual delimiter first."""
     whole = head[: head.rfind(b"\n") + 1] or head
     text = whole.removeprefix(BOM).decode(errors="replace")
+    if usual == "," and has_decimal_commas(rows_of_cells(text, ";")):
+        return ";"
     for delimiter in dict.fromkeys([usual, ",", ";", "\t", "|"]):
         if delimiter != BLANKS and divides(rows_of_cells(text, delimiter)):
             return delimiter
@@ -120,6 +127,12 @@ def rows_of_cells(text: str, delimiter: str) -> list[list[str]]:
         return list(islice(filter(None, rows), LINES_LOOKED_AT))
     except csv.Error:
         return []
+
+
+def has_decimal_commas(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether rows are divided at semicolons, and their commas are those of decimals only."""
+    cells = [cell.strip() for row in rows for cell in row if "," in cell]
+    return bool(cells) and divides(rows) and all(map(DECIMAL_COMMA.fullmatch, cells))
 
 
 def divides(rows: Sequence[Sequence[object]]) -> bool:

@@ -3,14 +3,36 @@
 from functools import lru_cache
 from typing import Any
 
-from .dates import CLOCK, ISO, LOOKS, DateForm, described, form_of, found_parts, times_in
+from .dates import (
+    CLOCK,
+    ISO,
+    LOOKS,
+    DateForm,
+    described,
+    form_of,
+    found_parts,
+    missing_days,
+    times_in,
+)
 from .formats import NUMBER
-from .notices import date_column, mixed_column, mixed_dates, names_of_rows, stray_words, text_column
+from .notices import (
+    date_column,
+    mixed_column,
+    mixed_dates,
+    names_of_rows,
+    spelled_in_several_ways,
+    spelled_numbers,
+    stray_words,
+    text_column,
+)
 from .recipe import ColumnKind
+from .spellings import ANY, PLAIN, UNITS, are_numbers, find_spelling
 
 ENOUGH = 20  # numbers, among which one word is a slip; strings, to tell what they are
 STRAY = 0.01  # of the cells may be slips
 WORDS, DIFFERENT = 5.0, 0.5  # a text has so many words on average, and so many texts are different
+DAY = r"\d{1,4}[-/.]\d{1,2}[-/.]\d{1,4}|[A-Za-z, ]*\d{1,2}[A-Za-z, ]+\d{4}"
+WHOLE_DATE = rf"^\s*({DAY})([ T][\d:.,Z+-]+)?\s*$"
 TRUTH = r"^\s*([Tt]rue|[Ff]alse|TRUE|FALSE)\s*$"
 ONLY_ONCE = 0.9  # of the cells of names or numbers of items are different
 
@@ -46,6 +68,9 @@ def kind_of_cells(name: str, column: Any, tolerated: int = 0) -> ColumnKind:
     cells = column.drop_null()
     if is_truth(cells):
         return ColumnKind("boolean")
+    spelled = kind_of_spelled(name, cells)
+    if spelled is not None:
+        return spelled
     words = cells.filter(compute.invert(compute.match_substring_regex(cells, rf"^\s*{NUMBER}\s*$")))
     n_words, n_numbers = len(words), len(cells) - len(words)
     slips = max(1, STRAY * len(cells)) if n_numbers >= ENOUGH else 0
@@ -76,9 +101,12 @@ def kind_of_column(name: str, column: Any) -> ColumnKind:
 
 
 def kind_of_strings(name: str, cells: Any) -> ColumnKind:
-    """What a column of strings holds: dates, a text in each, or categories."""
+    """What a column of strings holds: numbers, dates, a text in each, or categories."""
     from pyarrow import compute
 
+    spelled = kind_of_spelled(name, cells)
+    if spelled is not None:
+        return spelled
     form = form_of(cells)
     if form is not None:
         return dates_in(name, cells, form)
@@ -96,15 +124,38 @@ def kind_of_strings(name: str, cells: Any) -> ColumnKind:
     return ColumnKind("category")
 
 
+def kind_of_spelled(name: str, cells: Any) -> ColumnKind | None:
+    """What a column holds whose cells are all numbers, of which some are not written plainly."""
+    found = cells.drop_null()
+    if not len(found) or not ANY.fullmatch(found[0].as_py().strip() or "0"):
+        return None
+    known = [cell for cell in map(str.strip, found.unique().to_pylist()) if cell]
+    if not known or not are_numbers(known) or all(map(PLAIN.fullmatch, known)):
+        return None
+    spelling = find_spelling(known)
+    if spelling is not None:
+        example = next(cell for cell in known if not PLAIN.fullmatch(cell))
+        told = spelled_numbers(name, example, spelling.number(example))
+        return ColumnKind("number", told, spelling=spelling)
+    if form_of(cells) is not None or slips_in(cells):
+        return None
+    odd = [cell for cell in known if set(cell) & set(UNITS + ",'")]
+    return ColumnKind("category", spelled_in_several_ways(name, known)) if odd else None
+
+
 def slips_in(cells: Any) -> list[str]:
     """What is no date in a column that holds little else than dates."""
     from pyarrow import compute
 
     cells = cells.drop_null()
     looks = compute.match_substring_regex(cells, LOOKS)
-    slips = cells.filter(compute.invert(looks)).unique().to_pylist()
+    slips: list[str] = cells.filter(compute.invert(looks)).unique().to_pylist()
     few = 0 < len(slips) <= max(1, STRAY * len(cells)) and len(cells) >= ENOUGH
-    return slips if few and form_of(cells.filter(looks)) is not None else []
+    if few and form_of(cells.filter(looks)) is not None:
+        return slips
+    whole = compute.match_substring_regex(cells, WHOLE_DATE)
+    all_dates = len(cells) > 0 and compute.all(whole).as_py()
+    return missing_days(cells) if all_dates else []
 
 
 def dates_in(name: str, column: Any, form: str) -> ColumnKind:

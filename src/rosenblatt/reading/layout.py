@@ -19,6 +19,7 @@ from .arrow import arrow_type, as_words
 from .formats import NUMBER
 from .kinds import kind_of_cells
 from .lines import after_line
+from .notices import leading_zeros
 from .parser import BOM, LARGEST_LABEL, SAMPLE
 from .recipe import (
     DIGITS,
@@ -30,6 +31,7 @@ from .recipe import (
     usual_label,
 )
 from .sources import LONGEST_ROW, Source
+from .spellings import LEADING_ZEROS
 from .values import scalar_of
 
 AROUND = ' "\t\v\f\r'  # what may stand around a number
@@ -61,7 +63,7 @@ def layout_of(
     if not rows.strip():
         hint = " below its header (state {header=False} if that line is a row)" if header else ""
         raise ParameterError(f"{source.name} has no rows{hint}.")
-    columns = ColumnNames(first.names(header, recipe), source.name)
+    columns = ColumnNames(first.names(header, recipe, source.name), source.name)
     found = first.kinds(header, columns.names, options.skip_bad)
     stated = {columns.number(name) for name in options.category}
     kinds = [ColumnKind("category") if j in stated else each for j, each in enumerate(found)]
@@ -88,6 +90,10 @@ def refuse_odd_beginning(name: str, top: bytes, head: bytes, rest: bytes, length
     if length > LONGEST_ROW:
         longest = LONGEST_ROW >> 20
         raise ValueError(f"{name}, line 1, column 1: the row is longer than {longest} MB.")
+    if top.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ParameterError(
+            f"{name} begins like a file of UTF-16; state {{encoding}}.", encoding="utf-16"
+        )
     if b"\0" in top:
         where = top.index(b"\0") + 1
         raise ValueError(
@@ -163,7 +169,7 @@ class FirstRows:
             return signs[Sign.NAME] > signs[Sign.ROW]
         return not signs[Sign.LABEL]
 
-    def names(self, header: bool, recipe: FeatureRecipe) -> list[str]:
+    def names(self, header: bool, recipe: FeatureRecipe, source: str) -> list[str]:
         """The names of the columns: their numbers if they have none.
 
         Where a model knows the columns by number and the label is not there, its number is not.
@@ -171,7 +177,7 @@ class FirstRows:
         if header:
             return [cell.strip() for cell in self.cells]
         if recipe.columns is not None and recipe.header is False:
-            known = recipe.besides_label()
+            known = recipe.numbered_columns(source)
             if len(known) == len(self.cells):
                 return known
         return list(map(str, range(len(self.cells))))
@@ -180,13 +186,36 @@ class FirstRows:
         """What each column holds, as far as these rows tell; so many may be broken."""
         rows = self.below if header else self.top + self.below
         if self.is_numeric(rows):
-            return [ColumnKind("number")] * len(self.cells)
-        columns = (
-            self.columns_below
-            if header
-            else inferred_cells(rows, self.delimiter, len(self.cells)).columns
-        )
-        return [kind_of_cells(*pair, tolerated) for pair in zip(names, columns, strict=True)]
+            found = [ColumnKind("number")] * len(self.cells)
+        else:
+            columns = (
+                self.columns_below
+                if header
+                else inferred_cells(rows, self.delimiter, len(self.cells)).columns
+            )
+            found = [kind_of_cells(*pair, tolerated) for pair in zip(names, columns, strict=True)]
+        codes = self.codes(rows)
+        return [
+            ColumnKind("category", leading_zeros(names[j], codes[j]))
+            if each.kind == "number" and j in codes
+            else each
+            for j, each in enumerate(found)
+        ]
+
+    def codes(self, rows: bytes) -> dict[int, str]:
+        """The columns with leading zeros, as those of postal codes, and a cell of each."""
+        from pyarrow import compute
+
+        if not re.search(rb"(?:^|[\s\"%b])0\d" % re.escape(self.delimiter.encode()), rows):
+            return {}
+        width = len(self.cells)
+        words = dict.fromkeys(map(str, range(width)), arrow_type(None))
+        table = inferred_cells(rows, self.delimiter, width, column_types=words)
+        zeros = [
+            column.filter(compute.match_substring_regex(column, LEADING_ZEROS))
+            for column in table.columns
+        ]
+        return {j: cells[0].as_py() for j, cells in enumerate(zeros) if len(cells)}
 
 
 class Sign(Enum):
@@ -203,7 +232,9 @@ def sign_of_name(cell: str, number: bool, column: Any, is_label: bool) -> Sign:
     """What the first cell of a column tells, which may be a number or missing."""
     from pyarrow import compute
 
-    kind = kind_of_cells("", column).kind
+    found = kind_of_cells("", column)
+    kind = found.kind
+    number = number or (found.spelling is not None and found.spelling.fits(cell))
     if not cell:
         return Sign.NONE
     if kind == "date":

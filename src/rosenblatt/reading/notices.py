@@ -14,7 +14,9 @@ class NoticeKind(StrEnum):
     COLUMN = "column"
     BITS = "bits"
     WORDS = "words"
+    NUMBERS = "numbers"
     DELIMITER = "delimiter"
+    ENCODING = "encoding"
     SCALE = "scale"
     CODES = "codes"
     FIRST = "first"
@@ -64,6 +66,32 @@ def stray_words(name: str, words: Sequence[str], cells: int) -> Notice:
     )
 
 
+def spelled_numbers(name: str, cell: str, number: float) -> Notice:
+    """A column of numbers that are not written plainly."""
+    return Notice(
+        NoticeKind.NUMBERS,
+        f"The column {name!r} is taken as numbers: {cell[:40]!r} is read as {number:.12g}.",
+    )
+
+
+def spelled_in_several_ways(name: str, cells: Sequence[str]) -> Notice:
+    """A column of numbers of several spellings or units."""
+    return Notice(
+        NoticeKind.NUMBERS,
+        f"The column {name!r} has numbers that are written in several ways ({listed(cells)}) and "
+        "is taken as a category; write them in one way to have it taken as numbers.",
+    )
+
+
+def leading_zeros(name: str, cell: str) -> Notice:
+    """A column of whole numbers with zeros before them."""
+    return Notice(
+        NoticeKind.CODES,
+        f"The column {name!r} has leading zeros ({cell.strip()[:40]!r}) and is taken as a "
+        "category; write its numbers without them to have it taken as numbers.",
+    )
+
+
 def mixed_column(name: str, words: Sequence[str]) -> Notice:
     """A column with more numbers than words, and many of these."""
     return Notice(
@@ -79,6 +107,15 @@ def mixed_dates(name: str, words: Sequence[str]) -> Notice:
         NoticeKind.WORDS,
         f"The column {name!r} has dates, and cells that are none ({listed(words)}), and is taken "
         "as a category; leave these cells empty to have it taken as dates.",
+    )
+
+
+def looks_like_utf8(encoding: str) -> Notice:
+    """A file of UTF-8 that is read in another encoding, as was stated."""
+    return Notice(
+        NoticeKind.ENCODING,
+        f"The bytes are UTF-8 as far as one can tell, and are read as {encoding}, as was stated: "
+        "letters with accents will be wrong. Leave the encoding out.",
     )
 
 

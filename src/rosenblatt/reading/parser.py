@@ -74,6 +74,17 @@ class Parser:
         """Rows as they are to be, of rows as they were read."""
         return rows if self.scaling is None else self.scaling.rows(rows)
 
+    @property
+    def read_dtype(self) -> np.dtype:
+        """The data type of numbers as they are read.
+
+        Numbers of tables that are to be scaled stay in double precision until they are: a date of
+        today has no minutes in single precision.
+        """
+        recipe = self.recipe
+        scaled = recipe.rows == "table" and recipe.scale != "none"
+        return np.dtype(np.float64) if scaled else self.options.dtype
+
     def batches(self, location: Location, threads: int = 1) -> Generator[Batch]:
         """All rows from the beginning."""
         for batch, _ in in_order(self, location, threads, lambda batch: None):

@@ -64,8 +64,8 @@ def read(
     Parameters
     ----------
     path : str, path-like, open binary file, data frame, Arrow table, list of dicts or array
-        A file is svmlight, Vowpal Wabbit, CSV, TSV, Parquet or Arrow, also compressed (gzip, zstd,
-        or zip of one file).
+        A file is svmlight, Vowpal Wabbit, CSV, TSV, Parquet or Arrow, also compressed (gzip, bzip2,
+        xz, zstd, lz4, or zip of one file).
     format : str or None, default=None
         Its format, where neither the name nor the content tells. Folders and patterns are of
         Parquet or Arrow.
@@ -225,6 +225,10 @@ def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOp
             )
     if recipe.header is not None and kind not in DELIMITERS:
         raise ParameterError("{header?} is about CSV and TSV; other formats have no line of names.")
+    if recipe.encoding is not None and kind in ("parquet", "arrow"):
+        raise ParameterError(
+            "{encoding?} is about files of text; Parquet, Arrow and tables have it."
+        )
     if recipe.first is not None and kind != "svmlight":
         raise ParameterError("{first?} is about svmlight; other formats do not number columns.")
 

@@ -12,6 +12,7 @@ from ..parameters import Parameter, ParameterError, check_ranges, choice, count,
 from .dates import DateForm
 from .notices import Notice
 from .scaling import Scale, unpacked
+from .spellings import Spelling
 
 SCALES = ("auto", "none", "standard", "maxabs", "robust")
 LABEL_NAMES = ("label", "class", "target", "y")
@@ -34,11 +35,12 @@ class Frequencies(TypedDict):
 
 
 class ColumnKind(NamedTuple):
-    """What a column is taken for, what is to be said of it, and how its dates are written."""
+    """What a column is taken for, what is to be said of it, and how it is written."""
 
     kind: str
     notice: Notice | None = None
-    form: DateForm | None = None
+    form: DateForm | None = None  # of dates
+    spelling: Spelling | None = None  # of numbers that are not written plainly
 
 
 @dataclass(frozen=True)
@@ -66,6 +68,7 @@ class FeatureRecipe:
     ignore: Sequence[str] = ()
     id: str | int | None = None
     dates: Mapping[str, DateForm] = field(default_factory=dict)
+    spellings: Mapping[str, Spelling] = field(default_factory=dict)
     grams: Mapping[str, tuple[int, int, bool]] = field(default_factory=dict)
     counts: str = "raw"
     tfidf: bool | None = False  # None: if all rows can be read twice
@@ -99,6 +102,10 @@ class FeatureRecipe:
         form, parts = self.dates[name]
         return DateForm(str(form), tuple(parts))
 
+    def spelling(self, name: str) -> Spelling | None:
+        """How the numbers of a column are written, unless plainly."""
+        return Spelling(*self.spellings[name]) if name in self.spellings else None
+
     def grams_of(self, name: str) -> tuple[int, int, bool]:
         """The least and the most words in an n-gram of a text, or characters if they are these."""
         if name in self.grams:
@@ -107,10 +114,18 @@ class FeatureRecipe:
         shortest, longest = self.ngrams or (CHARACTERS if self.characters else WORDS)
         return shortest, longest, self.characters
 
-    def besides_label(self) -> list[str]:
+    def numbered_columns(self, source: str) -> list[str]:
         """The columns of a table but for the label, where their names are their numbers."""
         named = {*(name for name, _ in self.columns or ()), *self.ignore}
-        return sorted(named | ({str(self.id)} if self.id is not None else set()), key=int)
+        named |= {str(self.id)} if self.id is not None else set()
+        words = [name for name in named if not DIGITS.fullmatch(name)]
+        if words:
+            raise ParameterError(
+                f"The model knows its columns by name, such as {min(words)!r}, and {source} is "
+                "read as if it had no names, because of {header=False}; leave that out, or write "
+                "the names as the first row."
+            )
+        return sorted(named, key=int)
 
 
 ASKED = FeatureRecipe(ngrams=None, counts="binary", tfidf=None, trim=True, scale="auto")
@@ -336,23 +351,27 @@ def with_new_columns(
     ]
     kept = dict(columns)
     forms: dict[str, Any] = {name: each.form for name, each in zip(names.names, kinds, strict=True)}
+    pairs = zip(names.names, kinds, strict=True)
+    spelled = [(name, each.spelling) for name, each in pairs if each.spelling is not None]
     return replace(
         recipe,
         label=label,
-        label_kind=None if number is None else label_kind(kinds[number].kind, recipe),
+        label_kind=None if number is None else label_kind(kinds[number], recipe),
         columns=columns,
         text=[name for name, kind in columns if kind == "text"],
         grams=grams,
         dates={name: forms[name] for name in kept if kept[name] == "date"},
+        spellings={name: found for name, found in spelled if kept.get(name) == "number"},
         ignore=ignore,
         id=row_name,
     )
 
 
-def label_kind(kind: str, recipe: FeatureRecipe = ASKED) -> str:
+def label_kind(found: ColumnKind, recipe: FeatureRecipe = ASKED) -> str:
     """How the labels of a column are read; nothing if they cannot be."""
-    if recipe.labels_separator is not None:
+    if recipe.labels_separator is not None or found.spelling is not None:
         return "category"
+    kind = found.kind
     return kind if kind in ("number", "boolean", "") else "category"
 
 

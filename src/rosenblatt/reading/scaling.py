@@ -18,7 +18,8 @@ MOST_KEPT = 1 << 20  # rows of which medians are taken; of more, every second, f
 FIRST_ROWS, FIRST_VALUES = 5_000, 1 << 20  # from which codes are told
 LEAST = 1e-300  # a smaller size is none
 MOST_SCALED = 1 << 28  # sparse columns; a model has fewer
-WIDE = 100.0  # times the usual size of a column is another size
+WIDE = 100.0  # times the size of a column is another size
+COMMON = 0.05  # of the rows have a number in a column whose size counts on its own
 
 
 class Scale(NamedTuple):
@@ -41,10 +42,10 @@ class Scaling(Protocol):
 
 
 class DenseScaling:
-    """For tables of numbers."""
+    """For tables of numbers, which are scaled in double precision; ``dtype`` is of the results."""
 
-    def __init__(self, scales: Sequence[Scale]) -> None:
-        self.n_columns = len(scales)
+    def __init__(self, scales: Sequence[Scale], dtype: Any = np.float64) -> None:
+        self.n_columns, self.dtype = len(scales), np.dtype(dtype)
         self.flags = np.zeros(len(scales), np.int64)
         flagged = [j for j, scale in enumerate(scales) if scale.flagged]
         self.flags[flagged] = range(len(scales), len(scales) + len(flagged))
@@ -60,7 +61,7 @@ class DenseScaling:
     def joined(self, parts: Sequence[Rows]) -> Rows:
         """The rows of several parts, scaled and one after the other."""
         counts = [n_rows(part) for part in parts]
-        out = np.empty(sum(counts) * self.width, parts[0].values.dtype)
+        out = np.empty(sum(counts) * self.width, self.dtype)
         row = 0
         for part, count in zip(parts, counts, strict=True):
             self.write(part.values, out[row * self.width : (row + count) * self.width])
@@ -74,7 +75,7 @@ class DenseScaling:
 
     def column(self, number: int, values: np.ndarray) -> np.ndarray:
         """The numbers of one column, scaled; gaps are filled."""
-        some, out = slice(number, number + 1), np.empty_like(values)
+        some, out = slice(number, number + 1), np.empty(len(values), self.dtype)
         scales = self.centre[some], self.factor[some], self.filling[some], np.zeros(1, np.int64)
         columns.standardise(read_only(values), 1, *scales, out)
         return out
@@ -200,10 +201,10 @@ def looks_like_codes(column: np.ndarray) -> bool:
 
 
 class SparseSurvey:
-    """The largest size in each column of sparse rows."""
+    """The largest size in each column of sparse rows, and how many numbers it has."""
 
     def __init__(self) -> None:
-        self.sizes = np.zeros(0)
+        self.sizes, self.counts, self.rows = np.zeros(0), np.zeros(0), 0
 
     def add(self, rows: Rows) -> None:
         """Measure more rows, but for columns that are too many to learn from."""
@@ -212,14 +213,24 @@ class SparseSurvey:
         rows = known_columns(rows, width, MOST_SCALED)
         width = min(width, MOST_SCALED)
         if width > len(self.sizes):
-            sizes, self.sizes = self.sizes, np.zeros(width)
-            self.sizes[: len(sizes)] = sizes
+            more = (0, width - len(self.sizes))
+            self.sizes, self.counts = np.pad(self.sizes, more), np.pad(self.counts, more)
         columns.largest(rows.values, rows.indices, self.sizes)
+        columns.count(rows.indices, self.counts)
+        self.rows += n_rows(rows)
 
     def differ(self) -> bool:
-        """Whether some columns are of another size than most."""
-        sizes = self.sizes[self.sizes > 0]
-        return len(sizes) > 1 and bool(sizes.max() > WIDE * np.median(sizes))
+        """Whether the sizes of columns differ so widely that small ones could not be learnt.
+
+        That is, one is far larger than most, or than one that is common. Rare columns do not count
+        on their own: among many words some are small by chance.
+        """
+        some = self.sizes > 0
+        if not some.any():
+            return False
+        common = self.sizes[some & (self.counts >= COMMON * self.rows)]
+        small = np.append(common, np.median(self.sizes[some])).min()
+        return bool(self.sizes.max() > WIDE * small)
 
     def factors(self) -> np.ndarray:
         """What each column is multiplied with, to be of size 1."""

@@ -1,9 +1,11 @@
 """Where bytes come from: files, folders, pipes and streams, decompressed and in whole rows."""
 
+import bz2
 import codecs
 import glob
 import gzip
 import io
+import lzma
 import os
 import re
 import select
@@ -43,6 +45,7 @@ class Source:
         self.start: int | None = None  # where it stood, if it can go back there
         self.stream: ByteStream | None = None  # of what cannot be opened again
         self.spent = False
+        self.misread: str | None = None  # an encoding that was stated for what looks like UTF-8
         if path == "-":
             self.name, self.file = "standard input", sys.stdin.buffer
         elif hasattr(path, "read"):
@@ -113,6 +116,8 @@ class Source:
         """The bytes in UTF-8, with single tabs where there are runs of blanks between cells."""
         if self.encoding is not None:
             recoding = Recoding(self.name, self.encoding)
+            if looks_like_utf8(stream.head(TRANSLATED), self.encoding):
+                self.misread = self.encoding
             stream = ByteStream(self.name, Translated(stream, recoding), stream)
         return with_tabs(stream) if self.blanks else stream
 
@@ -196,7 +201,7 @@ class ByteStream(io.RawIOBase):
         """Say in a sentence what cannot be decompressed."""
         try:
             yield
-        except (EOFError, OSError, zlib.error, zipfile.BadZipFile) as error:
+        except (EOFError, OSError, zlib.error, lzma.LZMAError, zipfile.BadZipFile) as error:
             if self.source is None:
                 raise
             short = self.source.over  # more was asked for, and there was no more
@@ -218,13 +223,25 @@ def decompressed(name: str, file: Any, start: int | None) -> ByteStream:
         file.seek(start)
         counted = ZippedBytes(name, file)
         return ByteStream(name, only_member(name, file), counted)
-    if raw.head(2) == b"\x1f\x8b":
-        return ByteStream(name, gzip.GzipFile(fileobj=raw), raw)
-    if raw.head(4) == b"\x28\xb5\x2f\xfd":
-        import pyarrow
+    opened = next((open_ for mark, open_ in PACKINGS.items() if raw.head(6).startswith(mark)), None)
+    return raw if opened is None else ByteStream(name, opened(raw), raw)
 
-        return ByteStream(name, pyarrow.CompressedInputStream(pyarrow.PythonFile(raw), "zstd"), raw)
-    return raw
+
+def through_arrow(raw: ByteStream, packing: str) -> Any:
+    """What Arrow decompresses."""
+    import pyarrow
+
+    return pyarrow.CompressedInputStream(pyarrow.PythonFile(raw), packing)
+
+
+PACKINGS: dict[bytes, Any] = {
+    b"\x1f\x8b": lambda raw: gzip.GzipFile(fileobj=raw),
+    b"BZh": bz2.BZ2File,
+    b"\xfd7zXZ\0": lzma.LZMAFile,
+    b"\x28\xb5\x2f\xfd": lambda raw: through_arrow(raw, "zstd"),
+    b"\x04\x22\x4d\x18": lambda raw: through_arrow(raw, "lz4"),
+}
+"""How to open compressed bytes, by what they begin with."""
 
 
 class ZippedBytes(ByteStream):
@@ -292,9 +309,24 @@ def other_encoding(name: str | None) -> str | None:
     """An encoding that is not UTF-8, if one is named."""
     try:
         found = codecs.lookup(name or "utf-8").name
+        " ".encode(found)  # there are codecs that are none of text, such as hex
     except LookupError:
         raise ParameterError("{encoding} is unknown; try latin-1.", encoding=name) from None
     return None if found == "utf-8" else found
+
+
+def looks_like_utf8(head: bytes, encoding: str) -> bool:
+    """Whether bytes that are said to be of another encoding are UTF-8 and more than ASCII.
+
+    By chance they hardly are: in Latin-1, é would have to follow Ã, and nothing else stand alone.
+    """
+    if head.isascii() or encoding.startswith(("utf", "ascii")):
+        return False
+    try:
+        codecs.getincrementaldecoder("utf-8")().decode(head)
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 class Tabs:

@@ -105,7 +105,7 @@ class SizeSurvey:
             codes = [names[j] for j in self.seen.codes() if names[j] not in self.recipe.dates]
             if codes:
                 self.parser.notices[codes_in(codes)] = None
-            dtype = self.parser.options.dtype
+            dtype = self.parser.read_dtype
             close = self.seen.indistinct(float(np.finfo(dtype).eps))
             lost = [names[j] for j in close if names[j] not in self.recipe.dates]
             if lost:

@@ -27,6 +27,12 @@ def strings_of(values: Sequence[str]) -> Any:
     return pyarrow.StringArray.from_buffers(len(encoded), *buffers)
 
 
+def too_large(numbers: np.ndarray, dtype: Any) -> np.ndarray:
+    """Tell which numbers are infinite or beyond those of a data type; NaN is not."""
+    large: np.ndarray = np.abs(numbers) > np.finfo(dtype).max
+    return large
+
+
 def numbers_in(column: Any) -> np.ndarray:
     """An Arrow array of numbers, where missing ones are NaN."""
     import pyarrow

@@ -1,20 +1,21 @@
-"""The doors of the service: what requests may ask, and what they are answered."""
+"""The HTTP application: endpoints, access checks and limits."""
 
 import asyncio
-import json
-import re
+import os
 from collections import Counter, defaultdict
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import Any, BinaryIO, NamedTuple
 
 try:
+    import orjson
     from starlette.applications import Starlette
+    from starlette.exceptions import HTTPException
     from starlette.requests import ClientDisconnect, Request
-    from starlette.responses import FileResponse, Response
+    from starlette.responses import Response, StreamingResponse
     from starlette.routing import Route
 except ImportError as missing:
     raise ImportError(
@@ -30,15 +31,12 @@ from .requests import (
     Example,
     TooManyRowsError,
     UnknownTypeError,
-    examples_in,
-    flat_objects,
+    parse_examples,
 )
 from .responses import about, explained, metrics, openapi, predictions
-from .rows import Learnable
 
 SMALL = 1 << 16  # bytes of a body that is read at once; others are read beside
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
-PORT = re.compile(r":\d+$")
 PAGE = Path(__file__).parent / "page.html"
 
 
@@ -77,29 +75,36 @@ class Refusal(Exception):  # noqa: N818
         self.headers = {401: {"WWW-Authenticate": "Bearer"}, 429: {"Retry-After": "1"}}.get(status)
 
 
+class Current(NamedTuple):
+    """The model, which makes rows, and the weights to predict with."""
+
+    served: ServedModel
+    published: Published
+
+
 class Service:
     """What answers: a model, who learns it if anybody does, and the limits.
 
     Parameters
     ----------
-    served
-        The model, for how rows are made and what it is.
-    published
-        Gives what to predict with.
+    current
+        Gives the model and the weights to predict with; a request asks once.
     learning
         The thread that learns, or None where nothing is learnt.
     doors
         Who may ask, and how much.
+    say
+        Reports errors to the operator.
     """
 
     def __init__(
         self,
-        served: ServedModel,
-        published: Callable[[], Published],
+        current: Callable[[], Current],
         learning: Learning | None = None,
         doors: Doors | None = None,
+        say: Callable[[str], None] = print,
     ) -> None:
-        self.served, self.published, self.learning = served, published, learning
+        self.current, self.learning, self.say = current, learning, say
         self.doors = doors or Doors()
         self.open = self.open_bytes = 0
         self.answered: Counter[tuple[str, int]] = Counter()
@@ -123,8 +128,16 @@ class Service:
             routes=[
                 Route(path, self.guarded(path, answer), methods=[method])
                 for path, (method, answer) in routes.items()
-            ]
+            ],
+            exception_handlers={HTTPException: self.refuse_route},
         )
+
+    async def refuse_route(self, request: Request, error: Exception) -> Response:
+        """Answer a request for an unknown path or with a wrong method."""
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        self.answered["other", status] += 1
+        sentence = {404: "There is no such path.", 405: "The path does not take this method."}
+        return as_json({"error": sentence.get(status, "The request is not served.")}, status)
 
     def guarded(
         self, path: str, answer: Callable[[Request], Awaitable[Response]]
@@ -143,6 +156,9 @@ class Service:
                 response = as_json(refusal.body, refusal.status, refusal.headers)
             except ClientDisconnect:
                 response = as_json({"error": "The client went away."}, 499)
+            except Exception as error:  # a mistake of ours, which must not hide from metrics
+                self.say(f"{path} failed: {error!r}.")
+                response = as_json({"error": "An internal error; the service has logged it."}, 500)
             self.answered[path, response.status_code] += 1
             self.seconds[path] += perf_counter() - begun
             return response
@@ -222,16 +238,9 @@ class Service:
         except TooManyRowsError as error:
             raise Refusal(413, str(error)) from None
 
-    def quickly(self, body: bytes, kind: str, labelled: bool) -> tuple[list[str], Learnable] | None:
-        """The texts and rows of a large body of plain examples, or None if it is not that."""
-        maker = self.served.maker
-        texts = flat_objects(body, kind, self.doors.rows) if len(body) > SMALL else None
-        made = texts and maker.quickly(texts, labelled)
-        return (texts, made) if texts and made else None
-
-    def examples_in(self, body: bytes, kind: str) -> list[Example]:
+    def parse(self, body: bytes, kind: str, served: ServedModel) -> list[Example]:
         """The examples of a body."""
-        return examples_in(body, kind, self.doors.rows, self.served.maker.of_lines)
+        return parse_examples(body, kind, self.doors.rows, served.maker.of_lines)
 
     # The endpoints
 
@@ -240,17 +249,13 @@ class Service:
         loudest = wanted_features(request)
 
         def work(body: bytes, kind: str) -> dict[str, Any]:
-            published, maker = self.published(), self.served.maker
-            quick = None if loudest else self.quickly(body, kind, labelled=False)
-            if quick is not None:
-                self.rows["/predict"] += len(quick[0])
-                return predictions(published, quick[1].rows, quick[1].width)
-            values = [one.value for one in self.examples_in(body, kind)]
+            served, published = self.current()
+            values = [one.value for one in self.parse(body, kind, served)]
             self.rows["/predict"] += len(values)
             if not loudest:
-                made = maker.make(values, labelled=False)
+                made = served.maker.make(values, labelled=False)
                 return predictions(published, made.rows, made.width)
-            batch, names = maker.named(values)
+            batch, names = served.maker.named(values)
             answer = predictions(published, batch.rows, batch.width)
             return answer | {"explanations": explained(published, batch, names, loudest)}
 
@@ -262,18 +267,14 @@ class Service:
         learning = self.learning
         if learning is None:
             raise Refusal(403, "This service does not learn; it was started without learning.")
-        if self.stopping:
-            raise Refusal(503, "The service is stopping.")
+        if self.stopping or not learning.is_alive():
+            raise Refusal(503, learning.failure or "The service is stopping.")
 
         def work(body: bytes, kind: str) -> Job:
-            quick = self.quickly(body, kind, labelled=True)
-            if quick is not None:
-                self.served.check(quick[1])
-                return Job(*quick, nobody)
-            found = self.examples_in(body, kind)
+            found = self.parse(body, kind, learning.served)
             values = [one.value for one in found]
             large = len(body) > SMALL
-            rows = self.served.learnable(values) if large else values
+            rows = learning.served.make_learnable(values) if large else values
             return Job([one.text for one in found], rows, nobody)
 
         async with self.admitted(request) as body:
@@ -297,35 +298,49 @@ class Service:
         except BadExampleError as error:
             raise malformed(error) from None
         except (LogError, ValueError) as error:
-            raise Refusal(503, f"{error} Nothing of this request was learnt.") from None
+            raise Refusal(
+                503, f"{error} The examples of this request are not acknowledged; send them again."
+            ) from None
 
     async def model(self, request: Request) -> Response:
         """What the model is, and how well it does."""
-        return as_json(about(self.served, self.published(), self.learning))
+        return as_json(about(*self.current(), self.learning))
 
     async def model_file(self, request: Request) -> Response:
         """The model as a file, with all that was learnt before the request."""
-        learning, path = self.learning, Path(self.served.name)
-        if learning is not None:
-            try:
+        learning, path = self.learning, Path(self.current().served.name)
+        try:
+            if learning is not None:
                 path = await asyncio.wrap_future(learning.call(learning.snapshot))
-            except (OSError, ValueError) as error:
-                raise Refusal(503, str(error)) from None
-        return FileResponse(path, media_type="application/octet-stream", filename=path.name)
+            file = open(path, "rb")  # noqa: SIM115
+        except (OSError, ValueError) as error:
+            raise Refusal(503, str(error)) from None
+        return StreamingResponse(
+            read_pieces(file),
+            media_type="application/octet-stream",
+            headers={
+                "Content-Length": str(os.fstat(file.fileno()).st_size),
+                "Content-Disposition": f'attachment; filename="{path.name}"',
+            },
+        )
 
     async def metrics(self, request: Request) -> Response:
         """Counters for Prometheus."""
-        text = metrics(self, about(self.served, self.published(), self.learning))
+        text = metrics(self, about(*self.current(), self.learning))
         return Response(text, media_type="text/plain; version=0.0.4")
 
     async def health(self, request: Request) -> Response:
-        """Whether it answers, and whether it can learn."""
-        failure = None if self.learning is None else self.learning.failure
-        return as_json({"status": "ok", "learning": self.learning is not None, "failure": failure})
+        """Whether it answers, and whether it can learn: 503 if it should learn and cannot."""
+        learning = self.learning
+        failure = None if learning is None else learning.failure
+        if learning is not None and not learning.is_alive() and not self.stopping:
+            failure = failure or "The learning thread has ended."
+        status = {"status": "failing" if failure else "ok", "learning": learning is not None}
+        return as_json(status | {"failure": failure}, 503 if failure else 200)
 
     async def openapi(self, request: Request) -> Response:
         """How to call the service, for programs."""
-        return as_json(openapi(self.served, self.doors))
+        return as_json(openapi(self.current().served, self.doors))
 
     async def page(self, request: Request) -> Response:
         """A page with the error over time and a form to try the model."""
@@ -345,7 +360,7 @@ def malformed(error: BadExampleError) -> Refusal:
 def wanted_features(request: Request) -> int:
     """How many features a prediction is to be explained by."""
     asked = request.query_params.get("explain", "0")
-    if not asked.isdecimal() or int(asked) > 100:
+    if not asked.isascii() or not asked.isdecimal() or len(asked) > 3 or int(asked) > 100:
         raise Refusal(400, "explain must be a whole number from 0 to 100.")
     return int(asked)
 
@@ -355,6 +370,13 @@ def header(request: Request, name: bytes) -> str:
     return next(
         (given.decode("latin-1") for key, given in request.scope["headers"] if key == name), ""
     )
+
+
+def read_pieces(file: BinaryIO) -> Iterator[bytes]:
+    """The bytes of an open file, which a replacement of its name does not change."""
+    with file:
+        while piece := file.read(1 << 20):
+            yield piece
 
 
 def nobody(outcome: int | Exception) -> None:
@@ -372,5 +394,5 @@ def resolve(future: "asyncio.Future[int]", outcome: int | Exception) -> None:
 
 def as_json(value: Any, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """An answer in JSON."""
-    content = json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    content = orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY)
     return Response(content, status, headers, "application/json")

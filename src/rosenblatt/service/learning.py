@@ -1,4 +1,4 @@
-"""The one thread that learns: what comes together is written with one sync, then acknowledged."""
+"""The learning thread: requests that arrive together share one sync, then are acknowledged."""
 
 import queue
 import threading
@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from ..learners.linear import LinearLearner
 from ..storage.file import load_model, save_model
 from ..storage.model import Model
-from .log import Log, LogError
+from .log import PRIVATE, Log, LogError
 from .model import ServedModel, rebuilt
 from .rows import Learnable, together
 
@@ -23,6 +23,7 @@ PATIENCE = 0.5  # of a sync, to wait for as many requests as shared the last one
 LONGEST_SYNC = 0.02  # seconds that are taken for one, lest a slow disk makes requests wait more
 PUBLISHING = 0.05  # of the time at most
 LONGEST_WAIT = 0.5  # seconds until what was learnt is published
+RETRY = 2.0  # seconds between attempts to use the log again after a write error
 DAY = 86_400.0
 
 
@@ -101,11 +102,16 @@ def recovered(path: Path, say: Callable[[str], None]) -> tuple[ServedModel, Log,
         return served, log, served.sequence
     log = Log(place, writes=True)
     try:
+        if log.lost:
+            say(
+                f"{place} has lost {log.lost:,} acknowledged examples after number {log.last:,}; "
+                "restore a backup of the log, or continue without them."
+            )
         served = last_snapshot(path, log, say)
         served.refuse_to_learn()
         begun, told = served.sequence, time.monotonic()
         saved = begun if served.name == str(path) else -1
-        for sequence in served.replay(log):
+        for sequence in served.replay(log, say=say):
             if time.monotonic() > told + 5:
                 told = time.monotonic()
                 say(f"Replaying the log: example {sequence:,} of {log.last:,}.")
@@ -130,8 +136,8 @@ def last_snapshot(path: Path, log: Log, say: Callable[[str], None]) -> ServedMod
         served.log, served.sequence = log.identity, models[0]
     if served.log != log.identity:
         raise ValueError(
-            f"{path} has not learnt from {log.path}; bring back the model that has, or move the "
-            "log away to begin anew."
+            f"{path} has not learnt from {log.path}; restore the model that has, or move the log "
+            "and the files beside it (-wal, -shm, -last) away to begin a new one."
         )
     if served.sequence < models[0]:
         return rebuilt(log)  # the log was trimmed since
@@ -168,9 +174,8 @@ class Learning(threading.Thread):
         self.snapshots = ThreadPoolExecutor(1, "rosenblatt-snapshot")
         self.saving: Future[None] | None = None
         self.saved_at = time.monotonic()
-        self.due = self.again_at = 0.0
+        self.due = self.again_at = self.retry_at = 0.0
         self.expected, self.syncing = 1, 0.0  # requests of the last group, seconds of its sync
-        self.after_publishing: Callable[[Published], None] = lambda published: None
         self.publish()
 
     # From other threads
@@ -265,7 +270,7 @@ class Learning(threading.Thread):
                 yield jobs, examples[0]
                 continue
             try:
-                yield jobs, self.served.learnable(list(chain.from_iterable(examples)))
+                yield jobs, self.served.make_learnable(list(chain.from_iterable(examples)))
             except Exception as error:  # of one of them, whom it is told
                 if len(jobs) > 1:
                     yield from (one for job in jobs for one in self.understood([job]))
@@ -277,29 +282,50 @@ class Learning(threading.Thread):
         group = [job for jobs, _ in made for job in jobs]
         if not group:
             return
-        before, begun = self.log.last, time.monotonic()
+        begun = time.monotonic()
         try:
+            self.recover()
+            before = self.log.last
             self.log.append([text for job in group for text in job.texts])
         except (LogError, ValueError) as error:
-            self.failed(str(error))
+            self.fail(str(error))
             for job in group:
                 job.tell(error)
             return
         self.syncing = min(time.monotonic() - begun, LONGEST_SYNC)
-        if self.failure is not None:
-            self.say("The log can be written again.")
-            self.failure = self.told = None
         for job in group:
             before += len(job.texts)
             job.tell(before)
         self.served.learn(together([given for _, given in made]))
+        self.check_learnt()
 
-    def failed(self, sentence: str) -> None:
+    def recover(self) -> None:
+        """After a write error, learn exactly what the log holds before more is taken.
+
+        A failed sync does not say whether the examples are on disk; the database does.
+        """
+        if self.failure is None:
+            return
+        self.log.reopen()
+        for _ in self.served.replay(self.log, say=self.say):
+            pass
+        self.check_learnt()
+        self.say(f"The log can be written again; it has {self.log.last:,} examples.")
+        self.failure = self.told = None
+
+    def check_learnt(self) -> None:
+        """Stop if the model has not learnt just what the log holds."""
+        if self.served.sequence != self.log.last:
+            raise RuntimeError(
+                f"the log has {self.log.last} examples and the model {self.served.sequence}"
+            )
+
+    def fail(self, sentence: str) -> None:
         """Remember why nothing can be written, and say it once."""
-        self.failure = sentence
+        self.failure, self.retry_at = sentence, time.monotonic() + RETRY
         if sentence != self.told:
             self.told = sentence
-            self.say(f"{sentence} Nothing is learnt until it can be written; predictions go on.")
+            self.say(f"{sentence} Nothing is learnt until it can be written; predictions continue.")
 
     def refuse_rest(self) -> None:
         """Queue nothing more, and tell every waiting job that it will not be done."""
@@ -327,6 +353,8 @@ class Learning(threading.Thread):
     def time_left(self) -> float | None:
         """Seconds until something is due, or None if nothing is."""
         now, due = time.monotonic(), []
+        if self.failure is not None:
+            due.append(self.retry_at)
         if self.published.sequence < self.served.sequence:
             due.append(self.due)
         if self.saved_sequence < self.served.sequence:
@@ -334,8 +362,14 @@ class Learning(threading.Thread):
         return max(0.0, min(due) - now) if due else None
 
     def keep_up(self) -> None:
-        """Publish and save if it is time."""
-        now, sequence = time.monotonic(), self.served.sequence
+        """Publish and save if it is time; after a write error, try the log again."""
+        now = time.monotonic()
+        if self.failure is not None and now >= self.retry_at:
+            try:
+                self.recover()
+            except (LogError, ValueError) as error:
+                self.fail(str(error))
+        sequence = self.served.sequence
         if self.published.sequence < sequence and now >= self.due:
             self.publish()
         behind = sequence - self.saved_sequence
@@ -348,7 +382,6 @@ class Learning(threading.Thread):
         """Let predictions use what was learnt; large models are copied less often."""
         begun = time.monotonic()
         self.published = Published(self.served.published(), self.served.sequence)
-        self.after_publishing(self.published)
         ended = time.monotonic()
         self.due = ended + min((ended - begun) / PUBLISHING, LONGEST_WAIT)
 
@@ -363,6 +396,7 @@ class Learning(threading.Thread):
     def save(self, model: Model) -> None:
         """Write the model, all or nothing."""
         save_model(self.path, model)
+        self.path.chmod(PRIVATE)
         sequence = model.facts["service"]["sequence"]
         self.saved_sequence, self.saved_at = sequence, time.monotonic()
         if self.keeping.days is not None:
@@ -378,7 +412,7 @@ class Learning(threading.Thread):
                 self.log.keep_model(sequence, model)
             forgotten = self.log.trim(time.time() - days)
         except (OSError, ValueError) as error:
-            self.failed(str(error))
+            self.fail(str(error))
             return
         if forgotten:
             self.say(f"{forgotten:,} examples were forgotten; the model has learnt them.")

@@ -2,17 +2,21 @@
 
 One SQLite database with one table. Row n is the n-th example; a row may hold a model file, too: the
 model after it. Row 0 is the model that the log began with, so that the log is complete by itself.
+Each row has a checksum, and a small file beside the database has the number of the last example
+that was acknowledged: if the database loses rows, that is noticed.
 """
 
 import os
 import secrets
 import sqlite3
+import struct
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
+from zlib import crc32
 
 FORMAT = 0x526F7331  # "Ros1", as SQLite's application_id
 LARGEST_MODEL = 900 << 20  # bytes; SQLite holds up to a billion in a row
@@ -21,10 +25,15 @@ CREATE TABLE examples (
     sequence INTEGER PRIMARY KEY,
     received REAL NOT NULL,
     example TEXT,
-    model BLOB
+    model BLOB,
+    checksum INTEGER
 )"""
 INDEX = "CREATE INDEX models ON examples (sequence) WHERE model IS NOT NULL"
-INSERT = "INSERT INTO examples (sequence, received, example, model) VALUES (?, ?, ?, ?)"
+INSERT = (
+    "INSERT INTO examples (sequence, received, example, model, checksum) VALUES (?, ?, ?, ?, ?)"
+)
+ACKNOWLEDGED = struct.Struct("<QI")  # a sequence number and its checksum
+PRIVATE = 0o600  # examples may be anything that people send
 
 
 class LogError(OSError):
@@ -36,6 +45,7 @@ class Entry(NamedTuple):
 
     sequence: int
     text: str
+    is_intact: bool = True
 
 
 class Log:
@@ -49,6 +59,8 @@ class Log:
         A number that the models of this log name, too.
     last : int
         The sequence number of the last example.
+    lost : int
+        How many acknowledged examples the database no longer has, as it was opened.
     """
 
     def __init__(self, path: Path, writes: bool) -> None:
@@ -57,10 +69,12 @@ class Log:
         self.path, self.writes = path, writes
         self.lock = locked(path) if writes else None
         self.connection: sqlite3.Connection | None = None
+        self.beside: int | None = None
         try:
             with self.plainly("read"):
                 self.open()
                 self.check()
+            self.lost = max(self.acknowledged() - self.last, 0)
         except BaseException:
             self.close()
             raise
@@ -73,19 +87,31 @@ class Log:
                 f"The model takes {len(model) >> 20:,} MB, and a log begins with one of at most "
                 f"{LARGEST_MODEL >> 20:,} MB; use fewer bits."
             )
+        for ending in ("-wal", "-shm"):
+            rest = path.with_name(path.name + ending)
+            if rest.exists():
+                raise ValueError(
+                    f"{rest} is left of an older log and would be mixed into a new one; move it "
+                    "away, too."
+                )
         temporary = path.with_name(f".{secrets.token_hex(8)}.part")
         try:
+            if not path.parent.is_dir():
+                raise LogError(f"{path} cannot be written (there is no folder {path.parent}).")
             with plainly(path, "written"):
+                os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
                 made = sqlite3.connect(temporary, isolation_level=None)
+                made.execute("PRAGMA auto_vacuum=INCREMENTAL")
                 made.execute("PRAGMA synchronous=FULL")
                 made.execute("PRAGMA journal_mode=WAL")
                 made.execute(f"PRAGMA application_id={FORMAT}")
                 made.execute(f"PRAGMA user_version={secrets.randbits(31) or 1}")
                 made.execute(TABLE)
                 made.execute(INDEX)  # a log may have gigabytes, and a start is to be quick
-                made.execute(INSERT, (sequence, time.time(), None, model))
+                made.execute(INSERT, (sequence, time.time(), None, model, None))
                 made.close()
                 os.replace(temporary, path)
+                acknowledged_path(path).unlink(missing_ok=True)
                 sync_folder(path.parent)
         finally:
             temporary.unlink(missing_ok=True)
@@ -103,6 +129,9 @@ class Log:
             connection.execute("PRAGMA synchronous=FULL")
             with suppress(sqlite3.DatabaseError):  # it may be readable only, for now
                 connection.execute("PRAGMA journal_mode=WAL")
+                columns = [row[1] for row in connection.execute("PRAGMA table_info(examples)")]
+                if columns and "checksum" not in columns:  # of version 0.2
+                    connection.execute("ALTER TABLE examples ADD COLUMN checksum INTEGER")
 
     def check(self) -> None:
         """Refuse what is no log, and find its end."""
@@ -112,14 +141,21 @@ class Log:
             )
             if found != FORMAT:
                 raise ValueError(f"{self.path} is not a log of rosenblatt.")
-            end = self.one("SELECT sequence, received FROM examples ORDER BY sequence DESC LIMIT 1")
+            end = self.one("SELECT sequence FROM examples ORDER BY sequence DESC LIMIT 1")
+            columns = self.all("PRAGMA table_info(examples)")
         except sqlite3.DatabaseError as error:
             if isinstance(error, sqlite3.OperationalError):
                 raise
             raise ValueError(f"{self.path} is not an intact log of rosenblatt ({error}).") from None
         if end is None:
             raise ValueError(f"{self.path} is not an intact log of rosenblatt (it is empty).")
-        self.last, self.received = end
+        (self.last,) = end
+        self.has_checksums = "checksum" in [row[1] for row in columns]
+
+    def all(self, statement: str, *values: Any) -> list[Any]:
+        """All rows of an answer."""
+        assert self.connection is not None
+        return self.connection.execute(statement, values).fetchall()
 
     def one(self, statement: str, *values: Any) -> Any:
         """The first row of an answer."""
@@ -139,12 +175,44 @@ class Log:
 
         After an error none of them is in the log.
         """
-        first = int(self.last) + 1
-        now = max(time.time(), self.received)  # clocks may be set back, and the log goes on
-        rows = [(number, now, text, None) for number, text in enumerate(texts, first)]
+        first, now = int(self.last) + 1, time.time()
+        rows = [
+            (number, now, text, None, crc32(text.encode()))
+            for number, text in enumerate(texts, first)
+        ]
         self.write(INSERT, rows)
-        self.last, self.received = first + len(rows) - 1, now
-        return first + len(rows) - 1
+        self.last = first + len(rows) - 1
+        self.acknowledge(self.last)
+        return int(self.last)
+
+    def acknowledge(self, sequence: int) -> None:
+        """Remember beside the database that it has all examples up to a number.
+
+        The file is not synced: it may be behind after a loss of power, but never ahead.
+        """
+        number = sequence.to_bytes(8, "little")
+        with plainly(self.path, "written"):
+            if self.beside is None:
+                flags = os.O_RDWR | os.O_CREAT
+                self.beside = os.open(acknowledged_path(self.path), flags, PRIVATE)
+            os.lseek(self.beside, 0, os.SEEK_SET)
+            os.write(self.beside, ACKNOWLEDGED.pack(sequence, crc32(number)))
+
+    def acknowledged(self) -> int:
+        """The last example that is known to have been acknowledged, or 0."""
+        try:
+            data = acknowledged_path(self.path).read_bytes()
+            sequence, check = ACKNOWLEDGED.unpack(data)
+        except (OSError, struct.error):
+            return 0
+        return int(sequence) if crc32(int(sequence).to_bytes(8, "little")) == check else 0
+
+    def reopen(self) -> None:
+        """Connect again after an error, and look at what the database really has."""
+        self.disconnect()
+        with self.plainly("read"):
+            self.open()
+            self.check()
 
     def keep_model(self, sequence: int, model: bytes) -> None:
         """Keep the model after some example, from which the log can be replayed, too."""
@@ -153,7 +221,7 @@ class Log:
         if self.one("SELECT 1 FROM examples WHERE sequence = ?", sequence):
             self.write("UPDATE examples SET model = ? WHERE sequence = ?", [(model, sequence)])
         else:  # what came before was lost, and the model is what remains of it
-            self.write(INSERT, [(sequence, max(time.time(), self.received), None, model)])
+            self.write(INSERT, [(sequence, time.time(), None, model, None)])
             self.last = max(self.last, sequence)
 
     def last_kept(self) -> float:
@@ -175,16 +243,25 @@ class Log:
         (count,) = self.one("SELECT count(*) FROM examples WHERE sequence < ?", kept)
         if count:
             self.write("DELETE FROM examples WHERE sequence < ?", [(kept,)])
+            self.shrink()
         return int(count)
+
+    def shrink(self) -> None:
+        """Return the space of deleted examples to the file system."""
+        with self.plainly("written"):
+            if self.one("PRAGMA auto_vacuum")[0] != 2:  # a log of version 0.2
+                self.all("PRAGMA auto_vacuum=INCREMENTAL")
+                self.all("VACUUM")
+            assert self.connection is not None
+            self.connection.executescript("PRAGMA incremental_vacuum")  # execute stops at a page
+            self.all("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def write(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
         """One transaction: all on disk, or nothing."""
         with self.plainly("written"):
-            if self.connection is None:
-                self.open()
-                self.check()
             connection = self.connection
-            assert connection is not None
+            if connection is None:
+                raise LogError(f"{self.path} is to be read again after an error.")
             try:
                 connection.execute("BEGIN IMMEDIATE")
                 connection.executemany(statement, rows)
@@ -201,15 +278,20 @@ class Log:
         last = self.last if until is None else until
         while after < last:
             with self.plainly("read"):
-                found = self.connection.execute(
-                    "SELECT sequence, example FROM examples WHERE sequence > ? AND sequence <= ? "
-                    "ORDER BY sequence LIMIT ?",
-                    (after, last, size),
-                ).fetchall()
+                found = self.all(
+                    f"SELECT sequence, example, {'checksum' if self.has_checksums else 'NULL'} "
+                    "FROM examples WHERE sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ?",
+                    after,
+                    last,
+                    size,
+                )
             wanted = range(after + 1, after + 1 + len(found))
-            if not found or [number for number, _ in found] != list(wanted) or None in found[0]:
+            if not found or [row[0] for row in found] != list(wanted) or None in found[0][:2]:
                 raise ValueError(f"{self.path} lacks the examples after number {after}.")
-            yield [Entry(*row) for row in found]
+            yield [
+                Entry(number, text, check is None or crc32(text.encode()) == check)
+                for number, text, check in found
+            ]
             after = found[-1][0]
 
     def models(self) -> list[int]:
@@ -242,9 +324,10 @@ class Log:
     def close(self) -> None:
         """Leave the database and let others write."""
         self.disconnect()
-        lock, self.lock = self.lock, None
-        if lock is not None:
-            os.close(lock)
+        for descriptor in (self.lock, self.beside):
+            if descriptor is not None:
+                os.close(descriptor)
+        self.lock = self.beside = None
 
 
 @contextmanager
@@ -256,6 +339,11 @@ def plainly(path: Path, action: str) -> Iterator[None]:
         if isinstance(error, LogError | FileNotFoundError):
             raise
         raise LogError(f"{path} cannot be {action} ({error}).") from error
+
+
+def acknowledged_path(path: Path) -> Path:
+    """The file with the last acknowledged number of a log."""
+    return path.with_name(path.name + "-last")
 
 
 def locked(path: Path) -> int | None:

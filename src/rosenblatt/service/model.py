@@ -1,25 +1,26 @@
-"""The model as a function of the log: it learns examples in order, and knows how many it has."""
+"""The served model: it learns the examples of a log in order and counts them."""
 
 import base64
 import copy
 import tempfile
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.rows import Array, rows_between
 from ..data.weights import class_weights, row_weights
-from ..learners.linear import MOST_WEIGHTS, LinearLearner, TrainingRows
+from ..learners.linear import LinearLearner, TrainingRows
 from ..storage.file import load_model
 from ..storage.model import Model
-from .log import Log
-from .requests import DECODER, NDJSON, BadExampleError, flat_objects
+from .log import Entry, Log
+from .requests import BadExampleError, parse_json
 from .rows import Learnable, maker_of
 
 WINDOWS = (1_000, 10_000)
 MOST_POINTS = 512
-MOST_CLASSES = 1000
+MOST_NEW_CLASSES = 100  # of one request
+MOST_DEVIATIONS = 1e6
 
 
 class Progress:
@@ -77,6 +78,13 @@ class Progress:
         }
 
 
+class GrowthLimits(NamedTuple):
+    """How large a model may grow by new labels: classes, and bytes of its arrays."""
+
+    classes: int = 1000
+    bytes: int = 1 << 30
+
+
 class ServedModel:
     """A model that learns the examples of a log.
 
@@ -113,7 +121,7 @@ class ServedModel:
         self.log, self.sequence = int(about.get("log", 0)), int(about.get("sequence", 0))
         self.progress = Progress(about.get("progress"))
         self.maker = maker_of(recipe, self.learner.dtype, self.learner.classes)
-        self.grow = False
+        self.grow, self.limits = False, GrowthLimits()
         self.set_class_weights()
 
     def set_class_weights(self) -> None:
@@ -144,17 +152,15 @@ class ServedModel:
 
     def learn(self, given: Learnable) -> None:
         """Learn examples in their order; a label that is new becomes a class when it comes."""
-        assert given.labels is not None
-        known = self.learner.codes
-        new = next((row for row, label in enumerate(given.labels) if label not in known), None)
-        if new is None:
-            self.learn_known(given)
-            return
-        if new:
-            self.learn_known(given.part(0, new))
-        self.learner = self.learner.with_class(given.labels[new])
-        self.set_class_weights()
-        self.learn(given.part(new, len(given.labels)))
+        labels, done = given.labels or [], 0
+        for row, label in enumerate(labels):
+            if label not in self.learner.codes:
+                if row > done:
+                    self.learn_known(given.part(done, row))
+                self.learner, done = self.learner.with_class(label), row
+                self.set_class_weights()
+        if done < len(labels):
+            self.learn_known(given.part(done, len(labels)) if done else given)
 
     def learn_known(self, given: Learnable) -> None:
         """Learn examples of known labels; one that overflows the weights is passed over."""
@@ -184,26 +190,43 @@ class ServedModel:
             wrong[row] = True
             self.progress.refused += 1
 
-    def replay(self, log: Log, until: int | None = None) -> Iterator[int]:
-        """Learn what a log has after the last example that was learnt; yield how far it got."""
+    def replay(
+        self, log: Log, until: int | None = None, say: Callable[[str], None] = print
+    ) -> Iterator[int]:
+        """Learn what a log has after the last example that was learnt; yield how far it got.
+
+        An example that cannot be learnt is skipped with a message and counted as refused.
+        """
         for entries in log.entries(self.sequence, until):
             try:
-                self.learn(self.made([entry.text for entry in entries]))
-            except (ValueError, KeyError, TypeError) as error:
-                first, last = entries[0].sequence, entries[-1].sequence
-                raise ValueError(
-                    f"{log.path}: the examples {first} to {last} are not for this model ({error})."
-                ) from error
+                refuse_damaged(entries)
+                self.learn(self.make([entry.text for entry in entries]))
+            except Exception:  # of one of them, which is found out below
+                for entry in entries:
+                    self.replay_one(entry, log, say)
             yield self.sequence
 
-    def made(self, texts: list[str]) -> Learnable:
-        """The rows of examples of the log."""
-        body = "\n".join(texts).encode()
-        plain = flat_objects(body, NDJSON[0], len(texts))
-        given = None if plain is None else self.maker.quickly(plain, labelled=True)
-        if given is not None and len(given.labels or ()) == len(texts):
-            return given
-        return self.maker.make([DECODER.decode(text) for text in texts], labelled=True)
+    def replay_one(self, entry: Entry, log: Log, say: Callable[[str], None]) -> None:
+        """Learn one example of the log, or skip it."""
+        if entry.sequence <= self.sequence:
+            return
+        try:
+            refuse_damaged([entry])
+            self.learn(self.make([entry.text]))
+        except Exception as error:  # a service must start again, whatever is in its log
+            say(f"{log.path}: example {entry.sequence} is skipped ({error}).")
+            self.sequence = entry.sequence
+            self.progress.refused += 1
+
+    def make(self, texts: list[str]) -> Learnable:
+        """The rows of examples of the log, by the path that requests take.
+
+        Limits that may have changed since the examples were taken are not checked again.
+        """
+        values = [parse_json(text, row) for row, text in enumerate(texts, 1)]
+        given = self.maker.make(values, labelled=True)
+        self.check_labels(given)
+        return given
 
     # Being published and kept
 
@@ -226,31 +249,82 @@ class ServedModel:
             classes=learner.classes, states=copy.deepcopy(learner.states), facts=facts
         )
 
-    def learnable(self, values: list[Any]) -> Learnable:
-        """The rows of examples, which can be learnt."""
+    def make_learnable(self, values: list[Any]) -> Learnable:
+        """The rows of the examples of a request, which can and may be learnt."""
         given = self.maker.make(values, labelled=True)
-        self.check(given)
+        new = self.check_labels(given)
+        if new and not self.grow:
+            known = [str(one) for one in self.learner.classes[:10].tolist()]
+            more = ", …" if len(self.learner.classes) > 10 else ""
+            label, row = new[0], (given.labels or []).index(new[0]) + 1
+            sentence = f"the label {str(label)[:40]!r} is not among {', '.join(known)}{more}"
+            raise BadExampleError(sentence, row, self.maker.label)
+        self.check_growth(new)
+        if given.width > self.learner.width:
+            raise BadExampleError(
+                f"The model has {self.learner.width:,} columns; an example has {given.width:,}."
+            )
+        self.check_sizes(given)
         return given
 
-    def check(self, given: Learnable) -> None:
-        """Refuse what cannot be learnt: labels and columns that the model does not know."""
+    def check_labels(self, given: Learnable) -> list[Any]:
+        """Return the labels that are new; refuse one that a model file cannot hold."""
+        new: list[Any] = []
         for row, label in enumerate(given.labels or (), 1):
-            if label not in self.learner.codes and not self.may_grow(given):
-                known = [str(one) for one in self.learner.classes[:10].tolist()]
-                more = ", …" if len(self.learner.classes) > 10 else ""
-                sentence = f"the label {str(label)[:40]!r} is not among {', '.join(known)}{more}"
+            if label in self.learner.codes or label in new:
+                continue
+            if isinstance(label, str) and not label.isprintable():
+                sentence = f"the label {label[:40]!r} has characters that cannot be printed"
                 raise BadExampleError(sentence, row, self.maker.label)
-        if given.width > self.learner.width:
-            raise BadExampleError(f"The model has {self.learner.width:,} columns, not more.")
+            new.append(label)
+        return new
 
-    def may_grow(self, given: Learnable) -> bool:
-        """Whether the labels of examples may become classes; a few at a time, lest memory ends."""
-        if not self.grow:
-            return False
-        count = len({*self.learner.codes, *(given.labels or ())})
-        if count > MOST_CLASSES or count * self.learner.width > MOST_WEIGHTS:
-            raise BadExampleError(f"The model has {len(self.learner.classes)} classes, not more.")
-        return True
+    def check_growth(self, new: list[Any]) -> None:
+        """Refuse more classes than the limits allow."""
+        if not new:
+            return
+        count, limits = len(self.learner.classes) + len(new), self.limits
+        if len(new) > MOST_NEW_CLASSES:
+            raise BadExampleError(
+                f"The request has {len(new):,} new labels; send at most {MOST_NEW_CLASSES} at once."
+            )
+        if count > limits.classes:
+            raise BadExampleError(f"The model may have at most {limits.classes:,} classes.")
+        size = sum(array.nbytes for array in arrays_of(self.learner))
+        needed = size * count / max(len(self.learner.states[0].bias), 1)
+        if needed > limits.bytes:
+            raise BadExampleError(
+                f"{count:,} classes would take {needed / 2**20:,.0f} MB, and the model may take "
+                f"{limits.bytes / 2**20:,.0f} MB."
+            )
+
+    def check_sizes(self, given: Learnable) -> None:
+        """Refuse numbers far beyond those that the model was scaled for.
+
+        One row of 10^15 deviations would decide every later prediction of a perceptron.
+        """
+        if self.maker.recipe.scale == "none" or not len(given.rows.values):
+            return
+        largest = float(np.nanmax(np.abs(given.rows.values)))
+        if largest > MOST_DEVIATIONS:
+            raise BadExampleError(
+                f"A number is {largest:.2g} standard deviations from its mean; at most "
+                f"{MOST_DEVIATIONS:.0e} are learnt."
+            )
+
+
+def refuse_damaged(entries: list[Entry]) -> None:
+    """Refuse examples that are not what was written."""
+    for entry in entries:
+        if not entry.is_intact:
+            raise ValueError("it is damaged: its checksum is wrong")
+
+
+def arrays_of(learner: LinearLearner) -> Iterator[Array]:
+    """The arrays of all states."""
+    for state in learner.states:
+        yield from (value for value in vars(state).values() if isinstance(value, np.ndarray))
+        yield from state.further.values()
 
 
 def model_in(data: bytes, name: str) -> Model:

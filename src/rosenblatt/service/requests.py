@@ -1,22 +1,17 @@
-"""What a request says: its body as examples, each with the text that the log keeps of it."""
+"""Request bodies as examples, each with the text that the log keeps of it."""
 
 import csv
 import io
-import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from ..kernels.addresses import COMMA, NEWLINE
-from ..kernels.objects import find_objects
+import orjson
 
 JSON = "application/json"
 NDJSON = ("application/x-ndjson", "application/ndjson", "application/jsonl")
 CSV = "text/csv"
 LINES = "text/plain"
-BLANK = re.compile(r"[ \t\r\n]*")
 
 
 class BadExampleError(ValueError):
@@ -40,15 +35,15 @@ class Example(NamedTuple):
     value: Any
 
 
-def examples_in(body: bytes, content_type: str, most: int, of_lines: bool) -> list[Example]:
-    """The examples of a body, at most so many.
+def parse_examples(body: bytes, content_type: str, most: int, of_lines: bool) -> list[Example]:
+    """Parse a request body into examples.
 
     Parameters
     ----------
     body, content_type
-        As they came.
+        As they were received.
     most
-        More are refused.
+        The largest number of examples; more are refused.
     of_lines
         Whether an example is a line of text (svmlight, Vowpal Wabbit) and not an object.
     """
@@ -57,34 +52,37 @@ def examples_in(body: bytes, content_type: str, most: int, of_lines: bool) -> li
     charset = re.search(r"charset=\"?([\w-]+)", details)
     if charset is not None and charset[1].lower() not in ("utf-8", "utf8", "us-ascii"):
         raise UnknownTypeError(f"The body is in {charset[1]}; send UTF-8.")
+    body = body.removeprefix(b"\xef\xbb\xbf")
     try:
-        text = body.decode("utf-8-sig")
+        text = body.decode()
     except UnicodeDecodeError as error:
         raise BadExampleError(f"The body is not UTF-8 (byte {error.start + 1}).") from None
     if kind == JSON:
-        found = in_json(text)
+        values = parse_json(body)
+        found: Iterable[Any] = values if isinstance(values, list) else [values]
     elif kind in NDJSON:
-        found = in_lines_of_json(text)
+        found = parse_json_lines(text)
     elif kind == CSV and not of_lines:
-        found = in_csv(text)
+        found = parse_csv(text)
     elif kind == LINES and of_lines:
-        found = in_lines(text)
+        found = (line.rstrip("\r") for line in text.split("\n") if line.strip())
     else:
         kinds = [JSON, NDJSON[0], LINES if of_lines else CSV]
-        raise UnknownTypeError(f"Content-Type {kind[:80]} is not read here; send {listed(kinds)}.")
-    return checked(found, most, str if of_lines else dict)
+        names = f"{', '.join(kinds[:-1])} or {kinds[-1]}"
+        raise UnknownTypeError(f"Content-Type {kind[:80]} is not supported; send {names}.")
+    return check_examples(found, most, str if of_lines else dict)
 
 
-def checked(found: Iterable[Example], most: int, kind: type) -> list[Example]:
-    """Examples that are all of one kind, at least one and at most so many."""
+def check_examples(values: Iterable[Any], most: int, kind: type) -> list[Example]:
+    """Return examples of one kind with their texts; refuse none or too many."""
     taken: list[Example] = []
-    for example in found:
+    for value in values:
         if len(taken) == most:
             raise TooManyRowsError(f"A request takes at most {most:,} rows; send several requests.")
-        if type(example.value) is not kind:
+        if type(value) is not kind:
             wanted = "an object of columns" if kind is dict else "a line of text"
-            raise BadExampleError(f"this is not {wanted}", len(taken) + 1)
-        taken.append(example)
+            raise BadExampleError(f"expected {wanted}", len(taken) + 1)
+        taken.append(Example(orjson.dumps(value).decode(), value))
     if not taken:
         raise BadExampleError("The body has no rows.")
     return taken
@@ -94,121 +92,27 @@ class TooManyRowsError(ValueError):
     """More rows than one request may have."""
 
 
-def listed(kinds: list[str]) -> str:
-    """Some names, the last after an "or"."""
-    return ", ".join(kinds[:-1]) + f" or {kinds[-1]}"
+def parse_json(text: bytes | str, row: int | None = None) -> Any:
+    """Parse JSON, from a request or from the log.
 
-
-# JSON
-
-
-def refused_constant(name: str) -> Any:
-    """Refuse NaN and Infinity, which JSON does not have."""
-    raise BadExampleError(f"JSON has no {name}; leave the column out or send null.")
-
-
-DECODER = json.JSONDecoder(parse_constant=refused_constant)
-
-
-def decoded(text: str, at: int, row: int | None = None) -> tuple[Any, int]:
-    """The value at some place of a text, and where it ends."""
-    try:
-        return DECODER.raw_decode(text, at)
-    except json.JSONDecodeError as error:
-        raise malformed(text, error.pos, row) from None
-    except BadExampleError as error:
-        raise BadExampleError(str(error), row) from None
-    except RecursionError:
-        raise BadExampleError("the JSON is nested too deeply", row) from None
-    except ValueError:  # Python reads no integers of thousands of digits
-        raise BadExampleError("a number has too many digits", row) from None
-
-
-def malformed(text: str, at: int, row: int | None) -> BadExampleError:
-    """What to say of a text that is no JSON."""
-    line, begin = text.count("\n", 0, at) + 1, text.rfind("\n", 0, at) + 1
-    return BadExampleError(
-        f"the body is not JSON from line {line}, character {at - begin + 1} on", row
-    )
-
-
-def in_json(text: str) -> Iterator[Example]:
-    """One value, or those of a list."""
-    at = end_of_blanks(text, 0)
-    if not text.startswith("[", at):
-        value, end = decoded(text, at)
-        refuse_rest(text, end)
-        yield Example(text[at:end], value)
-        return
-    at, row = end_of_blanks(text, at + 1), 1
-    if text.startswith("]", at):
-        refuse_rest(text, at + 1)
-        return
-    while True:
-        value, end = decoded(text, at, row)
-        yield Example(text[at:end], value)
-        at = end_of_blanks(text, end)
-        if text.startswith("]", at):
-            refuse_rest(text, at + 1)
-            return
-        if not text.startswith(",", at):
-            raise malformed(text, at, row)
-        at, row = end_of_blanks(text, at + 1), row + 1
-
-
-def in_lines_of_json(text: str) -> Iterator[Example]:
-    """A value in each line."""
-    row = 0
-    for line in text.split("\n"):
-        whole = line.strip(" \t\r")
-        if whole:
-            row += 1
-            value, end = decoded(whole, 0, row)
-            if end < len(whole):
-                raise BadExampleError("something follows the JSON of this line", row)
-            yield Example(whole, value)
-
-
-def end_of_blanks(text: str, at: int) -> int:
-    """Where something else than blanks begins."""
-    found = BLANK.match(text, at)
-    return at if found is None else found.end()
-
-
-def refuse_rest(text: str, end: int) -> None:
-    """Refuse anything but blanks after the last value."""
-    at = end_of_blanks(text, end)
-    if at < len(text):
-        raise malformed(text, at, None)
-
-
-def flat_objects(body: bytes, content_type: str, most: int) -> list[str] | None:
-    """The texts of a body's objects, if they are so plain that Arrow reads them as Python does.
-
-    None if it is not sure, or if there are more.
+    NaN, infinity and half characters are refused; integers beyond 64 bits become floats.
     """
-    kind = content_type.partition(";")[0].strip().lower()
-    if kind not in (JSON, *NDJSON):
-        return None
-    body, separator = body.strip(b" \n"), NEWLINE
-    if kind == JSON:
-        if not (body.startswith(b"[") and body.endswith(b"]")):
-            return None
-        body, separator = body[1:-1], COMMA
-    places = np.empty((2, min(most, len(body) // 2)), np.int64)
-    count = find_objects(np.frombuffer(body, np.uint8), separator, *places)
     try:
-        texts = [body[begin:end].decode() for begin, end in places[:, : max(count, 0)].T.tolist()]
-    except UnicodeDecodeError:
-        return None
-    return texts or None
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        where = f"line {error.lineno}, character {error.colno}"
+        raise BadExampleError(f"invalid JSON at {where} ({error.msg})", row) from None
 
 
-# Other forms
+def parse_json_lines(text: str) -> Iterator[Any]:
+    """Parse one JSON value per line."""
+    lines = (line for line in text.split("\n") if line.strip())
+    for row, line in enumerate(lines, 1):
+        yield parse_json(line, row)
 
 
-def in_csv(text: str) -> Iterator[Example]:
-    """Rows below a line of names; the log keeps them as objects of words."""
+def parse_csv(text: str) -> Iterator[dict[str, str]]:
+    """Parse rows below a line of names; each is an object of strings."""
     rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     try:
         names = [name.strip() for name in next(rows, [])]
@@ -218,15 +122,6 @@ def in_csv(text: str) -> Iterator[Example]:
             if len(cells) != len(names):
                 sentence = f"there are {len(cells)} cells, and the first line names {len(names)}"
                 raise BadExampleError(sentence, number)
-            value = dict(zip(names, cells, strict=True))
-            yield Example(json.dumps(value, ensure_ascii=False), value)
+            yield dict(zip(names, cells, strict=True))
     except csv.Error as error:
-        raise BadExampleError(f"the CSV is malformed ({error})", rows.line_num) from None
-
-
-def in_lines(text: str) -> Iterator[Example]:
-    """A line each, as svmlight and Vowpal Wabbit have them."""
-    for line in text.split("\n"):
-        whole = line.rstrip("\r")
-        if whole.strip():
-            yield Example(json.dumps(whole, ensure_ascii=False), whole)
+        raise BadExampleError(f"invalid CSV ({error})", rows.line_num) from None

@@ -123,7 +123,12 @@ def metrics(service: "Service", model: dict[str, Any]) -> str:
     tell("published_sequence", "gauge", "The last in predictions.", [("", model["published"])])
     tell("saved_sequence", "gauge", "The last in the model file.", [("", model["saved"])])
     tell("updates_total", "counter", "Updates of the weights.", [("", model["mistakes"])])
-    tell("errors_total", "counter", "Wrong before learnt.", [("", service.served.progress.errors)])
+    tell(
+        "errors_total",
+        "counter",
+        "Wrong before learnt.",
+        [("", service.current().served.progress.errors)],
+    )
     tell("writable", "gauge", "Whether examples are taken.", [("", int(not model["failure"]))])
     shares = (
         (f'{{last="{last}"}}', f"{share:.6g}")

@@ -18,7 +18,7 @@ from ..reading.parser import LARGEST_LABEL
 from ..reading.recipe import FeatureRecipe, ReaderOptions
 from ..reading.sources import Location, Source
 from ..reading.tables import TableSource
-from ..reading.values import numbers_in
+from ..reading.values import too_large
 from ..reading.vocabulary import FeatureNames
 from .requests import BadExampleError
 
@@ -65,7 +65,8 @@ class TableMaker:
         self.label = recipe.label if isinstance(recipe.label, str) else "label"
         self.columns = [(name, kind) for name, kind in recipe.columns or ()]
         self.names = {name for name, _ in self.columns}
-        self.all_in = itemgetter(*[name for name, _ in self.columns])
+        first, *rest = [name for name, _ in self.columns]
+        self.all_in = itemgetter(first, *rest) if rest else lambda one: (one[first],)
         self.parser = self.new_parser(0)
 
     def new_parser(self, names: int) -> ColumnarParser:
@@ -91,43 +92,6 @@ class TableMaker:
         batch = self.batch(objects, self.parser)
         return Learnable(batch.rows, batch.width, labels)
 
-    def quickly(self, texts: Sequence[str], labelled: bool) -> Learnable | None:
-        """What ``make`` makes of plain JSON objects of numbers, or None if it is not that plain."""
-        if self.parser.hashed:
-            return None
-        import pyarrow
-        from pyarrow import json
-
-        number, word = pyarrow.float64(), pyarrow.string()
-        kinds = [(name, number) for name, _ in self.columns]
-        if labelled:
-            kinds.append((self.label, number if self.label_kind in "iuf" else word))
-        data = "\n".join(texts).encode()
-        try:
-            table = json.read_json(
-                io.BytesIO(data),
-                read_options=json.ReadOptions(use_threads=False, block_size=len(data) + 1),
-                parse_options=json.ParseOptions(
-                    explicit_schema=pyarrow.schema(kinds), unexpected_field_behavior="ignore"
-                ),
-            )
-        except pyarrow.ArrowInvalid:
-            return None
-        if len(table) != len(texts) or self.label_kind == "b":
-            return None
-        columns = [numbers_in(table[name].combine_chunks()) for name, _ in self.columns]
-        with np.errstate(over="ignore"):
-            matrix = np.ascontiguousarray((np.column_stack(columns) + 0.0).astype(self.dtype))
-        if np.isinf(matrix).any() or np.isnan(matrix).all(axis=1).any():
-            return None  # it is said elsewhere what is wrong
-        try:
-            found = table[self.label].to_pylist() if labelled else []
-            labels = [self.label_of({self.label: one}, 1) for one in found]
-        except BadExampleError:
-            return None
-        rows = self.parser.rows_of_numbers(matrix)
-        return Learnable(rows, self.parser.width, labels if labelled else None)
-
     def batch(self, objects: Sequence[dict[str, Any]], parser: TableParser) -> Batch:
         """The rows of some objects by a parser."""
         if not parser.hashed:
@@ -148,16 +112,14 @@ class TableMaker:
 
     def matrix_of(self, objects: Sequence[dict[str, Any]]) -> Array:
         """Objects of numbers as a matrix: at once if all are plain numbers, else by column."""
-        width = len(self.columns)
         try:
             found: Array = np.array([self.all_in(one) for one in objects])
-            found = found.reshape(len(objects), width)
         except (KeyError, ValueError):
             found = np.empty(0, object)
-        if found.dtype.kind in "iufb":
+        if found.dtype.kind in "iufb" and found.ndim == 2:  # no value is a list
             with np.errstate(over="ignore"):
-                numbers: Array = (found.astype(np.float64) + 0.0).astype(self.dtype)
-            if np.isfinite(numbers).all():
+                numbers: Array = (found.astype(np.float64) + 0.0).astype(self.parser.read_dtype)
+            if not (np.isnan(numbers) | too_large(numbers, self.dtype)).any():
                 return numbers
         columns = [
             self.numbers_in([one.get(name) for one in objects], name) for name, _ in self.columns
@@ -178,10 +140,10 @@ class TableMaker:
                 [number_of(value, row, name) for row, value in enumerate(values, 1)], np.float64
             )
         with np.errstate(over="ignore"):
-            numbers = (found.astype(np.float64) + 0.0).astype(self.dtype)  # -0 is 0
-        infinite = np.isinf(numbers)
-        if infinite.any():
-            row = int(infinite.argmax())
+            numbers = (found.astype(np.float64) + 0.0).astype(self.parser.read_dtype)  # -0 is 0
+        large = too_large(numbers, self.dtype)
+        if large.any():
+            row = int(large.argmax())
             sentence = f"{str(values[row])[:40]} is too large a number for {self.dtype}"
             raise BadExampleError(sentence, row + 1, name)
         return read_only(numbers)
@@ -252,7 +214,7 @@ def times_in(values: list[Any], name: str, parser: TableParser) -> Any:
     """A column of dates or times."""
     import pyarrow
 
-    words = [value and word_of(value, row, name) for row, value in enumerate(values, 1)]
+    words = [word_of(value, row, name) or None for row, value in enumerate(values, 1)]
     try:
         return parser.times(pyarrow.array(words, pyarrow.string()), name)
     except BrokenCellError as error:
@@ -303,10 +265,6 @@ class LineMaker:
             raise BadExampleError("the line has no label", int(missing[0]) + 1)
         labels = [int(one) if one.is_integer() else one for one in batch.labels.tolist()]
         return Learnable(batch.rows, batch.width, labels, batch.weights)
-
-    def quickly(self, texts: Sequence[str], labelled: bool) -> Learnable | None:
-        """There is no quicker way."""
-        return None
 
     def new_parser(self, lines: Sequence[str], labelled: bool, names: int) -> LineParser:
         """A parser of some lines."""

@@ -2,15 +2,17 @@
 
 import asyncio
 import contextlib
+import os
 import signal
 import socket
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .app import Doors, Service
+from .app import Current, Doors, Service
 
 try:
     import uvicorn
@@ -22,11 +24,12 @@ except ImportError as missing:
 from ..storage.file import load_model, save_model
 from ..storage.model import Model
 from .learning import Keeping, Learning, Published, log_of
-from .model import ServedModel
-from .workers import others
+from .model import GrowthLimits, ServedModel
+from .protocol import LimitedProtocol
 
 PATIENCE = 3.0  # seconds that a port may be taken by a service that just ended
 SWITCH = 0.0005  # seconds, lest a small request waits ten times as long for a large one
+WATCH = 1.0  # seconds between looks at the model file
 GRACE = 10  # seconds for open requests when the service ends
 
 
@@ -42,10 +45,8 @@ class ServerOptions:
         Where; port 0 is any that is free.
     keeping, doors
         When the model is written, and who may ask and how much.
-    grow
-        Whether new labels become classes.
-    workers
-        How many processes answer; one of them learns.
+    grow, limits
+        Whether new labels become classes, and how large the model may grow.
     new
         A model to begin with where there is none yet.
     """
@@ -56,31 +57,37 @@ class ServerOptions:
     keeping: Keeping = field(default_factory=Keeping)
     doors: Doors = field(default_factory=Doors)
     grow: bool = False
-    workers: int = 1
+    limits: GrowthLimits = field(default_factory=GrowthLimits)
     new: Model | None = None
 
 
-def serve(path: Path, options: ServerOptions) -> None:
-    """Serve a model until SIGTERM or Ctrl-C; then learn and write what is left."""
+def serve(path: Path, options: ServerOptions) -> int:
+    """Serve a model until SIGTERM or Ctrl-C; then learn and write what is left.
+
+    Returns the exit status: 1 if the learning thread ended before.
+    """
+    os.umask(0o077)  # examples and models may be private
     listening = bound(options.host, options.port)
     try:
         begin(path, options)
         learning = learning_of(path, options) if options.learn else None
         service = service_of(path, options, learning)
-        service.served.warm_up()
+        served = service.current().served
+        served.warm_up()
         if learning is not None:
             learning.start()
         try:
-            with others(path, listening, service, options.workers) as inside:
-                tell(path, listening, service)
-                run(service, [listening, *inside])
+            tell(path, listening, service)
+            run(service, listening)
         finally:
+            has_failed = learning is not None and not learning.is_alive()
             if learning is not None:
                 learning.stop()
     finally:
         listening.close()
     if learning is not None:
         say(f"{path} has learnt {learning.served.sequence:,} examples.")
+    return int(has_failed)
 
 
 def begin(path: Path, options: ServerOptions) -> None:
@@ -101,17 +108,58 @@ def learning_of(path: Path, options: ServerOptions) -> Learning:
         if reason:
             learning.log.close()
             raise ValueError(f"{path} cannot learn new labels: {reason}.")
-        learning.served.grow = True
+        learning.served.grow, learning.served.limits = True, options.limits
     return learning
 
 
 def service_of(path: Path, options: ServerOptions, learning: Learning | None) -> Service:
-    """What answers for a model."""
+    """The service of a model, which learns or follows the model file."""
     if learning is not None:
-        return Service(learning.served, lambda: learning.published, learning, options.doors)
-    served = ServedModel(load_model(path), str(path))
-    published = Published(served.published(), served.sequence)
-    return Service(served, lambda: published, None, options.doors)
+        return Service(
+            lambda: Current(learning.served, learning.published), learning, options.doors, say
+        )
+    watcher = ModelWatcher(path, say)
+    watcher.start()
+    return Service(lambda: watcher.current, None, options.doors, say)
+
+
+class ModelWatcher(threading.Thread):
+    """Loads a model again whenever its file has been replaced.
+
+    ``current`` is replaced as a whole, so that a request sees one model.
+    """
+
+    def __init__(self, path: Path, say: Callable[[str], None]) -> None:
+        super().__init__(name="rosenblatt-watcher", daemon=True)
+        self.path, self.say = path, say
+        self.stamp, self.current = self.load()
+
+    def load(self) -> tuple[tuple[int, int], Current]:
+        """The model of the file, and what tells this file from its replacement."""
+        found = self.path.stat()
+        served = ServedModel(load_model(self.path), str(self.path))
+        current = Current(served, Published(served.published(), served.sequence))
+        return (found.st_ino, found.st_mtime_ns), current
+
+    def run(self) -> None:
+        """Look for a new file, for as long as the process lives."""
+        while True:
+            time.sleep(WATCH)
+            self.look()
+
+    def look(self) -> None:
+        """Load the model again if its file is another; keep the old one if that fails."""
+        try:
+            found = self.path.stat()
+            stamp = found.st_ino, found.st_mtime_ns
+            if stamp == self.stamp:
+                return
+            self.stamp = stamp
+            self.stamp, self.current = self.load()
+        except (OSError, ValueError) as error:
+            self.say(f"{error} The service keeps the model that it has.")
+        else:
+            self.say(f"{self.path} was replaced; the service uses the new model.")
 
 
 def say(sentence: str) -> None:
@@ -123,9 +171,9 @@ def tell(path: Path, listening: socket.socket, service: Service) -> None:
     """Say where the service is and what it does."""
     host, port = listening.getsockname()[:2]
     name = f"[{host}]" if ":" in host else host
-    learns = "predicts only"
+    learns = "predicts only, with the newest model of that name"
     if service.learning is not None:
-        learns = f"learns, from example {service.served.sequence + 1:,} on"
+        learns = f"learns, from example {service.current().served.sequence + 1:,} on"
     print(f"{path} is served at http://{name}:{port}/ and {learns} (Ctrl-C ends it).", flush=True)
 
 
@@ -165,10 +213,23 @@ class Server(uvicorn.Server):
         yield
 
 
-def run(service: Service, listening: list[socket.socket]) -> None:
+def raise_file_limit() -> None:
+    """Allow as many open files, and so connections, as the system lets this process have."""
+    try:
+        import resource
+    except ImportError:  # there is no such limit on Windows
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with contextlib.suppress(OSError, ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+
+
+def run(service: Service, listening: socket.socket) -> None:
     """Answer requests until a signal; then those that are open."""
+    raise_file_limit()
     config = uvicorn.Config(
         service.app(),
+        http=LimitedProtocol,
         access_log=False,
         log_level="warning",
         lifespan="off",
@@ -190,7 +251,7 @@ def run(service: Service, listening: list[socket.socket]) -> None:
 
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop)
-        await server.serve(sockets=listening)
+        await server.serve(sockets=[listening])
 
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:
         runner.run(main())

@@ -33,8 +33,8 @@ def whole(path, kind):
     return next(read_pieces(Source(path), kind, 1 << 20))
 
 
-def layout_of(path, kind, label):
-    return formats.layout_of(whole(path, kind), kind, label)
+def find_layout(path, kind, label):
+    return formats.find_layout(whole(path, kind), kind, label)
 
 
 def read(path, layout, with_tags=True):
@@ -52,7 +52,7 @@ def words(file):
 def test_trees_have_words_of_whole_numbers(tmp_path, label):
     path = tmp_path / "a.conllu"
     path.write_text(TREE)
-    layout = layout_of(str(path), "conllu", label)
+    layout = find_layout(str(path), "conllu", label)
     file = read(path, layout)
     assert words(file) == ["I", "ca", "n't", "Ja"]
     assert file.sentences.starts.tolist() == [0, 3, 4]
@@ -69,7 +69,7 @@ def test_columns(tmp_path):
     path = tmp_path / "a.conll.gz"
     path.write_bytes(gzip.compress(COLUMNS.encode()))
     assert format_of(str(path), None) == "conll"
-    layout = layout_of(str(path), "conll", None)
+    layout = find_layout(str(path), "conll", None)
     assert layout == Layout("conll", (0, 1), 2)
     file = read(path, layout)
     assert words(file) == ["He", "went", "#"]
@@ -77,14 +77,14 @@ def test_columns(tmp_path):
     assert filled(file, ["X", "Y", "Z"]) == COLUMNS.encode().replace(b"B-NP", b"X", 1).replace(
         b"B-VP", b"Y"
     ).replace(b"B-NP", b"Z")
-    assert layout_of(str(path), "conll", "1") == Layout("conll", (0,), 1)
+    assert find_layout(str(path), "conll", "1") == Layout("conll", (0,), 1)
 
 
 def test_comments_before_sentences_of_columns(tmp_path):
     path = tmp_path / "a.conll"
     text = "\ufeff# two words\n# id = 1\nHe PRP x B-NP\n# NN y I-NP\n\n# b\n# NN y B-NP\n"
     path.write_text(text)
-    file = read(path, layout_of(str(path), "conll", None))
+    file = read(path, find_layout(str(path), "conll", None))
     assert words(file) == ["He", "#", "#"]
     assert file.sentences.starts.tolist() == [0, 2, 3]
     assert filled(file, file.tags.texts()).decode() == text.removeprefix("\ufeff")
@@ -100,7 +100,7 @@ def test_a_column_of_tags_is_added_where_there_is_none(tmp_path):
 def test_words_with_their_tags(tmp_path):
     path = tmp_path / "a.tagged"
     path.write_text("1/2/NUM dog/NOUN\n\nJa/INTJ\n")
-    layout = layout_of(str(path), "tagged", None)
+    layout = find_layout(str(path), "tagged", None)
     file = read(path, layout)
     assert words(file) == ["1/2", "dog", "Ja"]
     assert file.tags.texts() == ["NUM", "NOUN", "INTJ"]
@@ -127,18 +127,18 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path, text, kind, words):
     path = tmp_path / "a"
     path.write_text(text)
     with pytest.raises(ValueError, match=words):
-        read(path, layout_of(str(path), kind, None))
+        read(path, find_layout(str(path), kind, None))
 
 
 def test_other_refusals(tmp_path):
     path = tmp_path / "a.conll"
     path.write_bytes(b"a A\n\xff B\n")
     with pytest.raises(ValueError, match="line 2: the byte 0xff is no UTF-8; name its enc"):
-        read(path, layout_of(str(path), "conll", None))
+        read(path, find_layout(str(path), "conll", None))
     with pytest.raises(ValueError, match="no column of tags 7; label may be numbers from 1 to 1"):
-        layout_of(str(path), "conll", "7")
+        find_layout(str(path), "conll", "7")
     with pytest.raises(ValueError, match="no column of tags pos; label may be lemma, upos"):
-        layout_of(str(path), "conllu", "pos")
+        find_layout(str(path), "conllu", "pos")
     assert format_of("a.csv", None) is None
     assert format_of("a.csv", "conll") == "conll"
     assert format_of("a", "csv") is None
@@ -154,7 +154,7 @@ def test_pieces_are_whole_sentences(tmp_path, text, kind, size):
     path.write_bytes(text.encode())
     pieces = list(read_pieces(Source(path), kind, size))
     assert b"".join(piece.data for piece in pieces) == text.encode()
-    layout = layout_of(path, kind, None)
+    layout = find_layout(path, kind, None)
     found = [read_tagged(piece, layout, ("word", "pos"), with_tags=False) for piece in pieces]
     assert [word for file in found for word in words(file)] == words(read(path, layout))
     lengths = [np.diff(file.sentences.starts).tolist() for file in found]
@@ -176,7 +176,7 @@ def test_an_error_in_a_later_piece_has_its_line(tmp_path):
 
 @given(text=st.text(st.sampled_from("ab/é東 \t\n\r\u3000\xa0\x1c\u2009’"), max_size=30))
 def test_blanks_are_those_of_python(text):
-    words, starts = formats.words_in(text.encode())
+    words, starts = formats.split_words(text.encode())
     lines = [line.split() for line in text.split("\n")]
     assert words.texts() == [word for line in lines for word in line]
     assert np.diff(starts).tolist() == [len(line) for line in lines]

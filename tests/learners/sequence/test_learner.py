@@ -83,8 +83,8 @@ def test_partial_fit_after_fit_is_another_pass_in_order(name):
 )
 def test_after_an_error_nothing_has_changed(name, where, what, monkeypatch):
     (X, y), *rest = batches(name)
-    model = taggers.untrained(name).partial_fit(X, y, classes=classes_of(name))
-    twin = taggers.untrained(name).partial_fit(X, y, classes=classes_of(name))
+    model = taggers.untrained(name).partial_fit(X, y, classes=distinct_tags(name))
+    twin = taggers.untrained(name).partial_fit(X, y, classes=distinct_tags(name))
     if name == "features" and where is lexicon.Lexicon:
         return  # tokens that come with features have no words
     original, called = getattr(where, what), []
@@ -113,7 +113,7 @@ def test_after_an_error_nothing_has_changed(name, where, what, monkeypatch):
     assert called == ["before", "after"] * len(rest)
 
 
-def classes_of(name):
+def distinct_tags(name):
     _, y = taggers.data_of(name)
     return sorted({tag for tags in y for tag in tags})
 

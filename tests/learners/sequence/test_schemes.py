@@ -7,12 +7,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rosenblatt.learners.sequence.schemes import forbidden_in, parts_of
-from rosenblatt.learners.sequence.tagset import tag_set_for
+from rosenblatt.learners.sequence.tagset import find_tag_set
 from rosenblatt.parameters import SEQUENCE, defaults
 
 
 def scheme_of(names, codes, starts):
-    found = tag_set_for(defaults(SEQUENCE), np.array(names), lambda: [(codes, starts)])
+    found = find_tag_set(defaults(SEQUENCE), np.array(names), lambda: [(codes, starts)])
     return found.scheme and (found.scheme, found.inside(codes, starts))
 
 

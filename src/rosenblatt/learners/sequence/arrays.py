@@ -105,7 +105,7 @@ class TaggerArrays:
 STATES = dict.fromkeys(("last", "average"), TaggerArrays)
 
 
-def arrays_of(
+def pack_arrays(
     state: PathState, dictionary: Dictionary, lexicon: Lexicon, compact: bool
 ) -> TaggerArrays:
     """The arrays of a tagger; compact, only what predicts."""
@@ -143,7 +143,7 @@ def narrow(table: Array, tags: int, width: int) -> Array:
     return np.ascontiguousarray(table.reshape(-1, width)[:, :tags])
 
 
-def state_of(arrays: TaggerArrays, shape: Shape, last: Array | None) -> PathState:
+def unpack_state(arrays: TaggerArrays, shape: Shape, last: Array | None) -> PathState:
     """The weights and sums in some arrays; ``last`` are tags that may not be the last."""
     pairs = (shape.tags + 1) ** 2 if shape.markov > 1 else 0
     require(len(arrays.pairs) == pairs, "markov is not that of its weights")
@@ -175,7 +175,7 @@ def fill(table: Array, rows: Any, width: int) -> None:
     table.reshape(-1, width)[:, : rows.shape[1]] = rows
 
 
-def dictionary_of(arrays: TaggerArrays, columns: Any, templates: Any) -> Dictionary:
+def unpack_dictionary(arrays: TaggerArrays, columns: Any, templates: Any) -> Dictionary:
     """The dictionary in some arrays."""
     known = isinstance(columns, Sequence) and all(isinstance(name, str) for name in columns)
     require(known and columns, "it has no columns")
@@ -189,7 +189,7 @@ def dictionary_of(arrays: TaggerArrays, columns: Any, templates: Any) -> Diction
     return dictionary
 
 
-def lexicon_of(arrays: TaggerArrays, sets: Any) -> Lexicon:
+def unpack_lexicon(arrays: TaggerArrays, sets: Any) -> Lexicon:
     """The lexicon in some arrays."""
     known = isinstance(sets, list) and all(isinstance(one, str) for one in sets)
     require(known and np.all(arrays.word_sets < len(sets)), "its lexicon does not fit")

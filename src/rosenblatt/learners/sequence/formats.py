@@ -1,5 +1,6 @@
 """Files of tagged sentences: CoNLL-U, columns as of CoNLL-2000 to 2003, word/TAG, plain text."""
 
+import logging
 import re
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ import numpy as np
 from ...data.rows import Array
 from ...kernels.conll import TokenLines, read_token_lines, write_filled, write_tagged
 from ...parameters import ParameterError
+from ...reading.notices import looks_like_utf8
 from ...reading.sources import Source
 from .sentences import Sentences
 from .strings import Strings, Typed
@@ -76,6 +78,10 @@ def read_pieces(source: Source, kind: str, size: int) -> Iterator[Piece]:
         own = source if path is None else Source(path, source.encoding)
         rest, lines = b"", 0
         with own.open() as stream:
+            if own.misread is not None:
+                logging.getLogger("rosenblatt").warning(
+                    "%s: %s", own.name, looks_like_utf8(own.misread)
+                )
             while more := read_fully(stream, size):
                 data = (rest + more).removeprefix(BOM if not lines else b"")
                 end = end_of_sentences(data, kind) if len(more) == size else len(data)
@@ -109,7 +115,7 @@ def end_of_sentences(data: bytes, kind: str) -> int:
     return 0
 
 
-def label_of(label: str | None, kind: str, n_fields: int, name: str) -> int:
+def find_label(label: str | None, kind: str, n_fields: int, name: str) -> int:
     """The number of the tag's column."""
     if kind == "conllu":
         wanted = "upos" if label is None else label.lower()
@@ -123,7 +129,7 @@ def label_of(label: str | None, kind: str, n_fields: int, name: str) -> int:
     raise ParameterError(f"{name} has no column of tags {label}; {{label?}} may be {known}.")
 
 
-def layout_of(piece: Piece, kind: str, label: str | None) -> Layout:
+def find_layout(piece: Piece, kind: str, label: str | None) -> Layout:
     """How a file to learn from is laid out: the tag's column, and the columns before it."""
     name = piece.name
     if kind == "tagged":
@@ -131,14 +137,14 @@ def layout_of(piece: Piece, kind: str, label: str | None) -> Layout:
     if kind == "text":
         raise ValueError(f"{name} is plain text; a file with tags is needed to learn from.")
     if kind == "conllu":
-        return Layout(kind, (1,), label_of(label, kind, len(TREE_FIELDS), name))
+        return Layout(kind, (1,), find_label(label, kind, len(TREE_FIELDS), name))
     _, found = token_lines(piece.data, False, False, (0,))
     count, _, _, most, _ = found
     if not count:
         raise ValueError(f"{name} has no tokens.")
     if most < 2:
         raise ValueError(f"{name} has one column only; a word and a tag are needed.")
-    place = label_of(label, kind, most, name)
+    place = find_label(label, kind, most, name)
     return Layout(kind, tuple(range(place)), place)
 
 
@@ -244,7 +250,7 @@ def read_lines(
         )
     if layout.format == "text" and with_tags:
         raise ValueError(f"{piece.name} is plain text; a file with tags is needed.")
-    words, starts = words_in(piece.data)
+    words, starts = split_words(piece.data)
     tags = None
     if layout.format == "tagged":
         words, tags = without_tags(piece, words, with_tags)
@@ -254,7 +260,7 @@ def read_lines(
     return TaggedFile(name, data, layout, Sentences(starts, typed), found, *[nothing] * 3)
 
 
-def words_in(data: bytes) -> tuple[Strings, Array]:
+def split_words(data: bytes) -> tuple[Strings, Array]:
     """What has blanks around it, and where each line begins among that."""
     letters = np.frombuffer(OTHER_BLANKS.sub(lambda found: b" " * len(found[0]), data), np.uint8)
     inside = np.concatenate([[False], ~BLANK[letters], [False]])

@@ -16,7 +16,7 @@ from ...storage.model import Model
 from ...training.history import Checkpoint, Count, Epoch
 from ...training.state import require
 from ..base import Use, check_use
-from .arrays import TaggerArrays, arrays_of, dictionary_of, lexicon_of, state_of
+from .arrays import TaggerArrays, pack_arrays, unpack_dictionary, unpack_lexicon, unpack_state
 from .encoding import Dictionary
 from .explaining import TokenExplanation, best_paths, explanations
 from .formats import Layout
@@ -24,7 +24,7 @@ from .lexicon import Lexicon
 from .schemes import Scheme
 from .sentences import FEATURES, Sentences
 from .state import PathState, Shape
-from .tagset import Tagged, TagSet, chunk_tags, codes_of, is_greedy, used_inside
+from .tagset import Tagged, TagSet, chunk_tags, encode_tags, is_greedy, used_inside
 from .task import SequenceTask, best_through, decode
 from .templates import LEXICON, Template, written
 
@@ -99,16 +99,16 @@ class SequenceLearner:
         """The tagger of a model file; it learns on unless the file is compact or of 0.2."""
         arrays: TaggerArrays = model.states[0]
         about, parameters = model.features, defaults(SEQUENCE) | model.parameters
-        tags = tags_of(model)
+        tags = unpack_tags(model)
         shape = Shape(len(tags.names), int(parameters["markov"]))
         averages = arrays.can_learn and parameters["solution"] == "average"
         require(averages == (arrays.emission_sums is not None), "its sums are not of its solution")
         return cls(
             parameters,
             tags,
-            dictionary_of(arrays, about["columns"], about["templates"]),
-            lexicon_of(arrays, about["sets"]),
-            [state_of(arrays, shape, tags.scheme and tags.scheme.forbidden()[1])],
+            unpack_dictionary(arrays, about["columns"], about["templates"]),
+            unpack_lexicon(arrays, about["sets"]),
+            [unpack_state(arrays, shape, tags.scheme and tags.scheme.forbidden()[1])],
             {"layout": about.get("layout")},
             arrays.can_learn,
         )
@@ -150,12 +150,12 @@ class SequenceLearner:
 
     def arrays(self, state: PathState, compact: bool = False) -> TaggerArrays:
         """A state with the dictionary and the lexicon as arrays."""
-        return arrays_of(state, self.dictionary, self.lexicon, compact)
+        return pack_arrays(state, self.dictionary, self.lexicon, compact)
 
-    def state_of(self, arrays: TaggerArrays) -> PathState:
+    def unpack_state(self, arrays: TaggerArrays) -> PathState:
         """The state in some arrays of this tagger."""
         scheme = self.tags.scheme
-        state = state_of(arrays, self.state.shape, scheme and scheme.forbidden()[1])
+        state = unpack_state(arrays, self.state.shape, scheme and scheme.forbidden()[1])
         state.widen(self.dictionary.n_features)
         return state
 
@@ -233,7 +233,7 @@ class SequenceLearner:
 
         Tags of chunks that were not needed before, such as those of chunks of one token, are added.
         """
-        codes = codes_of(tags, self.classes)
+        codes = encode_tags(tags, self.classes)
         self.change_tags(self.tags.with_all_of(codes, sentences.starts))
         return self.tags.inside(codes, sentences.starts)
 
@@ -421,7 +421,7 @@ class SequenceLearner:
         return lambda row: self.dictionary.name(int(features[row - 1]))
 
 
-def tags_of(model: Model) -> TagSet:
+def unpack_tags(model: Model) -> TagSet:
     """The tags of a model file."""
     names, classes = list(map(str, model.features["tags"])), model.classes
     about = model.features["scheme"]

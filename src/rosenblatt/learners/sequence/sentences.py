@@ -1,5 +1,6 @@
 """Sentences as scikit-learn users hold them: lists of tokens become columns of numbered strings."""
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from numbers import Real
@@ -33,11 +34,12 @@ class Sentences(NamedTuple):
         return int(self.starts[-1])
 
 
+DOCUMENT = "-DOCSTART-"
 FEATURES = "feature"
 """The column of features that tokens came with."""
 
 
-def starts_of(sentences: Sequence[Any]) -> Array:
+def sentence_starts(sentences: Sequence[Any]) -> Array:
     """Where each sentence begins among all tokens."""
     lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
     return np.concatenate([[0], np.cumsum(lengths)])
@@ -63,7 +65,7 @@ def check_lengths(sentences: list[Any], tags: list[Any]) -> None:
     """Refuse tags that are not one for each token."""
     if len(sentences) != len(tags):
         raise ValueError(f"X has {len(sentences)} sentences and y has {len(tags)}.")
-    lengths, others = starts_of(sentences), starts_of(tags)
+    lengths, others = sentence_starts(sentences), sentence_starts(tags)
     wrong = np.flatnonzero(np.diff(lengths) != np.diff(others))
     if len(wrong):
         s = int(wrong[0])
@@ -73,7 +75,30 @@ def check_lengths(sentences: list[Any], tags: list[Any]) -> None:
         )
 
 
-def columns_of(sentences: Sequence[Any], own_templates: bool) -> tuple[str, ...]:
+def leave_out_markers(sentences: list[Any], tags: list[Any]) -> tuple[list[Any], list[Any]]:
+    """Leave out the sentences that only mark a new document, as readers of CoNLL files do."""
+    kept = [number for number, sentence in enumerate(sentences) if not is_marker(sentence)]
+    left_out = len(sentences) - len(kept)
+    if left_out:
+        warnings.warn(
+            f"{left_out} sentences hold {DOCUMENT} alone, which marks a new document; they are "
+            "left out.",
+            stacklevel=3,
+        )
+    return [sentences[number] for number in kept], [tags[number] for number in kept]
+
+
+def is_marker(sentence: Any) -> bool:
+    """Whether a sentence is the mark of a new document."""
+    if len(sentence) != 1:
+        return False
+    token = sentence[0]
+    if isinstance(token, Mapping):
+        return any(token[name] == DOCUMENT for name in token if str(name).lower() in WORD_COLUMNS)
+    return bool((token[0] if isinstance(token, tuple) and token else token) == DOCUMENT)
+
+
+def find_columns(sentences: Sequence[Any], own_templates: bool) -> tuple[str, ...]:
     """The names of the columns that tokens have: "feature" where they are features themselves."""
     first = next(chain.from_iterable(sentences), "")
     if isinstance(first, str):
@@ -113,11 +138,12 @@ def are_columns(sentences: Sequence[Any], first: Mapping[str, Any]) -> bool:
 def read_sentences(X: Any, columns: Sequence[str]) -> Sentences:
     """Sentences with the columns that the model knows."""
     sentences = check_sentences(X, "X")
-    starts, tokens = starts_of(sentences), list(chain.from_iterable(sentences))
+    starts, tokens = sentence_starts(sentences), list(chain.from_iterable(sentences))
     if tuple(columns) == (FEATURES,):
         return with_features(starts, tokens)
     if len(columns) == 1 and (not tokens or isinstance(tokens[0], str)):
         return Sentences(starts, {columns[0]: typed(tokens, starts, columns[0])})
+    check_widths(tokens, columns, starts)
     found = {}
     for number, name in enumerate(columns):
         key: Any = name if tokens and isinstance(tokens[0], Mapping) else number
@@ -131,6 +157,21 @@ def read_sentences(X: Any, columns: Sequence[str]) -> Sentences:
             ) from None
         found[name] = typed(texts, starts, name)
     return Sentences(starts, found)
+
+
+def check_widths(tokens: Sequence[Any], columns: Sequence[str], starts: Array) -> None:
+    """Refuse tuples of more strings than the model has columns, and strings where it has several.
+
+    Else columns would be passed over, or letters taken for columns.
+    """
+    for place, token in enumerate(tokens):
+        longer = isinstance(token, tuple) and len(token) > len(columns)
+        if longer or (isinstance(token, str) and len(columns) > 1):
+            known = f"the columns {', '.join(columns)}" if len(columns) > 1 else "words alone"
+            raise ValueError(
+                f"{where(place, starts)} is {token!r:.60}; this model knows {known}, so a token "
+                f"must be {'a string' if len(columns) == 1 else f'{len(columns)} strings'}."
+            )
 
 
 def lacks(token: Any, key: Any) -> bool:

@@ -1,6 +1,6 @@
 """The weights of a tagger while it learns, and what their average needs."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -27,6 +27,45 @@ class Shape(NamedTuple):
     def width(self) -> int:
         """Tags as whole vectors."""
         return -(-self.tags // LANES) * LANES
+
+
+class Table(NamedTuple):
+    """Rows of weights by key, sorted: of transitions by number, of features by a lasting key."""
+
+    keys: Array
+    rows: Array
+
+    @classmethod
+    def of(cls, keys: Array, rows: Array) -> "Table":
+        """Rows in any order."""
+        order = np.argsort(keys)
+        return cls(keys[order], rows[order])
+
+    @classmethod
+    def total(cls, tables: Sequence["Table"]) -> "Table":
+        """The sum of tables in double precision, added in their order."""
+        keys = np.unique(np.concatenate([table.keys for table in tables]))
+        rows = np.zeros((len(keys), tables[0].rows.shape[1]))
+        for table in tables:
+            rows[np.searchsorted(keys, table.keys)] += table.rows
+        return cls(keys, rows)
+
+    @property
+    def nbytes(self) -> int:
+        """Their size."""
+        return self.keys.nbytes + self.rows.nbytes
+
+    def rows_at(self, keys: Array) -> Array:
+        """The rows of some keys, 0 where there is none."""
+        rows = np.zeros((len(keys), self.rows.shape[1]), self.rows.dtype)
+        places = np.searchsorted(self.keys, keys)
+        known = np.isin(keys, self.keys)
+        rows[known] = self.rows[places[known]]
+        return rows
+
+    def times(self, factor: float) -> "Table":
+        """The same, multiplied."""
+        return Table(self.keys, self.rows * factor)
 
 
 @dataclass
@@ -195,6 +234,36 @@ class PathState:
             transitions=less(self.weights.transitions, self.sums.transitions, seen),
             pairs=less(self.weights.pairs, self.sums.pairs, seen),
         )
+
+    def tables(self, keys: Array) -> list[Table]:
+        """The weights, and the sums of an average, by the lasting keys of features."""
+        tags, width = self.shape.tags, self.shape.width
+        moves = [*self.weights[1:3], *(self.sums[1:] if self.averaged else ())]
+        by_move = [table.reshape(-1, width)[:, :tags] for table in moves]
+        pairs = zip(by_move[::2], by_move[1::2], self.by_row(), strict=True)
+        rows = [np.vstack([one, two, own[1:, :tags]]) for one, two, own in pairs]
+        numbers = np.arange(sum(map(len, by_move[:2])), dtype=np.uint64)
+        return [Table.of(np.append(numbers, keys[self.features()]), table) for table in rows]
+
+    def take(self, keys: Array, *tables: Table) -> None:
+        """Have the weights, and the sums of an average, that tables give to features with keys.
+
+        Features that the first table lacks have no weights.
+        """
+        tags, width = self.shape.tags, self.shape.width
+        own = np.flatnonzero(np.isin(keys, tables[0].keys))
+        self.widen(len(keys))
+        self.make_room(len(own))
+        self.rows[own] = np.arange(1, len(own) + 1, dtype=np.uint32)
+        used = np.array([len(own) + 1], np.int64)
+        self.weights = self.weights._replace(used=used)
+        moves = [self.weights[1:3], self.sums[1:]]
+        for table, rows, by_move in zip(tables, self.by_row(), moves, strict=False):
+            rows[1:, :tags] = table.rows_at(keys[own])
+            first = 0
+            for some in (one.reshape(-1, width) for one in by_move):
+                some[:, :tags] = table.rows[first : first + len(some)]
+                first += len(some)
 
     def with_tags(
         self, shape: Shape, places: Array, forbidden: tuple[Array, Array] | None

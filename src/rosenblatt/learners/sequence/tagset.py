@@ -109,7 +109,7 @@ def knows_chunks(parameters: Mapping[str, Any], classes: Array) -> bool:
     return bool(wanted) and parts_of(classes.tolist()) is not None
 
 
-def tag_set_for(
+def find_tag_set(
     parameters: Mapping[str, Any],
     classes: Array,
     parts: Callable[[], Iterable[tuple[Array, Array]]],
@@ -133,10 +133,10 @@ def tag_set_for(
         for codes, starts in parts():
             own = SchemeCount.of(classes.tolist(), codes, starts)
             counts = own if counts is None else counts.plus(own)
-    return tag_set_of(classes, is_greedy(parameters), counts, all_inside)
+    return make_tag_set(classes, is_greedy(parameters), counts, all_inside)
 
 
-def tag_set_of(
+def make_tag_set(
     classes: Array, greedy: bool, counts: SchemeCount | None, all_inside: bool = False
 ) -> TagSet:
     """The tags to learn, by what was counted if they write chunks."""
@@ -152,7 +152,7 @@ def tag_set_of(
     return chunk_tags(classes, scheme, counts.used | all_inside)
 
 
-def classes_of(tags: list[Any] | Strings) -> Array:
+def distinct_tags(tags: list[Any] | Strings) -> Array:
     """The distinct tags, sorted."""
     if not (tags.size if isinstance(tags, Strings) else len(tags)):
         return np.zeros(0, "U1")
@@ -186,7 +186,7 @@ def odd_one(tags: Any) -> Any:
     return next((tag for tag in tags if not isinstance(tag, type(tags[0]))), tags[0])
 
 
-def codes_of(tags: list[Any] | Strings, classes: Array) -> Array:
+def encode_tags(tags: list[Any] | Strings, classes: Array) -> Array:
     """The number of each token's tag among all."""
     if isinstance(tags, Strings) or classes.dtype.kind == "U":
         typed = Typed.of(tags if isinstance(tags, Strings) else Strings.of(tags))
@@ -203,11 +203,11 @@ def codes_of(tags: list[Any] | Strings, classes: Array) -> Array:
 
 def scan_tags(parameters: Mapping[str, Any], parts: Callable[[], Iterable[Tagged]]) -> TagSet:
     """The tags to learn from all parts of some data."""
-    found = {tag for _, tags in parts() for tag in classes_of(tags).tolist()}
+    found = {tag for _, tags in parts() for tag in distinct_tags(tags).tolist()}
     classes = check_classes(np.array(sorted(found)))
 
     def coded() -> Iterator[tuple[Array, Array]]:
         for sentences, tags in parts():
-            yield codes_of(tags, classes), sentences.starts
+            yield encode_tags(tags, classes), sentences.starts
 
-    return tag_set_for(parameters, classes, coded)
+    return find_tag_set(parameters, classes, coded)

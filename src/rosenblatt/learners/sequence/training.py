@@ -101,7 +101,7 @@ def start(
         counted = None if len(learnt) == count else np.isin(np.arange(count), learnt)
         learner.count(sentences, learner.inner_codes(sentences, tags_of_tokens), counted)
         size += count, sentences.n_tokens
-    return fit_of(learner, data, seed, *size.tolist())
+    return make_fit(learner, data, seed, *size.tolist())
 
 
 def resume(begun: Model, data: SentenceData, seed: int) -> Fit:
@@ -110,12 +110,12 @@ def resume(begun: Model, data: SentenceData, seed: int) -> Fit:
     check_use(learner, "resume")
     assert left is not None
     sizes = [begun.facts.get(name, 0) for name in ("sentences", "tokens")]
-    fit = fit_of(learner, data, seed, *sizes)
-    fit.run.resume(left.with_best(learner.state_of))
+    fit = make_fit(learner, data, seed, *sizes)
+    fit.run.resume(left.with_best(learner.unpack_state))
     return fit
 
 
-def fit_of(
+def make_fit(
     learner: SequenceLearner, data: SentenceData, seed: int, sentences: int, tokens: int
 ) -> Fit:
     """A training of a learner whose lexicon knows the sentences."""
@@ -154,7 +154,7 @@ def split(count: int, parameters: Mapping[str, Any], seed: int) -> tuple[Array, 
 
 def validator(task: SequenceTask, held: Array) -> Callable[[PathState], float]:
     """A function that tells the accuracy of a state on the sentences held out."""
-    tokens, starts = part_of(task.tokens, task.starts, held)
+    tokens, starts = select_sentences(task.tokens, task.starts, held)
     wanted = np.concatenate([task.codes[slice(*task.starts[s : s + 2])] for s in held])
 
     def accuracy(state: PathState) -> float:
@@ -165,7 +165,7 @@ def validator(task: SequenceTask, held: Array) -> Callable[[PathState], float]:
     return accuracy
 
 
-def part_of(tokens: Tokens, starts: Array, which: Array) -> tuple[Tokens, Array]:
+def select_sentences(tokens: Tokens, starts: Array, which: Array) -> tuple[Tokens, Array]:
     """Some sentences alone."""
     numbers = np.concatenate([np.arange(*starts[s : s + 2]) for s in which])
     sizes = np.diff(tokens.starts)[numbers]

@@ -1,0 +1,79 @@
+"""Numbers as people write them: decimal commas, thousands, currencies and percent signs."""
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Any, NamedTuple
+
+from .values import scalar_of
+
+UNITS = "$€£¥₹%"
+BLANK = "\u00a0\u202f "  # between thousands; two of them do not break lines
+MARKS = {  # what divides thousands and decimals, by an example; the first that fits is taken
+    "1,234.5": (",", r"\."),
+    "1.234,5": (r"\.", ","),
+    "1 234,5": (f"[{BLANK}]", ","),
+    "1 234.5": (f"[{BLANK}]", r"\."),
+    "1'234.5": ("['’]", r"\."),
+}
+PLAIN = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?")
+ANY = re.compile(rf"[-+\d.,'’{BLANK}{UNITS}]*\d[-+\d.,'’{BLANK}{UNITS}]*")
+LEADING_ZEROS = r"^\s*0\d+\s*$"
+
+
+class Spelling(NamedTuple):
+    """How the numbers of a column are written: an example of the marks, and their unit."""
+
+    marks: Annotated[str, lambda marks: marks in MARKS]
+    unit: Annotated[str, lambda unit: unit == "" or unit in [*UNITS]]
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression for them; the groups are the sign, the number and another sign."""
+        thousands, decimal = MARKS[self.marks]
+        number = rf"(?:[1-9]\d{{0,2}}(?:{thousands}\d{{3}})+|\d+)(?:{decimal}\d+)?"
+        unit = f"{re.escape(self.unit)}?" if self.unit not in ("", "%") else ""
+        after = r"[ \x{00A0}]?%" if self.unit == "%" else rf"[ \x{{00A0}}]?{unit}"
+        return rf"^\s*([-+]?) ?{unit} ?([-+]?{number}){after}\s*$"
+
+    def fits(self, cell: str) -> bool:
+        """Whether a cell is written so."""
+        return re.match(self.pattern.replace(r"\x{00A0}", "\u00a0"), cell) is not None
+
+    def number(self, cell: str) -> float:
+        """The number that a cell holds."""
+        sign, number = re.match(  # type: ignore[union-attr]
+            self.pattern.replace(r"\x{00A0}", "\u00a0"), cell
+        ).groups()
+        thousands, decimal = MARKS[self.marks]
+        return float(sign + re.sub(decimal, ".", re.sub(thousands, "", number)))
+
+
+def find_spelling(cells: Sequence[str]) -> Spelling | None:
+    """How numbers are written, if all cells are numbers and some are not plain ones."""
+    units = {mark for cell in cells for mark in cell if mark in UNITS}
+    if len(units) > 1 or all(map(PLAIN.fullmatch, cells)):
+        return None
+    for marks in MARKS:
+        spelling = Spelling(marks, "".join(units))
+        if all(map(spelling.fits, cells)):
+            return spelling
+    return None
+
+
+def are_numbers(cells: Sequence[str]) -> bool:
+    """Whether all cells are numbers of some spelling, if not of one."""
+    return all(map(ANY.fullmatch, cells))
+
+
+def plain_numbers(column: Any, spelling: Spelling) -> Any:
+    """Strings with their numbers written plainly; what is written otherwise becomes no number."""
+    from pyarrow import compute
+
+    thousands, decimal = MARKS[spelling.marks]
+    fits = compute.match_substring_regex(column, spelling.pattern)
+    found = compute.replace_substring_regex(column, spelling.pattern, r"\1\2")
+    found = compute.replace_substring_regex(found, thousands, "")
+    found = compute.replace_substring_regex(found, decimal, ".")
+    blank = compute.match_substring_regex(column, r"^\s*$")
+    odd = compute.binary_join_element_wise(scalar_of("not a number:"), column, scalar_of(" "))
+    return compute.if_else(compute.or_(fits, blank), found, odd)

@@ -1,0 +1,113 @@
+"""Numbers as people write them are numbers, and what is ambiguous is said."""
+
+import io
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rosenblatt import read, train
+from rosenblatt.reading.notices import NoticeKind
+
+from .samples import whole
+
+CASES = {
+    "decimal commas": (["12,5", "0,25", "1234,75", "7"], [12.5, 0.25, 1234.75, 7]),
+    "dollars": (["$1,234.50", "$7", "-$0.99", "$-12.10"], [1234.5, 7, -0.99, -12.1]),
+    "euros": (["1.234,50 €", "7 €", "0,99 €"], [1234.5, 7, 0.99]),
+    "percent": (["45%", "7.5%", "-100 %"], [45, 7.5, -100]),
+    "thousands": (["1,234", "987", "12,345,678"], [1234, 987, 12345678]),
+    "thousands and points": (["1.234.567", "2.000.000"], [1234567, 2000000]),
+    "blanks": (["1 234,5", "987", "12 345"], [1234.5, 987, 12345]),
+    "Swiss": (["1'234.50", "987.25"], [1234.5, 987.25]),
+}
+
+
+def table(cells):
+    return pd.DataFrame({"price": cells, "y": [f"c{k % 2}" for k in range(len(cells))]})
+
+
+def prices(source, **options):
+    """The numbers of the only column, as they are read."""
+    reader = read(source, label="y", scale="none", dtype=np.float64, **options)
+    return [row[0] for row in whole(reader)[2]], reader
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("form", ["csv", "semicolons", "frame"])
+def test_numbers_are_read_whatever_their_spelling(case, form):
+    cells, numbers = CASES[case]
+    frame = table(cells)
+    source = frame
+    if form != "frame":
+        separator = ";" if form == "semicolons" else ","
+        source = io.BytesIO(frame.to_csv(index=False, sep=separator).encode())
+    found, reader = prices(source, **({} if form == "frame" else {"format": "csv"}))
+    assert found == numbers
+    told = [notice for notice in reader.notices if notice.kind is NoticeKind.NUMBERS]
+    assert len(told) == 1
+    assert f"{cells[0] if not cells[0].isdigit() else cells[1]!r}" in told[0].sentence
+    again = json.loads(json.dumps(reader.features()))
+    new = [{"price": cells[1]}, {"price": cells[0]}]
+    batches = list(read(new, features=again, dtype=np.float64))
+    assert batches[0].X.ravel().tolist() == [numbers[1], numbers[0]]
+
+
+@pytest.mark.parametrize(
+    "cells", [["45%", "0.45"], ["$5", "5 €"], ["1,5", "1.5,0"], ["1,2,3", "4"]]
+)
+def test_numbers_of_several_spellings_are_a_category_with_a_note(cells):
+    reader = read(table(cells), label="y")
+    assert reader.columns == [("price", "category")]
+    assert [notice.kind for notice in reader.notices] == [NoticeKind.NUMBERS]
+
+
+@pytest.mark.parametrize("odd", ["1.5", "€7,50", "12%", "many"])
+def test_a_number_of_another_spelling_is_a_broken_row(odd):
+    model = read(table(["$12,345.50", "$7"]), label="y").features()
+    model["spellings"]["price"] = ["1.234,5", "$"]
+    with pytest.raises(ValueError, match=r"row 1, column 'price': .* is not a number"):
+        list(read([{"price": odd}], features=model))
+
+
+def test_a_first_row_of_prices_is_no_header():
+    data = b"$1.50,a\n$2.50,b\n$3.50,a\n$4.50,b\n"
+    reader = read(io.BytesIO(data), format="csv", scale="none")
+    assert [row[0] for row in whole(reader)[2]] == [1.5, 2.5, 3.5, 4.5]
+
+
+def test_cells_between_semicolons_may_have_decimal_commas_without_a_header():
+    data = b"12,5;3,7;a\n1,5;2,7;b\n2,5;8,7;a\n4,5;6,7;b\n"
+    reader = read(io.BytesIO(data), format="csv", scale="none")
+    np.testing.assert_allclose(whole(reader)[2], [[12.5, 3.7], [1.5, 2.7], [2.5, 8.7], [4.5, 6.7]])
+
+
+def test_prices_that_decide_are_learnt():
+    random = np.random.default_rng(0)
+    numbers = np.round(random.uniform(10, 5000, 300), 2)
+    frame = pd.DataFrame({"price": [f"${x:,.2f}" for x in numbers], "y": numbers > 2000})
+    with pytest.warns(UserWarning, match="taken as numbers"):
+        model = train(frame, label="y", max_iter=50)
+    assert model.score(frame[["price"]], frame["y"]) > 0.97
+
+
+@pytest.mark.parametrize("others", ["", "word,"])
+def test_codes_with_leading_zeros_are_a_category(others):
+    codes = ["02139", "10001", "94103", "00501"] * 5
+    rows = "".join(f"{code},{others}{k % 2}\n" for k, code in enumerate(codes))
+    head = f"zip,{others.replace('word', 'w')}y\n"
+    reader = read(io.BytesIO((head + rows).encode()), format="csv", names=99)
+    assert ("zip", "category") in [tuple(each) for each in reader.columns]
+    assert [notice.kind for notice in reader.notices] == [NoticeKind.CODES]
+    list(reader)
+    assert {"zip=02139", "zip=00501"} <= {*reader.names.values()}
+
+
+def test_labels_that_are_written_differently_are_different():
+    data = b"x,y\n" + b"1,01\n2,1\n3,001\n" * 3
+    (batch,) = read(io.BytesIO(data), format="csv")
+    assert batch.labels.tolist()[:3] == ["01", "1", "001"]
+    plain = b"x,y\n" + b"1,1.0\n2,1\n3,+1\n" * 3
+    (batch,) = read(io.BytesIO(plain), format="csv")
+    assert set(batch.labels.tolist()) == {1.0}

@@ -1,0 +1,318 @@
+"""Faults of disk, thread, clients and log: nothing is lost in silence."""
+
+import json
+import shutil
+import socket
+import stat
+import subprocess
+import threading
+import time
+
+import pytest
+
+import rosenblatt
+from rosenblatt.service import protocol
+from rosenblatt.service.app import Service
+from rosenblatt.service.learning import Learning, log_of
+from rosenblatt.service.log import Log, acknowledged_path
+from rosenblatt.service.server import ModelWatcher
+
+from .conftest import examples, replayed, sequence_in, trained
+from .test_app import Client, client_of, current_of
+
+FAIL_FSYNC = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+static int fails(void) { return access(getenv("FAIL_SYNC_IF"), F_OK) == 0; }
+int fsync(int fd) {
+    int (*real)(int) = dlsym(RTLD_NEXT, "fsync");
+    if (fails()) { errno = EIO; return -1; }
+    return real(fd);
+}
+int fdatasync(int fd) {
+    int (*real)(int) = dlsym(RTLD_NEXT, "fdatasync");
+    if (fails()) { errno = EIO; return -1; }
+    return real(fd);
+}
+"""
+quiet = lambda sentence: None  # noqa: E731
+
+
+@pytest.fixture
+def failing_sync(tmp_path, monkeypatch):
+    """A file that makes every sync of a new process fail while it exists."""
+    if shutil.which("gcc") is None:
+        pytest.skip("a failing sync needs gcc")
+    source, library, switch = (tmp_path / name for name in ("sync.c", "sync.so", "fail"))
+    source.write_text(FAIL_FSYNC)
+    command = ["gcc", "-shared", "-fPIC", "-o", library, source, "-ldl"]
+    subprocess.run(command, check=True, capture_output=True)
+    monkeypatch.setenv("LD_PRELOAD", str(library))
+    monkeypatch.setenv("FAIL_SYNC_IF", str(switch))
+    return switch
+
+
+def wait_until_learnt(service, sequence):
+    """What the service says of its model once it has learnt an example."""
+    for _ in range(200):
+        about = service.model()
+        if about["sequence"] >= sequence:
+            break
+        time.sleep(0.02)
+    return about
+
+
+@pytest.mark.slow
+def test_after_a_sync_error_the_model_is_what_the_log_holds(serve, model, failing_sync):
+    service, acknowledged = serve(model, "--learn"), 0
+    for round_ in range(3):
+        for row in examples(4, seed=round_):
+            status, answer = service.learn([row])
+            assert status == 202
+            acknowledged += 1
+        failing_sync.touch()
+        status, answer = service.learn(examples(2, seed=10 + round_))
+        assert status == 503
+        assert "not acknowledged" in answer["error"]
+        assert service.ask("GET", "/healthz")[0] == 503
+        assert service.predict(examples(1))[0] == 200
+        failing_sync.unlink()
+        status, answer = service.learn(examples(1, seed=20 + round_))
+        assert status == 202
+        about = wait_until_learnt(service, answer["sequence"])
+        assert about["sequence"] == about["logged"] == answer["sequence"]
+        assert service.ask("GET", "/healthz")[0] == 200
+        acknowledged += 1
+    assert service.stop()[0] == 0
+    log = Log(log_of(model), writes=False)
+    texts = [entry.text for entries in log.entries(0) for entry in entries]
+    log.close()
+    assert acknowledged <= len(texts) == sequence_in(model)
+    assert model.read_bytes() == replayed(model)
+
+
+def test_the_log_is_used_again_without_a_request(model):
+    learning = Learning(model, say=quiet)
+    learning.start()
+    learning.call(lambda: learning.fail("the disk failed")).result(30)
+    learning.call(lambda: setattr(learning, "retry_at", 0.0)).result(30)
+    for _ in range(200):
+        if learning.failure is None:
+            break
+        time.sleep(0.05)
+    assert learning.failure is None
+    learning.stop()
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+def test_a_dead_learning_thread_shows(learning):
+    client = client_of(learning)
+    learning.served.learn = None  # a mistake of ours
+    assert client.post("/learn", json=examples(1)).status_code in (202, 503)
+    learning.join(30)
+    answer = client.get("/healthz")
+    assert (answer.status_code, answer.json()["status"]) == (503, "failing")
+    answer = client.post("/learn", json=examples(1))
+    assert answer.status_code == 503
+    assert "learning thread ended" in answer.json()["error"]
+    assert client.post("/predict", json=examples(1)).status_code == 200
+
+
+def test_an_example_that_cannot_be_learnt_again_is_skipped(model):
+    log = Log.create(log_of(model), model.read_bytes())
+    rows = [json.dumps(row) for row in examples(5)]
+    log.append([*rows[:2], '{"kind": "big", "size": [1]}', "no JSON", *rows[2:]])
+    log.close()
+    said = []
+    learning = Learning(model, say=said.append)
+    assert (learning.served.sequence, learning.served.progress.refused) == (7, 2)
+    assert [sentence for sentence in said if "example 3 is skipped" in sentence]
+    assert [sentence for sentence in said if "example 4 is skipped" in sentence]
+    learning.start()
+    learning.stop()
+    assert model.read_bytes() == replayed(model)
+
+
+def test_the_rest_of_an_older_log_is_not_mixed_into_a_new_one(model):
+    wal = log_of(model).with_name(log_of(model).name + "-wal")
+    wal.write_bytes(b"left")
+    with pytest.raises(ValueError, match="left of an older log"):
+        Learning(model, say=quiet)
+    assert not log_of(model).exists()
+
+
+def test_examples_that_a_database_loses_are_noticed(model):
+    log = Log.create(log_of(model), model.read_bytes())
+    log.append([json.dumps(row) for row in examples(9)])
+    log.connection.execute("DELETE FROM examples WHERE sequence > 4")
+    log.close()
+    said = []
+    learning = Learning(model, say=said.append)
+    assert "has lost 5 acknowledged examples after number 4" in said[0]
+    learning.start()
+    learning.stop()
+    assert Log(log_of(model), writes=False).last == 4
+
+
+def test_a_damaged_example_is_noticed(model):
+    log = Log.create(log_of(model), model.read_bytes())
+    log.append([json.dumps(row) for row in examples(3)])
+    log.connection.execute("UPDATE examples SET example = replace(example, 'e', 'a')")
+    log.close()
+    said = []
+    learning = Learning(model, say=said.append)
+    assert learning.served.progress.refused == 3
+    assert "checksum is wrong" in said[0]
+    learning.start()
+    learning.stop()
+
+
+def test_a_log_of_version_0_2_is_read_and_continued(model):
+    log = Log.create(log_of(model), model.read_bytes())
+    log.append([json.dumps(row) for row in examples(3)])
+    log.connection.execute("ALTER TABLE examples DROP COLUMN checksum")
+    log.close()
+    acknowledged_path(log_of(model)).unlink()
+    reading = Log(log_of(model), writes=False)
+    assert [len(entries) for entries in reading.entries(0)] == [3]
+    reading.close()
+    log = Log(log_of(model), writes=True)
+    assert log.append([json.dumps(row) for row in examples(1)]) == 4
+    assert [entry.is_intact for entries in log.entries(0) for entry in entries] == [True] * 4
+    log.close()
+
+
+def test_a_trimmed_log_is_smaller(tmp_path, model):
+    log = Log.create(tmp_path / "log", model.read_bytes())
+    log.append(["x" * 1000] * 3000)
+    log.keep_model(3000, b"model")
+    log.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    before = log.size
+    assert log.trim(time.time() + 1) == 3000
+    assert log.size < before / 5
+    log.close()
+
+
+def test_others_do_not_read_the_log_and_the_model(serve, model):
+    service = serve(model, "--learn")
+    assert service.learn(examples(3))[0] == 202
+    assert service.stop()[0] == 0
+    for path in (model, log_of(model), acknowledged_path(log_of(model))):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("GET", "/nowhere", 404),
+        ("GET", "/predict", 405),
+        ("POST", "/predict?explain=" + "9" * 5000, 400),
+        ("POST", "/predict?explain=٣", 400),
+    ],
+)
+def test_every_answer_is_json_and_is_counted(learning, method, path, status):
+    client = client_of(learning)
+    answer = client.ask(method, path, json=examples(1))
+    assert answer.status_code == status
+    assert answer.json()["error"]
+    assert f'status="{status}"' in client.get("/metrics").text
+
+
+def test_a_mistake_of_ours_is_a_counted_500(learning):
+    said = []
+    service = Service(current_of(learning), learning, say=said.append)
+    service.parse = None
+    answer = Client(service.app()).post("/predict", json=examples(1))
+    assert (answer.status_code, answer.json()) == (
+        500,
+        {"error": "An internal error; the service has logged it."},
+    )
+    assert service.answered["/predict", 500] == 1
+    assert "/predict failed" in said[0]
+
+
+@pytest.mark.parametrize("odd", [0, False, [], {}, 1e300, "no date"])
+def test_odd_dates_are_refused_or_missing(tmp_path, odd):
+    days = ["2024-02-29", "2023-12-31", "2024-07-01", "1999-01-05"]
+    rows = [{"when": day, "kind": k % 2} for k, day in enumerate(days)]
+    path = trained(tmp_path / "m.safetensors", rows, text=())
+    learning = Learning(path, say=quiet)
+    learning.start()
+    answer = client_of(learning).post("/predict", json={"when": odd})
+    assert answer.status_code in (200, 400)
+    learning.stop()
+
+
+def test_a_model_that_is_replaced_while_it_is_sent_arrives_whole(learning, model):
+    client, stop = client_of(learning), threading.Event()
+
+    def replace():
+        while not stop.is_set():
+            client.post("/learn", json=examples(1))
+
+    thread = threading.Thread(target=replace)
+    thread.start()
+    try:
+        for _ in range(30):
+            answer = client.get("/model.safetensors")
+            assert len(answer.content) == int(answer.headers["content-length"])
+    finally:
+        stop.set()
+        thread.join()
+
+
+def test_a_service_that_predicts_follows_the_model_file(tmp_path):
+    path, said = tmp_path / "model.safetensors", []
+    trained(path)
+    watcher = ModelWatcher(path, said.append)
+    before = watcher.current
+    watcher.look()
+    assert watcher.current is before
+    trained(path, examples(80, seed=4))
+    watcher.look()
+    assert watcher.current is not before
+    wanted = rosenblatt.load(path).decision_function(examples(3, labelled=False))
+    served, published = watcher.current
+    made = served.maker.make(examples(3, labelled=False), labelled=False)
+    assert published.learner.scores(made.rows, made.width) == pytest.approx(wanted)
+    path.write_bytes(b"broken")
+    watcher.look()
+    watcher.look()
+    assert watcher.current.served is served
+    assert len(said) == 2
+    assert "keeps the model" in said[1]
+
+
+def test_numbers_far_beyond_those_of_training_are_not_learnt(learning):
+    (row,) = examples(1)
+    answer = client_of(learning).post("/learn", json=row | {"size": 1e15})
+    assert answer.status_code == 400
+    assert "standard deviations" in answer.json()["error"]
+    assert learning.log.last == 0
+
+
+@pytest.mark.slow
+def test_slow_and_endless_headers_do_not_block_others(serve, model):
+    service = serve(model)
+    host, port = service.address.split(":")
+    held = []
+    try:
+        for _ in range(protocol.CONNECTIONS_PER_ADDRESS - 20):
+            one = socket.create_connection((host, int(port)))
+            one.sendall(b"POST /predict HTTP/1.1\r\nHost: x")
+            held.append(one)
+        assert service.predict(examples(1))[0] == 200
+        endless = socket.create_connection((host, int(port)))
+        endless.sendall(b"GET /model HTTP/1.1\r\nX: ")
+        with pytest.raises(OSError):
+            endless.sendall(b"x" * (64 << 20))
+        assert service.predict(examples(1))[0] == 200
+        endless.close()
+        held[0].settimeout(protocol.HEADER_SECONDS + 20)
+        assert b"408" in held[0].recv(100)
+    finally:
+        for one in held:
+            one.close()

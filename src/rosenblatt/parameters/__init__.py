@@ -10,11 +10,8 @@ from .rules import (
     RULE_NAMES,
     RULE_TABLE,
     RuleEntry,
-    how_to_learn,
-    is_open,
     parameters_for_files,
     parameters_of,
-    with_margin,
 )
 from .tables import (
     ANY_RULE,
@@ -74,13 +71,10 @@ __all__ = [
     "count",
     "defaults",
     "finite_number",
-    "how_to_learn",
     "in_python",
-    "is_open",
     "parameters_for_files",
     "parameters_of",
     "positive",
     "positive_number",
     "whole_number",
-    "with_margin",
 ]

@@ -757,20 +757,21 @@ def platt_targets(codes, n_classes):
     return wanted
 
 
-def probabilities(scores, slope, offsets):
+def probabilities(scores, slopes):
     """Of every class; with two classes there is one score, that of the second."""
     out = []
     for score in np.atleast_2d(np.asarray(scores, float).T).T:
-        grown = np.exp(slope * score + offsets)
-        grown = np.append(1.0, grown) if len(grown) == 1 else grown
+        score = np.append(0.0, score) if len(score) == 1 else score
+        grown = np.exp(slopes[int(score.argmax())] * score)
         out.append(grown / grown.sum())
     return np.array(out)
 
 
-def minus_log_likelihood(scores, codes, n_classes, slope, offsets):
-    p = probabilities(scores, slope, offsets)
-    labels = -(platt_targets(codes, n_classes) * np.log(p)).sum()
-    return (labels + np.sum(offsets**2) / 2) / len(codes)
+def minus_log_likelihood(scores, codes, slopes, shared):
+    """Of labels, and of slopes that are drawn towards the one of all rows."""
+    p = probabilities(scores, slopes)
+    labels = -(platt_targets(codes, len(slopes)) * np.log(p)).sum()
+    return labels + 2 * np.sum((slopes / shared - 1) ** 2)
 
 
 # Iterative parameter mixing (McDonald, Hall & Mann 2010): every part of the rows is learnt from the

@@ -66,10 +66,28 @@ def test_compiled_functions_are_made_in_one_place(path):
 
 def test_the_tuples_that_kernels_take_keep_their_names():
     """The cache on a user's disk refers to them: without one, the next release breaks there."""
-    from rosenblatt.kernels import algebra, dual, linear, lines, sequences, tokens, words
+    from rosenblatt.kernels import (
+        algebra,
+        confidence,
+        coordinate,
+        dual,
+        linear,
+        lines,
+        passive_aggressive,
+        scaled,
+        second_order_full,
+        sequences,
+        tokens,
+        words,
+    )
 
     assert hasattr(algebra, "Rows")
-    assert all(hasattr(linear, name) for name in ("Examples", "Settings", "Updates"))
+    assert all(hasattr(linear, name) for name in ("Examples", "Settings", "Updates", "Clock"))
+    loops = (passive_aggressive, scaled, confidence, coordinate, second_order_full)
+    settings = ("Aggressive", "Scaled", "Confidence", "Coordinate", "Full")
+    assert all(
+        hasattr(*pair) for pair in zip(loops, (f"{s}Settings" for s in settings), strict=True)
+    )
     assert hasattr(dual, "KernelValues")
     assert hasattr(lines, "Cursor")
     assert all(hasattr(words, name) for name in ("CSRBuffer", "Grams", "Names"))

@@ -29,7 +29,10 @@ PAGES = {
 }
 """What stands outside of docs/ and is a page of the site."""
 EXAMPLE = re.compile(r"\]\((?:\.\./)+examples/(gallery|course)/(\w+)\.py\)")
-LINK = re.compile(r"\]\((?P<up>(?:\.\./)+)(?P<path>(?:src|examples|tests|benchmarks)/[\w/.-]+\.py)")
+FOLDERS, ENDINGS = "src|examples|tests|benchmarks|proofs", "py|v|ml"
+LINK = re.compile(rf"\]\((?P<up>(?:\.\./)+)(?P<path>(?:{FOLDERS})/[\w/.-]+\.(?:{ENDINGS}))\b")
+LANGUAGES = {".py": "python", ".v": "coq", ".ml": "ocaml"}
+COQ_NAME = re.compile(r"^(?:Definition|Fixpoint|Inductive|Record|Lemma|Theorem|Corollary) (\w+)")
 MARGIN = re.compile(r'(<a id="L-(\d+)")')
 
 log = logging.getLogger(__name__)
@@ -42,8 +45,13 @@ def page_of(path: Path) -> str:
 
 @cache
 def definitions(path: Path) -> dict[str, int]:
-    """The line of every class, function and constant of a file."""
+    """The line of every class, function and constant of a file; of Coq, of every definition."""
     lines: dict[str, int] = {}
+    if path.suffix != ".py":
+        for number, line in enumerate(path.read_text("utf-8").splitlines(), 1):
+            if found := COQ_NAME.match(line):
+                lines[found[1]] = number
+        return lines
 
     def look(body: list[ast.stmt], prefix: str) -> None:
         for node in body:
@@ -118,8 +126,9 @@ def marked(app: Any, path: Path) -> str:
         here = names.get(int(match[2]), [])
         return "".join(f'<span id="{name}"></span>' for name in here) + match[1]
 
+    language = LANGUAGES[path.suffix]
     code = app.builder.highlighter.highlight_block(
-        path.read_text("utf-8"), "python", linenos="inline", lineanchors="L", anchorlinenos=True
+        path.read_text("utf-8"), language, linenos="inline", lineanchors="L", anchorlinenos=True
     )
     return MARGIN.sub(with_names, code)
 

@@ -306,7 +306,7 @@ def test_probabilities_when_asked_for(capsys, folder, data):
     named = [classes[code] for code in table.argmax(axis=1)]
     chosen = run(capsys, "predict", model, data)[1].split()
     assert np.mean(np.array(named) == chosen) > 0.8  # nine rows held out tell little of biases
-    assert "probabilities, fitted on rows held out" in run(capsys, "inspect", model)[1]
+    assert "Gives probabilities" in run(capsys, "inspect", model)[1]
     plain = trained(capsys, data)
     status, _, err = run(capsys, "predict", plain, data, "--probabilities")
     assert status == 2
@@ -389,3 +389,19 @@ def test_predict_gives_scores_or_probabilities(capsys, folder):
     status, _, err = run(capsys, "predict", "m", "d.csv", "--scores", "--probabilities")
     assert status != 0
     assert "--scores or --probabilities: leave one out." in err
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_probabilities_change_no_prediction(capsys, folder, classes):
+    data = folder / "noisy.csv"
+    lines = [f"{k % 7},{k * 3 % 11},{'abc'[(k % 7 + k * 3 % 11) % classes]}" for k in range(90)]
+    data.write_text("\n".join(["u,v,label", *lines]))
+    said = []
+    for more in ([], ["--probabilities"]):
+        run(capsys, "train", data, "--label", "label", "-o", "model", *more)
+        said.append(run(capsys, "predict", "model", data)[1].split())
+    assert said[0] == said[1]
+    lines = run(capsys, "predict", "model", data, "--probabilities")[1].splitlines()
+    table = [line.split() for line in lines]
+    likely = ["abc"[max(range(classes), key=lambda k: float(row[k]))] for row in table]
+    assert likely == said[1]

@@ -1,5 +1,7 @@
 """Proofs from the shell."""
 
+import shutil
+
 import pytest
 
 from .conftest import run
@@ -113,3 +115,43 @@ def test_a_number_of_columns_beyond_memory_is_refused_in_a_sentence(capsys, tmp_
     status, _, err = run(capsys, "prove", str(path))
     assert status == 2
     assert "2,000,000,000 columns for 2 classes are 4,000,000,000 weights" in err
+
+
+def test_prove_writes_coq_and_plain_text(capsys, tmp_path):
+    proof, plain = tmp_path / "proof.v", tmp_path / "plain"
+    status, out, _ = run(capsys, "prove", "xor", "--coq", proof, "--plain", plain)
+    assert status == 1
+    assert "check it with: coqc" in out
+    assert proof.read_text("utf-8").rstrip().endswith("no_hyperplane_separates_the_rows.")
+    assert (plain / "rows.txt").read_text().splitlines()[1] == "1 0.0 1.0"
+    assert (plain / "proof.txt").read_text() == "inseparable 1:0x1 2:0x1 3:0x1 4:0x1\n"
+
+
+def test_prove_logs_a_run(capsys, numbers, tmp_path):
+    given = (numbers, "--label", "kind", "--run")
+    status, out, _ = run(capsys, "prove", *given, "--coq", tmp_path / "run.v")
+    assert status == 0
+    assert "Separable: the run separated the rows after " in out
+    assert "the_log_is_a_run" in (tmp_path / "run.v").read_text("utf-8")
+    status, out, _ = run(capsys, "prove", "xor", "--run", "--epochs", 3, "--plain", tmp_path)
+    assert status == 3
+    assert "Undecided: the run made " in out
+    assert (tmp_path / "proof.txt").read_text().startswith("run 1.0 0 1 2 ")
+    refusal = run(capsys, "prove", *given, "--certificate", tmp_path / "x.json")
+    assert refusal[0] == 2
+    assert "--certificate has no log of a run" in refusal[2]
+
+
+@pytest.mark.slow
+def test_verify_lets_coq_check(capsys, numbers, tmp_path):
+    if shutil.which("coqc") is None:
+        pytest.skip("Coq is not installed (Debian: apt-get install coq)")
+    proof = tmp_path / "proof.v"
+    given = ("--label", "kind")
+    assert run(capsys, "prove", numbers, *given, "--coq", proof)[0] == 0
+    status, out, _ = run(capsys, "verify", numbers, proof, *given, "--coq")
+    assert (status, out) == (
+        0,
+        f"{proof} proves that {numbers} is separable, as Coq has checked.\n",
+    )
+    assert run(capsys, "verify", "xor", proof)[0] == 1

@@ -145,13 +145,28 @@ def test_workers_that_never_come_are_told_before_the_first_epoch():
             fit(Perceptron(), *cut(*blobs(20, 3), [10, 10]), client=client, patience=0.2)
 
 
-@pytest.mark.parametrize("where", ["nowhere", "local:many", "local:0"])
-def test_an_address_that_is_none_gets_a_sentence(where):
-    with pytest.raises(ParameterError, match=f'cluster="{where}" is no') as refusal:
+@pytest.mark.parametrize("where", ["nowhere", "tcp://", "x:y", "", "local:many", "local:0"])
+def test_an_address_that_is_none_gets_a_sentence_at_once(where, monkeypatch):
+    monkeypatch.setattr(cluster, "Client", None)  # nothing is connected to
+    with pytest.raises(ParameterError, match=f'cluster="{where}" (must be|is not) local:N') as no:
         cluster.connected(where)
-    assert refusal.value.render(lambda name, value: f"--{name} {value}").startswith(
-        f"--cluster {where} is no"
-    )
+    said = no.value.render(lambda name, value: f"--{name} {value}")
+    assert said.startswith(f"--cluster {where} ")
+
+
+@pytest.mark.parametrize("text", ["", "a,b\n1,2\n", "[]", '{"address": 1}', '{"address": "here"}'])
+def test_a_file_that_names_no_scheduler_gets_a_sentence(text, tmp_path):
+    path = tmp_path / "scheduler.json"
+    path.write_text(text)
+    with pytest.raises(ParameterError, match=r"scheduler's file: .*[^.]\.$"):
+        cluster.connected(str(path))
+
+
+@pytest.mark.parametrize(
+    "where", ["tcp://127.0.0.1:8786", "host:8786", "tls://[::1]:8786", "inproc://10.0.0.1/1/2"]
+)
+def test_addresses_of_all_kinds_are_known(where):
+    assert cluster.scheduler_address(where) == where
 
 
 def test_a_scheduler_is_found_by_its_file(client, tmp_path):

@@ -15,7 +15,7 @@ from rosenblatt.cluster.fitting import check_supported
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.parameters import LINEAR, ParameterError
 from rosenblatt.storage.file import load_model
-from rosenblatt.training.rules import PERCEPTRON, Further
+from rosenblatt.training.rules import PERCEPTRON, RuleArray
 
 from ..conftest import FORMS, blobs, form_parameters
 from .conftest import cut, same
@@ -180,7 +180,7 @@ def test_only_perceptrons_are_mixed(client):
 
 def test_a_rule_that_keeps_more_than_weights_goes_from_partition_to_partition():
     keeps_more = replace(
-        PERCEPTRON, name="wary", further=(Further("variance", "weights", None, 1),)
+        PERCEPTRON, name="wary", arrays=(RuleArray("variance", "weights", None, 1),)
     )
     values = Perceptron(order="fixed").get_params() | {"mix": "uniform"}
     check_supported(values | {"mode": "sequential"}, LINEAR, keeps_more)

@@ -2,6 +2,7 @@
 
 import inspect
 import pickle
+import re
 from functools import partial
 from itertools import pairwise
 
@@ -10,6 +11,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
+import rosenblatt
 from rosenblatt import (
     ALMA,
     AROW,
@@ -23,7 +25,7 @@ from rosenblatt.data.labels import codes_of
 from rosenblatt.data.rows import rows_of
 from rosenblatt.estimators.steps import follow
 from rosenblatt.learners.linear import LinearLearner, TrainingRows
-from rosenblatt.parameters import ParameterError
+from rosenblatt.parameters import RULE_TABLE, ParameterError
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.state import packed
 
@@ -513,3 +515,24 @@ def expected_failures(model):
 )
 def test_keeps_the_contract_of_scikit_learn(estimator, check):
     check(estimator)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize(
+    ("dtype", "size"),
+    [(np.float32, 1e30), (np.float64, 1e160), (np.float32, 1e-30), (np.float64, 1e-200)],
+)
+@pytest.mark.parametrize("rule", RULE_TABLE)
+def test_numbers_whose_squares_cannot_be_held_are_refused_or_learnt(rule, dtype, size, classes):
+    rows, y = blobs(40, 3, classes=classes)
+    model = getattr(rosenblatt, RULE_TABLE[rule].estimator)(random_state=0, max_iter=5)
+    usual = clone(model).fit(rows, y).score(rows, y)
+    for learn in (model.fit, partial(model.partial_fit, classes=range(classes))):
+        with np.errstate(over="ignore"):
+            X = (size * rows).astype(dtype)
+        said, found = "", 0.0
+        try:
+            found = learn(X, y).score(X, y) if size > 1 else usual * learn(X, y).coef_.any()
+        except ValueError as refusal:
+            said = str(refusal)
+        assert re.search("scale the numbers", said) or found > usual - 0.2

@@ -74,6 +74,10 @@ print(sum(sum(kernel.cache_hits.values()) for kernel in stats))
     compiled_then, found_then = map(int, second.stdout.split())
     assert compiled_first > 0 == found_first
     assert found_then > 0 == compiled_then
-    assert "Rosenblatt compiles " in first.stderr
-    assert "rosenblatt warm-up" in first.stderr
+    assert first.stderr == f"{compiling.COMPILING}{compiling.OFFER}\n"
     assert second.stderr == ""
+    more = script.replace("Perceptron(", "AROW(").replace("import Perceptron", "import AROW")
+    third = subprocess.run(
+        [sys.executable, "-c", more], env=environment, capture_output=True, text=True, check=True
+    )
+    assert third.stderr == f"{compiling.COMPILING}\n"

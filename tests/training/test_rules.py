@@ -27,7 +27,7 @@ from rosenblatt.storage.registry import ESTIMATORS
 from rosenblatt.training.rules import (
     PERCEPTRON,
     RULES,
-    Further,
+    RuleArray,
     UpdateRule,
     perceptron_settings,
     rule_named,
@@ -125,7 +125,10 @@ PASSIVE = UpdateRule(
     passive_two,
     passive_many,
     passive_settings,
-    further=(Further("fresh", "weights", np.float64, 1.0), Further("counts", "bias", np.int64, 0)),
+    arrays=(
+        RuleArray("fresh", "weights", np.float64, 1.0),
+        RuleArray("counts", "bias", np.int64, 0),
+    ),
 )
 
 

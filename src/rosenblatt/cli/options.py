@@ -211,7 +211,12 @@ class LearningOptions(RuleOptions):
     ] = False
     probabilities: Annotated[
         bool,
-        typer.Option("--probabilities", help="Fit them on held-out rows.", metavar=" ", **LEARNING),
+        typer.Option(
+            "--probabilities",
+            help="Fit probabilities of the classes, by cross-fitting.",
+            metavar=" ",
+            **LEARNING,
+        ),
     ] = False
     bias_step: Annotated[
         float | None,

@@ -96,7 +96,8 @@ def probabilities_of(learner: "LinearLearner", path: Path) -> Callable[[Any], An
     """What a model says of the probabilities of classes, from its scores."""
     if learner.calibration is None:
         raise ValueError(f"{path} knows no probabilities; train it with --probabilities.")
-    return learner.calibration.probabilities
+    calibration = learner.calibration
+    return lambda scores: calibration.probabilities(scores, learner.choose(scores))
 
 
 def in_one_line(name: Any) -> str:
@@ -215,7 +216,7 @@ def about_model(model: "Model", coef: Any) -> list[str]:
             f"{shares[1]} of the rows"
         )
     if "calibration" in facts:
-        lines.append("Tells probabilities, fitted on rows held out (predict --probabilities)")
+        lines.append("Gives probabilities (predict --probabilities)")
     if "tuning" in facts:
         best, usual = (
             each["error"] for each in (facts["tuning"]["best"][0], facts["tuning"]["usual"])

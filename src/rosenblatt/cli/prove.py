@@ -1,40 +1,88 @@
 """Proofs that two classes can be separated, or that they cannot."""
 
 import shlex
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from .data import Data, SetOptions, check_output, two_classes
+from .format import count
 from .groups import grouped
 
 if TYPE_CHECKING:
     from ..theory.certificates import Inseparable, Separable
+    from ..theory.coq import Proof
+
+
+@dataclass
+class ProofOptions:
+    """Where a proof is written, and what is asked."""
+
+    certificate: Annotated[
+        Path | None, typer.Option(help="Write the proof to this JSON file.", show_default=False)
+    ] = None
+    coq: Annotated[
+        Path | None,
+        typer.Option(help="Write the proof to this file, which coqc checks.", show_default=False),
+    ] = None
+    plain: Annotated[
+        Path | None,
+        typer.Option(
+            help="Write rows.txt and proof.txt to this folder, for rosenblatt-check.",
+            show_default=False,
+        ),
+    ] = None
+    origin: Annotated[bool, typer.Option("--origin", help="Only planes through the origin.")] = (
+        False
+    )
+    run: Annotated[
+        bool, typer.Option("--run", help="Prove by a run of the perceptron: write its log.")
+    ] = False
+    epochs: Annotated[int, typer.Option(help="With --run: the most passes.")] = 100
+    bias_step: Annotated[
+        float, typer.Option(help="With --run: a mistake moves the bias so far.")
+    ] = 1.0
+
+    def check(self, data: str) -> None:
+        """Refuse before the work what would fail after it."""
+        for output in (self.certificate, self.coq):
+            check_output(output, data)
+        if self.plain is not None and self.plain.exists() and not self.plain.is_dir():
+            raise ValueError(f"{self.plain} is a file; name a folder for rows.txt and proof.txt.")
+        if self.run and self.certificate is not None:
+            raise ValueError("--certificate has no log of a run; write it with --coq or --plain.")
+
+    def write(self, proof: "Proof", X: Any, y: Any) -> None:
+        """Write a proof to the files that were named."""
+        from ..theory.coq import write_coq, write_plain
+
+        if self.coq is not None:
+            write_coq(proof, X, y, self.coq)
+            print(f"The proof is in {self.coq}; check it with: coqc {shlex.quote(str(self.coq))}")
+        if self.plain is not None:
+            files = shlex.join(map(str, write_plain(proof, X, y, self.plain)))
+            print(f"Rows and proof are in {self.plain}; check them with: rosenblatt-check {files}")
 
 
 @grouped
-def prove(
-    data: Data,
-    given: SetOptions,
-    certificate: Annotated[
-        Path | None, typer.Option(help="Write the proof to this JSON file.", show_default=False)
-    ] = None,
-    origin: Annotated[
-        bool, typer.Option("--origin", help="Only planes through the origin.")
-    ] = False,
-) -> None:
+def prove(data: Data, given: SetOptions, options: ProofOptions) -> None:
     """Decide whether two classes can be separated, and prove it.
 
     Exit status 0: separable. 1: not. 3: undecided.
     """
     from ..theory.certificates import Inseparable, Separable, save_certificate
+    from ..theory.coq import to_proof
+    from ..theory.problem import problem_of
     from ..theory.separability import separability
 
-    check_output(certificate, data)
+    options.check(data)
     X, y = two_classes(data, given)
-    found = separability(X, y, fit_intercept=not origin)
     print(f"{data}: {X.shape[0]} rows, {X.shape[1]} features")
+    if options.run:
+        prove_by_run(X, y, options)
+    found = separability(X, y, fit_intercept=not options.origin)
     if isinstance(found, Separable):
         print(about_separable(X, y, found))
     elif isinstance(found, Inseparable):
@@ -42,11 +90,28 @@ def prove(
     else:
         print(f"Undecided: a proof is out of reach; no margin can exceed {found.upper:.3g}.")
         raise typer.Exit(3)
-    if certificate is not None:
-        save_certificate(found, certificate)
-        command = shlex.join(["rosenblatt", "verify", data, str(certificate), *given.words()])
-        print(f"The proof is in {certificate}; check it with: {command}")
+    if options.certificate is not None:
+        save_certificate(found, options.certificate)
+        words = ["rosenblatt", "verify", data, str(options.certificate), *given.words()]
+        print(f"The proof is in {options.certificate}; check it with: {shlex.join(words)}")
+    if options.coq is not None or options.plain is not None:
+        options.write(to_proof(found, problem_of(X, y, not options.origin)), X, y)
     raise typer.Exit(0 if isinstance(found, Separable) else 1)
+
+
+def prove_by_run(X: Any, y: Any, options: ProofOptions) -> None:
+    """Run the perceptron, print what its log proves, and end with the exit status of ``prove``."""
+    from ..theory.coq import log_run
+
+    step = 0.0 if options.origin else options.bias_step
+    log = log_run(X, y, step=step, max_iter=options.epochs)
+    mistakes = count(len(log.rows), "mistake")
+    if log.separates:
+        print(f"Separable: the run separated the rows after {mistakes} (checked exactly).")
+    else:
+        print(f"Undecided: the run made {mistakes} in {count(options.epochs, 'epoch')}.")
+    options.write(log, X, y)
+    raise typer.Exit(0 if log.separates else 3)
 
 
 @grouped
@@ -54,18 +119,26 @@ def verify(
     data: Data,
     file: Annotated[Path, typer.Argument(help="A certificate from prove.", show_default=False)],
     given: SetOptions,
+    coq: Annotated[
+        bool, typer.Option("--coq", help="Let Coq check it: a JSON file or a Coq file.")
+    ] = False,
 ) -> None:
     """Check a certificate against the data, in exact arithmetic and from scratch.
 
     Exit status 0: it holds. 1: it does not.
     """
     from ..theory.certificates import load_certificate
+    from ..theory.coq import verify_coq
 
     X, y = two_classes(data, given)
-    proof = load_certificate(file)
-    claim = type(proof).__name__.lower()
-    holds = proof.verify(X, y)
-    print(f"{file} {'proves' if holds else 'does not prove'} that {data} is {claim}.")
+    coq = coq or file.suffix == ".v"
+    if coq:
+        claim, holds = verify_coq(file, X, y)
+    else:
+        proof = load_certificate(file)
+        claim, holds = f"is {type(proof).__name__.lower()}", proof.verify(X, y)
+    by = ", as Coq has checked" if coq and holds else ""
+    print(f"{file} {'proves' if holds else 'does not prove'} that {data} {claim}{by}.")
     raise typer.Exit(0 if holds else 1)
 
 

@@ -1,6 +1,8 @@
 """The cluster: named tasks, and results that are waited for only while somebody works on them."""
 
+import json
 import os
+import re
 import time
 from asyncio import run_coroutine_threadsafe
 from collections.abc import Callable
@@ -14,6 +16,9 @@ from distributed.comm.core import CommClosedError
 
 from ..parameters import ParameterError
 
+ADDRESS = re.compile(
+    r"((tcp|tls|ws|wss|ucx|ucxx)://)?(\[[^\s\]]+\]|[^\s/:]+):\d{1,5}(/\S*)?|inproc://\S+"
+)
 LOST_AT_MOST = 10  # times that an epoch is begun again because workers took its weights with them
 
 T = TypeVar("T")
@@ -53,13 +58,28 @@ def connected(address: str) -> Client:
                 n_workers=cores, threads_per_worker=1, dashboard_address=":0", set_as_default=False
             )
     try:  # as the default, a client that finds no scheduler would stay behind
-        if os.path.exists(address):
-            return Client(scheduler_file=address, set_as_default=False)
-        return Client(address, timeout=10, set_as_default=False)
+        found = scheduler_address(address)
+        return Client(found, timeout=10, set_as_default=False)
     except (OSError, ValueError) as error:
         raise ParameterError(
-            f"{{cluster}} is no local:N, scheduler's address or file: {error}.", cluster=address
+            "{cluster} must be local:N, a scheduler's address such as tcp://host:8786, or a "
+            f"scheduler's file: {str(error).rstrip('.')}.",
+            cluster=address,
         ) from None
+
+
+def scheduler_address(given: str) -> str:
+    """The address of a scheduler, which may be stated or stand in the scheduler's file."""
+    if not os.path.exists(given):
+        if ADDRESS.fullmatch(given) is None:
+            raise ValueError("there is no such file, and an address has a host and a port")
+        return given
+    with open(given, encoding="utf-8") as file:
+        about = json.load(file)
+    found = about.get("address") if isinstance(about, dict) else None
+    if not isinstance(found, str) or ADDRESS.fullmatch(found) is None:
+        raise ValueError("the file names no scheduler")
+    return found
 
 
 class Cluster:

@@ -153,7 +153,7 @@ def usual_mix(rule: UpdateRule) -> str:
 
 def refuse_unmixable(rule: UpdateRule, values: Mapping[str, Any]) -> None:
     """Refuse to mix what is more than weights, or otherwise than it can be."""
-    if rule.further and not rule.has_variances:
+    if rule.arrays and not rule.has_variances:
         raise ParameterError(
             f"Partitions cannot be mixed by {rule.name}, which keeps more than weights; use "
             '{mode="sequential"} or one machine.'

@@ -19,11 +19,11 @@ from ..data.rows import n_rows, read_only, rows_of
 from ..data.targets import ClassTarget
 from ..data.weights import row_weights
 from ..estimators.base import canonical
-from ..jobs.files import left_out
 from ..kernels.algebra import Rows
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import ParameterError
 from ..reading.batches import Batch, labels_of, one_batch
+from ..reading.notices import left_out
 from ..reading.reader import read
 from ..reading.sources import Source
 from ..training.tasks import Part

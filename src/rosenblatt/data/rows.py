@@ -1,5 +1,6 @@
 """The door: arrays and sparse matrices become Rows; what is not finite is named."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -204,6 +205,28 @@ def overflow(dtype: Any) -> ValueError:
     return ValueError(
         f"The weights grew beyond what {dtype} can hold (infinity); scale the numbers down{wider}."
     )
+
+
+def refuse_lost(coef: Array, updates: int, parts: Iterable[Rows]) -> None:
+    """Raise when weights are zero, or without effect, because of the size of the numbers of rows.
+
+    Squares of the numbers, which the rules divide by, are then infinite or zero in their type. Rows
+    are looked at only where the weights are suspect.
+    """
+    largest = np.abs(coef).max(initial=0.0)
+    if not updates or largest > np.sqrt(np.finfo(coef.dtype).tiny):
+        return
+    with np.errstate(over="ignore", under="ignore"):
+        for rows in parts:
+            size = np.abs(rows.values).max(initial=0.0)
+            square = size * size
+            lost = largest * size == 0 and (square == 0 or np.isinf(square))
+            if lost and size > 0:
+                word = "large" if size > 1 else "small"
+                raise ValueError(
+                    f"X has numbers of size {size:.0e}, too {word} for {size.dtype} to learn from "
+                    "(their squares cannot be held); scale the numbers."
+                )
 
 
 def to_dense(block: Any) -> Array:

@@ -52,6 +52,13 @@ class Split(NamedTuple):
             )
         return rows[~held], rows[held]
 
+    def folds(self, codes: Array, rows: Array, count: int) -> Array:
+        """The number of the fold of each of some rows; every class is spread over all of them."""
+        order = np.lexsort((self.coins(0, len(codes))[rows], codes[rows]))
+        numbers = np.empty(len(rows), np.intp)
+        numbers[order] = np.arange(len(rows)) % count
+        return numbers
+
 
 def quotas(counts: Array, share: float) -> Array:
     """How many rows of each class to hold out, so that it is the share of all in total.

@@ -1,6 +1,6 @@
 """What all linear classifiers do: learn from X and y, score rows, be saved."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -13,14 +13,14 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.rows import Array, overflow, read_only, refuse_not_finite, rows_of
+from ..data.rows import Array, overflow, read_only, refuse_lost, refuse_not_finite, rows_of
 from ..data.splits import Split
 from ..data.weights import refuse_one_class, row_weights, rows_that_count
 from ..kernels.algebra import Rows, largest_squared_norm
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import LINEAR, check_ties
 from ..storage.model import Model
-from ..training.calibration import Calibration, calibrated
+from ..training.calibration import Calibration, calibrated, cross_fitted
 from ..training.history import Epoch
 from ..training.rules import PERCEPTRON, UpdateRule, rule_for
 from ..training.run import Run
@@ -108,14 +108,13 @@ class LinearClassifier(FittedLinear):
             given = self._prepare(X, y, sample_weight, reset=not going_on)
             if going_on:
                 self._check_going_on(given.classes, given.rows.codes.ndim == 2)
-            if going_on and all(part is None for part in start):
-                states = [state.renewed() for state in self._learner.states]
-                learner = replace(self._learner, states=states, **self._settings(given.rows))
-            else:
-                learner = self._begin(given, start)
+            continues = going_on and all(part is None for part in start)
+            begin = self._continue if continues else partial(self._begin, start=start)
+            learner = begin(given)
             run = self._run(learner, given).train()
             learner.states = run.outcomes
-            learner.calibration = self._calibration(learner, given)
+            refuse_lost(learner.coefficients()[0], learner.mistakes, [given.rows.rows])
+            learner.calibration = self._calibration(learner, given, begin)
             self._keep(learner, run.epochs, run.stop_reason)
         weighted = (sample_weight, coef_init, intercept_init, self.class_weight)
         plain = not going_on and self._textbook and self._rule is PERCEPTRON
@@ -313,7 +312,7 @@ class LinearClassifier(FittedLinear):
     def predict_proba(self, X: Any) -> Array:
         """The probability of every class for each row; only with ``calibrate=True``.
 
-        Where scores lean to a class, the likeliest one need not be what ``predict`` gives.
+        The most probable class is the one that ``predict`` gives.
 
         Parameters
         ----------
@@ -330,7 +329,7 @@ class LinearClassifier(FittedLinear):
             raise NotFittedError(
                 f"This {type(self).__name__} was fitted without calibrate=True; fit it again."
             )
-        return self._learner.calibration.probabilities(scores)
+        return self._learner.calibration.probabilities(scores, self._learner.choose(scores))
 
     @property
     def coef_(self) -> Array:
@@ -409,7 +408,7 @@ class LinearClassifier(FittedLinear):
         X, y = self._check_rows(X, y, reset, None if reset else self._learner.dtype)
         if y.ndim == 2 and self.calibrate:
             raise ValueError("calibrate=True is for rows of one label each; leave it out.")
-        holds_out = self.early_stopping or self.calibrate
+        holds_out = self.early_stopping
         if self.order == "first" or holds_out:
             refuse_not_finite(X)  # these may never look at some rows
         if self.intercept_step == "radius":
@@ -482,6 +481,11 @@ class LinearClassifier(FittedLinear):
 
     # Training
 
+    def _continue(self, given: Prepared) -> LinearLearner:
+        """A copy of the model that there is, to go on from."""
+        states = [state.renewed() for state in self._learner.states]
+        return replace(self._learner, states=states, **self._settings(given.rows))
+
     def _run(
         self, learner: LinearLearner, given: Prepared, updates_at_once: int | None = None
     ) -> Run:
@@ -502,13 +506,27 @@ class LinearClassifier(FittedLinear):
             run.validate = learner.validator(given.rows, given.held_out)
         return run
 
-    def _calibration(self, learner: LinearLearner, given: Prepared) -> Calibration | None:
-        """What scores say of probabilities, by the rows held out."""
-        if not self.calibrate or given.held_out is None:
+    def _calibration(
+        self, learner: LinearLearner, given: Prepared, begin: Callable[[Prepared], LinearLearner]
+    ) -> Calibration | None:
+        """What scores say of probabilities: by the rows held out, or by cross-fitting on all."""
+        if not self.calibrate:
             return None
-        rows = rows_of(given.X[given.held_out])
-        scores = learner.scores(rows, given.X.shape[1])
-        return calibrated(scores, given.rows.codes[given.held_out], len(given.classes))
+        codes, rows = given.rows.codes, given.held_out
+        if rows is not None:
+            scores = learner.scores(rows_of(given.X[rows]), given.X.shape[1])
+            return calibrated(scores, codes[rows], len(given.classes))
+
+        def score(learnt: Array, held: Array) -> Array:
+            part = given._replace(rows=given.rows._replace(everything=learnt))
+            model = begin(part)
+            run = self._run(model, part)
+            run.after_epoch = None
+            model.states = run.train().outcomes
+            return model.scores(rows_of(given.X[held]), given.X.shape[1])
+
+        rows = given.rows.everything
+        return cross_fitted(codes, rows, len(given.classes), given.seed, score)
 
     def _keep(self, learner: LinearLearner, epochs: list[Epoch], stop_reason: str) -> None:
         """Take over what was learnt."""

@@ -50,8 +50,11 @@ class Perceptron(LinearClassifier):
         Whether to hold out rows, stop when their accuracy no longer rises, and go back to the
         best weights.
     calibrate : bool, default=False
-        Whether to hold out rows and fit on them what scores say of probabilities, for
-        ``predict_proba``: a sigmoid (Platt 1999), or with several classes a softmax.
+        Whether to fit what scores say of probabilities, for ``predict_proba``: a sigmoid (Platt
+        1999), or with several classes a softmax. Weights and predictions stay as they are without
+        it. The scores are cross-fitted: each third of the rows is scored by a model of the others,
+        so that training takes three times as long; with ``early_stopping`` they are those of the
+        rows held out.
     validation_fraction : float, default=0.1
         The share of the rows to hold out.
     n_iter_no_change : int, default=5

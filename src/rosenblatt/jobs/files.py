@@ -3,17 +3,19 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from os import PathLike
 from typing import Any, cast
 
 import numpy as np
 
 from ..data.labels import UnknownLabelError
-from ..data.rows import Array, n_rows, overflow
+from ..data.rows import Array, n_rows, overflow, refuse_lost
 from ..data.targets import ClassTarget, LabelCounts, make_target
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import FOR_ONE_PASS, ParameterError
 from ..reading.batches import Batch, known_labels, windows
+from ..reading.notices import left_out
 from ..reading.reader import Peeked, Reader, WholeFile, read_again_if_need_be, read_whole
 from ..reading.vocabulary import named
 from ..storage.file import save_model
@@ -24,6 +26,7 @@ from ..training.report import Listener, Tally, Windows
 from ..training.run import Run
 from ..training.tasks import Part, PredictedTask
 from .cache import origin_of, read_cached
+from .calibrate import calibrate_in_memory
 from .evaluate import HeldOut
 from .stream_rule import choose_stream_rule
 
@@ -191,15 +194,6 @@ def check_begun(begun: Model, plan: Plan, reader: Reader) -> None:
         raise ValueError(f"{reader.source.name} has changed since the run began; begin it anew.")
 
 
-def left_out(bad: int) -> str:
-    """What to say of broken rows.
-
-    >>> left_out(1)
-    '1 broken row left out.'
-    """
-    return f"{bad:,} broken row{'' if bad == 1 else 's'} left out."
-
-
 class OutgrownError(Exception):
     """The rows of a file take more memory than they should."""
 
@@ -254,11 +248,15 @@ def learn_once(rows: "FileRows", job: FileJob) -> Model:
     rows.facts_besides = dict(job.facts)
     run = fit(plan, rows, learner, job.reporter, resume=resume, checkpointer=job.checkpointer)
     refuse_no_rows(learner.states[0].seen)
+    refuse_lost(learner.coefficients()[0], learner.mistakes, (one.rows for one in rows.batches))
     facts: dict[str, Any] = {}
     if plan.split:
         facts["held_out"] = rows.held_out.score(learner).as_dict()
-        if plan.parameters["calibrate"]:
-            learner.calibration = rows.held_out.calibrate(learner)
+    if plan.parameters["calibrate"] and plan.split:
+        learner.calibration = rows.held_out.calibrate(learner)
+    elif plan.parameters["calibrate"]:
+        again = partial(begin, plan, rows, replace(job, begun=None))
+        learner.calibration = calibrate_in_memory(rows.encode(rows.first, 0), again, plan)
     model: Model = make_model(plan, rows, learner, run, **facts)
     return model
 

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import types
+from numba import config, types
 from numba.extending import intrinsic
 
 from .compiling import compiled, inlined, inlined_sum
@@ -183,6 +183,12 @@ def fetch(context, array, k):
         return context.get_dummy_value()
 
     return types.void(array, k), generate
+
+
+if config.DISABLE_JIT:
+
+    def fetch(array, k):
+        """Do nothing: plain Python has no cache lines to ask for."""
 
 
 @inlined

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
-from numba import njit
+from numba import config, njit
 from numba.core import event
 from numba.core.options import DefaultOptions
 from numba.core.runtime import rtsys
@@ -62,6 +62,9 @@ def stamped(function):
     Else a kernel from before would still call the helper from before after an update of this
     package. These names are private to Numba: where they are gone, its own ways remain.
     """
+    if config.DISABLE_JIT:  # for debuggers: kernels are plain functions
+        function.py_func = function
+        return function
     try:
         cache = function._cache
         cache._cache_file._source_stamp = cache._cache_file._source_stamp, STAMP
@@ -99,39 +102,60 @@ def inlined_sum(function):
     return stamped(njit(**HELPER, forceinline=True, fastmath=SUM)(function))
 
 
+COMPILING = "Rosenblatt is compiling code for this computer, which takes some seconds."
+OFFER = (
+    " The result is kept for the next time. To compile everything in advance, run"
+    " `rosenblatt warm-up` once."
+)
+
+
 class CompilationNotice(event.Listener):
-    """Says once, when a kernel of this package is not in the disk cache, why the user waits."""
+    """Logs once a process, when a kernel is not in the disk cache, why the user waits.
+
+    The first one for a cache folder also offers ``warm-up``.
+    """
 
     def __init__(self):
-        self.said, self.tell = False, self.say
+        self.said, self.tell = False, None
 
     def on_start(self, event):
-        """Tell what is being compiled."""
-        function = event.data["dispatcher"].py_func
-        if function.__module__.startswith(__package__):
-            self.tell(function.__name__)
+        """Report that something is being compiled."""
+        dispatcher = event.data["dispatcher"]
+        if not dispatcher.py_func.__module__.startswith(__package__):
+            return
+        if self.tell is not None:
+            self.tell(dispatcher.py_func.__name__)
+        elif not self.said:
+            self.said = True
+            offer = is_first_offer(dispatcher)
+            logging.getLogger(__package__.partition(".")[0]).warning(
+                "%s%s", COMPILING, OFFER if offer else ""
+            )
 
     def on_end(self, event):
         """Nothing to say when it is over."""
 
-    def say(self, kernel):
-        """Say it, the first time."""
-        if not self.said:
-            self.said = True
-            logging.getLogger(__package__.partition(".")[0]).warning(
-                "Rosenblatt compiles %s and what else this needs; that takes some seconds, once. "
-                "The command `rosenblatt warm-up` compiles all beforehand.",
-                kernel,
-            )
-
     @contextmanager
     def told_to(self, listener):
-        """Let somebody else hear the names of what is compiled."""
+        """Pass the names of the kernels that are compiled to a function, and log nothing."""
         self.tell = listener
         try:
             yield
         finally:
-            self.tell = self.say
+            self.tell = None
+
+
+def is_first_offer(dispatcher):
+    """Whether no process has offered ``warm-up`` for this cache folder; remembered there."""
+    try:
+        folder = Path(dispatcher._cache.cache_path)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "rosenblatt-warm-up-offered").touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    except (AttributeError, OSError):  # Numba has changed, or the folder cannot be written to
+        pass
+    return True
 
 
 NOTICE = CompilationNotice()

@@ -6,7 +6,28 @@ their scores are its own, so that all wait for each other only to agree on the n
 
 import math
 
+import numpy as np
 from numba import config, cuda, float64, int32
+
+
+def load_array_functions():
+    """Load what numba-cuda compiles array functions with.
+
+    Up to version 0.30.4 it asks NumPy for ``row_stack``, which NumPy 2.5 no longer has.
+    """
+    lacking = not hasattr(np, "row_stack")
+    if lacking:
+        np.row_stack = lambda arrays: np.vstack(arrays)
+    try:
+        import numba.cuda.np.arrayobj  # noqa: F401
+    except ImportError:  # the GPU code that comes with Numba, which has no such module
+        pass
+    finally:
+        if lacking:
+            del np.row_stack
+
+
+load_array_functions()
 
 SIMULATED = bool(config.ENABLE_CUDASIM)
 THREADS = 4 if SIMULATED else 1024

@@ -59,6 +59,16 @@ class Updates(NamedTuple):
     rivals: np.ndarray
 
 
+@inlined
+def note(log, updates, t, rival, margin, step):
+    """Write an update into the log; return its loss."""
+    log[updates]["position"] = t
+    log[updates]["rival"] = rival
+    log[updates]["margin"] = margin
+    log[updates]["step"] = step
+    return -margin if margin < 0 else 0.0
+
+
 # The algorithms. Each returns how far it got in the order, how many updates it made and the loss J
 # of the rows that were wrong; it stops early when the log is full, or at a row whose activation is
 # not a finite number.
@@ -80,11 +90,7 @@ def perceptron(examples, order, start, w, b, settings, log):
                 return t, updates, loss
             add(w, steps[i], i, rows)
             b[0] += steps[i] * settings.intercept_step
-            margin = a if steps[i] > 0 else -a
-            log[updates].position = t
-            log[updates].margin = margin
-            log[updates].step = steps[i]
-            loss -= margin if margin < 0 else 0.0
+            loss += note(log, updates, t, 0, a if steps[i] > 0 else -a, steps[i])
             updates += 1
     return len(order), updates, loss
 
@@ -111,11 +117,7 @@ def multiclass(examples, order, start, W, b, settings, log):
             move(W, steps[i], y, rival, i, rows)
             b[y] += steps[i] * settings.intercept_step
             b[rival] -= steps[i] * settings.intercept_step
-            log[updates].position = t
-            log[updates].rival = rival
-            log[updates].margin = lead
-            log[updates].step = steps[i]
-            loss -= lead if lead < 0 else 0.0
+            loss += note(log, updates, t, rival, lead, steps[i])
             updates += 1
     return len(order), updates, loss
 
@@ -190,8 +192,8 @@ def perceptron_missing(examples, order, clock, log, u, ub, intercept_step):
     """Sum in u what the weights before each logged update lack of it (Daumé 2006)."""
     rows = examples.rows
     for update in log:
-        i = np.uint64(order[update.position])
-        lack = update.step * counted(clock, update.position)
+        i = np.uint64(order[update["position"]])
+        lack = update["step"] * counted(clock, update["position"])
         add(u, lack, i, rows)
         ub[0] += lack * intercept_step
 
@@ -201,8 +203,8 @@ def multiclass_missing(examples, order, clock, log, u, ub, intercept_step):
     """The same with a right class and a rival per update."""
     rows, labels = examples.rows, examples.labels
     for update in log:
-        i, rival = np.uint64(order[update.position]), update.rival
-        lack = update.step * counted(clock, update.position)
+        i, rival = np.uint64(order[update["position"]]), update["rival"]
+        lack = update["step"] * counted(clock, update["position"])
         move(u, lack, labels[i], rival, i, rows)
         ub[labels[i]] += lack * intercept_step
         ub[rival] -= lack * intercept_step

@@ -18,7 +18,7 @@ def refusal(learner: "LinearLearner") -> str:
     two = len(learner.classes) == 2
     if learner.ties in ("positive", "negative"):
         return f"ties={learner.ties} has no meaning for more than two classes"
-    if learner.rule.many is None or (two and learner.rule.scaled):
+    if learner.rule.multiclass is None or (two and learner.rule.scale is not None):
         return f"the rule {learner.rule.name} keeps something for two classes that has no third"
     return ""
 
@@ -46,23 +46,15 @@ def states_with(learner: "LinearLearner", label: Any) -> tuple[Array, list[Last]
 def changed(state: Last, change: Any) -> Last:
     """A copy of a state, each array changed by a function of it, its name and its rule's field."""
     new = copy.copy(state)
-    fields = {one.name: one for one in state.rule.further}
     names = ["weights", "bias"]
     if isinstance(state, Average):
         names += ["missing", "missing_bias"]
     for name in names:
         setattr(new, name, change(getattr(state, name), 0.0, True))
     new.further = {}
-    for name, kept in state.further.items():
-        one = fields[name]
-        if name in names:
-            new.further[name] = getattr(new, name)  # the very same array
-        elif one.is_sum:  # of no average: it has the form that goes with the weights
-            new.further[name] = one.begin(new.weights, new.bias, new.sums)
-        elif one.like in ("weights", "bias"):
-            new.further[name] = change(kept, one.start, False)
-        else:
-            new.further[name] = kept.copy()
+    for one in state.rule.arrays:
+        kept, by_weight = state.further[one.name], one.like in ("weights", "bias")
+        new.further[one.name] = change(kept, one.start, False) if by_weight else kept.copy()
     return new
 
 

@@ -438,7 +438,7 @@ class LinearLearner:
                 f"The solution {self.parameters['solution']} needs all rows in memory; learn from "
                 "a stream with the solution last or average."
             )
-        if use == "mix" and self.rule.further and not self.rule.has_variances:
+        if use == "mix" and self.rule.arrays and not self.rule.has_variances:
             return f"The rule {self.rule.name} keeps more than weights, so it cannot be mixed."
         if use == "step" and len(self.states) > 1:
             return 'steps follows one problem; give y == label instead of multi_class="ovr".'

@@ -41,12 +41,20 @@ class RuleEntry:
         Parameters besides these that only the class has.
     tuned
         Whether ``--tune`` tries the rule when none is stated.
+    loop
+        The loop of training/rules.py that it learns by; ``full`` is that of its form with a full
+        matrix.
+    step
+        The step in that loop: a name in capitals of its file of kernels.
     """
 
     estimator: str
     own: Mapping[str, Parameter]
     python_only: Mapping[str, Parameter] = field(default_factory=dict)
     tuned: bool = True
+    loop: str = "perceptron"
+    step: str = ""
+    full: str = ""
 
     @cached_property
     def parameters(self) -> Mapping[str, Parameter]:
@@ -71,6 +79,7 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
     ),
     "pa": RuleEntry(
         "PassiveAggressive",
+        loop="passive_aggressive",
         own={
             "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.01, 0.1, 1.0)),
             "loss": choice(
@@ -84,6 +93,8 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
     ),
     "alma": RuleEntry(
         "ALMA",
+        loop="scaled",
+        step="ALMA",
         own={
             "alpha": Parameter(
                 0.9,
@@ -99,11 +110,15 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
     ),
     "romma": RuleEntry(
         "ROMMA",
+        loop="scaled",
+        step="ROMMA",
         own={"aggressive": flag(True, "Also update on correct rows with a margin below 1")},
         tuned=False,
     ),
     "second-order": RuleEntry(
         "SecondOrderPerceptron",
+        loop="coordinate",
+        full="second_order_full",
         own={
             "a": positive(
                 1.0, "Regularization a > 0; larger means smaller updates", (0.1, 1.0, 10.0)
@@ -120,6 +135,8 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
     ),
     "arow": RuleEntry(
         "AROW",
+        loop="confidence",
+        step="AROW",
         own={
             "r": positive(
                 1.0, "Regularization r > 0; larger means smaller updates", (0.1, 1.0, 10.0)
@@ -128,6 +145,8 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
     ),
     "scw": RuleEntry(
         "SCW",
+        loop="confidence",
+        step="SCW",
         own={
             "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.1, 1.0)),
             "confidence": Parameter(

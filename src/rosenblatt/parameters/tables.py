@@ -196,7 +196,7 @@ ANY_RULE = SHARED | {
     ),
     "measure": flag(False, "Measure the error of the weights after every epoch"),
     "early_stopping": EARLY_STOPPING,
-    "calibrate": flag(False, "Fit probabilities on held-out rows"),
+    "calibrate": flag(False, "Fit probabilities of the classes, by cross-fitting"),
     "validation_fraction": VALIDATION_FRACTION,
     "n_iter_no_change": count(5, help="Epochs without improvement before early stopping"),
     "warm_start": flag(False, "Start from the weights of the last fit"),
@@ -327,7 +327,7 @@ FOR_FILES: dict[str, Any] = {
 """Defaults of training from a file where they differ from the textbook's."""
 
 FOR_ONE_PASS: dict[str, Any] = {"rule": "arow", "solution": "last"}
-"""Defaults for a single pass over a file (docs/choosing.md gives the reasons)."""
+"""Defaults for a single pass over a file (docs/rules-compared.md gives the reasons)."""
 
 STREAM_RULES = "arow", "pa"
 """The rules to choose from for progressive prediction, by their error on the first rows."""

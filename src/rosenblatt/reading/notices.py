@@ -195,3 +195,12 @@ def names_of_rows(name: str) -> Notice:
         f"The column {name!r} is another in nearly every row, so that it tells little of rows to "
         "come; such a column is better text, or ignored.",
     )
+
+
+def left_out(bad: int) -> str:
+    """What to say of broken rows.
+
+    >>> left_out(1)
+    '1 broken row left out.'
+    """
+    return f"{bad:,} broken row{'' if bad == 1 else 's'} left out."

@@ -16,6 +16,7 @@ from ..reading.recipe import OTHER_BITS, TEXT_BITS, FeatureRecipe
 from ..reading.scaling import Scale
 from ..storage.model import Model
 from ..training.plan import Found, Request, make_plan
+from ..training.rules import RULES, rule_for
 
 KINDS = ("number", "category", "text")
 GRAMS = re.compile(r"(c?)(\d+)(?:-(\d+))?")
@@ -131,12 +132,13 @@ def new_model(
     once = {"max_iter": 1, "order": "fixed", "intercept_step": 1.0}
     plan = make_plan(Request(rule, once | given), Found(fits=False))
     width = len(recipe["columns"]) if recipe["bits"] is None else 1 << recipe["bits"]
-    shape = width, np.dtype(np.float32)
-    learner = LinearLearner.from_plan(plan, ClassTarget(classes), shape)
-    if learner.rule.many is None and len(classes) > 2:
+    form = rule_for(RULES[plan.rule], plan.parameters, width, len(classes))
+    if form.name != plan.rule and len(classes) > 2:
         raise ParameterError(
             '{matrix} is for two classes; use {matrix="diagonal"}.', **plan.parameters
         )
+    shape = width, np.dtype(np.float32)
+    learner = LinearLearner.from_plan(plan, ClassTarget(classes), shape)
     learner.features = {"recipe": recipe, "format": "arrow", "largest": []}
     return learner.to_model({"stop_reason": "unfinished", "rows": 0, "plain": False}, [])
 

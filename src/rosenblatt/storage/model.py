@@ -11,7 +11,7 @@ from ..reading.recipe import check_kept
 from ..training import state as states
 from ..training.history import REASONS, Checkpoint, Epoch
 from ..training.state import Sizes, require
-from .facts import Facts, Features, check_entries
+from .facts import Facts, Features, Finite, check_entries, fits
 from .registry import state_class
 
 LABEL_TYPES = re.compile(r"[<>|]([biuf][1248]|U\d{1,9}|O)")
@@ -140,7 +140,12 @@ def check_held_out(score: Any) -> None:
 
 def check_calibration(kept: Any, n_classes: int) -> None:
     """Refuse a calibration that is none, or of other classes."""
-    fitting = isinstance(kept, dict) and set(kept) == {"slope", "offsets"}
+    if isinstance(kept, dict) and set(kept) == {"slopes"}:
+        fitting = fits(kept["slopes"], list[Finite]) and len(kept["slopes"]) == n_classes
+        fitting = fitting and all(slope > 0 for slope in kept["slopes"])
+        require(fitting, "its calibration does not fit or is not finite")
+        return
+    fitting = isinstance(kept, dict) and set(kept) == {"slope", "offsets"}  # of version 0.2
     fitting = fitting and isinstance(kept["offsets"], list)
     fitting = fitting and len(kept["offsets"]) == (1 if n_classes == 2 else n_classes)
     numbers = [kept["slope"], *kept["offsets"]] if fitting else []

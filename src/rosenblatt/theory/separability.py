@@ -124,20 +124,25 @@ def by_rounding(
     return [int(row) for row in np.argsort(hull.products(nearest.normal), kind="stable")]
 
 
-def by_perceptron(problem: Problem) -> Iterator[Separable]:
-    """Try a few active sweeps: on easy data that is all."""
+def perceptron_run(problem: Problem, step: float, max_iter: int, order: str) -> Run:
+    """A perceptron that starts at zero and whose bias moves by ``step``, not trained yet."""
     examples = Examples(rows_of(problem.X), problem.signs, None)
     everything = np.arange(len(problem.signs), dtype=np.uint32)
-    settings = Settings(0.0, 0.0, 1.0 if problem.fit_intercept else 0.0)
     width = problem.X.shape[1]
-    task = LinearTask(examples, everything, PERCEPTRON, settings, width)
+    task = LinearTask(examples, everything, PERCEPTRON, Settings(0.0, 0.0, step), width)
     state = Last(np.zeros(width), np.zeros(1))
-    run = Run.single(task, state, History(max_iter=SWEEPS), order="active")
+    return Run.single(task, state, History(max_iter=max_iter), order=order)
+
+
+def by_perceptron(problem: Problem) -> Iterator[Separable]:
+    """Try a few active sweeps: on easy data that is all."""
+    run = perceptron_run(problem, 1.0 if problem.fit_intercept else 0.0, SWEEPS, "active")
     try:
         run.train()
     except ValueError:
         return  # too large for the perceptron; the next method scales the columns
     if run.stop_reason == "separated":
+        (state,) = run.outcomes
         yield separator(problem, state.weights.tolist(), float(state.bias[0]))
 
 

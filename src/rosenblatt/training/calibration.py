@@ -1,47 +1,82 @@
-"""From scores to probabilities, fitted on rows that were not learnt from."""
+"""From scores to probabilities, fitted on scores of rows that were not learnt from."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ..data.rows import Array
+from ..data.splits import Split
 
-MOST_STEPS = 100
+FOLDS = 3
+"""Parts of the rows; each is scored by a model of the other parts."""
+MOST_ROWS = 2**16  # more say nothing new of so few numbers
+PRIOR = 4.0  # rows that the slope shared by all classes counts as
+STEPS = 40  # of a bisection
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """A sigmoid of the score (Platt 1999), or with several classes a softmax of all scores.
+    """A softmax of the scores, multiplied by a slope that depends on the class they choose.
+
+    All slopes are positive, so the class with the largest score is also the most probable one.
+    With two classes this is a sigmoid (Platt 1999) through probability 1/2 at score 0.
 
     Attributes
     ----------
-    slope : float
-        What scores are multiplied by, those of all classes alike.
-    offsets : ndarray of shape (1,) or (n_classes,)
-        What is added to them.
+    slopes : ndarray of shape (n_classes,)
+        What the scores of a row are multiplied by, for each class that they may choose.
+    offsets : ndarray of shape (1,) or (n_classes,), or None
+        What is added to them; only in models of version 0.2 and before.
     """
 
-    slope: float
-    offsets: Array
+    slopes: Array
+    offsets: Array | None = None
 
-    def probabilities(self, scores: Array) -> Array:
-        """The probability of every class for each row, from scores as ``decision_function`` has."""
-        return softmax(self.slope * columns(scores) + self.offsets)
+    def probabilities(self, scores: Array, chosen: Array | None = None) -> Array:
+        """The probability of every class for each row.
+
+        Parameters
+        ----------
+        scores
+            As ``decision_function`` gives them.
+        chosen
+            The classes that the model chooses, where ties are not simply the first class.
+        """
+        given = columns(scores)
+        if self.offsets is not None:
+            return softmax(self.slopes[0] * given + self.offsets)
+        if chosen is None:
+            chosen = choose(given)
+        found = softmax(self.slopes[chosen][:, None] * given)
+        tied = np.flatnonzero(found.argmax(axis=1) != chosen)
+        found[tied, chosen[tied]] = np.nextafter(found[tied].max(axis=1), 2.0)
+        return found
 
     def as_dict(self) -> dict[str, Any]:
         """As it is kept in a model file."""
-        return {"slope": self.slope, "offsets": self.offsets.tolist()}
+        if self.offsets is not None:
+            return {"slope": float(self.slopes[0]), "offsets": self.offsets.tolist()}
+        return {"slopes": self.slopes.tolist()}
 
     @classmethod
     def of(cls, kept: dict[str, Any]) -> "Calibration":
         """As it was kept."""
-        return cls(float(kept["slope"]), np.array(kept["offsets"], np.float64))
+        if "slopes" in kept:
+            return cls(np.array(kept["slopes"], np.float64))
+        offsets = np.array(kept["offsets"], np.float64)
+        return cls(np.full(max(2, len(offsets)), float(kept["slope"])), offsets)
 
 
 def columns(scores: Array) -> Array:
     """Scores with a column per class, or one for two classes."""
     return np.asarray(scores, np.float64).reshape(len(scores), -1)
+
+
+def choose(scores: Array) -> Array:
+    """The class with the largest score; of two classes the second where its score is above 0."""
+    return scores.argmax(axis=1) if scores.shape[1] > 1 else (scores[:, 0] > 0).astype(np.intp)
 
 
 def softmax(scores: Array) -> Array:
@@ -53,11 +88,11 @@ def softmax(scores: Array) -> Array:
 
 
 def calibrated(scores: Array, codes: Array, n_classes: int) -> Calibration:
-    """The calibration under which held-out labels are the most likely.
+    """The slopes under which labels are the most likely.
 
     Each label counts as a little uncertain, as in Platt (1999), so that no probability becomes 0
-    or 1; offsets are thought to be of size 1 or so beforehand, so that few rows do not turn what
-    scores choose. By Newton's method with backtracking, as in Lin, Lin & Weng (2007).
+    or 1. The slope of a class is drawn towards the one that suits all rows, so that few rows do not
+    decide it.
 
     Parameters
     ----------
@@ -68,11 +103,46 @@ def calibrated(scores: Array, codes: Array, n_classes: int) -> Calibration:
     n_classes : int
         How many classes there are.
     """
-    given = columns(scores)
+    some = slice(None, None, 1 + len(codes) // MOST_ROWS)
+    given, codes = columns(scores)[some], codes[some]
     size = float(np.abs(given).max(initial=0.0)) or 1.0
-    problem = Likelihood(given / size, targets(codes, n_classes))
-    theta = newton(problem, np.zeros(1 + given.shape[1]))
-    return Calibration(float(theta[0] / size), theta[1:])
+    given, wanted, chosen = given / size, targets(codes, n_classes), choose(given)
+    shared = best_slope(given, wanted)
+    slopes = [
+        best_slope(given[chosen == one], wanted[chosen == one], shared) for one in range(n_classes)
+    ]
+    return Calibration(np.maximum(np.array(slopes) / size, np.finfo(float).tiny))
+
+
+def cross_fitted(
+    codes: Array,
+    rows: Array,
+    n_classes: int,
+    seed: int,
+    score: Callable[[Array, Array], Array],
+) -> Calibration:
+    """Calibrate on scores that each fold of some rows gets from a model of the other folds.
+
+    Parameters
+    ----------
+    codes
+        The numbers of the classes of all rows.
+    rows
+        The numbers of the rows to learn from.
+    n_classes
+        How many classes there are.
+    seed
+        Decides the folds.
+    score
+        The scores of rows (second argument) by a model of others (first argument).
+    """
+    folds, parts = Split(seed=seed).folds(codes, rows, FOLDS), []
+    for fold in range(FOLDS):
+        learnt, held = rows[folds != fold], rows[folds == fold]
+        if len(learnt) and len(held):
+            parts.append((score(learnt, held), codes[held]))
+    scores, labels = map(np.concatenate, zip(*parts, strict=True))
+    return calibrated(scores, labels, n_classes)
 
 
 def targets(codes: Array, n_classes: int) -> Array:
@@ -84,55 +154,19 @@ def targets(codes: Array, n_classes: int) -> Array:
     return wanted
 
 
-@dataclass(frozen=True)
-class Likelihood:
-    """Minus the logarithm of how likely labels and offsets are, by row, and its derivatives."""
+def best_slope(scores: Array, wanted: Array, prior: float | None = None) -> float:
+    """The positive slope that makes labels the most likely, near ``prior`` where rows are few.
 
-    scores: Array
-    wanted: Array
-
-    def probabilities(self, theta: Array) -> Array:
-        """Of every class."""
-        return softmax(theta[0] * self.scores + theta[1:])
-
-    def value(self, theta: Array) -> float:
-        """What is to be made small."""
-        likely = np.maximum(self.probabilities(theta), np.finfo(float).tiny)
-        unlikely = -float((self.wanted * np.log(likely)).sum()) + float(theta[1:] @ theta[1:]) / 2
-        return unlikely / len(likely)
-
-    def derivatives(self, theta: Array) -> tuple[Array, Array]:
-        """The gradient and the matrix of second derivatives."""
-        n, outputs = self.scores.shape
-        P = self.probabilities(theta)[:, -outputs:]
-        lack = P - self.wanted[:, -outputs:]
-        gradient = np.concatenate([[np.sum(lack * self.scores)], lack.sum(axis=0) + theta[1:]]) / n
-        expected = (P * self.scores).sum(axis=1, keepdims=True)
-        spread = P * (self.scores - expected)  # P of two classes is that of one, whose rest is 0
-        H = np.empty((1 + outputs, 1 + outputs))
-        H[0, 0] = np.sum(spread * self.scores) / n
-        H[0, 1:] = H[1:, 0] = spread.sum(axis=0) / n
-        H[1:, 1:] = (np.diag(P.sum(axis=0) + 1.0) - P.T @ P) / n
-        return gradient, H
-
-
-def newton(problem: Likelihood, theta: Array) -> Array:
-    """The place where a convex problem is least."""
-    value = problem.value(theta)
-    for _ in range(MOST_STEPS):
-        gradient, H = problem.derivatives(theta)
-        if np.abs(gradient).max() < 1e-10:
-            break
-        H[np.diag_indices_from(H)] += 1e-12 * max(1.0, H.diagonal().max())
-        step = np.linalg.lstsq(H, gradient, rcond=None)[0]
-        length = 1.0
-        while length > 1e-10:
-            moved = theta - length * step
-            new = problem.value(moved)
-            if new < value - 1e-4 * length * float(gradient @ step):
-                break
-            length /= 2
-        else:
-            break
-        theta, value = moved, new
-    return theta
+    Minus the logarithm of the likelihood is convex in the slope: its derivative is bisected.
+    """
+    outputs = scores.shape[1]
+    least, most = -20.0, 20.0  # powers of 2
+    for _ in range(STEPS):
+        middle = (least + most) / 2
+        slope = 2.0**middle
+        lack = softmax(slope * scores)[:, -outputs:] - wanted[:, -outputs:]
+        derivative = float((lack * scores).sum())
+        if prior is not None:
+            derivative += PRIOR * (slope / prior - 1) / prior
+        least, most = (least, middle) if derivative > 0 else (middle, most)
+    return float(2.0 ** ((least + most) / 2))

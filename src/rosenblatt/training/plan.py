@@ -20,7 +20,7 @@ from ..parameters import (
 )
 from .rules import RULES
 
-HELD_OUT = 0.1  # share of the rows, where early stopping or calibration need some
+HELD_OUT = 0.1  # share of the rows, where early stopping or calibration of a stream need some
 BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by; benchmarks/defaults.py
 
 
@@ -205,10 +205,9 @@ def make_plan(request: Request, found: Found) -> Plan:
     rule, parameters = resolve_rule(request)
     parameters = resolve_margin(parameters, request, found)
     parameters = resolve_bias_step(parameters, found)
-    share = request.holdout
-    if not share and (parameters["early_stopping"] or parameters["calibrate"]):
-        share = HELD_OUT
     stream, order = resolve_order(parameters, request, found)
+    needs = parameters["early_stopping"] or (stream and parameters["calibrate"])
+    share = request.holdout or (HELD_OUT if needs else 0.0)
     open_rule = request.is_open and request.progress_every and not request.tune
     plan = Plan(
         rule,
@@ -253,8 +252,8 @@ def resolve_margin(parameters: Mapping[str, Any], request: Request, found: Found
     """Parameters with a margin; the default is 1 for texts, whose rows have length 1, else 0.
 
     With it nearly every row is learnt from, and rare classes would be outvoted: unless weights are
-    stated, classes then weigh the same (docs/data.md says by how much that is better). All labels
-    must be known for that.
+    stated, classes then weigh the same (docs/how-defaults-were-chosen.md has the measurements). All
+    labels must be known for that.
     """
     if parameters.get("margin", 0.0) is not None:
         return dict(parameters)

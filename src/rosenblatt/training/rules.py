@@ -1,63 +1,57 @@
-"""Update rules: what a row does to the weights, as kernels with their state and settings."""
+"""Update rules: what a row does to the weights, as kernels with their arrays and settings.
+
+A rule of the table in parameters/rules.py names a loop of this module, and a step of it. A loop is
+a pair of kernels that several rules share.
+"""
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.rows import Array
-from ..kernels import first_order, linear, second_order
-from ..kernels.first_order import (
-    HARD,
-    HINGE,
-    SQUARED_HINGE,
-    AggressiveSettings,
-    AlmaSettings,
-    RommaSettings,
-)
-from ..kernels.linear import Settings
-from ..kernels.second_order import ConfidenceSettings
-from ..parameters import ParameterError
+from ..kernels import confidence, coordinate, linear, passive_aggressive, scaled, second_order_full
+from ..kernels.linear import Clock, Settings, counted
+from ..parameters import RULE_TABLE, ParameterError, RuleEntry
 
 
-class Further(NamedTuple):
-    """An array that a rule keeps beside weights and bias.
+class RuleArray(NamedTuple):
+    """An array that a rule keeps besides weights and bias.
 
     ``like`` is "weights" or "bias", whose shape it has; "square" for a matrix over all columns and
     the bias; or "numbers" for as many as there are in ``start``. Else ``start`` is what the array
-    is filled with, or the diagonal of the matrix. Sums are needed for an average only; variances
-    are never negative.
+    is filled with, or the diagonal of the matrix. Variances are never negative.
     """
 
     name: str
     like: str
     dtype: Any
     start: float | tuple[float, ...]
-    is_sum: bool = False
     is_variance: bool = False
 
-    def shape(self, weights: Array, bias: Array, sums: bool) -> tuple[int, ...]:
-        """The shape that it must have; without sums to keep, theirs have no rows."""
+    def shape(self, weights: Array, bias: Array) -> tuple[int, ...]:
+        """The shape that it must have."""
         if isinstance(self.start, tuple):
             return (len(self.start),)
         if self.like == "square":
             return (len(weights) + 1, len(weights) + 1)
         whole: tuple[int, ...] = weights.shape if self.like == "weights" else bias.shape
-        return (0, *whole[1:]) if self.is_sum and not sums else whole
+        return whole
 
-    def begin(self, weights: Array, bias: Array, sums: bool) -> Array:
+    def begin(self, weights: Array, bias: Array) -> Array:
         """The array before the first row."""
-        shape, dtype = self.shape(weights, bias, sums), self.dtype or weights.dtype
+        shape, dtype = self.shape(weights, bias), self.dtype or weights.dtype
         if self.like == "square":
             return np.eye(shape[0], dtype=dtype) * self.start
         return np.full(shape, self.start, dtype)
 
-    def widened(self, array: Array, weights: Array, bias: Array, sums: bool) -> Array:
+    def widened(self, array: Array, weights: Array, bias: Array) -> Array:
         """The array with places for the columns that weights have by now."""
-        wider = self.begin(weights, bias, sums)
+        wider = self.begin(weights, bias)
         if self.like == "square":
             old = np.r_[: len(array) - 1, len(wider) - 1]  # the bias stays last
             wider[np.ix_(old, old)] = array
@@ -66,11 +60,28 @@ class Further(NamedTuple):
         return wider
 
 
-SUMS = (
-    Further("missing", "weights", np.float64, 0.0, is_sum=True),
-    Further("missing_bias", "bias", np.float64, 0.0, is_sum=True),
-)
-"""Where a kernel sums for the average what the log does not tell."""
+class Scale:
+    """A number that all weights and biases are to be multiplied by, kept in an array of a rule.
+
+    The state keeps v. The weights are ``now`` · v, and their sum over all rows ``total`` · v less
+    the sums of an average (kernels/scaled.py).
+    """
+
+    array = RuleArray("scale", "numbers", np.float64, (1.0, 0.0, 0.0, 0.0, 1.0))
+
+    def now(self, arrays: Mapping[str, Array]) -> float:
+        """The scale after the last update."""
+        return float(arrays["scale"][scaled.Z])
+
+    def total(self, arrays: Mapping[str, Array], clock: Clock, rows: Any) -> Any:
+        """The sum of the scale over rows that count so much together."""
+        scale = arrays["scale"]
+        before = counted.py_func(clock, scale[scaled.SEEN] - clock.seen)
+        return scale[scaled.T] + scale[scaled.Z] * (rows - before)
+
+    def shrink(self, arrays: Mapping[str, Array], factor: float) -> None:
+        """Multiply the sum so far, as an average that forgets asks for."""
+        arrays["scale"][scaled.T] *= factor
 
 
 @dataclass(frozen=True)
@@ -81,41 +92,46 @@ class UpdateRule:
     ----------
     name : str
         As in the model file.
-    two, many : callable
+    binary, multiclass : callable
         The kernels for two classes, and for more at once or None if each class is a problem of its
-        own: ``kernel(examples, order, start, weights, bias, *further, settings, log)`` changes the
+        own: ``kernel(examples, order, start, weights, bias, *arrays, settings, log)`` changes the
         state in place, writes every update with its step into the log, and returns how far it got,
         how many updates it made and their loss. It stops when the log is full, or at a row whose
-        activation is not finite. One that keeps sums is told before the settings how rows are
-        counted, by the ``Clock`` of kernels/linear.py.
+        activation is not finite.
     settings : callable
-        Makes of the parameters what the kernels take; ``above`` and ``below`` say what an
-        activation must exceed in a positive row, and stay under in a negative one, to be right.
-        Rows that are right change nothing, unless the rule is demanding.
-    further : tuple of Further
-        The state that the rule keeps besides.
+        Makes of the parameters and the step of the bias what the kernels take; ``above`` and
+        ``below`` say what an activation must exceed in a positive row, and stay under in a negative
+        one, to be right. Rows that are right change nothing, unless the rule is demanding.
+    arrays : tuple of RuleArray
+        What the rule keeps besides weights and bias.
     additive : bool
         Whether an update only adds the logged step times the row (for two classes to the weights,
         for more to the label's column and negated to the rival's) and the step times the settings'
         ``intercept_step`` to the bias, so that averages and votes can be had from the log.
+    sums : bool
+        Whether the kernels sum what an average needs: after the arrays they take those of the
+        average, which are empty if there is none, and a ``Clock`` (kernels/linear.py).
     local : bool
         Whether a row changes nothing in columns that it has no value in.
     demanding : bool
         Whether it learns from rows that are right, too, if it is not sure enough of them.
-    scaled : bool
-        Whether all weights and biases are to be multiplied by the first number of the array
-        ``scale``; the two after it are T and n in kernels/first_order.py.
+    scale : Scale or None
+        Tells the number that all weights are to be multiplied by, if there is one.
+    from_anywhere : bool
+        Whether weights are all that it needs to begin with.
     """
 
     name: str
-    two: Callable[..., tuple[int, int, float]]
-    many: Callable[..., tuple[int, int, float]] | None
-    settings: Callable[[Mapping[str, Any], float], Any]
-    further: tuple[Further, ...] = ()
+    binary: Callable[..., tuple[int, int, float]]
+    multiclass: Callable[..., tuple[int, int, float]] | None
+    settings: Callable[..., Any]
+    arrays: tuple[RuleArray, ...] = ()
     additive: bool = True
+    sums: bool = False
     local: bool = True
     demanding: bool = False
-    scaled: bool = False
+    scale: Scale | None = None
+    from_anywhere: bool = True
 
     @property
     def family(self) -> str:
@@ -128,27 +144,13 @@ class UpdateRule:
         """The class that counts as positive in each problem; None for all classes at once."""
         if n_classes == 2 and not multilabel:
             return [1]
-        apart = multilabel or multi_class == "ovr" or self.many is None
-        return list(range(n_classes)) if apart else [None]
-
-    @property
-    def sums(self) -> bool:
-        """Whether the kernels sum for the average what the log does not tell."""
-        return any(one.name == "missing" for one in self.further)
+        one_by_one = multilabel or multi_class == "ovr" or self.multiclass is None
+        return list(range(n_classes)) if one_by_one else [None]
 
     @property
     def has_variances(self) -> bool:
         """Whether it knows how sure it is of each weight."""
-        return any(one.is_variance for one in self.further)
-
-    @property
-    def from_anywhere(self) -> bool:
-        """Whether weights are all that it needs to begin with."""
-        return not self.scaled
-
-    def scale(self, further: Mapping[str, Array]) -> float:
-        """What the weights and biases are to be multiplied by."""
-        return float(further["scale"][0]) if self.scaled else 1.0
+        return any(one.is_variance for one in self.arrays)
 
     def check(self, solution: str) -> None:
         """Refuse a solution that reads the log of a rule whose updates are not in it."""
@@ -162,12 +164,20 @@ class UpdateRule:
     def __reduce__(self) -> tuple[Any, ...]:
         return rule_named, (self.name,)  # kernels do not travel: other processes have them
 
-    def start(self, weights: Array, bias: Array, sums: bool) -> dict[str, Array]:
+    def start(self, weights: Array, bias: Array) -> dict[str, Array]:
         """What the rule keeps besides weights and bias, before the first row."""
-        return {one.name: one.begin(weights, bias, sums) for one in self.further}
+        return {one.name: one.begin(weights, bias) for one in self.arrays}
 
 
-def perceptron_settings(parameters: Mapping[str, Any], intercept_step: float) -> Settings:
+# Settings: what the kernels of a loop take, filled from parameters by name; ``step`` is one of the
+# names in capitals of the kernels' module.
+
+JUST_1 = float(np.nextafter(1.0, 0.0))  # what a margin of 1 exceeds
+
+
+def perceptron_settings(
+    parameters: Mapping[str, Any], intercept_step: float, step: str = ""
+) -> Settings:
     """When a row is right: thresholds that include zero or not, as ``ties`` says."""
     margin, ties = float(parameters["margin"]), parameters["ties"]
     above, below = margin, -margin
@@ -178,122 +188,121 @@ def perceptron_settings(parameters: Mapping[str, Any], intercept_step: float) ->
     return Settings(above, below, float(intercept_step))
 
 
-def aggressive_settings(parameters: Mapping[str, Any], intercept_step: float) -> Any:
-    """Of the passive-aggressive rule: margin 1, C, and which of the three losses."""
-    losses = {"hard": HARD, "hinge": HINGE, "squared_hinge": SQUARED_HINGE}
-    loss, C = losses[parameters["loss"]], float(parameters["C"])
-    return AggressiveSettings(JUST_1, -JUST_1, float(intercept_step), C, loss)
+def aggressive_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
+    """Margin 1, C, and which of the three losses."""
+    loss = getattr(passive_aggressive, parameters["loss"].upper())
+    return passive_aggressive.AggressiveSettings(
+        JUST_1, -JUST_1, float(intercept_step), float(parameters["C"]), loss
+    )
 
 
-def alma_settings(parameters: Mapping[str, Any], intercept_step: float) -> Any:
-    """Of ALMA: α, and B and C as the paper's theorem has them unless they are given."""
-    alpha = float(parameters["alpha"])
-    B, C = parameters["B"], parameters["C"]
-    B = math.sqrt(8.0) / alpha if B is None else float(B)
-    C = math.sqrt(2.0) if C is None else float(C)
-    return AlmaSettings(0.0, 0.0, float(intercept_step), alpha, B, C)
+def scaled_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
+    """The step; a margin of 1 if aggressive; α, and B and C as in the theorem unless given."""
+    above, alpha = JUST_1 if parameters.get("aggressive") else 0.0, parameters.get("alpha", 1.0)
+    B, C = parameters.get("B"), parameters.get("C")
+    B = math.sqrt(8.0) / alpha if B is None else B
+    C = math.sqrt(2.0) if C is None else C
+    numbers = map(float, (alpha, B, C))
+    rule = getattr(scaled, step)
+    return scaled.ScaledSettings(above, -above, float(intercept_step), rule, *numbers)
 
 
-def romma_settings(parameters: Mapping[str, Any], intercept_step: float) -> Any:
-    """Of ROMMA: right is above 0, or if aggressive from 1 on."""
-    above = JUST_1 if parameters["aggressive"] else 0.0
-    return RommaSettings(above, -above, float(intercept_step))
+def confidence_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
+    """The step and its variant; r; φ, the quantile of the confidence asked for; C."""
+    asked = parameters.get("confidence")
+    phi = 0.0 if asked is None else NormalDist().inv_cdf(float(asked))
+    above = JUST_1 if asked is None else 0.0
+    rule = getattr(confidence, "_".join(filter(None, (step, parameters.get("variant")))))
+    r, C = float(parameters.get("r", 1.0)), float(parameters.get("C", 1.0))
+    return confidence.ConfidenceSettings(above, -above, float(intercept_step), rule, r, phi, C)
 
 
-def second_order_settings(parameters: Mapping[str, Any], intercept_step: float) -> Any:
-    """Of the second-order perceptron: a."""
-    a = float(parameters["a"])
-    return ConfidenceSettings(0.0, 0.0, float(intercept_step), a, 0.0, 1.0, False)
+def coordinate_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
+    """The regularization a."""
+    return coordinate.CoordinateSettings(0.0, 0.0, float(intercept_step), float(parameters["a"]))
 
 
-def arow_settings(parameters: Mapping[str, Any], intercept_step: float) -> Any:
-    """Of AROW: r."""
-    r = float(parameters["r"])
-    return ConfidenceSettings(JUST_1, -JUST_1, float(intercept_step), r, 0.0, 1.0, False)
+def full_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
+    """The regularization a."""
+    return second_order_full.FullSettings(0.0, 0.0, float(intercept_step), float(parameters["a"]))
 
 
-def scw_settings(parameters: Mapping[str, Any], intercept_step: float) -> Any:
-    """Of SCW: φ, the quantile of the confidence, C, and whether the loss is squared."""
-    phi, C = NormalDist().inv_cdf(float(parameters["confidence"])), float(parameters["C"])
-    squared = parameters["variant"] == "II"
-    return ConfidenceSettings(0.0, 0.0, float(intercept_step), 1.0, phi, C, squared)
+# Loops: what the rules that share one have in common.
 
-
-JUST_1 = float(np.nextafter(1.0, 0.0))  # what a margin of 1 exceeds
 VARIANCES = (
-    Further("variances", "weights", np.float64, 1.0, is_variance=True),
-    Further("variance_of_bias", "bias", np.float64, 1.0, is_variance=True),
-    *SUMS,
+    RuleArray("variances", "weights", np.float64, 1.0, is_variance=True),
+    RuleArray("variance_of_bias", "bias", np.float64, 1.0, is_variance=True),
 )
-SCALED = (Further("scale", "numbers", np.float64, (1.0, 0.0, 0.0, 0.0, 1.0)), *SUMS)
-PERCEPTRON = UpdateRule("perceptron", linear.perceptron, linear.multiclass, perceptron_settings)
-RULES = {
-    rule.name: rule
-    for rule in (
-        PERCEPTRON,
+LOOPS: Mapping[str, UpdateRule] = {
+    loop.name: loop
+    for loop in (
+        UpdateRule("perceptron", linear.perceptron, linear.multiclass, perceptron_settings),
         UpdateRule(
-            "pa",
-            first_order.passive_aggressive,
-            first_order.passive_aggressive_many,
+            "passive_aggressive",
+            passive_aggressive.passive_aggressive,
+            passive_aggressive.passive_aggressive_multiclass,
             aggressive_settings,
         ),
         UpdateRule(
-            "alma",
-            first_order.alma,
-            first_order.alma_many,
-            alma_settings,
-            SCALED,
+            "scaled",
+            scaled.scaled,
+            scaled.scaled_multiclass,
+            scaled_settings,
+            arrays=(Scale.array,),
             additive=False,
+            sums=True,
             local=False,
             demanding=True,
-            scaled=True,
+            scale=Scale(),
+            from_anywhere=False,
         ),
         UpdateRule(
-            "romma",
-            first_order.romma,
-            first_order.romma_many,
-            romma_settings,
-            SCALED,
+            "confidence",
+            confidence.confidence,
+            confidence.confidence_multiclass,
+            confidence_settings,
+            arrays=VARIANCES,
             additive=False,
-            local=False,
-            scaled=True,
+            sums=True,
+            demanding=True,
         ),
         UpdateRule(
-            "second-order",
-            second_order.second_order,
-            second_order.second_order_many,
-            second_order_settings,
-            VARIANCES,
+            "coordinate",
+            coordinate.coordinate,
+            coordinate.coordinate_multiclass,
+            coordinate_settings,
+            arrays=VARIANCES,
             additive=False,
+            sums=True,
         ),
         UpdateRule(
-            "second-order-full",
-            second_order.second_order_whole,
+            "second_order_full",
+            second_order_full.second_order_full,
             None,
-            second_order_settings,
-            (Further("inverse", "square", np.float64, 1.0), *SUMS),
+            full_settings,
+            arrays=(RuleArray("inverse", "square", np.float64, 1.0),),
             additive=False,
+            sums=True,
             local=False,
-        ),
-        UpdateRule(
-            "arow",
-            second_order.arow,
-            second_order.arow_many,
-            arow_settings,
-            VARIANCES,
-            additive=False,
-        ),
-        UpdateRule(
-            "scw",
-            second_order.scw,
-            second_order.scw_many,
-            scw_settings,
-            VARIANCES,
-            additive=False,
-            demanding=True,
         ),
     )
 }
+
+
+def make_rules(name: str, entry: RuleEntry) -> dict[str, UpdateRule]:
+    """The rule of an entry of the table by name, with its form for a full matrix if it has one."""
+    loops = {name: entry.loop, **({f"{name}-full": entry.full} if entry.full else {})}
+    found = {}
+    for each, loop in loops.items():
+        rule = LOOPS[loop]
+        found[each] = replace(rule, name=each, settings=partial(rule.settings, step=entry.step))
+    return found
+
+
+RULES: dict[str, UpdateRule] = {}
+for _name, _entry in RULE_TABLE.items():
+    RULES |= make_rules(_name, _entry)
+PERCEPTRON = RULES["perceptron"]
 
 
 def rule_named(name: str) -> UpdateRule:
@@ -309,5 +318,5 @@ def rule_for(
 ) -> UpdateRule:
     """The form of a rule for some data: with all of a matrix, or its diagonal."""
     matrix, few = parameters.get("matrix"), width <= MOST_COLUMNS and n_classes == 2
-    whole = matrix == "full" or (matrix == "auto" and few)
-    return RULES["second-order-full"] if whole else rule
+    full = matrix == "full" or (matrix == "auto" and few)
+    return RULES[f"{rule.family}-full"] if full else rule

@@ -12,7 +12,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..data.rows import Array, matrix_of, n_rows, overflow, to_dense, with_columns
+from ..data.rows import (
+    Array,
+    matrix_of,
+    n_rows,
+    overflow,
+    refuse_lost,
+    to_dense,
+    with_columns,
+)
 from ..kernels import linear
 from ..kernels.algebra import Rows
 from ..kernels.linear import Clock, Updates, counted
@@ -35,11 +43,15 @@ class Last:
     mistakes: int = counter(0)
     rule: UpdateRule = PERCEPTRON
     further: dict[str, Array] = field(init=False)
-    sums: ClassVar[bool] = False
-    """Whether the rule is to sum what an average needs."""
+    averages: ClassVar[bool] = False
+    """Whether the mean of the weights predicts."""
 
     def __post_init__(self) -> None:
-        self.further = self.rule.start(self.weights, self.bias, self.sums)
+        self.further = self.rule.start(self.weights, self.bias)
+
+    def sums(self) -> tuple[Array, Array]:
+        """Where kernels sum for an average; without one, arrays without a place."""
+        return np.empty((0, *self.weights.shape[1:])), np.empty(0)
 
     def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[Learnt]:
         """Learn from the rows in an order, so many updates at a time."""
@@ -73,12 +85,10 @@ class Last:
             return
         for name, narrow in self.by_column().items():
             setattr(self, name, widened(narrow, width))
-        for one in self.rule.further:
-            if one.name in self.by_column():
-                self.further[one.name] = self.by_column()[one.name]
-            elif one.shape(self.weights, self.bias, self.sums) != self.further[one.name].shape:
-                given = self.further[one.name], self.weights, self.bias, self.sums
-                self.further[one.name] = one.widened(*given)
+        for one in self.rule.arrays:
+            narrow = self.further[one.name]
+            if one.shape(self.weights, self.bias) != narrow.shape:
+                self.further[one.name] = one.widened(narrow, self.weights, self.bias)
 
     def by_column(self) -> dict[str, Array]:
         """The arrays that have a row for each column of X."""
@@ -100,7 +110,7 @@ class Last:
 
     def present(self) -> tuple[Array, Array]:
         """The weights and bias as they are now."""
-        scale = self.rule.scale(self.further)
+        scale = 1.0 if self.rule.scale is None else self.rule.scale.now(self.further)
         if scale == 1:
             return self.weights, self.bias
         return scale * self.weights, scale * self.bias
@@ -119,8 +129,8 @@ class Last:
     def changed(self, rows: Rows) -> list[tuple[Array, Any]]:
         """The arrays, each with the places that learning from some rows can change."""
         wide = {id(each) for each in self.by_column().values()}
-        kept = [one.name for one in self.rule.further if one.like == "weights"]
-        wide |= {id(self.further[name]) for name in kept if len(self.further[name])}
+        kept = [one.name for one in self.rule.arrays if one.like == "weights"]
+        wide |= {id(self.further[name]) for name in kept}
         few = touched(rows, len(self.weights)) if self.local(rows) else ...
         return [
             (each, few if id(each) in wide else ...)
@@ -148,9 +158,10 @@ class Last:
         return restore
 
     def refuse_overflow(self, rows: Rows) -> None:
-        """Raise when what was learnt from some rows is no longer finite."""
+        """Raise when what was learnt from some rows is no longer finite, or was lost."""
         if not all(np.isfinite(each[places]).all() for each, places in self.changed(rows)):
             raise overflow(self.weights.dtype)
+        refuse_lost(self.weights[touched(rows, len(self.weights))], self.mistakes, [rows])
 
 
 def touched(rows: Rows, width: int) -> Any:
@@ -178,15 +189,15 @@ class Average(Last):
     missing: Array = array("weights", dtype=np.float64, init=False)
     missing_bias: Array = array("bias", dtype=np.float64, init=False)
     decay: float = counter(0.0, older=0.0)
-    sums: ClassVar[bool] = True
+    averages: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.rule.sums:  # by the kernels, in the very same arrays
-            self.missing, self.missing_bias = self.further["missing"], self.further["missing_bias"]
-        else:
-            self.missing = np.zeros(self.weights.shape)
-            self.missing_bias = np.zeros(self.bias.shape)
+        self.missing = np.zeros(self.weights.shape)
+        self.missing_bias = np.zeros(self.bias.shape)
+
+    def sums(self) -> tuple[Array, Array]:
+        return self.missing, self.missing_bias
 
     def record(self, task: LinearTask, order: Array, updates: Array) -> None:
         super().record(task, order, updates)
@@ -203,8 +214,8 @@ class Average(Last):
     @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused by who asks
     def coefficients(self) -> tuple[Array, Array]:
         total = self.total()
-        if self.rule.scaled and self.seen:
-            scale = float(self.total_scale(self.clock(-1), total))
+        if self.rule.scale is not None and self.seen:
+            scale = float(self.rule.scale.total(self.further, self.clock(-1), total))
             weights = (scale * self.weights - self.missing) / total
             bias = (scale * self.bias - self.missing_bias) / total
         else:
@@ -219,18 +230,14 @@ class Average(Last):
         totals = np.array([counted.py_func(clock, place) or 1.0 for place in places.tolist()])
         if last.ndim == 2:
             totals = totals[:, None]
-        if self.rule.scaled and self.seen + places[-1] > 0:
-            return np.asarray((self.total_scale(clock, totals) * last - lacking) / totals)
+        if self.rule.scale is not None and self.seen + places[-1] > 0:
+            scales = self.rule.scale.total(self.further, clock, totals)
+            return np.asarray((scales * last - lacking) / totals)
         return np.asarray(last - lacking / totals)
 
     def total(self) -> float:
         """How much all rows seen count together."""
         return float(counted.py_func(self.clock(-1), 0.0)) if self.seen else 1.0
-
-    def total_scale(self, clock: Clock, total: Any) -> Any:
-        """The sum of what the weights were to be multiplied by, over rows that count in total."""
-        scale, so_far, until, *_ = self.further["scale"]
-        return so_far + scale * (total - counted.py_func(clock, until - self.seen))
 
     # Forgetting: sums grow with what rows count, and every so many rows are brought back in range,
     # after the same rows however they are cut into batches.
@@ -259,8 +266,8 @@ class Average(Last):
             shrunk = math.exp(-self.rate * period)
             self.missing *= shrunk
             self.missing_bias *= shrunk
-            if self.rule.scaled:
-                self.further["scale"][1] *= shrunk
+            if self.rule.scale is not None:
+                self.rule.scale.shrink(self.further, shrunk)
         return min(end, position + period - now % period)
 
     def local(self, rows: Rows) -> bool:
@@ -412,7 +419,7 @@ class Pocket(Last):
         return {"weights": self.weights, "best_weights": self.best_weights}
 
     def renewed(self) -> "Pocket":
-        if self.rule.further:  # which belongs to the last weights
+        if self.rule.arrays:  # which belong to the last weights
             start = self.weights.copy(), self.bias.copy()
         else:
             start = self.best_weights.copy(), self.best_bias.copy()

@@ -15,6 +15,8 @@ from ..kernels.linear import Updates
 
 Sizes = dict[str, tuple[int, ...]]
 CSR = ("data", "indices", "indptr")
+EMPTY_SUMS = ("further.missing", "further.missing_bias")
+"""What version 0.2 also wrote of rules whose kernels sum for an average, where there was none."""
 UPDATE_TYPES = (np.intp, np.intp, np.float64, np.float64, np.intp, np.intp)
 
 
@@ -220,7 +222,8 @@ def format_number(state: Any) -> int:
     """The least number of the file format that has room for a state."""
     own = declared(type(state))
     filled = (getattr(state, name) is not None for name, one, _ in own if is_optional(one))
-    return 4 if any(filled) else 3
+    lacks_sums = hasattr(state, "rule") and state.rule.sums and not hasattr(state, "missing")
+    return 4 if lacks_sums or any(filled) else 3
 
 
 def is_optional(one: Declared) -> bool:
@@ -237,8 +240,7 @@ def packed(state: Any) -> tuple[dict[str, Array], dict[str, Any]]:
         arrays |= more_arrays
         numbers |= more_numbers
     further = getattr(state, "further", {}).items()
-    own = {f"further.{name}": array for name, array in further if name not in arrays}
-    return arrays | own, numbers
+    return arrays | {f"further.{name}": array for name, array in further}, numbers
 
 
 def unpacked(
@@ -250,11 +252,9 @@ def unpacked(
         setattr(state, name, one.unpack(name, arrays, numbers, width))
     if rule is not None:
         state.rule = rule
-        own = vars(state)
-        state.further = {
-            one.name: own[one.name] if one.name in own else arrays.pop(f"further.{one.name}")
-            for one in rule.further
-        }
+        state.further = {one.name: arrays.pop(f"further.{one.name}") for one in rule.arrays}
+        for name in EMPTY_SUMS:
+            arrays.pop(name, None)
     state.restored()
     return state
 
@@ -263,9 +263,9 @@ def check(state: Any, sizes: Sizes, dtype: Any) -> None:
     """Refuse a state that is not as declared or does not fit together: kernels trust it."""
     for name, kind, default in declared(type(state)):
         kind.check(name, getattr(state, name), default, sizes, dtype)
-    for one in state.rule.further if hasattr(state, "rule") else ():
+    for one in state.rule.arrays if hasattr(state, "rule") else ():
         kept = state.further[one.name]
-        fitting = kept.shape == one.shape(state.weights, state.bias, state.sums)
+        fitting = kept.shape == one.shape(state.weights, state.bias)
         fitting &= kept.dtype == np.dtype(one.dtype or dtype) and bool(np.isfinite(kept).all())
         unsigned = kept.dtype.kind == "i" or one.is_variance
         fitting = fitting and (not unsigned or bool(np.all(kept >= 0)))

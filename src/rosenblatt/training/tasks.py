@@ -109,7 +109,8 @@ class LinearTask:
     def __post_init__(self) -> None:
         self.many = self.examples.labels is not None
         """Whether there are more than two classes at once."""
-        self.kernel = self.rule.many if self.many and self.rule.many else self.rule.two
+        together = self.rule.multiclass if self.many else None
+        self.kernel = together or self.rule.binary
         self.log = np.zeros(min(max(len(self.everything), 1), UPDATES_AT_ONCE), UPDATE)
         strict = self.settings.above > 0 or self.settings.below < 0
         self.demanding = strict or self.rule.demanding
@@ -119,8 +120,8 @@ class LinearTask:
         """Change a state by the rows of an order from a place on, until there are most updates."""
         log = self.log if most is None else self.log[:most]
         kept = state.weights, state.bias, *state.further.values()
-        clock = (state.clock(start),) if self.rule.sums else ()
-        done = self.kernel(self.examples, order, start, *kept, *clock, self.settings, log)
+        sums = (*state.sums(), state.clock(start)) if self.rule.sums else ()
+        done = self.kernel(self.examples, order, start, *kept, *sums, self.settings, log)
         position, n_updates, loss = done
         if n_updates < len(log) and position < len(order):
             raise not_finite(self.examples.rows, int(order[position]))
@@ -194,7 +195,7 @@ class PredictedTask:
     def learn(self, state: Any, order: Array, start: int = 0, most: int | None = None) -> Learnt:
         """Predict some rows ahead, learn up to the first that changes something, tell so far."""
         settings = self.task.settings
-        if not state.sums and settings.above >= 0 >= settings.below:
+        if not state.averages and settings.above >= 0 >= settings.below:
             return self.learn_at_once(state, order, start, most)
         order = order[: start + self.ahead]
         wrong = self.wrong(state, order, 0)

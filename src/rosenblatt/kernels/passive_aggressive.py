@@ -1,0 +1,100 @@
+"""The passive-aggressive rule: the smallest step after which a row has margin 1, or less.
+
+With several classes the row to learn is the difference of two: x for its class, -x for the best
+rival, of twice the squared size (Crammer & Singer 2003). The bias is a weight of one more
+coordinate, whose square is the settings' ``intercept_step``. The weight of a row multiplies C.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .algebra import (
+    add,
+    best_other,
+    dot,
+    fetch_row,
+    fetch_weights,
+    is_shuffled,
+    move,
+    score,
+    squared_norm,
+)
+from .compiling import compiled, inlined
+from .linear import note
+
+HARD, HINGE, SQUARED_HINGE = range(3)
+
+
+class AggressiveSettings(NamedTuple):
+    """When a row is right, the bias, the aggressiveness C, and which loss it is for."""
+
+    above: float
+    below: float
+    intercept_step: float
+    C: float
+    loss: int
+
+
+@inlined
+def aggressive_step(margin, size, C, loss):
+    """τ of PA, PA-I and PA-II for a row of a squared size (Crammer et al. 2006)."""
+    if loss == SQUARED_HINGE:
+        return (1.0 - margin) / (size + 0.5 / C)
+    step = (1.0 - margin) / size if size > 0.0 else 0.0
+    return min(C, step) if loss == HINGE else step
+
+
+@compiled
+def passive_aggressive(examples, order, start, w, b, settings, log):
+    """If 1 - y(w·x + b) > 0, w += τyx with the τ that mends it, or less (Crammer et al. 2006)."""
+    rows, steps = examples.rows, examples.steps
+    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
+    for t in range(start, len(order)):
+        i = np.uint64(order[t])
+        if shuffled:
+            fetch_row(t, order, rows)
+        a = dot(w, i, rows) + b[0]
+        margin = a if steps[i] > 0 else -a
+        if not margin >= 1.0 or math.isinf(a):
+            if updates == len(log) or not math.isfinite(a):
+                return t, updates, loss
+            size = squared_norm(i, rows) + settings.intercept_step
+            tau = aggressive_step(margin, size, settings.C * abs(steps[i]), settings.loss)
+            step = steps.dtype.type(math.copysign(tau, steps[i]))
+            add(w, step, i, rows)
+            b[0] += step * settings.intercept_step
+            loss += note(log, updates, t, 0, margin, step)
+            updates += 1
+    return len(order), updates, loss
+
+
+@compiled
+def passive_aggressive_multiclass(examples, order, start, W, b, settings, log):
+    """The same for the lead of the right class over its best rival (Crammer et al. 2006, §7)."""
+    rows, steps, labels = examples.rows, examples.steps, examples.labels
+    s = np.empty(len(b), b.dtype)
+    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
+    for t in range(start, len(order)):
+        i = np.uint64(order[t])
+        if shuffled:
+            fetch_row(t, order, rows)
+        if t + 1 < len(order):
+            fetch_weights(W, np.uint64(order[t + 1]), rows)
+        score(W, b, s, i, rows)
+        y = labels[i]
+        rival = best_other(s, y)
+        lead = s[y] - s[rival]
+        if not lead >= 1.0 or math.isinf(lead):
+            if updates == len(log) or not math.isfinite(lead):
+                return t, updates, loss
+            size = 2.0 * (squared_norm(i, rows) + settings.intercept_step)
+            tau = aggressive_step(lead, size, settings.C * steps[i], settings.loss)
+            step = steps.dtype.type(tau)
+            move(W, step, y, rival, i, rows)
+            b[y] += step * settings.intercept_step
+            b[rival] -= step * settings.intercept_step
+            loss += note(log, updates, t, rival, lead, step)
+            updates += 1
+    return len(order), updates, loss

@@ -1,0 +1,224 @@
+"""Rules that also multiply all weights: ALMA and ROMMA share a loop.
+
+w = Zv, and an update changes Z and adds to v. ``scale`` holds Z; T, the sum of Z over the rows seen
+up to the last update, and how many these were; ‖w‖²; and ALMA's k. As in linear.py, what is added
+to v is missing from all weights before, so T times it is summed in u (if there is an average to
+keep), and Tv - u is the sum of the weights after each row.
+
+With several classes the row to learn is the difference of two, as in passive_aggressive.py. The
+weight of a row multiplies ALMA's step; a constraint that must hold has no use for it.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from .algebra import (
+    add,
+    best_other,
+    dot,
+    fetch_row,
+    fetch_weights,
+    is_shuffled,
+    move,
+    score,
+    squared_norm,
+)
+from .compiling import compiled, inlined
+from .linear import counted, note
+
+ALMA, ROMMA = range(2)
+Z, T, SEEN, SQUARE, K = range(5)
+
+
+class ScaledSettings(NamedTuple):
+    """When a row is right, the bias, which rule, and α, B and C of ALMA."""
+
+    above: float
+    below: float
+    intercept_step: float
+    rule: int
+    alpha: float
+    B: float
+    C: float
+
+
+@inlined
+def count_rows(scale, clock, t):
+    """Let T count the rows since the last update."""
+    before = counted(clock, scale[SEEN] - clock.seen)
+    scale[T] += scale[Z] * (counted(clock, t) - before)
+    scale[SEEN] = clock.seen + t
+
+
+@inlined
+def settle(w, b, u, ub, scale):
+    """Put the sum of all weights so far into u, so that what w and T become counts from now on."""
+    if len(u):
+        for k in range(u.size):  # an expression of arrays would make one
+            u.flat[k] -= scale[T] * w.flat[k]
+        for c in range(len(ub)):
+            ub[c] -= scale[T] * b[c]
+    scale[T] = 0.0
+
+
+@inlined
+def fold(w, b, u, ub, scale, bias):
+    """Multiply Z out before too many digits are lost, and measure ‖w‖²."""
+    far = 1e3 if w.itemsize == 4 else 1e6
+    if not 1.0 < scale[Z] * far < far * far:
+        settle(w, b, u, ub, scale)
+        w *= w.dtype.type(scale[Z])
+        b *= b.dtype.type(scale[Z])
+        scale[Z], scale[SQUARE] = 1.0, 0.0
+        for each in w.flat:
+            scale[SQUARE] += np.float64(each) * each
+        for each in b:
+            scale[SQUARE] += np.float64(each) * each / bias if bias > 0.0 else 0.0
+
+
+@inlined
+def alma_step(margin, size, weight, scale, settings):
+    """What to add of the row to v; Z, ‖w‖² and k go on (Gentile 2001, p = 2)."""
+    if size == 0.0:
+        return 0.0  # an empty row without a bias teaches nothing
+    rate = weight * settings.C / math.sqrt(scale[K])
+    step = rate / (math.sqrt(size) * scale[Z])
+    square = scale[SQUARE] + 2.0 * rate * margin / math.sqrt(size) + rate * rate
+    length = max(1.0, math.sqrt(square))
+    scale[Z] /= length
+    scale[SQUARE] = square / (length * length)
+    scale[K] += 1.0
+    return step
+
+
+# ROMMA: the shortest weights that meet the last row's constraint, and keep to a half-space that
+# holds all weights which meet those before.
+
+
+@inlined
+def romma_step(margin, size, scale, tiny):
+    """What to add of the row to v; Z and ‖w‖² go on (Li & Long 2002).
+
+    Where the row's constraint implies the half-space, or contradicts it, the weights are y·x/‖x‖²
+    alone: then Z is 0, which says so.
+    """
+    if size == 0.0:
+        return 0.0  # an empty row without a bias teaches nothing
+    square = scale[SQUARE]
+    product = square * size
+    rest = product - margin * margin
+    if product <= margin or rest <= tiny * product:
+        scale[Z], scale[SQUARE] = 0.0, 1.0 / size
+        return 1.0 / size
+    keep, more = (product - margin) / rest, square * (1.0 - margin) / rest
+    scale[Z] *= keep
+    scale[SQUARE] = keep * square + more
+    return more / scale[Z]
+
+
+@inlined
+def forget(w, b, u, ub, scale):
+    """Begin anew with weights of zero."""
+    settle(w, b, u, ub, scale)
+    w[...] = 0
+    b[...] = 0
+    scale[Z] = 1.0
+
+
+@inlined
+def move_all(W, b, u, ub, step, time, y, rival, bias, i, rows):
+    """Move a class and its rival, and what the average lacks of them."""
+    move(W, step, y, rival, i, rows)
+    b[y] += step * bias
+    b[rival] -= step * bias
+    if len(u):
+        move(u, time * step, y, rival, i, rows)
+        ub[y] += time * step * bias
+        ub[rival] -= time * step * bias
+
+
+@inlined
+def is_right(margin, size, scale, settings):
+    """Whether a row changes nothing; ALMA demands y·w·x/‖x‖ > (1 - α)B/√k."""
+    if settings.rule == ALMA:
+        return margin > (1.0 - settings.alpha) * settings.B * math.sqrt(size / scale[K])
+    return margin > settings.above
+
+
+@inlined
+def scaled_step(margin, size, weight, scale, tiny, settings):
+    """What to add of the row to v, by the rule."""
+    if settings.rule == ALMA:
+        return alma_step(margin, size, weight, scale, settings)
+    return romma_step(margin, size, scale, tiny)
+
+
+@compiled
+def scaled(examples, order, start, w, b, scale, u, ub, clock, settings, log):
+    """If a row is not right, multiply w and add to it as the rule says."""
+    rows, steps = examples.rows, examples.steps
+    tiny, early = 1e-5 if w.itemsize == 4 else 1e-12, settings.rule == ALMA
+    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
+    for t in range(start, len(order)):
+        i = np.uint64(order[t])
+        if shuffled:
+            fetch_row(t, order, rows)
+        a = (dot(w, i, rows) + b[0]) * scale[Z]
+        margin = a if steps[i] > 0 else -a
+        size = squared_norm(i, rows) + settings.intercept_step if early else 0.0
+        if not is_right(margin, size, scale, settings) or math.isinf(a):
+            if updates == len(log) or not math.isfinite(a):
+                return t, updates, loss
+            if not early:
+                size = squared_norm(i, rows) + settings.intercept_step
+            count_rows(scale, clock, t)
+            step = scaled_step(margin, size, abs(np.float64(steps[i])), scale, tiny, settings)
+            if scale[Z] == 0.0:
+                forget(w, b, u, ub, scale)
+            step = steps.dtype.type(math.copysign(step, steps[i]))
+            add(w, step, i, rows)
+            b[0] += step * settings.intercept_step
+            if len(u):
+                add(u, scale[T] * step, i, rows)
+                ub[0] += scale[T] * step * settings.intercept_step
+            fold(w, b, u, ub, scale, settings.intercept_step)
+            loss += note(log, updates, t, 0, margin, step)
+            updates += 1
+    return len(order), updates, loss
+
+
+@compiled
+def scaled_multiclass(examples, order, start, W, b, scale, u, ub, clock, settings, log):
+    """The same for the lead of the right class over its best rival."""
+    rows, steps, labels = examples.rows, examples.steps, examples.labels
+    s, early = np.empty(len(b), b.dtype), settings.rule == ALMA
+    tiny = 1e-5 if W.itemsize == 4 else 1e-12
+    updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
+    for t in range(start, len(order)):
+        i = np.uint64(order[t])
+        if shuffled:
+            fetch_row(t, order, rows)
+        if t + 1 < len(order):
+            fetch_weights(W, np.uint64(order[t + 1]), rows)
+        score(W, b, s, i, rows)
+        y = labels[i]
+        rival = best_other(s, y)
+        lead = (s[y] - s[rival]) * scale[Z]
+        size = 2.0 * (squared_norm(i, rows) + settings.intercept_step) if early else 0.0
+        if not is_right(lead, size, scale, settings) or math.isinf(lead):
+            if updates == len(log) or not math.isfinite(lead):
+                return t, updates, loss
+            if not early:
+                size = 2.0 * (squared_norm(i, rows) + settings.intercept_step)
+            count_rows(scale, clock, t)
+            step = scaled_step(lead, size, np.float64(steps[i]), scale, tiny, settings)
+            if scale[Z] == 0.0:
+                forget(W, b, u, ub, scale)
+            step = steps.dtype.type(step)
+            move_all(W, b, u, ub, step, scale[T], y, rival, settings.intercept_step, i, rows)
+            fold(W, b, u, ub, scale, settings.intercept_step)
+            loss += note(log, updates, t, rival, lead, step)
+            updates += 1
+    return len(order), updates, loss

@@ -1,0 +1,423 @@
+"""Certificates and runs that a proof assistant accepts: Coq files, and text for the proved checker.
+
+The theory is in ``proofs/`` of the repository. Floats are integers times powers of two, so the rows
+in these files are exactly those in memory.
+"""
+
+import math
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..data.rows import to_dense
+from ..disk import replacing
+from .certificates import Inseparable, Separable, load_certificate
+from .margins import max_margin
+from .problem import Problem, problem_of
+from .separability import perceptron_run
+
+MOST_NUMBERS = 50_000  # coqc reads about a thousand a second
+MOST_MISTAKES = 5_000  # a natural number of Coq has that many symbols
+PLAIN_NUMBERS = 100_000_000
+BITS = (16, 32, 53)  # of weights: the fewer, the faster they are multiplied
+
+
+@dataclass(frozen=True)
+class Plane:
+    """A hyperplane of integers with every row on its side, and the mistakes that it leaves a run.
+
+    ``mistakes`` bounds a run whose bias moves by 1, or has no bias where ``fit_intercept`` is
+    false; None where it was not computed.
+    """
+
+    weights: tuple[int, ...]
+    bias: int
+    mistakes: int | None
+    fit_intercept: bool = True
+
+
+@dataclass(frozen=True)
+class Clash:
+    """Rows and positive integers: the sum of each signed row times its integer is zero."""
+
+    multipliers: tuple[tuple[int, int], ...]
+    fit_intercept: bool = True
+
+
+@dataclass(frozen=True)
+class RunLog:
+    """The rows on which a perceptron from zero made its mistakes, in order.
+
+    ``step`` is how far a mistake moves the bias, and ``separates`` tells whether the last weights
+    have every row on its side.
+    """
+
+    rows: tuple[int, ...]
+    step: float
+    separates: bool
+
+
+Proof = Plane | Clash | RunLog
+
+
+# From certificates to integers
+
+
+def to_proof(verdict: Separable | Inseparable, problem: Problem) -> Plane | Clash:
+    """The integers that prove the same as a certificate, which must hold."""
+    if not verdict.holds(problem):
+        raise ValueError(
+            "This certificate does not hold for these rows; there is nothing to write."
+        )
+    if isinstance(verdict, Inseparable):
+        weights = to_integers(verdict.weights)
+        pairs = zip(verdict.support, weights, strict=True)
+        return Clash(tuple(sorted(pair for pair in pairs if pair[1])), verdict.fit_intercept)
+    weights, bias = widest_plane(verdict, problem)
+    plane = Plane(weights, bias, None, verdict.fit_intercept)
+    if problem.X.shape[0] * problem.X.shape[1] > MOST_NUMBERS or not problem.X.shape[0]:
+        return plane
+    return Plane(weights, bias, count_mistakes(plane, problem), verdict.fit_intercept)
+
+
+def to_integers(values: tuple[Any, ...]) -> tuple[int, ...]:
+    """Numbers times the least positive number that makes all of them whole."""
+    exact = [Fraction(value) for value in values]
+    common = math.lcm(*(value.denominator for value in exact))
+    whole = [int(value * common) for value in exact]
+    divisor = math.gcd(*whole) or 1
+    return tuple(value // divisor for value in whole)
+
+
+def widest_plane(found: Separable, problem: Problem) -> tuple[tuple[int, ...], int]:
+    """The hyperplane with the widest margin if it separates, else the one found, in few bits."""
+    candidates: list[tuple[tuple[Any, ...], Any]] = [(found.weights, found.bias)]
+    if len(set(problem.signs.tolist())) == 2:
+        widest = max_margin(problem.X, problem.signs, fit_intercept=found.fit_intercept)
+        candidates.insert(0, (tuple(widest.weights.tolist()), float(widest.bias)))
+    for weights, bias in candidates:
+        largest = max(map(abs, (*weights, bias)), default=0)
+        if not 0 < largest < np.inf:
+            continue
+        size = Fraction(largest)
+        for bits in BITS:
+            *w, b = (round(Fraction(value) * 2**bits / size) for value in (*weights, bias))
+            if is_separator(w, b, problem):
+                return tuple(w), b
+    *w, b = to_integers((*found.weights, found.bias))
+    return tuple(w), b
+
+
+def is_separator(weights: list[int], bias: int, problem: Problem) -> bool:
+    """Whether a hyperplane of short integers separates, by the checks of certificates."""
+    return Separable(tuple(map(float, weights)), float(bias), np.nan).holds(problem)
+
+
+def count_mistakes(plane: Plane, problem: Problem) -> int:
+    """The bound of the convergence theorem on the mistakes of every run, rounded down.
+
+    (R² + s)(s‖u‖² + c²) / sγ² for a bias that moves by s = 1, R²‖u‖² / γ² without a bias.
+    """
+    least, longest = None, Fraction(0)
+    for i in range(len(problem.signs)):
+        entries = list(problem.entries(i))
+        activation = sum((plane.weights[j] * value for j, value in entries), Fraction(plane.bias))
+        margin = int(problem.signs[i]) * activation
+        least = margin if least is None else min(least, margin)
+        longest = max(longest, sum((value**2 for _, value in entries), Fraction(0)))
+    assert least is not None
+    size = sum(value**2 for value in plane.weights)
+    if plane.fit_intercept:
+        return math.floor((longest + 1) * (size + plane.bias**2) / least**2)
+    return math.floor(longest * size / least**2)
+
+
+# Runs
+
+
+def log_run(X: Any, y: ArrayLike, *, step: float = 1.0, max_iter: int = 100) -> RunLog:
+    """Train a perceptron from zero, in the order of the rows, and log its mistakes.
+
+    A mistake moves the bias by ``step``, 0 for no bias. The log is replayed in exact arithmetic; an
+    update that is no mistake there, because floating point rounded, is a ValueError.
+    """
+    if not 0 <= step < np.inf:
+        raise ValueError(f"The bias must move by a finite number of at least 0; got {step!r}.")
+    problem = problem_of(X, y, step > 0)
+    run = perceptron_run(problem, step, max_iter, "fixed")
+    rows = [int(i) for order, done in run.updates() for i in order[done.updates["position"]]]
+    weights: dict[int, Fraction] = {}
+    bias = Fraction(0)
+    for number, i in enumerate(rows, 1):
+        sign, entries = int(problem.signs[i]), list(problem.entries(i))
+        if sign * activate(weights, bias, entries) > 0:
+            raise ValueError(
+                f"Update {number}, on row {i + 1}, is no mistake in exact arithmetic: the training "
+                "rounded. Round the rows to fewer digits."
+            )
+        for j, value in entries:
+            weights[j] = weights.get(j, Fraction(0)) + sign * value
+        bias += sign * Fraction(step)
+    right = (
+        int(sign) * activate(weights, bias, list(problem.entries(i))) > 0
+        for i, sign in enumerate(problem.signs)
+    )
+    return RunLog(tuple(rows), float(step), all(right))
+
+
+def activate(
+    weights: dict[int, Fraction], bias: Fraction, entries: list[tuple[int, Fraction]]
+) -> Fraction:
+    """w·x + b of one row."""
+    return sum((weights.get(j, Fraction(0)) * value for j, value in entries), bias)
+
+
+# Files for Coq
+
+
+def write_coq(proof: Proof, X: Any, y: ArrayLike, path: str | Path) -> None:
+    """Write a file that ``coqc`` accepts: the theory, the rows, the proof and its statement."""
+    text = format_coq(proof, problem_of(X, y))
+    with replacing(path) as temporary:
+        temporary.write_text(text, encoding="utf-8")
+
+
+def format_coq(proof: Proof, problem: Problem) -> str:
+    """The whole text of a Coq file."""
+    n, d = problem.X.shape
+    if n * (d + 1) > MOST_NUMBERS:
+        raise ValueError(
+            f"{n:,} rows of {d:,} numbers are too many for a Coq file, which takes "
+            f"{MOST_NUMBERS:,} numbers; write plain text for rosenblatt-check."
+        )
+    if isinstance(proof, RunLog) and len(proof.rows) > MOST_MISTAKES:
+        raise ValueError(
+            f"A run of {len(proof.rows):,} mistakes is too long for a Coq file, which takes "
+            f"{MOST_MISTAKES:,}; write plain text for rosenblatt-check."
+        )
+    rows = ";\n".join(
+        f"  {'pos' if sign > 0 else 'neg'} [{'; '.join(map(format_float, x))}]"
+        for sign, x in read_rows(problem)
+    )
+    further = () if isinstance(proof, Clash) else ("Convergence", "Logs")
+    return (
+        f"{read_theories('Separability', *further)}\n{ROWS}\n"
+        f"Definition rows : list (example float) := [\n{rows}\n]%float.\n\n"
+        f"{CERTIFICATE}\n{format_certificate(proof, n)}\n{STATEMENT}\n{format_statement(proof)}"
+    )
+
+
+ROWS = "(** * The rows: y = +1 (pos) or -1 (neg), and x, where m*2^(e) is m times 2 to the e *)\n"
+CERTIFICATE = "(** * The certificate *)\n"
+STATEMENT = "(** * What is proved *)\n"
+
+
+def read_theories(*names: str) -> str:
+    """The definitions and proofs that a file stands on, as one text."""
+    here = Path(__file__).parent
+    folder = here if (here / "Separability.v").exists() else here.parents[2] / "proofs"
+    texts = [(folder / f"{name}.v").read_text("utf-8") for name in names]
+    return re.sub(r"^From Rosenblatt .*\n", "", "\n".join(texts), flags=re.MULTILINE)
+
+
+def read_rows(problem: Problem) -> Iterator[tuple[float, list[float]]]:
+    """The sign and the numbers of every row."""
+    for i, sign in enumerate(problem.signs.tolist()):
+        yield sign, to_dense(problem.X[[i]]).ravel().tolist()
+
+
+def format_float(value: float) -> str:
+    """A float as an integer, or as an integer times a power of two.
+
+    >>> format_float(3.0), format_float(-0.75), format_float(2.0**70)
+    ('3', '(-3)*2^(-2)', '1*2^(70)')
+    """
+    mantissa, denominator = value.as_integer_ratio()
+    exponent = 1 - denominator.bit_length()
+    if abs(mantissa) >= 2**53:
+        exponent = (mantissa & -mantissa).bit_length() - 1
+        mantissa >>= exponent
+    power = f"*2^({exponent})" if exponent else ""
+    return format_integer(mantissa) + power
+
+
+def format_integer(value: int) -> str:
+    """An integer as Coq reads it; in hexadecimal when Python would refuse to write it."""
+    text = hex(abs(value)) if value.bit_length() > 10_000 else str(abs(value))
+    return f"(-{text})" if value < 0 else text
+
+
+def format_certificate(proof: Proof, n: int) -> str:
+    """The numbers of a proof as definitions."""
+    if isinstance(proof, RunLog):
+        log = "; ".join(map(str, proof.rows))
+        step = f"Definition step : float := ({format_float(proof.step)})%float.\n"
+        return f"{step}Definition log : list N := [{log}]%N. (* rows, counted from 0 *)\n"
+    if isinstance(proof, Clash):
+        found = dict(proof.multipliers)
+        numbers = "; ".join(format_integer(found.get(i, 0)) for i in range(n))
+        return f"Definition multipliers : list Z := [{numbers}]%Z.\n"
+    weights = "; ".join(map(format_integer, proof.weights))
+    bias = f"Definition bias : Z := {format_integer(proof.bias)}.\n"
+    return f"Definition weights : list Z := [{weights}]%Z.\n{bias}"
+
+
+def format_statement(proof: Proof) -> str:
+    """The theorems of a file, each with its proof by computation."""
+    if isinstance(proof, RunLog):
+        mistakes, lemma = len(proof.rows), "run_sound"
+        claim = f"exists w b, run (value step) 0 (map exact rows) w b {mistakes}"
+        if proof.separates:
+            lemma = "separating_run_sound"
+            claim += " /\\ separates w b (map exact rows)"
+        return format_theorem(
+            "the_log_is_a_run", claim, f"({lemma} _ (fun e => e) step 0 rows log)"
+        )
+    origin = "" if proof.fit_intercept else "_through_origin"
+    if isinstance(proof, Clash):
+        return format_theorem(
+            "no_hyperplane_separates_the_rows",
+            f"~ separable{origin} (map exact rows)",
+            f"(inseparable{origin}_sound _ (fun e => e) multipliers rows)",
+        )
+    plane = "weights bias" if proof.fit_intercept else "weights"
+    text = format_theorem(
+        "a_hyperplane_separates_the_rows",
+        f"separable{origin} (map exact rows)",
+        f"(separable{origin}_sound _ (fun e => e) {plane} rows)",
+    )
+    if proof.mistakes is not None:
+        step, most = int(proof.fit_intercept), proof.mistakes
+        text += "\n" + format_theorem(
+            "every_run_makes_few_mistakes",
+            f"forall w b m, run {step} 0 (map exact rows) w b m -> (Z.of_nat m <= {most})%Z",
+            f"(bound_sound _ (fun e => e) {step} 0 weights bias {most} rows)",
+        )
+    return text
+
+
+def format_theorem(name: str, claim: str, lemma: str) -> str:
+    """A theorem whose checker is run by Coq's virtual machine, and what it assumes."""
+    proof = f"Proof. refine ({lemma} _). vm_cast_no_check (eq_refl true). Qed."
+    return f"Theorem {name} :\n  {claim}.\n{proof}\nPrint Assumptions {name}.\n"
+
+
+# Checking files
+
+
+def read_coq(path: str | Path) -> Proof:
+    """Read the proof in a Coq file that ``write_coq`` wrote."""
+    text = Path(path).read_text("utf-8", errors="replace")
+    _, _, text = text.partition(CERTIFICATE)
+    found = dict(
+        re.findall(r"^Definition (\w+) : [\w ]+ := \[?([^\]]*?)\]?(?:%\w+)?\.", text, re.M)
+    )
+    most = re.search(r"Z\.of_nat m <= (\d+)\)%Z\.", text)
+    origin = "_through_origin" in text or "run 0 0" in text
+    try:
+        if "log" in found:
+            mantissa, _, exponent = found["step"].replace("(", "").replace(")", "").partition("*2^")
+            step = math.ldexp(int(mantissa), int(exponent or "0"))
+            return RunLog(tuple(read_integers(found["log"])), step, "separating_run" in text)
+        if "multipliers" in found:
+            pairs = enumerate(read_integers(found["multipliers"]))
+            return Clash(tuple(pair for pair in pairs if pair[1]), not origin)
+        weights, bias = read_integers(found["weights"]), read_integers(found["bias"])
+        return Plane(tuple(weights), bias[0], None if most is None else int(most[1]), not origin)
+    except (KeyError, ValueError, IndexError, OverflowError):
+        raise ValueError(f"{path} is not a Coq file of rosenblatt, or it was changed.") from None
+
+
+def read_integers(text: str) -> list[int]:
+    """The integers of a list of Coq."""
+    return [int(word.strip(" ()"), 0) for word in text.split(";") if word.strip()]
+
+
+def verify_coq(path: str | Path, X: Any, y: ArrayLike) -> tuple[str, bool]:
+    """What a Coq file or a certificate claims of rows, and whether Coq accepts it."""
+    if Path(path).suffix == ".v":
+        proof, written = read_coq(path), Path(path)
+        holds = check_coq(proof, X, y, written)
+    else:
+        verdict = load_certificate(path)
+        problem = problem_of(X, y, verdict.fit_intercept)
+        if not verdict.holds(problem):
+            return f"is {type(verdict).__name__.lower()}", False
+        proof = to_proof(verdict, problem)
+        holds = check_coq(proof, X, y)
+    if isinstance(proof, RunLog):
+        claim = f"has a run of {len(proof.rows)} mistakes"
+        return f"{claim} that separates it" if proof.separates else claim, holds
+    origin = "" if proof.fit_intercept else " through the origin"
+    return f"is {'inseparable' if isinstance(proof, Clash) else 'separable'}{origin}", holds
+
+
+def check_coq(proof: Proof, X: Any, y: ArrayLike, path: str | Path | None = None) -> bool:
+    """Whether Coq accepts a proof about these rows.
+
+    The file is written again from the rows and the proof, so that no other definition, row or
+    statement can be in it; a file whose text differs is no proof about these rows.
+    """
+    coqc = shutil.which("coqc")
+    if coqc is None:
+        raise ValueError("coqc was not found; install Coq, for example the Debian package coq.")
+    text = format_coq(proof, problem_of(X, y))
+    if path is not None and Path(path).read_text("utf-8", errors="replace") != text:
+        return False
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "proof.v").write_text(text, encoding="utf-8")
+        done = subprocess.run(
+            [coqc, "-q", "proof.v"], cwd=folder, capture_output=True, text=True, check=False
+        )
+    closed = done.stdout.count("Closed under the global context")
+    return done.returncode == 0 and closed == text.count("\nPrint Assumptions ")
+
+
+# Plain text for the checker that is extracted from the proofs
+
+
+def write_plain(proof: Proof, X: Any, y: ArrayLike, folder: str | Path) -> tuple[Path, Path]:
+    """Write rows and proof as text for ``rosenblatt-check``."""
+    problem = problem_of(X, y)
+    n, d = problem.X.shape
+    if n * d > PLAIN_NUMBERS:
+        raise ValueError(
+            f"{n:,} rows of {d:,} numbers are too many for plain text, which takes "
+            f"{PLAIN_NUMBERS:,} numbers."
+        )
+    folder = Path(folder)
+    folder.mkdir(exist_ok=True)
+    rows, certificate = folder / "rows.txt", folder / "proof.txt"
+    with replacing(rows) as temporary, temporary.open("w", encoding="ascii") as file:
+        file.writelines(f"{format_row(sign, x)}\n" for sign, x in read_rows(problem))
+    with replacing(certificate) as temporary:
+        temporary.write_text(format_plain(proof), encoding="ascii")
+    return rows, certificate
+
+
+def format_row(sign: float, x: list[float]) -> str:
+    """A row as text that reads back as the same doubles."""
+    return " ".join([f"{sign:.0f}", *map(repr, x)])
+
+
+def format_plain(proof: Proof) -> str:
+    """A proof as one line for each theorem."""
+    if isinstance(proof, RunLog):
+        return " ".join(["run", repr(proof.step), "0", *(str(i + 1) for i in proof.rows)]) + "\n"
+    if isinstance(proof, Clash):
+        kind = "inseparable" if proof.fit_intercept else "inseparable-through-origin"
+        return " ".join([kind, *(f"{i + 1}:{hex(value)}" for i, value in proof.multipliers)]) + "\n"
+    plane = " ".join(map(hex, (proof.bias, *proof.weights)))
+    text = f"separable {plane}\n"
+    if proof.mistakes is not None and proof.mistakes < 2**62:
+        text += f"bound {int(proof.fit_intercept)} 0 {proof.mistakes} {plane}\n"
+    return text

@@ -58,7 +58,7 @@ def test_the_command_speaks_json_and_refuses(client, tmp_path):
     for option in (["--window", "5"], ["--holdout", "0.2"], ["--cache"], ["--plot", "a.png"]):
         with pytest.raises(ValueError, match="does not go with") as refusal:
             CliRunner().invoke(app, [*command, *option], catch_exceptions=False)
-        said = getattr(refusal.value, "told", lambda spell: str(refusal.value))(in_shell)
+        said = getattr(refusal.value, "render", lambda spell: str(refusal.value))(in_shell)
         assert said.startswith(f"{option[0]} does not go with --cluster")
 
 

@@ -1,7 +1,7 @@
 ARGS ?= --quick
 BENCHMARKS = $(filter-out benchmarks/measure.py,$(wildcard benchmarks/*.py))
 
-.PHONY: help test quick lint types docs notebooks oldest bench pictures check $(BENCHMARKS)
+.PHONY: help test quick lint types wasm docs notebooks oldest bench pictures check $(BENCHMARKS)
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -20,6 +20,9 @@ lint: ## Check style, format, the order of imports between rooms, and docstrings
 
 types: ## Check types
 	mypy
+
+wasm: ## Compile the kernels of the lab to WebAssembly; needs wasm-ld (Debian: lld)
+	python wasm/build.py src/rosenblatt/lab/web/engine.wasm
 
 docs: ## Build the site in build/site; a warning or a link that leads nowhere is an error
 	sphinx-build --jobs auto --quiet --fail-on-warning --keep-going --nitpicky -d build/doctrees docs build/site

@@ -23,6 +23,7 @@ extensions = [
     "commands",
     "rooms",
     "inherited",
+    "lab_page",
     "links",
     "mathml",
     "names",

@@ -158,7 +158,7 @@ def test_the_oldest_versions_are_those_that_are_declared():
     """``make oldest`` tests what pyproject.toml promises."""
     root = Path(__file__).parents[1]
     needs = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
-    extras = ("dask", "lab", "onnx", "plots", "serve", "test")
+    extras = ("dask", "onnx", "plots", "serve", "test")
     lists = [needs["dependencies"], *(needs["optional-dependencies"][extra] for extra in extras)]
     declared = "\n".join(need for needs in lists for need in needs)
     bounds = dict(re.findall(r"([\w-]+)(?:\[[\w,]+\])?>=([\d.]+)", declared))

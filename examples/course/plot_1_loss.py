@@ -1,12 +1,12 @@
 """
-Lesson 1: Learning as going downhill
-====================================
+Lesson 1: The perceptron as gradient descent
+============================================
 
-**Aim.** See the perceptron as stochastic gradient descent on a loss, and know what that loss does
-and does not tell. After the lecture notes that docs/textbook.md calls document 000.
+**Goal.** Understand the perceptron as stochastic gradient descent on a loss, and what that loss
+does and does not tell you. Based on document 000 of docs/textbook.md.
 
-**The problem.** Two classes of points are given, with labels +1 and −1. We look for a line (in more
-dimensions a plane) that has each class on its own side, so that it can label points to come.
+**Problem.** Given two classes of points with labels +1 and −1, find a line (in more dimensions a
+plane) with each class on its own side. The line can then label new points.
 """
 
 import numpy as np
@@ -23,9 +23,8 @@ y = np.where(flowers.target[:100] == 1, 1, -1)
 # A boundary in one vector
 # ------------------------
 #
-# A line is where w₁x₁ + w₂x₂ + w₀ = 0. With a 1 put at the end of each row, x̄ = [x₁, x₂, 1], it
-# is w·x̄ = 0, and the label that we predict is the sign of w·x̄. On the line itself this form says
-# +1.
+# A line is the set where w₁x₁ + w₂x₂ + w₀ = 0. Append a 1 to each row, x̄ = [x₁, x₂, 1], and the
+# line is w·x̄ = 0. The predicted label is the sign of w·x̄. On the line, this form predicts +1.
 
 extended = np.column_stack([X, np.ones(len(X))])
 
@@ -41,9 +40,9 @@ print("rows that a first guess gets wrong:", np.sum(predict(guess, extended) != 
 # Two losses
 # ----------
 #
-# J₁ counts the mistakes. It is what we care about, but it is flat nearly everywhere: a small
-# change of w changes nothing, so it cannot tell which way to go. J adds up how far on the wrong
-# side the mistakes are, −y w·x̄ for each, and does have a slope.
+# J₁ counts the mistakes. It is what we want to minimise, but it is flat nearly everywhere: a small
+# change of w changes nothing, so J₁ does not show which way to go. J sums −y w·x̄ over the
+# mistakes, how far they are on the wrong side. J has a slope.
 
 
 def losses(w):
@@ -59,14 +58,15 @@ for axis, column, name in zip(axes, values.T, ["$J_1$: mistakes", "$J$: how wron
     axis.set(xlabel="$w_2$, the others fixed", title=name)
 
 # %%
-# The rule
-# --------
+# The update rule
+# ---------------
 #
-# The slope of −y w·x̄ is −y x̄. One step downhill, for one mistake, with step η:
+# The gradient of −y w·x̄ is −y x̄. One step of gradient descent, for one mistake and step size η,
+# is:
 #
 # .. math:: w \leftarrow w + η\, y\, \bar x
 #
-# That is the whole algorithm: go through the rows in random order, and do this for each mistake.
+# That is the whole algorithm: visit the rows in random order, and update at each mistake.
 
 
 def learn(rows, labels, epochs, seed=0, eta=1.0):
@@ -87,8 +87,8 @@ w, mistakes = learn(extended, y, 100)
 print("weights", w.round(2), "mistakes in each epoch", mistakes)
 
 # %%
-# The library has this form as ``ties="positive"``, and with ``measure=True`` both losses at the
-# end of each epoch.
+# The library implements this form with ``ties="positive"``. ``measure=True`` adds both losses at
+# the end of each epoch.
 
 model = Perceptron(ties="positive", measure=True, random_state=0).fit(X, y)
 for epoch in model.history_:
@@ -96,39 +96,46 @@ for epoch in model.history_:
 print(model.stop_reason_, model.coef_.round(2), model.intercept_)
 
 # %%
+# Try it
+# ------
+#
+# .. lab:: Step through the updates and watch J
+#
+#    data=blobs&size=40&gap=0.1&curve=loss&t=1
+
+# %%
 # Exercises
 # ---------
 #
-# 1. After one update on row x̄, by how much has y w·x̄ grown? Why can the row still be wrong?
-# 2. At w = 0, what are J₁ and J? What does that say about stopping when J is 0?
-# 3. Does the learning rate η change which rows become mistakes, if w starts at 0? Try 1 and 0.25.
-# 4. Where does the loss J end if w is multiplied by 8? And J₁?
+# 1. By how much does y w·x̄ grow in one update on row x̄? Why can the row still be wrong?
+# 2. What are J₁ and J at w = 0? What does that mean for stopping when J is 0?
+# 3. If w starts at 0, does the learning rate η change which rows become mistakes? Try 1 and 0.25.
+# 4. What happens to J and to J₁ if you multiply w by 8?
 
 # %%
 # Answers
 # -------
 #
 # **1.** By η‖x̄‖², which is at least η because of the 1 in x̄. If y w·x̄ was more negative than
-# that, the row is still wrong, and will be met again.
+# that, the row is still wrong. A later epoch visits it again.
 
 x, label, w = extended[60], y[60], np.array([-3.0, -3.0, 0.0])
 print("before", label * (w @ x), "after", label * ((w + label * x) @ x), "grown by", x @ x)
 
 # %%
-# **2.** Every negative row is wrong, because 0 counts as +1, and J is 0 all the same. So J = 0
-# does not mean that nothing is wrong, and the rule stops by counting mistakes.
+# **2.** Every negative row is wrong, because 0 counts as +1, and yet J is 0. So J = 0 does not mean
+# that no row is wrong, and the algorithm stops by counting mistakes.
 
 print("at w = 0:", losses(np.zeros(3)))
 
 # %%
-# **3.** No. All weights are η times those of η = 1, and a sign does not change by a positive
-# factor.
+# **3.** No. All weights are η times those for η = 1, and a positive factor does not change a sign.
 
 one, quarter = learn(extended, y, 100, eta=1.0), learn(extended, y, 100, eta=0.25)
 print(one[1] == quarter[1], np.allclose(one[0], 4 * quarter[0]))
 
 # %%
-# **4.** J is eight times as large, J₁ is what it was: the length of w does not matter for
+# **4.** J is eight times as large, and J₁ does not change: the length of w does not affect
 # predictions.
 
 print(losses(guess), losses(8 * guess))

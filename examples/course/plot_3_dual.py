@@ -1,12 +1,12 @@
 """
-Lesson 3: A bound, and the dual form
-====================================
+Lesson 3: The mistake bound and the dual form
+=============================================
 
-**Aim.** Prove that learning ends, count how often each row was a mistake, and see that the
-algorithm needs dot products between rows only. After document 002 in docs/textbook.md.
+**Goal.** Prove that training ends, count how often each row was a mistake, and see that the
+algorithm needs only dot products between rows. Based on document 002 of docs/textbook.md.
 
-The form of this lesson moves the bias by R², where R is the length of the longest row:
-if y(w·x + b) ≤ 0, then w ← w + η y x and b ← b + η y R².
+This lesson moves the bias by R², where R is the length of the longest row: if y(w·x + b) ≤ 0, then
+w ← w + η y x and b ← b + η y R².
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ R = np.linalg.norm(X, axis=1).max()
 
 
 def primal(X, y, eta=1.0):
-    """Weights, bias, and how many updates were made until a clean pass."""
+    """Train until a pass makes no mistake; return weights, bias and number of updates."""
     R2, w, b, k = np.max(np.sum(X * X, axis=1)), np.zeros(X.shape[1]), 0.0, 0
     while True:
         before = k
@@ -38,13 +38,15 @@ print("by hand:    ", w.round(2), round(b, 2), k)
 print("the library:", model.coef_[0].round(2), model.intercept_.round(2), model.n_mistakes_)
 
 # %%
-# Why it ends
-# -----------
+# Why training ends
+# -----------------
 #
-# Novikoff's theorem. If some plane with ‖w*‖ = 1 leaves every row at least γ away on its own side,
-# there are at most (2R/γ)² mistakes. Each mistake adds at least γ to the part of w along w*, so
-# that part grows like the number of mistakes; and it adds at most a constant to ‖w‖², so the
-# length grows like its root. A part cannot be longer than the whole.
+# Novikoff's theorem: if some plane with ‖w*‖ = 1 has every row on its own side at a distance of at
+# least γ, there are at most (2R/γ)² mistakes.
+#
+# Each mistake adds at least γ to the component of w along w*, so this component grows like the
+# number of mistakes. Each mistake adds at most a constant to ‖w‖², so the length grows like the
+# square root of the number. A component cannot be longer than the vector.
 
 best = max_margin(X, y)
 most = (2 * R / best.attained) ** 2
@@ -54,9 +56,9 @@ print(f"margin {best.attained:.3f}, R {R:.2f}: {k} mistakes, at most {most:.0f}"
 # The dual form
 # -------------
 #
-# w is a sum of rows: w = Σ αᵢ yᵢ xᵢ, where αᵢ counts the mistakes on row i. So instead of w we may
-# keep the counts, and w·x becomes Σ αⱼ yⱼ ⟨xⱼ, x⟩. Rows come in only through the Gram matrix of
-# their dot products.
+# w is a sum of rows: w = Σ αᵢ yᵢ xᵢ, where αᵢ counts the mistakes on row i. We can store the counts
+# instead of w, and w·x becomes Σ αⱼ yⱼ ⟨xⱼ, x⟩. The algorithm then needs the rows only through the
+# Gram matrix of their dot products.
 
 
 def dual(G, y):
@@ -80,34 +82,41 @@ axis.bar(np.arange(len(alpha)), alpha, color=np.where(y > 0, "#0072B2", "#E69F00
 axis.set(xlabel="row", ylabel="mistakes on it")
 
 # %%
-# What that is good for
-# ---------------------
+# Use it with a kernel
+# --------------------
 #
-# Any function that is a dot product in some space may stand in for ⟨x, x′⟩. With (1 + ⟨x, x′⟩)²
-# the space has the squares and products of the columns, and a line there is a circle here.
+# Any function that is a dot product in some space can replace ⟨x, x′⟩. With (1 + ⟨x, x′⟩)² the
+# space has the squares and products of the columns, and a line there is a circle here.
 
 rings, inside = make_circles(200, factor=0.5, noise=0.05, random_state=0)
 curved = KernelPerceptron("poly", degree=2, gamma=1, coef0=1).fit(rings, inside)
 print(curved.stop_reason_, "with", len(curved.support_), "support rows of", len(rings))
 
 # %%
+# Try it
+# ------
+#
+# .. lab:: α at each point, and the Gram matrix
+#
+#    data=origin&size=24&gap=0.1&form=origin&order=fixed&dual=on&panel=gram&t=9999
+
+# %%
 # Exercises
 # ---------
 #
-# 1. Does η change the result, if w and b start at 0? And if they start at 1?
-# 2. Count the mistakes on each row with ``steps`` and compare with α.
-# 3. In the iris example with two columns, starting at w = (1, 1), b = 1 with η = 0.1, rows on the
-#    boundary count as right. How many passes does it take? (The first 99 rows, sepal columns,
-#    ``ties="correct"``.)
-# 4. Replace a row by another of the same direction and three times the length. What happens to the
+# 1. Does η change the result if w and b start at 0? What if they start at 1?
+# 2. Count the mistakes on each row with ``steps`` and compare them with α.
+# 3. Train on the first 99 rows of iris, sepal columns only, from w = (1, 1) and b = 1 with η = 0.1,
+#    and count rows on the boundary as correct (``ties="correct"``). How many passes does it take?
+# 4. Replace a row by one with the same direction and three times the length. What happens to the
 #    bound?
 
 # %%
 # Answers
 # -------
 #
-# **1.** From 0 it scales everything and changes no sign. From 1 it matters: a small η takes long
-# to overcome the start.
+# **1.** From 0, η scales everything and changes no sign. From 1 it matters: with a small η it takes
+# long to overcome the initial weights.
 
 print([primal(X, y, eta)[2] for eta in (1.0, 0.5)])
 started = [
@@ -127,14 +136,14 @@ for step in steps(X, y, order="fixed", intercept_step="radius"):
 print(np.array_equal(counts, alpha))
 
 # %%
-# **3.** 702 in floating point. (In exact arithmetic some rows lie exactly on the boundary and it
-# takes 686: 0.1 is no binary fraction.)
+# **3.** 702 in floating point. In exact arithmetic some rows lie exactly on the boundary, and it
+# takes 686 passes: 0.1 is not a binary fraction.
 
 example = Perceptron(ties="correct", order="fixed", eta0=0.1, max_iter=1000)
 example.fit(X[:99, :2], y[:99], coef_init=[1, 1], intercept_init=1)
 print(example.n_iter_, example.coef_.round(2), example.intercept_.round(2))
 
 # %%
-# **4.** Through the origin, the row's own distance is three times what it was, and the margin of
-# the data cannot shrink. R may be three times as long, so the bound may be nine times as large: one
-# long row makes the theorem weak, and learning slow. That is a reason to scale rows.
+# **4.** Through the origin, the distance of the row triples, and the margin of the data cannot
+# shrink. R may triple, so the bound may become nine times as large. One long row weakens the
+# theorem and slows training. That is a reason to scale rows.

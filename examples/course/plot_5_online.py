@@ -1,9 +1,10 @@
 """
-Lesson 5: Online learning, margins, and what a line cannot do
-=============================================================
+Lesson 5: Online learning, margins and XOR
+==========================================
 
-**Aim.** Understand learning one row at a time, why the order of rows matters, what a margin is, how
-it bounds the mistakes, and where a single perceptron ends. After document 004 in docs/textbook.md.
+**Goal.** Understand learning one row at a time, why the order of rows matters, what a margin is and
+how it bounds the mistakes, and what a single perceptron cannot learn. Based on document 004 of
+docs/textbook.md.
 """
 
 import numpy as np
@@ -15,12 +16,12 @@ from rosenblatt import KernelPerceptron, Perceptron, PerceptronNetwork, margin, 
 from rosenblatt.plots import CertificateDisplay
 
 # %%
-# Online and driven by errors
-# ---------------------------
+# Online and error-driven
+# -----------------------
 #
-# The algorithm sees one row at a time and does nothing as long as it is right. Training and
-# prediction in a few lines; the test y·a ≤ 0 is true if the activation a has the wrong sign, or
-# none.
+# The algorithm sees one row at a time and changes nothing while it is right. Here are training and
+# prediction in a few lines. The test y·a ≤ 0 is true if the activation a is 0 or has the wrong
+# sign.
 
 
 def train(X, y, most, order=None):
@@ -52,11 +53,11 @@ print("mistakes in each pass:", mistakes)
 print("the same weights:", np.array_equal(w, model.coef_[0]), " row 0:", predict(w, b, X[0]), y[0])
 
 # %%
-# The order
-# ---------
+# The order of the rows
+# ---------------------
 #
-# All positive rows first: after a few of them everything looks positive, and nothing is learnt
-# until the negative ones begin. A permutation helps.
+# If all positive rows come first, the model predicts positive after a few of them and learns
+# nothing more until the negative rows begin. A permutation helps.
 
 rows = rng.normal(size=(5000, 20))
 rows /= np.linalg.norm(rows, axis=1, keepdims=True)
@@ -80,9 +81,9 @@ axis.legend(frameon=False)
 # The margin
 # ----------
 #
-# The margin of a separating plane is the distance of the nearest row; that of the data is the
-# largest that a plane can have. If no row is longer than 1 and there is no bias, at most 1/γ²
-# mistakes are made.
+# The margin of a separating plane is the distance to the nearest row. The margin of the data is the
+# largest margin of any plane. If no row is longer than 1 and there is no bias, the perceptron makes
+# at most 1/γ² mistakes.
 
 unit = X / np.linalg.norm(X, axis=1).max()
 best = max_margin(unit, y, fit_intercept=False)
@@ -92,49 +93,57 @@ print(f"{margin(unit, y, learnt.coef_[0]):.4f}")
 print(f"{learnt.n_mistakes_} mistakes, at most {1 / best.attained**2:,.0f}")
 
 # %%
-# What a line cannot do
-# ---------------------
+# What a single perceptron cannot learn
+# -------------------------------------
 #
-# XOR: the corners of a square, equal ones on the diagonals. The two classes' hulls meet in the
-# middle, and that is a proof that no line separates them.
+# XOR: the corners of a square, with equal labels on each diagonal. The convex hulls of the two
+# classes intersect in the middle, which proves that no line separates them.
 
 corners, odd = np.array([[0.0, 0], [0, 1], [1, 0], [1, 1]]), np.array([-1, 1, 1, -1])
 CertificateDisplay.from_data(corners, odd).plot()
 print(Perceptron(max_iter=1000).fit(corners, odd).stop_reason_, "after 1,000 passes")
 
 # %%
+# Try it
+# ------
+#
+# .. lab:: The order of the rows
+#
+#    data=500-then-500&gap=0.05&order=fixed&compare=on&t=9999
+
+# %%
 # Exercises
 # ---------
 #
-# 1. By how much does an update raise y·a for its own row? Is it right afterwards?
-# 2. Learn from two equal rows with different labels. What happens to the weights, and why is there
-#    no end?
-# 3. Does doubling w and b change predictions? Does it change w·x + b as a distance?
-# 4. A review has the features *excellent*, *terrible* and *not*, and *not* turns the other two
-#    round. Why can a perceptron not learn this? Which products of features make it possible? With
+# 1. By how much does an update raise y·a for its row? Is the row right afterwards?
+# 2. Train on two equal rows with different labels. What happens to the weights, and why does
+#    training not end?
+# 3. Does doubling w and b change predictions? Is w·x + b still a distance?
+# 4. A review has the features *excellent*, *terrible* and *not*, and *not* reverses the other two.
+#    Why can a perceptron not learn this? Which products of features make it possible, and with
 #    which weights?
-# 5. Name two more ways past XOR and try them.
+# 5. Name two more ways to learn XOR and try them.
 
 # %%
 # Answers
 # -------
 #
-# **1.** By ‖x‖² + 1, hence at least by 1; right only if it was less than that on the wrong side.
+# **1.** By ‖x‖² + 1, so at least by 1. The row is right afterwards if −y·a was less than that.
 #
-# **2.** The one takes back what the other adds: w and b go round for ever. There is no feature
-# that tells them apart, so no classifier at all can be right on both.
+# **2.** One row undoes the update of the other, so w and b repeat for ever. No feature
+# distinguishes the rows, so no classifier can be right on both.
 
 same = Perceptron(order="fixed", max_iter=50).fit([[1.0, 2.0], [1.0, 2.0]], [1, -1])
 print(same.stop_reason_, same.n_mistakes_, same.coef_, same.intercept_)
 
 # %%
-# **3.** No sign changes. But w·x + b is a distance only if ‖w‖ = 1; otherwise divide by ‖w‖.
+# **3.** No prediction changes. But w·x + b is a distance only if ‖w‖ = 1; otherwise divide by ‖w‖.
 
 print(np.array_equal(np.sign(X @ w + b), np.sign(X @ (2 * w) + 2 * b)))
 
 # %%
-# **4.** It is XOR of *excellent* and *not*. With the products *excellent and not* and *terrible
-# and not*:
+# **4.** It is the XOR of *excellent* and *not*. The products *excellent and not* and *terrible and
+# not* make it learnable:
 
 words = ["excellent", "terrible", "not"]
 reviews, good = [[1, 0, 0], [0, 1, 0], [1, 0, 1], [0, 1, 1]], [1, -1, -1, 1]
@@ -144,8 +153,8 @@ for name, weight in zip(products.get_feature_names_out(words), reader[-1].coef_[
     print(f"{name:20} {weight:+.0f}")
 
 # %%
-# **5.** A kernel, which has the products without computing them, and a network, in which one unit
-# mends the mistakes of another.
+# **5.** A kernel, which uses the products without computing them, and a network, in which one unit
+# corrects the mistakes of another.
 
 print(KernelPerceptron("poly", degree=2, gamma=1).fit(corners, odd).score(corners, odd))
 print(PerceptronNetwork(random_state=0).fit(corners, odd).score(corners, odd))

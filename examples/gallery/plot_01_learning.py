@@ -1,10 +1,10 @@
 """
-Watch it learn
-==============
+Watch a perceptron learn
+========================
 
-A perceptron starts with no opinion. It looks at one row after the other, and only a mistake
-changes it: the row is added to the weights, or taken away, and the boundary turns. ``steps``
-yields each of these updates from the code that also trains.
+A perceptron starts with zero weights and visits one row after the other. Only a mistake changes it:
+the row is added to the weights or subtracted, and the boundary turns. ``steps`` yields each of
+these updates, computed by the training code.
 """
 
 from matplotlib import pyplot as plt
@@ -18,9 +18,9 @@ for step in steps(X, y, order="fixed"):
     print(f"row {step.row:2}, label {step.label}: w becomes {step.new_weights[0].round(2)}")
 
 # %%
-# The first updates. The ringed row was the mistake, the dashed line is the boundary before it, the
-# arrow is the weight vector, which stands on the boundary and points to the positive side. Rows
-# that are on the wrong side now are circled.
+# The first updates and the last. The doubly ringed row caused the update, and the dashed line is
+# the boundary before it. The arrow is the weight vector, which is orthogonal to the boundary and
+# points to the positive side. Circled rows are now misclassified.
 
 learning = LearningAnimation.from_data(X, y, order="fixed")
 moments = [1, 2, 3, len(learning.frames) - 1]
@@ -29,6 +29,6 @@ for axis, moment in zip(axes.flat, moments, strict=True):
     learning.plot(axis, frame=moment, legend=False)
 
 # %%
-# The same as an animation; ``learning.save("learning.gif")`` keeps it.
+# The same as an animation. ``learning.save("learning.gif")`` writes it to a file.
 
 learning

@@ -1,11 +1,11 @@
 """
-Is my data separable?
-=====================
+Are my data separable?
+======================
 
 A perceptron stops if, and only if, a plane separates the classes. A run that has not stopped may
-still do so in the next epoch, so waiting is no answer. ``separability`` gives one: a plane, or
-rows of both classes whose mixtures coincide, which no plane can part. Either is checked in exact
-arithmetic.
+still do so in the next epoch, so waiting proves nothing. ``separability`` returns a proof, checked
+in exact arithmetic: a separating plane, or rows of both classes with a common weighted mean, which
+no plane can separate.
 """
 
 import numpy as np
@@ -21,9 +21,9 @@ for number, name in enumerate(flowers.target_names):
     print(f"{name:10} against the others: {type(found).__name__}")
 
 # %%
-# The same in a plane. On the left the nearest points of the two hulls are twice the largest margin
-# apart. On the right one mixture of the circled rows of one class is a mixture of those of the
-# other (the star), and a plane that has each class on its side would have the star on both.
+# The same in two dimensions. Left: the nearest points of the two convex hulls are twice the largest
+# margin apart. Right: the star is a weighted mean of the circled rows of either class. A separating
+# plane would have the star on both sides.
 
 apart = flowers.target < 2
 versus = flowers.target > 0

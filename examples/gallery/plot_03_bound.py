@@ -1,10 +1,10 @@
 """
-How many mistakes can there be?
-===============================
+How many mistakes can a perceptron make?
+========================================
 
-Novikoff's theorem: if rows no longer than R can be separated with a margin γ, the perceptron
-makes at most (R/γ)² mistakes, in whatever order they come. The number depends neither on how many
-rows there are nor on how many columns.
+Novikoff's theorem: if rows of length at most R can be separated with a margin γ, the perceptron
+makes at most (R/γ)² mistakes, in any order. The bound depends neither on the number of rows nor on
+the number of columns.
 """
 
 import numpy as np
@@ -30,14 +30,13 @@ bounds = mistake_bounds(X, y, best.weights)
 print(f"{model.stop_reason_} after {model.n_mistakes_} mistakes; at most {bounds.novikoff:,.0f}")
 
 # %%
-# Why it ends. Every mistake adds at least γ to the length of w along the best direction, and at
-# most R² to its squared length: a line and a parabola, which meet at (R/γ)² and leave no room
-# beyond.
+# Why training ends: every mistake adds at least γ to the component of w along the best direction,
+# and at most R² to its squared length. The two curves meet at (R/γ)².
 
 ProgressDisplay.from_data(X, y, fit_intercept=False, random_state=0, max_iter=1000).plot()
 
 # %%
-# The smaller the margin, the more mistakes; the bound is about the worst rows that there could be.
+# A smaller margin means more mistakes. The bound is for the worst case; real runs stay below it.
 
 margins, made, allowed = [], [], []
 for gap in np.geomspace(0.005, 0.3, 9):

@@ -2,8 +2,8 @@
 What do the weights and the bias mean?
 ======================================
 
-A linear classifier sees of a row only its projection on the weight vector w. The bias says where
-on that line the one class ends and the other begins. Doubling w and b changes no prediction.
+A linear classifier uses only the projection of a row on the weight vector w. The bias is the
+threshold on that line. Doubling w and b changes no prediction.
 """
 
 import numpy as np
@@ -20,16 +20,16 @@ model = Perceptron(solution="average", max_iter=10, random_state=0).fit(X, y)
 print(f"{model.score(X, y):.1%} of {len(X)} rows with {X.shape[1]} columns are right")
 
 # %%
-# Left: all thirty columns on one line. Right: the plane spanned by w and the direction, at right
-# angles to it, in which the rows differ most. The boundary is a line there, and distances to it
-# are true.
+# Left: all thirty columns projected on one line. Right: the plane spanned by w and the direction
+# orthogonal to it in which the rows vary most. The boundary is a line in this plane, and distances
+# to it are exact.
 
 figure, axes = plt.subplots(1, 2, figsize=(12, 5), layout="constrained")
 ProjectionDisplay.from_estimator(model, X, y).plot(axes[0])
 BoundaryDisplay.from_estimator(model, X, y).plot(axes[1])
 
 # %%
-# Which columns count most, when all have the same spread:
+# The columns with the largest weights; all columns are standardised:
 
 largest = np.argsort(-np.abs(model.coef_[0]))[:5]
 for column in largest:

@@ -2,9 +2,9 @@
 Last weights, average, vote or pocket?
 ======================================
 
-Where no plane separates the classes, the weights never settle, and the last ones are those after
-the last mistake, good or bad. Three cures: the ``average`` of all weights there were, the
-``vote`` of all of them, and the ``pocket`` with the best so far.
+If no plane separates the classes, the weights never converge, and the last weights depend on the
+last mistakes. There are three alternatives: the ``average`` of all weights, the ``vote`` of all of
+them, and the ``pocket`` with the best so far.
 """
 
 import numpy as np
@@ -21,8 +21,8 @@ X, y = make_classification(
 X, unseen, y, answers = train_test_split(X, y, test_size=0.5, random_state=0)
 
 # %%
-# The error on unseen rows after each epoch, over six seeds: the line is the mean, the band goes
-# from the best to the worst.
+# The error on unseen rows after each epoch, over six seeds. Lines are means, and bands range from
+# the best to the worst seed.
 
 epochs, seeds = [1, 2, 4, 8], range(6)
 figure, axis = plt.subplots(figsize=(7, 4.5), layout="constrained")

@@ -2,10 +2,10 @@
 Which rule for one pass?
 ========================
 
-What can be read only once is learnt in one pass. The family after Rosenblatt takes more from each
-row: it chooses the step (``PassiveAggressive``), keeps a margin (``ALMA``, ``ROMMA``), or
-remembers how sure each weight is (``AROW``, ``SCW``, ``SecondOrderPerceptron``). Here the rows
-look like texts: a thousand words of which some are frequent and most are rare.
+Data that can be read only once are learnt in one pass. Later rules learn more from each row: they
+choose the step size (``PassiveAggressive``), keep a margin (``ALMA``, ``ROMMA``), or track the
+confidence of each weight (``AROW``, ``SCW``, ``SecondOrderPerceptron``). The synthetic rows
+resemble texts: of a thousand words, some are frequent and most are rare.
 """
 
 import numpy as np
@@ -52,8 +52,8 @@ for name, error in sorted(errors.items(), key=lambda pair: pair[1]):
     print(f"{name:22} {error:.1%} of the last 3,000 rows wrong")
 
 # %%
-# The plain perceptron has little to show after one pass; its average and the rules that keep a
-# confidence do better. :doc:`/choosing` has nine real sets.
+# The plain perceptron does poorly after one pass. Its average and the rules with confidences do
+# better. :doc:`/rules-compared` shows nine real data sets.
 
 figure, axis = plt.subplots(figsize=(8, 4.6), layout="constrained")
 window = 500

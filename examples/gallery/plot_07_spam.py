@@ -2,9 +2,8 @@
 A spam filter in ten lines
 ==========================
 
-``rosenblatt.train`` takes a table as it is: here a list of dicts, as well a data frame or the
-name of a file. A column of sentences becomes words and pairs of words, rare ones heavier, and the
-model that comes back takes the same dicts.
+``rosenblatt.train`` takes raw tables: a list of dicts, as here, a data frame or a file name. A
+column of sentences becomes tf-idf features of words. The model takes the same kind of dicts.
 """
 
 import numpy as np
@@ -21,7 +20,7 @@ WORDS = {
 
 
 def message(kind):
-    """Made-up words: half of any message, a third of its kind, the others of the other kind."""
+    """Twelve random words: 50 % neutral, 40 % of this kind, 10 % of the other kind."""
     other = "ham" if kind == "spam" else "spam"
     pools = rng.choice(["both", kind, other], 12, p=[0.5, 0.4, 0.1])
     return {"text": " ".join(rng.choice(WORDS[pool]) for pool in pools), "label": str(kind)}
@@ -37,7 +36,7 @@ print(model.predict(unseen))
 print(model.decision_function(unseen).round(2))
 
 # %%
-# What speaks for spam, and what against: the largest weights, by the names of their features.
+# The largest weights with the names of their features. Positive weights indicate spam.
 
 features, classifier = model[0], model[-1]
 names = features.get_feature_names_out()
@@ -50,4 +49,4 @@ axis.barh(
     weights[chosen],
     color=np.where(weights[chosen] > 0, "#D55E00", "#0072B2"),
 )
-axis.set(xlabel=f"weight: right speaks for {classifier.classes_[1]}")
+axis.set(xlabel=f"weight (positive: {classifier.classes_[1]})")

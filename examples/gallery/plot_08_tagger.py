@@ -2,10 +2,10 @@
 A part-of-speech tagger
 =======================
 
-``SequencePerceptron`` tags whole sentences: it finds the best path of tags, and where that is
-wrong it adds the features of the right path and takes away those of its own (Collins 2002). Here
-it learns from two hundred sentences of a small made-up grammar, in which *saw* is a
-noun or a verb, and *light* a noun or an adjective.
+``SequencePerceptron`` tags whole sentences. It finds the best sequence of tags; if that is wrong,
+it adds the features of the right sequence and subtracts those of the predicted one (Collins 2002).
+The data are two hundred sentences from a small synthetic grammar, in which *saw* is a noun or a
+verb, and *light* a noun or an adjective.
 """
 
 import numpy as np
@@ -40,8 +40,8 @@ asked = "every light saw saw a light duck".split()
 print(*tagger.predict([asked])[0])
 
 # %%
-# Why? ``explain`` names the features that speak loudest for each tag against the next best one.
-# The bars are how far the best path is ahead of the best path with another tag in that place.
+# ``explain`` lists the features with the largest contributions to each tag against the runner-up.
+# Bars show the lead of the best path over the best path with another tag at that token.
 
 explained = tagger.explain(asked, top=2)
 for token in explained:

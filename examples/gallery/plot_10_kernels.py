@@ -1,10 +1,10 @@
 """
-Boundaries that no line can draw
-================================
+Curved boundaries with kernels
+==============================
 
-A kernel compares rows as if products of their columns were columns, too, without making them.
-``KernelPerceptron`` is the dual form of the same algorithm: its model is the rows that were
-mistakes (ringed).
+A kernel compares rows as if products of their columns were columns, too, without computing them.
+``KernelPerceptron`` is the dual form of the same algorithm. Its model consists of the rows that
+were mistakes (ringed).
 """
 
 import numpy as np
@@ -40,8 +40,8 @@ def draw(axis, model, X, y):
 
 
 # %%
-# The last line of pictures keeps at most 15 support rows: when there are more, old ones are
-# projected on the others or given up.
+# The models in the last row keep at most 15 support rows. When the support is full, a new mistake
+# is projected on it.
 
 figure, axes = plt.subplots(3, 3, figsize=(8.4, 8.4), layout="constrained")
 for line, (kernel, model) in zip(axes, kernels.items(), strict=True):

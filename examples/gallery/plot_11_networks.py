@@ -1,9 +1,9 @@
 """
-Past XOR with a network
-=======================
+Learn XOR with a network
+========================
 
-One perceptron draws one line, and no line does XOR. ``PerceptronNetwork`` adds units until no
-training row is wrong: the second one turns the first off where that is wrongly on.
+One perceptron draws one line, and no line separates XOR. ``PerceptronNetwork`` adds units until no
+training row is wrong. Here the second unit switches the first off where it is wrongly on.
 """
 
 import numpy as np
@@ -18,8 +18,8 @@ for record in network.history_:
     print(f"with {record.units} units {record.errors} of 4 rows are wrong")
 
 # %%
-# Left: each unit is a line. Right: the same for rows that are not corners of a square; after a
-# lift to a sphere each unit is a circle.
+# Left: each unit is a line. Right: the same network on two moons. The rows are lifted to a sphere,
+# so each unit is a circle.
 
 colours = np.array(["#D55E00", "#0072B2"])
 

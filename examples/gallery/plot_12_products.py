@@ -2,8 +2,9 @@
 What can products of features do?
 =================================
 
-The textbook's way past XOR: add the product of two features as a third. It also learns that *not*
-turns a review round, and finds the very weights that one would write down.
+The textbook's way to learn XOR is to add the product of two features as a third. With products, a
+perceptron also learns that *not* reverses a review, and finds exactly the weights that one would
+choose by hand.
 """
 
 import numpy as np
@@ -16,7 +17,7 @@ from rosenblatt import Perceptron
 
 
 def combined(degree):
-    """A perceptron on all products of up to so many features."""
+    """A perceptron on all products of up to ``degree`` features."""
     products = PolynomialFeatures(degree, interaction_only=True, include_bias=False)
     return make_pipeline(products, Perceptron(order="fixed", max_iter=1000))
 
@@ -31,7 +32,8 @@ for name, weight in zip(model[0].get_feature_names_out(words), model[-1].coef_[0
     print(f"  {name.replace(' ', ' and '):22} {weight:+.0f}")
 
 # %%
-# Parity of n features needs the product of all n: pairs are enough for XOR, not for three.
+# The parity of n features needs the product of all n. Pairs are enough for XOR, but not for three
+# features.
 
 figure, axis = plt.subplots(figsize=(6.4, 4), layout="constrained")
 for bits, marker in zip((2, 3, 4), "osD", strict=True):
@@ -43,5 +45,5 @@ for bits, marker in zip((2, 3, 4), "osD", strict=True):
     print(f"parity of {bits}: right with products of 1, 2 …: {right}")
 axis.set_xticks([1, 2, 3, 4])
 axis.yaxis.set_major_formatter(PercentFormatter(1))
-axis.set(xlabel="products of up to so many features", ylabel="rows right at the end")
+axis.set(xlabel="degree: largest number of features in a product", ylabel="rows right at the end")
 axis.legend(frameon=False)

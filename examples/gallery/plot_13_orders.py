@@ -2,10 +2,10 @@
 Does the order of the rows matter?
 ==================================
 
-Textbooks warn of 500 positive rows before 500 negative ones: in each pass a perceptron would
-learn from the first few rows of each kind only. And they claim that a new permutation in each
-epoch saves a fifth of the epochs compared with one that is kept. The first is so, the second is
-not seen here.
+Textbooks warn against 500 positive rows before 500 negative ones: in each pass, the perceptron
+would learn only from the first few rows of each class. They also claim that a new permutation in
+each epoch saves a fifth of the epochs compared with a single one. This example confirms the first
+claim, but not the second.
 """
 
 import numpy as np
@@ -43,8 +43,8 @@ for order, result in results.items():
     print(f"{order:<5} {epochs:7.1f} {mistakes:9.1f} {first_mistakes:9.1f} {accuracy:9.1%}")
 
 # %%
-# Each dot is one data set. A fixed order makes hardly a mistake in its first epoch, because it
-# learns hardly anything there, and then needs five times as many epochs.
+# Each dot is one data set. A fixed order makes few mistakes in its first epoch because it learns
+# little there. It then needs five times as many epochs.
 
 figure, axes = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
 titles = {2: "mistakes in the first epoch", 0: "epochs until separated"}
@@ -57,7 +57,7 @@ for axis, (column, title) in zip(axes, titles.items(), strict=True):
     axis.set(title=title, ylim=(0, None))
 
 # %%
-# One permutation kept against a new one in each epoch:
+# One permutation compared with a new one in each epoch:
 
 once, each = results["once"][:, 0], results["each"][:, 0]
 change = (each - once) / once.mean()

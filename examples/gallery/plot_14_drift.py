@@ -1,9 +1,10 @@
 """
-A stream that changes
-=====================
+A stream with drift
+===================
 
-Every row is predicted before it is learnt, and halfway through the stream another rule decides
-the labels. An average of all weights remembers the old rule; ``average_decay`` lets it forget.
+Every row is predicted before it is learnt. Halfway through the stream, the relation between rows
+and labels changes. An average of all weights holds on to the old relation; ``average_decay`` makes
+it forget.
 """
 
 import numpy as np
@@ -36,5 +37,5 @@ axis.set(xlabel="rows", ylabel="wrong before they were learnt, of 200", ylim=(0,
 axis.legend(frameon=False, loc="upper left")
 
 # %%
-# Before the change the average is best, after it the worst. The one that forgets has the better of
-# both at the price of a little noise.
+# Before the change the average is best, and after it the worst. The average that forgets does well
+# on both sides, with slightly more noise.

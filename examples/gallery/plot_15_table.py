@@ -1,10 +1,10 @@
 """
-A raw table, as it is
-=====================
+Train on a raw table
+====================
 
-Numbers of different sizes, gaps, words, dates and a sentence: ``Features`` makes rows of them and
-says what it took each column for. It is a scikit-learn transformer, so it goes into a pipeline
-and through cross-validation.
+``Features`` encodes numbers of different scales, missing values, words, dates and text, and reports
+the type of each column. It is a scikit-learn transformer, so it works in pipelines and
+cross-validation.
 """
 
 import numpy as np
@@ -40,7 +40,7 @@ table.loc[rng.random(n) < 0.1, "age"] = np.nan  # one in ten is not known
 print(table.head(3).to_string())
 
 # %%
-# Nothing is encoded, filled or scaled by hand.
+# No column is encoded, imputed or scaled by hand.
 
 model = make_pipeline(
     Features(ngrams=(1, 1)), Perceptron(solution="average", max_iter=10, random_state=0)
@@ -51,8 +51,8 @@ print(f"right in cross-validation: {cross_val_score(model, table, leaves).mean()
 print(f"always the larger class:   {max(leaves.mean(), 1 - leaves.mean()):.1%}")
 
 # %%
-# The weights by the names of their features, the largest first. ``rosenblatt.train`` does the same
-# in one call, from a table with its labels, and remembers what the features are called.
+# The largest weights with the names of their features. ``rosenblatt.train`` does the same in one
+# call, from a table with labels, and stores the feature names.
 
 trained = rosenblatt.train(
     table.assign(leaves=leaves), label="leaves", ngrams=(1, 1), listener=Quiet()
@@ -62,4 +62,4 @@ largest = np.argsort(-np.abs(weights))[:14][::-1]
 figure, axis = plt.subplots(figsize=(7.5, 4.6), layout="constrained")
 colours = np.where(weights[largest] > 0, "#D55E00", "#0072B2")
 axis.barh([str(names[k]) for k in largest], weights[largest], color=colours)
-axis.set(xlabel="weight: right speaks for leaving")
+axis.set(xlabel="weight (positive: leaves)")

@@ -2,9 +2,9 @@
 Files larger than memory
 ========================
 
-``read`` gives a file, or a folder of Parquet files, in batches of constant memory, and ``train``
-learns from it as a stream. How the stream is cut into batches changes nothing in the model, to
-the last bit.
+``read`` yields batches of a file, or of a folder of Parquet files, in constant memory, and
+``train`` learns from the stream. The size of the batches does not change the model, not even by a
+bit.
 """
 
 import tempfile
@@ -32,7 +32,7 @@ size = sum(path.stat().st_size for path in folder.iterdir())
 print(f"{len(list(folder.iterdir()))} files, {size / 1e6:.0f} MB")
 
 # %%
-# One pass over all of them, with one part in ten held out to test it.
+# One pass over all files, with a tenth of the rows held out for testing.
 
 model = rosenblatt.train(folder, max_iter=1, holdout=0.1, scale="none")
 held_out = model.file_facts_["facts"]["held_out"]
@@ -41,8 +41,7 @@ print(
 )
 
 # %%
-# The same by hand: batches from ``read``, learnt with ``partial_fit``, predicted before they are
-# learnt.
+# The same by hand: read batches, predict each one, then learn it with ``partial_fit``.
 
 errors, rows, classifier = [], [], AROW()
 for batch in read(folder, scale="none", batch_bytes=2**18):

@@ -1,10 +1,10 @@
 """
-Several machines: learn apart, then mix
-=======================================
+Train on several machines
+=========================
 
-Rows that lie on several machines are learnt where they are; after each epoch the weights are
-mixed and sent back (McDonald, Hall & Mann 2010). ``distributed.fit`` does it on a Dask cluster,
-here one of two threads in this process. One partition gives exactly what ``fit`` gives.
+Each machine trains on its own rows, and the weights are mixed after each epoch (McDonald, Hall &
+Mann 2010). ``cluster.fit`` does this on a Dask cluster, here with two threads in this process. One
+partition gives exactly the result of ``fit``.
 """
 
 import dask.array as da
@@ -24,7 +24,7 @@ X, y, unseen, answers = X[:3000], y[:3000], X[3000:], y[3000:]
 client = Client(n_workers=1, threads_per_worker=2, processes=False, dashboard_address=":0")
 
 # %%
-# The error on unseen rows after 1, 2, 4 and 8 epochs, of one partition and of twelve.
+# The error on unseen rows after 1, 2, 4 and 8 epochs, with one partition and with twelve.
 
 epochs = [1, 2, 4, 8]
 figure, axis = plt.subplots(figsize=(7, 4.2), layout="constrained")
@@ -48,7 +48,7 @@ axis.set(xlabel="epochs", ylabel="unseen rows wrong")
 axis.legend(frameon=False)
 
 # %%
-# With one partition the weights are those of ``fit``, bit for bit.
+# With one partition the weights equal those of ``fit``, bit for bit.
 
 whole = da.from_array(X, chunks=X.shape), da.from_array(y, chunks=len(y))
 alone = Perceptron(max_iter=3, random_state=0).fit(X, y)

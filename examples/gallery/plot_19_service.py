@@ -2,9 +2,9 @@
 A model that learns over HTTP
 =============================
 
-``rosenblatt serve`` answers predictions and learns from what it is told; what it acknowledged is
-on disk. This page starts one without any training file, sends it a stream of rows, and asks how
-it is doing.
+``rosenblatt serve`` predicts over HTTP and learns from labelled examples. Every acknowledged
+example is on disk. This example starts a service without training data, sends it a stream of rows,
+and asks for its error.
 """
 
 import json
@@ -31,7 +31,7 @@ service = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess
 
 
 def ask(path, rows=None):
-    """Send rows as JSON, or nothing; the answer."""
+    """Send rows as JSON, or nothing, and return the response."""
     body = None if rows is None else json.dumps(rows).encode()
     headers = {"Content-Type": "application/json"}
     request = urllib.request.Request(f"http://127.0.0.1:{port}{path}", body, headers)
@@ -47,8 +47,8 @@ for _ in range(300):  # until it listens
         time.sleep(0.1)
 
 # %%
-# Sixty hours of weather, ten stations each. Each request is predicted by the weights so far
-# before it is learnt; ``/model`` tells how often that was wrong.
+# Sixty hours of weather from ten stations. The service predicts each request before it learns it,
+# and ``/model`` reports the progressive error.
 
 rng = np.random.default_rng(0)
 cause = rng.normal(size=len(COLUMNS))
@@ -68,7 +68,7 @@ service.terminate()
 print("exit status", service.wait(60))
 
 # %%
-# The error on each request before it was learnt, and its mean over ten.
+# The error on each request before it was learnt, and the mean over ten requests.
 
 figure, axis = plt.subplots(figsize=(7, 3.8), layout="constrained")
 axis.plot(errors, ".", color="0.6", label="a request of 10 rows")

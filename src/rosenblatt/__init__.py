@@ -82,8 +82,8 @@ if not TYPE_CHECKING:  # in ruff's order: names in capitals come first
 
 def __getattr__(name: str) -> Any:
     """Load a public name when it is first used, so that the command line starts at once."""
-    if name == "plots":  # a room that needs matplotlib
-        return import_module(".plots", __name__)
+    if name in ("lab", "plots"):  # rooms: a module that can be called; one that needs matplotlib
+        return import_module(f".{name}", __name__)
     if name not in _ROOM_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(import_module(f".{_ROOM_OF[name]}", __name__), name)

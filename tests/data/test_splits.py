@@ -72,11 +72,12 @@ def test_rows_of_label_sets_are_held_out_as_one_class():
 
 
 @pytest.mark.parametrize("model", [Perceptron(class_weight="balanced"), AROW()], ids=str)
-def test_labels_of_held_out_rows_change_nothing_but_the_calibration(model):
+def test_rows_that_are_held_out_change_no_weight(model):
     random = np.random.default_rng(0)
     X = random.normal(size=(200, 4))
     y = (X[:, 0] + random.normal(size=200) > 0.8).astype(int)
-    model.set_params(calibrate=True, validation_fraction=0.3, random_state=4)
+    parameters = {"early_stopping": True, "max_iter": 1, "validation_fraction": 0.3}
+    model.set_params(random_state=4, **parameters)
     learnt, held = Split(0.3, 4).stratified(y, np.arange(200))
     changed = X.copy()
     changed[held] *= 1000

@@ -322,12 +322,12 @@ def test_ties_say_what_is_predicted_on_the_boundary(ties, label, solution):
     assert model.predict([[0.0, 0.0]]) == [label]
 
 
-@pytest.mark.parametrize(("form", "problems"), [("two", 1), ("argmax", 1), ("ovr", 3)])
-def test_verbose_prints_a_line_per_epoch(form, problems, capsys):
+@pytest.mark.parametrize("form", ["two", "argmax", "ovr"])
+def test_verbose_prints_a_line_per_epoch(form, capsys):
     y = Y if form == "two" else THREE
     Perceptron(verbose=1, max_iter=2, margin=1e9, **form_parameters(form)).fit(X, y)
     lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 2 * problems
+    assert len(lines) == 2
     assert "epoch" in lines[0].lower()
     assert "mistakes" in lines[0]
 

@@ -102,7 +102,7 @@ def test_a_run_is_resumed_with_the_same_plan_only():
     plan().refuse_other_plan(before)  # the step of the bias is not known yet
     with pytest.raises(ParameterError, match="began with max_iter = 10, not 3") as refusal:
         plan(max_iter=3).refuse_other_plan(before)
-    assert refusal.value.code == "other-run"
+    assert refusal.value.code == "resume-changed"
     with pytest.raises(ParameterError, match=r"began with intercept_step = 0\.25, not"):
         plan(intercept_step=1.0).refuse_other_plan(before)
     with pytest.raises(ValueError, match="does not say how it was trained"):

@@ -230,5 +230,5 @@ def refuse_for_label_sets(parameters: Mapping[str, Any]) -> None:
             raise ParameterError(
                 f"{{{name}?}} is for rows of one label each, and these may have several; leave it "
                 "out.",
-                code="label-sets",
+                code="labels-option",
             )

@@ -36,7 +36,9 @@ class HeldOut(NamedTuple):
             row, count = row + len(codes), count + int(np.count_nonzero(held))
         if not count:
             raise ParameterError(
-                "{holdout} held no row out; take a larger share.", holdout=self.split.share
+                "{holdout} held no row out; take a larger share.",
+                code="holdout-empty",
+                holdout=self.split.share,
             )
 
     def accuracies(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:

@@ -300,7 +300,7 @@ def start_from(initial: Model, plan: Plan) -> LinearLearner:
         if plan.parameters[name] != before:
             raise ParameterError(
                 f"The initial model was begun with {{{name}?}} {before}; go on with the same.",
-                code="initial-other",
+                code="initial-changed",
             )
     states = [state.renewed() for state in learner.states]
     return replace(learner, states=states, calibration=None)

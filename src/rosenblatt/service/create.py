@@ -43,7 +43,8 @@ def column_of(stated: str) -> Column:
     details = details[:-1] if len(details) else details
     if not name or kind not in KINDS:
         raise ParameterError(
-            f"{{features?}}: {stated!r} is not NAME, NAME:number, NAME:category or NAME:text."
+            f"{{features?}}: {stated!r} is not NAME, NAME:number, NAME:category or NAME:text.",
+            code="column-syntax",
         )
     if not details:
         return Column(name, kind)
@@ -56,7 +57,8 @@ def column_of(stated: str) -> Column:
             return Column(name, kind, grams=(least, most, bool(found[1])))
     raise ParameterError(
         f"{{features?}}: {stated!r} has more than its kind; that can be NAME:number:MEAN:SPREAD or "
-        "NAME:text:1-2."
+        "NAME:text:1-2.",
+        code="column-syntax",
     )
 
 
@@ -67,7 +69,10 @@ def scale_in(stated: str, mean: str, spread: str) -> Scale:
     except (ValueError, ZeroDivisionError):
         centre = factor = math.nan
     if not (math.isfinite(centre) and 0 < factor < math.inf):
-        raise ParameterError(f"{{features?}}: the mean or spread in {stated!r} is not a number.")
+        raise ParameterError(
+            f"{{features?}}: the mean or spread in {stated!r} is not a number.",
+            code="column-syntax",
+        )
     return Scale(centre, factor)
 
 
@@ -80,9 +85,11 @@ def recipe_for(columns: Sequence[Column], label: str, numbers: bool, bits: int |
     names = [column.name for column in columns]
     twice = [name for name in names if names.count(name) > 1]
     if twice or label in names:
-        raise ParameterError(f"{{features?}} names {twice[0] if twice else label!r} twice.")
+        raise ParameterError(
+            f"{{features?}} names {twice[0] if twice else label!r} twice.", code="column-twice"
+        )
     if bits is not None and not 1 <= bits <= 31:
-        raise ParameterError("{bits} must be 1 to 31.", bits=bits)
+        raise ParameterError("{bits} must be 1 to 31.", code="out-of-range", bits=bits)
     text = [column.name for column in columns if column.kind == "text"]
     dense = all(column.kind == "number" for column in columns)
     scaled = [column for column in columns if column.kind == "number" and column.scale != Scale()]
@@ -135,7 +142,9 @@ def new_model(
     form = rule_for(RULES[plan.rule], plan.parameters, width, len(classes))
     if form.name != plan.rule and len(classes) > 2:
         raise ParameterError(
-            '{matrix} is for two classes; use {matrix="diagonal"}.', **plan.parameters
+            '{matrix} is for two classes; use {matrix="diagonal"}.',
+            code="matrix-of-many",
+            **plan.parameters,
         )
     shape = width, np.dtype(np.float32)
     learner = LinearLearner.from_plan(plan, ClassTarget(classes), shape)

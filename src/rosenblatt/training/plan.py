@@ -188,7 +188,7 @@ class Plan:
                 raise ParameterError(
                     f"The run began with {{{name}?}} = {before[name]}, not {value}; resume it with "
                     "the same options.",
-                    code="other-run",
+                    code="resume-changed",
                 )
 
 

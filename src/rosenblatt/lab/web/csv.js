@@ -1,0 +1,132 @@
+// Files of comma-separated values: two columns, or two principal directions, and a label.
+
+import { checkPoints } from "./state.js";
+
+const MOST_BYTES = 2_000_000;
+export const PRINCIPAL = "principal directions";
+
+/** The cells of a file, by rows; quotes as in RFC 4180. */
+export function readCells(text) {
+	const separator = guessSeparator(text.slice(0, text.indexOf("\n") + 1 || text.length)), rows = [];
+	let row = [], cell = "", isQuoted = false;
+	for (let k = 0; k <= text.length; k++) {
+		const letter = text[k] ?? "\n";
+		if (isQuoted) {
+			if (letter !== '"') cell += k < text.length ? letter : "";
+			else if (text[k + 1] === '"') cell += text[k++];
+			else isQuoted = false;
+		} else if (letter === '"' && !cell) isQuoted = true;
+		else if (letter === separator || letter === "\n") {
+			row.push(cell.trim());
+			cell = "";
+			if (letter !== "\n") continue;
+			if (row.length > 1 || row[0]) rows.push(row);
+			row = [];
+		} else cell += letter;
+	}
+	return rows;
+}
+
+function guessSeparator(line) {
+	const count = (letter) => line.split(letter).length;
+	return [",", ";", "\t"].reduce((best, each) => (count(each) > count(best) ? each : best));
+}
+
+const isNumber = (cell) => cell !== "" && Number.isFinite(Number(cell));
+
+/** A table: names of columns, which of them hold numbers, and the rows. */
+export function readTable(text, name) {
+	if (text.length > MOST_BYTES) {
+		throw new Error(`${name} has ${(text.length / 1e6).toFixed(1)} MB; the lab takes files up to 2 MB. Take some of the rows, or use rosenblatt train for all of them.`);
+	}
+	const rows = readCells(text.replace(/^\ufeff/, "").replaceAll("\r\n", "\n"));
+	if (!rows.length) throw new Error(`${name} is empty; a CSV file with two columns of numbers and a label is needed.`);
+	const hasHeader = !rows[0].some(isNumber) && rows.length > 1;
+	const width = rows[0].length, body = hasHeader ? rows.slice(1) : rows;
+	const odd = body.findIndex((row) => row.length !== width);
+	if (odd >= 0) throw new Error(`${name}, line ${odd + 1 + hasHeader}: expected ${width} columns, got ${body[odd].length}.`);
+	const columns = hasHeader ? rows[0] : rows[0].map((_, j) => `column ${j + 1}`);
+	const numeric = columns.map((_, j) => body.every((row) => isNumber(row[j]) || row[j] === ""));
+	return { name, columns, numeric, body };
+}
+
+/** The column of labels: by its name, else the last one. */
+export function guessLabel({ columns }) {
+	const named = columns.findIndex((column) => ["label", "class", "target"].includes(column.toLowerCase()));
+	return named >= 0 ? named : columns.length - 1;
+}
+
+/** The columns of numbers beside a label. */
+export function numberColumns({ columns, numeric }, label) {
+	return columns.flatMap((_, j) => (numeric[j] && j !== label ? [j] : []));
+}
+
+/**
+ * Points of a table: two columns, standardised, or its two principal directions.
+ *
+ * @param {{label?: number, drawn?: number[] | string}} chosen
+ */
+export function pointsOfTable(table, chosen = {}) {
+	const { name, columns, body } = table, label = chosen.label ?? guessLabel(table), numbers = numberColumns(table, label);
+	if (numbers.length < 2) {
+		const have = numbers.length ? `only one column of numbers, “${columns[numbers[0]]}”` : "no column of numbers";
+		throw new Error(`${name} has ${have}, beside the label; the lab draws two and a label.`);
+	}
+	const isPrincipal = chosen.drawn === PRINCIPAL, drawn = isPrincipal ? numbers : (chosen.drawn ?? numbers.slice(0, 2));
+	const empty = body.findIndex((row) => drawn.some((j) => row[j] === ""));
+	if (empty >= 0) throw new Error(`${name} has a missing number in data row ${empty + 1}; fill it or leave the row out.`);
+	const { kinds, classes, note } = encodeLabels(body.map((row) => row[label]), name);
+	const isOwn = !isPrincipal && drawn.map((j) => columns[j]).join() === "x1,x2"; // saved by the page
+	let places = drawn.map((j) => body.map((row) => Number(row[j])));
+	if (!isOwn) places = places.map(standardise);
+	if (isPrincipal) places = principal(places);
+	const round = (value) => (isOwn ? value : Math.round(value * 1000) / 1000 + 0);
+	const points = checkPoints(body.map((_, i) => [round(places[0][i]), round(places[1][i]), kinds[i]]), name);
+	const plain = (text) => text.replace(/[;<>&"]/g, " ").replace(/\s+/g, " ").trim().slice(0, 40);
+	const names = isPrincipal ? ["first direction", "second direction"] : drawn.map((j) => plain(columns[j]));
+	const of = isPrincipal ? `The two principal directions of ${numbers.length} standardised columns` : `${names[0]} and ${names[1]}, standardised (mean 0, standard deviation 1)`;
+	return {
+		points, columns: isOwn ? [] : names, classes: classes.map(plain), label, drawn: chosen.drawn ?? drawn,
+		note: isOwn ? note : `${of}. ${note} The file stays on this computer.`,
+	};
+}
+
+function standardise(values) {
+	const mean = values.reduce((sum, value) => sum + value, 0) / values.length;
+	const spread = Math.sqrt(values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / values.length);
+	return values.map((value) => (value - mean) / (spread || 1));
+}
+
+/** Labels as numbers of classes; with over three, the last one against all others. */
+function encodeLabels(labels, name) {
+	const numeric = labels.every(isNumber), compare = numeric ? (a, b) => a - b : (a, b) => (a < b ? -1 : 1);
+	const classes = [...new Set(labels)].sort(compare);
+	if (classes.length < 2) throw new Error(`${name} has only one class, “${classes[0]}”; two are needed.`);
+	if (classes.length === 3) return { kinds: labels.map((label) => classes.indexOf(label)), classes, note: "" };
+	const positive = classes.at(-1), others = classes.length === 2 ? classes[0] : "others";
+	const rest = classes.length === 2 ? `${others} is −1.` : "all others are −1.";
+	return { kinds: labels.map((label) => (label === positive ? 0 : 1)), classes: [positive, others], note: `${positive} is +1, ${rest}` };
+}
+
+/** The projections on the two directions of largest variance, by power iteration. */
+function principal(columns) {
+	const n = columns[0].length, found = [];
+	let rest = columns.map((column) => [...column]);
+	for (let k = 0; k < 2; k++) {
+		let direction = rest.map((_, j) => 1 / (j + 1 + k));
+		for (let round = 0; round < 500; round++) {
+			const scores = Array.from({ length: n }, (_, i) => rest.reduce((sum, column, j) => sum + column[i] * direction[j], 0));
+			const next = rest.map((column) => column.reduce((sum, value, i) => sum + value * scores[i], 0));
+			const length = Math.hypot(...next) || 1, unit = next.map((value) => value / length);
+			const moved = Math.hypot(...unit.map((value, j) => value - direction[j]));
+			direction = unit;
+			if (moved < 1e-12) break;
+		}
+		const sign = direction.reduce((best, value) => (Math.abs(value) > Math.abs(best) ? value : best), 0) < 0 ? -1 : 1;
+		direction = direction.map((value) => sign * value);
+		const scores = Array.from({ length: n }, (_, i) => rest.reduce((sum, column, j) => sum + column[i] * direction[j], 0));
+		found.push(scores);
+		rest = rest.map((column, j) => column.map((value, i) => value - scores[i] * direction[j]));
+	}
+	return found;
+}

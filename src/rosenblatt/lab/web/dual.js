@@ -1,0 +1,134 @@
+// The dual form: kernel values, and the pass over them by the package's kernel, as dual/ has it.
+
+import { thresholds } from "./run.js";
+
+/** Computes kernel values, in the order of operations of `Gram`. */
+export class Kernel {
+	constructor({ kernel, gamma = 1, degree = 2, coef0 = 1 }) {
+		Object.assign(this, { kernel, gamma, degree, coef0 });
+	}
+
+	value(x, z) {
+		const product = x[0] * z[0] + x[1] * z[1];
+		if (this.kernel === "linear") return product;
+		if (this.kernel === "rbf") {
+			const square = x[0] * x[0] + x[1] * x[1] + (z[0] * z[0] + z[1] * z[1]) - 2 * product;
+			return Math.exp(-this.gamma * Math.max(square, 0));
+		}
+		const shaped = product * this.gamma + this.coef0;
+		return this.kernel === "sigmoid" ? Math.tanh(shaped) : power(shaped, this.degree);
+	}
+
+	/** The kernel values of one row with many. */
+	line(x, X) {
+		return Float64Array.from(X, (z) => this.value(x, z));
+	}
+
+	/** All kernel values of some rows with each other. */
+	gram(X) {
+		return X.map((x) => this.line(x, X));
+	}
+}
+
+/** A value to a power, by squaring when it is whole. */
+export function power(value, degree) {
+	if (!Number.isInteger(degree) || degree < 1) return value ** degree;
+	const odd = [];
+	for (; degree > 1; degree >>= 1) {
+		if (degree & 1) odd.push(value);
+		value *= value;
+	}
+	return odd.reduce((product, factor) => product * factor, value);
+}
+
+/** Training in the dual form, for two classes: a run with the interface of `Run`. */
+export class DualRun {
+	constructor(engine, X, y, settings) {
+		const { memory } = engine, n = X.length;
+		Object.assign(this, { engine, memory, X, y, n });
+		this.kernel = new Kernel(settings);
+		this.gram = this.kernel.gram(X);
+		Object.assign(this, thresholds(settings));
+		this.interceptStep = settings.interceptStep;
+		if (settings.interceptStep === "radius") this.interceptStep = Math.max(...this.gram.map((line, i) => line[i]));
+		Object.assign(this, { order: settings.order, seed: settings.seed, maxIter: settings.maxIter });
+		this.lines = memory.allocate(8 * n * n);
+		this.places = memory.allocate(8 * n);
+		this.steps = memory.allocate(8 * n);
+		this.scoresAt = memory.allocate(8 * n);
+		this.b = memory.put(Float64Array, [0]);
+		this.log = memory.allocate(32 * (n + 1));
+		this.learning = memory.put(Uint8Array, [1]);
+		this.orderAt = memory.allocate(4 * n);
+		this.scores = new Float64Array(n); // of all rows, in their own order
+		this.epochs = [];
+		this.epoch = this.seen = this.mistakes = 0;
+		this.stopReason = "";
+	}
+
+	nextOrder() {
+		const rows = Uint32Array.from({ length: this.n }, (_, i) => i);
+		if (this.order === "fixed") return rows;
+		this.memory.view(Uint32Array, this.orderAt, this.n).set(rows);
+		this.engine.shuffle(this.orderAt, this.n, this.seed, this.order === "once" ? 0 : this.epoch);
+		return this.memory.view(Uint32Array, this.orderAt, this.n).slice();
+	}
+
+	/** Train; yield the order and what was learnt, an update at a time. */
+	*updates() {
+		while (!this.stopReason) {
+			this.epoch += 1;
+			const count = { rows: 0, mistakes: 0, errors: 0, loss: 0 };
+			for (const learnt of this.sweep(this.nextOrder())) {
+				count.rows += learnt.learnt.rows;
+				count.mistakes += learnt.learnt.update ? 1 : 0;
+				count.errors += learnt.learnt.errors;
+				count.loss += learnt.learnt.loss;
+				yield learnt;
+			}
+			this.seen += this.n;
+			this.epochs.push({ epoch: this.epoch, ...count });
+			if (!count.mistakes) this.stopReason = this.mistakes ? "separated" : "zero_weights";
+			else if (this.epoch >= this.maxIter) this.stopReason = "max_iter";
+			this.afterEpoch?.();
+		}
+	}
+
+	*sweep(rows) {
+		const order = { rows }, view = (type, at, length) => this.memory.view(type, at, length);
+		view(BigInt64Array, this.places, this.n).fill(-1n);
+		view(Float64Array, this.steps, this.n).set(Float64Array.from(rows, (i) => (this.y[i] > 0 ? 1 : -1)));
+		view(Float64Array, this.scoresAt, this.n).set(Float64Array.from(rows, (i) => this.scores[i]));
+		let start = 0, used = 0, before = 0;
+		while (start < this.n) {
+			this.engine.call("dual_perceptron", this.lines, this.places, this.n, this.steps, start, this.scoresAt, this.b,
+				this.above, this.below, this.interceptStep, this.log, this.n, this.learning, this.engine.out);
+			const [position, made, loss] = this.engine.results(3);
+			let update = null;
+			if (made) {
+				const [at] = view(Int32Array, this.log, 1), [margin, step] = view(Float64Array, this.log + 16, 2);
+				update = { position: at, rival: 0, margin, step };
+				this.mistakes += 1;
+			}
+			if (position < this.n && view(BigInt64Array, this.places + 8 * position, 1)[0] >= 0n) {
+				throw new Error(`The scores of row ${rows[position] + 1} are beyond what a number can hold; use a smaller degree or γ.`);
+			}
+			const scores = view(Float64Array, this.scoresAt, this.n);
+			rows.forEach((i, t) => (this.scores[i] = scores[t]));
+			if (made || position === this.n) {
+				const errors = update ? Number(update.margin <= 0) : 0;
+				yield { order, learnt: { position, update, errors, loss, rows: position - before } };
+				before = position;
+			}
+			start = position;
+			if (start === this.n) break;
+			const line = this.gram[rows[start]];
+			view(Float64Array, this.lines + 8 * used * this.n, this.n).set(Float64Array.from(rows, (i) => line[i]));
+			view(BigInt64Array, this.places + 8 * start, 1)[0] = BigInt(used++);
+		}
+	}
+
+	bias() {
+		return this.memory.view(Float64Array, this.b, 1)[0];
+	}
+}

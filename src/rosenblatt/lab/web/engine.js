@@ -1,0 +1,137 @@
+// The engine: the package's own kernels as WebAssembly, and the memory that they work in.
+//
+// Every export takes addresses and numbers and returns 0. Its first two arguments, where a result
+// and an exception would go, are scratch memory.
+
+const UPDATE_BYTES = 32; // position and rival (64 bits each), margin, step
+
+/** Memory that grows as it is asked for; `mark` and `release` give the latest part back. */
+class Memory {
+	constructor(memory, start) {
+		this.memory = memory;
+		this.next = (start + 15) & ~15;
+	}
+
+	allocate(bytes) {
+		const address = this.next;
+		this.next = (address + bytes + 31) & ~15;
+		const missing = this.next - this.memory.buffer.byteLength;
+		if (missing > 0) this.memory.grow(Math.ceil(missing / 65536));
+		return address;
+	}
+
+	mark() {
+		return this.next;
+	}
+
+	release(mark) {
+		this.next = mark;
+	}
+
+	/** A typed array of the memory; it is no longer valid after the next `allocate`. */
+	view(type, address, length) {
+		return new type(this.memory.buffer, address, length);
+	}
+
+	/** Copy numbers into new memory. */
+	put(type, values) {
+		const address = this.allocate(values.length * type.BYTES_PER_ELEMENT);
+		this.view(type, address, values.length).set(values);
+		return address;
+	}
+}
+
+export class Engine {
+	/** @param {WebAssembly.Instance} instance */
+	constructor(instance) {
+		this.kernels = instance.exports;
+		this.memory = new Memory(instance.exports.memory, instance.exports.__heap_base.value);
+		this.scratch = this.memory.allocate(64);
+		this.out = this.memory.allocate(64);
+	}
+
+	/** Compile the module of some bytes and make an engine of it. */
+	static async load(bytes) {
+		let engine = null;
+		const env = {
+			exp: Math.exp,
+			// Arrays that a kernel makes for itself: a header that holds the address of the numbers.
+			NRT_MemInfo_alloc_aligned: (size) => {
+				const header = engine.memory.allocate(48);
+				const numbers = engine.memory.allocate(Number(size));
+				engine.memory.view(Uint32Array, header + 24, 1)[0] = numbers;
+				return header;
+			},
+			// Of one dimension, it only has to say how far apart the elements are.
+			numba_attempt_nocopy_reshape: (n, dims, strides, m, shape, wanted, bytes) => {
+				engine.memory.view(BigInt64Array, wanted, 1)[0] = bytes;
+				return 1;
+			},
+		};
+		const { instance } = await WebAssembly.instantiate(bytes, { env });
+		engine = new Engine(instance);
+		return engine;
+	}
+
+	/** Call a kernel; what it allocates for itself is given back. */
+	call(name, ...given) {
+		const mark = this.memory.mark();
+		const failed = this.kernels[name](this.scratch, this.scratch + 32, ...given);
+		this.memory.release(mark);
+		if (failed) throw new Error(`The kernel ${name} has failed.`);
+	}
+
+	results(count) {
+		return this.memory.view(Float64Array, this.out, count);
+	}
+
+	/** Scatter the bits of a 64-bit number. */
+	mix(number) {
+		this.call("mix", BigInt.asUintN(64, number), this.out);
+		return this.memory.view(BigUint64Array, this.out, 1)[0];
+	}
+
+	/** Permute the row numbers at an address, as `Perceptron` does for a seed and an epoch. */
+	shuffle(address, length, seed, epoch) {
+		this.call("shuffle", address, length, BigInt(seed), BigInt(epoch));
+	}
+}
+
+/** Dense rows with labels in the engine's memory, as the kernels take them. */
+export class Rows {
+	/**
+	 * @param {Engine} engine
+	 * @param {ArrayLike<number>[]} X rows of equal length
+	 * @param {ArrayLike<number>} steps how far each row moves the weights, with the sign of its label
+	 * @param {ArrayLike<number> | null} labels class numbers, or null for two classes
+	 */
+	constructor(engine, X, steps, labels = null) {
+		const { memory } = engine;
+		Object.assign(this, { engine, memory, n: X.length, d: X[0]?.length ?? 0 });
+		const flat = new Float64Array(this.n * this.d);
+		X.forEach((row, i) => flat.set(row, i * this.d));
+		this.flat = flat;
+		this.X = memory.put(Float64Array, flat);
+		this.size = memory.put(BigInt64Array, [BigInt(this.d)]);
+		this.stepSizes = Float64Array.from(steps);
+		this.steps = memory.put(Float64Array, this.stepSizes);
+		this.labels = labels && memory.put(Uint32Array, labels);
+		this.log = memory.allocate(UPDATE_BYTES);
+	}
+
+	/** The addresses that all kernels of rows begin with. */
+	get given() {
+		return [this.X, this.size, this.n, this.d];
+	}
+
+	row(i) {
+		return this.flat.subarray(i * this.d, (i + 1) * this.d);
+	}
+
+	/** The update that a kernel has just logged. */
+	logged(log = this.log) {
+		const [position, , rival] = this.memory.view(Int32Array, log, 3);
+		const [margin, step] = this.memory.view(Float64Array, log + 16, 2);
+		return { position, rival, margin, step };
+	}
+}

@@ -1,0 +1,277 @@
+"""Compile the kernels of the lab, unchanged, to WebAssembly: ``python wasm/build.py FILE``.
+
+Numba compiles a thin function around each kernel, which takes addresses and 32-bit numbers instead
+of arrays. Its LLVM IR is given wasm32's layout, llvmlite makes an object of it, and ``wasm-ld``
+(Debian's package lld) links the objects.
+
+A kernel's function returns 0, or another number for a Python exception. It takes the address of its
+result and of the exception first; both are scratch memory of the page.
+"""
+
+import inspect
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+# The instructions of this machine must not matter, nor may a kernel of the disk cache, which was
+# compiled for them: so before Numba is imported.
+os.environ.update(
+    NUMBA_CPU_NAME="generic", NUMBA_CPU_FEATURES="", NUMBA_OPT="3", NUMBA_LOOP_VECTORIZE="0"
+)
+CACHE = tempfile.TemporaryDirectory(prefix="rosenblatt-wasm-")
+os.environ["NUMBA_CACHE_DIR"] = CACHE.name
+
+import llvmlite.binding as llvm  # noqa: E402
+import numpy as np  # noqa: E402
+from numba import carray, from_dtype, njit, types  # noqa: E402
+
+from rosenblatt.kernels import algebra, dual, linear, thermal  # noqa: E402
+from rosenblatt.kernels.algebra import Rows  # noqa: E402
+from rosenblatt.kernels.dual import KernelValues  # noqa: E402
+from rosenblatt.kernels.linear import (  # noqa: E402
+    UPDATE,
+    Clock,
+    Examples,
+    Settings,
+    Updates,
+)
+
+number, whole, long = types.float64, types.int32, types.uint64
+TYPES = {  # by the name of a parameter
+    types.CPointer(number): "X steps w b W u ub scores products bias survived out values targets",
+    number: "above below step zero seen temperature rate",
+    whole: "n d k end start most made count support updates",
+    types.CPointer(types.uint32): "order labels rows",
+    types.CPointer(types.int64): "size at",
+    long: "seed epoch z",
+    types.CPointer(long): "bits",
+    types.CPointer(types.boolean): "learning",
+    types.CPointer(from_dtype(UPDATE)): "log",
+}
+LAYOUT = "e-m:e-p:32:32-p10:8:8-p20:8:8-i64:64-i128:128-n32:64-S128-ni:1:10:20"
+FEATURES = "+simd128,+bulk-memory,+nontrapping-fptoint,+sign-ext,+mutable-globals"
+OPTIONS = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "error_model": "numpy"}
+FUNCTIONS = {}
+
+
+def exported(function):
+    """Compile a function of addresses and numbers, to be called from a page."""
+    by_name = {name: each for each, names in TYPES.items() for name in names.split()}
+    signature = [by_name[name] for name in inspect.signature(function).parameters]
+    FUNCTIONS[function.__name__] = njit(types.void(*signature), **OPTIONS)(function)
+    return function
+
+
+# Dense rows: n rows of d numbers; ``size`` is the one number d that ``starts`` points to.
+
+
+@njit
+def dense(X, size, n, d):
+    """Rows at an address."""
+    return Rows(carray(X, n * d), None, carray(size, 1).view(np.uint64))
+
+
+@njit
+def write(out, result):
+    """What a kernel returns: how far it got, the updates, their loss."""
+    carray(out, 3)[0] = result[0]
+    carray(out, 3)[1] = result[1]
+    carray(out, 3)[2] = result[2]
+
+
+@exported
+def perceptron(X, size, n, d, steps, order, end, start, w, b, above, below, step, log, most, out):
+    """Learn two classes."""
+    examples = Examples(dense(X, size, n, d), carray(steps, n), None)
+    settings = Settings(above, below, step)
+    result = linear.perceptron(
+        examples, carray(order, end), start, carray(w, d), carray(b, 1), settings, carray(log, most)
+    )
+    write(out, result)
+
+
+@exported
+def multiclass(
+    X, size, n, d, k, steps, labels, order, end, start, W, b, above, step, log, most, out
+):
+    """Learn several classes at once."""
+    rows = dense(X, size, n, d)
+    examples = Examples(rows, carray(steps, n), carray(labels, n))
+    settings = Settings(above, -above, step)
+    result = linear.multiclass(
+        examples,
+        carray(order, end),
+        start,
+        carray(W, (d, k)),
+        carray(b, k),
+        settings,
+        carray(log, most),
+    )
+    write(out, result)
+
+
+@exported
+def perceptron_margins(X, size, n, d, steps, order, end, w, b, out):
+    """Take the margins of rows."""
+    examples = Examples(dense(X, size, n, d), carray(steps, n), None)
+    linear.perceptron_margins(
+        examples, carray(order, end), carray(w, d), carray(b, 1), carray(out, end)
+    )
+
+
+@exported
+def multiclass_margins(X, size, n, d, k, labels, order, end, W, b, out):
+    """Take the leads of the right classes."""
+    rows = dense(X, size, n, d)
+    examples = Examples(rows, carray(out, n), carray(labels, n))
+    linear.multiclass_margins(
+        examples, carray(order, end), carray(W, (d, k)), carray(b, k), carray(out, end)
+    )
+
+
+@exported
+def perceptron_missing(X, size, n, d, order, end, seen, log, updates, u, ub, step):
+    """Sum what an average lacks of updates."""
+    examples = Examples(dense(X, size, n, d), carray(u, d), None)
+    clock = Clock(seen, 0.0, 0.0)
+    linear.perceptron_missing(
+        examples, carray(order, end), clock, carray(log, updates), carray(u, d), carray(ub, 1), step
+    )
+
+
+@exported
+def multiclass_missing(X, size, n, d, k, labels, order, end, seen, log, updates, u, ub, step):
+    """Sum it for several classes."""
+    rows = dense(X, size, n, d)
+    examples = Examples(rows, carray(ub, k), carray(labels, n))
+    clock = Clock(seen, 0.0, 0.0)
+    linear.multiclass_missing(
+        examples,
+        carray(order, end),
+        clock,
+        carray(log, updates),
+        carray(u, (d, k)),
+        carray(ub, k),
+        step,
+    )
+
+
+# Votes: ``products`` has a line for each of ``support`` rows and a column for each of ``count``.
+
+
+@exported
+def perceptron_votes(
+    scores, products, support, count, rows, steps, bias, made, survived, zero, out
+):
+    """Count the votes of all weights."""
+    which = carray(rows, made)
+    updates = Updates(which, which, carray(steps, made), carray(bias, made), which, which)
+    linear.perceptron_votes(
+        carray(scores, count),
+        carray(products, (support, count)),
+        updates,
+        carray(survived, made + 1),
+        zero,
+        carray(out, count),
+    )
+
+
+# The dual form: one problem, whose block is the whole order.
+
+
+@exported
+def dual_perceptron(
+    values, at, n, steps, start, scores, b, above, below, step, log, most, learning, out
+):
+    """Learn two classes by kernel values."""
+    kernel_values = KernelValues(carray(values, (n, n)), carray(at, n))
+    settings = Settings(above, below, step)
+    result = dual.dual_perceptron(
+        kernel_values,
+        carray(steps, (1, n)),
+        carray(learning, 1),
+        start,
+        carray(scores, (1, n)),
+        carray(b, 1),
+        settings,
+        carray(log, most),
+    )
+    write(out, result)
+
+
+@exported
+def thermal_unit(X, size, n, d, targets, order, end, w, b, temperature, rate, out):
+    """Learn one epoch at a temperature."""
+    rows = dense(X, size, n, d)
+    carray(out, 1)[0] = thermal.thermal(
+        rows, carray(targets, n), carray(order, end), carray(w, d), carray(b, 1), temperature, rate
+    )
+
+
+@exported
+def shuffle(order, n, seed, epoch):
+    """Permute row numbers."""
+    algebra.shuffle(carray(order, n), seed, epoch)
+
+
+@exported
+def mix(z, bits):
+    """Scatter the bits of a number."""
+    carray(bits, 1)[0] = algebra.mix(z)
+
+
+@exported
+def largest_squared_norm(X, size, n, d, order, end, out):
+    """Find R²."""
+    rows = dense(X, size, n, d)
+    carray(out, 1)[0] = algebra.largest_squared_norm(rows, carray(order, end))
+
+
+def read_ir(name, function):
+    """The LLVM IR of a function for wasm32, without reference counting, under its plain name."""
+    (overload,) = function.overloads.values()
+    ir = overload.library.get_llvm_str().replace(overload.fndesc.llvm_func_name, name)
+    ir = re.sub(r'target datalayout = ".*"', f'target datalayout = "{LAYOUT}"', ir)
+    ir = re.sub(r'target triple = ".*"', 'target triple = "wasm32-unknown-unknown"', ir)
+    counting = r"define linkonce_odr void @NRT_(in|de)cref\(ptr[^\n]*\{.*?\n\}"
+    ir = re.sub(
+        counting, r"define linkonce_odr void @NRT_\1cref(ptr %.1) { ret void }", ir, flags=re.S
+    )
+    ir = re.sub(
+        r"attributes #\d+ = \{[^}]*\}",
+        lambda found: re.sub(r'"target-(cpu|features)"="[^"]*"', "", found[0]),
+        ir,
+    )
+    ir = re.sub(r'"(target-cpu|target-features)"="[^"]*"', "", ir)
+    return re.sub(r"= common (local_unnamed_addr )?global", "= internal global", ir)
+
+
+def compile_object(ir):
+    """An object file for wasm32."""
+    module = llvm.parse_assembly(ir)
+    module.verify()
+    target = llvm.Target.from_triple("wasm32-unknown-unknown")
+    machine = target.create_target_machine(features=FEATURES, opt=3, codemodel="default")
+    return machine.emit_object(module)
+
+
+def build(path, linker="wasm-ld"):
+    """Write the module with all functions."""
+    llvm.initialize_all_targets()
+    llvm.initialize_all_asmprinters()
+    with tempfile.TemporaryDirectory() as folder:
+        objects = []
+        for name, function in FUNCTIONS.items():
+            objects.append(Path(folder) / f"{name}.o")
+            objects[-1].write_bytes(compile_object(read_ir(name, function)))
+        exports = [f"--export={name}" for name in (*FUNCTIONS, "__heap_base")]
+        options = ["--no-entry", "--allow-undefined", "--gc-sections", "--strip-all"]
+        subprocess.run([linker, *options, *exports, *map(str, objects), "-o", path], check=True)
+
+
+if __name__ == "__main__":
+    build(sys.argv[1])
+    print(f"{sys.argv[1]}: {Path(sys.argv[1]).stat().st_size:,} bytes")

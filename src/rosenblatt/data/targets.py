@@ -131,6 +131,8 @@ class ClassTarget:
 
     def decide(self, scores: Array, ties: str = "mistake") -> Array:
         """The number of the class with the highest score, or that of the sign for two."""
+        if len(self.classes) == 1:
+            return np.zeros(len(scores), np.intp)
         if scores.ndim == 2:
             return np.asarray(scores.argmax(axis=1))
         return is_positive(scores, ties).astype(np.intp)

@@ -22,7 +22,7 @@ from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.fit import fit, make_model
 from ..training.plan import Found, Plan, Request, make_plan
-from ..training.report import Listener, Tally, Windows
+from ..training.report import Listener, Note, Tally, Windows
 from ..training.run import Run
 from ..training.tasks import Part, PredictedTask
 from .cache import origin_of, read_cached
@@ -126,7 +126,7 @@ def train_once(reader: Reader, job: FileJob) -> Model:
     if job.begun is not None:
         check_begun(job.begun, plan, reader)
         if job.begun.checkpoint is None:
-            job.reporter.note("The run is complete.")
+            job.reporter.note(Note("The run is complete.", "complete"))
             return job.begun
     job.reporter.begin(reader.size, plan.max_iter)
     whole = None
@@ -139,7 +139,7 @@ def train_once(reader: Reader, job: FileJob) -> Model:
             plan = job.plan(found)
             limit = f"{MOST_IN_MEMORY >> 30} GB"
             sentence = f"The rows take over {limit} of memory, so they are learnt as a stream."
-            job.reporter.note(sentence)
+            job.reporter.note(Note(sentence, "stream"))
     if whole is None:
         reader.settle(watch(job.reporter))
     if plan.parameters["intercept_step"] is None:
@@ -148,9 +148,9 @@ def train_once(reader: Reader, job: FileJob) -> Model:
     model = learn(FileRows(reader, whole, plan, job.reporter), found, job)
     notices, bad = (reader.notices, reader.bad) if whole is None else (whole.notices, whole.bad)
     for notice in notices:
-        job.reporter.note(str(notice))
+        job.reporter.note(Note(notice, notice.kind.value))
     if bad:
-        job.reporter.note(left_out(bad))
+        job.reporter.note(Note(left_out(bad), "skipped-rows"))
     return model
 
 
@@ -231,7 +231,8 @@ def learn(rows: "FileRows", found: Found, job: FileJob) -> Model:
         known = rows.plan.classes is not None or job.initial is not None
         if known or rows.in_memory or not rows.reader.rereadable:
             raise
-        job.reporter.note(f"{late} All labels are looked up first, and the run begins again.")
+        sentence = f"{late} All labels are looked up first, and the run begins again."
+        job.reporter.note(Note(sentence, "late-label"))
     job.reporter.begin(rows.reader.size, rows.plan.max_iter)
     again = FileRows(rows.reader, None, rows.plan, job.reporter)
     job = replace(job, begun=None)

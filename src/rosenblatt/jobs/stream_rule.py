@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from ..learners.linear import LinearLearner, TrainingRows
 from ..training.plan import Plan
-from ..training.report import Listener
+from ..training.report import Listener, Note
 
 FIRST_ROWS = 10_000
 
@@ -26,10 +26,11 @@ def choose_stream_rule(
     usual, best = plans[0], plans[wrong.index(min(wrong))]
     if best is not usual:
         count = max(len(rows.everything), 1)
-        reporter.note(
+        sentence = (
             f"Neighbouring rows are alike: {best.estimator} is wrong in {min(wrong) / count:.1%} "
             f"of the first {count:,} rows, each before it is learnt, {usual.estimator} in "
             f"{wrong[0] / count:.1%}, so {best.estimator} is taken. For rows that come much later "
             f"{usual.estimator} may be better."
         )
+        reporter.note(Note(sentence, "stream-rule"))
     return best

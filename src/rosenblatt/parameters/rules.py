@@ -13,12 +13,10 @@ from .render import ParameterError
 from .tables import (
     ANY_RULE,
     FOR_FILES,
-    FOR_ONE_PASS,
     MARGIN,
     SHARED,
     TIES,
     Parameter,
-    Values,
     choice,
     defaults,
     flag,
@@ -229,29 +227,3 @@ def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, An
     """
     unsettled = {name: None for name in ("order", "margin") if name in RULE_TABLE[rule].parameters}
     return parameters_of(rule, **(FOR_FILES | unsettled | given))
-
-
-def with_margin(parameters: Values, texts: int = 0) -> dict[str, Any]:
-    """Parameters with a margin; the default is 1 for texts, whose rows have length 1, else 0.
-
-    With it nearly every row is learnt from, and rare classes would be outvoted: unless weights are
-    stated, classes then weigh the same (docs/how-defaults-were-chosen.md has the measurements).
-    """
-    if parameters.get("margin", 0.0) is not None:
-        return dict(parameters)
-    weighs = texts and parameters["class_weight"] is None
-    return {**parameters, "margin": float(texts)} | ({"class_weight": "balanced"} if weighs else {})
-
-
-def is_open(rule: str | None, given: Values) -> bool:
-    """Whether a single pass was asked for without a rule or a parameter of one."""
-    shared = ANY_RULE.keys() - {"solution", "average_decay"}
-    return rule is None and given.keys() <= shared and given.get("max_iter") == 1
-
-
-def how_to_learn(rule: str | None, **given: Any) -> tuple[str, dict[str, Any]]:
-    """A rule with all its parameters, as given or by the defaults for files or for one pass."""
-    if is_open(rule, given):
-        rule, given = FOR_ONE_PASS["rule"], given | {"solution": FOR_ONE_PASS["solution"]}
-    rule = rule or "perceptron"
-    return rule, parameters_for_files(rule, **given)

@@ -1,7 +1,7 @@
 ARGS ?= --quick
 BENCHMARKS = $(filter-out benchmarks/measure.py,$(wildcard benchmarks/*.py))
 
-.PHONY: help test quick lint types wasm docs notebooks oldest bench pictures check $(BENCHMARKS)
+.PHONY: help test quick slow lint types wasm docs notebooks oldest bench pictures check $(BENCHMARKS)
 
 help: ## Show this list
 	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 10
@@ -9,8 +9,11 @@ help: ## Show this list
 test: ## Run the tests on all cores
 	pytest -n auto
 
-quick: ## Run every test that takes no cluster, browser or patience once, on one set of parameters
+quick: ## Run the fast tests, with all their parameters, while you edit: under a minute
 	pytest -n auto -q --quick -m "not (cluster or browser or slow)"
+
+slow: ## Find the tests that are too slow for `make quick`, and write them to tests/slow.txt
+	pytest -n auto -q --durations=0 --durations-min=0.02 -m "not (cluster or browser)" | python tests/find_slow.py
 
 lint: ## Check style, format, the order of imports between rooms, and docstrings of public names
 	ruff check .

@@ -1,10 +1,12 @@
 """Data that the test files share."""
 
 import os
+from pathlib import Path
 
 os.environ.setdefault("SCIPY_ARRAY_API", "1")  # before scipy: one of scikit-learn's checks asks
 
 import numpy as np
+import pytest
 from hypothesis import settings, strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.sparse import csr_array
@@ -16,8 +18,11 @@ settings.load_profile("stable")
 collect_ignore = ["fuzz"]  # programs of their own, which need the extra fuzz
 
 
+SLOW = set((Path(__file__).parent / "slow.txt").read_text("utf-8").split())
+
+
 def pytest_addoption(parser):
-    parser.addoption("--quick", action="store_true", help="every test once, with few examples")
+    parser.addoption("--quick", action="store_true", help="few examples of generated data")
 
 
 def pytest_configure(config):
@@ -25,16 +30,11 @@ def pytest_configure(config):
         settings.load_profile("quick")
 
 
-def pytest_collection_modifyitems(config, items):
-    """Leave, when asked to be quick, one set of parameters of each test."""
-    if not config.getoption("--quick"):
-        return
-    by_test = {}
+def pytest_collection_modifyitems(items):
+    """Mark the tests of slow.txt, which `make slow` writes."""
     for item in items:
-        by_test.setdefault((item.path, item.nodeid.partition("[")[0]), []).append(item)
-    chosen = {group[len(group) // 2] for group in by_test.values()}
-    config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
-    items[:] = [item for item in items if item in chosen]
+        if item.nodeid.partition("[")[0] in SLOW:
+            item.add_marker(pytest.mark.slow)
 
 
 FORMS = ["two", "argmax", "ovr"]

@@ -44,6 +44,7 @@ def predict(
 ) -> None:
     """Predict the label of every row of a file, in its order, a line each; fill in tags."""
     from ..jobs.evaluate import scored
+    from ..training.report import bar_of_reading
 
     check_output(output, model, data)
     if show_scores and show_probabilities:
@@ -58,8 +59,10 @@ def predict(
     learner, reader = learner_and_reader(model, data, labels=False, **given)
     say = lines_for(learner, reader.parser.recipe.labels_separator)
     probable = probabilities_of(learner, model) if show_probabilities else None
-    with open_output(output) as out:
+    seen = sys.stderr.isatty() and not (output is None and sys.stdout.isatty())
+    with open_output(output) as out, bar_of_reading(reader.size, seen) as tell:
         for batch, activations in scored(learner, reader):
+            tell(batch.bytes_read)
             if show_scores or show_probabilities:
                 shown = activations if probable is None else probable(activations)
                 table = shown.reshape(len(shown), -1).tolist()
@@ -121,6 +124,7 @@ def score(
 ) -> None:
     """Tell the share of rows that a model gets wrong, and how well it finds each class."""
     from ..jobs.evaluate import evaluate
+    from ..training.report import bar_of_reading
 
     tagger = tagger_in(model)
     if tagger is not None:
@@ -129,7 +133,8 @@ def score(
         return
     given: dict[str, Any] = {"format": kind, "header": header, "threads": threads}
     learner, reader = learner_and_reader(model, data, labels=True, **given)
-    found = evaluate(learner, reader)
+    with bar_of_reading(reader.size, sys.stderr.isatty()) as tell:
+        found = evaluate(learner, reader, tell)
     if as_json:
         print(json.dumps({"data": data, **found.as_dict()}))
         return

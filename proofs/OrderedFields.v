@@ -115,13 +115,13 @@ Qed.
 
 Lemma product_scaled : forall k w l x, (0 <= k)%Z ->
   (forall f, In f x -> (- exponent f <= k)%Z) ->
-  dot_product w (map of_integer (map (fun f => l * scaled k f)%Z x))
+  dot_product w (map of_integer (map (scaled_product k l) x))
   = of_integer l * (of_integer (2 ^ k) * dot_product w (map number_of x)).
 Proof.
   intros k w l x Hk. revert x. induction w as [| a w IH]; intros [| f x] H;
     cbn [map dot_product]; try ring.
   rewrite IH by (intros g Hg; apply H; right; exact Hg).
-  rewrite of_times, scaled_number by (auto; apply H; left; reflexivity). ring.
+  rewrite scaled_product_exact, of_times, scaled_number by (auto; apply H; left; reflexivity). ring.
 Qed.
 
 Lemma of_signed : forall e l, of_integer (signed e l) = sign_of e * of_integer l.

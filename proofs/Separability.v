@@ -49,6 +49,8 @@ Definition exact (e : example float) : example Q := Example (is_positive e) (map
 
 (* f * 2^k, which is a whole number when k is large enough *)
 Definition scaled (k : Z) (f : float) : Z := Z.shiftl (mantissa f) (exponent f + k).
+(* l f 2^k, where l may be long: it is multiplied by the short mantissa *)
+Definition scaled_product (k l : Z) (f : float) : Z := Z.shiftl (mantissa f * l) (exponent f + k).
 Definition shift_of (e : example float) : Z :=
   fold_left (fun k f => Z.max k (- exponent f)) (features e) 0%Z.
 
@@ -90,7 +92,7 @@ Fixpoint zadd (u v : list Z) : list Z :=
 Fixpoint zsum (k : Z) (rows : list (Z * example float)) : list Z :=
   match rows with
   | [] => []
-  | (l, e) :: rest => zadd (map (fun f => signed e l * scaled k f)%Z (features e)) (zsum k rest)
+  | (l, e) :: rest => zadd (map (scaled_product k (signed e l)) (features e)) (zsum k rest)
   end.
 Fixpoint zbalance (rows : list (Z * example float)) : Z :=
   match rows with
@@ -131,6 +133,10 @@ Proof.
   rewrite Z.shiftl_mul_pow2, inject_Z_mult, power_of_two by lia.
   rewrite Qpower_plus by discriminate. ring.
 Qed.
+
+Lemma scaled_product_exact : forall k l f, (- exponent f <= k)%Z ->
+  scaled_product k l f = (l * scaled k f)%Z.
+Proof. intros k l f H. unfold scaled_product, scaled. rewrite !Z.shiftl_mul_pow2 by lia. ring. Qed.
 
 Lemma fold_max_above : forall A (g : A -> Z) l k,
   (k <= fold_left (fun k a => Z.max k (g a)) l k)%Z /\
@@ -261,11 +267,11 @@ Lemma inject_signed : forall e l, inject_Z (signed e l) == sign e * inject_Z l.
 Proof. intros e l. unfold signed, sign. destruct (is_positive e); rewrite ?inject_Z_opp; ring. Qed.
 
 Lemma dot_scaled : forall k w l x, (forall f, In f x -> (- exponent f <= k)%Z) ->
-  dot w (map inject_Z (map (fun f => l * scaled k f)%Z x)) == inject_Z l * (2 ^ k * dot w (map value x)).
+  dot w (map inject_Z (map (scaled_product k l) x)) == inject_Z l * (2 ^ k * dot w (map value x)).
 Proof.
   intros k w l. induction w as [| a w IH]; intros [| f x] H; cbn [map dot]; try ring.
   rewrite IH by (intros g Hg; apply H; right; exact Hg).
-  rewrite inject_Z_mult, scaled_exact by (apply H; left; reflexivity). ring.
+  rewrite scaled_product_exact, inject_Z_mult, scaled_exact by (apply H; left; reflexivity). ring.
 Qed.
 
 (* 2^k times the weighted sum of margins is w.(sum) + b (balance). *)

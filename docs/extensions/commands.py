@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-import typer
+import click
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
@@ -17,9 +17,14 @@ class Commands(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         """Make the sections."""
-        group = typer.main.get_command(program)
-        lines = [line for command in group.commands.values() for line in told(command)]
+        lines = [line for command in list_commands() for line in told(command)]
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
+
+
+def list_commands() -> list[Any]:
+    """All commands of the program."""
+    context = click.Context(program)
+    return [program.get_command(context, name) for name in program.list_commands(context)]
 
 
 def told(command: Any) -> Iterator[str]:
@@ -27,38 +32,36 @@ def told(command: Any) -> Iterator[str]:
     name = f"{NAME} {command.name}"
     panels: dict[str, list[Any]] = {}
     for parameter in command.params:
-        if not parameter.hidden:
+        if not getattr(parameter, "hidden", False):
             panels.setdefault(panel_of(parameter), []).append(parameter)
     arguments = [shown(one) for one in panels.get("Arguments", [])]
     usage = " ".join([name, *arguments, *["[OPTIONS]"] * (len(panels) > bool(arguments))])
     yield from ("", name, "-" * len(name), "", f".. program:: {name}", "")
     yield from (".. code-block:: console", "", f"   $ {usage}", "")
     yield from about(command.help or "")
+    if command.examples:
+        yield from (".. code-block:: console", "", *(f"   $ {line}" for line in command.examples))
     for panel, parameters in panels.items():
         yield from ("", f".. rubric:: {panel}", "")
         for parameter in parameters:
-            help_ = plain(parameter.help or "")
+            help_ = plain(getattr(parameter, "description", parameter.help) or "")
             yield from (f".. option:: {shown(parameter)}", "", f"   {help_}", "")
 
 
 def about(text: str) -> Iterator[str]:
-    """What a command is for; paragraphs that begin with its name are examples."""
-    paragraphs = [" ".join(one.replace("\b", "").split()) for one in text.split("\n\n")]
-    yield from (f"{plain(words)}\n" for words in paragraphs if not words.startswith(NAME))
-    examples = [f"   $ {words}" for words in paragraphs if words.startswith(NAME)]
-    if examples:
-        yield from (".. code-block:: console", "", *examples, "")
+    """What a command is for."""
+    yield from (f"{plain(' '.join(one.split()))}\n" for one in text.split("\n\n"))
 
 
 def panel_of(parameter: Any) -> str:
     """The group in which a parameter is shown."""
     usual = "Options" if parameter.param_type_name == "option" else "Arguments"
-    return parameter.rich_help_panel or usual
+    return getattr(parameter, "panel", usual)
 
 
 def shown(parameter: Any) -> str:
     """An argument or an option as it is written."""
-    value = parameter.metavar or parameter.name.upper()
+    value = (parameter.metavar or parameter.name.upper()).strip("[]")
     if parameter.param_type_name == "argument":
         return value if parameter.required else f"[{value}]"
     names = [*parameter.opts, *parameter.secondary_opts]

@@ -1,59 +1,105 @@
 """The program: help, errors, and words that are not known."""
 
 import ast
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
-import typer
 
 import rosenblatt
 from rosenblatt import __version__
-from rosenblatt.cli.app import app, spelling
-from rosenblatt.cli.options import Order, Solution
+from rosenblatt.cli.app import COMMANDS, app, spelling
 from rosenblatt.parameters import NAME_ONLY, TOKEN
 
 from .conftest import run
 
 
-def test_the_choices_are_those_of_the_estimator():
-    from rosenblatt.training.orders import ORDERS
-    from rosenblatt.training.solutions import SOLUTIONS
-
-    assert list(Solution) == list(SOLUTIONS)
-    assert list(Order) == list(ORDERS)
+def find_command(name):
+    return app.get_command(click.Context(app), name)
 
 
 def test_options_that_do_not_go_together_are_refused_in_one_line(capsys):
-    status, _, err = run(capsys, "train", "iris", "--order", "worst", "--solution", "vote")
-    assert status == 2
-    assert err.startswith("rosenblatt: --solution vote weighs")
+    arguments = "train", "iris", "--order", "worst", "--solution", "vote"
+    status, out, err = run(capsys, *arguments)
+    assert (status, out) == (2, "")
+    assert err.startswith("rosenblatt: --solution vote ")
     assert err.count("\n") == 1
+    _, out, err = run(capsys, *arguments, "--json")
+    error = json.loads(out)
+    assert (error["event"], error["code"]) == ("error", "order-average")
+    assert err == f"rosenblatt: {error['message']}\n"
 
 
 @pytest.mark.parametrize(
-    "arguments", [["train", "moon"], ["train"], ["fly"], ["train", "iris", "--epochs", "0"]]
+    ("arguments", "code"),
+    [
+        (["train", "moon", "--json"], "file"),
+        (["train", "--json"], "usage"),
+        (["fly", "--json"], "usage"),
+        (["train", "iris", "--epochs", "0", "--json"], "out-of-range"),
+        (["train", "iris", "--epochs", "x", "--json"], "usage"),
+        (["train", "iris", "--solution", "none", "--json"], "usage"),
+        (["train", "iris", "--epoch", "3", "--json"], "usage"),
+    ],
 )
-def test_wrong_words_end_with_status_two(capsys, arguments):
-    assert run(capsys, *arguments)[0] == 2
+def test_wrong_words_end_with_status_two_and_one_line(capsys, arguments, code):
+    status, out, err = run(capsys, *arguments)
+    assert status == 2
+    assert json.loads(out)["code"] == code
+    assert err.startswith("rosenblatt: ")
+    assert err.count("\n") == 1
+
+
+def test_without_a_command_the_help_is_printed(capsys):
+    status, _, err = run(capsys)
+    assert status == 2
+    assert "Commands:" in err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands_are_described_in_the_list_as_in_their_help(name):
+    command = find_command(name)
+    assert command.name == name
+    first, listed = command.help.split("\n\n")[0], COMMANDS[name][1]
+    assert first.split()[:2] == listed.split()[:2]
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_completion_of_a_shell_is_printed(capsys, shell):
+    status, out, _ = run(capsys, "--show-completion", shell)
+    assert status == 0
+    assert "_ROSENBLATT_COMPLETE" in out
+
+
+def test_commands_and_options_are_completed(monkeypatch):
+    from click.shell_completion import ShellComplete
+
+    complete = ShellComplete(app, {}, "rosenblatt", "_ROSENBLATT_COMPLETE")
+    found = [each.value for each in complete.get_completions(["train", "iris"], "--so")]
+    assert found == ["--solution"]
+    assert [each.value for each in complete.get_completions([], "pr")] == ["predict", "prove"]
 
 
 def test_version(capsys):
     assert run(capsys, "--version")[:2] == (0, f"rosenblatt {__version__}\n")
 
 
-def test_help_imports_nothing_heavy():
+@pytest.mark.parametrize("arguments", [["train", "--help"], ["--help"], ["serve", "--help"]])
+def test_help_imports_nothing_heavy(arguments):
     script = (
-        "import sys; sys.argv = ['rosenblatt', 'train', '--help']\n"
+        f"import sys; sys.argv = {['rosenblatt', *arguments]}\n"
         "from rosenblatt.cli.app import main\n"
         "try: main()\n"
         "except SystemExit: pass\n"
-        "print(sorted({'numba', 'numpy', 'pyarrow', 'scipy', 'sklearn'} & set(sys.modules)))"
+        "heavy = {'numba', 'numpy', 'pyarrow', 'rich', 'scipy', 'sklearn'}\n"
+        "print(sorted(heavy & set(sys.modules)))"
     )
     out = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert "--solution" in out.stdout
+    assert "Show this message" in out.stdout
     assert out.stdout.splitlines()[-1] == "[]"
 
 
@@ -75,14 +121,34 @@ def test_nothing_is_coloured_when_piped(capsys, folder):
         assert b"Traceback" not in done.stderr
 
 
-def test_help_fits_on_two_screens(capsys, monkeypatch):
+@pytest.mark.parametrize("command", ["", *COMMANDS])
+def test_help_fits_in_80_columns(capsys, monkeypatch, command):
     monkeypatch.setenv("COLUMNS", "80")
-    status, out, _ = run(capsys, "train", "--help")
+    status, out, _ = run(capsys, *command.split(), "--help")
     assert status == 0
-    assert len(out.splitlines()) <= 100
     assert max(map(len, out.splitlines())) <= 80
-    for default in ("(average;", "(each;", "(10)", "(18;"):
-        assert default in out
+    assert "\N{NO-BREAK SPACE}" not in out
+    assert len(out.splitlines()) <= 160
+
+
+def test_the_help_of_training_has_panels_and_defaults(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    out = run(capsys, "train", "--help")[1]
+    panels = [line[:-1] for line in out.splitlines() if line[:1].isupper() and line[-1] == ":"]
+    assert panels == [
+        "Arguments",
+        "Output",
+        "Update rule",
+        "Training",
+        "Input",
+        "Features",
+        "Sequence tagging",
+        "Options",
+        "Examples",
+    ]
+    words = " ".join(out.split())
+    assert "--epochs N Largest number of epochs. [default: 10]" in words
+    assert "arow: regularization r > 0; larger means smaller updates. [default: 1]" in words
 
 
 def tokens():
@@ -93,9 +159,9 @@ def tokens():
                 yield from TOKEN.finditer(node.value)
 
 
-@pytest.mark.parametrize("command", typer.main.get_command(app).commands)
+@pytest.mark.parametrize("command", COMMANDS)
 def test_no_command_recommends_an_option_that_it_lacks(command):
-    params = typer.main.get_command(app).commands[command].params
+    params = find_command(command).params
     known = {option for one in params for option in (*one.opts, *one.secondary_opts)}
     met = set()
     for token in tokens():

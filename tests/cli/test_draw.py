@@ -9,7 +9,7 @@ from .conftest import run
 def test_train_draws(capsys, folder, data):
     status, out, _ = run(capsys, "train", data, "-q", "--plot", "figure.png")
     assert status == 0
-    assert out.endswith("The figure is in figure.png.\n")
+    assert out.endswith("Wrote the figure to figure.png.\n")
     assert (folder / "figure.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import rosenblatt
-from rosenblatt.cli.options import Solution
+from rosenblatt.parameters import SOLUTIONS
 from rosenblatt.storage.file import load_model
 
 from .conftest import TEXT, TRAINED, flowers, labels_of, run, trained
@@ -64,7 +64,7 @@ def test_two_classes_have_one_score(capsys, folder):
     assert signs == labels_of("reviews.csv")
 
 
-@pytest.mark.parametrize("solution", list(Solution))
+@pytest.mark.parametrize("solution", SOLUTIONS)
 def test_what_predict_says_is_what_python_says(capsys, folder, solution):
     model = trained(capsys, "flowers.csv", "--solution", solution, "--epochs", 2, "--order", "each")
     out = run(capsys, "predict", model, "flowers.csv")[1]
@@ -203,7 +203,7 @@ def test_a_kernel_model_is_drawn_but_not_exported(capsys, folder):
     status, _, err = run(capsys, "export", "model.safetensors", "model.onnx")
     assert (status, err.count("A KernelPerceptron has no weights")) == (2, 1)
     status, out, _ = run(capsys, "plot", "model.safetensors", "two.csv", "-o", "two.png")
-    assert (status, out) == (0, "The figure is in two.png.\n")
+    assert (status, out) == (0, "Wrote the figure to two.png.\n")
 
 
 def test_a_label_of_two_lines_is_printed_in_one(capsys, folder):
@@ -265,7 +265,7 @@ def test_a_model_remembers_that_its_file_had_no_header(capsys, folder):
 def test_columns_may_be_left_out(capsys, folder):
     options = "--ignore", "petal", "--header"
     _, out, _ = run(capsys, "train", "flowers.csv", "-q", *options, "-o", "m")
-    assert out.startswith("flowers.csv: 90 rows, 1 features, 3 classes")
+    assert "flowers.csv: 90 rows, 1 features, 3 classes" in out
     (folder / "few.csv").write_text("sepal\n1\n7\n")
     assert len(run(capsys, "predict", "m", "few.csv")[1].splitlines()) == 2
 
@@ -310,7 +310,7 @@ def test_probabilities_when_asked_for(capsys, folder, data):
     plain = trained(capsys, data)
     status, _, err = run(capsys, "predict", plain, data, "--probabilities")
     assert status == 2
-    assert "knows no probabilities; train it with --probabilities" in err
+    assert "has no probabilities; train it with --probabilities" in err
 
 
 SETS = "1,4 1:3 2:1\n 1:-2 2:-1\n4 1:-1 2:2\n1 1:2 2:-3\n" * 10
@@ -363,7 +363,6 @@ def test_what_does_not_know_several_labels_says_so(capsys, folder):
         "train sets.svm --class-weight balanced": "--class-weight is for rows of one label each",
         "train sets.svm --plot figure.png": "--plot draws rows of one label each",
         "train sets.svm -P 10": "--progress-every tells of one problem",
-        "train sets.svm --order active": "--order active goes by the mistakes of one problem",
         "train sets.svm --labels-separator ;": "Commas divide the labels of a line of svmlight",
         "prove sets.svm": "The rows have any number of labels, and one label of each is needed",
     }.items():
@@ -374,11 +373,10 @@ def test_what_does_not_know_several_labels_says_so(capsys, folder):
 def test_several_labels_are_tuned_and_gone_on_with(capsys, folder):
     (folder / "sets.svm").write_text(SETS)
     status, out, _ = run(capsys, "train", "sets.svm", "--tune", "-o", "model")
-    assert (status, "(taken" in out) == (0, True)
+    assert (status, "(chosen" in out) == (0, True)
     status, out, _ = run(capsys, "train", "sets.svm", "--initial", "model", "-o", "more")
     assert (status, ", 2 labels: " in out) == (0, True)
-    status, _, err = run(capsys, "train", "sets.svm", "--initial", "model", "--order", "active")
-    assert (status, "--order active goes by the mistakes of one" in err) == (2, True)
+    assert run(capsys, "train", "sets.svm", "--initial", "model", "--order", "active")[0] == 0
     out = run(capsys, "train", "sets.svm", "--early-stopping", "--verbose")[1]
     assert "of the held-out rows wrong" in out
     status, out, _ = run(capsys, "train", "sets.svm", "--cache", "--holdout", 0.4)

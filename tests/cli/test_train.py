@@ -12,7 +12,7 @@ import pytest
 
 import rosenblatt
 from rosenblatt.cli.data import BuiltIn
-from rosenblatt.cli.options import Order, Solution
+from rosenblatt.parameters import ORDERS, SOLUTIONS
 from rosenblatt.storage.file import load_model
 
 from .conftest import TRAINED, flowers, labels_of, run, trained
@@ -63,11 +63,13 @@ def test_the_first_minute_takes_no_more_than_a_screen(capsys, name):
     epochs = [line.split()[1] for line in lines if line.startswith("epoch")]
     assert epochs[:3] == ["1", "2", "4"]
     after = 2 + len(epochs)
-    assert lines[after].startswith(f"{name}: ")
-    assert f"mistakes in {epochs[-1]} epochs" in lines[after + 1]
-    assert lines[after + 2].startswith("The average of all weights: training error ")
-    assert ("Each fifth of the rows held out" in out) == (name != "xor")  # which has four rows
-    assert lines[-4].endswith("(proved exactly).")
+    validated = name != "xor"  # which has four rows
+    assert lines[after].startswith("Cross-validation with 5 folds: error ") == validated
+    after += validated
+    assert re.match(r"Training error .* \(average of all weights\)\.$", lines[after])
+    assert lines[after + 1].endswith("(proved exactly).")
+    assert re.match(rf"(Trained {epochs[-1]} epochs in|Separated the) ", lines[after + 2])
+    assert lines[after + 3].startswith(f"{name}: ")
     assert lines[-3] == "Try next:"
     assert "\x1b" not in out
 
@@ -75,8 +77,8 @@ def test_the_first_minute_takes_no_more_than_a_screen(capsys, name):
 def test_the_first_minute_of_iris(capsys, folder):
     _, out, _ = run(capsys, "train", "iris")
     lines = out.splitlines()
-    (held_out,) = (line for line in lines if line.startswith("Each fifth"))
-    assert re.search(r"held out in turn: error [2-8]\.\d\d%: \d+ of 150 rows\.$", held_out)
+    (held_out,) = (line for line in lines if line.startswith("Cross-validation"))
+    assert re.search(r"folds: error [2-8]\.\d\d%: \d+ of 150 rows\.$", held_out)
     separable = "A plane separates setosa from the others, none versicolor or virginica"
     assert f"{separable} (proved exactly)." in lines
     for line in lines[-2:]:  # the commands that it proposes work
@@ -124,25 +126,23 @@ def test_json_of_a_built_in_set_ends_with_done(capsys):
 def test_train_says_when_the_classes_are_separated(capsys):
     status, out, _ = run(capsys, "train", "digits", "--quiet", "--epochs", 100)
     assert status == 0
-    assert "Separated after" in out
-    assert "training error 0." in out
+    assert "Separated the training data after" in out
+    assert "Training error 0." in out
     assert "epoch " not in out
 
 
 def test_train_says_when_they_are_not(capsys):
     _, out, _ = run(capsys, "train", "xor", "--quiet")
-    assert "Not separated after" in out
-    assert "mistakes in 10 epochs" in out
-    assert "10 epochs are over" in out
+    assert re.search(r"^Trained \d+ epochs in .* s: [\d,]+ mistakes, ", out, re.MULTILINE)
 
 
-@pytest.mark.parametrize("solution", list(Solution))
+@pytest.mark.parametrize("solution", SOLUTIONS)
 @pytest.mark.parametrize("order", ["once", "fixed"])
 def test_train_takes_every_solution(capsys, solution, order):
     options = ("--solution", solution, "--order", order, "--seed", 1, "-q")
     status, out, _ = run(capsys, "train", "iris", *options)
     assert status == 0
-    assert "weights: training error " in out
+    assert re.search(r"^Training error .* weights\)\.$", out, re.MULTILINE)
 
 
 @pytest.mark.parametrize(("data", "options"), TRAINED)
@@ -154,11 +154,11 @@ def test_train_on_a_file_keeps_and_tests_a_model(capsys, folder, data, options):
     rows = len(labels_of(data))
     epochs = [line.split()[:2] for line in lines if line.startswith("epoch")]
     assert epochs[0] == ["epoch", "1"]
-    assert lines[-4].startswith(f"{data}: {rows} rows, ")
-    assert (" 2 classes: " if options else " 3 classes: ") in lines[-4]
-    assert lines[-3].startswith("Separated after ")
-    assert lines[-2] == "The model is in m.safetensors."
-    assert lines[-1] == f"Test error 0.00%: 0 of {rows} rows."
+    assert lines[-4] == f"Test error 0.00%: 0 of {rows} rows."
+    assert lines[-3].startswith("Separated the training data after ")
+    assert lines[-2].startswith(f"{data}: {rows} rows, ")
+    assert (" 2 classes: " if options else " 3 classes: ") in lines[-2]
+    assert lines[-1] == "Wrote the model to m.safetensors."
     assert (folder / "m.safetensors").stat().st_size > 0
 
 
@@ -181,7 +181,7 @@ def test_one_pass_over_standard_input(capsys, folder):
     done = subprocess.run([*command, *options], input=flowers("csv").encode(), capture_output=True)
     assert done.returncode == 0
     assert b"90 rows, 2 features, 3 classes" in done.stdout
-    assert b"1 epoch is over" in done.stdout
+    assert b"Trained 1 epoch in " in done.stdout
     done = subprocess.run(
         [*command, "predict", "m.safetensors", "-"],
         input=flowers("csv").encode(),
@@ -191,13 +191,13 @@ def test_one_pass_over_standard_input(capsys, folder):
     assert len(done.stdout.splitlines()) == 90
 
 
-@pytest.mark.parametrize("order", list(Order))
+@pytest.mark.parametrize("order", ORDERS)
 def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
     status, out, _ = run(
         capsys, "train", "flowers.csv", "-q", "--solution", "last", "--order", order
     )
     assert status == 0
-    assert out.startswith("flowers.csv: 90 rows, 2 features, 3 classes: ")
+    assert "\nflowers.csv: 90 rows, 2 features, 3 classes: " in out
 
 
 @pytest.mark.parametrize(
@@ -383,7 +383,10 @@ def test_only_what_was_trained_from_a_file_is_resumed(capsys, folder, kind):
 def test_resume_with_nothing_to_resume_begins_anew(capsys, folder):
     options = ["-q", "-o", "model", "--resume"]
     status, _, err = run(capsys, "train", "flowers.csv", *options)
-    assert (status, err) == (0, "Note: There is no model to resume; the run begins anew.\n")
+    assert (status, err) == (
+        0,
+        "Note: There is no model to resume; the run starts from the beginning.\n",
+    )
     before = (folder / "model").read_bytes()
     status, out, err = run(capsys, "train", "flowers.csv", *options, "--test", "flowers.csv")
     assert (status, err) == (0, "Note: The run is complete.\n")
@@ -439,7 +442,7 @@ def test_what_is_written_is_not_what_is_read(capsys, folder):
 def test_the_figure_does_not_replace_the_model(capsys, folder):
     status, out, err = run(capsys, "train", "flowers.csv", "-o", "x.png", "--plot", "./x.png")
     assert (status, out) == (2, "")
-    assert "The model and the figure need names of their own; both are x.png." in err
+    assert "The model and the figure need different names; both are x.png." in err
     assert not Path("x.png").exists()
 
 

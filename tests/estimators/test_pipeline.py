@@ -154,7 +154,7 @@ def test_one_pass_is_arows_unless_something_is_said(capsys, path, tmp_path):
     assert train(path, max_iter=1)[-1].solution == "last"
     assert train(path, max_iter=1, solution="average")[-1].solution == "average"
     status, out, _ = run(capsys, "train", path, "--epochs", "1", "-o", tmp_path / "model")
-    assert (status, "By AROW, solution last." in out) == (0, True)
+    assert (status, "Rule AROW, solution last." in out) == (0, True)
     np.testing.assert_array_equal(
         load(tmp_path / "model")[-1].coef_, train(path, max_iter=1)[-1].coef_
     )

@@ -132,7 +132,7 @@ def test_texts_are_weighed_otherwise_unless_stated(capsys, tmp_path):
         assert all("counts" not in each for each in readers) == bool(stated)
     status, out, _ = run(capsys, "train", path, "--text", "review", "--tune", "--rule", "arow")
     assert status == 0
-    assert "(usual)" in out or "(taken, usual)" in out
+    assert "(default)" in out or "(chosen, default)" in out
 
 
 def test_an_open_file_is_read_from_where_it_stood():
@@ -151,12 +151,12 @@ def test_the_shell_says_what_it_tried_and_what_it_took(capsys, path, tmp_path):
     assert lines[0].startswith("Tuning: ")
     assert lines[0].endswith(" settings, 160 rows held out, in 2 splits.")
     assert "--rule pa --C " in lines[1]
-    assert "taken" in lines[1]
-    assert any("usual" in line for line in lines[1:8])
+    assert "chosen" in lines[1]
+    assert any("default" in line for line in lines[1:8])
     _, out, _ = run(capsys, *options[:-2], "--json")
     event = json.loads(out.splitlines()[0])
     assert event["event"] == "tuned"
-    assert "The best of " in run(capsys, "inspect", tmp_path / "model")[1]
+    assert "Best of " in run(capsys, "inspect", tmp_path / "model")[1]
     taken = " ".join(lines[1].partition("  --")[2].partition("  (")[0].split())
     other = tmp_path / "other"
     assert run(capsys, "train", path, *("--" + taken).split(), "-q", "-o", other)[0] == 0

@@ -55,7 +55,7 @@ def test_what_cannot_be_written_is_refused_in_a_sentence(call, message):
 
 def test_plot_draws_a_data_set(capsys, tmp_path):
     status, out, _ = run(capsys, "plot", "iris", "-o", tmp_path / "iris.png")
-    assert (status, out) == (0, f"The figure is in {tmp_path / 'iris.png'}.\n")
+    assert (status, out) == (0, f"Wrote the figure to {tmp_path / 'iris.png'}.\n")
     assert (tmp_path / "iris.png").read_bytes().startswith(b"\x89PNG")
 
 

@@ -1,41 +1,106 @@
 """The program: its commands, and errors as one line and exit status 2."""
 
+import json
 import shlex
 import signal
 import sys
 import warnings
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
+from click.shell_completion import get_completion_class
 
 from .. import __version__
 from ..parameters import SHELL_NAMES, ParameterError, in_python
-from . import draw, predict, prove, serve, train, warm
-from .groups import LightCommand, LightGroup
 
-app = typer.Typer(
-    cls=LightGroup,
-    help="The perceptron, from the textbook page to files larger than memory.",
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+COMMANDS = {
+    "train": ("train", "Train a model on a file or a built-in data set."),
+    "predict": ("predict", "Write the predicted label of every row of a file, one per line."),
+    "score": ("predict", "Print the error of a model on a file, with F1 of each class."),
+    "inspect": ("predict", "Print what a model is, and its largest weights."),
+    "prove": ("prove", "Prove that a plane separates two classes, or that no plane does."),
+    "verify": ("prove", "Check a certificate against the data, in exact arithmetic."),
+    "export": ("predict", "Write a model of columns of numbers as an ONNX file."),
+    "plot": ("draw", "Draw a model, its data, or the course of training."),
+    "lab": ("draw", "Open the lab in the browser: place points and watch every update."),
+    "serve": ("serve", "Answer predictions over HTTP, and learn from examples."),
+    "replay": ("serve", "Learn the examples of a service's log again."),
+    "warm-up": ("warm", "Compile what the usual commands need."),
+}
+"""The module of each command, which is imported when the command is called, and its help."""
+
+
+class LazyGroup(click.Group):
+    """Imports the module of a command when it is called; listing the commands imports none."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """The names of the commands, the most used first."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_commands(COMMANDS[cmd_name][0])
+        found: click.Command = getattr(module, cmd_name.replace("-", "_"))
+        return found
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the list of commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+def import_commands(name: str) -> Any:
+    """Import a module of commands."""
+    if name == "train":
+        from . import train
+
+        return train
+    if name == "predict":
+        from . import predict
+
+        return predict
+    if name == "prove":
+        from . import prove
+
+        return prove
+    if name == "draw":
+        from . import draw
+
+        return draw
+    if name == "serve":
+        from . import serve
+
+        return serve
+    from . import warm
+
+    return warm
+
+
+def show_completion(context: click.Context, _: click.Parameter, shell: str | None) -> None:
+    """Print the script that completes commands in a shell, and stop."""
+    if shell is not None:
+        kind = get_completion_class(shell)
+        assert kind is not None
+        print(kind(app, {}, "rosenblatt", "_ROSENBLATT_COMPLETE").source())
+        context.exit()
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="rosenblatt", message="%(prog)s %(version)s")
+@click.option(
+    "--show-completion",
+    type=click.Choice(["bash", "zsh", "fish"]),
+    metavar="SHELL",
+    callback=show_completion,
+    expose_value=False,
+    is_eager=True,
+    help="Print the completion script for bash, zsh or fish and exit.",
 )
-for command in (
-    train.train,
-    predict.predict,
-    predict.score,
-    predict.inspect,
-    prove.prove,
-    prove.verify,
-    predict.export,
-    draw.plot,
-    draw.lab,
-    serve.serve,
-    serve.replay,
-    warm.warm_up,
-):
-    app.command(cls=LightCommand)(command)
+def app() -> None:
+    """The perceptron, from the textbook page to files larger than memory."""
 
 
 def main() -> None:
@@ -44,15 +109,20 @@ def main() -> None:
     try:
         with warnings.catch_warnings():
             warnings.showwarning = show_warning
-            app()
+            sys.exit(app(prog_name="rosenblatt", standalone_mode=False) or 0)
+    except click.exceptions.NoArgsIsHelpError as error:
+        print(error.format_message(), file=sys.stderr)
+        sys.exit(2)
+    except click.ClickException as error:
+        stop(error.format_message(), "usage")
     except OSError as error:
         said = f"{error.strerror}." if error.strerror else error
-        stop(f"{error.filename}: {said}" if error.filename else str(said))
+        stop(f"{error.filename}: {said}" if error.filename else str(said), "file")
     except ParameterError as error:
-        stop(error.render(spelling(sys.argv[1:2])))
+        stop(error.render(spelling(sys.argv[1:2])), error.code)
     except (ValueError, ImportError) as error:
-        stop(str(error))
-    except KeyboardInterrupt:
+        stop(str(error), getattr(error, "code", "input"))
+    except (click.Abort, KeyboardInterrupt):
         print("rosenblatt: interrupted", file=sys.stderr)
         sys.exit(130)
 
@@ -72,17 +142,19 @@ def show_warning(
         print(warnings.formatwarning(message, category, filename, lineno), end="", file=sys.stderr)
 
 
-def stop(sentence: str) -> None:
-    """Say what is wrong, and end."""
+def stop(sentence: str, code: str) -> None:
+    """Print what is wrong, with --json also as an object with a code, and end."""
+    if "--json" in sys.argv:
+        print(json.dumps({"event": "error", "code": code, "message": sentence}))
     print(f"rosenblatt: {sentence}", file=sys.stderr)
     sys.exit(2)
 
 
 def spelling(command: list[str]) -> Callable[[str, Any], str]:
     """How a command spells parameters: as its options, and as Python does those that it lacks."""
-    known = getattr(typer.main.get_command(app), "commands", {})
-    given = [known[name] for name in command if name in known]
-    options = {each for one in given for own in one.params for each in own.opts}
+    context = click.Context(app)
+    given = [app.get_command(context, name) for name in command if name in COMMANDS]
+    options = {each for one in given if one for own in one.params for each in own.opts}
 
     def spell(name: str, value: Any) -> str:
         if option_of(name) in options or not given:
@@ -114,19 +186,3 @@ def in_shell(name: str, value: Any) -> str:
         return " ".join(f"{option} {shlex.quote(str(each))}" for each in value)
     plain = isinstance(value, int | float | str) and str(value) != "True"
     return f"{option} {value}" if plain else option
-
-
-def show_version(asked: bool) -> None:
-    """Print the version and stop."""
-    if asked:
-        print(f"rosenblatt {__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    version: Annotated[
-        bool, typer.Option("--version", callback=show_version, is_eager=True, help="Show version.")
-    ] = False,
-) -> None:
-    """The perceptron, from the textbook page to files larger than memory."""

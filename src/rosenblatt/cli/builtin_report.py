@@ -1,4 +1,4 @@
-"""What someone reads who trains on a built-in set for the first time."""
+"""The report on a built-in data set: cross-validation, separability, commands to try."""
 
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
 FOLDS = 5
 WEIGHTS = {
-    "average": "The average of all weights",
-    "last": "The last weights",
-    "pocket": "The best weights",
-    "vote": "The vote of all weights",
+    "average": "average of all weights",
+    "last": "last weights",
+    "pocket": "best weights",
+    "vote": "vote of all weights",
 }
 
 
 class Study:
-    """What is said of a built-in set besides the training.
+    """Results about a built-in set besides the training.
 
     Attributes
     ----------
@@ -63,15 +63,14 @@ class Study:
         said = {name: score and score.as_dict() for name, score in counts.items()}
         say("found", **said, separable=self.separable)
 
-    def tell(self, model: "Model") -> None:
-        """Print it in lines."""
-        from ..training.report import tell
-
-        trained = score_of(model, self.table)
-        tell(f"{WEIGHTS[model.parameters['solution']]}: training {errors(trained)}.")
+    def lines(self, model: "Model") -> list[str]:
+        """Return the results in sentences."""
+        lines = []
         if self.held_out is not None:
-            tell(f"Each fifth of the rows held out in turn: {errors(self.held_out)}.")
-        tell(about_separable(self.separable))
+            lines.append(f"Cross-validation with {FOLDS} folds: {errors(self.held_out)}.")
+        trained, weights = score_of(model, self.table), WEIGHTS[model.parameters["solution"]]
+        lines.append(f"Training {errors(trained)} ({weights}).")
+        return [*lines, about_separable(self.separable)]
 
     def tell_what_next(self) -> None:
         """Print two commands to try."""

@@ -4,53 +4,66 @@ import os
 import sys
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from glob import glob
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import typer
+from .panels import DescribedArgument, option
 
 if TYPE_CHECKING:
     from ..reading.reader import Reader
 
-DATA_HELP = "A file (svmlight, VW, CSV, Parquet …, .gz, .zst, .zip), - or a set."
-FORMAT_HELP = "svmlight, vw, csv, tsv, parquet, arrow; conllu, conll, tagged."
-READING: dict[str, Any] = {"rich_help_panel": "Reading", "show_default": False}
+FORMAT_HELP = "Format of the file: svmlight, vw, csv, tsv, parquet, arrow, conllu, conll, tagged."
+DATA = DescribedArgument(
+    "data",
+    "A file (svmlight, VW, CSV, TSV, Parquet, Arrow, CoNLL; also .gz, .zst, .zip), - for standard "
+    "input, or a built-in set: iris, xor, digits, breast-cancer, wine.",
+)
+USUAL_LABEL = "label, class, target or y; else the last"
+input_option = partial(option, panel="Input")
 
-Data = Annotated[str, typer.Argument(metavar="DATA", help=DATA_HELP, show_default=False)]
-Format = Annotated[
-    str | None, typer.Option("--format", help=FORMAT_HELP, metavar="NAME", **READING)
-]
-Label = Annotated[
-    str | None,
-    typer.Option(help="The label: a name or number.", metavar="COLUMN", **READING),
-]
-Header = Annotated[
-    bool | None,
-    typer.Option("--header/--no-header", help="The first row holds names.", **READING),
-]
-First = Annotated[
-    int | None, typer.Option(help="svmlight's first index: 0, 1.", metavar="N", **READING)
-]
 
-Threads = Annotated[
-    int | None,
-    typer.Option(help="Threads that read (all cores).", metavar="N", **READING),
-]
+@dataclass
+class InputOptions:
+    """How a file is read."""
+
+    label: str | None = input_option(
+        help="Column with the label, by name or number.",
+        metavar="COLUMN",
+        shown=USUAL_LABEL,
+    )
+    format: str | None = input_option(help=FORMAT_HELP, shown="by the name of the file")
+    header: bool | None = input_option(
+        "--header/--no-header", help="Whether the first row has names.", shown="detected"
+    )
+    first: int | None = input_option(
+        help="Number of the first column in svmlight: 0 or 1.", shown="detected"
+    )
+    threads: int | None = input_option(help="Number of threads that read.", shown="all cores")
 
 
 @dataclass
 class SetOptions:
-    """How a set of rows is read that no model is kept of."""
+    """How rows are read that no model is kept of."""
 
-    label: Label = None
-    positive: Annotated[
-        str | None,
-        typer.Option(help="The label to set against all others.", metavar="LABEL", **READING),
-    ] = None
-    format: Format = None
-    header: Header = None
-    first: First = None
+    label: str | None = input_option(
+        help="Column with the label, by name or number.",
+        metavar="COLUMN",
+        shown=USUAL_LABEL,
+    )
+    positive: str | None = input_option(
+        help="Label of the positive class; all others are negative.",
+        metavar="LABEL",
+        shown="none; needed for more than two classes",
+    )
+    format: str | None = input_option(help=FORMAT_HELP, shown="by the name of the file")
+    header: bool | None = input_option(
+        "--header/--no-header", help="Whether the first row has names.", shown="detected"
+    )
+    first: int | None = input_option(
+        help="Number of the first column in svmlight: 0 or 1.", shown="detected"
+    )
 
     def options(self) -> dict[str, Any]:
         """The options of ``read``."""
@@ -180,7 +193,7 @@ def rows_and_labels(data: str, given: SetOptions | None = None, exact: bool = Fa
 
 
 def tell_notices(data: str, reader: "Reader", exact: bool) -> None:
-    """Say what was read otherwise than one might think; a proof needs every number."""
+    """Print the notices of a reader; for a proof, refuse missing numbers."""
     from ..reading.notices import NoticeKind
 
     for notice in reader.notices:

@@ -1,11 +1,13 @@
 """Pictures: figures and films, and the lab in the browser."""
 
-from enum import StrEnum
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
+from ..parameters import LINEAR
 from .data import (
     Drawable,
     SetOptions,
@@ -15,93 +17,90 @@ from .data import (
     rows_and_labels,
     source_of,
 )
-from .groups import grouped
-from .options import LEARNING, Order, Solution
+from .options import training_option
+from .panels import DescribedArgument, command, option, sentence
 
 if TYPE_CHECKING:
     from ..storage.model import Model
 
 
-class Idea(StrEnum):
-    """What a picture is about."""
-
-    BOUNDARY = "boundary"
-    PROJECTION = "projection"
-    PROGRESS = "progress"
-    PROGRESSIVE = "progressive"
-    ORDERS = "orders"
-    CERTIFICATE = "certificate"
+IDEAS = "boundary", "projection", "progress", "progressive", "orders", "certificate"
+drawing_option = partial(option, panel="Drawing")
 
 
-class Every(StrEnum):
-    """The steps of time."""
+@dataclass
+class DrawingOptions:
+    """What is drawn, and where."""
 
-    UPDATE = "update"
-    EPOCH = "epoch"
+    output: Path = drawing_option(
+        "-o",
+        "--output",
+        help="Figure to write: .png, .svg, .pdf, or .gif, .mp4, .html for an animation.",
+        required=True,
+    )
+    what: str | None = drawing_option(
+        help=f"What to draw: {', '.join(IDEAS)}.",
+        type=click.Choice(IDEAS),
+        shown="boundary; progress for a MODEL alone",
+    )
+    every: str = drawing_option(
+        help="Step of an animation and of progress: update, epoch.",
+        type=click.Choice(["update", "epoch"]),
+        default="update",
+    )
 
 
-@grouped
+@dataclass
+class PerceptronOptions:
+    """The perceptron that learns what is drawn."""
+
+    solution: str = training_option(
+        help=sentence(LINEAR["solution"]),
+        type=click.Choice(LINEAR["solution"].choices),
+        default="last",
+    )
+    order: str = training_option(
+        help=sentence(LINEAR["order"]), type=click.Choice(LINEAR["order"].choices), default="each"
+    )
+    epochs: int = training_option(
+        help=sentence(LINEAR["max_iter"]), type=click.IntRange(min=1), default=100
+    )
+    margin: float = training_option(
+        help=sentence(LINEAR["margin"]), type=click.FloatRange(min=0.0), default=0.0
+    )
+    seed: int = training_option(
+        help="Seed of the random orders, from 0 to 2³² − 1.",
+        type=click.IntRange(0, 2**32 - 1),
+        default=0,
+    )
+
+
+@command(
+    DescribedArgument("source", "Data to learn from, a model file, or a log.", metavar="SOURCE"),
+    DescribedArgument(
+        "rows", "With a model file: the rows to draw.", metavar="[DATA]", required=False
+    ),
+    examples=[
+        "rosenblatt plot iris -o iris.png",
+        "rosenblatt plot iris --positive 0 -o learning.gif",
+        "rosenblatt plot xor --what certificate -o xor.svg",
+        "rosenblatt plot model.safetensors unseen.csv -o boundary.pdf",
+        "rosenblatt plot errors.csv --what progressive -o errors.png",
+    ],
+)
 def plot(
-    source: Annotated[
-        str,
-        typer.Argument(
-            help="DATA to learn from, a MODEL, or a log.", metavar="DATA|MODEL", show_default=False
-        ),
-    ],
-    rows: Annotated[
-        str | None,
-        typer.Argument(
-            help="After a MODEL: the rows to draw.", metavar="[DATA]", show_default=False
-        ),
-    ] = None,
-    *,
+    source: str,
+    rows: str | None,
+    drawing: DrawingOptions,
+    learning: PerceptronOptions,
     given: SetOptions,
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output",
-            "-o",
-            help="The figure: .png, .svg, .pdf; .gif, .mp4, .html to see it learn.",
-            show_default=False,
-        ),
-    ],
-    what: Annotated[
-        Idea | None,
-        typer.Option(
-            help="The idea to draw (boundary; of a MODEL alone progress).", show_default=False
-        ),
-    ] = None,
-    every: Annotated[
-        Every, typer.Option(help="The steps of an animation and of progress.")
-    ] = Every.UPDATE,
-    solution: Annotated[
-        Solution | None, typer.Option(help="Which weights to keep (last).", **LEARNING)
-    ] = None,
-    order: Annotated[
-        Order | None, typer.Option(help="How rows are gone through (each).", **LEARNING)
-    ] = None,
-    epochs: Annotated[int, typer.Option(min=1, help="The most passes (100).", **LEARNING)] = 100,
-    margin: Annotated[float, typer.Option(min=0.0, help="Demand a margin.", **LEARNING)] = 0.0,
-    seed: Annotated[
-        int, typer.Option(min=0, max=2**32 - 1, help="For the random orders.", **LEARNING)
-    ] = 0,
 ) -> None:
-    """Draw what was learnt, or learning itself.
-
-    rosenblatt plot iris -o iris.png
-
-    rosenblatt plot iris --positive 0 -o learning.gif
-
-    rosenblatt plot xor --what certificate -o xor.svg
-
-    rosenblatt plot model.safetensors unseen.csv -o boundary.pdf
-
-    rosenblatt plot errors.csv --what progressive -o errors.png
-    """
+    """Draw a model, its data, or the course of training."""
+    output, what = drawing.output, drawing.what
     check_output(output, source, rows)
     from ..plots import ProgressiveDisplay, save_plot
 
-    if what == Idea.PROGRESSIVE:
+    if what == "progressive":
         ProgressiveDisplay.from_csv(source).save(output)
     elif is_model(source):
         from ..storage.file import load_model
@@ -110,19 +109,19 @@ def plot(
         saved = load_model(source)
         X, y, names = rows_for_model(saved, rows, given) if rows is not None else (None, None, {})
         estimator = estimator_of(saved, source)
-        save_plot(output, X, y, estimator=estimator, what=what, every=every.value, **names)
+        save_plot(output, X, y, estimator=estimator, what=what, every=drawing.every, **names)
     elif rows is not None:
         raise ValueError(f"{source} is no model (.safetensors), so {rows} has no place beside it.")
     else:
         X, y, names = rows_and_labels(source, given).against_others(given.positive, source)
-        if what in (Idea.PROJECTION, Idea.CERTIFICATE):
+        if what in ("projection", "certificate"):
             refuse_many_classes(y, source)
-        parameters: dict[str, Any] = {"max_iter": epochs, "margin": margin}
-        if what != Idea.ORDERS:
-            parameters |= {"order": order or "each", "solution": solution or "last"}
-            parameters["random_state"] = seed
-        save_plot(output, X, y, what=what, every=every.value, **names, **parameters)
-    print(f"The figure is in {output}.")
+        parameters: dict[str, Any] = {"max_iter": learning.epochs, "margin": learning.margin}
+        if what != "orders":
+            parameters |= {"order": learning.order, "solution": learning.solution}
+            parameters["random_state"] = learning.seed
+        save_plot(output, X, y, what=what, every=drawing.every, **names, **parameters)
+    print(f"Wrote the figure to {output}.")
 
 
 def is_model(path: str) -> bool:
@@ -157,51 +156,45 @@ def rows_for_model(saved: "Model", data: str, given: SetOptions) -> Drawable:
     return Drawable(X, np.array([words[value] for value in labels], saved.classes.dtype), names)
 
 
-def lab(
-    data: Annotated[
-        str,
-        typer.Argument(
-            metavar="[DATA]", help="A set of the page, or a file of up to 2 MB.", show_default=False
-        ),
-    ] = "blobs",
-    port: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            max=65535,
-            help="Port on this computer. [default: 5006, or a free one]",
-            show_default=False,
-        ),
-    ] = None,
-    no_browser: Annotated[
-        bool, typer.Option("--no-browser", help="Print the address and open no browser.")
-    ] = False,
-    save: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write the page as one HTML file instead of serving it.",
-            metavar="FILE",
-            show_default=False,
-        ),
-    ] = None,
-) -> None:
+lab_option = partial(option, panel="Page")
+
+
+@dataclass
+class LabOptions:
+    """Where the page of the lab goes."""
+
+    port: int | None = lab_option(
+        help="Port on this computer.", type=click.IntRange(1, 65535), shown="5006, or a free one"
+    )
+    no_browser: bool = lab_option(help="Print the address and open no browser.", default=False)
+    save: Path | None = lab_option(help="Write the page as one HTML file instead of serving it.")
+
+
+@command(
+    DescribedArgument(
+        "data",
+        "A set of the page, or a file of up to 2 MB. [default: blobs]",
+        metavar="[DATA]",
+        required=False,
+        default="blobs",
+    ),
+    examples=[
+        "rosenblatt lab",
+        "rosenblatt lab iris",
+        "rosenblatt lab points.csv --port 8080 --no-browser",
+        "rosenblatt lab xor --save lab.html",
+    ],
+)
+def lab(data: str, given: LabOptions) -> None:
     """Open the lab in the browser: place points and watch every update. Ctrl-C ends it.
 
     The page runs in the browser; this command only serves its files, to this computer.
-
-    rosenblatt lab
-
-    rosenblatt lab iris
-
-    rosenblatt lab points.csv --port 8080 --no-browser
-
-    rosenblatt lab xor --save lab.html
     """
     from ..lab.bundle import build_page
     from ..lab.serving import read_state, serve
 
-    if save is None:
-        serve(data, port, not no_browser)
+    if given.save is None:
+        serve(data, given.port, not given.no_browser)
     else:
-        save.write_text(build_page(read_state(data)), encoding="utf-8")
-        print(f"Wrote {save}; open it in a browser.")
+        given.save.write_text(build_page(read_state(data)), encoding="utf-8")
+        print(f"Wrote {given.save}; open it in a browser.")

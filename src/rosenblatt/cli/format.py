@@ -1,5 +1,8 @@
-"""Results in words."""
+"""Results in words, for people to read."""
 
+import shutil
+import sys
+import textwrap
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -8,6 +11,7 @@ if TYPE_CHECKING:
     from ..reading.recipe import FeatureRecipe
     from ..storage.model import Model
 
+LISTED = 8  # names in a line, unless all are asked for
 SCALES = {
     "auto": "mean 0, deviation 1",
     "standard": "mean 0, deviation 1",
@@ -18,8 +22,18 @@ SCALES = {
 
 
 def count(number: int, thing: str) -> str:
-    """So many things: "1 row", "2 rows"."""
+    """A number with its noun: "1 row", "2 rows"."""
     return f"{number:,} {thing}{'' if number == 1 else 's'}"
+
+
+def fold(line: str) -> str:
+    """Break a line between words where a terminal would break it within one."""
+    if not sys.stdout.isatty():
+        return line
+    width = shutil.get_terminal_size().columns
+    return textwrap.fill(
+        line, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
 
 
 def errors(score: "Score") -> str:
@@ -30,18 +44,29 @@ def errors(score: "Score") -> str:
     return f"{said} without exactly their labels; micro F1 {score.micro_f1:.4f}"
 
 
-def why(stop_reason: str, updates: int, epochs: int, seconds: float, made: str = "mistake") -> str:
-    """What a run has shown, in a line; updates may be made where no mistake was."""
+def summarize_run(
+    stop_reason: str, updates: int, last: int | None, epochs: int, seconds: float, made: str
+) -> str:
+    """How a run went, in a line; ``made`` is "mistake", or "update" where right rows caused some.
+
+    >>> summarize_run("separated", 5, 0, 2, 0.01, "mistake")
+    'Separated the training data after 5 mistakes in 2 epochs (0.010 s).'
+    >>> summarize_run("max_iter", 111, 8, 10, 0.016, "mistake")
+    'Trained 10 epochs in 0.016 s: 111 mistakes, 8 in the last epoch.'
+    """
     passes = count(epochs, "epoch")
+    if stop_reason == "separated":
+        return f"Separated the training data after {count(updates, made)} in {passes} " + (
+            f"({seconds:.3f} s)."
+        )
     reasons = {
-        "separated": "a pass without mistakes",
-        "zero_weights": "all weights are 0, where every row ties, and ties count as right",
-        "max_iter": f"{passes} {'is' if epochs == 1 else 'are'} over",
-        "no_improvement": "the held-out rows gained no more, and the best weights were taken",
+        "zero_weights": " All weights are 0: every row ties, and ties count as right.",
+        "no_improvement": " The held-out error no longer fell; kept the best weights.",
+        "max_iter": "",
     }
-    found = "Separated" if stop_reason == "separated" else "Not separated"
-    done = f"{count(updates, made)} in {passes} ({seconds:.3f} s)"
-    return f"{found} after {done}: {reasons.get(stop_reason, stop_reason)}."
+    in_last = "" if last is None or epochs == 1 else f", {last:,} in the last epoch"
+    done = f"Trained {passes} in {seconds:.3f} s: {count(updates, made)}{in_last}."
+    return done + reasons.get(stop_reason, f" Stopped: {stop_reason}.")
 
 
 def table(evaluation: "Evaluation", most: int = 20) -> list[str]:
@@ -96,15 +121,16 @@ def confusion(evaluation: "Evaluation", names: list[str], most: int = 10) -> lis
     return text
 
 
-def listed(names: Iterable[Any], most: int = 8) -> str:
-    """Names with commas between them; of many, the first and how many there are.
+def listed(names: Iterable[Any], most: int | None = LISTED) -> str:
+    """Names with commas between them; of many, the first and how many more there are.
 
     >>> listed("abc"), listed(range(60), most=3)
-    ('a, b, c', '0, 1, 2 … (60)')
+    ('a, b, c', '0, 1, 2 and 57 more')
     """
-    names = [str(name)[:40] for name in names]
+    names = [str(name) for name in names]
     shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown} … ({len(names)})"
+    more = 0 if most is None else len(names) - most
+    return f"{shown} and {more:,} more" if more > 0 else shown
 
 
 def columns_in(recipe: "FeatureRecipe") -> dict[str, list[str]]:
@@ -116,8 +142,8 @@ def columns_in(recipe: "FeatureRecipe") -> dict[str, list[str]]:
     return kinds | ({"ignored": left_out} if left_out else {})
 
 
-def about_columns(recipe: "FeatureRecipe") -> list[str]:
-    """What a table's columns are taken for, in a few lines."""
+def about_columns(recipe: "FeatureRecipe", most: int | None = LISTED) -> list[str]:
+    """What was done to the columns of a table, in a few lines."""
     words = {
         "number": f"Numbers ({SCALES[recipe.scale]})",
         "category": "Categories",
@@ -126,7 +152,7 @@ def about_columns(recipe: "FeatureRecipe") -> list[str]:
         "ignored": "Not used",
     }
     found = columns_in(recipe)
-    lines = [f"{words[kind]}: {listed(found[kind])}" for kind in words if kind in found]
+    lines = [f"{words[kind]}: {listed(found[kind], most)}" for kind in words if kind in found]
     if not isinstance(recipe.label, str):
         return lines
     if recipe.labels_separator is None:
@@ -138,20 +164,20 @@ def about_columns(recipe: "FeatureRecipe") -> list[str]:
 
 
 def about_margin(parameters: dict[str, Any]) -> list[str]:
-    """What nobody asked for but texts want, if there are some."""
+    """The margin and the class weights that texts get by default, if there are texts."""
     if not parameters["margin"]:
         return []
-    weights = ", and classes weigh the same" * (parameters["class_weight"] == "balanced")
-    return [f"Texts are learnt with a margin of {parameters['margin']:g}{weights} (--margin 0)."]
+    weights = ", classes of equal weight" * (parameters["class_weight"] == "balanced")
+    return [f"Texts: margin {parameters['margin']:g}{weights} (turn off with --margin 0)."]
 
 
 def about_tuning(facts: dict[str, Any], spell: Callable[[str, Any], str]) -> list[str]:
-    """What was tried and what was taken, the best first."""
+    """The settings that were tried and their errors, the best first."""
     splits = f", in {facts['splits']} splits" if facts["splits"] > 1 else ""
     rows, taken, usual = count(facts["held_out"], "row"), facts["best"][0], facts["usual"]
     lines = [f"Tuning: {facts['tried']} settings, {rows} held out{splits}."]
     for each in facts["best"] + ([] if usual in facts["best"] else [usual]):
-        marks = ["taken"] * (each == taken) + ["usual"] * (each == usual)
+        marks = ["chosen"] * (each == taken) + ["default"] * (each == usual)
         said = " ".join(spell(name, value) for name, value in each.items() if name != "error")
         lines.append(
             f"{each['error']:8.2%}  {said}{'  (' + ', '.join(marks) + ')' if marks else ''}"
@@ -183,11 +209,11 @@ def in_words(names: list[str], last: str) -> str:
     return f" {last} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
 
 
-def about_classes(model: "Model") -> str:
+def about_classes(model: "Model", most: int | None = LISTED) -> str:
     """The classes of a model, and how many rows each had in training, the largest first."""
     rows = model.facts.get("class_rows") or []
     names = [str(name) for name in model.classes.tolist()]
     if len(rows) != len(names):
-        return listed(names)
+        return listed(names, most)
     pairs = sorted(zip(rows, names, strict=True), key=lambda pair: -pair[0])
-    return listed(f"{name[:30]} ({n:,})" for n, name in pairs)
+    return listed((f"{name} ({n:,})" for n, name in pairs), most)

@@ -1,88 +1,95 @@
-"""The options of training, in groups, and what they mean to the library."""
+"""The options of training, in groups, and their translation for the library."""
 
-from dataclasses import dataclass, fields
-from enum import StrEnum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from ..parameters import ORDERS, RULE_NAMES, RULE_TABLE, SOLUTIONS
-from .data import FORMAT_HELP, READING, First, Header, Label, Threads, check_input, check_output
+from ..parameters import ANY_RULE, FILES, RULE_NAMES, RULE_TABLE
+from .data import InputOptions, check_input, check_output, input_option
+from .panels import (
+    PanelOption,
+    option,
+    options_by_name,
+    parameter_option,
+    sentence,
+    with_default,
+)
 
 if TYPE_CHECKING:
     from ..storage.model import Model
 
-RESULT: dict[str, Any] = {"rich_help_panel": "Result", "show_default": False}
-LEARNING: dict[str, Any] = {"rich_help_panel": "Learning", "show_default": False}
-RULE: dict[str, Any] = {"rich_help_panel": "Rule", "show_default": False}
+output_option = partial(option, panel="Output")
+rule_option = partial(option, panel="Update rule")
+training_option = partial(option, panel="Training")
+feature_option = partial(option, panel="Features")
+
+FOR_FILES_SHOWN = {"margin": "0; text and tags: 1", "C": "1; tags: 0.01"}
+"""Defaults of rules' parameters that depend on the file."""
 
 
-LOSSES = RULE_TABLE["pa"].own["loss"].choices
-MATRICES = RULE_TABLE["second-order"].own["matrix"].choices
-VARIANTS = RULE_TABLE["scw"].own["variant"].choices
-Solution = StrEnum("Solution", {name.upper(): name for name in SOLUTIONS})  # type: ignore[misc]
-Order = StrEnum("Order", {name.upper(): name for name in ORDERS})  # type: ignore[misc]
-Rule = StrEnum("Rule", {name.upper(): name for name in RULE_TABLE})  # type: ignore[misc]
-Loss = StrEnum("Loss", {name.upper(): name for name in LOSSES})  # type: ignore[misc]
-Matrix = StrEnum("Matrix", {name.upper(): name for name in MATRICES})  # type: ignore[misc]
-Variant = StrEnum("Variant", {name: name for name in VARIANTS})  # type: ignore[misc]
+def rule_options(shown: Mapping[str, str]) -> list[PanelOption]:
+    """An option for each parameter that not all rules have; its help names the rules.
+
+    ``shown`` has defaults in words, where they are not those of the rules.
+    """
+    users: dict[str, list[str]] = {}
+    for rule, entry in RULE_TABLE.items():
+        for name in entry.own:
+            users.setdefault(name, []).append(rule)
+    return [
+        parameter_option(
+            name, RULE_TABLE[rules[0]].own[name], "Update rule", help=describe(name, rules, shown)
+        )
+        for name, rules in users.items()
+    ]
 
 
-class ClassWeight(StrEnum):
-    """How much the rows of each class weigh."""
+def describe(name: str, rules: list[str], shown: Mapping[str, str]) -> str:
+    """The help of a parameter of some rules; equal sentences are written once."""
+    sentences: dict[str, list[str]] = {}
+    for rule in rules:
+        parameter = RULE_TABLE[rule].own[name]
+        default = parameter.default_text or shown.get(name)
+        text = with_default(sentence(parameter), parameter.default, default)
+        sentences.setdefault(text[0].lower() + text[1:], []).append(rule)
+    return " ".join(f"{', '.join(users)}: {text}" for text, users in sentences.items())
 
-    BALANCED = "balanced"
+
+def shared_option(name: str, shown: str, default: Any = None) -> Any:
+    """Declare the option of a parameter that all rules share, with its default for files."""
+    parameter = {**ANY_RULE, **FILES}[name]
+    given = {"type": click.Choice(parameter.choices)} if parameter.choices else {}
+    return training_option(help=sentence(parameter), default=default, shown=shown, **given)
 
 
 @dataclass
-class ResultOptions:
-    """What becomes of the model."""
+class OutputOptions:
+    """What becomes of the model, and what is printed."""
 
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write the model here.", metavar="FILE", **RESULT),
-    ] = None
-    test: Annotated[
-        str | None, typer.Option(help="Tell the error on this file.", metavar="FILE", **RESULT)
-    ] = None
-    holdout: Annotated[
-        float, typer.Option(help="Test on this share of the rows.", metavar="SHARE", **RESULT)
-    ] = 0.0
-    progressive: Annotated[
-        Path | None,
-        typer.Option(help="Write the error before learning, as CSV.", metavar="FILE", **RESULT),
-    ] = None
-    progress_every: Annotated[
-        int | None,
-        typer.Option(
-            "--progress-every",
-            "-P",
-            help="Tell it every so many rows (1000).",
-            metavar="ROWS",
-            **RESULT,
-        ),
-    ] = None
-    checkpoint: Annotated[
-        float | None,
-        typer.Option(help="Write it every so many seconds.", metavar="SECONDS", **RESULT),
-    ] = None
-    resume: Annotated[
-        bool,
-        typer.Option("--resume", help="Go on from the last checkpoint.", metavar=" ", **RESULT),
-    ] = False
-    plot: Annotated[
-        Path | None, typer.Option(help="Draw what was learnt.", metavar="FILE", **RESULT)
-    ] = None
-    verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Every epoch.", metavar=" ", **RESULT)
-    ] = False
-    quiet: Annotated[
-        bool, typer.Option("--quiet", "-q", help="Only the verdict.", metavar=" ", **RESULT)
-    ] = False
-    json: Annotated[
-        bool, typer.Option("--json", help="JSON, a line each.", metavar=" ", **RESULT)
-    ] = False
+    output: Path | None = output_option("-o", "--output", help="Write the model to FILE.")
+    test: str | None = output_option(help="Print the error on the rows of FILE.", metavar="FILE")
+    holdout: float = output_option(help=FILES["holdout"].help + ".", default=0.0, metavar="SHARE")
+    progressive: Path | None = output_option(
+        help="Write the progressive error, of rows before they are learnt, to FILE as CSV."
+    )
+    progress_every: int | None = output_option(
+        "-P",
+        "--progress-every",
+        help="Print the progressive error every N rows.",
+        shown="1000 with --progressive, else off",
+    )
+    checkpoint: float | None = output_option(
+        help="Save the model every N seconds during training.", metavar="N", shown="off"
+    )
+    resume: bool = output_option(help="Resume from the last checkpoint in -o.", default=False)
+    plot: Path | None = output_option(help="Draw the result to FILE (.png, .svg, .pdf, .gif …).")
+    verbose: bool = output_option("-v", "--verbose", help="Print every epoch.", default=False)
+    quiet: bool = output_option("-q", "--quiet", help="Print only the result.", default=False)
+    json: bool = output_option(help="Print one JSON object per line.", default=False)
 
     def check(self, data: str) -> None:
         """Refuse before training what would fail after it."""
@@ -103,169 +110,90 @@ class ResultOptions:
             check_output(self.plot, data, self.test)
             if self.output is not None and self.plot.resolve() == self.output.resolve():
                 raise ValueError(
-                    f"The model and the figure need names of their own; both are {self.output}."
+                    f"The model and the figure need different names; both are {self.output}."
                 )
             ending_of(self.plot, (*STILL, *MOVING))
 
 
 @dataclass
 class RuleOptions:
-    """What a row does to the weights, and the parameters that are a rule's own."""
+    """The update rule, and the parameters that only some rules have."""
 
-    rule: Annotated[
-        Rule | None,
-        typer.Option(
-            help="perceptron (one pass: arow), pa, alma, romma, second-order, scw.",
-            metavar="NAME",
-            **RULE,
-        ),
-    ] = None
-    margin: Annotated[
-        float | None,
-        typer.Option(help="perceptron: demand a margin (0; text: 1).", metavar="NUMBER", **RULE),
-    ] = None
-    C: Annotated[
-        float | None,
-        typer.Option("--C", help="pa, scw: what a row may do (1).", metavar="NUMBER", **RULE),
-    ] = None
-    loss: Annotated[
-        Loss | None,
-        typer.Option(help="pa: hinge, squared_hinge, hard.", metavar="NAME", **RULE),
-    ] = None
-    alpha: Annotated[
-        float | None,
-        typer.Option(help="alma: margin to give up (0.9).", metavar="NUMBER", **RULE),
-    ] = None
-    aggressive: Annotated[
-        bool | None,
-        typer.Option(help="romma: small margins too (yes).", metavar=" ", **RULE),
-    ] = None
-    a: Annotated[
-        float | None,
-        typer.Option("--a", help="second-order: how calm (1).", metavar="NUMBER", **RULE),
-    ] = None
-    matrix: Annotated[
-        Matrix | None,
-        typer.Option(help="second-order: full or diagonal.", metavar="NAME", **RULE),
-    ] = None
-    r: Annotated[
-        float | None, typer.Option("--r", help="arow: how calm (1).", metavar="NUMBER", **RULE)
-    ] = None
-    confidence: Annotated[
-        float | None, typer.Option(help="scw: from 0.5 to 1 (0.75).", metavar="NUMBER", **RULE)
-    ] = None
-    variant: Annotated[
-        Variant | None, typer.Option(help="scw: I or II.", metavar="NAME", **RULE)
-    ] = None
+    rule: str | None = rule_option(
+        help=f"Update rule: {', '.join(RULE_TABLE)}.",
+        type=click.Choice(list(RULE_TABLE)),
+        shown="perceptron; arow with --epochs 1",
+    )
+    own: dict[str, Any] = options_by_name(rule_options(FOR_FILES_SHOWN))
 
     def like(self, initial: "Model") -> None:
         """Take over from a model what was not given."""
-        begun = Rule(RULE_NAMES[initial.estimator])
-        if self.rule not in (None, begun):
-            raise ValueError(f"The initial model is of --rule {begun}; go on with the same.")
-        self.rule = begun
-        for field in fields(RuleOptions)[1:]:
-            if getattr(self, field.name) is None:
-                setattr(self, field.name, initial.parameters.get(field.name))
+        rule = RULE_NAMES[initial.estimator]
+        if self.rule not in (None, rule):
+            raise ValueError(f"The initial model is of --rule {rule}; go on with the same.")
+        self.rule = rule
+        for name in RULE_TABLE[rule].own:
+            value = initial.parameters.get(name)
+            if value is not None:
+                self.own.setdefault(name, value)
 
     def of_rule(self) -> dict[str, Any]:
         """The parameters of the rule that were given."""
-        given = {field.name: getattr(self, field.name) for field in fields(RuleOptions)[1:]}
-        return {
-            name: value.value if isinstance(value, StrEnum) else value
-            for name, value in given.items()
-            if value is not None
-        }
+        return dict(self.own)
 
 
 @dataclass
 class LearningOptions(RuleOptions):
-    """The parameters of the estimator, and how a file is gone through."""
+    """The parameters that all rules share, and how a file is gone through."""
 
-    solution: Annotated[
-        Solution | None,
-        typer.Option(
-            help="average, last, vote, pocket (average; one pass: last).",
-            metavar="WHICH",
-            **LEARNING,
-        ),
-    ] = None
-    average_decay: Annotated[
-        float | None,
-        typer.Option(
-            help="average: forget, 0.001 after about 1,000 rows (0).", metavar="SHARE", **LEARNING
-        ),
-    ] = None
-    order: Annotated[
-        Order | None,
-        typer.Option(help="each, once, fixed … (each; stream: fixed).", metavar="HOW", **LEARNING),
-    ] = None
-    epochs: Annotated[
-        int | None, typer.Option(help="The most passes (10).", metavar="N", **LEARNING)
-    ] = None
-    early_stopping: Annotated[
-        bool,
-        typer.Option(
-            "--early-stopping", help="Until held-out rows gain no more.", metavar=" ", **LEARNING
-        ),
-    ] = False
-    probabilities: Annotated[
-        bool,
-        typer.Option(
-            "--probabilities",
-            help="Fit probabilities of the classes, by cross-fitting.",
-            metavar=" ",
-            **LEARNING,
-        ),
-    ] = False
-    bias_step: Annotated[
-        float | None,
-        typer.Option(help="A mistake moves the bias so far.", metavar="NUMBER", **LEARNING),
-    ] = None
-    no_bias: Annotated[
-        bool, typer.Option("--no-bias", help="Without a bias.", metavar=" ", **LEARNING)
-    ] = False
-    class_weight: Annotated[
-        ClassWeight | None,
-        typer.Option(help="Rare classes weigh more.", metavar="balanced", **LEARNING),
-    ] = None
-    window: Annotated[
-        int, typer.Option(help="Shuffle a stream within so many rows.", metavar="ROWS", **LEARNING)
-    ] = 0
-    seed: Annotated[int, typer.Option(help="For the random orders.", metavar="N", **LEARNING)] = 0
-    classes: Annotated[
-        str | None,
-        typer.Option(help="All labels, if the first rows lack some.", metavar="A,B,…", **LEARNING),
-    ] = None
-    initial: Annotated[
-        Path | None, typer.Option(help="Go on with this model.", metavar="FILE", **LEARNING)
-    ] = None
-    tune: Annotated[
-        bool,
-        typer.Option(
-            "--tune", help="Try what was not stated, on held-out rows.", metavar=" ", **LEARNING
-        ),
-    ] = False
-    cluster: Annotated[
-        str | None,
-        typer.Option(help="Dask: local:N, tcp://… or a file.", metavar="WHERE", **LEARNING),
-    ] = None
+    solution: str | None = shared_option("solution", "average; last with --epochs 1")
+    average_decay: float | None = shared_option("average_decay", "0")
+    order: str | None = shared_option("order", "each; fixed for streams")
+    epochs: int | None = shared_option("max_iter", "10")
+    early_stopping: bool = shared_option("early_stopping", "off", False)
+    probabilities: bool = shared_option("calibrate", "off", False)
+    bias_step: float | None = shared_option("intercept_step", "by the size of the rows")
+    no_bias: bool = training_option(help="Learn no bias.", default=False)
+    class_weight: str | None = training_option(
+        help="Weights of the classes: balanced weighs rare classes more.",
+        type=click.Choice(["balanced"]),
+        shown="equal; balanced for text",
+    )
+    window: int = training_option(
+        help="Shuffle a stream within N rows.", default=0, shown="no shuffling"
+    )
+    seed: int = training_option(help="Seed of the random orders, from 0 to 2³² − 1.", default=0)
+    classes: str | None = training_option(
+        help="All labels, separated by commas.", metavar="A,B,…", shown="labels of the first rows"
+    )
+    initial: Path | None = training_option(help="Start from the weights of a model file.")
+    tune: bool = training_option(
+        help="Choose unspecified settings by error on held-out rows.", default=False
+    )
+    cluster: str | None = training_option(
+        help="Train on a Dask cluster: local:N, an address, or a scheduler file.", metavar="WHERE"
+    )
 
     def stated(self, once: bool) -> tuple[str | None, dict[str, Any]]:
-        """The rule and the parameters that were given; a source that can be read once only is."""
-        given: dict[str, Any] = {"early_stopping": self.early_stopping, "random_state": self.seed}
-        named = {"solution": self.solution, "order": self.order, "class_weight": self.class_weight}
-        given |= {name: value.value for name, value in named.items() if value is not None}
-        given["calibrate"] = self.probabilities
+        """The rule and the parameters that were given; ``once``: the source is read only once."""
         if self.no_bias and self.bias_step is not None:
             raise ValueError("--no-bias has no --bias-step; leave one out.")
-        given |= {"intercept_step": self.bias_step, "fit_intercept": not self.no_bias}
-        if self.average_decay is not None:
-            given["average_decay"] = self.average_decay
-        if self.epochs is not None or once:
-            given["max_iter"] = 1 if self.epochs is None else self.epochs
-        rule = None if self.rule is None else str(self.rule.value)
-        return rule, given | self.of_rule()
+        open_ones = {
+            "solution": self.solution,
+            "average_decay": self.average_decay,
+            "order": self.order,
+            "class_weight": self.class_weight,
+            "max_iter": 1 if self.epochs is None and once else self.epochs,
+        }
+        given: dict[str, Any] = {
+            "early_stopping": self.early_stopping,
+            "random_state": self.seed,
+            "calibrate": self.probabilities,
+            "intercept_step": self.bias_step,
+            "fit_intercept": not self.no_bias,
+        }
+        given |= {name: value for name, value in open_ones.items() if value is not None}
+        return self.rule, given | self.of_rule()
 
     def names(self) -> tuple[str, ...] | None:
         """The labels that were named."""
@@ -273,75 +201,58 @@ class LearningOptions(RuleOptions):
 
 
 @dataclass
-class ReadingOptions:
+class ReadingOptions(InputOptions):
     """How a file becomes rows."""
 
-    label: Label = None
-    labels_separator: Annotated[
-        str | None,
-        typer.Option(help="Between several labels, as ;.", metavar="TEXT", **READING),
-    ] = None
-    text: Annotated[
-        list[str] | None,
-        typer.Option(help="A column of text (repeatable).", metavar="COLUMN", **READING),
-    ] = None
-    category: Annotated[
-        list[str] | None,
-        typer.Option(help="A column of words, not numbers.", metavar="COLUMN", **READING),
-    ] = None
-    ngrams: Annotated[
-        str | None, typer.Option(help="Words at a time: 1, 2 … (1-2).", metavar="N", **READING)
-    ] = None
-    characters: Annotated[
-        bool, typer.Option("--characters", help="N-grams of characters.", metavar=" ", **READING)
-    ] = False
-    counts: Annotated[
-        str | None, typer.Option(help="raw, sublinear (binary).", metavar="HOW", **READING)
-    ] = None
-    tfidf: Annotated[
-        bool | None, typer.Option(help="Rare n-grams weigh more (yes).", metavar=" ", **READING)
-    ] = None
-    bits: Annotated[
-        int | None,
-        typer.Option(help="2^N columns (18; text 20).", metavar="N", **READING),
-    ] = None
-    cross: Annotated[
-        list[str] | None,
-        typer.Option(help="Products of A,B (repeatable).", metavar="A,B", **READING),
-    ] = None
-    pairs: Annotated[
-        bool,
-        typer.Option("--pairs", help="Products of every two features.", metavar=" ", **READING),
-    ] = False
-    scale: Annotated[
-        str,
-        typer.Option(help="standard, maxabs, robust, none (auto)", metavar="HOW", **READING),
-    ] = "auto"
-    ignore: Annotated[
-        list[str] | None,
-        typer.Option(help="Leave out (repeatable).", metavar="COLUMN", **READING),
-    ] = None
-    id: Annotated[
-        str | None,
-        typer.Option(help="Names the rows in predictions.", metavar="COLUMN", **READING),
-    ] = None
-    format: Annotated[str | None, typer.Option(help=FORMAT_HELP, metavar="NAME", **READING)] = None
-    header: Header = None
-    encoding: Annotated[
-        str | None, typer.Option(help="Of text, as latin-1 (UTF-8).", metavar="NAME", **READING)
-    ] = None
-    first: First = None
-    skip_bad: Annotated[
-        int, typer.Option(help="Leave out broken rows.", metavar="N", **READING)
-    ] = 0
-    cache: Annotated[
-        bool,
-        typer.Option("--cache", help="Keep the rows beside the file.", metavar=" ", **READING),
-    ] = False
-    threads: Threads = None
+    labels_separator: str | None = input_option(
+        help="Separator of several labels in one cell, such as ;.", metavar="TEXT"
+    )
+    ignore: list[str] | None = input_option(
+        help="Column to leave out; repeatable.", metavar="COLUMN"
+    )
+    id: str | None = input_option(
+        help="Column that names the rows in predictions.", metavar="COLUMN"
+    )
+    encoding: str | None = input_option(
+        help="Encoding of the text, such as latin-1.", shown="utf-8"
+    )
+    skip_bad: int = input_option(help="Skip up to N malformed rows.", default=0)
+    cache: bool = input_option(help="Keep the parsed rows beside the file.", default=False)
+    text: list[str] | None = feature_option(
+        help="Column of text; repeatable.", metavar="COLUMN", shown="detected"
+    )
+    category: list[str] | None = feature_option(
+        help="Column of categories, even if they are numbers; repeatable.",
+        metavar="COLUMN",
+        shown="detected",
+    )
+    ngrams: str | None = feature_option(
+        help="Words per n-gram: a number or a range.", metavar="N-M", shown="1-2"
+    )
+    characters: bool = feature_option(
+        help="Make n-grams of characters instead of words.", default=False
+    )
+    counts: str | None = feature_option(
+        help="Weight of an n-gram in a text: binary, raw, sublinear.", shown="binary"
+    )
+    tfidf: bool | None = feature_option(
+        "--tfidf/--no-tfidf", help="Give rare n-grams more weight.", shown="on"
+    )
+    bits: int | None = feature_option(
+        help="Hash features to 2^N columns, N from 1 to 31.", shown="18; text: 20"
+    )
+    cross: list[str] | None = feature_option(
+        help="Add the products of the features of two columns; repeatable.", metavar="A,B"
+    )
+    pairs: bool = feature_option(help="Add the product of every two features.", default=False)
+    scale: str = feature_option(
+        help="Scale of numbers: standard (mean 0, deviation 1), maxabs (largest size 1), robust "
+        "(median 0, quartiles 1 apart), none, or auto (standard for tables).",
+        default="auto",
+    )
 
     def stated(self) -> frozenset[str]:
-        """What was given of how texts are weighed."""
+        """The options about the weight of words that were given."""
         return frozenset(name for name in ("counts", "tfidf") if getattr(self, name) is not None)
 
     def options(self) -> dict[str, Any]:
@@ -352,7 +263,7 @@ class ReadingOptions:
             "labels_separator": self.labels_separator,
             "text": tuple(self.text or ()),
             "category": tuple(self.category or ()),
-            "ngrams": None if self.ngrams is None else lengths(self.ngrams),
+            "ngrams": None if self.ngrams is None else parse_ngrams(self.ngrams),
             "characters": self.characters,
             "counts": self.counts or "binary",
             "tfidf": self.tfidf,
@@ -370,7 +281,7 @@ class ReadingOptions:
         }
 
 
-def lengths(text: str) -> tuple[int, int]:
+def parse_ngrams(text: str) -> tuple[int, int]:
     """The least and the most words of an n-gram: "1-2" or "2"."""
     least, _, most = text.partition("-")
     if not least.isdecimal() or not (most or least).isdecimal():

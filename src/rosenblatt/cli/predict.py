@@ -1,17 +1,30 @@
-"""What a model says, how well, and what it is."""
+"""Predict with a model, evaluate it, print what it is, export it."""
 
 import json
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import compress
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from .data import FORMAT_HELP, Header, Threads, check_output
-from .format import about_classes, about_columns, count, errors, kinds_in, table, table_of_labels
+from .data import FORMAT_HELP, check_output, input_option
+from .format import (
+    LISTED,
+    about_classes,
+    about_columns,
+    count,
+    errors,
+    fold,
+    kinds_in,
+    table,
+    table_of_labels,
+)
+from .options import output_option
+from .panels import DescribedArgument, command
 from .sequences import inspect_sequences, predict_sequences, score_sequences, tagger_in
 
 if TYPE_CHECKING:
@@ -19,51 +32,92 @@ if TYPE_CHECKING:
     from ..reading.reader import Reader
     from ..storage.model import Model
 
-FILE_HELP = "A file like the one that the model was trained on, or -."
-ModelFile = Annotated[Path, typer.Argument(help="A model from train -o.", show_default=False)]
-File = Annotated[str, typer.Argument(help=FILE_HELP, show_default=False)]
-Format = Annotated[str | None, typer.Option("--format", help=FORMAT_HELP)]
+MODEL = DescribedArgument(
+    "model", "A model file written by train -o.", type=click.Path(path_type=Path)
+)
+FILE = DescribedArgument(
+    "data", "A file like the one that the model was trained on, or - for standard input."
+)
 
 
-def predict(
-    model: ModelFile,
-    data: File,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="Write here, not to standard output.")
-    ] = None,
-    show_scores: Annotated[
-        bool, typer.Option("--scores", help="Scores (not probabilities) instead of labels.")
-    ] = False,
-    show_probabilities: Annotated[
-        bool,
-        typer.Option("--probabilities", help="The probability of each class instead of labels."),
-    ] = False,
-    kind: Format = None,
-    header: Header = None,
-    threads: Threads = None,
-) -> None:
-    """Predict the label of every row of a file, in its order, a line each; fill in tags."""
+@dataclass
+class ScoreOptions:
+    """How a file is read that a model is used on."""
+
+    format: str | None = input_option(help=FORMAT_HELP, shown="that of the training file")
+    header: bool | None = input_option(
+        "--header/--no-header", help="Whether the first row has names.", shown="detected"
+    )
+    threads: int | None = input_option(help="Number of threads that read.", shown="all cores")
+
+    def options(self) -> dict[str, Any]:
+        """The options of ``read``."""
+        return {"format": self.format, "header": self.header, "threads": self.threads}
+
+
+@dataclass
+class PredictOptions(ScoreOptions):
+    """What is written about each row, and where."""
+
+    output: Path | None = output_option(
+        "-o", "--output", help="Write to FILE.", shown="standard output"
+    )
+    scores: bool = output_option(help="Write the scores of the classes.", default=False)
+    probabilities: bool = output_option(
+        help="Write the probability of each class; needs train --probabilities.", default=False
+    )
+
+
+@dataclass
+class JsonOption:
+    """How a result is printed."""
+
+    json: bool = output_option(help="Print one JSON object.", default=False)
+
+
+@dataclass
+class InspectOptions:
+    """How much of a model is printed."""
+
+    top: int = output_option(
+        help="Number of the largest weights to print.", default=10, type=click.IntRange(min=0)
+    )
+    all: bool = output_option(help="Print all columns and classes.", default=False)
+
+
+@command(
+    MODEL,
+    FILE,
+    examples=[
+        "rosenblatt predict model.safetensors new.csv -o labels.txt",
+        "rosenblatt predict model.safetensors new.csv --probabilities",
+    ],
+)
+def predict(model: Path, data: str, given: PredictOptions) -> None:
+    """Write the predicted label of every row of a file, one per line.
+
+    A tagger writes the file with its tags filled in.
+    """
     from ..jobs.evaluate import scored
     from ..training.report import bar_of_reading
 
-    check_output(output, model, data)
-    if show_scores and show_probabilities:
+    check_output(given.output, model, data)
+    if given.scores and given.probabilities:
         raise ValueError("--scores or --probabilities: leave one out.")
     tagger = tagger_in(model)
     if tagger is not None:
-        options: dict[str, Any] = {"scores": show_scores, "probabilities": show_probabilities}
-        refuse_for_taggers(**options, header=header, threads=threads)
-        predict_sequences(tagger, data, output, kind)
+        options = {"scores": given.scores, "probabilities": given.probabilities}
+        refuse_for_taggers(**options, header=given.header, threads=given.threads)
+        predict_sequences(tagger, data, given.output, given.format)
         return
-    given: dict[str, Any] = {"format": kind, "header": header, "threads": threads}
-    learner, reader = learner_and_reader(model, data, labels=False, **given)
+    learner, reader = learner_and_reader(model, data, labels=False, **given.options())
     say = lines_for(learner, reader.parser.recipe.labels_separator)
-    probable = probabilities_of(learner, model) if show_probabilities else None
-    seen = sys.stderr.isatty() and not (output is None and sys.stdout.isatty())
-    with open_output(output) as out, bar_of_reading(reader.size, seen) as tell:
+    probable = probabilities_of(learner, model) if given.probabilities else None
+    seen = sys.stderr.isatty() and not (given.output is None and sys.stdout.isatty())
+    with open_output(given.output) as out, bar_of_reading(reader.size, seen) as tell:
         for batch, activations in scored(learner, reader):
             tell(batch.bytes_read)
-            if show_scores or show_probabilities:
+            if given.scores or given.probabilities:
                 shown = activations if probable is None else probable(activations)
                 table = shown.reshape(len(shown), -1).tolist()
                 lines = [" ".join(f"{value:.9g}" for value in row) + "\n" for row in table]
@@ -76,7 +130,7 @@ def predict(
 
 
 def lines_for(learner: "LinearLearner", separator: str | None) -> Callable[[Any], list[str]]:
-    """What writes the labels that were chosen, a row in a line, with the separator between."""
+    """Return a function that writes the labels of rows, one row per line."""
     names = [in_one_line(name) for name in learner.classes.tolist()]
     if not learner.multilabel:
         return lambda codes: [f"{names[code]}\n" for code in codes.tolist()]
@@ -96,15 +150,15 @@ def refuse_for_taggers(**options: Any) -> None:
 
 
 def probabilities_of(learner: "LinearLearner", path: Path) -> Callable[[Any], Any]:
-    """What a model says of the probabilities of classes, from its scores."""
+    """Return the function from scores to probabilities of the classes."""
     if learner.calibration is None:
-        raise ValueError(f"{path} knows no probabilities; train it with --probabilities.")
+        raise ValueError(f"{path} has no probabilities; train it with --probabilities.")
     calibration = learner.calibration
     return lambda scores: calibration.probabilities(scores, learner.choose(scores))
 
 
 def in_one_line(name: Any) -> str:
-    """A label as a line of its own: what would break it is written as an escape."""
+    """Write a label in one line; characters that would break it become escapes."""
     text = str(name)
     return text if text.isprintable() else "".join(map(escaped, text))
 
@@ -114,39 +168,36 @@ def escaped(letter: str) -> str:
     return letter if letter.isprintable() or letter == "\t" else repr(letter)[1:-1]
 
 
-def score(
-    model: ModelFile,
-    data: File,
-    kind: Format = None,
-    header: Header = None,
-    threads: Threads = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
-) -> None:
-    """Tell the share of rows that a model gets wrong, and how well it finds each class."""
+@command(MODEL, FILE, examples=["rosenblatt score model.safetensors test.csv"])
+def score(model: Path, data: str, given: ScoreOptions, result: JsonOption) -> None:
+    """Print the error of a model on a file, with precision, recall and F1 of each class."""
     from ..jobs.evaluate import evaluate
     from ..training.report import bar_of_reading
 
     tagger = tagger_in(model)
     if tagger is not None:
-        refuse_for_taggers(header=header, threads=threads)
-        score_sequences(tagger, data, kind, as_json)
+        refuse_for_taggers(header=given.header, threads=given.threads)
+        score_sequences(tagger, data, given.format, result.json)
         return
-    given: dict[str, Any] = {"format": kind, "header": header, "threads": threads}
-    learner, reader = learner_and_reader(model, data, labels=True, **given)
+    learner, reader = learner_and_reader(model, data, labels=True, **given.options())
     with bar_of_reading(reader.size, sys.stderr.isatty()) as tell:
         found = evaluate(learner, reader, tell)
-    if as_json:
+    if result.json:
         print(json.dumps({"data": data, **found.as_dict()}))
         return
     print(f"{data}: {errors(found.score)}.")
     print("\n".join(table_of_labels(found) if learner.multilabel else table(found)))
 
 
-def inspect(
-    model: ModelFile,
-    top: Annotated[int, typer.Option(min=0, help="How many of the largest weights.")] = 10,
-) -> None:
-    """Tell what a model is, how it was trained, and its largest weights."""
+@command(
+    MODEL,
+    examples=[
+        "rosenblatt inspect model.safetensors --top 20",
+        "rosenblatt inspect model.safetensors --all",
+    ],
+)
+def inspect(model: Path, given: InspectOptions) -> None:
+    """Print what a model is, how it was trained, and its largest weights."""
     import numpy as np
 
     from ..learners.linear import LinearLearner
@@ -154,15 +205,15 @@ def inspect(
 
     tagger = tagger_in(model)
     if tagger is not None:
-        inspect_sequences(tagger, top)
+        inspect_sequences(tagger, given.top)
         return
     saved = linear_model(model)
     coef, bias = LinearLearner.from_model(saved).coefficients()
-    print("\n".join(about_model(saved, coef)))
-    print("\n".join(about_scores(saved)))
+    about = about_model(saved, coef, None if given.all else LISTED)
+    print("\n".join(map(fold, [*about, *about_scores(saved)])))
     names = column_names(saved)
     sizes = np.abs(coef).max(axis=0)  # of columns of one size, which can be compared
-    largest = np.argsort(-sizes, kind="stable")[:top]
+    largest = np.argsort(-sizes, kind="stable")[: given.top]
     recipe = saved.features.get("recipe")
     if recipe is not None:
         coef, bias = in_file_units(recipe, coef, bias)
@@ -186,8 +237,8 @@ def signed(numbers: Any) -> str:
     return " ".join(f"{number:+.6g}" for number in numbers.tolist())
 
 
-def about_model(model: "Model", coef: Any) -> list[str]:
-    """What a model is and how it was trained."""
+def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]:
+    """What a model is and how it was trained; at most some of many names, unless None."""
     from ..jobs.evaluate import Score
     from ..parameters import RULE_NAMES, RULE_TABLE
     from ..reading.recipe import FeatureRecipe
@@ -206,8 +257,8 @@ def about_model(model: "Model", coef: Any) -> list[str]:
     }
     kind = "A perceptron" if model.estimator == "Perceptron" else model.estimator
     lines = [
-        f"{kind} for {len(model.classes)} {kinds_in(model)}: {about_classes(model)}",
-        *about_columns(FeatureRecipe(**model.features.get("recipe", {}))),
+        f"{kind} for {len(model.classes)} {kinds_in(model)}: {about_classes(model, most)}",
+        *about_columns(FeatureRecipe(**model.features.get("recipe", {})), most),
         f"{count(coef.shape[1], 'feature')}, {coef.dtype}; solution {parameters['solution']}",
         "; ".join(f"{name} {value}" for name, value in how.items() if value is not None),
         f"{count(mistakes, 'mistake')} in {count(seen, 'row')} seen; stopped: "
@@ -227,7 +278,7 @@ def about_model(model: "Model", coef: Any) -> list[str]:
             each["error"] for each in (facts["tuning"]["best"][0], facts["tuning"]["usual"])
         )
         tried = f"{facts['tuning']['tried']} settings"
-        lines.append(f"The best of {tried}: error {best:.2%} on rows held out, usual {usual:.2%}")
+        lines.append(f"Best of {tried}: held-out error {best:.2%}, by default {usual:.2%}")
     if "held_out" in facts:
         lines.append(f"Held-out {errors(Score(**facts['held_out']))}")
     return lines
@@ -236,7 +287,7 @@ def about_model(model: "Model", coef: Any) -> list[str]:
 def about_scores(model: "Model") -> list[str]:
     """How a score comes about and what it says."""
     if model.parameters["solution"] == "vote":
-        return ["A score is the share of votes of all weights there were; the last of them:"]
+        return ["A score is the share of votes of all weights. The last weights:"]
     first, second = (str(label) for label in (*model.classes[:2], "")[:2])
     if model.is_multilabel:
         says = f"one for each label ({first}, …), and above 0 a row has it"
@@ -246,15 +297,17 @@ def about_scores(model: "Model") -> list[str]:
         says = f"one for each class ({first}, {second}, …), and the largest wins"
     return [
         f"A score is the bias and the sum of weight × feature: {says}.",
-        "Its size is no probability, but a larger one is further from the boundary. The largest "
-        "weights:",
+        "It is not a probability; a larger score is further from the boundary.",
+        "The largest weights:",
     ]
 
 
-def export(
-    model: ModelFile,
-    output: Annotated[Path, typer.Argument(help="The ONNX file to write.", show_default=False)],
-) -> None:
+@command(
+    MODEL,
+    DescribedArgument("output", "The ONNX file to write.", type=click.Path(path_type=Path)),
+    examples=["rosenblatt export model.safetensors model.onnx"],
+)
+def export(model: Path, output: Path) -> None:
     """Write a model of columns of numbers as an ONNX file."""
     from ..export import write_onnx
     from ..storage.file import load_model

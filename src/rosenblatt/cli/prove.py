@@ -2,48 +2,41 @@
 
 import shlex
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from .data import Data, SetOptions, check_output, two_classes
+from .data import DATA, SetOptions, check_output, two_classes
 from .format import count
-from .groups import grouped
+from .panels import DescribedArgument, command, option
 
 if TYPE_CHECKING:
     from ..theory.certificates import Inseparable, Separable
     from ..theory.coq import Proof
 
 
+proof_option = partial(option, panel="Proof")
+
+
 @dataclass
 class ProofOptions:
     """Where a proof is written, and what is asked."""
 
-    certificate: Annotated[
-        Path | None, typer.Option(help="Write the proof to this JSON file.", show_default=False)
-    ] = None
-    coq: Annotated[
-        Path | None,
-        typer.Option(help="Write the proof to this file, which coqc checks.", show_default=False),
-    ] = None
-    plain: Annotated[
-        Path | None,
-        typer.Option(
-            help="Write rows.txt and proof.txt to this folder, for rosenblatt-check.",
-            show_default=False,
-        ),
-    ] = None
-    origin: Annotated[bool, typer.Option("--origin", help="Only planes through the origin.")] = (
-        False
+    certificate: Path | None = proof_option(help="Write the proof to FILE, as JSON.")
+    coq: Path | None = proof_option(help="Write the proof to FILE, which coqc checks.")
+    plain: Path | None = proof_option(
+        help="Write rows.txt and proof.txt to a folder, for rosenblatt-check.", metavar="FOLDER"
     )
-    run: Annotated[
-        bool, typer.Option("--run", help="Prove by a run of the perceptron: write its log.")
-    ] = False
-    epochs: Annotated[int, typer.Option(help="With --run: the most passes.")] = 100
-    bias_step: Annotated[
-        float, typer.Option(help="With --run: a mistake moves the bias so far.")
-    ] = 1.0
+    origin: bool = proof_option(help="Consider only planes through the origin.", default=False)
+    run: bool = proof_option(
+        help="Prove by a run of the perceptron, and write its log.", default=False
+    )
+    epochs: int = proof_option(help="Largest number of epochs with --run.", default=100)
+    bias_step: float = proof_option(
+        help="Amount by which a mistake moves the bias with --run.", default=1.0
+    )
 
     def check(self, data: str) -> None:
         """Refuse before the work what would fail after it."""
@@ -66,11 +59,17 @@ class ProofOptions:
             print(f"Rows and proof are in {self.plain}; check them with: rosenblatt-check {files}")
 
 
-@grouped
-def prove(data: Data, given: SetOptions, options: ProofOptions) -> None:
-    """Decide whether two classes can be separated, and prove it.
+@command(
+    DATA,
+    examples=[
+        "rosenblatt prove iris --positive setosa",
+        "rosenblatt prove xor --certificate proof.json",
+    ],
+)
+def prove(data: str, options: ProofOptions, given: SetOptions) -> None:
+    """Prove that a plane separates two classes, or that no plane does.
 
-    Exit status 0: separable. 1: not. 3: undecided.
+    Exit status: 0 separable, 1 inseparable, 3 undecided.
     """
     from ..theory.certificates import Inseparable, Separable, save_certificate
     from ..theory.coq import to_proof
@@ -89,14 +88,14 @@ def prove(data: Data, given: SetOptions, options: ProofOptions) -> None:
         print(about_inseparable(y, given.positive, found))
     else:
         print(f"Undecided: a proof is out of reach; no margin can exceed {found.upper:.3g}.")
-        raise typer.Exit(3)
+        raise click.exceptions.Exit(3)
     if options.certificate is not None:
         save_certificate(found, options.certificate)
         words = ["rosenblatt", "verify", data, str(options.certificate), *given.words()]
         print(f"The proof is in {options.certificate}; check it with: {shlex.join(words)}")
     if options.coq is not None or options.plain is not None:
         options.write(to_proof(found, problem_of(X, y, not options.origin)), X, y)
-    raise typer.Exit(0 if isinstance(found, Separable) else 1)
+    raise click.exceptions.Exit(0 if isinstance(found, Separable) else 1)
 
 
 def prove_by_run(X: Any, y: Any, options: ProofOptions) -> None:
@@ -111,27 +110,33 @@ def prove_by_run(X: Any, y: Any, options: ProofOptions) -> None:
     else:
         print(f"Undecided: the run made {mistakes} in {count(options.epochs, 'epoch')}.")
     options.write(log, X, y)
-    raise typer.Exit(0 if log.separates else 3)
+    raise click.exceptions.Exit(0 if log.separates else 3)
 
 
-@grouped
-def verify(
-    data: Data,
-    file: Annotated[Path, typer.Argument(help="A certificate from prove.", show_default=False)],
-    given: SetOptions,
-    coq: Annotated[
-        bool, typer.Option("--coq", help="Let Coq check it: a JSON file or a Coq file.")
-    ] = False,
-) -> None:
-    """Check a certificate against the data, in exact arithmetic and from scratch.
+@dataclass
+class VerifyOptions:
+    """Who checks a certificate."""
 
-    Exit status 0: it holds. 1: it does not.
+    coq: bool = proof_option(
+        help="Let Coq check it, from a JSON file or a Coq file.", default=False
+    )
+
+
+@command(
+    DATA,
+    DescribedArgument("file", "A certificate written by prove.", type=click.Path(path_type=Path)),
+    examples=["rosenblatt verify xor proof.json"],
+)
+def verify(data: str, file: Path, options: VerifyOptions, given: SetOptions) -> None:
+    """Check a certificate against the data, in exact arithmetic.
+
+    Exit status: 0 if it holds, 1 if it does not.
     """
     from ..theory.certificates import load_certificate
     from ..theory.coq import verify_coq
 
     X, y = two_classes(data, given)
-    coq = coq or file.suffix == ".v"
+    coq = options.coq or file.suffix == ".v"
     if coq:
         claim, holds = verify_coq(file, X, y)
     else:
@@ -139,7 +144,7 @@ def verify(
         claim, holds = f"is {type(proof).__name__.lower()}", proof.verify(X, y)
     by = ", as Coq has checked" if coq and holds else ""
     print(f"{file} {'proves' if holds else 'does not prove'} that {data} {claim}{by}.")
-    raise typer.Exit(0 if holds else 1)
+    raise click.exceptions.Exit(0 if holds else 1)
 
 
 def about_separable(X: Any, y: Any, found: "Separable") -> str:

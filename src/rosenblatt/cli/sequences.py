@@ -4,14 +4,16 @@ import json
 import sys
 import time
 from dataclasses import dataclass, fields
-from enum import StrEnum
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
-from .format import count, why
-from .options import LearningOptions, ReadingOptions, ResultOptions
+from ..parameters import SEQUENCE
+from .format import count, summarize_run
+from .options import LearningOptions, OutputOptions, ReadingOptions
+from .panels import option
 
 if TYPE_CHECKING:
     from ..jobs.evaluate_tags import SequenceEvaluation
@@ -19,33 +21,28 @@ if TYPE_CHECKING:
     from ..storage.model import Model
     from ..training.report import Quiet
 
-SEQUENCES: dict[str, Any] = {"rich_help_panel": "Sequences", "show_default": False}
-OURS = {"solution", "order", "epochs", "early_stopping", "seed", "rule", "margin", "C", "initial"}
+tagging_option = partial(option, panel="Sequence tagging")
+OURS = {"solution", "order", "epochs", "early_stopping", "seed", "rule", "own", "initial"}
 """The options of learning that taggers have."""
-
-
-class Search(StrEnum):
-    """How tags are found."""
-
-    VITERBI = "viterbi"
-    GREEDY = "greedy"
+OUR_RULE_OPTIONS = {"margin", "C"}
+"""And those of rules."""
 
 
 @dataclass
 class SequenceOptions:
     """How the tags of a sentence depend on each other and on its tokens."""
 
-    markov: Annotated[
-        int | None,
-        typer.Option(help="Tags before one that it depends on (1).", metavar="0|1|2", **SEQUENCES),
-    ] = None
-    search: Annotated[
-        Search | None, typer.Option(help="viterbi or greedy.", metavar="HOW", **SEQUENCES)
-    ] = None
-    templates: Annotated[
-        Path | None,
-        typer.Option(help="A file of CRF++'s or of templates.", metavar="FILE", **SEQUENCES),
-    ] = None
+    markov: int | None = tagging_option(
+        help=SEQUENCE["markov"].help + ".", metavar="0|1|2", shown="1"
+    )
+    search: str | None = tagging_option(
+        help="Search for the best tags of a sentence: viterbi, greedy.",
+        type=click.Choice(SEQUENCE["search"].choices),
+        shown="viterbi",
+    )
+    templates: Path | None = tagging_option(
+        help="File of feature templates, one per line, or of CRF++.", shown="built-in templates"
+    )
 
 
 def is_of_sentences(data: str, kind: str | None) -> bool:
@@ -58,7 +55,7 @@ def is_of_sentences(data: str, kind: str | None) -> bool:
 
 
 def refuse_options(
-    result: ResultOptions, learning: LearningOptions, reading: ReadingOptions
+    result: OutputOptions, learning: LearningOptions, reading: ReadingOptions
 ) -> None:
     """Refuse options that would do nothing for a tagger."""
     files = {"output", "test", "verbose", "quiet", "json", "checkpoint", "resume"}
@@ -67,16 +64,20 @@ def refuse_options(
         (learning, OURS),
         (reading, {"label", "format", "encoding"}),
     ]
+    refused = [name for name in learning.own if name not in OUR_RULE_OPTIONS]
     for group, used in groups:
-        for field in fields(group):
-            if field.name not in used and getattr(group, field.name) != field.default:
-                option = "--" + field.name.replace("_", "-")
-                raise ValueError(f"{option} is not for files of sentences; leave it out.")
+        refused += [
+            field.name
+            for field in fields(group)
+            if field.name not in used and getattr(group, field.name) != field.default
+        ]
+    for name in refused:
+        raise ValueError(f"--{name.replace('_', '-')} is not for files of sentences; leave it out.")
 
 
 def train_sequences(
     data: str,
-    result: ResultOptions,
+    result: OutputOptions,
     learning: LearningOptions,
     reading: ReadingOptions,
     sequence: SequenceOptions,
@@ -105,7 +106,7 @@ def train_sequences(
 
 
 def training_of(
-    result: ResultOptions, learning: LearningOptions, sequence: SequenceOptions
+    result: OutputOptions, learning: LearningOptions, sequence: SequenceOptions
 ) -> "SentenceTraining":
     """How to learn, with checkpoints, a model to begin with, or one to resume."""
     from ..jobs.files import Keeper
@@ -138,27 +139,29 @@ def tell_words(
     scheme, tags = learner.tags.scheme, count(len(learner.classes), "tag")
     chunks = "" if scheme is None else f" (chunks in {scheme.name})"
     size = f"{count(facts['sentences'], 'sentence')}, {count(facts['tokens'], 'token')}"
-    print(f"{data}: {size}, {tags}{chunks}, {learner.n_features:,} features")
-    updates, epochs = learner.state.mistakes, len(trained.history)
-    print(why(facts["stop_reason"], updates, epochs, seconds))
-    if output is not None:
-        print(f"The model is in {output}.")
     if tested is not None:
         print(f"Test {summary(tested)}")
+    updates, history = learner.state.mistakes, trained.history
+    last = history[-1].mistakes if history else None
+    run = facts["stop_reason"], updates, last, len(history), seconds, "mistake"
+    print(summarize_run(*run))
+    print(f"{data}: {size}, {tags}{chunks}, {learner.n_features:,} features")
+    if output is not None:
+        print(f"Wrote the model to {output}.")
 
 
 def parameters_of(learning: LearningOptions, sequence: SequenceOptions) -> dict[str, Any]:
     """The parameters of the tagger that were given."""
     given: dict[str, Any] = {
         "markov": sequence.markov,
-        "search": sequence.search and sequence.search.value,
+        "search": sequence.search,
         "features": None if sequence.templates is None else read_templates(sequence.templates),
-        "solution": learning.solution and learning.solution.value,
-        "order": learning.order and learning.order.value,
+        "solution": learning.solution,
+        "order": learning.order,
         "max_iter": learning.epochs,
-        "rule": learning.rule and learning.rule.value,
-        "margin": learning.margin,
-        "C": learning.C,
+        "rule": learning.rule,
+        "margin": learning.own.get("margin"),
+        "C": learning.own.get("C"),
         "early_stopping": learning.early_stopping or None,
         "random_state": learning.seed,
     }
@@ -174,7 +177,7 @@ def read_templates(path: Path) -> Any:
     return str(path) if any("%x[" in line for line in lines) else lines
 
 
-def listener_of(result: ResultOptions) -> "Quiet":
+def listener_of(result: OutputOptions) -> "Quiet":
     """Who hears of each epoch."""
     from ..training import report as progress
 

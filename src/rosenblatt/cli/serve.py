@@ -1,52 +1,68 @@
 """A model that answers over HTTP, and its log."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
-import typer
+import click
 
+from ..parameters import ANY_RULE, RULE_TABLE, SOLUTIONS
 from .data import check_output
-from .groups import grouped
-from .options import RuleOptions, Solution
-from .predict import ModelFile
+from .options import RuleOptions, rule_option, rule_options
+from .panels import DescribedArgument, command, option, options_by_name
+from .predict import MODEL
 
 if TYPE_CHECKING:
     from ..service.model import ServedModel
     from ..storage.model import Model
 
-DOORS: dict[str, Any] = {"rich_help_panel": "Doors", "show_default": False}
-KEEPING: dict[str, Any] = {"rich_help_panel": "Keeping", "show_default": False}
-NEW: dict[str, Any] = {"rich_help_panel": "From nothing", "show_default": False}
-LOG_HELP = "The log of a service, MODEL.log."
+service_option = partial(option, panel="Service")
+access_option = partial(option, panel="Access")
+storage_option = partial(option, panel="Storage")
+new_option = partial(option, panel="New model")
+COUNT = click.IntRange(min=1)
 
 
 @dataclass
-class DoorOptions:
-    """Where the service listens, and whom it lets in."""
+class ServiceOptions:
+    """What the service does."""
 
-    host: Annotated[
-        str, typer.Option(help="Where to listen (127.0.0.1).", metavar="HOST", **DOORS)
-    ] = "127.0.0.1"
-    port: Annotated[
-        int,
-        typer.Option(min=0, max=65535, help="8080; 0 is any free one.", metavar="N", **DOORS),
-    ] = 8080
-    token_file: Annotated[
-        Path | None, typer.Option(help="What requests must know.", metavar="FILE", **DOORS)
-    ] = None
-    no_token: Annotated[
-        bool, typer.Option("--no-token", help="Let everybody in.", metavar=" ", **DOORS)
-    ] = False
-    max_bytes: Annotated[
-        int, typer.Option(min=1, help="Of one request (16 MB).", metavar="N", **DOORS)
-    ] = 16 << 20
-    max_rows: Annotated[
-        int, typer.Option(min=1, help="Of one request (10,000).", metavar="N", **DOORS)
-    ] = 10_000
-    max_open: Annotated[
-        int, typer.Option(min=1, help="Requests at a time (256).", metavar="N", **DOORS)
-    ] = 256
+    learn: bool = service_option(help="Learn the examples sent to /learn.", default=False)
+    grow: bool = service_option(
+        help="Add a class for each new label sent to /learn.", default=False
+    )
+    max_classes: int = service_option(
+        help="Largest number of classes with --grow.", type=click.IntRange(min=2), default=1000
+    )
+    max_megabytes: int = service_option(
+        help="Largest size of the model with --grow, in megabytes.", type=COUNT, default=1024
+    )
+
+
+@dataclass
+class AccessOptions:
+    """Where the service listens, and which requests it accepts."""
+
+    host: str = access_option(help="Address to listen on.", metavar="HOST", default="127.0.0.1")
+    port: int = access_option(
+        help="Port to listen on; 0 takes any free one.",
+        type=click.IntRange(0, 65535),
+        default=8080,
+    )
+    token_file: Path | None = access_option(
+        help="File with the bearer token that requests must send."
+    )
+    no_token: bool = access_option(help="Accept requests without a token.", default=False)
+    max_bytes: int = access_option(
+        help="Largest size of a request in bytes.", type=COUNT, default=16 << 20, shown="16777216"
+    )
+    max_rows: int = access_option(
+        help="Largest number of rows in a request.", type=COUNT, default=10_000
+    )
+    max_open: int = access_option(
+        help="Largest number of requests at a time.", type=COUNT, default=256
+    )
 
     def token(self) -> str | None:
         """What requests must know: needed where others than this computer can send some."""
@@ -66,100 +82,92 @@ class DoorOptions:
 
 
 @dataclass
-class KeepingOptions:
-    """When the model is written, and how long examples are kept."""
+class StorageOptions:
+    """When the model is saved, and how long examples are stored."""
 
-    save_examples: Annotated[
-        int,
-        typer.Option(min=1, help="Write the model after so many (20,000).", metavar="N", **KEEPING),
-    ] = 20_000
-    save_seconds: Annotated[
-        float, typer.Option(min=0.0, help="Or after so long (60).", metavar="SECONDS", **KEEPING)
-    ] = 60.0
-    keep_days: Annotated[
-        float | None,
-        typer.Option(min=0.0, help="Forget examples after so long.", metavar="DAYS", **KEEPING),
-    ] = None
+    save_examples: int = storage_option(
+        help="Save the model after N examples.", type=COUNT, default=20_000
+    )
+    save_seconds: float = storage_option(
+        help="Save the model after N seconds.",
+        metavar="N",
+        type=click.FloatRange(min=0.0),
+        default=60.0,
+    )
+    keep_days: float | None = storage_option(
+        help="Delete logged examples after N days.",
+        metavar="N",
+        type=click.FloatRange(min=0.0),
+        shown="never",
+    )
 
 
 @dataclass
-class NewOptions(RuleOptions):
-    """What a model knows that starts from nothing."""
+class NewModelOptions(RuleOptions):
+    """The model to start with if there is no model file."""
 
-    new: Annotated[
-        str | None,
-        typer.Option(help="Begin with these labels, unless MODEL is there.", metavar="A,B", **NEW),
-    ] = None
-    features: Annotated[
-        str | None,
-        typer.Option(
-            help="NAME, NAME:number:MEAN:SPREAD, NAME:category, NAME:text:1-2, …",
-            metavar="COLUMNS",
-            **NEW,
-        ),
-    ] = None
-    label: Annotated[
-        str | None, typer.Option(help="The label's column (label).", metavar="NAME", **NEW)
-    ] = None
-    bits: Annotated[
-        int | None,
-        typer.Option(help="Hash to 2^bits columns (18; 20 with text).", metavar="N", **NEW),
-    ] = None
-    solution: Annotated[
-        Solution | None, typer.Option(help="average or last (last).", metavar="WHICH", **NEW)
-    ] = None
-    average_decay: Annotated[
-        float | None, typer.Option(help="What the average forgets a row.", metavar="SHARE", **NEW)
-    ] = None
+    rule: str | None = rule_option(
+        help=f"Update rule: {', '.join(RULE_TABLE)}.",
+        type=click.Choice(list(RULE_TABLE)),
+        shown="arow",
+    )
+    own: dict[str, Any] = options_by_name(rule_options({}))
+    new: str | None = new_option(
+        help="Start a new model with these labels, unless MODEL exists.", metavar="A,B"
+    )
+    features: str | None = new_option(
+        help="Columns of the new model: NAME, NAME:number:MEAN:SPREAD, NAME:category or "
+        "NAME:text:1-2, separated by commas.",
+        metavar="COLUMNS",
+    )
+    label: str | None = new_option(help="Name of the label in examples.", shown="label")
+    bits: int | None = new_option(
+        help="Hash features to 2^N columns, N from 1 to 31.", shown="18; text: 20"
+    )
+    solution: str | None = new_option(
+        help="Weights to predict with: average, last.",
+        type=click.Choice(SOLUTIONS),
+        shown="last",
+    )
+    average_decay: float | None = new_option(
+        help=ANY_RULE["average_decay"].help + ".", metavar="SHARE", shown="0"
+    )
 
     def model(self) -> "Model | None":
         """The model to begin with, if one is described."""
         from ..service.create import new_model
 
         if self.new is None:
-            if self != NewOptions():
-                raise ValueError("--features, --rule and what else describes a model need --new.")
+            if self != NewModelOptions():
+                raise ValueError("--features, --rule and other options of a new model need --new.")
             return None
         if not self.features:
             raise ValueError("--new needs the columns of the examples: name them with --features.")
-        own = {name: getattr(self, name) for name in ("label", "bits", "average_decay")}
-        own["solution"] = self.solution and self.solution.value
+        own = {name: getattr(self, name) for name in ("label", "bits", "solution", "average_decay")}
         given = {name: value for name, value in own.items() if value is not None}
         labels, features = self.new.split(","), self.features.split(",")
-        rule = None if self.rule is None else str(self.rule.value)
-        return new_model(labels, features, rule=rule, **given, **self.of_rule())
-
-    def of_rule(self) -> dict[str, Any]:
-        """The parameters of the rule that were given."""
-        return {name: value for name, value in super().of_rule().items() if name != "rule"}
+        return new_model(labels, features, rule=self.rule, **given, **self.own)
 
 
-@grouped
+@command(
+    MODEL,
+    examples=[
+        "rosenblatt serve model.safetensors",
+        "rosenblatt serve model.safetensors --learn --port 8080",
+        "rosenblatt serve spam.safetensors --learn --new spam,ham \\\n"
+        "    --features subject:text,hour",
+    ],
+)
 def serve(
-    model: ModelFile,
-    learn: Annotated[bool, typer.Option("--learn", help="Learn what /learn is sent.")] = False,
-    grow: Annotated[bool, typer.Option("--grow", help="Learn new labels, too.")] = False,
-    max_classes: Annotated[
-        int, typer.Option(min=2, help="--grow: largest number of classes. [default: 1000]")
-    ] = 1000,
-    max_megabytes: Annotated[
-        int, typer.Option(min=1, help="--grow: largest size of the model. [default: 1024]")
-    ] = 1024,
-    *,
-    given: DoorOptions,
-    keeping: KeepingOptions,
-    begin: NewOptions,
+    model: Path,
+    service: ServiceOptions,
+    given: AccessOptions,
+    keeping: StorageOptions,
+    begin: NewModelOptions,
 ) -> None:
-    """Answer /predict over HTTP, and with --learn keep and learn what /learn is sent.
-
-    rosenblatt serve model.safetensors
-
-    rosenblatt serve model.safetensors --learn --port 8080
-
-    rosenblatt serve spam.safetensors --learn --new spam,ham --features subject:text,hour
-    """
+    """Answer predictions over HTTP, and with --learn train on examples that are sent."""
     new = begin.model()
-    if grow and not learn:
+    if service.grow and not service.learn:
         raise ValueError("--grow needs --learn; add it.")
     from ..access import is_loopback
     from ..service.app import Doors
@@ -176,35 +184,34 @@ def serve(
         any_host=token is not None or not is_loopback(given.host),
     )
     kept = Keeping(keeping.save_examples, keeping.save_seconds, keeping.keep_days)
-    limits = GrowthLimits(max_classes, max_megabytes << 20)
-    status = serve_model(
-        model,
-        ServerOptions(learn, given.host, given.port, kept, doors, grow, limits, new),
+    limits = GrowthLimits(service.max_classes, service.max_megabytes << 20)
+    options = ServerOptions(
+        service.learn, given.host, given.port, kept, doors, service.grow, limits, new
     )
+    status = serve_model(model, options)
     if status:
-        raise typer.Exit(status)
+        raise click.exceptions.Exit(status)
 
 
-def replay(
-    log: Annotated[Path, typer.Argument(help=LOG_HELP, show_default=False)],
-    output: Annotated[
-        Path | None,
-        typer.Option("--output", "-o", help="Write the model here.", show_default=False),
-    ] = None,
-    to: Annotated[
-        int | None, typer.Option(help="The last example to learn (all).", show_default=False)
-    ] = None,
-    check: Annotated[
-        Path | None,
-        typer.Option(help="Tell whether this model is that of the log.", show_default=False),
-    ] = None,
-) -> None:
-    """Learn the examples of a service's log again: any past model, to the last bit.
+@dataclass
+class ReplayOptions:
+    """How far a log is replayed, and what becomes of it."""
 
-    rosenblatt replay model.safetensors.log --to 5000 -o then.safetensors
+    output: Path | None = option("-o", "--output", help="Write the model to FILE.")
+    to: int | None = option(help="Number of the last example to learn.", shown="all")
+    check: Path | None = option(help="Compare the model in FILE with the one that the log gives.")
 
-    rosenblatt replay model.safetensors.log --check model.safetensors
-    """
+
+@command(
+    DescribedArgument("log", "The log of a service, MODEL.log.", type=click.Path(path_type=Path)),
+    examples=[
+        "rosenblatt replay model.safetensors.log --to 5000 -o then.safetensors",
+        "rosenblatt replay model.safetensors.log --check model.safetensors",
+    ],
+)
+def replay(log: Path, given: ReplayOptions) -> None:
+    """Learn the examples of a service's log again, for any past model, bit for bit."""
+    output, to, check = given.output, given.to, given.check
     from ..service.log import Log
     from ..storage.file import save_model
 
@@ -223,7 +230,7 @@ def replay(
         save_model(output, served.model())
     told(served)
     if output is not None:
-        print(f"The model is in {output}.")
+        print(f"Wrote the model to {output}.")
 
 
 def replayed(log: Any, to: int | None) -> "ServedModel":
@@ -254,4 +261,4 @@ def compare(log: Any, path: Path) -> None:
         print(f"{path} is what {log.path} makes of its first {sequence:,} examples, to the bit.")
         return
     print(difference)
-    raise typer.Exit(1)
+    raise click.exceptions.Exit(1)

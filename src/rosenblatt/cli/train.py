@@ -2,13 +2,13 @@
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .data import Data, SetOptions, is_built_in, source_of
+from .data import DATA, SetOptions, is_built_in, source_of
 from .format import (
     about_classes,
     about_columns,
@@ -17,11 +17,12 @@ from .format import (
     columns_in,
     count,
     errors,
+    fold,
     kinds_in,
-    why,
+    summarize_run,
 )
-from .groups import grouped
-from .options import LearningOptions, ReadingOptions, ResultOptions, Solution
+from .options import LearningOptions, OutputOptions, ReadingOptions
+from .panels import command
 from .sequences import SequenceOptions, is_of_sentences, train_sequences
 
 if TYPE_CHECKING:
@@ -35,24 +36,23 @@ if TYPE_CHECKING:
 NAMES = 100_000  # of features, that a model may show
 
 
-@grouped
+@command(
+    DATA,
+    examples=[
+        "rosenblatt train iris",
+        "rosenblatt train reviews.csv --text text --test new.csv -o model",
+        "rosenblatt train huge.svm.gz --epochs 1 --holdout 0.1 --checkpoint 60 -o model",
+        "rosenblatt train train.conllu --label upos --test test.conllu -o tagger",
+    ],
+)
 def train(
-    data: Data,
-    result: ResultOptions,
+    data: str,
+    result: OutputOptions,
     learning: LearningOptions,
     reading: ReadingOptions,
     sequence: SequenceOptions,
 ) -> None:
-    """Train on a file or a built-in data set and say what came of it.
-
-    rosenblatt train iris
-
-    rosenblatt train reviews.csv --text text --ngrams 1-2 --test new.csv -o model
-
-    rosenblatt train huge.svm.gz --epochs 1 --holdout 0.1 --checkpoint 60 -o model
-
-    rosenblatt train en-train.conllu --label upos --test en-test.conllu -o tagger
-    """
+    """Train a model on a file or a built-in data set."""
     result.check(data)
     if is_of_sentences(data, reading.format):
         train_sequences(data, result, learning, reading, sequence)
@@ -69,19 +69,18 @@ def train(
     seconds = time.perf_counter() - started
     if study is not None and result.json:
         study.say(model)
-    tell(data, model, seconds, result, reading.threads)
-    if study is not None and not result.json:
-        study.tell(model)
+    report = study.lines(model) if study is not None and not result.json else []
+    tell(data, model, seconds, result, reading.threads, report)
     if result.plot is not None:
         draw(result.plot, model, data)
         if not result.json:
-            print(f"The figure is in {result.plot}.")
+            print(f"Wrote the figure to {result.plot}.")
     if study is not None and not (result.json or result.quiet):
         study.tell_what_next()
 
 
 def study_of(
-    data: str, result: ResultOptions, learning: LearningOptions, reading: ReadingOptions
+    data: str, result: OutputOptions, learning: LearningOptions, reading: ReadingOptions
 ) -> "Study":
     """What there is to say of a built-in set, found out before it is learnt and timed."""
     from ..jobs.files import FileTraining
@@ -112,7 +111,7 @@ def way_of(learning: LearningOptions, once: bool) -> tuple[str, dict[str, Any]]:
 
 
 def training_of(
-    result: ResultOptions, learning: LearningOptions, cache: bool, once: bool
+    result: OutputOptions, learning: LearningOptions, cache: bool, once: bool
 ) -> "FileTraining":
     """How to learn, and who hears of it."""
     from ..jobs.files import FileOptions, FileTraining, Keeper
@@ -132,7 +131,7 @@ def training_of(
     return FileTraining(parameters, options, listener, keeper, rule=rule, open=open_rule)
 
 
-def listener_of(result: ResultOptions) -> "Quiet":
+def listener_of(result: OutputOptions) -> "Quiet":
     """Who tells how it goes: JSON if asked for, a bar for a person, lines for a file."""
     from ..training import report as progress
 
@@ -145,7 +144,7 @@ def listener_of(result: ResultOptions) -> "Quiet":
 
 
 def train_on_file(
-    data: str, result: ResultOptions, learning: LearningOptions, reading: ReadingOptions
+    data: str, result: OutputOptions, learning: LearningOptions, reading: ReadingOptions
 ) -> "Model":
     """Train on a file and keep the model."""
     from ..jobs.files import train as train_file
@@ -172,7 +171,7 @@ def train_on_file(
             reader = tune(reader, again, training, stated)
             tell_tuning(training, result)
         if not result.json:
-            training.listener.opening = about_columns(reader.parser.recipe)
+            training.listener.opening = [*map(fold, about_columns(reader.parser.recipe))]
             if training.parameters.get("margin", 0.0) is None:
                 training.settle_margin(reader)
                 training.listener.opening += about_margin(training.parameters)
@@ -190,7 +189,7 @@ def read_otherwise(data: Any, options: dict[str, Any], **others: Any) -> "Reader
     return read(data, **options | others, names=NAMES)
 
 
-def tell_tuning(training: "FileTraining", result: ResultOptions) -> None:
+def tell_tuning(training: "FileTraining", result: OutputOptions) -> None:
     """Say what was tried and what was taken."""
     from ..training.report import say, tell as tell_line
     from .app import in_shell
@@ -214,7 +213,7 @@ def initial_model(learning: LearningOptions, reading: ReadingOptions) -> "Model"
     if replace(reading, cache=False, skip_bad=0, threads=None) != ReadingOptions():
         raise ValueError("--initial has its way of reading; leave out what says another.")
     if learning.solution is None:
-        learning.solution = Solution(initial.parameters["solution"])
+        learning.solution = initial.parameters["solution"]
     if learning.average_decay is None:
         learning.average_decay = initial.parameters.get("average_decay")
     learning.like(initial)
@@ -226,7 +225,10 @@ def begun_model(path: Path | None) -> "Model | None":
     from ..storage.file import load_model
 
     if path is None or not path.exists():
-        print(f"Note: There is no {path} to resume; the run begins anew.", file=sys.stderr)
+        print(
+            f"Note: There is no {path} to resume; the run starts from the beginning.",
+            file=sys.stderr,
+        )
         return None
     begun = load_model(path)
     if "training" not in begun.facts or "origin" not in begun.facts:
@@ -243,7 +245,7 @@ def keep(model: "Model", output: Path | None) -> None:
 
 
 def train_on_cluster(
-    data: str, result: ResultOptions, learning: LearningOptions, reading: ReadingOptions
+    data: str, result: OutputOptions, learning: LearningOptions, reading: ReadingOptions
 ) -> "Model":
     """Train on files with Dask and keep the model."""
     from ..cluster.from_files import train as train_files
@@ -278,9 +280,14 @@ def train_on_cluster(
 
 
 def tell(
-    name: str, model: "Model", seconds: float, result: ResultOptions, threads: int | None
+    name: str,
+    model: "Model",
+    seconds: float,
+    result: OutputOptions,
+    threads: int | None,
+    report: Sequence[str],
 ) -> None:
-    """Test a model, if on a file, and print what came of the training."""
+    """Evaluate a model on the test file, if there is one, and print the result of the training."""
     from ..jobs.evaluate import evaluate
     from ..learners.linear import LinearLearner
     from ..reading.reader import read
@@ -294,36 +301,50 @@ def tell(
             those = f"{count(unknown, 'row')} of {result.test}"
             sentence = f"{those} with labels that the model does not know count as errors."
             print(f"Note: {sentence}", file=sys.stderr)
-    (tell_json if result.json else tell_words)(name, model, seconds, tested, result.output)
+    if result.json:
+        tell_json(name, model, seconds, tested, result.output)
+    else:
+        tell_words(name, model, seconds, tested, result.output, report)
 
 
 def tell_words(
-    name: str, model: "Model", seconds: float, tested: "Score | None", output: Path | None
+    name: str,
+    model: "Model",
+    seconds: float,
+    tested: "Score | None",
+    output: Path | None,
+    report: Sequence[str] = (),
 ) -> None:
-    """Print what came of a training."""
+    """Print the result of a training, the errors on new rows first."""
     from ..jobs.evaluate import Score
     from ..training.report import tell as tell_line
 
+    lines = []
+    if tested is not None:
+        lines.append(f"Test {errors(tested)}.")
+    if "held_out" in model.facts:
+        lines.append(f"Held-out {errors(Score(**model.facts['held_out']))}.")
+    lines += report
     updates = sum(state.mistakes for state in model.states)
     made = "mistake" if updates == sum(epoch.errors for epoch in model.history) else "update"
+    last = model.history[-1].mistakes if model.history else None
+    run = model.facts["stop_reason"], updates, last, len(model.history), seconds, made
+    lines.append(summarize_run(*run))
     rows, features = count(model.facts["rows"], "row"), len(model.states[0].weights)
     classes = f"{len(model.classes)} {kinds_in(model)}: {about_classes(model)}"
-    tell_line(f"{name}: {rows}, {features:,} features, {classes}")
+    lines.append(f"{name}: {rows}, {features:,} features, {classes}")
     if model.estimator != "Perceptron":
-        tell_line(f"By {model.estimator}, solution {model.parameters['solution']}.")
-    tell_line(why(model.facts["stop_reason"], updates, len(model.history), seconds, made))
+        lines.append(f"Rule {model.estimator}, solution {model.parameters['solution']}.")
     if output is not None:
-        tell_line(f"The model is in {output}.")
-    if "held_out" in model.facts:
-        tell_line(f"Held-out {errors(Score(**model.facts['held_out']))}.")
-    if tested is not None:
-        tell_line(f"Test {errors(tested)}.")
+        lines.append(f"Wrote the model to {output}.")
+    for line in lines:
+        tell_line(fold(line))
 
 
 def tell_json(
     name: str, model: "Model", seconds: float, tested: "Score | None", output: Path | None
 ) -> None:
-    """Print what came of a training as an object."""
+    """Print the result of a training as an object."""
     from ..reading.recipe import FeatureRecipe
     from ..training.report import say
 

@@ -1,4 +1,4 @@
-"""Compiling beforehand: the usual commands are run on small files of each kind."""
+"""Compile in advance, by running the usual commands on small files of each kind."""
 
 import contextlib
 import io
@@ -9,14 +9,17 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from .panels import command
+
 ROWS = 60
 WORDS = ["fine", "good", "plain", "bad", "dull", "sad"]
 
 
+@command(examples=["rosenblatt warm-up"])
 def warm_up() -> None:
-    """Compile now what the usual commands need, so that none of them waits for it later.
+    """Compile what the usual commands need, so that none of them waits for it later.
 
-    What is compiled stays on disk: do this after installing, or in the recipe of an image.
+    The compiled code stays on disk. Run this after installing, or when building an image.
     """
     from ..kernels.compiling import NOTICE
     from ..training.report import new_bar
@@ -31,7 +34,7 @@ def warm_up() -> None:
         with NOTICE.told_to(lambda kernel: bar.update(line, speed=kernel)):
             for words in jobs:
                 bar.update(line, description=f"{words[0]} {Path(words[-1]).name}", speed="")
-                with unheard():
+                with silence():
                     app([str(word) for word in words], standalone_mode=False)
                 bar.advance(line)
     seconds = time.perf_counter() - begin
@@ -78,7 +81,7 @@ def lines_of(kind: str, classes: int) -> Iterator[str]:
 
 
 @contextlib.contextmanager
-def unheard() -> Iterator[None]:
-    """Let nobody hear what is printed."""
+def silence() -> Iterator[None]:
+    """Discard what is printed."""
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         yield

@@ -21,7 +21,11 @@ OUTSIDE = ("verbose", "n_jobs")  # parameters that change nothing in the model
 def begun_model(path: str | PathLike[str] | None, resume: bool) -> Model | None:
     """The model of an earlier run to go on with, if there is one."""
     if resume and path is None:
-        raise ParameterError("{resume} needs {checkpoint?}, the file to go on from.", resume=True)
+        raise ParameterError(
+            "{resume} needs {checkpoint?}, the file to go on from.",
+            code="resume-without-checkpoint",
+            resume=True,
+        )
     if not resume or path is None or not Path(path).exists():
         return None
     begun = load_model(path)
@@ -87,7 +91,8 @@ def refuse_others(
         if name not in OUTSIDE and before[name] != value:
             raise ParameterError(
                 f"The run in {path} began with {spelling.format(name)} = {before[name]}, not "
-                f"{value}; resume it with the same data and parameters."
+                f"{value}; resume it with the same data and parameters.",
+                code="resume-changed",
             )
 
 

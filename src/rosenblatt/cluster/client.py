@@ -50,7 +50,9 @@ def connected(address: str) -> Client:
     if kind == "local":
         if not (count or "1").isdigit() or count == "0":
             raise ParameterError(
-                "{cluster} is not local:N with a number of workers.", cluster=address
+                "{cluster} is not local:N with a number of workers.",
+                code="cluster-size",
+                cluster=address,
             )
         cores = int(count) if count else os.cpu_count()
         with config.set({"distributed.nanny.pre-spawn-environ": {}}):  # see docs/scale.md
@@ -64,6 +66,7 @@ def connected(address: str) -> Client:
         raise ParameterError(
             "{cluster} must be local:N, a scheduler's address such as tcp://host:8786, or a "
             f"scheduler's file: {str(error).rstrip('.')}.",
+            code="cluster-address",
             cluster=address,
         ) from None
 

@@ -156,11 +156,14 @@ def refuse_unmixable(rule: UpdateRule, values: Mapping[str, Any]) -> None:
     if rule.arrays and not rule.has_variances:
         raise ParameterError(
             f"Partitions cannot be mixed by {rule.name}, which keeps more than weights; use "
-            '{mode="sequential"} or one machine.'
+            '{mode="sequential"} or one machine.',
+            code="cluster-rule",
         )
     if rule.has_variances != (values["mix"] == "confidence"):
         raise ParameterError(
-            f'{{mix}} does not go with {rule.name}; use {{mix="{usual_mix(rule)}"}}.', **values
+            f'{{mix}} does not go with {rule.name}; use {{mix="{usual_mix(rule)}"}}.',
+            code="mix-of-rule",
+            **values,
         )
 
 

@@ -94,7 +94,8 @@ def classes_of(found: list[Found], named: Iterable[Any] | None, from_files: bool
         return met_classes(met)
     if len(met) < 2:
         raise UnknownLabelError(
-            f"y has only one class, {met.tolist()[0]!r}; rows of at least two are needed."
+            f"y has only one class, {met.tolist()[0]!r}; rows of at least two are needed.",
+            code="one-class",
         )
     return met
 

@@ -62,7 +62,8 @@ def codes_of(
         row = first_row + (unknown if rows is None else rows[unknown])[0]
         raise UnknownLabelError(
             f"{where}Row {row} has the label {labels.tolist()[unknown[0]]!r}, "
-            f"which is not among the classes {listed}; name all labels with {{classes?}}."
+            f"which is not among the classes {listed}; name all labels with {{classes?}}.",
+            code="unknown-label",
         )
     return codes
 
@@ -105,13 +106,18 @@ def known_classes(named: Iterable[Any], dtype: Any = None, least: int = 2) -> Ar
         listed = ", ".join(map(str, given))
         are = "True or False" if np.dtype(dtype).kind == "b" else "numbers below 2^53"
         raise ParameterError(
-            f"{{classes?}} {listed} are not all {are}, as the labels of the file are."
+            f"{{classes?}} {listed} are not all {are}, as the labels of the file are.",
+            code="classes-of-type",
         ) from None
     if classes.dtype.kind == "f" and not np.isfinite(classes).all():
-        raise ParameterError("{classes?} contains NaN or infinity; labels must be known.")
+        raise ParameterError(
+            "{classes?} contains NaN or infinity; labels must be known.", code="classes-not-finite"
+        )
     classes = np.unique(classes)
     if len(classes) < least:
-        raise ParameterError("{classes?} must name at least two different labels.")
+        raise ParameterError(
+            "{classes?} must name at least two different labels.", code="one-class"
+        )
     return classes
 
 
@@ -136,15 +142,20 @@ def met_classes(labels: Array, least: int = 2) -> Array:
     """The distinct labels of a file, sorted; there must be so many, and not too many."""
     classes = np.unique(tidy(labels))
     if not len(classes):
-        raise UnknownLabelError("No row has a label; name all labels with {classes?}.")
+        raise UnknownLabelError(
+            "No row has a label; name all labels with {classes?}.", code="no-labels"
+        )
     if len(classes) < least:
         raise UnknownLabelError(
-            f"Only the label {classes[0]} was met; a model needs two (name more with {{classes?}})."
+            f"Only the label {classes[0]} was met; a model needs two (name more with "
+            "{classes?}).",
+            code="one-class",
         )
     if labels.dtype.kind in "iuf" and len(classes) > MOST_NUMBERS:
         raise ParameterError(
             f"{len(classes)} different numbers as labels look like no classes; name another column "
-            "with {label?}."
+            "with {label?}.",
+            code="labels-are-numbers",
         )
     return classes
 

@@ -76,7 +76,9 @@ class Coder(NamedTuple):
             row, count = row + len(codes), count + int(np.count_nonzero(held))
         if not count:
             raise ParameterError(
-                "{holdout} held no row out; take a larger share.", holdout=self.holdout
+                "{holdout} held no row out; take a larger share.",
+                code="holdout-empty",
+                holdout=self.holdout,
             )
 
     def accuracies(
@@ -149,5 +151,6 @@ def refuse_for_label_sets(parameters: Mapping[str, Any]) -> None:
         if parameters[name]:
             raise ParameterError(
                 f"{{{name}?}} is for rows of one label each, and these may have several; leave it "
-                "out."
+                "out.",
+                code="labels-option",
             )

@@ -180,9 +180,8 @@ class FileTraining:
         if options.progress_every:
             streams, order = not options.cache, given["order"] or "fixed"
             if self.keeper is not None or self.begun is not None:
-                raise ParameterError(
-                    "{progress_every?} tells of a pass as a whole; leave {checkpoint?} out."
-                )
+                why = "{progress_every?} tells of a pass as a whole; leave {checkpoint?} out."
+                raise ParameterError(why, code="progress-checkpoint")
         elif options.window:
             streams, order = not options.cache, given["order"] or "each"
         else:
@@ -216,10 +215,8 @@ class FileTraining:
         }
         for parameter, wanted in again.items():
             if wanted:
-                raise ParameterError(
-                    f"{name} can be read only once, and {{{parameter}?}} needs to read it again; "
-                    "write it to a file first."
-                )
+                why = f"{name} can be read only once, and {{{parameter}?}} needs to read it again"
+                raise ParameterError(f"{why}; write it to a file first.", code="read-once")
 
     def check_begun(self, reader: Reader) -> None:
         """Refuse to go on with other settings or another file."""
@@ -231,7 +228,8 @@ class FileTraining:
             if before[name] != value:
                 raise ParameterError(
                     f"The run began with {{{name}?}} = {before[name]}, not {value}; resume it with "
-                    "the same options."
+                    "the same options.",
+                    code="resume-changed",
                 )
         left = self.begun.checkpoint
         if left is not None and len(left.problems) != len(self.begun.states):
@@ -327,7 +325,8 @@ def train_in_memory(
     """Go through rows at hand in any order; without a reader they are of no file."""
     begun, batch = training.begun, whole.batch
     if begun is not None and begun.checkpoint is not None and begun.checkpoint.parts:
-        raise ParameterError("The run began as a stream; resume it without {cache?}.")
+        why = "The run began as a stream; resume it without {cache?}."
+        raise ParameterError(why, code="resume-cache")
     training.settle_bias(reader)
     coder = coder_of([batch], training)
     rows = coder.rows(batch, 0)
@@ -480,15 +479,13 @@ def going_on(initial: Model, training: FileTraining) -> LinearLearner:
     """A model that goes on from another, which stays as it is."""
     learner, parameters = LinearLearner.from_model(initial), training.parameters
     if initial.estimator != training.estimator:
-        raise ParameterError(
-            f"The initial model is of {initial.estimator}; go on with its {{rule?}}."
-        )
+        why = f"The initial model is of {initial.estimator}; go on with its {{rule?}}."
+        raise ParameterError(why, code="initial-rule")
     for name in ("solution", "average_decay", "multi_class"):
         before = learner.parameters[name]
         if parameters[name] != before:
-            raise ParameterError(
-                f"The initial model was begun with {{{name}?}} {before}; go on with the same."
-            )
+            why = f"The initial model was begun with {{{name}?}} {before}; go on with the same."
+            raise ParameterError(why, code="initial-changed")
     states = [state.renewed() for state in learner.states]
     return replace(learner, parameters=parameters, states=states, calibration=None)
 

@@ -211,10 +211,14 @@ def check_begun(begun: Model, facts: Mapping[str, Any], name: str) -> None:
         if before["training"].get(parameter) != value:
             raise ParameterError(
                 f"The run began with {{{parameter}?}} = {before['training'].get(parameter)}, not "
-                f"{value}; resume it with the same options."
+                f"{value}; resume it with the same options.",
+                code="resume-changed",
             )
     if begun.features.get("layout") != facts["layout"]:
-        raise ParameterError("The run began with another {label?} or format; resume it with those.")
+        raise ParameterError(
+            "The run began with another {label?} or format; resume it with those.",
+            code="resume-changed",
+        )
     if before.get("origin") != facts["origin"] or facts["origin"] is None:
         raise ValueError(f"{name} has changed since the run began; begin a new run.")
 
@@ -261,7 +265,9 @@ def layout_for(learner: SequenceLearner, path: str, kind: str | None) -> Layout:
     found = format_of(path, kind)
     if kind is not None and found is None:
         raise ParameterError(
-            f"{{format?}} {kind} holds no sentences; a tagger reads conllu, conll, tagged and text."
+            f"{{format?}} {kind} holds no sentences; a tagger reads conllu, conll, tagged and "
+            "text.",
+            code="format-of-sentences",
         )
     if found is None:
         found = "text" if path == "-" or path.lower().endswith(".txt") else layout.format

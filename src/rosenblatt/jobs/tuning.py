@@ -147,7 +147,9 @@ class Tuning:
         seed = self.training.parameters["random_state"]
         self.splits = [np.random.default_rng([seed, k]).permutation(counting) for k in splits]
         if self.held == len(counting):
-            raise ParameterError("One row is too few for {tune?}, which holds some out.")
+            raise ParameterError(
+                "One row is too few for {tune?}, which holds some out.", code="tune-one-row"
+            )
 
     def best(self, text: bool) -> tuple[Candidate, dict[str, Any]]:
         """The candidate to take, and what to remember of the choice."""
@@ -386,20 +388,26 @@ def too_large(reader: Reader) -> ParameterError:
     """What to say of rows that do not fit."""
     return ParameterError(
         f"{{tune?}} keeps all rows in memory, and those of {reader.source.name} are too many; tune "
-        "on a part of them, and state what was taken."
+        "on a part of them, and state what was taken.",
+        code="tune-too-large",
     )
 
 
 def refuse_what_cannot_be_tuned(reader: Reader, training: FileTraining) -> None:
     """Refuse what is no open question, or cannot be held in memory and read again."""
     if training.begun is not None or training.initial is not None:
-        raise ParameterError("A model that goes on is what it is; leave {tune?} out.")
+        raise ParameterError(
+            "A model that goes on is what it is; leave {tune?} out.", code="tune-resume"
+        )
     if training.options.window or training.options.progress_every:
-        raise ParameterError("{tune?} is about rows in memory, not a stream; leave one out.")
+        raise ParameterError(
+            "{tune?} is about rows in memory, not a stream; leave one out.", code="tune-stream"
+        )
     if not reader.rereadable:
         raise ParameterError(
             f"{reader.source.name} can be read only once, and {{tune?}} needs to read it again; "
-            "write it to a file first."
+            "write it to a file first.",
+            code="read-once",
         )
     if reader.size is not None and reader.size > IN_MEMORY:
         raise too_large(reader)

@@ -445,7 +445,8 @@ def refuse_too_many(width: int, n_classes: int) -> None:
         raise ParameterError(
             f"{width:,} columns for {n_classes} classes are {width * n_classes:,} weights, and at "
             f"most {MOST_WEIGHTS:,} are kept; hash into fewer columns with a smaller {{bits?}}, or "
-            "number them without gaps."
+            "number them without gaps.",
+            code="too-many-weights",
         )
 
 

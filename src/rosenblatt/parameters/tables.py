@@ -44,6 +44,8 @@ class Parameter:
         What the shell parses.
     grid
         The values that ``--tune`` tries.
+    default_text
+        The default in words, if it is computed.
     """
 
     default: Any
@@ -53,6 +55,7 @@ class Parameter:
     help: str = ""
     type: type = float
     grid: tuple[Any, ...] = ()
+    default_text: str = ""
 
 
 def positive_number(value: Any) -> bool:
@@ -90,13 +93,14 @@ def positive(default: float, help: str = "", grid: tuple[float, ...] = ()) -> Pa
     return Parameter(default, "a number above 0", positive_number, help=help, grid=grid)
 
 
-def positive_or_none(help: str = "") -> Parameter:
-    """A number above 0, or None, which is the default."""
+def positive_or_none(help: str = "", default_text: str = "") -> Parameter:
+    """A number above 0, or None, which is the default and stands for a number in words."""
     return Parameter(
         None,
         "a number above 0 or None",
         lambda value: value is None or positive_number(value),
         help=help,
+        default_text=default_text,
     )
 
 
@@ -186,11 +190,20 @@ MARGIN = non_negative(0.0, "Margin ≥ 0 that a row must exceed, else it causes 
 TIES = choice("mistake", *SIGN_OF_ZERO, help="What an activation of exactly 0 counts as")
 ANY_RULE = SHARED | {
     "max_iter": count(10, help="Largest number of epochs"),
-    "solution": choice("last", *SOLUTIONS, help="Weights to predict with"),
+    "solution": choice(
+        "last",
+        *SOLUTIONS,
+        help="Weights to predict with: last, average, vote (of all weights), pocket (best so far)",
+    ),
     "average_decay": share(
         0.0, "Decay of the average per row, in [0, 1); 0.001 averages about the last 1,000 rows"
     ),
-    "order": choice("each", *ORDERS, help="Order of the rows in an epoch"),
+    "order": choice(
+        "each",
+        *ORDERS,
+        help="Order of the rows: each (shuffled every epoch), once (shuffled once), fixed (as "
+        "given), active (mostly mistaken rows), first or worst (one mistaken row per epoch)",
+    ),
     "multi_class": choice(
         "argmax", "argmax", "ovr", help="One problem for all classes, or one for each class"
     ),
@@ -306,7 +319,7 @@ FILES: Mapping[str, Parameter] = {
         help="Amount by which an update moves the bias, ≥ 0",
     ),
     "window": count_from_0(0, "Shuffle a stream within N rows"),
-    "holdout": share(0.0, "Share of the rows, in [0, 1), to test on instead of learning from"),
+    "holdout": share(0.0, "Share of the rows, in [0, 1), to hold out and test on"),
     "progress_every": count_from_0(0, "Print the progressive error every N rows"),
     "random_state": Parameter(
         0,

@@ -63,7 +63,8 @@ def format_of(source: Source, stated: str | None, rows: str = "") -> str:
     if told is None:
         raise ParameterError(
             f"Neither the name nor the content of {source.name} tells its format; state "
-            f"{{format?}}: {known}, or for sentences {OF_SENTENCES}."
+            f"{{format?}}: {known}, or for sentences {OF_SENTENCES}.",
+            code="unknown-format",
         )
     return told
 

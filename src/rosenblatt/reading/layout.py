@@ -62,7 +62,7 @@ def layout_of(
     rows = below if header else top + below
     if not rows.strip():
         hint = " below its header (state {header=False} if that line is a row)" if header else ""
-        raise ParameterError(f"{source.name} has no rows{hint}.")
+        raise ParameterError(f"{source.name} has no rows{hint}.", code="no-rows")
     columns = ColumnNames(first.names(header, recipe, source.name), source.name)
     found = first.kinds(header, columns.names, options.skip_bad)
     stated = {columns.number(name) for name in options.category}
@@ -92,7 +92,9 @@ def refuse_odd_beginning(name: str, top: bytes, head: bytes, rest: bytes, length
         raise ValueError(f"{name}, line 1, column 1: the row is longer than {longest} MB.")
     if top.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise ParameterError(
-            f"{name} begins like a file of UTF-16; state {{encoding}}.", encoding="utf-16"
+            f"{name} begins like a file of UTF-16; state {{encoding}}.",
+            code="encoding",
+            encoding="utf-16",
         )
     if b"\0" in top:
         where = top.index(b"\0") + 1

@@ -188,7 +188,7 @@ def reader_of(
     recipe, asked = recipes
     at_hand = isinstance(source, TableSource)
     if at_hand and format is not None:
-        raise ParameterError("{format?} is about files; a table has none.")
+        raise ParameterError("{format?} is about files; a table has none.", code="format-of-table")
     kind = "arrow" if at_hand else format_of(source, format, recipe.rows)
     refuse_options_of_others(kind, asked, options)
     parser = parser_of(source, kind, recipe, options)
@@ -221,16 +221,24 @@ def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOp
         if recipe.labels_separator not in (None, ","):
             raise ParameterError(
                 f"Commas divide the labels of a line of {kind}; use {{labels_separator}}.",
+                code="separator-of-format",
                 labels_separator=",",
             )
     if recipe.header is not None and kind not in DELIMITERS:
-        raise ParameterError("{header?} is about CSV and TSV; other formats have no line of names.")
+        raise ParameterError(
+            "{header?} is about CSV and TSV; other formats have no line of names.",
+            code="header-of-format",
+        )
     if recipe.encoding is not None and kind in ("parquet", "arrow"):
         raise ParameterError(
-            "{encoding?} is about files of text; Parquet, Arrow and tables have it."
+            "{encoding?} is about files of text; Parquet, Arrow and tables have it.",
+            code="encoding-of-format",
         )
     if recipe.first is not None and kind != "svmlight":
-        raise ParameterError("{first?} is about svmlight; other formats do not number columns.")
+        raise ParameterError(
+            "{first?} is about svmlight; other formats do not number columns.",
+            code="first-of-format",
+        )
 
 
 class Reader:

@@ -123,7 +123,8 @@ class FeatureRecipe:
             raise ParameterError(
                 f"The model knows its columns by name, such as {min(words)!r}, and {source} is "
                 "read as if it had no names, because of {header=False}; leave that out, or write "
-                "the names as the first row."
+                "the names as the first row.",
+                code="columns-without-names",
             )
         return sorted(named, key=int)
 
@@ -224,11 +225,17 @@ def check(recipe: FeatureRecipe, options: ReaderOptions) -> None:
     for least, most, *_ in recipe.grams.values():
         check_grams(least, most)
     if recipe.scale not in SCALES:
-        raise ParameterError(f"{{scale}} must be one of {', '.join(SCALES)}.", scale=recipe.scale)
+        raise ParameterError(
+            f"{{scale}} must be one of {', '.join(SCALES)}.",
+            code="out-of-range",
+            scale=recipe.scale,
+        )
     if options.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
         raise ValueError(f"dtype={options.dtype} must be float32 or float64.")
     if options.threads < 1:
-        raise ParameterError("{threads} must be 1 or more.", threads=options.threads)
+        raise ParameterError(
+            "{threads} must be 1 or more.", code="out-of-range", threads=options.threads
+        )
 
 
 def check_grams(shortest: int, longest: int) -> None:
@@ -253,7 +260,9 @@ def crossed_groups(recipe: FeatureRecipe, group: Callable[[str], int]) -> np.nda
     for cross, pair in zip(recipe.cross, names, strict=True):
         if len(pair) != 2:
             raise ParameterError(
-                "{cross} must be two names with a comma between them.", cross=cross
+                "{cross} must be two names with a comma between them.",
+                code="out-of-range",
+                cross=cross,
             )
     return np.array([[group(name) for name in pair] for pair in names], np.uint16)
 
@@ -338,11 +347,14 @@ def with_new_columns(
     for option, chosen in named.items():
         if label is not None and label in chosen:
             raise ParameterError(
-                f"The column {label!r} is the label; {{{option}?}} is for other columns."
+                f"The column {label!r} is the label; {{{option}?}} is for other columns.",
+                code="label-is-feature",
             )
     for name in text:
         if name in (*ignore, row_name):
-            raise ParameterError(f"The column {name!r} cannot be text and be left out.")
+            raise ParameterError(
+                f"The column {name!r} cannot be text and be left out.", code="text-ignored"
+            )
     unused = {label, row_name, *ignore}
     columns = [
         (name, "text" if name in text else "number" if each.kind == "boolean" else each.kind)
@@ -394,7 +406,9 @@ def refuse_options_of_text(recipe: FeatureRecipe) -> None:
     grams = recipe.characters or recipe.ngrams is not None
     if not recipe.text and (grams or recipe.tfidf or recipe.counts != ASKED.counts):
         what = "{ngrams?} and {characters?}" if grams else "{counts?} and {tfidf?}"
-        raise ParameterError(what + " are of text; name its column: {text?}.")
+        raise ParameterError(
+            what + " are of text; name its column: {text?}.", code="text-without-column"
+        )
 
 
 def notices_of(

@@ -311,7 +311,9 @@ def other_encoding(name: str | None) -> str | None:
         found = codecs.lookup(name or "utf-8").name
         " ".encode(found)  # there are codecs that are none of text, such as hex
     except LookupError:
-        raise ParameterError("{encoding} is unknown; try latin-1.", encoding=name) from None
+        raise ParameterError(
+            "{encoding} is unknown; try latin-1.", code="encoding", encoding=name
+        ) from None
     return None if found == "utf-8" else found
 
 

@@ -50,7 +50,9 @@ class SizeSurvey:
         """A survey of sparse rows, if they are to be scaled."""
         if self.recipe.scale in ("standard", "robust"):
             why = f"{{scale}} would fill the sparse rows of {self.recipe.rows}; "
-            raise ParameterError(why + 'use {scale="maxabs"}.', scale=self.recipe.scale)
+            raise ParameterError(
+                why + 'use {scale="maxabs"}.', code="scale-one-pass", scale=self.recipe.scale
+            )
         if self.recipe.scale == "auto":
             first, row = SparseSurvey(), 0
             for batch in self.parser.first_rows(self.recipe):
@@ -125,12 +127,14 @@ class TextSurvey:
         if self.recipe.tfidf and not parser.rereadable:
             raise ParameterError(
                 f"{parser.source.name} can be read only once, and {{tfidf=True}} needs to read it "
-                "before; write it to a file first."
+                "before; write it to a file first.",
+                code="read-once",
             )
         if self.recipe.tfidf and bits > MOST_BITS:
             raise ParameterError(
                 f"{{tfidf=True}} keeps a number for each column; use {{bits?}} of {MOST_BITS} or "
-                "less."
+                "less.",
+                code="tfidf-bits",
             )
         counts = parser.rereadable and bits <= MOST_BITS
         self.seen = np.zeros(1 << bits) if counts else None

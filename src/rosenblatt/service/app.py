@@ -33,7 +33,7 @@ from .requests import (
     UnknownTypeError,
     parse_examples,
 )
-from .responses import about, explained, metrics, openapi, predictions
+from .responses import about, metrics, openapi
 
 SMALL = 1 << 16  # bytes of a body that is read at once; others are read beside
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
@@ -240,7 +240,8 @@ class Service:
 
     def parse(self, body: bytes, kind: str, served: ServedModel) -> list[Example]:
         """The examples of a body."""
-        return parse_examples(body, kind, self.doors.rows, served.maker.of_lines)
+        maker = served.maker
+        return parse_examples(body, kind, self.doors.rows, maker.of_lines, maker.of_lists)
 
     # The endpoints
 
@@ -252,12 +253,8 @@ class Service:
             served, published = self.current()
             values = [one.value for one in self.parse(body, kind, served)]
             self.rows["/predict"] += len(values)
-            if not loudest:
-                made = served.maker.make(values, labelled=False)
-                return predictions(published, made.rows, made.width)
-            batch, names = served.maker.named(values)
-            answer = predictions(published, batch.rows, batch.width)
-            return answer | {"explanations": explained(published, batch, names, loudest)}
+            answer = served.answer(published.learner, values, loudest)
+            return answer | {"sequence": published.sequence}
 
         async with self.admitted(request) as body:
             return as_json(await self.made(work, body, request))

@@ -8,7 +8,7 @@ from ..storage.file import load_model
 from ..storage.model import Model
 from ..training import state as states
 from .log import Log
-from .model import ServedModel, model_in
+from .model import model_in, open_model
 
 
 def first_difference(log: Log, path: Path) -> tuple[str | None, int]:
@@ -16,7 +16,7 @@ def first_difference(log: Log, path: Path) -> tuple[str | None, int]:
 
     The log is replayed from its beginning, and compared with every model on the way.
     """
-    wanted = ServedModel(load_model(path), str(path))
+    wanted = open_model(load_model(path), str(path))
     if wanted.log not in (0, log.identity):
         return f"{path} is not of {log.path}.", wanted.sequence
     if wanted.sequence > log.last:
@@ -24,7 +24,7 @@ def first_difference(log: Log, path: Path) -> tuple[str | None, int]:
         return text, wanted.sequence
     first, *kept = log.models()
     name = f"the model after example {first:,} in {log.path}"
-    served = ServedModel(model_in(log.model(first), name), name)
+    served = open_model(model_in(log.model(first), name), name)
     served.log, served.sequence = log.identity, first
     before = first
     for stop in [number for number in kept if number < wanted.sequence] + [wanted.sequence]:

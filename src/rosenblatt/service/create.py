@@ -41,7 +41,8 @@ def column_of(stated: str) -> Column:
     details = details[:-1] if len(details) else details
     if not name or kind not in KINDS:
         raise ParameterError(
-            f"{{features?}}: {stated!r} is not NAME, NAME:number, NAME:category or NAME:text."
+            f"{{features?}}: {stated!r} is not NAME, NAME:number, NAME:category or NAME:text.",
+            code="column-syntax",
         )
     if not details:
         return Column(name, kind)
@@ -54,7 +55,8 @@ def column_of(stated: str) -> Column:
             return Column(name, kind, grams=(least, most, bool(found[1])))
     raise ParameterError(
         f"{{features?}}: {stated!r} has more than its kind; that can be NAME:number:MEAN:SPREAD or "
-        "NAME:text:1-2."
+        "NAME:text:1-2.",
+        code="column-syntax",
     )
 
 
@@ -65,7 +67,10 @@ def scale_in(stated: str, mean: str, spread: str) -> Scale:
     except (ValueError, ZeroDivisionError):
         centre = factor = math.nan
     if not (math.isfinite(centre) and 0 < factor < math.inf):
-        raise ParameterError(f"{{features?}}: the mean or spread in {stated!r} is not a number.")
+        raise ParameterError(
+            f"{{features?}}: the mean or spread in {stated!r} is not a number.",
+            code="column-syntax",
+        )
     return Scale(centre, factor)
 
 
@@ -78,9 +83,11 @@ def recipe_for(columns: Sequence[Column], label: str, numbers: bool, bits: int |
     names = [column.name for column in columns]
     twice = [name for name in names if names.count(name) > 1]
     if twice or label in names:
-        raise ParameterError(f"{{features?}} names {twice[0] if twice else label!r} twice.")
+        raise ParameterError(
+            f"{{features?}} names {twice[0] if twice else label!r} twice.", code="column-twice"
+        )
     if bits is not None and not 1 <= bits <= 31:
-        raise ParameterError("{bits} must be 1 to 31.", bits=bits)
+        raise ParameterError("{bits} must be 1 to 31.", code="out-of-range", bits=bits)
     text = [column.name for column in columns if column.kind == "text"]
     dense = all(column.kind == "number" for column in columns)
     scaled = [column for column in columns if column.kind == "number" and column.scale != Scale()]
@@ -134,7 +141,11 @@ def new_model(
     width = len(recipe["columns"]) if recipe["bits"] is None else 1 << recipe["bits"]
     made = rule_for(RULES[rule], parameters, width, len(classes))
     if made.name != rule and len(classes) > 2:
-        raise ParameterError('{matrix} is for two classes; use {matrix="diagonal"}.', **parameters)
+        raise ParameterError(
+            '{matrix} is for two classes; use {matrix="diagonal"}.',
+            code="matrix-of-many",
+            **parameters,
+        )
     shape = width, np.dtype(np.float32)
     learner = LinearLearner.begin(parameters, classes, shape, rule=made)
     learner.features = {"recipe": recipe, "format": "arrow", "largest": []}

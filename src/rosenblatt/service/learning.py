@@ -15,7 +15,7 @@ from ..learners.linear import LinearLearner
 from ..storage.file import load_model, save_model
 from ..storage.model import Model
 from .log import PRIVATE, Log, LogError
-from .model import ServedModel, rebuilt
+from .model import ServedModel, open_model, rebuilt
 from .rows import Learnable, together
 
 MOST_TOGETHER = 20_000  # rows that share one sync
@@ -93,7 +93,7 @@ def recovered(path: Path, say: Callable[[str], None]) -> tuple[ServedModel, Log,
     place = log_of(path)
     if not place.exists():
         model = load_model(path)
-        served = ServedModel(model, str(path))
+        served = open_model(model, str(path))
         served.refuse_to_learn()
         if served.sequence:
             say(f"There is no log {place}; a new one goes on after example {served.sequence:,}.")
@@ -127,7 +127,7 @@ def recovered(path: Path, say: Callable[[str], None]) -> tuple[ServedModel, Log,
 def last_snapshot(path: Path, log: Log, say: Callable[[str], None]) -> ServedModel:
     """The newest model there is to replay the log from: the file, or one in the log."""
     try:
-        served = ServedModel(load_model(path), str(path))
+        served = open_model(load_model(path), str(path))
     except (ValueError, FileNotFoundError) as error:
         say(f"{error} The model is rebuilt from {log.path}.")
         return rebuilt(log)

@@ -3,14 +3,16 @@
 import base64
 import copy
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.rows import Array, rows_between
 from ..data.weights import class_weights, row_weights
+from ..kernels.algebra import Rows
 from ..learners.linear import LinearLearner, TrainingRows
+from ..reading.batches import Batch
 from ..storage.file import load_model
 from ..storage.model import Model
 from .log import Entry, Log
@@ -86,12 +88,14 @@ class GrowthLimits(NamedTuple):
 
 
 class ServedModel:
-    """A model that learns the examples of a log.
+    """A linear model that learns the examples of a log.
 
     Attributes
     ----------
-    learner : LinearLearner
+    learner
         What has been learnt.
+    maker
+        Makes rows of requests.
     sequence : int
         The last example that has been learnt.
     grow : bool
@@ -102,10 +106,24 @@ class ServedModel:
         The errors on the way.
     """
 
+    learner: Any
+    maker: Any
+
     def __init__(self, model: Model, name: str) -> None:
-        recipe = model.features.get("recipe")
+        self.kept, self.name = model._replace(checkpoint=None), name
+        self.grow, self.limits = False, GrowthLimits()
+        about = model.facts.get("service") or {}
+        self.log, self.sequence = int(about.get("log", 0)), int(about.get("sequence", 0))
+        self.progress = Progress(about.get("progress"))
+        self.open(model)
+
+    def open(self, model: Model) -> None:
+        """Make the learner, and what makes rows of requests."""
+        recipe, name = model.features.get("recipe"), self.name
         if not model.is_linear:
-            raise ValueError(f"{name} is a {model.estimator}; only linear models are served.")
+            raise ValueError(
+                f"{name} is a {model.estimator}; linear models and taggers are served."
+            )
         if not isinstance(recipe, dict):
             raise ValueError(
                 f"{name} does not say how features are made; serve a model that was trained from a "
@@ -115,14 +133,14 @@ class ServedModel:
             raise ValueError(
                 f"{name} gives a row any number of labels; only models of one label are served."
             )
-        self.kept, self.name = model._replace(checkpoint=None), name
         self.learner = LinearLearner.from_model(model)
-        about = model.facts.get("service") or {}
-        self.log, self.sequence = int(about.get("log", 0)), int(about.get("sequence", 0))
-        self.progress = Progress(about.get("progress"))
         self.maker = maker_of(recipe, self.learner.dtype, self.learner.classes)
-        self.grow, self.limits = False, GrowthLimits()
         self.set_class_weights()
+
+    @property
+    def width(self) -> int:
+        """The number of features."""
+        return int(self.learner.width)
 
     def set_class_weights(self) -> None:
         """Weigh the rows of each class as the model was begun with."""
@@ -224,34 +242,45 @@ class ServedModel:
         Limits that may have changed since the examples were taken are not checked again.
         """
         values = [parse_json(text, row) for row, text in enumerate(texts, 1)]
-        given = self.maker.make(values, labelled=True)
+        given: Learnable = self.maker.make(values, labelled=True)
         self.check_labels(given)
         return given
 
+    # Predicting
+
+    def answer(self, learner: Any, values: list[Any], loudest: int) -> dict[str, Any]:
+        """The label and the scores of each row, and the features that spoke loudest if wanted."""
+        if not loudest:
+            made = self.maker.make(values, labelled=False)
+            return predictions(learner, made.rows, made.width)
+        batch, names = self.maker.named(values)
+        answer = predictions(learner, batch.rows, batch.width)
+        return answer | {"explanations": explained(learner, batch, names, loudest)}
+
     # Being published and kept
 
-    def published(self) -> LinearLearner:
+    def published(self) -> Any:
         """A copy to predict with, which learning does not change."""
         return self.learner.predictor()
 
     def model(self) -> Model:
         """A copy of all that a model file holds, with the number of the last example learnt."""
-        about = {
-            "log": self.log,
-            "sequence": self.sequence,
-            "progress": self.progress.as_json(),
-        }
         learner, kept = self.learner, self.kept
-        facts = {**kept.facts, "service": copy.deepcopy(about)}
+        facts = {**kept.facts, "service": self.about()}
         if self.sequence:
             facts.pop("calibration", None)  # it was that of other weights
         return kept._replace(
             classes=learner.classes, states=copy.deepcopy(learner.states), facts=facts
         )
 
+    def about(self) -> dict[str, Any]:
+        """What a model file says of the service."""
+        progress = copy.deepcopy(self.progress.as_json())
+        return {"log": self.log, "sequence": self.sequence, "progress": progress}
+
     def make_learnable(self, values: list[Any]) -> Learnable:
         """The rows of the examples of a request, which can and may be learnt."""
-        given = self.maker.make(values, labelled=True)
+        given: Learnable = self.maker.make(values, labelled=True)
         new = self.check_labels(given)
         if new and not self.grow:
             known = [str(one) for one in self.learner.classes[:10].tolist()]
@@ -313,6 +342,53 @@ class ServedModel:
             )
 
 
+def predictions(learner: LinearLearner, rows: Rows, width: int) -> dict[str, Any]:
+    """The label and the score of each row: a number for two classes, else one for each class."""
+    activations = learner.scores(rows, width)
+    labels = learner.classes[learner.choose(activations)]
+    return {"labels": labels.tolist(), "scores": shortened(activations)}
+
+
+def shortened(numbers: Any) -> list[Any]:
+    """Numbers with as many digits as they have."""
+    flat = [float(f"{number:.9g}") for number in np.ravel(numbers).tolist()]
+    if np.ndim(numbers) < 2:
+        return flat
+    width = np.shape(numbers)[1]
+    return [flat[begin : begin + width] for begin in range(0, len(flat), width)]
+
+
+def explained(
+    learner: LinearLearner, batch: Batch, names: Mapping[int, str], most: int
+) -> list[list[dict[str, Any]]]:
+    """The features of each row that spoke loudest: what each adds to the score of its class.
+
+    For two classes that is the score, which is above 0 for the second.
+    """
+    coef, bias = learner.coefficients()
+    chosen = learner.choose(learner.scores(batch.rows, batch.width)).tolist()
+    found = []
+    for row, code in enumerate(chosen):
+        output = 0 if len(coef) == 1 else code
+        one = rows_between(batch.rows, row, row + 1)
+        columns = np.arange(len(one.values)) if one.indices is None else one.indices
+        known = columns < coef.shape[1]
+        columns, values = columns[known], one.values[known]
+        shares = values * coef[output, columns]
+        loudest = np.argsort(-np.abs(shares), kind="stable")[:most]
+        said = [
+            {
+                "feature": names[int(columns[k])] if int(columns[k]) in names else f"#{columns[k]}",
+                "value": float(f"{values[k]:.9g}"),
+                "contribution": float(f"{shares[k]:.9g}"),
+            }
+            for k in loudest.tolist()
+            if shares[k]
+        ]
+        found.append([*said, {"feature": "bias", "contribution": float(f"{bias[output]:.9g}")}])
+    return found
+
+
 def refuse_damaged(entries: list[Entry]) -> None:
     """Refuse examples that are not what was written."""
     for entry in entries:
@@ -325,6 +401,14 @@ def arrays_of(learner: LinearLearner) -> Iterator[Array]:
     for state in learner.states:
         yield from (value for value in vars(state).values() if isinstance(value, np.ndarray))
         yield from state.further.values()
+
+
+def open_model(model: Model, name: str) -> ServedModel:
+    """The served model of a kind."""
+    from .sentences import ServedTagger
+
+    kinds = {ServedTagger.estimator: ServedTagger}
+    return kinds.get(model.estimator, ServedModel)(model, name)
 
 
 def model_in(data: bytes, name: str) -> Model:
@@ -347,6 +431,6 @@ def rebuilt(log: Log, until: int | None = None) -> ServedModel:
     if not before:
         raise ValueError(f"{log.path} was trimmed, and begins after example {log.models()[0] - 1}.")
     name = f"the model after example {before[-1]} in {log.path}"
-    served = ServedModel(model_in(log.model(before[-1]), name), name)
+    served = open_model(model_in(log.model(before[-1]), name), name)
     served.log, served.sequence = log.identity, before[-1]
     return served

@@ -35,7 +35,9 @@ class Example(NamedTuple):
     value: Any
 
 
-def parse_examples(body: bytes, content_type: str, most: int, of_lines: bool) -> list[Example]:
+def parse_examples(
+    body: bytes, content_type: str, most: int, of_lines: bool, of_lists: str | None = None
+) -> list[Example]:
     """Parse a request body into examples.
 
     Parameters
@@ -46,6 +48,8 @@ def parse_examples(body: bytes, content_type: str, most: int, of_lines: bool) ->
         The largest number of examples; more are refused.
     of_lines
         Whether an example is a line of text (svmlight, Vowpal Wabbit) and not an object.
+    of_lists
+        The entry that a list stands for, if an example may be a list instead of an object.
     """
     kind, _, details = content_type.partition(";")
     kind = kind.strip().lower() or JSON
@@ -70,6 +74,8 @@ def parse_examples(body: bytes, content_type: str, most: int, of_lines: bool) ->
         kinds = [JSON, NDJSON[0], LINES if of_lines else CSV]
         names = f"{', '.join(kinds[:-1])} or {kinds[-1]}"
         raise UnknownTypeError(f"Content-Type {kind[:80]} is not supported; send {names}.")
+    if of_lists is not None:
+        found = ({of_lists: one} if type(one) is list else one for one in found)
     return check_examples(found, most, str if of_lines else dict)
 
 

@@ -1,75 +1,15 @@
-"""What the service says: predictions and their reasons, the state of the model, metrics."""
+"""What the service says besides predictions: the state of the model, metrics, OpenAPI."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from .. import __version__
-from ..data.rows import rows_between
-from ..kernels.algebra import Rows
-from ..reading.batches import Batch
 from .learning import Learning, Published
 from .model import WINDOWS, ServedModel
 from .requests import CSV, JSON, LINES, NDJSON
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from .app import Doors, Service
-
-
-def predictions(published: Published, rows: Rows, width: int) -> dict[str, Any]:
-    """The label and the score of each row: a number for two classes, else one for each class."""
-    learner = published.learner
-    activations = learner.scores(rows, width)
-    labels = learner.classes[learner.choose(activations)]
-    return {
-        "labels": labels.tolist(),
-        "scores": shortened(activations),
-        "sequence": published.sequence,
-    }
-
-
-def shortened(numbers: Any) -> list[Any]:
-    """Numbers with as many digits as they have."""
-    flat = [float(f"{number:.9g}") for number in np.ravel(numbers).tolist()]
-    if np.ndim(numbers) < 2:
-        return flat
-    width = np.shape(numbers)[1]
-    return [flat[begin : begin + width] for begin in range(0, len(flat), width)]
-
-
-def explained(
-    published: Published, batch: Batch, names: "Mapping[int, str]", most: int
-) -> list[list[dict[str, Any]]]:
-    """The features of each row that spoke loudest: what each adds to the score of its class.
-
-    For two classes that is the score, which is above 0 for the second.
-    """
-    learner = published.learner
-    coef, bias = learner.coefficients()
-    chosen = learner.choose(learner.scores(batch.rows, batch.width)).tolist()
-    found = []
-    for row, code in enumerate(chosen):
-        output = 0 if len(coef) == 1 else code
-        one = rows_between(batch.rows, row, row + 1)
-        columns = np.arange(len(one.values)) if one.indices is None else one.indices
-        known = columns < coef.shape[1]
-        columns, values = columns[known], one.values[known]
-        shares = values * coef[output, columns]
-        loudest = np.argsort(-np.abs(shares), kind="stable")[:most]
-        said = [
-            {
-                "feature": names[int(columns[k])] if int(columns[k]) in names else f"#{columns[k]}",
-                "value": float(f"{values[k]:.9g}"),
-                "contribution": float(f"{shares[k]:.9g}"),
-            }
-            for k in loudest.tolist()
-            if shares[k]
-        ]
-        found.append([*said, {"feature": "bias", "contribution": float(f"{bias[output]:.9g}")}])
-    return found
 
 
 def about(served: ServedModel, published: Published, learning: Learning | None) -> dict[str, Any]:
@@ -84,13 +24,13 @@ def about(served: ServedModel, published: Published, learning: Learning | None) 
         "label": served.maker.label,
         "rows": served.maker.recipe.rows,
         "columns": [{"name": name, "kind": kind} for name, kind in served.maker.columns],
-        "features": learner.width,
+        "features": served.width,
         "learning": learning is not None,
         "sequence": served.sequence,
         "logged": served.sequence if learning is None else learning.log.last,
         "published": published.sequence,
         "saved": served.sequence if learning is None else learning.saved_sequence,
-        "mistakes": served.learner.mistakes,
+        "mistakes": sum(state.mistakes for state in served.learner.states),
         "refused": progress.refused,
         "error": errors,
         "curve": progress.curve,
@@ -155,7 +95,8 @@ def openapi(served: ServedModel, doors: "Doors") -> dict[str, Any]:
     def body(one: dict[str, Any]) -> dict[str, Any]:
         several = {"oneOf": [one, {"type": "array", "items": one}]}
         kinds = {JSON: {"schema": several}, NDJSON[0]: {"schema": {"type": "string"}}}
-        kinds[LINES if served.maker.of_lines else CSV] = {"schema": {"type": "string"}}
+        if served.maker.of_lists is None:
+            kinds[LINES if served.maker.of_lines else CSV] = {"schema": {"type": "string"}}
         return {"required": True, "content": kinds}
 
     def answer(meaning: str, kind: str = JSON) -> dict[str, Any]:
@@ -168,10 +109,10 @@ def openapi(served: ServedModel, doors: "Doors") -> dict[str, Any]:
     explain = {"name": "explain", "in": "query", "schema": {"type": "integer", "maximum": 100}}
     posts = {
         "/predict": {
-            "summary": "Labels and scores of rows.",
+            "summary": "Labels and scores of rows, or tags of sentences.",
             "parameters": [explain],
             "requestBody": body(row),
-            "responses": {"200": answer("labels, scores, sequence")} | refusals,
+            "responses": {"200": answer("labels and scores, or tags; sequence")} | refusals,
         },
         "/learn": {
             "summary": "Learn examples; answered when they are on disk.",
@@ -200,8 +141,10 @@ def openapi(served: ServedModel, doors: "Doors") -> dict[str, Any]:
     return found
 
 
-def schemas(served: ServedModel) -> tuple[dict[str, Any], dict[str, Any]]:
+def schemas(served: ServedModel) -> Any:
     """The schema of a row, and of one with its label."""
+    if served.maker.of_lists is not None:
+        return served.maker.schemas(served.learner.classes)
     if served.maker.of_lines:
         line = {"type": "string", "description": f"A line of {served.maker.recipe.rows}."}
         return line, line

@@ -2,13 +2,13 @@
 
 import io
 from collections.abc import Sequence
+from itertools import chain
 from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from ..data.rows import Array, joined, read_only, rows_between
-from ..kernels.algebra import Rows
 from ..kernels.lines import MISSING
 from ..reading.arrow import BrokenCellError, DecodedColumns, TableParser
 from ..reading.batches import Batch, one_batch
@@ -28,9 +28,9 @@ NAMES = 1 << 16  # of hashed features, when they are asked for
 
 
 class Learnable(NamedTuple):
-    """Rows with their labels, or without."""
+    """Rows, or a list of sentences, with their labels, or without."""
 
-    rows: Rows
+    rows: Any
     width: int
     labels: list[Any] | None = None
     weights: Array | None = None
@@ -40,7 +40,9 @@ class Learnable(NamedTuple):
         some = slice(first, stop)
         labels = None if self.labels is None else self.labels[some]
         weights = None if self.weights is None else self.weights[some]
-        return Learnable(rows_between(self.rows, first, stop), self.width, labels, weights)
+        listed = isinstance(self.rows, list)
+        rows = self.rows[some] if listed else rows_between(self.rows, first, stop)
+        return Learnable(rows, self.width, labels, weights)
 
 
 def maker_of(features: dict[str, Any], dtype: Any, classes: Array) -> "TableMaker | LineMaker":
@@ -58,7 +60,7 @@ def options_of(dtype: np.dtype[Any], names: int, size: int = 1) -> ReaderOptions
 class TableMaker:
     """Makes rows of objects: numbers and words by column, found by name."""
 
-    of_lines = False
+    of_lines, of_lists = False, None
 
     def __init__(self, recipe: FeatureRecipe, dtype: np.dtype[Any], label_kind: str) -> None:
         self.recipe, self.dtype, self.label_kind = recipe, dtype, label_kind
@@ -245,7 +247,7 @@ def word_of(value: Any, row: int, column: str) -> str:
 class LineMaker:
     """Makes rows of lines of svmlight or Vowpal Wabbit text."""
 
-    of_lines = True
+    of_lines, of_lists = True, None
     label = "label"
     columns: Sequence[tuple[str, str]] = ()
     names: frozenset[str] = frozenset()
@@ -301,8 +303,9 @@ def together(parts: Sequence[Learnable]) -> Learnable:
     if any(part.weights is not None for part in parts):
         weights = np.concatenate([weights_of(part) for part in parts])
     labels = [label for part in parts for label in part.labels or ()]
-    width = max(part.width for part in parts)
-    return Learnable(joined([part.rows for part in parts]), width, labels, weights)
+    width, rows = max(part.width for part in parts), [part.rows for part in parts]
+    whole: Any = [*chain(*rows)] if isinstance(rows[0], list) else joined(rows)
+    return Learnable(whole, width, labels, weights)
 
 
 def weights_of(part: Learnable) -> Array:

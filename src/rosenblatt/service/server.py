@@ -24,7 +24,7 @@ except ImportError as missing:
 from ..storage.file import load_model, save_model
 from ..storage.model import Model
 from .learning import Keeping, Learning, Published, log_of
-from .model import GrowthLimits, ServedModel
+from .model import GrowthLimits, open_model
 from .protocol import LimitedProtocol
 
 PATIENCE = 3.0  # seconds that a port may be taken by a service that just ended
@@ -137,7 +137,7 @@ class ModelWatcher(threading.Thread):
     def load(self) -> tuple[tuple[int, int], Current]:
         """The model of the file, and what tells this file from its replacement."""
         found = self.path.stat()
-        served = ServedModel(load_model(self.path), str(self.path))
+        served = open_model(load_model(self.path), str(self.path))
         current = Current(served, Published(served.published(), served.sequence))
         return (found.st_ino, found.st_mtime_ns), current
 

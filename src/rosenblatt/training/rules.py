@@ -158,6 +158,7 @@ class UpdateRule:
             raise ParameterError(
                 f"{{solution}} adds up updates, which those of {self.name} do not allow; use "
                 '{solution="last"}.',
+                code="solution-of-rule",
                 solution=solution,
             )
 

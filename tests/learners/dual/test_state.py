@@ -91,7 +91,7 @@ def test_a_kernel_function_is_not_saved(tmp_path):
 
 
 def test_the_commands_say_that_they_work_with_linear_models(tmp_path):
-    from typer.testing import CliRunner
+    from click.testing import CliRunner
 
     from rosenblatt.cli.app import app
 

@@ -218,7 +218,8 @@ class DualLearner:
             return (DeviceTask if on_gpu else GrowingTask)(**given)
         if on_gpu:
             raise ParameterError(
-                'A budget is kept on the CPU only; use {device="cpu"} or leave {budget?} out.'
+                'A budget is kept on the CPU only; use {device="cpu"} or leave {budget?} out.',
+                code="budget-device",
             )
         policy = self.parameters["budget_policy"]
         return BudgetedTask(**given, budget=budget, policy_name=policy)

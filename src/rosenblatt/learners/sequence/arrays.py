@@ -124,7 +124,7 @@ def pack_arrays(
         sums["pair_sums"] = narrow(state.sums.pairs, tags, width)
     numbers, values, names = dictionary.described(features)
     return TaggerArrays(
-        emissions=np.ascontiguousarray(emissions),
+        emissions=emissions.copy(),
         transitions=narrow(weights.transitions, tags, width),
         pairs=narrow(weights.pairs, tags, width),
         templates=numbers,
@@ -140,7 +140,7 @@ def pack_arrays(
 
 def narrow(table: Array, tags: int, width: int) -> Array:
     """A table of whole vectors without what only fills them."""
-    return np.ascontiguousarray(table.reshape(-1, width)[:, :tags])
+    return table.reshape(-1, width)[:, :tags].copy()
 
 
 def unpack_state(arrays: TaggerArrays, shape: Shape, last: Array | None) -> PathState:

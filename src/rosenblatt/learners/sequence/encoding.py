@@ -329,13 +329,14 @@ class Dictionary:
     def names_of_values(self) -> list[tuple[int, str]]:
         """The attribute and the text of every value."""
         if len(self.names) != self.n_values:
-            self.names = []
+            names = []
             for attributes, strings, literal in self.known_values:
                 for number, text, given in zip(
                     attributes.tolist(), strings.texts(), literal.tolist(), strict=True
                 ):
                     shown = text if given else look(text, self.attributes[number]) or ""
-                    self.names.append((number, shown))
+                    names.append((number, shown))
+            self.names = names  # at once, as other threads may ask
         return self.names
 
     def name(self, row: int) -> str:

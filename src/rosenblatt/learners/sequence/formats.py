@@ -126,7 +126,9 @@ def find_label(label: str | None, kind: str, n_fields: int, name: str) -> int:
     if label is not None and label.isdecimal() and 0 < int(label) < n_fields:
         return int(label)
     known = ", ".join(TREE_FIELDS[2:]) if kind == "conllu" else f"numbers from 1 to {n_fields - 1}"
-    raise ParameterError(f"{name} has no column of tags {label}; {{label?}} may be {known}.")
+    raise ParameterError(
+        f"{name} has no column of tags {label}; {{label?}} may be {known}.", code="unknown-column"
+    )
 
 
 def find_layout(piece: Piece, kind: str, label: str | None) -> Layout:
@@ -234,7 +236,8 @@ def check_utf8(piece: Piece) -> None:
         line = before + data[: error.start].count(b"\n") + 1
         raise ParameterError(
             f"{name}, line {line}: the byte {data[error.start]:#04x} is no UTF-8; name "
-            "its {encoding?}, such as latin-1."
+            "its {encoding?}, such as latin-1.",
+            code="encoding",
         ) from None
 
 

@@ -224,7 +224,8 @@ class SequenceLearner:
             before = self.parameters[name]
             if parameters[name] != before:
                 raise ParameterError(
-                    f"The tagger was begun with {{{name}?}} {before}; go on with the same."
+                    f"The tagger was begun with {{{name}?}} {before}; go on with the same.",
+                    code="initial-changed",
                 )
         self.parameters = parameters
 

@@ -147,7 +147,8 @@ class PathState:
         if count * tags > MOST_WEIGHTS:
             raise ParameterError(
                 f"{count:,} features and {tags:,} tags need more weights than {MOST_WEIGHTS:,}; "
-                "name fewer templates with {features?}."
+                "name fewer templates with {features?}.",
+                code="too-many-weights",
             )
         emissions = longer(self.weights.emissions, count * width)
         self.weights = self.weights._replace(emissions=emissions)

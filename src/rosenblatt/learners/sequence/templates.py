@@ -186,7 +186,8 @@ def templates_for(features: Any, columns: tuple[str, ...]) -> list[Template]:
         if features is not None:
             raise ParameterError(
                 "{features?} has templates, and the tokens come with features of their own; "
-                "leave one out, or give tokens as strings, tuples or dicts of columns."
+                "leave one out, or give tokens as strings, tuples or dicts of columns.",
+                code="templates-and-features",
             )
         return [parsed(f"{FEATURES}[0]", columns)]
     if features is None:
@@ -195,13 +196,17 @@ def templates_for(features: Any, columns: tuple[str, ...]) -> list[Template]:
         if not Path(features).is_file():
             raise ParameterError(
                 f"{{features?}} must be a list of templates or a file of CRF++'s; there is no file "
-                f"{features}."
+                f"{features}.",
+                code="no-template-file",
             )
         return crf_templates(Path(features), columns)
     if not isinstance(features, list | tuple) or not features:
         raise ParameterError(
-            f"{{features?}} must be None, a list of templates or a file; got {features!r:.60}."
+            f"{{features?}} must be None, a list of templates or a file; got {features!r:.60}.",
+            code="out-of-range",
         )
     if not all(isinstance(text, str) for text in features):
-        raise ParameterError('{features?} must have templates as strings, such as "word[-1]".')
+        raise ParameterError(
+            '{features?} must have templates as strings, such as "word[-1]".', code="out-of-range"
+        )
     return [parsed(text, columns) for text in dict.fromkeys(features)]

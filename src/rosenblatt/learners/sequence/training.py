@@ -146,6 +146,7 @@ def split(count: int, parameters: Mapping[str, Any], seed: int) -> tuple[Array, 
         raise ParameterError(
             f"{{early_stopping}} cannot hold {held} of {count} sentences out; change "
             "{validation_fraction?}.",
+            code="holdout-empty",
             early_stopping=True,
         )
     mixed = np.random.RandomState(seed).permutation(everything)

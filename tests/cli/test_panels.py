@@ -1,0 +1,116 @@
+"""Options that belong together are fields of a dataclass."""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from rosenblatt.cli.panels import (
+    DescribedArgument,
+    command,
+    option,
+    options_by_name,
+    parameter_option,
+)
+from rosenblatt.parameters import RULE_TABLE
+
+
+@dataclass
+class Colours:
+    paper: str = option(help="Colour of the paper.", default="white", panel="Colours")
+    ink: list[str] | None = option(help="Colour of the ink.", panel="Colours")
+    bold: bool = option("-b", "--bold", help="Whether lines are thick.", default=False)
+    width: float = option(help="Width of lines in mm.", default=0.5)
+    target: Path | None = option(help="Write to FILE.")
+
+
+@dataclass
+class Rules:
+    own: dict[str, float] = options_by_name(
+        [parameter_option("r", RULE_TABLE["arow"].own["r"], "Rule")]
+    )
+
+
+seen = []
+
+
+@command(DescribedArgument("text", "What to write."), examples=["write hello"])
+def write(text: str, colours: Colours, rules: Rules) -> None:
+    """Write a text."""
+    seen[:] = [text, colours, rules]
+
+
+def test_what_is_given_fills_the_dataclasses():
+    assert CliRunner().invoke(write, ["a"]).exit_code == 0
+    assert seen == ["a", Colours(), Rules()]
+    words = [
+        "a",
+        "--ink",
+        "red",
+        "--ink",
+        "blue",
+        "-b",
+        "--width",
+        "1",
+        "--target",
+        "x",
+        "--r",
+        "2",
+    ]
+    assert CliRunner().invoke(write, words).exit_code == 0
+    assert seen == ["a", Colours("white", ["red", "blue"], True, 1.0, Path("x")), Rules({"r": 2.0})]
+
+
+def test_the_help_has_panels_defaults_and_examples():
+    assert (
+        CliRunner().invoke(write, ["--help"], terminal_width=80).output
+        == """\
+Usage: write [OPTIONS] TEXT
+
+  Write a text.
+
+Arguments:
+  TEXT  What to write.
+
+Colours:
+  --paper NAME  Colour of the paper. [default: white]
+  --ink NAME    Colour of the ink. [default: none]
+
+Options:
+  -b, --bold      Whether lines are thick. [default: off]
+  --width NUMBER  Width of lines in mm. [default: 0.5]
+  --target FILE   Write to FILE. [default: none]
+  --help          Show this message and exit.
+
+Rule:
+  --r NUMBER  Regularization r > 0; larger means smaller updates. [default: 1]
+
+Examples:
+  write hello
+"""
+    )
+
+
+@pytest.mark.parametrize("words", [["--width", "wide"], ["--colour"]])
+def test_wrong_values_are_usage_errors(words):
+    assert CliRunner().invoke(write, ["a", *words]).exit_code == 2
+    with pytest.raises(click.UsageError):
+        write(["a", *words], standalone_mode=False)
+
+
+def test_training_on_a_small_file_starts_with_little(tmp_path):
+    (tmp_path / "rows.svm").write_text("1 1:1\n0 2:1\n" * 9)
+    script = """
+import sys
+from rosenblatt.cli.app import app
+app(["train", "rows.svm", "-q", "-o", "model"], standalone_mode=False)
+heavy = {"matplotlib", "pandas", "pyarrow", "pydantic", "rich", "scipy.linalg", "sklearn", "typer"}
+print(sorted(heavy & set(sys.modules)))
+"""
+    command = [sys.executable, "-c", script]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "[]"

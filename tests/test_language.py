@@ -1,0 +1,85 @@
+"""Plain English in help, docstrings, messages and pages: no idioms, and every default is named."""
+
+import ast
+import re
+import tokenize
+from pathlib import Path
+
+import click
+import pytest
+
+from rosenblatt.cli.app import COMMANDS, app
+
+ROOT = Path(__file__).parents[1]
+IDIOMS = re.compile(
+    r"\b(anew|lest|whom|nobody|so many|such a|otherwise than|what came of|a line each|goes on|"
+    r"at hand|by itself|gladly|of its own|(?:is|are) (?:told|said|heard)|of which)\b",
+    re.IGNORECASE,
+)
+PLAIN = (
+    "src/rosenblatt/cli/*.py",
+    "src/rosenblatt/parameters/*.py",
+    "src/rosenblatt/estimators/constructors.py",
+    "src/rosenblatt/estimators/family.py",
+    "README.md",
+    "docs/start.md",
+    "docs/streams.md",
+    "docs/export.md",
+)
+"""Files that have been rewritten; the list grows until it is everything."""
+TEXTS = sorted(path for pattern in PLAIN for path in ROOT.glob(pattern))
+
+
+def read_words(path):
+    """The text of a page, or the strings and comments of a module."""
+    text = path.read_text("utf-8")
+    if path.suffix == ".md":
+        return re.sub(r"```.*?```", "", text, flags=re.DOTALL)
+    strings = [
+        node.value
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, ast.Constant) and isinstance(node.value, str)
+    ]
+    with path.open("rb") as file:
+        tokens = tokenize.tokenize(file.readline)
+        comments = [token.string for token in tokens if token.type == tokenize.COMMENT]
+    return "\n".join(" ".join(words.split()) for words in [*strings, *comments])
+
+
+def name_of(path):
+    return path.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("path", TEXTS, ids=name_of)
+def test_there_are_no_idioms(path):
+    assert not IDIOMS.findall(read_words(path))
+
+
+def test_every_pattern_of_the_list_finds_files():
+    assert all(any(ROOT.glob(pattern)) for pattern in PLAIN)
+
+
+def options():
+    """Every option of every command."""
+    context = click.Context(app)
+    for name in COMMANDS:
+        for parameter in app.get_command(context, name).params:
+            if isinstance(parameter, click.Option):
+                yield pytest.param(parameter, id=f"{name} {parameter.opts[-1]}")
+
+
+@pytest.mark.parametrize("option", [*options()])
+def test_every_option_names_its_quantity_and_its_default(option):
+    text = option.help.replace("\N{NO-BREAK SPACE}", " ")
+    assert re.search(r"\. \[(default: .+|required)\]$", text)
+    assert len(text.partition(" [")[0].split()) >= 2
+    assert text[0].isupper() or re.match(r"[a-z, -]+: [a-z]", text)  # rules: sentence
+    assert not IDIOMS.search(text)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_help_of_a_command_is_plain(name):
+    command = app.get_command(click.Context(app), name)
+    assert command.examples
+    assert not IDIOMS.search(f"{command.help} {COMMANDS[name][1]}")
+    assert command.help.split("\n")[0].endswith(".")

@@ -127,8 +127,9 @@ def draw_runs(ax: Axes, place: int, values: Array, separated: Array) -> None:
     """The runs in one order, and their mean with twice its standard error."""
     heights = place + 0.22 * np.sin(2.4 * np.arange(len(values)))  # apart, but the same each time
     for chosen, fill in ((separated, COLOURS[1]), (~separated, "none")):
-        look = {"facecolors": fill, "edgecolors": COLOURS[1], "s": 22, "zorder": 2}
-        ax.scatter(values[chosen], heights[chosen], alpha=0.7 if fill != "none" else None, **look)
+        alpha = None if fill == "none" else 0.7  # which would fill what is open
+        x, y = values[chosen], heights[chosen]
+        ax.scatter(x, y, s=22, facecolors=fill, edgecolors=COLOURS[1], alpha=alpha, zorder=2)
     error = 2 * values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
     ax.errorbar(values.mean(), place, xerr=error, fmt="D", color=ink(), capsize=4, markersize=6,
                 zorder=3)  # fmt: skip

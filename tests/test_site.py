@@ -62,8 +62,16 @@ def test_the_picture_shows_every_room_above_those_that_it_imports(extension):
 
 def test_definitions_are_found_with_their_decorators(extension, tmp_path):
     file = tmp_path / "a.py"
-    file.write_text("X = 1\n\n@twice\nclass A:\n    def b(self): pass\n")
-    assert extension("source_pages").definitions(file) == {"X": 1, "A": 3, "A.b": 5}
+    file.write_text("X = 1\n\n@twice\nclass A:\n    def b(self): pass\n\nY: int = 2\n")
+    assert extension("source_pages").definitions(file) == {"X": 1, "A": 3, "A.b": 5, "Y": 7}
+
+
+def test_definitions_of_coq_are_found(extension, tmp_path):
+    file = tmp_path / "a.v"
+    file.write_text("Definition x := 1.\n\nTheorem t : x = 1.\nProof. reflexivity. Qed.\n")
+    assert extension("source_pages").definitions(file) == {"x": 1, "t": 3}
+    linked = extension("source_pages").LINK.findall("[x](../proofs/a.v#x) [y](../proofs/b.md)")
+    assert linked == [("../", "proofs/a.v")]
 
 
 @pytest.mark.parametrize(
@@ -98,3 +106,10 @@ def test_a_section_is_the_parent_of_what_it_lists(extension):
     extension("sections").add_toctree(App, "how-to", source)
     assert "/data\n/streams\n" in source[0]
     assert "/theory\n" not in source[0]
+
+
+@pytest.mark.parametrize("page", ["CONTRIBUTING.md", "CHANGELOG.md"])
+def test_pages_of_the_repository_are_included_with_their_links_into_docs(page):
+    """A plain include would leave their links to docs/ dangling on the site."""
+    text = (ROOT / "docs" / page.lower()).read_text("utf-8")
+    assert text == f"```{{include}} ../{page}\n:relative-docs: docs\n```\n"

@@ -21,8 +21,8 @@ ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "src"
 SCHEME = "repository:"
 PAGES = {
-    "../CHANGELOG.md": "/changelog.rst",
-    "../CONTRIBUTING.md": "/contributing.rst",
+    "../CHANGELOG.md": "/changelog.md",
+    "../CONTRIBUTING.md": "/contributing.md",
     "../README.md": "/index.md",
     "../examples/course": "/course/index.rst",
     "../examples/gallery": "/gallery/index.rst",
@@ -59,8 +59,10 @@ def definitions(path: Path) -> dict[str, int]:
                 first = [*node.decorator_list, node][0]
                 lines[prefix + node.name] = first.lineno
                 look(node.body, f"{prefix}{node.name}.")
-            elif isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-                lines[prefix + node.targets[0].id] = node.lineno
+            elif isinstance(node, ast.Assign | ast.AnnAssign):
+                target = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+                if isinstance(target, ast.Name):
+                    lines[prefix + target.id] = node.lineno
 
     look(ast.parse(path.read_text("utf-8")).body, "")
     return lines

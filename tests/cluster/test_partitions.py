@@ -54,7 +54,7 @@ def block(rows, width, dtype=float):
         (da.concatenate([block(3, 3), block(3, 4)]), [0, 1, 0, 1, 0, 1], "Partition 0 has 3 col"),
         (da.ones((6, 2), chunks=2), [0, 1, 0, 1], "6 rows and y 4"),
         (da.ones((6, 2), chunks=3), [1] * 6, "only one class, 1"),
-        (da.ones((6, 2), chunks=3), [0, 1, 0, 1, 0, np.nan], "Partition 1: y contains NaN"),
+        (da.ones((6, 2), chunks=3), [0, 1, 0, 1, 0, np.nan], "Partition 1: Input y contains NaN"),
         (da.ones((0, 2), chunks=3), [], "no rows to learn from"),
         (da.ones((6, 2), chunks=3), None, "y is missing"),
         (da.from_array(np.array([[1, 2], [3, np.inf]]), chunks=1), [0, 1], "infinity"),

@@ -1,5 +1,7 @@
 """What all classifiers do with labels, batches and bad input."""
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -8,7 +10,7 @@ from scipy.sparse import coo_array, csc_array, csr_array, csr_matrix
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from rosenblatt import Perceptron
+from rosenblatt import KernelPerceptron, Perceptron
 from rosenblatt.estimators import base
 
 from ..conftest import LAYOUTS, csr
@@ -186,3 +188,41 @@ def test_the_first_batch_must_name_at_least_two_classes():
 def test_rows_of_another_width_cannot_be_predicted():
     with pytest.raises(ValueError, match="X has 3 features, but Perceptron is expecting 2"):
         Perceptron().fit(X, Y).predict(np.ones((1, 3)))
+
+
+@pytest.mark.parametrize("kind", [Perceptron, KernelPerceptron])
+@pytest.mark.parametrize(
+    "y",
+    [
+        [1, 0, float("nan"), 1],
+        ["a", "b", float("nan"), "a"],
+        ["a", "b", None, "a"],
+        np.array(["a", "b", None, "a"], object),
+        pd.Series(["a", "b", None, "a"]),
+        pd.Series(["a", "b", None, "a"], dtype="string"),
+        pd.Series(["a", "b", None, "a"], dtype="category"),
+        pd.Series([1, 0, None, 1], dtype="Int64"),
+    ],
+)
+def test_a_missing_label_is_refused_with_its_row_and_what_to_do(kind, y):
+    X = np.eye(4)
+    known = ["a", "b"] if isinstance(y[0], str) else [0, 1]
+    for learn in (lambda: kind().fit(X, y), lambda: kind().partial_fit(X, y, classes=known)):
+        with pytest.raises(ValueError, match=r"label of row 2 is .* Leave such rows out"):
+            learn()
+
+
+def test_rows_of_dicts_or_texts_are_refused_with_what_to_do():
+    model = Perceptron().fit(np.eye(2), [0, 1])
+    for rows in ([{"a": 1}, {"a": 2}], ["good", "bad"]):
+        for use in (lambda rows=rows: Perceptron().fit(rows, [0, 1]), partial(model.predict, rows)):
+            with pytest.raises(ValueError, match="put Features before it"):
+                use()
+
+
+def test_probabilities_say_how_to_get_them():
+    model = Perceptron().fit(np.eye(2), [0, 1])
+    assert not hasattr(model, "predict_proba")
+    with pytest.raises(AttributeError, match=r"use Perceptron\(calibrate=True\) and fit it again"):
+        model.predict_proba(np.eye(2))
+    assert hasattr(Perceptron(calibrate=True), "predict_proba")

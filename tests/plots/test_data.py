@@ -20,7 +20,7 @@ from .conftest import apart, fitted, new_ax
         ([[1.0, 1e200]], [0], "too large to draw"),
         (np.empty((0, 2)), [], "0 sample"),
         ([[1.0, 2.0]], [7], "y has the label 7, and the estimator knows 0, 1"),
-        ([[1.0, 2.0]], [None], "labels must be known"),
+        ([[1.0, 2.0]], [None], "Leave such rows out"),
         ([[1.0, 2.0]], [0, 1], "inconsistent numbers of samples"),
         ([[1.0]], [0], "expecting 2 features"),
         ([["a", "b"]], [0], "could not convert string to float"),

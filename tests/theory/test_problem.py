@@ -43,5 +43,5 @@ def test_numbers_that_a_float_cannot_hold_are_refused(X):
 
 def test_labels_that_are_not_known_are_refused():
     for y in ([0, 0, np.nan, np.nan], [None, None, 1, 1]):
-        with pytest.raises(ValueError, match="labels must be known"):
+        with pytest.raises(ValueError, match="Leave such rows out"):
             separability(np.eye(4), y)

@@ -123,7 +123,7 @@ def test_json_tells_the_same(clock, capsys):
     mistakes = a_long_pass(watch, clock, 3)
     watch.epoch(Epoch(1, 300, mistakes, mistakes, 1.5, None))
     note, first, last, epoch = map(json.loads, capsys.readouterr().out.splitlines())
-    assert note == {"event": "note", "sentence": "A sentence."}
+    assert note == {"event": "note", "sentence": "A sentence.", "code": "note"}
     assert (first["event"], first["epoch"], first["rows"], first["error"]) == (
         "progress",
         1,
@@ -211,3 +211,12 @@ def test_a_bar_of_reading_appears_on_standard_error_when_it_takes_long(wanted, m
         for done in (100_000, 1_000_000, 3_000_000):
             tell(done)
     assert ("reading" in terminal.getvalue()) == wanted
+
+
+def test_a_note_in_json_has_the_code_of_its_kind(capsys):
+    AsJson().note(progress.Note("A sentence.", "stream"))
+    assert json.loads(capsys.readouterr().out) == {
+        "event": "note",
+        "sentence": "A sentence.",
+        "code": "stream",
+    }

@@ -14,7 +14,7 @@ from distributed import get_worker
 from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d
 
-from ..data.labels import tidy
+from ..data.labels import refuse_missing, tidy
 from ..data.rows import n_rows, read_only, rows_of
 from ..data.weights import row_weights
 from ..estimators.base import canonical
@@ -230,8 +230,7 @@ def batch_of(X: Any, y: Any, weights: Any, number: int, without_duplicates: bool
         y = np.asarray(column_or_1d(y))
         if y.shape != (X.shape[0],):
             raise ValueError(f"X has {X.shape[0]} rows and y {len(y)}.")
-        if y.dtype.kind == "f" and not np.isfinite(y).all():
-            raise ValueError("y contains NaN or infinity; labels must be known.")
+        refuse_missing(y)
         return Batch(rows_of(X), y, row_weights(y, weights, None), X.shape[1], 0, 0)
 
 

@@ -82,6 +82,36 @@ def find_codes(labels: Array, classes: Array) -> Array:
     return np.where(classes[codes] == labels, codes, -1)
 
 
+def refuse_missing(labels: Any) -> None:
+    """Refuse labels of which one is NaN, infinite, None or pandas' NA, and name its row.
+
+    A list of words and NaN becomes an array of words alone, so give it before it is one.
+    """
+    if isinstance(labels, np.ndarray) and labels.dtype.kind != "O":
+        missing = np.flatnonzero(~np.isfinite(labels)).tolist() if labels.dtype.kind == "f" else []
+    else:
+        missing = [row for row, label in enumerate(labels) if is_missing(label)]
+    if missing:
+        row = missing[0]
+        label = labels.iloc[row] if hasattr(labels, "iloc") else labels[row]
+        what = "infinity" if isinstance(label, float) and label in (np.inf, -np.inf) else "NaN"
+        raise ValueError(
+            f"Input y contains {what}: the label of row {row} is {label}. Leave such rows out of X "
+            "and y, for example with keep = pandas.notna(y), X[keep] and y[keep]."
+        )
+
+
+def is_missing(label: Any) -> bool:
+    """Whether a label is None, NaN, infinite or pandas' NA.
+
+    >>> [is_missing(label) for label in ("a", 1, None, float("nan"))]
+    [False, False, True, True]
+    """
+    if label is None or (isinstance(label, float) and not np.isfinite(label)):
+        return True
+    return type(label).__name__ in ("NAType", "NaTType")
+
+
 def tidy(labels: Array) -> Array:
     """Labels of a file as integers where they are whole, and words as words."""
     if labels.dtype.kind == "f" and np.all(labels == np.round(labels)):
@@ -201,6 +231,17 @@ class LabelSets:
         has = np.zeros((len(self), n_classes), bool, order="F")
         has[self.rows, codes] = True
         return has
+
+
+def indicator_of(y: Any) -> Array:
+    """Which row has which label, of an array or sparse matrix of 0 and 1."""
+    given = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
+    if not np.isin(given, (0, 1)).all():
+        raise ValueError(
+            f"y has {given.shape[1]} columns, and holds more than 0 and 1, which say of each row "
+            "whether it has the label of a column; give one label per row, or such an indicator."
+        )
+    return np.asfortranarray(given, bool)
 
 
 def in_sequence(parts: list[Any]) -> Any:

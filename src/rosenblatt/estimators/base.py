@@ -1,9 +1,11 @@
 """What the classifiers share: labels, classes, weights of rows, and no harm from errors."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import update_wrapper
 from numbers import Integral
 from os import PathLike
+from types import MethodType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -13,7 +15,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from ..data.labels import codes_of, encode, known_classes
+from ..data.labels import codes_of, encode, known_classes, refuse_missing
 from ..data.rows import Array, check_structure
 from ..data.weights import class_weights, row_weights
 from ..parameters import Parameter, check_parameters
@@ -97,6 +99,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
         Whether X is finite is seen while learning, from the activations: that costs no pass.
         """
+        refuse_dicts(X)
         types = FLOATS if reset else [dtype]
         if not self._is_plain(X, reset, types):
             checks = {"accept_sparse": "csr", "order": "C", "ensure_all_finite": False}
@@ -118,6 +121,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
     def _rows_to_score(self, X: Any) -> Any:
         """X as a float array or CSR matrix with the columns that the model knows."""
         check_is_fitted(self)
+        refuse_dicts(X)
         if not (self._is_plain(X, False, FLOATS) and surely_finite(X)):
             X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         if hasattr(X, "indptr"):
@@ -132,11 +136,12 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         if isinstance(labels, np.ndarray) and labels.ndim == 1:
             y = labels
         else:
+            if isinstance(labels, list | tuple) or hasattr(labels, "iloc"):
+                refuse_missing(labels)
             y = np.asarray(column_or_1d(labels, warn=True))
         if len(y) != n_rows:
             raise ValueError(f"X has {n_rows} rows and y {len(y)} labels; each row needs one.")
-        if y.dtype.kind == "f" and not np.isfinite(y).all():
-            raise ValueError("Input y contains NaN or infinity; labels must be known.")
+        refuse_missing(y)
         if y.dtype.kind not in "iub":
             check_classification_targets(y)
         return y
@@ -207,6 +212,35 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         """The names of the columns, if there are any."""
         names = getattr(self, "feature_names_in_", None)
         return {} if names is None else {"names": names.tolist()}
+
+
+class when_calibrated:  # noqa: N801, a decorator
+    """Make a method available to models with ``calibrate=True``, and tell others how to get it."""
+
+    def __init__(self, method: Callable[..., Any]) -> None:
+        self.method = method
+        update_wrapper(self, method)  # type: ignore[arg-type]
+
+    def __get__(self, model: Any, kind: Any = None) -> Any:
+        if model is None:
+            return self.method
+        if not model.calibrate:
+            name = type(model).__name__
+            raise AttributeError(
+                f"{self.method.__name__} needs probabilities, which {name} learns only if asked: "
+                f"use {name}(calibrate=True) and fit it again."
+            )
+        return MethodType(self.method, model)
+
+
+def refuse_dicts(X: Any) -> None:
+    """Refuse rows that are dicts or texts, which ``Features`` makes numbers of."""
+    if isinstance(X, list | tuple) and len(X) and isinstance(X[0], Mapping | str):
+        kind = "strings" if isinstance(X[0], str) else "dicts"
+        raise ValueError(
+            f"X holds {kind}, and a classifier learns from numbers: put Features before it, as in "
+            "make_pipeline(Features(), Perceptron())."
+        )
 
 
 def seed_of(random_state: Any) -> int:

@@ -10,10 +10,10 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.rows import Array, overflow, read_only, refuse_lost, refuse_not_finite, rows_of
+from ..data.labels import indicator_of
+from ..data.rows import Array, overflow, refuse_lost, refuse_not_finite, rows_of
 from ..data.splits import Split
 from ..data.weights import refuse_one_class, row_weights, rows_that_count
 from ..kernels.algebra import Rows, largest_squared_norm
@@ -25,8 +25,9 @@ from ..training.history import Epoch
 from ..training.rules import PERCEPTRON, UpdateRule, rule_for
 from ..training.run import Run
 from ..training.solutions import SOLUTIONS
-from .base import OnlineClassifier, canonical, seed_of
+from .base import OnlineClassifier, canonical, seed_of, when_calibrated
 from .constructors import estimator
+from .one_row import NamedColumns, add_label, check_label, refuse_to_grow, row_of, row_to_begin
 
 
 class Prepared(NamedTuple):
@@ -47,6 +48,8 @@ class FittedLinear(OnlineClassifier):
     _learner: LinearLearner
     _plain: bool
     _batches = False  # whether it learnt from one last, so that its parameters suit them
+    _grows = False  # whether learn_one began it, so that it adds labels and names
+    _columns: NamedColumns | None = None
 
 
 @estimator
@@ -177,15 +180,19 @@ class LinearClassifier(FittedLinear):
             self._set_history([epoch], "max_iter")  # a clean batch proves nothing about the others
         return self
 
-    def learn_one(self, x: ArrayLike, y: Any) -> Self:
+    def learn_one(self, x: Any, y: Any) -> Self:
         """Learn from one row, as ``partial_fit`` does but without what a batch costs.
+
+        A new model begins with its first row. It adds a class for each new label and, where rows
+        are dicts, a column for each new name, and is the model that had known them all along.
 
         Parameters
         ----------
-        x : array-like of shape (n_features,)
-            The row.
+        x : array-like of shape (n_features,) or dict
+            The row. In a dict, a number is the value of the column of its name and a string ``v``
+            of the name ``n`` is 1 in the column ``n=v``; columns that it lacks are 0.
         y : object
-            Its label, one of those that the first call of ``partial_fit`` or ``fit`` knew.
+            Its label: of a model that ``fit`` or ``partial_fit`` began, one that it knows.
 
         Returns
         -------
@@ -195,38 +202,45 @@ class LinearClassifier(FittedLinear):
         Examples
         --------
         >>> from rosenblatt import Perceptron
-        >>> model = Perceptron().partial_fit([[2.0, 1.0], [-1.0, 1.0]], [1, -1], classes=[-1, 1])
-        >>> model.learn_one([-3.0, 2.0], 1).predict_one([-3.0, 2.0])
-        1
+        >>> model = Perceptron().learn_one([2.0, 1.0], "a").learn_one([-3.0, 2.0], "b")
+        >>> model.predict_one([-1.0, 1.0])
+        'b'
+        >>> mail = Perceptron().learn_one({"words": 3, "from": "ann"}, "ham")
+        >>> mail.learn_one({"words": 9, "link": 1}, "spam").predict_one({"link": 2})
+        'spam'
         """
-        row = self._one_row(x)
-        self._refuse_label_sets("learn_one")
-        code = self._learner.codes.get(y)
-        if code is None:
-            raise ValueError(f"The label {y!r} is not among {self.classes_.tolist()}.")
-        if self.calibrate or self._values() != self._learner.parameters:
-            self._take_over_parameters(row)
-        weight = 1.0 if self.class_weight is None else self._weight_of_class(code)
-        if weight > 0:
-            self._learner.learn_one(row, code, weight)
-        self._plain = False
-        self.n_mistakes_ = self._learner.mistakes
+        with self._unchanged_by_errors():
+            if not hasattr(self, "_learner"):
+                self._begin_with(x, y)
+            self._refuse_label_sets("learn_one")
+            row = row_of(self, x, grows=self._grows)
+            code = self._learner.codes.get(y)
+            if code is None:
+                code = add_label(self, y)
+            if self.calibrate or self._values() != self._learner.parameters:
+                self._take_over_parameters(row)
+            weight = 1.0 if self.class_weight is None else self._weight_of_class(code)
+            if weight > 0:
+                self._learner.learn_one(row, code, weight)
+            self._plain, self.n_mistakes_ = False, self._learner.mistakes
         return self
 
-    def predict_one(self, x: ArrayLike) -> Any:
+    def predict_one(self, x: Any) -> Any:
         """The label of one row, without what a batch costs.
 
         Parameters
         ----------
-        x : array-like of shape (n_features,)
-            The row.
+        x : array-like of shape (n_features,) or dict
+            The row; names in a dict that the model has not met are left out.
 
         Returns
         -------
         object
-            One of ``classes_``.
+            One of ``classes_``; None of a model that has not learnt from any row.
         """
-        row = self._one_row(x)
+        if not hasattr(self, "_learner"):
+            return None
+        row = row_of(self, x)
         self._refuse_label_sets("predict_one")
         scores = self._learner.score_one(row)
         return self.classes_.item(self._learner.choose(scores)[0])
@@ -250,19 +264,18 @@ class LinearClassifier(FittedLinear):
         weights = self._weigh(self.classes_, np.array([code]), None)
         return 1.0 if weights is None else float(weights[0])
 
-    def _one_row(self, x: ArrayLike) -> Rows:
-        """A row as kernels see it; scikit-learn's own checks would take longer than learning."""
-        if not hasattr(self, "_learner"):
-            check_is_fitted(self)
-        values = np.ascontiguousarray(x, self._learner.dtype)
-        if values.shape != (self._learner.width,):
-            raise ValueError(
-                f"x has shape {values.shape}, and the model was begun with rows of "
-                f"{self._learner.width} numbers."
-            )
-        if not np.isfinite(values).all():
-            refuse_not_finite(values[None])
-        return Rows(read_only(values), None, self._learner.row_length)
+    def _begin_with(self, x: Any, y: Any) -> None:
+        """Begin a model of one class with a row; ``learn_one`` adds what comes."""
+        self._check_parameters("batch")
+        classes, (X, names) = np.array([check_label(y)]), row_to_begin(x)
+        rows = TrainingRows.of(rows_of(X), np.zeros(1, np.intp), None, X.shape[1])
+        learner = self._begin(Prepared(X, classes, rows, None, 0), (None, None))
+        refuse_to_grow(learner)
+        if names is not None:
+            self.feature_names_in_ = names
+        self._learner, self.classes_, self.n_features_in_ = learner, classes, X.shape[1]
+        self._grows, self._columns = True, None
+        self._set_history([], "max_iter")
 
     def decision_function(self, X: Any) -> Array:
         """Score rows: the signed activation, or with ``solution="vote"`` the share of votes.
@@ -308,7 +321,7 @@ class LinearClassifier(FittedLinear):
         check_is_fitted(self)
         return self._learner.multilabel
 
-    @available_if(lambda model: bool(model.calibrate))  # type: ignore[untyped-decorator]
+    @when_calibrated
     def predict_proba(self, X: Any) -> Array:
         """The probability of every class for each row; only with ``calibrate=True``.
 
@@ -469,7 +482,8 @@ class LinearClassifier(FittedLinear):
             )
         rule, before = self._rule_for(self._learner.width, len(classes)), self._learner
         problems = rule.problems(len(classes), self.multi_class, multilabel)
-        same = rule is before.rule and problems == before.problems
+        free = self._values().get("matrix") == "auto" and rule.family == before.rule.family
+        same = (free or rule is before.rule) and problems == before.problems
         same &= type(before.states[0]) is SOLUTIONS[self.solution]
         same &= getattr(before.states[0], "decay", 0.0) == self.average_decay
         if not same:
@@ -531,6 +545,7 @@ class LinearClassifier(FittedLinear):
     def _keep(self, learner: LinearLearner, epochs: list[Epoch], stop_reason: str) -> None:
         """Take over what was learnt."""
         self.classes_, self._learner, self._batches = learner.classes, learner, False
+        self._grows = False
         if not (np.isfinite(self.coef_).all() and np.isfinite(self.intercept_).all()):
             raise overflow(self.coef_.dtype)
         self.n_mistakes_ = learner.mistakes
@@ -542,7 +557,13 @@ class LinearClassifier(FittedLinear):
         self._check_parameters()
         self._learner.features = self._feature_names() or self._learner.features
         self._learner.parameters = self._values()
+        if len(self.classes_) < 2 and not self._learner.multilabel:
+            raise ValueError(
+                f"The model has met only the label {self.classes_.item(0)!r}; save it after the "
+                "second one."
+            )
         facts = {"stop_reason": self.stop_reason_, "plain": self._plain}
+        facts |= {"grows": True} if self._grows else {}
         return self._learner.to_model(facts, self.history_)
 
     @classmethod
@@ -553,19 +574,9 @@ class LinearClassifier(FittedLinear):
         restored._learner.parameters = restored._values()
         restored._restore(model, restored._learner.width)
         restored._plain = model.facts.get("plain") is True
+        restored._grows = model.facts.get("grows") is True
         restored.n_mistakes_ = restored._learner.mistakes
         return restored
-
-
-def indicator_of(y: Any) -> Array:
-    """Which row has which label, of an array or sparse matrix of 0 and 1."""
-    given = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
-    if not np.isin(given, (0, 1)).all():
-        raise ValueError(
-            f"y has {given.shape[1]} columns, and holds more than 0 and 1, which say of each row "
-            "whether it has the label of a column; give one label per row, or such an indicator."
-        )
-    return np.asfortranarray(given, bool)
 
 
 def say(run: Run, measured: int, epoch: Epoch) -> None:

@@ -18,6 +18,8 @@ def refusal(learner: "LinearLearner") -> str:
     two = len(learner.classes) == 2
     if learner.ties in ("positive", "negative"):
         return f"ties={learner.ties} has no meaning for more than two classes"
+    if type(learner.states[0]) not in (Last, Average):
+        return f"the solution {learner.parameters['solution']} keeps rows of two classes"
     if learner.rule.multiclass is None or (two and learner.rule.scale is not None):
         return f"the rule {learner.rule.name} keeps something for two classes that has no third"
     return ""
@@ -32,6 +34,8 @@ def states_with(learner: "LinearLearner", label: Any) -> tuple[Array, list[Last]
     classes = np.unique(np.append(learner.classes, label))
     place = int(np.searchsorted(classes, label))
     states = learner.states
+    if len(learner.classes) == 1:  # the state says "not the second class" of rows of the first
+        return classes, [mirrored(states[0]) if place == 0 else states[0]]
     one_by_one = learner.rule.problems(len(classes), learner.parameters["multi_class"]) != [None]
     if one_by_one:
         if len(states) == 1:

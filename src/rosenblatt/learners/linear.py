@@ -356,6 +356,8 @@ class LinearLearner:
         """The number of the class that scores choose, or which of the labels."""
         if self.multilabel:
             return above_0(activations, self.ties)
+        if len(self.classes) == 1:
+            return np.zeros(len(activations), np.intp)
         return chosen(activations, self.ties)
 
     def right(self, activations: Array, codes: Array) -> Array:

@@ -9,7 +9,7 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.labels import encode
+from ..data.labels import encode, refuse_missing
 from ..data.rows import Array, refuse_not_finite
 
 MOST_POINTS = 5_000
@@ -63,8 +63,7 @@ def drawable(
         raise ValueError(f"X has numbers above {LARGEST:g}, too large to draw; scale them down.")
     labels = np.asarray(column_or_1d(y))
     check_consistent_length(X, labels)
-    if any(label is None or label != label for label in set(labels.tolist())):
-        raise ValueError("y contains NaN or None; labels must be known.")
+    refuse_missing(labels)
     if classes is None:
         classes, codes = encode(labels)
     else:

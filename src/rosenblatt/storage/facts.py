@@ -103,6 +103,7 @@ class Facts(TypedDict, total=False):
 
     stop_reason: str
     plain: bool
+    grows: bool
     multilabel: bool
     intercept_step: Finite
     rows: Count

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 from sklearn.utils.validation import check_array, check_consistent_length, column_or_1d
 
-from ..data.labels import encode
+from ..data.labels import encode, refuse_missing
 from ..data.rows import Array, check_structure
 
 
@@ -58,8 +58,7 @@ def problem_of(X: Any, y: ArrayLike, fit_intercept: bool = True) -> Problem:
     """Check rows and labels; the larger of two labels is +1, and so is a lone one but 0 and -1."""
     X, labels = checked_rows(X), np.asarray(column_or_1d(y))
     check_consistent_length(X, labels)
-    if any(label is None or label != label for label in set(labels.tolist())):
-        raise ValueError("Input y contains NaN or None; labels must be known.")
+    refuse_missing(labels)
     classes, codes = encode(labels)
     if len(classes) > 2:
         raise ValueError(

@@ -142,7 +142,7 @@ class UpdateRule:
         self, n_classes: int, multi_class: str, multilabel: bool = False
     ) -> list[int | None]:
         """The class that counts as positive in each problem; None for all classes at once."""
-        if n_classes == 2 and not multilabel:
+        if n_classes <= 2 and not multilabel:  # one until learn_one meets a second
             return [1]
         one_by_one = multilabel or multi_class == "ovr" or self.multiclass is None
         return list(range(n_classes)) if one_by_one else [None]

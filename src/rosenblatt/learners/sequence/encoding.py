@@ -64,6 +64,7 @@ class Dictionary:
         self.reach = max((abs(place.offset) for place in places), default=0)
         self.arity = max(1, *map(len, self.templates))
         self.n_values = 0
+        self.sizes = np.zeros(len(self.attributes), np.int64)  # values of each attribute
         self.values = empty_table(0)
         nothing = np.zeros(0, np.uint16), np.zeros((0, self.arity), np.uint32)
         self.features = FeatureList(empty_table(0), *nothing, np.zeros(1, np.int64))
@@ -125,12 +126,9 @@ class Dictionary:
 
     def most_single(self, templates: Templates, views: Views, types: Array) -> int:
         """How many features of one place there can be: one for each value, or for each type."""
-        sizes = np.zeros(len(self.attributes), np.int64)
-        for values in self.known_values:
-            sizes += np.bincount(values.attributes, minlength=len(sizes))
         places = templates.starts[:-1][templates.slots >= 0]
         of_types = types[templates.views[places]]
-        return int(np.minimum(of_types, sizes[templates.attributes[places]]).sum())
+        return int(np.minimum(of_types, self.sizes[templates.attributes[places]]).sum())
 
     def look_at(self, sentences: Sentences, learning: bool) -> Columns:
         """The values of all attributes for all types of all columns."""
@@ -185,10 +183,10 @@ class Dictionary:
         strings = sentences.columns[self.attributes[number].column].strings
         inside = new < strings.size
         outside = around.take(new[~inside] - strings.size)
-        self.known_values += [
-            Values.of(number, strings.take(new[inside]), literal=False),
-            Values.of(number, outside, literal=True),
-        ]
+        for values, literal in ((strings.take(new[inside]), False), (outside, True)):
+            if values.size:
+                self.known_values.append(Values.of(number, values, literal))
+        self.sizes[number] += len(new)
         self.n_values = count
         return numbers
 
@@ -243,6 +241,7 @@ class Dictionary:
         features = FeatureList(self.table_of_features(numbers, values), numbers, values, count)
         table, known = self.some_values(used)
         self.features, self.values, self.known_values = features, table, [known]
+        self.sizes = np.bincount(known.attributes, minlength=len(self.attributes))
         self.names, self.n_values = [], int(np.count_nonzero(used))
 
     def some_values(self, used: Array) -> tuple[HashTable, Values]:
@@ -280,8 +279,10 @@ class Dictionary:
     def snapshot(self) -> Callable[[], None]:
         """Return a function that forgets all values and features that are learnt from now on."""
         n_values, n_features, parts = self.n_values, self.n_features, len(self.known_values)
+        sizes = self.sizes.copy()
 
         def undo() -> None:
+            self.sizes = sizes
             self.values, self.n_values = shrunk(self.values, n_values), n_values
             self.known_values, self.names = self.known_values[:parts], self.names[:n_values]
             table, numbers, values, count = self.features
@@ -298,6 +299,7 @@ class Dictionary:
         table = HashTable(*(array.copy() for array in self.features.table))
         other.features = self.features._replace(table=table, count=self.features.count.copy())
         other.known_values, other.names = list(self.known_values), list(self.names)
+        other.sizes = self.sizes.copy()
         return other
 
     def forget_keys(self) -> None:
@@ -355,6 +357,7 @@ class Dictionary:
         strings = Strings.of([text for _, text in names])
         attributes = np.array([number for number, _ in names], np.uint16)
         self.known_values = [Values(attributes, strings, np.ones(len(names), bool))]
+        self.sizes = np.bincount(attributes, minlength=len(self.attributes))
         keys = np.empty(len(names), np.uint64)
         kernel.hash_strings(*strings, self.salts[attributes], keys)
         self.values = table_of(keys, np.arange(len(names), dtype=np.uint32))

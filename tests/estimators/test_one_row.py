@@ -1,0 +1,130 @@
+"""Models that begin with one row, and rows that are dicts."""
+
+import inspect
+import pickle
+
+import numpy as np
+import pytest
+
+import rosenblatt
+from rosenblatt import ALMA, AROW, ROMMA, Perceptron, load
+from rosenblatt.estimators.linear import LinearClassifier
+
+random = np.random.default_rng(0)
+X = random.integers(-3, 4, (80, 4)).astype(float)
+LINEAR = [
+    kind
+    for _, kind in inspect.getmembers(rosenblatt, inspect.isclass)
+    if issubclass(kind, LinearClassifier)
+]
+
+
+def learn(model, rows, labels):
+    for x, y in zip(rows, labels, strict=True):
+        model.learn_one(x, y)
+    return model
+
+
+@pytest.mark.parametrize("first", ["a", "b"])
+@pytest.mark.parametrize("kind", LINEAR)
+def test_a_model_that_begins_with_a_row_is_the_one_that_knew_both_labels(kind, first):
+    labels = np.where(X[:, 0] + X[:, 1] > 0, "a", "b")
+    labels[:5] = first
+    matrix = {"matrix": "diagonal"} if "matrix" in kind().get_params() else {}
+    grown = learn(kind(**matrix), X, labels.tolist())
+    known = learn(kind(**matrix).partial_fit(X[:1], labels[:1], ["a", "b"]), X[1:], labels[1:])
+    np.testing.assert_array_equal(grown.coef_, known.coef_)
+    np.testing.assert_array_equal(grown.intercept_, known.intercept_)
+    assert grown.classes_.tolist() == ["a", "b"]
+    assert grown.n_mistakes_ == known.n_mistakes_
+
+
+@pytest.mark.parametrize("multi_class", ["argmax", "ovr"])
+@pytest.mark.parametrize("solution", ["last", "average"])
+def test_labels_are_added_as_they_come(solution, multi_class):
+    labels = random.integers(3, size=80)
+    labels[:6] = [2, 2, 0, 0, 2, 1]
+    parameters = {"solution": solution, "multi_class": multi_class}
+    grown = learn(Perceptron(**parameters), X, labels.tolist())
+    known = Perceptron(**parameters).partial_fit(X, labels, [0, 1, 2])
+    assert grown.classes_.tolist() == [0, 1, 2]
+    if multi_class == "argmax":
+        np.testing.assert_allclose(grown.coef_, known.coef_, atol=1e-12)
+        np.testing.assert_allclose(grown.intercept_, known.intercept_, atol=1e-12)
+    assert grown.score(X, labels) > 0.3
+
+
+@pytest.mark.parametrize("model", [Perceptron(), Perceptron(solution="average"), AROW()])
+def test_names_are_added_as_they_come(model, tmp_path):
+    rows = [{f"x{j}": value for j, value in enumerate(x) if value} for x in X]
+    labels = np.where(X[:, 0] + X[:, 1] > 0, "a", "b").tolist()
+    assert model.predict_one(rows[0]) is None
+    learn(model, rows, labels)
+    order = [int(name[1:]) for name in model.feature_names_in_]
+    known = type(model)(**model.get_params()).partial_fit(X[:, order], labels, ["a", "b"])
+    np.testing.assert_allclose(model.coef_, known.coef_, atol=1e-12)
+    assert [model.predict_one(row) for row in rows] == known.predict(X[:, order]).tolist()
+    model.save(tmp_path / "model")
+    further = load(tmp_path / "model")
+    for one in (model, further, pickle.loads(pickle.dumps(further))):
+        one.learn_one({"x0": 1, "new": "word"}, "c")
+        assert one.classes_.tolist() == ["a", "b", "c"]
+        assert one.feature_names_in_[-1] == "new=word"
+        assert one.coef_.shape == (3, 5)
+
+
+def test_one_label_is_predicted_until_there_is_another(tmp_path):
+    model = Perceptron().learn_one({"free": 1, "from": "ann"}, "ham")
+    assert model.predict_one({"other": 7}) == "ham"
+    assert model.predict_one({"free": -9}) == "ham"
+    with pytest.raises(ValueError, match="met only the label 'ham'"):
+        model.save(tmp_path / "model")
+    with pytest.raises(ValueError, match="labels of words"):
+        model.learn_one({"free": 1}, 3)
+    assert model.classes_.tolist() == ["ham"]
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "what"),
+    [
+        ({"a": None}, 1, r"x\['a'\] is None; expected a finite number or a string"),
+        ({"a": float("nan")}, 1, "x.'a'. is nan"),
+        ({"a": [1, 2]}, 1, "expected a finite number or a string"),
+        ([[1.0, 2.0]], 1, "the numbers of one row, or a dict"),
+        ([1.0], None, "y is None; expected one label"),
+        ([1.0], float("nan"), "y is nan; expected one label"),
+        ([1.0], 0.5, "a number as a label must be whole"),
+        ([1.0], ["a"], "expected one label"),
+    ],
+)
+def test_a_row_that_cannot_begin_a_model_is_refused(x, y, what):
+    model = Perceptron()
+    with pytest.raises(ValueError, match=what):
+        model.learn_one(x, y)
+    assert vars(model) == vars(Perceptron())
+
+
+def test_what_cannot_grow_says_what_to_do():
+    for model in (Perceptron(ties="positive"), Perceptron(solution="vote")):
+        with pytest.raises(ValueError, match="Name all labels in the first call of partial_fit"):
+            model.learn_one([1.0], "a")
+    for kind in (ROMMA, ALMA):
+        model = kind().learn_one([1.0], "a").learn_one([-1.0], "b")
+        with pytest.raises(ValueError, match="has no third"):
+            model.learn_one([2.0], "c")
+        assert model.classes_.tolist() == ["a", "b"]
+    fitted = Perceptron().fit(X, X[:, 0] > 0)
+    with pytest.raises(ValueError, match="columns of this model have no names"):
+        fitted.learn_one({"a": 1}, True)
+
+
+def test_an_error_leaves_names_and_labels_as_they_were():
+    model = Perceptron(eta0=10).learn_one({"a": 1.0}, "x").learn_one({"a": -1.0}, "y")
+    with pytest.raises(ValueError, match="grew beyond"):
+        model.learn_one({"a": 1e308, "b": 1e308}, "z")
+    assert model.feature_names_in_.tolist() == ["a"]
+    assert model.classes_.tolist() == ["x", "y"]
+    assert model.coef_.shape == (1, 1)
+    model.learn_one({"c": 2.0}, "y")
+    assert model.feature_names_in_.tolist() == ["a", "c"]
+    assert model.coef_.shape == (1, 2)

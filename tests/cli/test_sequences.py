@@ -6,7 +6,7 @@ import pytest
 
 import rosenblatt
 from rosenblatt.learners.sequence.state import PathState
-from rosenblatt.storage.file import load_model
+from rosenblatt.storage.file import load_model, save_model
 
 from ..storage.models import assert_same
 from .conftest import run
@@ -177,3 +177,13 @@ def test_a_tagger_begins_with_another(shell, files, model):
     for words, options in refused.items():
         status, _, err = shell("train", *options)
         assert (status, words in err) == (2, True), err
+
+
+def test_a_tagger_whose_parts_do_not_fit_is_refused_by_its_name(shell, files, model):
+    kept = load_model(model)
+    kept.features["scheme"] = ["IOB2", "-", [["B", "X"]]]
+    save_model(files / "odd", kept)
+    for command in (("predict", files / "odd", files / "a.tagged"), ("inspect", files / "odd")):
+        status, _, err = shell(*command)
+        assert status == 2
+        assert f"{files / 'odd'} is no SequencePerceptron of this rosenblatt" in err

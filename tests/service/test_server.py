@@ -55,7 +55,10 @@ def test_the_answers_of_the_page(serve, tmp_path, monkeypatch):
     assert len(shown) == 2
     for path, body, answer in shown:
         answered = service.ask("POST", path, body.encode())[1]
-        assert answered == json.loads(answer)
+        expected = json.loads(answer)
+        if "scores" in expected:  # sums of float32 differ in the last digit between machines
+            assert answered.pop("scores") == pytest.approx(expected.pop("scores"), rel=1e-6)
+        assert answered == expected
 
 
 def test_without_learn_nothing_is_written(serve, model):

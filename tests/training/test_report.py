@@ -121,7 +121,7 @@ def test_json_tells_the_same(clock, capsys):
     mistakes = a_long_pass(watch, clock, 3)
     watch.epoch(Epoch(1, 300, mistakes, mistakes, 1.5, None))
     note, first, last, epoch = map(json.loads, capsys.readouterr().out.splitlines())
-    assert note == {"event": "note", "sentence": "A sentence."}
+    assert note == {"event": "note", "sentence": "A sentence.", "code": "note"}
     assert (first["event"], first["epoch"], first["rows"], first["error"]) == (
         "progress",
         1,
@@ -192,3 +192,12 @@ def test_a_bar_over_epochs_stays_with_its_last_words(capsys):
     assert "5 mistakes" in " ".join(words)
     with bar_of_epochs(0) as tell:
         assert tell is None
+
+
+def test_a_note_in_json_has_the_code_of_its_kind(capsys):
+    AsJson().note(progress.Note("A sentence.", "stream"))
+    assert json.loads(capsys.readouterr().out) == {
+        "event": "note",
+        "sentence": "A sentence.",
+        "code": "stream",
+    }

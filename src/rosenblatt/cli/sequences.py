@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -18,6 +18,7 @@ from .panels import option
 if TYPE_CHECKING:
     from ..jobs.evaluate_tags import SequenceEvaluation
     from ..jobs.sentences import SentenceTraining, TrainedTagger
+    from ..learners.sequence.learner import SequenceLearner
     from ..storage.model import Model
     from ..training.report import Quiet
 
@@ -111,8 +112,6 @@ def training_of(
     """How to learn, with checkpoints, a model to begin with, or one to resume."""
     from ..jobs.files import Keeper
     from ..jobs.sentences import SentenceTraining
-    from ..learners.sequence.learner import SequenceLearner
-    from ..storage.file import load_model
     from .train import begun_model
 
     training = SentenceTraining(parameters_of(learning, sequence), listener_of(result))
@@ -121,9 +120,10 @@ def training_of(
     if result.resume:
         training.begun = begun_model(result.output)
     if learning.initial is not None:
-        training.initial = load_model(learning.initial)
-        if training.initial.estimator != SequenceLearner.estimator:
+        initial = tagger_in(learning.initial)
+        if initial is None:
             raise ValueError(f"{learning.initial} is not a tagger; begin with one, or without it.")
+        training.initial = initial.model
     return training
 
 
@@ -226,37 +226,47 @@ def summary(found: "SequenceEvaluation") -> str:
     return text + "."
 
 
-def tagger_in(path: Path) -> "Model | None":
-    """The model of a file if it is a tagger; None if it is another."""
+class TaggerFile(NamedTuple):
+    """A model file with a tagger: all that it says, and the learner."""
+
+    model: "Model"
+    learner: "SequenceLearner"
+
+
+def tagger_in(path: Path) -> TaggerFile | None:
+    """The tagger of a model file; None if it is another model."""
     from ..storage.file import estimator_named, load_model
 
-    return load_model(path) if estimator_named(path) == "SequencePerceptron" else None
+    if estimator_named(path) != "SequencePerceptron":
+        return None
+    from ..learners.sequence.learner import SequenceLearner
+    from ..storage.registry import restore
+
+    model = load_model(path)
+    return TaggerFile(model, restore(SequenceLearner.from_model, model, path))
 
 
-def predict_sequences(model: "Model", data: str, output: Path | None, kind: str | None) -> None:
+def predict_sequences(tagger: TaggerFile, data: str, output: Path | None, kind: str | None) -> None:
     """Write a file back with its tags filled in."""
     from ..jobs.sentences import tag_file
-    from ..learners.sequence.learner import SequenceLearner
 
-    learner = SequenceLearner.from_model(model)
     if output is None:
         sys.stdout.flush()
-        for piece in tag_file(learner, data, kind):
+        for piece in tag_file(tagger.learner, data, kind):
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
         return
     from ..disk import replacing
 
     with replacing(output) as temporary, open(temporary, "wb") as file:
-        file.writelines(tag_file(learner, data, kind))
+        file.writelines(tag_file(tagger.learner, data, kind))
 
 
-def score_sequences(model: "Model", data: str, kind: str | None, as_json: bool) -> None:
+def score_sequences(tagger: TaggerFile, data: str, kind: str | None, as_json: bool) -> None:
     """Print how well a file is tagged."""
     from ..jobs.sentences import evaluate_file
-    from ..learners.sequence.learner import SequenceLearner
 
-    found = evaluate_file(SequenceLearner.from_model(model), data, kind)
+    found = evaluate_file(tagger.learner, data, kind)
     if as_json:
         print(json.dumps({"data": data, **found.as_dict()}))
         return
@@ -274,12 +284,11 @@ def score_sequences(model: "Model", data: str, kind: str | None, as_json: bool) 
             print(f"{kind_of_chunk or 'all':<{wide}}  {numbers}")
 
 
-def inspect_sequences(model: "Model", top: int) -> None:
+def inspect_sequences(tagger: TaggerFile, top: int) -> None:
     """Print what a tagger is, and for each tag the features with the largest weights."""
     from ..learners.sequence.explaining import best_predecessors
-    from ..learners.sequence.learner import SequenceLearner
 
-    learner, given = SequenceLearner.from_model(model), model.parameters
+    (model, learner), given = tagger, tagger.model.parameters
     search = "greedy" if learner.greedy else "Viterbi"
     print(
         f"{model.estimator} for {count(len(learner.classes), 'tag')}, {search}, order of tags "

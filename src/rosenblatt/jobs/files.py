@@ -22,7 +22,7 @@ from ..reading.vocabulary import named
 from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.history import Epoch
-from ..training.report import Listener, Tally, Windows
+from ..training.report import Listener, Note, Tally, Windows
 from ..training.rules import RULES, rule_for
 from ..training.run import Run
 from ..training.tasks import Part, PredictedTask
@@ -203,7 +203,8 @@ class FileTraining:
         self.parameters = self.parameters | {"order": asked or "fixed"}
         self.check("stream")
         limit = f"{MOST_IN_MEMORY >> 30} GB"
-        self.listener.note(f"The rows take over {limit} of memory, so they are learnt as a stream.")
+        sentence = f"The rows take over {limit} of memory, so they are learnt as a stream."
+        self.listener.note(Note(sentence, "stream"))
         return True
 
     def refuse_second_pass(self, name: str) -> None:
@@ -280,7 +281,7 @@ def train_once(reader: Reader, training: FileTraining) -> Model:
     asked, streams = training.parameters["order"], training.settle(reader)
     listener, begun = training.listener, training.begun
     if begun is not None and begun.checkpoint is None:
-        listener.note("The run is complete.")
+        listener.note(Note("The run is complete.", "complete"))
         return begun
     listener.begin(reader.size, training.parameters["max_iter"])
     if not streams:
@@ -297,9 +298,9 @@ def train_once(reader: Reader, training: FileTraining) -> Model:
         model = train_in_memory(whole, training, reader)
         notices, bad = whole.notices, whole.bad
     for notice in notices:
-        listener.note(str(notice))
+        listener.note(Note(notice, notice.kind.value))
     if bad:
-        listener.note(left_out(bad))
+        listener.note(Note(left_out(bad), "skipped-rows"))
     return model
 
 
@@ -372,7 +373,8 @@ def train_as_stream(reader: Reader, training: FileTraining) -> Model:
         known = training.options.classes is not None or training.initial is not None
         if known or not reader.rereadable:
             raise
-        training.listener.note(f"{late} All labels are looked up first, and the run begins again.")
+        sentence = f"{late} All labels are looked up first, and the run begins again."
+        training.listener.note(Note(sentence, "late-label"))
     training.begun = None
     training.listener.begin(reader.size, training.parameters["max_iter"])
     return learn_stream(reader, Peeked(reader), coder_of(reader, training), training)

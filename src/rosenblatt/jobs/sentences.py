@@ -30,7 +30,7 @@ from ..parameters import SEQUENCE, ParameterError, check_parameters, defaults
 from ..reading.sources import Source
 from ..storage.model import Model
 from ..training.history import Epoch
-from ..training.report import Listener
+from ..training.report import Listener, Note
 from .evaluate_tags import SequenceEvaluation, evaluate_tags
 from .files import Keeper, as_json
 
@@ -131,7 +131,7 @@ def train_tagger(file: SentenceFile, training: SentenceTraining) -> TrainedTagge
     if training.begun is not None:
         check_begun(training.begun, facts, source.name)
         if training.begun.checkpoint is None:
-            training.listener.note("The run is complete.")
+            training.listener.note(Note("The run is complete.", "complete"))
             before = SequenceLearner.from_model(training.begun)
             return TrainedTagger(before, list(training.begun.history), training.begun.facts)
     if fits:
@@ -142,9 +142,8 @@ def train_tagger(file: SentenceFile, training: SentenceTraining) -> TrainedTagge
         return run_to_the_end(data, parameters, training, facts)
     check_parameters(parameters, SEQUENCE, "pieces")
     size = IN_MEMORY >> 20
-    training.listener.note(
-        f"{source.name} has over {size} MB, so it is read in pieces, again in each epoch."
-    )
+    sentence = f"{source.name} has over {size} MB, so it is read in pieces, again in each epoch."
+    training.listener.note(Note(sentence, "stream"))
     with rereadable(source, chain(begun, pieces)) as again:
         begun.clear()
         data.parts = lambda: map(as_tagged, read_pieces(again, file.format, PIECE))

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import ANY_RULE, FOLLOWING, parameters_for_files
+from ..training.report import Note
 
 if TYPE_CHECKING:
     from .files import FileTraining
@@ -31,8 +32,9 @@ def follow(
         training.rule, training.parameters = next(iter(ways.items()))
         return
     n_rows = max(len(rows.everything), 1)
-    training.listener.note(
+    sentence = (
         f"Neighbouring rows are alike: {other} is wrong in {wrong[other] / n_rows:.1%} of the "
         f"first {n_rows:,} rows, each before it is learnt, {usual} in {wrong[usual] / n_rows:.1%}, "
         f"so {other} is taken. For rows that come much later {usual} may be better."
     )
+    training.listener.note(Note(sentence, "stream-rule"))

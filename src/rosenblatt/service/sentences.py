@@ -11,6 +11,7 @@ from ..data.rows import Array
 from ..learners.sequence.learner import SequenceLearner
 from ..learners.sequence.sentences import FEATURES, Sentences, read_sentences
 from ..storage.model import Model
+from ..storage.registry import restore
 from .model import ServedModel
 from .requests import BadExampleError
 from .rows import Learnable
@@ -100,7 +101,7 @@ class ServedTagger(ServedModel):
 
     def open(self, model: Model) -> None:
         """Make the learner, and what reads sentences."""
-        self.learner = SequenceLearner.from_model(model)
+        self.learner = restore(SequenceLearner.from_model, model, self.name)
         self.maker = SentenceMaker(self.learner.columns)
 
     @property

@@ -1,12 +1,15 @@
 """Which estimator a model file becomes, and which states it holds."""
 
+from collections.abc import Callable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..parameters import RULE_NAMES
 
 if TYPE_CHECKING:
     from .model import Model
+
+T = TypeVar("T")
 
 ESTIMATORS = {
     **dict.fromkeys(RULE_NAMES, ("..estimators.family", "..training.solutions:SOLUTIONS")),
@@ -22,8 +25,13 @@ def estimator_of(model: "Model", name: Any) -> Any:
     """The fitted estimator that a model becomes; ``name`` is what an error calls it."""
     room, _ = ESTIMATORS[model.estimator]
     kind = getattr(import_module(room, __package__), model.estimator)
+    return restore(kind._restored, model, name)
+
+
+def restore(make: Callable[["Model"], T], model: "Model", name: Any) -> T:
+    """What a function makes of a model; a model that is not consistent is refused by its name."""
     try:
-        return kind._restored(model)
+        return make(model)
     except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as reason:
         raise ValueError(
             f"{name} is no {model.estimator} of this rosenblatt ({reason}); update or train again."

@@ -33,6 +33,18 @@ class Tally(NamedTuple):
     problems: int = 1
 
 
+class Note(str):
+    """A sentence about something that might surprise, with a short stable ``code``."""
+
+    code: str
+
+    def __new__(cls, sentence: object, code: str) -> "Note":
+        """Make the sentence, and keep the code with it."""
+        made = super().__new__(cls, sentence)
+        made.code = code
+        return made
+
+
 class Listener:
     """What can be heard of a training; this one does not listen.
 
@@ -246,8 +258,8 @@ class AsJson(Printed):
         say("epoch", **epoch._asdict())
 
     def note(self, sentence: str) -> None:
-        """Print an object with a sentence."""
-        say("note", sentence=sentence)
+        """Print an object with a sentence and its code."""
+        say("note", sentence=sentence, code=getattr(sentence, "code", "note"))
 
 
 def say(event: str, **facts: Any) -> None:

@@ -106,7 +106,13 @@ def openapi(served: ServedModel, doors: "Doors") -> dict[str, Any]:
         status: {"description": why, "content": {JSON: {"schema": error}}}
         for status, why in statuses.items()
     }
-    explain = {"name": "explain", "in": "query", "schema": {"type": "integer", "maximum": 100}}
+    explain = {
+        "name": "explain",
+        "in": "query",
+        "description": "How many features to explain each prediction by; values are scaled as the "
+        "model scales its columns, and a contribution is a value times its scaled weight.",
+        "schema": {"type": "integer", "maximum": 100},
+    }
     posts = {
         "/predict": {
             "summary": "Labels and scores of rows, or tags of sentences.",

@@ -30,7 +30,7 @@ from sklearn.linear_model import SGDClassifier
 from rosenblatt import AROW, SCW, Perceptron, read
 from rosenblatt.cluster import fit
 from rosenblatt.jobs import files
-from rosenblatt.parameters import parameters_for_files
+from rosenblatt.training.plan import Request
 
 csv.field_size_limit(sys.maxsize)
 warnings.filterwarnings("ignore", "Sending large graph")  # the rows of a benchmark come from here
@@ -71,14 +71,14 @@ def against_a_stream(size: float) -> tuple[str, ...]:
     """One worker from file to file, and one machine over the same files."""
     with tempfile.TemporaryDirectory() as name, workers(1) as client:
         paths = made_parquet(Path(name), size)
-        given = parameters_for_files(order="fixed", max_iter=1)
+        request = Request("perceptron", {"order": "fixed", "max_iter": 1})
         model = Perceptron(solution="average", order="fixed", max_iter=1)
 
         def on_cluster() -> None:
             fit(model, paths, mode="sequential", client=client, label="y")
 
         def here() -> None:
-            files.train(read(f"{name}/*.parquet", label="y"), files.FileTraining(given))
+            files.train(read(f"{name}/*.parquet", label="y"), request)
 
         here(), on_cluster()  # the files are in memory by now, for both
         turns = [(seconds(on_cluster), seconds(here)) for _ in range(3)]  # the same load for both

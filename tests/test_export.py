@@ -11,10 +11,11 @@ import rosenblatt
 from rosenblatt import KernelPerceptron, Perceptron, PerceptronNetwork
 from rosenblatt.cli.app import main
 from rosenblatt.export import onnx_of, write_onnx
-from rosenblatt.jobs.files import FileTraining, train
-from rosenblatt.parameters import SIGN_OF_ZERO, parameters_for_files
+from rosenblatt.jobs.files import train
+from rosenblatt.parameters import SIGN_OF_ZERO
 from rosenblatt.reading.reader import read
 from rosenblatt.storage.file import load_model, save_model
+from rosenblatt.training.plan import Request
 
 from .conftest import FORMS, blobs, form_parameters
 
@@ -44,7 +45,7 @@ def saved(perceptron, path):
 
 
 def trained(path, **parameters):
-    return train(read(path), FileTraining(parameters_for_files(**parameters)))
+    return train(read(path), Request("perceptron", parameters))
 
 
 def small_numbers(form, dtype, seed=0):

@@ -11,11 +11,11 @@ from rosenblatt import AROW, Perceptron
 from rosenblatt.cli.app import app, in_shell
 from rosenblatt.cluster import fit
 from rosenblatt.cluster.from_files import train
-from rosenblatt.jobs.files import FileOptions, FileTraining
-from rosenblatt.learners.linear import usual_bias_step
+from rosenblatt.jobs.files import FileJob
 from rosenblatt.parameters import LINEAR, ParameterError, parameters_for_files
 from rosenblatt.reading.reader import read
 from rosenblatt.storage.file import load_model
+from rosenblatt.training.plan import Request, usual_bias_step
 
 from ..conftest import blobs
 from .conftest import rows_file
@@ -58,22 +58,22 @@ def test_the_command_speaks_json_and_refuses(client, tmp_path):
     for option in (["--window", "5"], ["--holdout", "0.2"], ["--cache"], ["--plot", "a.png"]):
         with pytest.raises(ValueError, match="does not go with") as refusal:
             CliRunner().invoke(app, [*command, *option], catch_exceptions=False)
-        said = getattr(refusal.value, "told", lambda spell: str(refusal.value))(in_shell)
+        said = getattr(refusal.value, "render", lambda spell: str(refusal.value))(in_shell)
         assert said.startswith(f"{option[0]} does not go with --cluster")
 
 
 def test_the_model_does_not_know_of_the_screen(client, tmp_path):
     X, y = blobs(60, 4)
     path = rows_file(tmp_path / "rows.svm", X, y)
-    given = parameters_for_files(max_iter=2)
+    given = {"max_iter": 2}
     where = client.scheduler.address
-    asked = FileTraining(given)
+    asked = FileJob(Request("perceptron", given))
     model = train(str(path), {}, asked, where, kept=(tmp_path / "model", False))
     step = usual_bias_step(read(path).mean_square())
-    expected = given | {"order": "each", "intercept_step": step, "margin": 0.0}
+    expected = parameters_for_files(**given, order="each", intercept_step=step, margin=0.0)
     assert model.parameters == load_model(tmp_path / "model").parameters == expected
     assert set(expected) == set(LINEAR)
-    asked = FileTraining(given | {"max_iter": 1})
+    asked = FileJob(Request("perceptron", {"max_iter": 1}))
     once = train(str(path), {}, asked, where, lambda _: None)
     assert once.parameters["order"] == "fixed"
 
@@ -81,15 +81,15 @@ def test_the_model_does_not_know_of_the_screen(client, tmp_path):
 @pytest.mark.parametrize("options", [{"window": 5}, {"holdout": 0.2}])
 def test_what_a_cluster_does_not_know_is_refused_before_it_is_started(options):
     (name,) = options
-    asked = FileTraining(parameters_for_files(), FileOptions(**options))
+    asked = FileJob(Request(**options))
     with pytest.raises(ParameterError, match=f"{name} does not go with cluster"):
         train("rows.svm", {}, asked, "nowhere")
 
 
 def test_a_complete_run_has_nothing_to_resume(client, tmp_path):
     path = rows_file(tmp_path / "rows.svm", *blobs(60, 4))
-    given, kept = parameters_for_files(max_iter=2), (tmp_path / "model", True)
-    settings = FileTraining(given), client.scheduler.address
+    given, kept = {"max_iter": 2}, (tmp_path / "model", True)
+    settings = FileJob(Request("perceptron", given)), client.scheduler.address
     first = train(str(path), {}, *settings, lambda _: None, kept)
     rounds = []
     again = train(str(path), {}, *settings, rounds.append, kept)

@@ -11,9 +11,9 @@ from scipy.sparse import csr_matrix
 
 from rosenblatt import Perceptron
 from rosenblatt.cluster import fit, predict, score
-from rosenblatt.jobs.files import FileTraining, train, train_as_stream
-from rosenblatt.parameters import parameters_for_files
+from rosenblatt.jobs.files import FileJob, FileRows, learn, train
 from rosenblatt.reading.reader import read, read_matrix
+from rosenblatt.training.plan import Found, Request
 
 from .. import reference
 from ..conftest import blobs
@@ -132,7 +132,7 @@ def test_one_file_is_what_the_local_command_learns(client, folder):
     path = sorted(folder.iterdir())[0]
     given = {"solution": "average", "order": "each", "max_iter": 3, "random_state": 5}
     given["intercept_step"] = 1.0
-    local = train(read(path), FileTraining(parameters_for_files(**given)))
+    local = train(read(path), Request("perceptron", given))
     model = Perceptron(solution="average", max_iter=3, random_state=5)
     fit(model, path, client=client)
     weights, bias = local.states[0].coefficients()
@@ -150,7 +150,9 @@ def test_sequential_files_are_a_local_stream(client, tmp_path, epochs):
     ]
     given = {"solution": "average", "order": "fixed", "max_iter": epochs}
     given |= {"intercept_step": 1.0, "margin": 0.0}
-    local = train_as_stream(read(whole), FileTraining(parameters_for_files(**given)))
+    job, found = FileJob(Request("perceptron", given)), Found(fits=False)
+    rows = FileRows(read(whole), None, job.plan(found), job.reporter)
+    local = learn(rows, found, job)
     model = Perceptron(solution="average", order="fixed", max_iter=epochs)
     fit(model, paths, mode="sequential", client=client)
     assert np.array_equal(model.coef_[0], local.states[0].coefficients()[0])

@@ -12,7 +12,8 @@ from sklearn.metrics import (
 )
 
 from rosenblatt.data.labels import LabelSets
-from rosenblatt.jobs.evaluate import Evaluation, LabelSetEvaluation, Score
+from rosenblatt.data.targets import Score
+from rosenblatt.jobs.evaluate import Evaluation, LabelSetEvaluation
 
 
 @pytest.mark.parametrize("classes", [["no", "yes"], ["a", "b", "c"], [-1, 1], [2, 10, 9]])

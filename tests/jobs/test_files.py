@@ -13,14 +13,16 @@ from sklearn.metrics import f1_score
 import rosenblatt
 from rosenblatt import Perceptron, progressive
 from rosenblatt.data.splits import Split
+from rosenblatt.data.targets import Score
 from rosenblatt.jobs import files
-from rosenblatt.jobs.evaluate import Score, evaluate, scored
-from rosenblatt.jobs.files import FileOptions, FileTraining
+from rosenblatt.jobs.evaluate import evaluate, scored
+from rosenblatt.jobs.files import FileJob, FileRows
 from rosenblatt.kernels.algebra import shuffle
-from rosenblatt.learners.linear import LinearLearner, usual_bias_step
-from rosenblatt.parameters import RULE_TABLE, parameters_for_files
+from rosenblatt.learners.linear import LinearLearner
+from rosenblatt.parameters import RULE_TABLE
 from rosenblatt.reading.reader import read, read_whole
 from rosenblatt.storage.file import load_model, save_model
+from rosenblatt.training.plan import IN_MEMORY_ROWS, Found, Request, usual_bias_step
 from rosenblatt.training.report import Listener, Quiet
 from rosenblatt.training.solutions import SOLUTIONS
 
@@ -64,26 +66,27 @@ class How(NamedTuple):
     decay: float = 0.0
     multi_class: str = "argmax"
 
-    def training(self, heard=None, begun=None, cache=False):
-        parameters = parameters_for_files(
-            solution=self.solution,
-            order=self.order,
-            max_iter=self.epochs,
-            margin=self.margin,
-            intercept_step=1.0,
-            random_state=self.seed,
-            early_stopping=self.early_stopping,
-            class_weight="balanced" if self.balanced else None,
-            average_decay=self.decay,
-            multi_class=self.multi_class,
-        )
+    def job(self, heard=None, begun=None, cache=False):
+        parameters = {
+            "solution": self.solution,
+            "order": self.order,
+            "max_iter": self.epochs,
+            "margin": self.margin,
+            "intercept_step": 1.0,
+            "random_state": self.seed,
+            "early_stopping": self.early_stopping,
+            "class_weight": "balanced" if self.balanced else None,
+            "average_decay": self.decay,
+            "multi_class": self.multi_class,
+        }
         names = None if self.classes is None else tuple(self.classes)
-        options = FileOptions(names, self.window, self.holdout, cache)
-        return FileTraining(parameters, options, heard or Listener(), heard, begun)
+        options = {"window": self.window, "holdout": self.holdout, "cache": cache}
+        request = Request("perceptron", parameters, names, **options)
+        return FileJob(request, heard or Listener(), heard, begun)
 
 
 def train(reader, how, heard=None, begun=None, cache=False):
-    return files.train(reader, how.training(heard, begun, cache))
+    return files.train(reader, how.job(heard, begun, cache))
 
 
 def score(model, reader):
@@ -144,16 +147,21 @@ def matrix(path, **options):
 
 def streamed(path, how, batch_bytes=1 << 20, **options):
     reader = read(path, batch_bytes=batch_bytes, **options)
-    training = how._replace(order=how.order or "fixed").training()
-    training.settle(reader)
-    return files.train_as_stream(reader, training)
+    return run(reader, how._replace(order=how.order or "fixed"), Found(fits=False))
 
 
 def in_memory(path, how, batch_bytes=1 << 20, **options):
     reader = read(path, batch_bytes=batch_bytes, **options)
-    training = how.training()
-    training.settle_in_memory()
-    return files.train_in_memory(read_whole(reader), training, reader)
+    return run(reader, how, IN_MEMORY_ROWS)
+
+
+def run(reader, how, found):
+    """Learn in memory or as a stream, whatever the size of a file."""
+    job = how.job()
+    plan = job.plan(found)
+    reader.hold_out(plan.split)
+    whole = None if plan.stream else read_whole(reader)
+    return files.learn(FileRows(reader, whole, plan, job.reporter), found, job)
 
 
 def predicted(model, reader):
@@ -350,7 +358,7 @@ def test_a_stream_stops_when_nothing_is_wrong(write):
 @pytest.mark.parametrize(("size", "epochs", "order"), [(1, 3, None), (1 << 30, 1, "fixed")])
 def test_large_files_and_single_passes_are_streams(write, monkeypatch, size, epochs, order):
     monkeypatch.setattr(files, "IN_MEMORY", size)
-    monkeypatch.delattr(files, "train_in_memory")
+    monkeypatch.delattr(files, "read_whole")
     path = write("rows.svm", made("svm"))
     model = train(read(path), How("last", order, epochs))
     assert_same(model, Perceptron(order="fixed", max_iter=epochs).fit(*matrix(path)[:2]))
@@ -900,7 +908,7 @@ def test_the_bias_moves_by_a_tenth_of_the_squared_length_of_rows(tmp_path, size)
     path.write_text("\n".join(["a,b,y", *rows]))
     for scale, expected in ("standard", 0.25), ("none", 0.25):  # of 0.2, as a power of 2
         for epochs in 1, 2:  # as a stream, and in memory
-            training = FileTraining(parameters_for_files(max_iter=epochs))
+            training = Request("perceptron", {"max_iter": epochs})
             model = files.train(read(path, scale=scale, batch_bytes=size), training)
             assert model.facts["intercept_step"] == expected
             assert model.parameters["intercept_step"] == expected
@@ -911,12 +919,12 @@ def test_the_bias_moves_by_a_tenth_of_the_squared_length_of_rows(tmp_path, size)
     matrix = read_whole(reader).batch.rows.values.reshape(-1, 2).astype(float)
     mean = 0.1 * (matrix**2).sum() / 50
     assert usual_bias_step(reader.mean_square()) == 2 ** round(np.log2(mean))
-    without = FileTraining(parameters_for_files(fit_intercept=False))
+    without = Request("perceptron", {"fit_intercept": False})
     assert files.train(read(path), without).states[0].bias[0] == 0
-    stated = FileTraining(parameters_for_files(intercept_step=0.7))
+    stated = Request("perceptron", {"intercept_step": 0.7})
     assert files.train(read(path), stated).facts["intercept_step"] == 0.7
     with pytest.raises(ValueError, match="intercept_step must be a number from 0 up; got"):
-        files.train(read(path), FileTraining(parameters_for_files(intercept_step="radius")))
+        files.train(read(path), Request("perceptron", {"intercept_step": "radius"}))
 
 
 # The error before learning.
@@ -949,12 +957,7 @@ def test_every_row_is_predicted_by_all_before_it(write, rule, own, kind, classes
     given = {"max_iter": 2, "random_state": 0, "intercept_step": 1.0} | own
     for every, size in ((7, 900), (400, 1 << 20), (1000, 900)):
         told.windows.clear()
-        training = FileTraining(
-            parameters_for_files(rule, **given),
-            FileOptions(progress_every=every),
-            told,
-            rule=rule,
-        )
+        training = FileJob(Request(rule, given, progress_every=every), told)
         model = files.train(read(path, batch_bytes=size), training)
         X, y, _ = matrix(path)
         estimator = getattr(rosenblatt, RULE_TABLE[rule].estimator)(**own)
@@ -962,15 +965,15 @@ def test_every_row_is_predicted_by_all_before_it(write, rule, own, kind, classes
         ends = np.minimum(np.arange(every, 400 + every, every), 400)
         counts = np.cumsum(seen.wrong)[ends - 1]
         assert told.windows == list(zip(ends.tolist(), counts.tolist(), strict=True))
-    plain = FileTraining(parameters_for_files(rule, **given, order="fixed"), rule=rule)
+    plain = Request(rule, given | {"order": "fixed"})
     untold = files.train(read(path), plain)
     np.testing.assert_equal(vars(model.states[0]), vars(untold.states[0]))
 
 
 def test_rows_held_out_are_not_told_of(write):
     path, told = write("rows.csv", made("csv")), Told()
-    options = FileOptions(holdout=0.3, progress_every=1000)
-    files.train(read(path), FileTraining(parameters_for_files(max_iter=1), options, told))
+    request = Request("perceptron", {"max_iter": 1}, holdout=0.3, progress_every=1000)
+    files.train(read(path), FileJob(request, told))
     assert told.windows[-1][0] == 200 - np.count_nonzero(Split(0.3, 0).held_out(0, 200))
 
 
@@ -983,9 +986,9 @@ def test_rows_held_out_are_not_told_of(write):
 )
 def test_what_has_no_order_is_not_told_of(write, options, sentence):
     path = write("rows.csv", made("csv"))
-    asked = FileOptions(progress_every=5, **options)
+    asked = Request(progress_every=5, **options)
     with pytest.raises(ValueError, match=sentence):
-        files.train(read(path), FileTraining(parameters_for_files(), asked))
+        files.train(read(path), asked)
 
 
 def mails(n, seed=0):
@@ -1005,7 +1008,7 @@ def test_texts_have_a_margin_and_classes_of_equal_weight_unless_stated(write, mo
 
     def learnt(**given):
         order = {"order": "fixed"}
-        return files.train(read(path), FileTraining(parameters_for_files(**order | given)))
+        return files.train(read(path), Request("perceptron", order | given))
 
     usual, stated = learnt(), learnt(margin=1.0, class_weight="balanced")
     assert usual.parameters["margin"] == 1.0
@@ -1015,14 +1018,14 @@ def test_texts_have_a_margin_and_classes_of_equal_weight_unless_stated(write, mo
     assert (plain.parameters["margin"], plain.parameters["class_weight"]) == (0.0, None)
     weights = {"ham": 1.0, "spam": 3.0}
     assert learnt(class_weight=weights).parameters["class_weight"] == weights
-    named = FileTraining(parameters_for_files(), FileOptions(classes=("ham", "other", "spam")))
+    named = Request(classes=("ham", "other", "spam"))
     assert files.train(read(path), named).parameters["margin"] == 0.0  # there is no such row
-    going_on = FileTraining(parameters_for_files(), initial=usual)
+    going_on = FileJob(Request(), initial=usual)
     again = files.train(read(path, features=usual.features["recipe"]), going_on)
     kept = again.parameters["margin"], again.parameters["class_weight"]
     assert kept == (1.0, usual.parameters["class_weight"])
 
 
 def test_rows_without_texts_have_no_margin(write):
-    model = files.train(read(write("rows.csv", made("csv"))), FileTraining(parameters_for_files()))
+    model = files.train(read(write("rows.csv", made("csv"))), Request())
     assert (model.parameters["margin"], model.parameters["class_weight"]) == (0.0, None)

@@ -8,7 +8,7 @@ import pytest
 
 import rosenblatt
 from rosenblatt.jobs import sentences as files
-from rosenblatt.jobs.files import Keeper
+from rosenblatt.jobs.files import Checkpointer
 from rosenblatt.jobs.sentences import (
     SentenceFile,
     SentenceTraining,
@@ -176,7 +176,7 @@ def test_a_run_goes_on_after_each_epoch_as_if_it_had_not_stopped(tmp_path, param
     path.write_text(SENTENCES + "old/VERB cats/NOUN the/NOUN\n")
     given = {"max_iter": 6, **parameters}
     with pytest.raises(KeyboardInterrupt):
-        train(path, listener=Stopping(stop), keeper=Keeper(model, 0.0), **given)
+        train(path, listener=Stopping(stop), keeper=Checkpointer(model, 0.0), **given)
     begun = load_model(model)
     assert (begun.checkpoint.epoch, begun.facts["stop_reason"]) == (stop - 1, "unfinished")
     again = Stopping(0)

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import rosenblatt
-from rosenblatt.jobs.files import FileOptions, FileTraining, train
-from rosenblatt.parameters import how_to_learn
+from rosenblatt.jobs.files import train
+from rosenblatt.training.plan import Request
 
 
 def stream(path, run_length):
@@ -46,7 +46,5 @@ def test_a_rule_that_is_named_stays(tmp_path):
 @pytest.mark.parametrize("every", [0, 500])
 def test_without_errors_on_the_way_the_usual_rule_is_taken(tmp_path, every):
     path = stream(tmp_path / "runs.csv", 25)
-    rule, parameters = how_to_learn(None, max_iter=1)
-    training = FileTraining(parameters, FileOptions(progress_every=every), rule=rule, open=True)
-    model = train(rosenblatt.read(path), training)
+    model = train(rosenblatt.read(path), Request(None, {"max_iter": 1}, progress_every=every))
     assert model.estimator == ("PassiveAggressive" if every else "AROW")

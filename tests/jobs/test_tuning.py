@@ -9,9 +9,9 @@ import pytest
 import rosenblatt
 from rosenblatt import AROW, SCW, PassiveAggressive
 from rosenblatt.jobs import files, tuning
-from rosenblatt.jobs.files import FileTraining
-from rosenblatt.jobs.tuning import Stated, rules_with, usual_way
-from rosenblatt.parameters import ParameterError, how_to_learn
+from rosenblatt.jobs.files import FileJob
+from rosenblatt.parameters import ParameterError
+from rosenblatt.training.plan import Request, resolve_rule, rules_with
 from rosenblatt.training.report import Listener
 
 from ..cli.conftest import reviews, run
@@ -126,8 +126,7 @@ def test_texts_are_weighed_otherwise_unless_stated(capsys, tmp_path):
 
     for stated, count in ((frozenset(), 5), (frozenset({"counts"}), 1)):
         readers.clear()
-        training = FileTraining(how_to_learn("arow")[1], rule="arow")
-        tuning.tune(again(), again, training, Stated("arow", {}, stated))
+        tuning.tune(again(), again, FileJob(Request("arow", tune=True)), stated)
         assert len(readers) == 1 + count
         assert all("counts" not in each for each in readers) == bool(stated)
     status, out, _ = run(capsys, "train", path, "--text", "review", "--tune", "--rule", "arow")
@@ -196,8 +195,18 @@ def test_rules_are_tried_that_have_what_was_stated():
     assert rules_with({}) == ["perceptron", "pa", "alma", "arow", "scw"]
     assert rules_with({"C": 1.0}) == ["pa", "alma", "scw"]
     assert rules_with({"a": 1.0}) == ["second-order"]
-    assert usual_way(Stated(None, {"C": 2.0}))[0] == "pa"
-    assert usual_way(Stated(None, {"max_iter": 1}))[0] == "arow"
+    assert resolve_rule(Request(None, {"C": 2.0}, tune=True))[0] == "pa"
+    assert resolve_rule(Request(None, {"max_iter": 1}, tune=True))[0] == "arow"
+
+
+@pytest.mark.parametrize("rule", ["nherd", "cw", "ftrl"])
+def test_a_new_rule_is_trained_and_tuned_by_its_name(capsys, path, tmp_path, rule):
+    code, out, _ = run(capsys, "train", path, "--rule", rule, "--tune", "-o", tmp_path / "model")
+    assert code == 0
+    assert f"--rule {rule} " in out
+    model = rosenblatt.load(tmp_path / "model")
+    assert type(model[-1]).__name__ == rule.upper()
+    assert error_of(model, path.with_name("new.svm")) < 0.3
 
 
 def test_half_of_the_candidates_go_on_and_the_usual_one_always(path):

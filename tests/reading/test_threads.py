@@ -13,11 +13,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from rosenblatt.jobs.files import FileOptions, FileTraining, train
-from rosenblatt.parameters import parameters_for_files
+from rosenblatt.jobs.files import train
 from rosenblatt.reading import threads as room
 from rosenblatt.reading.batches import Batch
 from rosenblatt.reading.reader import read
+from rosenblatt.training.plan import Request
 
 ROWS = 3000
 
@@ -128,8 +128,8 @@ def test_models_are_the_same(tmp_path, kind):
 
     def model(threads):
         reader = read(path, threads=threads, batch_bytes=5000, names=300, **options_of(kind))
-        parameters = parameters_for_files(max_iter=2, order="each")
-        return train(reader, FileTraining(parameters, FileOptions(window=500, holdout=0.1)))
+        parameters = {"max_iter": 2, "order": "each"}
+        return train(reader, Request("perceptron", parameters, window=500, holdout=0.1))
 
     one, two, five = model(1), model(2), model(5)
     for other in two, five:
@@ -150,7 +150,7 @@ def test_a_late_label_begins_the_run_again_with_any_number(tmp_path):
     weights = [
         train(
             read(path, threads=threads, batch_bytes=3000),
-            FileTraining(parameters_for_files(max_iter=1), FileOptions(window=100)),
+            Request("perceptron", {"max_iter": 1}, window=100),
         )
         .states[0]
         .weights.tobytes()

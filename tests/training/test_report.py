@@ -6,7 +6,7 @@ import pytest
 
 from rosenblatt import Epoch
 from rosenblatt.jobs import files
-from rosenblatt.jobs.files import Keeper
+from rosenblatt.jobs.files import Checkpointer
 from rosenblatt.training import report as progress
 from rosenblatt.training.report import AsJson, Bar, Listener, Printed, Quiet, Tally, bar_of_epochs
 
@@ -167,7 +167,7 @@ def test_a_short_run_has_no_bar(clock):
 def test_checkpoints_are_written_when_they_are_due(clock, monkeypatch):
     saved = []
     monkeypatch.setattr(files, "save_model", lambda path, model: saved.append((path, model)))
-    keeper = Keeper("model", 10, clock.now)
+    keeper = Checkpointer("model", 10, clock.now)
     for second in range(35):
         clock.now = 100.0 + second
         keeper.offer(lambda second=second: second)

@@ -7,9 +7,9 @@ from .data import source_of
 from .format import errors, in_words
 
 if TYPE_CHECKING:
-    from ..jobs.evaluate import Score
-    from ..jobs.files import FileTraining
+    from ..data.targets import Score
     from ..storage.model import Model
+    from ..training.plan import Request
 
 FOLDS = 5
 WEIGHTS = {
@@ -37,12 +37,12 @@ class Study:
         self.separable = separable_classes(self.table)
         self.held_out: Score | None = None
 
-    def hold_out(self, training: "FileTraining") -> None:
+    def hold_out(self, request: "Request") -> None:
         """Count the errors on each fifth of the rows, unless there is but a handful of them."""
         import numpy as np
         from sklearn.model_selection import StratifiedKFold
 
-        from ..jobs.evaluate import Score
+        from ..data.targets import Score
         from ..jobs.files import train
         from ..reading.reader import read
 
@@ -51,7 +51,7 @@ class Study:
             return
         self.held_out = Score()
         for seen, unseen in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(y, y):
-            model = train(read(self.table.take(seen), **self.reading), training)
+            model = train(read(self.table.take(seen), **self.reading), request)
             found = score_of(model, self.table.take(unseen))
             self.held_out.add(found.rows, found.errors)
 

@@ -3,11 +3,12 @@
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..jobs.evaluate import ClassScore, Evaluation, LabelSetEvaluation, Score
+    from ..data.targets import Score
+    from ..jobs.evaluate import ClassScore, Evaluation, LabelSetEvaluation
     from ..reading.recipe import FeatureRecipe
     from ..storage.model import Model
 
@@ -163,7 +164,7 @@ def about_columns(recipe: "FeatureRecipe", most: int | None = LISTED) -> list[st
     ]
 
 
-def about_margin(parameters: dict[str, Any]) -> list[str]:
+def about_margin(parameters: Mapping[str, Any]) -> list[str]:
     """The margin and the class weights that texts get by default, if there are texts."""
     if not parameters["margin"]:
         return []

@@ -239,7 +239,7 @@ def with_scaled(raw: Any, scaled: Any) -> str:
 
 def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]:
     """What a model is and how it was trained; at most some of many names, unless None."""
-    from ..jobs.evaluate import Score
+    from ..data.targets import Score
     from ..parameters import RULE_NAMES, RULE_TABLE
     from ..reading.recipe import FeatureRecipe
 

@@ -110,13 +110,13 @@ def training_of(
     result: OutputOptions, learning: LearningOptions, sequence: SequenceOptions
 ) -> "SentenceTraining":
     """How to learn, with checkpoints, a model to begin with, or one to resume."""
-    from ..jobs.files import Keeper
+    from ..jobs.files import Checkpointer
     from ..jobs.sentences import SentenceTraining
     from .train import begun_model
 
     training = SentenceTraining(parameters_of(learning, sequence), listener_of(result))
     if result.checkpoint is not None and result.output is not None:
-        training.keeper = Keeper(result.output, result.checkpoint)
+        training.keeper = Checkpointer(result.output, result.checkpoint)
     if result.resume:
         training.begun = begun_model(result.output)
     if learning.initial is not None:

@@ -26,8 +26,8 @@ from .panels import command
 from .sequences import SequenceOptions, is_of_sentences, train_sequences
 
 if TYPE_CHECKING:
-    from ..jobs.evaluate import Score
-    from ..jobs.files import FileTraining
+    from ..data.targets import Score
+    from ..jobs.files import FileJob
     from ..reading.reader import Reader
     from ..storage.model import Model
     from ..training.report import Quiet
@@ -83,7 +83,7 @@ def study_of(
     data: str, result: OutputOptions, learning: LearningOptions, reading: ReadingOptions
 ) -> "Study":
     """What there is to say of a built-in set, found out before it is learnt and timed."""
-    from ..jobs.files import FileTraining
+    from ..training.plan import Request
     from .builtin_report import Study
 
     files = reading.cache, reading.skip_bad, reading.format, learning.window, learning.cluster
@@ -93,42 +93,34 @@ def study_of(
     study = Study(data, reading.options())
     chosen = learning.tune or learning.early_stopping or learning.probabilities
     if not (result.holdout or chosen):
-        rule, parameters = way_of(learning, once=False)
-        study.hold_out(FileTraining(parameters, rule=rule))
+        rule, stated = learning.stated(once=False)
+        study.hold_out(Request(rule, stated))
     return study
 
 
-def way_of(learning: LearningOptions, once: bool) -> tuple[str, dict[str, Any]]:
-    """The rule and its parameters."""
-    from ..parameters import how_to_learn
+def job_of(result: OutputOptions, learning: LearningOptions, cache: bool, once: bool) -> "FileJob":
+    """The training that the options ask for, and what reports it."""
+    from ..jobs.files import Checkpointer, FileJob
+    from ..training.plan import Request
 
-    rule, stated = learning.stated(once)
-    if learning.tune:
-        from ..jobs.tuning import Stated, usual_way
-
-        return usual_way(Stated(rule, stated))
-    return how_to_learn(rule, **stated)
-
-
-def training_of(
-    result: OutputOptions, learning: LearningOptions, cache: bool, once: bool
-) -> "FileTraining":
-    """How to learn, and who hears of it."""
-    from ..jobs.files import FileOptions, FileTraining, Keeper
-    from ..parameters import is_open
-
-    every = result.progress_every or 0
-    given = learning.names(), learning.window, result.holdout, cache, every
-    options = FileOptions(*given)
-    keeper = None
+    checkpointer = None
     if result.checkpoint is not None and result.output is not None:
-        keeper = Keeper(result.output, result.checkpoint)
+        checkpointer = Checkpointer(result.output, result.checkpoint)
     listener = listener_of(result)
     if result.progressive is not None:
         listener.log = result.progressive.open("w", encoding="utf-8")
-    rule, parameters = way_of(learning, once)
-    open_rule = is_open(*learning.stated(once)) and not learning.tune
-    return FileTraining(parameters, options, listener, keeper, rule=rule, open=open_rule)
+    rule, stated = learning.stated(once)
+    request = Request(
+        rule,
+        stated,
+        classes=learning.names(),
+        window=learning.window,
+        holdout=result.holdout,
+        cache=cache,
+        progress_every=result.progress_every or 0,
+        tune=learning.tune,
+    )
+    return FileJob(request, listener, checkpointer)
 
 
 def listener_of(result: OutputOptions) -> "Quiet":
@@ -158,28 +150,34 @@ def train_on_file(
     reader = read_otherwise(source, options)
     if result.plot is not None and reader.multilabel:
         raise ValueError("--plot draws rows of one label each, and these may have several.")
-    training = training_of(result, learning, reading.cache, not reader.rereadable)
-    training.initial = initial
-    if result.resume:
-        training.begun = begun_model(result.output)
+    job = job_of(result, learning, reading.cache, not reader.rereadable)
+    begun = begun_model(result.output) if result.resume else None
+    job = replace(job, initial=initial, begun=begun)
     try:
         if learning.tune:
-            from ..jobs.tuning import Stated, tune
+            from ..jobs.tuning import tune
 
-            stated = Stated(*learning.stated(not reader.rereadable), reading.stated())
             again = partial(read_otherwise, source, options)
-            reader = tune(reader, again, training, stated)
-            tell_tuning(training, result)
+            reader, job = tune(reader, again, job, reading.stated())
+            tell_tuning(job.facts["tuning"], result)
         if not result.json:
-            training.listener.opening = [*map(fold, about_columns(reader.parser.recipe))]
-            if training.parameters.get("margin", 0.0) is None:
-                training.settle_margin(reader)
-                training.listener.opening += about_margin(training.parameters)
-        model = train_file(reader, training)
+            job.reporter.opening = opening_lines(reader, job)
+        model = train_file(reader, job)
     finally:
-        training.listener.close()
-    keep(model, None if model is training.begun else result.output)
+        job.reporter.close()
+    keep(model, None if model is begun else result.output)
     return model
+
+
+def opening_lines(reader: "Reader", job: "FileJob") -> list[str]:
+    """What is said of columns before training, and of a margin that was not stated."""
+    from ..jobs.files import look
+
+    lines = [*map(fold, about_columns(reader.parser.recipe))]
+    if job.initial is None and job.request.parameters.get("margin") is None:
+        parameters = job.plan(look(reader)).parameters
+        lines += about_margin(parameters) if "margin" in parameters else []
+    return lines
 
 
 def read_otherwise(data: Any, options: dict[str, Any], **others: Any) -> "Reader":
@@ -189,12 +187,11 @@ def read_otherwise(data: Any, options: dict[str, Any], **others: Any) -> "Reader
     return read(data, **options | others, names=NAMES)
 
 
-def tell_tuning(training: "FileTraining", result: OutputOptions) -> None:
+def tell_tuning(facts: dict[str, Any], result: OutputOptions) -> None:
     """Say what was tried and what was taken."""
     from ..training.report import say, tell as tell_line
     from .app import in_shell
 
-    facts = training.facts["tuning"]
     if result.json:
         say("tuned", **facts)
     elif not result.quiet:
@@ -270,7 +267,7 @@ def train_on_cluster(
     model = train_files(
         data,
         reading.options(),
-        training_of(result, learning, cache=False, once=False),
+        job_of(result, learning, cache=False, once=False),
         str(learning.cluster),
         (lambda _: None) if result.quiet else report,
         (kept, result.resume),
@@ -316,7 +313,7 @@ def tell_words(
     report: Sequence[str] = (),
 ) -> None:
     """Print the result of a training, the errors on new rows first."""
-    from ..jobs.evaluate import Score
+    from ..data.targets import Score
     from ..training.report import tell as tell_line
 
     lines = []

@@ -25,7 +25,7 @@ from .job import Job, without_weights
 from .partitions import FilePartition, Partitions, partitions_of
 from .rounds import Round, printing
 from .sentences import fit_sentences
-from .statistics import classes_of, coder_for, learner_for, prepare, refuse_weightless, surveyed
+from .statistics import classes_of, find_target, learner_for, prepare, refuse_weightless, surveyed
 
 
 def fit(
@@ -247,16 +247,16 @@ class Training(NamedTuple):
         found, parts = surveyed(cluster, parts)
         classes = classes_of(found, self.classes, self.data.from_files)
         parameters = self.parameters | {"random_state": self.seed(begun)}
-        coder = coder_for(found, classes, parameters)
+        target = find_target(found, classes, parameters)
         learner = learner_for(found, classes, parameters, self.rule, self.data.from_files)
         if self.mode == "mixing" and len(parts) > 1:
             refuse_unmixable(learner.rule, parameters | {"mix": self.mix})
         learner.features = self.data.features
         if streams:
-            parts = [part._replace(coder=coder) for part in parts]
+            parts = [part._replace(target=target) for part in parts]
         else:
-            refuse_weightless(found, coder)
-            settings = coder, without_weights(learner), learner.width
+            refuse_weightless(found, target)
+            settings = target, without_weights(learner), learner.width
             parts = cluster.on_each("prepare", prepare, parts, *settings)
             cluster.again_when_lost(partial(cluster.wait, parts))  # to know where they are
         return Job(cluster, parts, found, learner, self.mode, self.mix)

@@ -2,14 +2,15 @@
 
 from collections.abc import Callable
 from contextlib import nullcontext
+from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-from ..jobs.files import FileTraining
-from ..learners.linear import usual_bias_step
-from ..parameters import FILES, with_margin
+from ..jobs.files import FileJob
+from ..parameters import FILES, RULE_TABLE
 from ..reading.reader import read
 from ..storage.model import Model
+from ..training.plan import IN_MEMORY_ROWS, make_plan
 from ..training.rules import RULES
 from .checkpoint import model_of
 from .client import Cluster, connected
@@ -21,7 +22,7 @@ from .rounds import Round, printing
 def train(
     data: str,
     reading: dict[str, Any],
-    asked: FileTraining,
+    asked: FileJob,
     address: str,
     report: Callable[[Round], None] | None = None,
     kept: tuple[str | PathLike[str] | None, bool] = (None, False),
@@ -33,7 +34,7 @@ def train(
     data, reading
         The files, and the options of ``read``.
     asked
-        How to learn, and who hears the notes; a cluster takes neither windows nor rows to test
+        The request, and what reports the notes; a cluster takes neither windows nor rows to test
         with.
     address
         As for ``connected``.
@@ -42,22 +43,25 @@ def train(
     kept
         Where to write the model after each epoch, and whether to go on from there.
     """
-    given, options, rule = asked.parameters, asked.options, RULES[asked.rule]
-    order = given["order"] or ("each" if given["max_iter"] > 1 else "fixed")
-    given, modes = given | {"order": order}, {"mode": "mixing", "mix": usual_mix(rule)}
-    values = with_margin(given) | options._asdict() | modes
-    check_supported(values, {**asked.table, **FILES}, rule)  # before a cluster is started
+    request = asked.request
+    alone = replace(request, window=0, holdout=0.0, progress_every=0)
+    plan = make_plan(alone, IN_MEMORY_ROWS)
+    rule = RULES[plan.rule]
+    modes = {"mode": "mixing", "mix": usual_mix(rule)}
+    values = {**plan.parameters, **request.options, **modes}
+    table = {**RULE_TABLE[plan.rule].parameters, **FILES}
+    check_supported(values, table, rule)  # before a cluster is started
     files, keep = files_of(data, reading), Kept(*kept)
-    texts = files.features["recipe"]["text"] if options.classes is None else ()
-    parameters = with_margin(given, len(texts))
-    if parameters["intercept_step"] is None:
+    found = replace(IN_MEMORY_ROWS, texts=len(files.features["recipe"]["text"]))
+    if plan.parameters["intercept_step"] is None:
         (first, *_), alike, *_ = files.parts[0]
-        parameters["intercept_step"] = usual_bias_step(read(first, **alike).mean_square())
-    training = Training(parameters, rule, files, **modes, classes=options.classes, kept=keep)
+        found = replace(found, mean_square=read(first, **alike).mean_square())
+    parameters = dict(make_plan(alone, found).parameters)
+    training = Training(parameters, rule, files, **modes, classes=request.classes, kept=keep)
     told = printing(parameters["max_iter"]) if report is None else nullcontext(report)
     with connected(address) as client, told as tell:
         cluster = Cluster(client)
         job = training.run(cluster, tell)
         for note in files.notes(cluster):
-            asked.listener.note(note)
+            asked.reporter.note(note)
         return model_of(job)

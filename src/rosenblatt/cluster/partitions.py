@@ -16,9 +16,9 @@ from sklearn.utils.validation import column_or_1d
 
 from ..data.labels import refuse_missing, tidy
 from ..data.rows import n_rows, read_only, rows_of
+from ..data.targets import ClassTarget
 from ..data.weights import row_weights
 from ..estimators.base import canonical
-from ..jobs.coder import Coder
 from ..kernels.algebra import Rows
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import ParameterError
@@ -46,7 +46,7 @@ class FilePartition(NamedTuple):
 
     paths: tuple[str, ...]
     reading: dict[str, Any]
-    coder: Coder | None = None
+    target: ClassTarget | None = None
     topic: str = ""
     """Under which the driver hears what was read otherwise than one might think."""
 
@@ -61,9 +61,9 @@ class FilePartition(NamedTuple):
 
     def parts(self, learner: LinearLearner) -> Iterator[Part]:
         """What there is to learn, batch by batch."""
-        assert self.coder is not None
+        assert self.target is not None
         for batch, first_row in self.batches():
-            yield learner.part(self.coder.rows(batch, first_row))
+            yield learner.part(TrainingRows.encode(batch, self.target, first_row=first_row))
 
     def load(self, most: int | None = None) -> Batch:
         """All rows, or those of the first batches."""

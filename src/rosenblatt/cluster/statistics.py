@@ -8,10 +8,10 @@ import numpy as np
 from ..data.labels import UnknownLabelError, encode, known_classes, met_classes
 from ..data.rows import Array, matrix_of, refuse_not_finite
 from ..data.splits import Split
+from ..data.targets import ClassTarget
 from ..data.weights import balanced, class_weights, refuse_one_class, rows_that_count
-from ..jobs.coder import Coder
 from ..kernels.algebra import largest_squared_norm
-from ..learners.linear import LinearLearner
+from ..learners.linear import LinearLearner, TrainingRows
 from ..reading.batches import Batch, labels_of
 from ..training.rules import UpdateRule, rule_for
 from .client import Cluster, WorkersLostError
@@ -100,21 +100,21 @@ def classes_of(found: list[Found], named: Iterable[Any] | None, from_files: bool
     return met
 
 
-def coder_for(found: list[Found], classes: Array, parameters: Mapping[str, Any]) -> Coder:
+def find_target(found: list[Found], classes: Array, parameters: Mapping[str, Any]) -> ClassTarget:
     """What labels mean and weigh."""
     weight = parameters["class_weight"]
     if isinstance(weight, str) and weight == "balanced":
         of_class: Array | None = balanced(classes, by_class(found, classes, "counts"))
     else:
         of_class = class_weights(weight, classes, np.arange(len(classes)))
-    return Coder(classes, of_class, 0.0, parameters["random_state"])
+    return ClassTarget(classes, of_class)
 
 
-def refuse_weightless(found: list[Found], coder: Coder) -> None:
+def refuse_weightless(found: list[Found], target: ClassTarget) -> None:
     """Refuse rows of which all weigh nothing, or all but those of one class."""
-    if coder.of_class is not None or any(one.weighted for one in found):
-        counting = by_class(found, coder.classes, "counting")
-        weighed = counting if coder.of_class is None else counting * coder.of_class
+    if target.class_weight is not None or any(one.weighted for one in found):
+        counting = by_class(found, target.classes, "counting")
+        weighed = counting if target.class_weight is None else counting * target.class_weight
         refuse_one_class(np.arange(len(counting)), np.flatnonzero(weighed))
 
 
@@ -151,12 +151,13 @@ def learner_for(
 
 
 def prepare(
-    batch: Batch, number: int, coder: Coder, learner: LinearLearner, width: int
+    batch: Batch, number: int, target: ClassTarget, learner: LinearLearner, width: int
 ) -> LoadedPartition:
     """A batch with class numbers for labels, in the type and width that all partitions have."""
     with in_partition(number):
         values = batch.rows.values.astype(learner.dtype, copy=False)
-        given = coder.rows(batch._replace(rows=batch.rows._replace(values=values), width=width), 0)
+        typed = batch._replace(rows=batch.rows._replace(values=values), width=width)
+        given = TrainingRows.encode(typed, target)
         small = np.min_scalar_type(len(learner.classes))
         given = given._replace(codes=given.codes.astype(small, copy=False))
         settings = learner.parameters

@@ -3,6 +3,7 @@
 import inspect
 import warnings
 from collections.abc import Iterable
+from dataclasses import fields
 from difflib import get_close_matches
 from functools import partial
 from os import PathLike
@@ -11,19 +12,21 @@ from typing import TYPE_CHECKING, Any
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..jobs.files import FileOptions, FileTraining, train as train_model
-from ..jobs.tuning import Stated, tune, usual_way
-from ..parameters import RULE_TABLE, SEQUENCE, SHELL_NAMES, how_to_learn, is_open
+from ..jobs.files import FileJob, train as train_model
+from ..jobs.tuning import tune
+from ..parameters import RULE_TABLE, SEQUENCE, SHELL_NAMES
 from ..reading.reader import read
 from ..storage.file import load_model, save_model
 from ..storage.model import Model
 from ..storage.registry import estimator_of
+from ..training.plan import Request
 from ..training.report import Listener
 from .features import NAMES, Features
 
 if TYPE_CHECKING:
     from .sequence import SequencePerceptron
 
+OF_FILES = {one.name for one in fields(Request)} - {"parameters"}
 READING = set(inspect.signature(read).parameters) - {"path", "features", "names"}
 
 
@@ -71,23 +74,20 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
         if tagger is not None:
             return tagger
     reading = {name: options.pop(name) for name in READING & options.keys()}
-    of_files = {name: options.pop(name) for name in FileOptions._fields if name in options}
-    tunes, rule = options.pop("tune", False), options.pop("rule", None)
+    of_files = {name: options.pop(name) for name in OF_FILES & options.keys()}
     known = {name for entry in RULE_TABLE.values() for name in entry.parameters}
-    refuse_unknown_options(options, known | READING | {*FileOptions._fields, "rule", "tune"})
+    refuse_unknown_options(options, known | READING | OF_FILES)
     if of_files.get("classes") is not None:
         of_files["classes"] = tuple(of_files["classes"])
     reader = read(data, **reading, names=NAMES)
     once = {} if reader.rereadable else {"max_iter": 1}
-    stated = Stated(rule, once | options, frozenset(reading))
-    rule, parameters = usual_way(stated) if tunes else how_to_learn(rule, **stated.parameters)
     noted = Noted()
-    training = FileTraining(parameters, FileOptions(**of_files), listener or noted, rule=rule)
-    training.open = is_open(stated.rule, stated.parameters) and not tunes
-    if tunes:
+    job = FileJob(Request(parameters=once | options, **of_files), listener or noted)
+    if job.request.tune:
         again = partial(read, data, names=NAMES)
-        reader = tune(reader, lambda **others: again(**reading | others), training, stated)
-    model = train_model(reader, training)
+        stated = frozenset(reading)
+        reader, job = tune(reader, lambda **others: again(**reading | others), job, stated)
+    model = train_model(reader, job)
     for sentence in noted.notes:
         warnings.warn(sentence, stacklevel=2)
     return pipeline_of(model, str(reader.source.name))

@@ -1,42 +1,34 @@
 """Probabilities of a model that was trained from a file, fitted on all its rows."""
 
 from collections.abc import Callable
-from typing import Any
 
 from ..data.rows import Array
 from ..learners.linear import LinearLearner, TrainingRows
-from ..reading.batches import Batch
 from ..training.calibration import Calibration, cross_fitted
-from ..training.run import Run
+from ..training.plan import Plan
 
 
 def calibrate_in_memory(
-    batch: Batch,
-    rows: TrainingRows,
-    begin: Callable[[Any], LinearLearner],
-    start: Callable[[LinearLearner, Callable[[], list[Any]], Any], Run],
-    training: Any,
+    rows: TrainingRows, begin: Callable[[], LinearLearner], plan: Plan
 ) -> Calibration:
     """Calibrate by cross-fitting: each part of the rows is scored by a model of the others.
 
     Parameters
     ----------
-    batch, rows
-        All rows, as read and as they are learnt from.
+    rows
+        All rows.
     begin
-        Makes a learner that has seen nothing, for a training.
-    start
-        Makes the run of a learner, of a function that returns its tasks, and of a training.
-    training
+        Makes a learner that has seen nothing.
+    plan
         How to learn.
     """
-    learner = begin(training)
 
     def score(learnt: Array, held: Array) -> Array:
-        learner, others = begin(training), rows._replace(everything=learnt)
-        run = start(learner, [learner.part(others)].copy, training)
-        learner.states = run.train().outcomes
-        return learner.scores(batch.rows, batch.width)[held]
+        learner = begin()
+        part = learner.part(rows._replace(everything=learnt))
+        how = {"order": plan.parameters["order"], "seed": plan.split.seed}
+        learner.states = learner.run(lambda: [part], plan.max_iter, **how).train().outcomes
+        return learner.scores(rows.rows, rows.width)[held]
 
-    given = rows.codes, rows.everything, len(learner.classes)
-    return cross_fitted(*given, learner.parameters["random_state"], score)
+    given = rows.codes, rows.everything, len(begin().classes)
+    return cross_fitted(*given, plan.split.seed, score)

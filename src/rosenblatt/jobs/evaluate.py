@@ -1,63 +1,72 @@
 """How well a model does: errors, the confusion of classes, precision, recall, F1 and ROC area."""
 
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..data.labels import LabelSets, as_words
-from ..data.rows import Array
+from ..data.rows import Array, n_rows
+from ..data.splits import Split
+from ..data.targets import ClassTarget, Score
 from ..learners.linear import LinearLearner
-from ..reading.batches import Batch, label_sets_of, labels_of
+from ..parameters import ParameterError
+from ..reading.batches import Batch, known_labels, label_sets_of, labels_of
 from ..reading.reader import Reader
+from ..training.calibration import Calibration, calibrated
+
+MOST_CALIBRATING = 100_000  # rows: more say nothing new of so few numbers
 
 
-@dataclass
-class Score:
-    """How many rows are wrong.
+class HeldOut(NamedTuple):
+    """The rows of a file that were not learnt from, to test a learner on."""
 
-    Of rows that may have several labels, all must be right; ``hits`` counts the labels that were
-    predicted and are there, ``labels`` those that were predicted and those that are there.
-    """
+    batches: Iterable[Batch]
+    target: ClassTarget
+    split: Split
 
-    rows: int = 0
-    errors: int = 0
-    hits: int = 0
-    labels: int = 0
+    def scores(self, learner: LinearLearner) -> Iterator[tuple[Array, Array]]:
+        """The scores of the rows and the codes of their labels, batch by batch."""
+        row, count = 0, 0
+        for batch in self.batches:
+            held = self.split.held_out(row, n_rows(batch.rows))
+            codes = self.target.encode(known_labels(batch, row), row, held)
+            yield learner.scores(batch.rows, batch.width)[held], codes[held]
+            row, count = row + len(codes), count + int(np.count_nonzero(held))
+        if not count:
+            raise ParameterError(
+                "{holdout} held no row out; take a larger share.",
+                code="holdout-empty",
+                holdout=self.split.share,
+            )
 
-    @property
-    def error(self) -> float:
-        """The share of wrong rows."""
-        return self.errors / self.rows if self.rows else float("nan")
+    def accuracies(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
+        """The share of the rows that some problems of a learner get right, by number."""
+        right, count = np.zeros(len(learner.states)), 0
+        for scores, codes in self.scores(learner):
+            right += learner.right(scores, codes).sum(axis=0)
+            count += len(codes)
+        return {problem: float(right[problem] / count) for problem in problems}
 
-    def add(self, rows: int, errors: int, hits: int = 0, labels: int = 0) -> None:
-        """Count more rows."""
-        self.rows += rows
-        self.errors += errors
-        self.hits += hits
-        self.labels += labels
+    def score(self, learner: LinearLearner) -> Score:
+        """Count the rows that a learner gets wrong."""
+        result = self.target.new_score()
+        for scores, codes in self.scores(learner):
+            result.compare(learner.choose(scores), codes)
+        return result
 
-    @property
-    def micro_f1(self) -> float | None:
-        """F1 over all labels of all rows, where these may have several."""
-        return 2 * self.hits / self.labels if self.labels else None
-
-    def compare(self, predicted: Array, codes: Array) -> None:
-        """Count rows by what was predicted: classes, or which of the labels."""
-        if codes.ndim == 1:
-            self.add(len(codes), int(np.count_nonzero(predicted != codes)))
-            return
-        others = codes.shape[1] - predicted.shape[1]  # labels that are no classes
-        predicted = np.pad(predicted, ((0, 0), (0, others)))
-        wrong = predicted != codes
-        hits, labels = np.count_nonzero(predicted & codes), np.count_nonzero([predicted, codes])
-        self.add(len(codes), int(np.count_nonzero(wrong.any(axis=1))), int(hits), int(labels))
-
-    def as_dict(self) -> dict[str, int]:
-        """The counts that there are, as JSON values."""
-        counts = asdict(self)
-        return counts if self.labels else {name: counts[name] for name in ("rows", "errors")}
+    def calibrate(self, learner: LinearLearner) -> Calibration:
+        """Fit probabilities to the scores of the first rows."""
+        kept, count = list[tuple[Array, Array]](), 0
+        for scores, codes in self.scores(learner):
+            known = codes >= 0
+            kept.append((scores[known], codes[known]))
+            count += len(codes)
+            if count >= MOST_CALIBRATING:
+                break
+        scores, codes = map(np.concatenate, zip(*kept, strict=True))
+        return calibrated(scores, codes, len(learner.classes))
 
 
 class ClassScore(NamedTuple):

@@ -1,451 +1,310 @@
-"""From a file to a model, and from a model to predictions: in memory or as a stream."""
+"""Training from a file to a model: in memory or as a stream, saved on the way and resumed."""
 
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from os import PathLike
-from typing import Any, NamedTuple
+from typing import Any, cast
 
 import numpy as np
 
-from ..data.labels import LabelSets, UnknownLabelError
+from ..data.labels import UnknownLabelError
 from ..data.rows import Array, n_rows, overflow, refuse_lost
-from ..data.splits import Split
-from ..learners.linear import LinearLearner, usual_bias_step
-from ..parameters import FILES, RULE_TABLE, Parameter, ParameterError, check_parameters, with_margin
-from ..reading.batches import Batch, windows
+from ..data.targets import ClassTarget, LabelCounts, make_target
+from ..learners.linear import LinearLearner, TrainingRows
+from ..parameters import FOR_ONE_PASS, ParameterError
+from ..reading.batches import Batch, known_labels, windows
 from ..reading.notices import left_out
 from ..reading.reader import Peeked, Reader, WholeFile, read_again_if_need_be, read_whole
 from ..reading.vocabulary import named
 from ..storage.file import save_model
 from ..storage.model import Model
-from ..training.history import Epoch
+from ..training.fit import fit, make_model
+from ..training.plan import Found, Plan, Request, make_plan
 from ..training.report import Listener, Note, Tally, Windows
-from ..training.rules import RULES, rule_for
 from ..training.run import Run
 from ..training.tasks import Part, PredictedTask
 from .cache import origin_of, read_cached
 from .calibrate import calibrate_in_memory
-from .coder import Coder, coder_for
-from .evaluate import Score
-from .stream_rule import follow
+from .evaluate import HeldOut
+from .stream_rule import choose_stream_rule
 
 IN_MEMORY = 2**30  # bytes of a file that is parsed once and kept for further epochs
 MOST_IN_MEMORY = 2**31  # bytes of rows; a small file may become many
-HELD_OUT = 0.1  # of the rows, when early stopping does not say how many
-
-
-class FileOptions(NamedTuple):
-    """How to learn from a file, besides the parameters of the estimator.
-
-    Attributes
-    ----------
-    classes
-        All labels, where the first rows may not have them all.
-    window
-        Shuffle a stream within this many rows.
-    holdout
-        The share of rows not to learn from, on which the model is tested.
-    cache
-        Keep the parsed rows beside the file, or use those that an earlier run kept.
-    progress_every
-        Predict each row of the first pass before it is learnt from, and let the error be heard
-        after every so many; 0 to leave it.
-    """
-
-    classes: tuple[Any, ...] | None = None
-    window: int = 0
-    holdout: float = 0.0
-    cache: bool = False
-    progress_every: int = 0
 
 
 @dataclass
-class Keeper:
-    """Writes the model of an unfinished run every so many seconds."""
+class Checkpointer:
+    """Saves the model of an unfinished run every so many seconds."""
 
     path: str | PathLike[str]
     seconds: float
     saved: float = field(default_factory=time.perf_counter)
 
     def offer(self, unfinished: Callable[[], Model]) -> None:
-        """Write the model so far, if the last time is long enough ago."""
+        """Save the model so far, if the last time is long enough ago."""
         if time.perf_counter() - self.saved >= self.seconds:
             save_model(self.path, unfinished())
             self.saved = time.perf_counter()
 
 
-@dataclass
-class FileTraining:
-    """One training from a file: how, who hears of it, and where it is kept meanwhile.
+@dataclass(frozen=True)
+class FileJob:
+    """One training from a file.
 
     Attributes
     ----------
-    parameters
-        Of the estimator, from ``parameters_for_files``.
-    options
-        How to read and test.
-    listener
-        Hears how it goes.
-    keeper
-        Writes checkpoints.
+    request
+        What the user stated.
+    reporter
+        Receives the events of the training.
+    checkpointer
+        Saves unfinished models.
     begun
-        The unfinished model of such a run, to go on from.
+        The unfinished model of such a run, to resume.
     initial
         A model to start from instead of zero, with its classes, features and solution.
-    rule
-        What a row does to the weights, by name.
-    open
-        Whether nobody named that rule, so that another may predict a stream.
     facts
         What the model is to remember besides.
     """
 
-    parameters: dict[str, Any]
-    options: FileOptions = field(default_factory=FileOptions)
-    listener: Listener = field(default_factory=Listener)
-    keeper: Keeper | None = None
+    request: Request = field(default_factory=Request)
+    reporter: Listener = field(default_factory=Listener)
+    checkpointer: Any = None
     begun: Model | None = None
     initial: Model | None = None
-    rule: str = "perceptron"
-    open: bool = False
-    facts: dict[str, Any] = field(default_factory=dict)
-    step: float = field(default=1.0, init=False)  # of the bias
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
-    @property
-    def estimator(self) -> str:
-        """The name of what the model becomes in Python."""
-        return RULE_TABLE[self.rule].estimator
-
-    @property
-    def table(self) -> Mapping[str, Parameter]:
-        """What each parameter may be."""
-        return RULE_TABLE[self.rule].parameters
-
-    def settle_in_memory(self) -> None:
-        """Leave no question open about rows that are at hand."""
-        self.parameters = with_margin(self.parameters)
-        self.parameters["order"] = self.parameters["order"] or "each"
-        self.check()
-
-    def settle_margin(self, reader: Reader) -> None:
-        """Leave no question open about the margin; one that texts want needs to know all labels."""
-        recipe, before, given = reader.parser.recipe, self.initial, self.parameters
-        if before is not None and given.get("margin", 0.0) is None:
-            going_on = {name: before.parameters.get(name) for name in ("margin", "class_weight")}
-            stated = {name: value for name, value in given.items() if value is not None}
-            self.parameters = given | going_on | stated
-        one_of_all = self.options.classes is None and recipe.labels_separator is None
-        texts = len(recipe.text) if one_of_all and reader.rereadable else 0
-        self.parameters = with_margin(self.parameters, texts)
-
-    def settle_bias(self, reader: Reader | None) -> None:
-        """Leave no question open about the step of the bias, before rows are read."""
-        stated = self.parameters["intercept_step"]
-        if stated is not None:
-            self.step = float(stated)
-        elif reader is not None and self.parameters["fit_intercept"]:
-            self.step = usual_bias_step(reader.mean_square())
-
-    def settle_holdout(self, streams: bool = False) -> None:
-        """Hold rows out where something needs them, by default a tenth.
-
-        Calibration needs them in a stream; in memory, it is cross-fitted on all rows.
-        """
-        needs = self.parameters["early_stopping"] or (streams and self.parameters["calibrate"])
-        if needs and not self.options.holdout:
-            self.options = self.options._replace(holdout=HELD_OUT)
-
-    @property
-    def split(self) -> Split:
-        """The rows that are held out."""
-        return Split(self.options.holdout, self.parameters["random_state"])
-
-    def check(self, *where: str) -> None:
-        """Refuse what is out of range or does not go together."""
-        self.settle_holdout(streams="stream" in where)
-        values = self.parameters | self.options._asdict()
-        check_parameters(values, {**self.table, **FILES}, *where)
-
-    def settle(self, reader: Reader) -> bool:
-        """Leave no question open about a file; whether to learn from a stream."""
-        self.settle_margin(reader)
-        self.settle_holdout()
-        reader.hold_out(self.split)
-        given, options = self.parameters, self.options
-        fits = reader.size is not None and reader.size <= IN_MEMORY
-        several = given["max_iter"] > 1
-        if options.progress_every:
-            streams, order = not options.cache, given["order"] or "fixed"
-            if self.keeper is not None or self.begun is not None:
-                why = "{progress_every?} tells of a pass as a whole; leave {checkpoint?} out."
-                raise ParameterError(why, code="progress-checkpoint")
-        elif options.window:
-            streams, order = not options.cache, given["order"] or "each"
-        else:
-            plain = given["order"] in (None, "fixed") and given["solution"] in ("last", "average")
-            once = not several and plain and not reader.measured_in_passing
-            streams = not options.cache and not (fits and not once)
-            order = given["order"] or ("each" if fits and several else "fixed")
-        self.parameters = given | {"order": order}
-        self.check(*(["stream"] if streams else ["cache"] if options.cache else []))
-        reader.hold_out(self.split)
-        if streams and not reader.rereadable:
-            self.refuse_second_pass(reader.source.name)
-        if self.begun is not None:
-            self.check_begun(reader)
-        return streams
-
-    def settle_as_stream(self, asked: str | None) -> bool:
-        """Learn from a stream after all what does not fit in memory, if that was left open."""
-        self.parameters = self.parameters | {"order": asked or "fixed"}
-        self.check("stream")
-        limit = f"{MOST_IN_MEMORY >> 30} GB"
-        sentence = f"The rows take over {limit} of memory, so they are learnt as a stream."
-        self.listener.note(Note(sentence, "stream"))
-        return True
-
-    def refuse_second_pass(self, name: str) -> None:
-        """Refuse what would have to read again what can be read only once."""
-        again = {
-            "max_iter": self.parameters["max_iter"] > 1,
-            "holdout": self.options.holdout > 0,
-            "class_weight": self.parameters["class_weight"] == "balanced",
-        }
-        for parameter, wanted in again.items():
-            if wanted:
-                why = f"{name} can be read only once, and {{{parameter}?}} needs to read it again"
-                raise ParameterError(f"{why}; write it to a file first.", code="read-once")
-
-    def check_begun(self, reader: Reader) -> None:
-        """Refuse to go on with other settings or another file."""
-        assert self.begun is not None
-        before, now = self.begun.facts.get("training"), self.identity()
-        if not isinstance(before, dict) or before.keys() != now.keys():
-            raise ValueError("The model does not say how it was trained; it cannot be resumed.")
-        for name, value in now.items():
-            if before[name] != value:
-                raise ParameterError(
-                    f"The run began with {{{name}?}} = {before[name]}, not {value}; resume it with "
-                    "the same options.",
-                    code="resume-changed",
-                )
-        left = self.begun.checkpoint
-        if left is not None and len(left.problems) != len(self.begun.states):
-            raise ValueError(
-                "The run was begun by version 0.2, which did not save the epochs of each label; "
-                "begin it anew."
+    def plan(self, found: Found) -> Plan:
+        """The plan for data that look so; a model to start from has its margin and weights."""
+        request, before = self.request, self.initial
+        stated = {name: one for name, one in request.parameters.items() if one is not None}
+        if before is not None and "margin" in before.parameters and "margin" not in stated:
+            kept = {name: before.parameters.get(name) for name in ("margin", "class_weight")}
+            request = replace(request, parameters={**request.parameters, **kept, **stated})
+        plan = make_plan(request, found)
+        if plan.progress_every and (self.checkpointer is not None or self.begun is not None):
+            raise ParameterError(
+                "{progress_every?} tells of a pass as a whole; leave {checkpoint?} out.",
+                code="progress-checkpoint",
             )
-        recipe = self.begun.features.get("recipe")
-        if not isinstance(recipe, dict) or not reader.resumes(recipe):
-            raise ValueError("The run began with other features; resume it with the same options.")
-        size = reader.options.batch_bytes
-        if self.begun.facts.get("batch_bytes", size) != size:
-            raise ValueError("The run began with another batch_bytes; resume it with the same.")
-        if self.begun.facts.get("origin") not in (None, origin_of(reader)):
-            raise ValueError(
-                f"{reader.source.name} has changed since the run began; begin it anew."
-            )
+        return plan
 
-    def identity(self) -> dict[str, Any]:
-        """What a run must share with one that it goes on from."""
-        identity: dict[str, Any] = as_json(
-            {"rule": self.rule} | self.parameters | self.options._replace(cache=False)._asdict()
-        )
-        return identity
+    @property
+    def known_classes(self) -> Array | None:
+        """The classes of the model to resume or to start from."""
+        before = self.begun or self.initial
+        return None if before is None else before.classes
 
 
-def train(reader: Reader, training: FileTraining) -> Model:
-    """Learn from a file: in memory when it fits and that is of use, else as a stream.
-
-    Parameters
-    ----------
-    reader
-        Of the file.
-    training
-        How to learn.
-    """
-    asked = training.parameters
-
-    def learn() -> Model:
-        training.parameters = asked
-        return train_once(reader, training)
-
-    return read_again_if_need_be(reader, learn)
+def train(reader: Reader, job: FileJob | Request) -> Model:
+    """Learn from a file: in memory when it fits and that is of use, else as a stream."""
+    job = FileJob(job) if isinstance(job, Request) else job
+    return read_again_if_need_be(reader, lambda: train_once(reader, job))
 
 
-def train_once(reader: Reader, training: FileTraining) -> Model:
+def look(reader: Reader) -> Found:
+    """What is known of a file before it is read."""
+    recipe = reader.parser.recipe
+    return Found(
+        rereadable=reader.rereadable,
+        fits=reader.size is not None and reader.size <= IN_MEMORY,
+        texts=len(recipe.text),
+        label_sets=recipe.labels_separator is not None,
+        measured_in_passing=reader.measured_in_passing,
+    )
+
+
+def train_once(reader: Reader, job: FileJob) -> Model:
     """Learn from a file that is what its first rows look like."""
-    asked, streams = training.parameters["order"], training.settle(reader)
-    listener, begun = training.listener, training.begun
-    if begun is not None and begun.checkpoint is None:
-        listener.note(Note("The run is complete.", "complete"))
-        return begun
-    listener.begin(reader.size, training.parameters["max_iter"])
-    if not streams:
+    found = look(reader)
+    plan = job.plan(found)
+    reader.hold_out(plan.split)
+    if plan.stream and not reader.rereadable:
+        refuse_second_pass(plan, reader.source.name)
+    if job.begun is not None:
+        check_begun(job.begun, plan, reader)
+        if job.begun.checkpoint is None:
+            job.reporter.note(Note("The run is complete.", "complete"))
+            return job.begun
+    job.reporter.begin(reader.size, plan.max_iter)
+    whole = None
+    if not plan.stream:
         try:
-            read = read_cached if training.options.cache else read_whole
-            whole = read(reader, told(listener, keeps=not training.options.cache))
+            read = read_cached if plan.cache else read_whole
+            whole = read(reader, watch(job.reporter, keeps=not plan.cache))
         except OutgrownError:
-            streams = training.settle_as_stream(asked)
-    if streams:
-        reader.settle(told(listener))
-        model = train_as_stream(reader, training)
-        notices, bad = reader.notices, reader.bad
-    else:
-        model = train_in_memory(whole, training, reader)
-        notices, bad = whole.notices, whole.bad
+            found = replace(found, fits=False)
+            plan = job.plan(found)
+            limit = f"{MOST_IN_MEMORY >> 30} GB"
+            sentence = f"The rows take over {limit} of memory, so they are learnt as a stream."
+            job.reporter.note(Note(sentence, "stream"))
+    if whole is None:
+        reader.settle(watch(job.reporter))
+    if plan.parameters["intercept_step"] is None:
+        found = replace(found, mean_square=reader.mean_square())
+        plan = job.plan(found)
+    model = learn(FileRows(reader, whole, plan, job.reporter), found, job)
+    notices, bad = (reader.notices, reader.bad) if whole is None else (whole.notices, whole.bad)
     for notice in notices:
-        listener.note(Note(notice, notice.kind.value))
+        job.reporter.note(Note(notice, notice.kind.value))
     if bad:
-        listener.note(Note(left_out(bad), "skipped-rows"))
+        job.reporter.note(Note(left_out(bad), "skipped-rows"))
     return model
+
+
+def refuse_second_pass(plan: Plan, name: str) -> None:
+    """Refuse what would have to read again what can be read only once."""
+    again = {
+        "max_iter": plan.max_iter > 1,
+        "holdout": bool(plan.split),
+        "class_weight": plan.parameters["class_weight"] == "balanced",
+    }
+    for parameter, wanted in again.items():
+        if wanted:
+            raise ParameterError(
+                f"{name} can be read only once, and {{{parameter}?}} needs to read it again; "
+                "write it to a file first.",
+                code="read-once",
+            )
+
+
+def check_begun(begun: Model, plan: Plan, reader: Reader) -> None:
+    """Refuse to resume with another plan or another file."""
+    before = begun.facts.get("training")
+    plan.refuse_other_plan(before if isinstance(before, dict) else {})
+    left = begun.checkpoint
+    if left is not None and len(left.problems) != len(begun.states):
+        raise ValueError(
+            "The run was begun by version 0.2, which did not save the epochs of each label; "
+            "begin it anew."
+        )
+    if left is not None and left.parts and plan.cache:
+        raise ParameterError(
+            "The run began as a stream; resume it without {cache?}.", code="resume-cache"
+        )
+    recipe = begun.features.get("recipe")
+    if not isinstance(recipe, dict) or not reader.resumes(recipe):
+        raise ValueError("The run began with other features; resume it with the same options.")
+    size = reader.options.batch_bytes
+    if begun.facts.get("batch_bytes", size) != size:
+        raise ValueError("The run began with another batch_bytes; resume it with the same.")
+    if begun.facts.get("origin") not in (None, origin_of(reader)):
+        raise ValueError(f"{reader.source.name} has changed since the run began; begin it anew.")
 
 
 class OutgrownError(Exception):
     """The rows of a file take more memory than they should."""
 
 
-def as_json(value: Any) -> Any:
-    """A value as it comes back from a file."""
-    return json.loads(json.dumps(value))
+def watch(reporter: Listener, keeps: bool = False) -> Callable[[Batch], None]:
+    """Return a callback that reports reading progress.
+
+    If the batches are kept, it raises OutgrownError above MOST_IN_MEMORY.
+    """
+    rows = size = 0
+
+    def add(batch: Batch) -> None:
+        nonlocal rows, size
+        rows += n_rows(batch.rows)
+        arrays = (array for array in (*batch.rows, batch.labels) if array is not None)
+        size += sum(array.nbytes for array in arrays)
+        if keeps and size > MOST_IN_MEMORY:
+            raise OutgrownError
+        reporter.batch(Tally(rows, batch.bytes_read, None))
+
+    return add
 
 
-def coder_of(batches: Iterable[Batch], training: FileTraining) -> Coder:
-    """What labels mean, from those of batches: of all there are if classes are to be balanced."""
-    before, options = training.begun or training.initial, training.options
-    classes = None if before is None else before.classes
-    return coder_for(batches, training.parameters, options.classes, options.holdout, classes)
+# Learning
 
 
-def train_in_memory(
-    whole: WholeFile, training: FileTraining, reader: Reader | None = None
-) -> Model:
-    """Go through rows at hand in any order; without a reader they are of no file."""
-    begun, batch = training.begun, whole.batch
-    if begun is not None and begun.checkpoint is not None and begun.checkpoint.parts:
-        why = "The run began as a stream; resume it without {cache?}."
-        raise ParameterError(why, code="resume-cache")
-    training.settle_bias(reader)
-    coder = coder_of([batch], training)
-    rows = coder.rows(batch, 0)
-    refuse_no_rows(len(rows.everything))
-    learner = learner_of(coder, batch, training)
-    part = learner.part(rows)
-    run = run_of(learner, lambda: [part], training)
-    if training.options.holdout and training.parameters["early_stopping"]:
-        run.validate = partial(coder.accuracies, learner, [batch])
-    flags = [len(problem.mistaken) for problem in run.problems if len(problem.mistaken)]
-    if flags and min(flags) <= int(rows.everything.max()):
-        raise ValueError("The model to resume was trained on fewer rows; begin anew.")
-    position = Position(len(coder.classes), file_rows=n_rows(batch.rows))
-    position.count(rows.codes)
-    keep = Kept(training, coder, learner, run, reader, lambda: whole.names, position)
-
-    def after_epoch(epoch: Epoch) -> None:
-        training.listener.epoch(epoch)
-        keep.checkpoint()
-
-    run.after_epoch = after_epoch
-    learner.states = run.train().outcomes
-    if training.parameters["calibrate"] and not coder.split:
-        learner.calibration = calibrate_in_memory(
-            batch, rows, partial(learner_of, coder, batch), run_of, replace(training, begun=None)
-        )
-    return keep.model(keep.tested([batch]))
-
-
-def train_as_stream(reader: Reader, training: FileTraining) -> Model:
-    """Go through a file in its order, as often as there are epochs, in constant memory."""
-    training.settle_bias(reader)
-    batches = Peeked(reader)
-    weighs_all = training.parameters["class_weight"] == "balanced"
+def learn(rows: "FileRows", found: Found, job: FileJob) -> Model:
+    """Learn from the rows of a file; from the beginning if a label comes late in a stream."""
     try:
-        if training.begun is not None and not weighs_all:
-            seed = training.parameters["random_state"]
-            coder = Coder(training.begun.classes, None, training.options.holdout, seed)
-        else:
-            coder = coder_of(reader if weighs_all else [batches.first], training)
-        return learn_stream(reader, batches, coder, training)
+        if rows.plan.rules:
+            rows.target = rows.find_target(job)
+            rows.plan = choose_plan(rows, found, job)
+        return learn_once(rows, job)
     except UnknownLabelError as late:
-        known = training.options.classes is not None or training.initial is not None
-        if known or not reader.rereadable:
+        known = rows.plan.classes is not None or job.initial is not None
+        if known or rows.in_memory or not rows.reader.rereadable:
             raise
         sentence = f"{late} All labels are looked up first, and the run begins again."
-        training.listener.note(Note(sentence, "late-label"))
-    training.begun = None
-    training.listener.begin(reader.size, training.parameters["max_iter"])
-    return learn_stream(reader, Peeked(reader), coder_of(reader, training), training)
+        job.reporter.note(Note(sentence, "late-label"))
+    job.reporter.begin(rows.reader.size, rows.plan.max_iter)
+    again = FileRows(rows.reader, None, rows.plan, job.reporter)
+    job = replace(job, begun=None)
+    again.target = again.count_labels(rows.reader).target(rows.plan.parameters, None, None)
+    return learn_once(again, job)
 
 
-def learn_stream(reader: Reader, batches: Peeked, coder: Coder, training: FileTraining) -> Model:
-    """The model of a run over batches."""
-    if training.open and training.options.progress_every:
-        follow(training, partial(learner_of, coder, batches.first), coder.rows(batches.first, 0))
-    learner = learner_of(coder, batches.first, training)
-    position = Position(len(coder.classes))
-
-    def parts() -> Iterator[Part]:
-        position.row, position.of_class = 0, [0] * len(coder.classes)
-        told = run.epoch == 1 and training.options.progress_every > 0
-        for batch in windows(batches, training.options.window):
-            position.bytes_read = batch.bytes_read
-            rows = coder.rows(batch, position.row)
-            position.count(rows.codes)
-            part = learner.part(rows)
-            if not told:
-                yield part
-            else:
-                predicted = PredictedTask(learner.task(rows), learner.choose, progress.add)
-                yield Part.of(predicted)
-                predicted.finish(learner.states[0])
-            position.row += n_rows(batch.rows)
-        if told:
-            progress.close()
-        position.file_rows = position.row
-
-    def tell(rows: int, wrong: int) -> None:
-        training.listener.window(Tally(rows, position.bytes_read, wrong))
-
-    progress = Windows(training.options.progress_every or 1, tell)
-
-    run = run_of(learner, parts, training)
-    if training.parameters["early_stopping"]:
-        run.validate = partial(coder.accuracies, learner, batches)
-    keep = Kept(training, coder, learner, run, reader, lambda: reader.names, position)
-
-    def after_part(run: Run) -> None:
-        count, each = run.count, len(run.active)
-        if run.epoch > 1 or not training.options.progress_every:
-            done = count.rows // each, position.bytes_read, count.errors, each
-            training.listener.batch(Tally(*done))
-        keep.checkpoint()
-
-    run.after_part, run.after_epoch = after_part, training.listener.epoch
-    learner.states = run.train().outcomes
+def learn_once(rows: "FileRows", job: FileJob) -> Model:
+    """Run a plan over the rows of a file to its end; test the model, and return it."""
+    plan = rows.plan
+    rows.target = rows.target or rows.find_target(job)
+    learner = begin(plan, rows, job)
+    resume = None if job.begun is None else job.begun.checkpoint
+    rows.facts_besides = dict(job.facts)
+    run = fit(plan, rows, learner, job.reporter, resume=resume, checkpointer=job.checkpointer)
     refuse_no_rows(learner.states[0].seen)
-    return keep.model(keep.tested(batches))
+    refuse_lost(learner.coefficients()[0], learner.mistakes, (one.rows for one in rows.batches))
+    facts: dict[str, Any] = {}
+    if plan.split:
+        facts["held_out"] = rows.held_out.score(learner).as_dict()
+    if plan.parameters["calibrate"] and plan.split:
+        learner.calibration = rows.held_out.calibrate(learner)
+    elif plan.parameters["calibrate"]:
+        again = partial(begin, plan, rows, replace(job, begun=None))
+        learner.calibration = calibrate_in_memory(rows.encode(rows.first, 0), again, plan)
+    model: Model = make_model(plan, rows, learner, run, **facts)
+    return model
 
 
-@dataclass
-class Position:
-    """Where a pass over a file is, and how many rows of each class it met."""
+def choose_plan(rows: "FileRows", found: Found, job: FileJob) -> Plan:
+    """The plan of the rule that predicts the first rows of a stream best."""
+    solution = FOR_ONE_PASS["solution"]
+    plans = [
+        make_plan(job.request.with_rule(rule, solution=solution), found) for rule in rows.plan.rules
+    ]
+    first = rows.encode(rows.first, 0)
+    return choose_stream_rule(plans, lambda plan: begin(plan, rows, job), first, job.reporter)
 
-    n_classes: int
-    row: int = 0
-    bytes_read: int = 0
-    file_rows: int = 0
 
-    def __post_init__(self) -> None:
-        self.of_class = [0] * self.n_classes
+def begin(plan: Plan, rows: "FileRows", job: FileJob) -> LinearLearner:
+    """A learner that has seen nothing, or the one to resume or to start from."""
+    assert rows.target is not None
+    if job.begun is not None:
+        learner = LinearLearner.from_model(job.begun)
+    elif job.initial is not None:
+        learner = start_from(job.initial, plan)
+    else:
+        shape = rows.first.width, rows.first.rows.values.dtype
+        learner = LinearLearner.from_plan(plan, rows.target, shape)
+    learner.parameters = {**plan.parameters, **rows.target.describe_weights()}
+    if len(learner.states) > 1:
+        plan.check("problems")
+    return learner
 
-    def count(self, codes: Array) -> None:
-        """Count the rows of each class."""
-        each = codes[codes >= 0] if codes.ndim == 1 else codes.nonzero()[1]
-        more = np.bincount(each, minlength=self.n_classes).tolist()
-        self.of_class = [a + b for a, b in zip(self.of_class, more, strict=True)]
+
+def start_from(initial: Model, plan: Plan) -> LinearLearner:
+    """A learner that starts from a model, which stays as it is."""
+    learner = LinearLearner.from_model(initial)
+    if initial.estimator != plan.estimator:
+        raise ParameterError(
+            f"The initial model is of {initial.estimator}; go on with its {{rule?}}.",
+            code="initial-rule",
+        )
+    for name in ("solution", "average_decay", "multi_class"):
+        before = learner.parameters[name]
+        if plan.parameters[name] != before:
+            raise ParameterError(
+                f"The initial model was begun with {{{name}?}} {before}; go on with the same.",
+                code="initial-changed",
+            )
+    states = [state.renewed() for state in learner.states]
+    return replace(learner, states=states, calibration=None)
 
 
 def refuse_no_rows(count: int) -> None:
@@ -454,135 +313,140 @@ def refuse_no_rows(count: int) -> None:
         raise ValueError("There are no rows to learn from: all have the weight 0 or are held out.")
 
 
-def learner_of(coder: Coder, first: Batch, training: FileTraining) -> LinearLearner:
-    """A model that has seen nothing, or the one to go on with."""
-    if training.begun is not None:
-        learner = LinearLearner.from_model(training.begun)
-    elif training.initial is not None:
-        learner = going_on(training.initial, training)
-    else:
-        learner = new_learner(coder.classes, first, training)
-    if len(learner.states) > 1:
-        training.check("problems")
-    return learner
+class FileRows:
+    """The rows of a file: all in memory as one part, or batch by batch as they are read.
 
+    Attributes
+    ----------
+    target
+        What the labels mean, once that is known.
+    row, bytes_read
+        How far the pass is.
+    class_rows
+        The rows of each class that it has met.
+    """
 
-def new_learner(classes: Array, first: Batch, training: FileTraining) -> LinearLearner:
-    """A model that has seen nothing, for rows like those of a batch."""
-    shape = first.width, first.rows.values.dtype
-    given = training.parameters
-    step = training.step if given["fit_intercept"] else 0.0
-    rule = rule_for(RULES[training.rule], given, first.width, len(classes))
-    multilabel = isinstance(first.labels, LabelSets)
-    return LinearLearner.begin(given, classes, shape, step, rule=rule, multilabel=multilabel)
+    def __init__(
+        self, reader: Reader, whole: WholeFile | None, plan: Plan, reporter: Listener
+    ) -> None:
+        self.reader, self.whole, self.plan, self.reporter = reader, whole, plan, reporter
+        self.in_memory, self.target = whole is not None, None
+        if whole is None:
+            peeked = Peeked(reader)
+            self.batches, self.first = cast(Iterable[Batch], peeked), peeked.first
+        else:
+            self.batches, self.first = [whole.batch], whole.batch
+        self.file_rows = self.row = self.bytes_read = 0
+        self.class_rows: list[int] = []
+        self.part: Part | None = None
+        self.facts_besides: dict[str, Any] = {}
+        self.windows = Windows(plan.progress_every or 1, self.report_window)
 
+    target: ClassTarget | None
 
-def going_on(initial: Model, training: FileTraining) -> LinearLearner:
-    """A model that goes on from another, which stays as it is."""
-    learner, parameters = LinearLearner.from_model(initial), training.parameters
-    if initial.estimator != training.estimator:
-        why = f"The initial model is of {initial.estimator}; go on with its {{rule?}}."
-        raise ParameterError(why, code="initial-rule")
-    for name in ("solution", "average_decay", "multi_class"):
-        before = learner.parameters[name]
-        if parameters[name] != before:
-            why = f"The initial model was begun with {{{name}?}} {before}; go on with the same."
-            raise ParameterError(why, code="initial-changed")
-    states = [state.renewed() for state in learner.states]
-    return replace(learner, parameters=parameters, states=states, calibration=None)
+    # Labels
 
+    def find_target(self, job: FileJob) -> ClassTarget:
+        """What labels mean: by all rows if classes are to be balanced, else by the first ones."""
+        plan, known = self.plan, job.known_classes
+        weighs_all = plan.parameters["class_weight"] == "balanced"
+        if job.begun is not None and not weighs_all:
+            return make_target(job.begun.classes, job.begun.is_multilabel)
+        counted = self.count_labels(self.reader if weighs_all and not self.in_memory else [])
+        return counted.target(plan.parameters, plan.classes, known)
 
-def run_of(
-    learner: LinearLearner, parts: Callable[[], Iterable[Any]], training: FileTraining
-) -> Run:
-    """The training of a model, ready to start or to go on."""
-    given, begun = training.parameters, training.begun
-    how = {"order": given["order"], "seed": given["random_state"]}
-    run = learner.run(parts, given["max_iter"], **how)
-    if begun is not None and begun.checkpoint is not None:
-        run.resume(begun.checkpoint)
-    return run
+    def count_labels(self, batches: Iterable[Batch]) -> LabelCounts:
+        """Count the labels of some batches, or else of the first one."""
+        counts, row = LabelCounts(), 0
+        for batch in batches or [self.first]:
+            learnt = ~self.plan.split.held_out(row, n_rows(batch.rows))
+            counts.add(known_labels(batch, row), learnt)
+            row += n_rows(batch.rows)
+        return counts
 
+    def encode(self, batch: Batch, first_row: int) -> TrainingRows:
+        """The rows of a batch with the numbers of their classes."""
+        assert self.target is not None
+        return TrainingRows.encode(batch, self.target, self.plan.split, first_row)
 
-def told(listener: Listener, keeps: bool = False) -> Callable[[Batch], None]:
-    """Lets somebody hear how far a file is read, and refuses to keep more than memory should."""
-    rows = size = 0
+    # As a source
 
-    def hear(batch: Batch) -> None:
-        nonlocal rows, size
-        rows += n_rows(batch.rows)
-        arrays = (array for array in (*batch.rows, batch.labels) if array is not None)
-        size += sum(array.nbytes for array in arrays)
-        if keeps and size > MOST_IN_MEMORY:
-            raise OutgrownError
-        listener.batch(Tally(rows, batch.bytes_read, None))
+    def parts(self, learner: LinearLearner, run: Run) -> Iterator[Part]:
+        """One part in memory; of a stream, one per batch or window."""
+        if self.part is not None:
+            yield self.part
+            return
+        self.row, self.class_rows = 0, [0] * len(learner.classes)
+        progressive = self.plan.progress_every > 0 and run.epoch == 1
+        for batch in windows(self.batches, self.plan.window):
+            self.bytes_read = batch.bytes_read
+            rows = self.encode(batch, self.row)
+            self.count(rows.codes)
+            if progressive:
+                task = PredictedTask(learner.task(rows), learner.choose, self.windows.add)
+                yield Part.of(task)
+                task.finish(learner.states[0])
+            else:
+                yield self.keep(learner.part(rows), rows, run)
+            self.row += n_rows(batch.rows)
+        if progressive:
+            self.windows.close()
+        self.file_rows = self.row
 
-    return hear
+    def keep(self, part: Part, rows: TrainingRows, run: Run) -> Part:
+        """Keep a part in memory for the next epoch; refuse to resume a run over fewer rows."""
+        if not self.in_memory:
+            return part
+        refuse_no_rows(len(rows.everything))
+        flags = [len(problem.mistaken) for problem in run.problems if len(problem.mistaken)]
+        if flags and min(flags) <= int(rows.everything.max()):
+            raise ValueError("The model to resume was trained on fewer rows; begin anew.")
+        self.part, self.file_rows = part, len(rows.codes)
+        return part
 
+    def count(self, codes: Array) -> None:
+        """Count the rows of each class."""
+        each = codes[codes >= 0] if codes.ndim == 1 else codes.nonzero()[1]
+        more = np.bincount(each, minlength=len(self.class_rows)).tolist()
+        self.class_rows = [a + b for a, b in zip(self.class_rows, more, strict=True)]
 
-# Keeping
+    def report_part(self, run: Run) -> None:
+        """Report the mistakes of a pass so far."""
+        if run.epoch > 1 or not self.plan.progress_every:
+            count, each = run.count, len(run.active)
+            self.reporter.batch(Tally(count.rows // each, self.bytes_read, count.errors, each))
 
+    def report_window(self, rows: int, wrong: int) -> None:
+        """Report the progressive error."""
+        self.reporter.window(Tally(rows, self.bytes_read, wrong))
 
-class Kept(NamedTuple):
-    """All that becomes a model file, while it is made."""
+    @property
+    def held_out(self) -> HeldOut:
+        """The rows to test on."""
+        assert self.target is not None
+        return HeldOut(self.batches, self.target, self.plan.split)
 
-    training: FileTraining
-    coder: Coder
-    learner: LinearLearner
-    run: Run
-    reader: Reader | None
-    names: Callable[[], Mapping[int, str]]
-    position: Position
+    def accuracies(self, learner: LinearLearner, problems: list[int]) -> dict[int, float]:
+        """The share of the rows held out that some problems of a learner get right, by number."""
+        return self.held_out.accuracies(learner, problems)
 
-    def checkpoint(self) -> None:
-        """Write the model so far, if it is time."""
-        if self.training.keeper is not None and not self.run.stop_reason:
-            self.training.keeper.offer(self.unfinished)
-
-    def tested(self, batches: Iterable[Batch]) -> Score | None:
-        """How the model does on the rows held out, which it may be calibrated on, too."""
-        learner, parts = self.learner, (batch.rows for batch in batches)
-        refuse_lost(learner.coefficients()[0], learner.mistakes, parts)
-        if not self.coder.split:
-            return None
-        return self.coder.score(learner, batches, self.training.parameters["calibrate"])
-
-    def unfinished(self) -> Model:
-        """The model so far, to go on from."""
-        self.learner.states = [problem.state for problem in self.run.problems]
-        return self.model(None)
-
-    def model(self, tested: Score | None) -> Model:
-        """What to keep in a file: the state, how it was trained, and how features are made."""
-        run, learner, reader = self.run, self.learner, self.reader
+    def facts(self, learner: LinearLearner, run: Run) -> dict[str, Any]:
+        """How many rows there were, of which file; the learner gets the recipe of its features."""
         coef, _ = learner.coefficients()
         if not np.isfinite(coef).all():
             raise overflow(coef.dtype)
-        facts: dict[str, Any] = {
-            "stop_reason": run.stop_reason or "unfinished",
-            "rows": self.position.file_rows or self.run.count.rows,
-            "class_rows": self.position.of_class,
-            "training": self.training.identity(),
-            "plain": False,
-            **self.training.facts,
+        reader, names = self.reader, self.reader.names if self.whole is None else self.whole.names
+        learner.features = {
+            "recipe": reader.features(),
+            "format": reader.format,
+            "largest": named(coef, names),
         }
-        if tested is not None:
-            facts["held_out"] = tested.as_dict()
-        if reader is not None:
-            facts["origin"] = origin_of(reader) if reader.size is not None else None
-            learner.features = {
-                "recipe": reader.features(),
-                "format": reader.format,
-                "largest": named(coef, self.names()),
-            }
-        checkpoint = None if run.stop_reason else run.checkpoint()
-        if checkpoint is not None and reader is not None:
+        facts = {
+            "rows": self.file_rows or run.count.rows,
+            "class_rows": self.class_rows,
+            "origin": origin_of(reader) if reader.size is not None else None,
+            **self.facts_besides,
+        }
+        if not run.stop_reason:
             facts["batch_bytes"] = reader.options.batch_bytes  # its parts are batches
-        weights, parameters = self.coder.of_class, self.training.parameters
-        if parameters["intercept_step"] is None:
-            parameters = parameters | {"intercept_step": self.training.step}
-        if weights is not None:
-            pairs = zip(self.coder.classes.tolist(), weights.tolist(), strict=True)
-            parameters = parameters | {"class_weight": dict(pairs)}
-        learner.parameters = parameters
-        return learner.to_model(facts, run.epochs, checkpoint)
+        return facts

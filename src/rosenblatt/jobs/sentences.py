@@ -30,9 +30,10 @@ from ..parameters import SEQUENCE, ParameterError, check_parameters, defaults
 from ..reading.sources import Source
 from ..storage.model import Model
 from ..training.history import Epoch
+from ..training.plan import as_json
 from ..training.report import Listener, Note
 from .evaluate_tags import SequenceEvaluation, evaluate_tags
-from .files import Keeper, as_json
+from .files import Checkpointer
 
 IN_MEMORY = 1 << 28  # bytes of a file whose sentences are kept for further epochs
 PIECE = 1 << 25  # bytes of others that are read at once
@@ -78,7 +79,7 @@ class SentenceTraining:
 
     parameters: dict[str, Any] = field(default_factory=dict)
     listener: Listener = field(default_factory=Listener)
-    keeper: Keeper | None = None
+    keeper: Checkpointer | None = None
     begun: Model | None = None
     initial: Model | None = None
 

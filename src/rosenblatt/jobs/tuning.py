@@ -10,24 +10,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.rows import Array, matrix_of, n_rows, occurring, rows_of, rows_where
+from ..data.targets import ClassTarget
 from ..data.weights import balanced, row_weights
 from ..kernels.algebra import Rows
-from ..learners.linear import TrainingRows, usual_bias_step
-from ..parameters import RULE_TABLE, ParameterError, how_to_learn, parameters_for_files, with_margin
-from ..reading.batches import Batch
+from ..learners.linear import LinearLearner, TrainingRows
+from ..parameters import RULE_TABLE, ParameterError
 from ..reading.reader import Reader, read_again_if_need_be, read_whole
 from ..reading.recipe import COUNTS
-from ..training.report import Listener
-from ..training.rules import RULES
-from .files import (
-    IN_MEMORY,
-    FileTraining,
-    OutgrownError,
-    coder_of,
-    learner_of,
-    refuse_no_rows,
-    told,
+from ..training.plan import (
+    IN_MEMORY_ROWS,
+    Found,
+    Plan,
+    Request,
+    make_plan,
+    rules_with,
+    usual_bias_step,
 )
+from ..training.report import Listener
+from .files import IN_MEMORY, FileJob, FileRows, OutgrownError, look, refuse_no_rows, watch
 
 BIAS_STEPS = (1 / 8, 8.0)  # times the usual one
 RUNGS = ((8, 4), (4, 4), (2, 2), (1, 1))  # one of so many rows, in one of so many epochs
@@ -37,32 +37,18 @@ FEW = 1_000  # rows that a rung learns from at least, where there are so many
 ENOUGH, MOST_SPLITS = 20_000, 5  # fewer rows are split several times
 
 
-class Stated(NamedTuple):
-    """What was asked for and stays: a rule, parameters, and options of reading."""
-
-    rule: str | None
-    parameters: Mapping[str, Any]
-    reading: frozenset[str] = frozenset()
-
-
 class Candidate(NamedTuple):
-    """One way to learn: a rule, what is chosen of its parameters, and how texts are read."""
+    """One way to learn: a rule, the parameters chosen for it, and how texts are read."""
 
     rule: str
     parameters: Mapping[str, Any]
     reading: Mapping[str, Any]
 
-    def training(self, stated: Stated, like: FileTraining) -> FileTraining:
-        """A training in this way; what does not go together is refused."""
-        parameters = parameters_for_files(self.rule, **{**stated.parameters, **self.parameters})
-        several = parameters["max_iter"] > 1
-        order = parameters["order"] or ("each" if several else "fixed")
-        training = FileTraining(parameters | {"order": order}, like.options, rule=self.rule)
-        training.check()
-        RULES[self.rule].check(parameters["solution"])
-        return training
+    def plan(self, request: Request, found: Found) -> Plan:
+        """The plan of a training in this way; what does not go together is refused."""
+        return make_plan(request.with_rule(self.rule, **self.parameters), found)
 
-    def told(self, error: float) -> dict[str, Any]:
+    def as_dict(self, error: float) -> dict[str, Any]:
         """The candidate and its error as JSON values."""
         return {"error": error, "rule": self.rule, **self.parameters, **self.reading}
 
@@ -70,7 +56,6 @@ class Candidate(NamedTuple):
 class Part(NamedTuple):
     """Some rows to learn from, of the columns that occur in them, and rows to test with."""
 
-    batch: Batch
     given: TrainingRows
     test: Rows
 
@@ -79,10 +64,9 @@ class Part(NamedTuple):
 class Material:
     """All rows of a file, read in some way, and those of a rung, by split."""
 
-    batch: Batch
     given: TrainingRows
-    classes: Any  # the coder
-    step: float  # of the bias, unless stated
+    target: ClassTarget
+    found: Found
     rung: Any = None
     parts: dict[int, Part] = field(default_factory=dict)
 
@@ -94,7 +78,7 @@ class Material:
     @cached_property
     def of_class(self) -> Array:
         """What rows of each class weigh where all classes weigh the same."""
-        classes = self.classes.classes
+        classes = self.target.classes
         learnt = self.given.codes[self.given.everything]
         return balanced(classes, np.bincount(learnt, minlength=len(classes)))
 
@@ -106,7 +90,7 @@ class Material:
             rows, test, width = occurring(rows, test, width)
         weights = None if given.weights is None else given.weights[some]
         learnt = TrainingRows.of(rows, given.codes[some], weights, width)
-        return Part(self.batch._replace(rows=rows, width=width), learnt, test)
+        return Part(learnt, test)
 
     @property
     def mean_square(self) -> float:
@@ -125,26 +109,31 @@ class Tuning:
     ----------
     material
         Gives the rows as they are read with some options.
-    training
+    request
+        What the user stated, which stays.
+    reading
+        The options of reading that were stated.
+    plan
         What a training without tuning would be.
-    stated
-        What stays.
+    reporter
+        Receives how many candidates were tried.
     """
 
     material: Callable[[Mapping[str, Any]], Material]
-    training: FileTraining
-    stated: Stated
+    request: Request
+    reading: frozenset[str]
+    plan: Plan
+    reporter: Listener
     errors: dict[str, float] = field(default_factory=dict, init=False)
     tried: set[str] = field(default_factory=set, init=False)
 
     def __post_init__(self) -> None:
-        self.listener: Listener = self.training.listener
         self.here = self.material({})
         counting = self.here.given.everything
         refuse_no_rows(len(counting))
         self.held = ceil(HELD_OUT * len(counting))
         splits = range(min(MOST_SPLITS, max(1, ENOUGH // len(counting))))
-        seed = self.training.parameters["random_state"]
+        seed = self.plan.split.seed
         self.splits = [np.random.default_rng([seed, k]).permutation(counting) for k in splits]
         if self.held == len(counting):
             raise ParameterError(
@@ -158,12 +147,12 @@ class Tuning:
         second = list(self.variants(ranked[:FINALISTS], text))
         if second != ranked[:FINALISTS]:
             ranked = self.halved(list(unique([usual, *second])))
-        last = [each.told(self.error(each, RUNGS[-1])) for each in ranked]
+        last = [each.as_dict(self.error(each, RUNGS[-1])) for each in ranked]
         facts = {
             "tried": len(self.tried),
             "held_out": self.held,
             "splits": len(self.splits),
-            "usual": usual.told(self.error(usual, RUNGS[-1])),
+            "usual": usual.as_dict(self.error(usual, RUNGS[-1])),
             "best": last[: 2 * FINALISTS],
         }
         return ranked[0], facts
@@ -178,9 +167,8 @@ class Tuning:
 
     def every_way(self) -> Iterator[Candidate]:
         """Rules with their parameters and solutions, whether these go together or not."""
-        rule, given = self.stated.rule, self.stated.parameters
-        usual, solution = self.training.rule, self.training.parameters["solution"]
-        as_usual = with_margin(self.training.parameters)
+        rule, given, as_usual = self.request.rule, self.request.parameters, self.plan.parameters
+        usual, solution = self.plan.rule, as_usual["solution"]
         own = {name: as_usual[name] for name in RULE_TABLE[usual].grid}
         if as_usual["class_weight"] is not None:
             own["class_weight"] = as_usual["class_weight"]
@@ -197,8 +185,8 @@ class Tuning:
     def way(self, rule: str, own: dict[str, Any], solution: str) -> Candidate:
         """A candidate, but for what was stated."""
         chosen = own | {"solution": solution}
-        given = self.stated.parameters
-        free = {name: value for name, value in chosen.items() if name not in given}
+        stated = self.request.parameters
+        free = {name: value for name, value in chosen.items() if name not in stated}
         return Candidate(rule, free, {})
 
     def possible(
@@ -207,7 +195,7 @@ class Tuning:
         """The candidates that go together with what was stated."""
         for each in candidates:
             try:
-                each.training(self.stated, self.training)
+                each.plan(self.request, IN_MEMORY_ROWS)
             except ParameterError as error:
                 refused.append(error)
             else:
@@ -215,8 +203,9 @@ class Tuning:
 
     def variants(self, found: list[Candidate], text: bool) -> Iterator[Candidate]:
         """Candidates with other steps of the bias, and texts that are weighed otherwise."""
-        given, step = self.training.parameters, self.here.step
-        moves = given["fit_intercept"] and given["intercept_step"] is None
+        step = usual_bias_step(self.here.found.mean_square or 0.0)
+        stated = self.request.parameters
+        moves = self.plan.parameters["fit_intercept"] and stated.get("intercept_step") is None
         steps = [{"intercept_step": step * each} for each in BIAS_STEPS]
         readings = [
             {name: value for name, value in choice if value is not None}
@@ -231,7 +220,7 @@ class Tuning:
 
     def open(self, name: str, text: bool, values: tuple[Any, ...], usual: Any) -> list[Any]:
         """What to try of an option of texts: None is the usual."""
-        if not text or name in self.stated.reading:
+        if not text or name in self.reading:
             return [None]
         return [None, *(value for value in values if value != usual)]
 
@@ -250,7 +239,7 @@ class Tuning:
             for each in left:
                 self.error(each, rung)
                 done += 1
-                self.listener.tried(done, sum(sizes))
+                self.reporter.tried(done, sum(sizes))
             ranked = sorted(left, key=lambda each: self.error(each, rung))
         return ranked
 
@@ -268,18 +257,18 @@ class Tuning:
         self, candidate: Candidate, rung: tuple[int, int], material: Material, split: int
     ) -> tuple[float, float]:
         """What the wrong ones of the rows held out weigh, and all of them."""
-        training = candidate.training(self.stated, self.training)
-        stated, parameters = training.parameters["intercept_step"], training.parameters
-        training.step = material.step if stated is None else float(stated)
-        batch, given, test = self.part(material, rung, split)
+        plan = candidate.plan(self.request, material.found)
+        given, test = self.part(material, rung, split)
         if candidate.parameters.get("class_weight") == "balanced":
             weights = row_weights(given.codes, given.weights, material.of_class)
             given = given._replace(weights=weights)
-        learner = learner_of(material.classes, batch, training)
-        part = learner.part(given)
-        epochs, seed = ceil(parameters["max_iter"] / rung[1]), parameters["random_state"]
-        run = learner.run(lambda: [part], epochs, order=parameters["order"], seed=seed)
-        learner.states = run.train().outcomes
+        shape = given.width, given.rows.values.dtype
+        learner = LinearLearner.from_plan(plan, material.target, shape)
+        if len(learner.states) > 1:
+            plan.check("problems")
+        part, epochs = learner.part(given), ceil(plan.max_iter / rung[1])
+        how = {"order": plan.parameters["order"], "seed": plan.split.seed}
+        learner.states = learner.run(lambda: [part], epochs, **how).train().outcomes
         scores, all_rows = learner.scores(test, given.width), material.given
         held = self.splits[split][: self.held]
         weights = np.ones(len(held)) if all_rows.weights is None else all_rows.weights[held]
@@ -300,31 +289,15 @@ class Tuning:
         return material.parts[split]
 
 
-def rules_with(parameters: Mapping[str, Any]) -> list[str]:
-    """The rules to try that have some parameters."""
-    having = [
-        rule for rule, entry in RULE_TABLE.items() if parameters.keys() <= entry.parameters.keys()
-    ]
-    return [rule for rule in having if RULE_TABLE[rule].tuned] or having
-
-
-def usual_way(stated: Stated) -> tuple[str, dict[str, Any]]:
-    """How to learn without tuning: by the first rule that has what was stated."""
-    rules, rule = rules_with(stated.parameters), stated.rule
-    if rule is None and rules and "perceptron" not in rules:
-        rule = rules[0]
-    return how_to_learn(rule, **stated.parameters)
-
-
 def unique(candidates: Any) -> Iterator[Candidate]:
     """Candidates but for those that came before."""
     return iter({repr(each): each for each in candidates}.values())
 
 
 def tune(
-    reader: Reader, again: Callable[..., Reader], training: FileTraining, stated: Stated
-) -> Reader:
-    """Choose how to learn from a file, and let the training be so; the reader to learn with.
+    reader: Reader, again: Callable[..., Reader], job: FileJob, reading: frozenset[str]
+) -> tuple[Reader, FileJob]:
+    """Choose how to learn from a file.
 
     Parameters
     ----------
@@ -332,56 +305,46 @@ def tune(
         Of the file.
     again
         Gives another reader of it, with other options.
-    training
-        What it would be without tuning; it gets the rule, the parameters and the facts.
-    stated
-        What stays.
+    job
+        The training without tuning.
+    reading
+        The options of reading that were stated.
+
+    Returns
+    -------
+    reader, job
+        To learn with; the request states what was chosen, and the facts say what was tried.
     """
-    refuse_what_cannot_be_tuned(reader, training)
-    training.settle_margin(reader)
-    training.settle_holdout()
-    weights = {"class_weight": stated.parameters.get("class_weight")}  # those of errors
-    coding = replace(training, parameters=training.parameters | weights)
-    hear = told(Listener(), keeps=True)  # counts all that is kept together
+    refuse_what_cannot_be_tuned(reader, job)
+    request, found = job.request, look(reader)
+    plan = make_plan(request, replace(found, fits=True, measured_in_passing=True))
+    weights = {"class_weight": request.parameters.get("class_weight")}  # those of errors
+    coding = replace(plan, parameters={**plan.parameters, **weights})
+    add = watch(Listener(), keeps=True)  # counts all that is kept together
     readers, kept = {"{}": reader}, dict[str, Material]()
 
-    def material(reading: Mapping[str, Any]) -> Material:
-        key = repr(reading)
+    def material(options: Mapping[str, Any]) -> Material:
+        key = repr(options)
         if key not in kept:
             if reader.source.start is not None:  # another reader begins where this one did
                 reader.source.file.seek(reader.source.start)
-            other = readers.setdefault(key, reader if not reading else again(**reading))
-            other.hold_out(training.split)
+            other = readers.setdefault(key, reader if not options else again(**options))
+            other.hold_out(plan.split)
             try:
-                whole = read_again_if_need_be(other, lambda: read_whole(other, hear))
+                whole = read_again_if_need_be(other, lambda: read_whole(other, add))
             except OutgrownError:
                 raise too_large(reader) from None
-            kept[key] = material_of(whole.batch, coding, usual_bias_step(other.mean_square()))
+            rows = FileRows(other, whole, coding, Listener())
+            rows.target = rows.find_target(job)
+            found = replace(IN_MEMORY_ROWS, mean_square=other.mean_square())
+            kept[key] = Material(rows.encode(whole.batch, 0), rows.target, found)
         return kept[key]
 
-    found = tune_on(material, training, stated, bool(reader.parser.recipe.text))
-    return readers[repr(found.reading)]
-
-
-def tune_on(
-    material: Callable[[Mapping[str, Any]], Material],
-    training: FileTraining,
-    stated: Stated,
-    text: bool = False,
-) -> Candidate:
-    """Choose how to learn from rows that can be had, and let a training be so."""
-    replace(training).settle_in_memory()  # which refuses what does not go together
-    found, facts = Tuning(material, training, stated).best(text)
-    given = {**stated.parameters, **found.parameters}
-    training.rule, training.parameters = how_to_learn(found.rule, **given)
-    training.facts = training.facts | {"tuning": facts}
-    return found
-
-
-def material_of(batch: Batch, training: FileTraining, step: float) -> Material:
-    """Rows to try candidates on; those that the user holds out are not among them."""
-    coder = coder_of([batch], training)
-    return Material(batch, coder.rows(batch, 0), coder, step)
+    tuning = Tuning(material, request, reading, plan, job.reporter)
+    best, facts = tuning.best(bool(reader.parser.recipe.text))
+    request = request.with_rule(best.rule, **best.parameters)
+    facts = {**job.facts, "tuning": facts}
+    return readers[repr(best.reading)], replace(job, request=request, facts=facts)
 
 
 def too_large(reader: Reader) -> ParameterError:
@@ -393,13 +356,13 @@ def too_large(reader: Reader) -> ParameterError:
     )
 
 
-def refuse_what_cannot_be_tuned(reader: Reader, training: FileTraining) -> None:
+def refuse_what_cannot_be_tuned(reader: Reader, job: FileJob) -> None:
     """Refuse what is no open question, or cannot be held in memory and read again."""
-    if training.begun is not None or training.initial is not None:
+    if job.begun is not None or job.initial is not None:
         raise ParameterError(
             "A model that goes on is what it is; leave {tune?} out.", code="tune-resume"
         )
-    if training.options.window or training.options.progress_every:
+    if job.request.window or job.request.progress_every:
         raise ParameterError(
             "{tune?} is about rows in memory, not a stream; leave one out.", code="tune-stream"
         )

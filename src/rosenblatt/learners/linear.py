@@ -12,6 +12,8 @@ from numpy.typing import ArrayLike
 
 from ..data.labels import has_class
 from ..data.rows import Array, known_columns, matrix_of, n_rows, read_only
+from ..data.splits import Split
+from ..data.targets import ClassTarget, make_target
 from ..data.weights import rows_that_count
 from ..kernels.algebra import Rows
 from ..kernels.linear import Examples
@@ -24,10 +26,12 @@ from ..parameters import (
     check_ties,
     defaults,
 )
+from ..reading.batches import Batch, known_labels
 from ..storage.model import Model
 from ..training.calibration import Calibration
 from ..training.history import Checkpoint, Count, Epoch, History
-from ..training.rules import PERCEPTRON, UpdateRule
+from ..training.plan import Plan
+from ..training.rules import PERCEPTRON, RULES, UpdateRule, rule_for
 from ..training.run import Problem, Run
 from ..training.solutions import Last, Vote, above_0, chosen, new_state, zeros
 from ..training.tasks import LinearTask, Part, scores, steps_of
@@ -39,8 +43,8 @@ MOST_SQUARE = 2**14  # columns and bias of a full matrix: 2 GB
 MOST_VOTES = 10**9  # seconds
 MOST_STEPS = 2**28  # bytes: more are made again in each epoch, in a fifth of the time of a pass
 FIRST_ROW = np.zeros(1, np.uint32)
-BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by; benchmarks/defaults.py
 HERE = np.zeros(1, np.intp)
+NO_SPLIT = Split()
 
 
 class SlowVoteWarning(UserWarning):
@@ -61,6 +65,23 @@ class TrainingRows(NamedTuple):
         """All rows that weigh something."""
         return cls(rows, codes, weights, width, rows_that_count(codes, weights))
 
+    @classmethod
+    def encode(
+        cls, batch: Batch, target: ClassTarget, split: Split = NO_SPLIT, first_row: int = 0
+    ) -> "TrainingRows":
+        """The rows of a batch, by what their labels mean; rows held out are not learnt from.
+
+        ``first_row`` is the number of the batch's first row in its file.
+        """
+        held = split.held_out(first_row, n_rows(batch.rows)) if split else None
+        codes = target.encode(known_labels(batch, first_row), first_row, held)
+        if target.label_sets:
+            codes = codes[:, : len(target.classes)]
+        weights = target.weigh(codes, batch.weights)
+        if held is not None:
+            weights = np.where(held, 0.0, 1.0 if weights is None else weights)
+        return cls.of(batch.rows, codes, weights, batch.width)
+
 
 class Coefficients(NamedTuple):
     """Weights and biases to predict with, and the states that they are of.
@@ -80,19 +101,6 @@ class Coefficients(NamedTuple):
             state is known and state.weights is weights and state.seen == seen
             for state, known, (weights, seen) in pairs
         )
-
-
-def usual_bias_step(mean_square: float) -> float:
-    """What a mistake moves the bias by, for rows of some mean squared length, unless stated.
-
-    The bias is one more coordinate of the rows, about a third as long as they are; its square is a
-    power of 2, so that sums of it stay exact.
-
-    >>> usual_bias_step(1.0), usual_bias_step(54.0)
-    (0.125, 4.0)
-    """
-    share = BIAS_SHARE * mean_square
-    return float(2.0 ** np.round(np.log2(share))) if 0 < share < np.inf else 1.0
 
 
 @dataclass
@@ -164,6 +172,15 @@ class LinearLearner:
         return cls(parameters, classes, states, intercept_step, multilabel=multilabel)
 
     @classmethod
+    def from_plan(cls, plan: Plan, target: ClassTarget, shape: tuple[int, Any]) -> "LinearLearner":
+        """A model that has seen nothing, for rows of a number of columns and a type."""
+        given, count = plan.parameters, len(target.classes)
+        rule = rule_for(RULES[plan.rule], given, shape[0], count)
+        step = float(given["intercept_step"]) if given["fit_intercept"] else 0.0
+        classes, several = target.classes, target.label_sets
+        return cls.begin(given, classes, shape, step, rule=rule, multilabel=several)
+
+    @classmethod
     def from_model(cls, model: Model) -> "LinearLearner":
         """Make the learner of a model file; parameters missing there have their defaults."""
         rule = RULE_NAMES.get(model.estimator)
@@ -174,6 +191,11 @@ class LinearLearner:
         if "calibration" in model.facts:
             learner.calibration = Calibration.of(model.facts["calibration"])
         return learner
+
+    @property
+    def target(self) -> ClassTarget:
+        """What labels mean."""
+        return make_target(self.classes, self.multilabel)
 
     @property
     def rule(self) -> UpdateRule:
@@ -355,11 +377,7 @@ class LinearLearner:
 
     def choose(self, activations: Array) -> Array:
         """The number of the class that scores choose, or which of the labels."""
-        if self.multilabel:
-            return above_0(activations, self.ties)
-        if len(self.classes) == 1:
-            return np.zeros(len(activations), np.intp)
-        return chosen(activations, self.ties)
+        return self.target.decide(activations, self.ties)
 
     def right(self, activations: Array, codes: Array) -> Array:
         """Which of the problems, one column each, the scores of rows decide as their labels do."""

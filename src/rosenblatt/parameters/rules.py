@@ -13,15 +13,14 @@ from .render import ParameterError
 from .tables import (
     ANY_RULE,
     FOR_FILES,
-    FOR_ONE_PASS,
     MARGIN,
     SHARED,
     TIES,
     Parameter,
-    Values,
     choice,
     defaults,
     flag,
+    non_negative,
     positive,
     positive_number,
     positive_or_none,
@@ -48,6 +47,11 @@ class RuleEntry:
         matrix.
     step
         The step in that loop: a name in capitals of its file of kernels.
+    keeps
+        Names of the numbers that the rule keeps of each weight and bias, 0 at first, if these are
+        not those of its loop.
+    one_vs_rest
+        Whether several classes are one two-class problem each, whatever ``multi_class`` says.
     """
 
     estimator: str
@@ -57,6 +61,8 @@ class RuleEntry:
     loop: str = "perceptron"
     step: str = ""
     full: str = ""
+    keeps: tuple[str, ...] = ()
+    one_vs_rest: bool = False
 
     @cached_property
     def parameters(self) -> Mapping[str, Parameter]:
@@ -69,6 +75,12 @@ class RuleEntry:
         return {name: each.grid for name, each in self.own.items() if each.grid}
 
 
+CONFIDENCE = Parameter(
+    0.75,
+    "between 0.5 and 1",
+    lambda value: positive_number(value) and 0.5 < value < 1,
+    help="Probability in (0.5, 1) with which a row must be right",
+)
 RULE_TABLE: Mapping[str, RuleEntry] = {
     "perceptron": RuleEntry(
         "Perceptron",
@@ -120,6 +132,7 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
     "second-order": RuleEntry(
         "SecondOrderPerceptron",
         loop="coordinate",
+        step="SECOND_ORDER",
         full="second_order_full",
         own={
             "a": positive(
@@ -151,14 +164,37 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
         step="SCW",
         own={
             "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.1, 1.0)),
-            "confidence": Parameter(
-                0.75,
-                "between 0.5 and 1",
-                lambda value: positive_number(value) and 0.5 < value < 1,
-                help="Probability in (0.5, 1) with which a row must be right",
-            ),
+            "confidence": CONFIDENCE,
             "variant": choice("I", "I", "II", help="Variant: I (linear loss), II (squared loss)"),
         },
+    ),
+    "nherd": RuleEntry(
+        "NHERD",
+        loop="confidence",
+        step="NHERD",
+        own={"C": positive(1.0, "Aggressiveness C > 0; larger means larger updates", (0.1, 1.0))},
+        tuned=False,
+    ),
+    "cw": RuleEntry(
+        "CW",
+        loop="confidence",
+        step="CW",
+        own={"confidence": replace(CONFIDENCE, grid=(0.55, 0.75, 0.95))},
+        tuned=False,
+    ),
+    "ftrl": RuleEntry(
+        "FTRL",
+        loop="coordinate",
+        step="FTRL",
+        keeps=("squares", "gradients"),
+        one_vs_rest=True,
+        own={
+            "alpha": positive(0.1, "Learning rate alpha > 0 of a column", (0.03, 0.1, 1.0)),
+            "beta": positive(1.0, "Offset beta > 0 of the rate; larger means smaller updates"),
+            "l1": non_negative(0.0, "L1 regularization l1 ≥ 0; larger means more weights of 0"),
+            "l2": non_negative(0.0, "L2 regularization l2 ≥ 0; larger means smaller weights"),
+        },
+        tuned=False,
     ),
 }
 """By the name of an update rule."""
@@ -191,29 +227,3 @@ def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, An
     """
     unsettled = {name: None for name in ("order", "margin") if name in RULE_TABLE[rule].parameters}
     return parameters_of(rule, **(FOR_FILES | unsettled | given))
-
-
-def with_margin(parameters: Values, texts: int = 0) -> dict[str, Any]:
-    """Parameters with a margin; the default is 1 for texts, whose rows have length 1, else 0.
-
-    With it nearly every row is learnt from, and rare classes would be outvoted: unless weights are
-    stated, classes then weigh the same (docs/how-defaults-were-chosen.md has the measurements).
-    """
-    if parameters.get("margin", 0.0) is not None:
-        return dict(parameters)
-    weighs = texts and parameters["class_weight"] is None
-    return {**parameters, "margin": float(texts)} | ({"class_weight": "balanced"} if weighs else {})
-
-
-def is_open(rule: str | None, given: Values) -> bool:
-    """Whether a single pass was asked for without a rule or a parameter of one."""
-    shared = ANY_RULE.keys() - {"solution", "average_decay"}
-    return rule is None and given.keys() <= shared and given.get("max_iter") == 1
-
-
-def how_to_learn(rule: str | None, **given: Any) -> tuple[str, dict[str, Any]]:
-    """A rule with all its parameters, as given or by the defaults for files or for one pass."""
-    if is_open(rule, given):
-        rule, given = FOR_ONE_PASS["rule"], given | {"solution": FOR_ONE_PASS["solution"]}
-    rule = rule or "perceptron"
-    return rule, parameters_for_files(rule, **given)

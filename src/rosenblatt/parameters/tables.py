@@ -342,7 +342,7 @@ FOR_FILES: dict[str, Any] = {
 FOR_ONE_PASS: dict[str, Any] = {"rule": "arow", "solution": "last"}
 """Defaults for a single pass over a file (docs/rules-compared.md gives the reasons)."""
 
-FOLLOWING = "arow", "pa"
+STREAM_RULES = "arow", "pa"
 """The rules to choose from for progressive prediction, by their error on the first rows."""
 
 

@@ -117,6 +117,11 @@ def label_sets_of(batch: Batch) -> LabelSets:
     return batch.labels
 
 
+def known_labels(batch: Batch, first_row: int = 0) -> Any:
+    """The labels of a batch after so many rows: one of each row, or sets of them."""
+    return batch.labels if isinstance(batch.labels, LabelSets) else labels_of(batch, first_row)
+
+
 def windows(batches: Iterable[Batch], size: int) -> Iterator[Batch]:
     """Batches of so many rows each, or as they come if the size is 0."""
     if not size:

@@ -9,11 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.labels import known_classes
+from ..data.targets import ClassTarget
 from ..learners.linear import LinearLearner
-from ..parameters import RULE_TABLE, ParameterError, check_parameters, how_to_learn, with_margin
+from ..parameters import ParameterError
 from ..reading.recipe import OTHER_BITS, TEXT_BITS, FeatureRecipe
 from ..reading.scaling import Scale
 from ..storage.model import Model
+from ..training.plan import Found, Request, make_plan
 from ..training.rules import RULES, rule_for
 
 KINDS = ("number", "category", "text")
@@ -135,19 +137,17 @@ def new_model(
     classes = known_classes(labels, np.dtype(np.float64 if numbers else np.str_))
     recipe = recipe_for([column_of(one) for one in features], label, numbers, bits)
     once = {"max_iter": 1, "order": "fixed", "intercept_step": 1.0}
-    rule, parameters = how_to_learn(rule, **(once | given))
-    parameters = with_margin(parameters)
-    check_parameters(parameters, RULE_TABLE[rule].parameters)
+    plan = make_plan(Request(rule, once | given), Found(fits=False))
     width = len(recipe["columns"]) if recipe["bits"] is None else 1 << recipe["bits"]
-    made = rule_for(RULES[rule], parameters, width, len(classes))
-    if made.name != rule and len(classes) > 2:
+    form = rule_for(RULES[plan.rule], plan.parameters, width, len(classes))
+    if form.name != plan.rule and len(classes) > 2:
         raise ParameterError(
             '{matrix} is for two classes; use {matrix="diagonal"}.',
             code="matrix-of-many",
-            **parameters,
+            **plan.parameters,
         )
     shape = width, np.dtype(np.float32)
-    learner = LinearLearner.begin(parameters, classes, shape, rule=made)
+    learner = LinearLearner.from_plan(plan, ClassTarget(classes), shape)
     learner.features = {"recipe": recipe, "format": "arrow", "largest": []}
     return learner.to_model({"stop_reason": "unfinished", "rows": 0, "plain": False}, [])
 

@@ -1,0 +1,236 @@
+"""What labels mean: how they become numbers, what rows weigh, what scores decide, what is right."""
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, ClassVar, Protocol, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from ..parameters import ParameterError
+from .labels import LabelSets, codes_of, encode, find_codes, known_classes, met_classes, tidy
+from .rows import Array
+from .weights import balanced, class_weights, row_weights
+
+
+@dataclass
+class Score:
+    """How many rows are wrong.
+
+    Of rows that may have several labels, all must be right; ``hits`` counts the labels that were
+    predicted and are there, ``labels`` those that were predicted and those that are there.
+    """
+
+    rows: int = 0
+    errors: int = 0
+    hits: int = 0
+    labels: int = 0
+
+    @property
+    def error(self) -> float:
+        """The share of wrong rows."""
+        return self.errors / self.rows if self.rows else float("nan")
+
+    @property
+    def micro_f1(self) -> float | None:
+        """F1 over all labels of all rows, where these may have several."""
+        return 2 * self.hits / self.labels if self.labels else None
+
+    def add(self, rows: int, errors: int, hits: int = 0, labels: int = 0) -> None:
+        """Count more rows."""
+        self.rows += rows
+        self.errors += errors
+        self.hits += hits
+        self.labels += labels
+
+    def compare(self, predicted: Array, codes: Array) -> None:
+        """Count rows by what was predicted: classes, or which of the labels."""
+        if codes.ndim == 1:
+            self.add(len(codes), int(np.count_nonzero(predicted != codes)))
+            return
+        others = codes.shape[1] - predicted.shape[1]  # labels that are no classes
+        predicted = np.pad(predicted, ((0, 0), (0, others)))
+        wrong = np.count_nonzero((predicted != codes).any(axis=1))
+        hits, labels = np.count_nonzero(predicted & codes), np.count_nonzero([predicted, codes])
+        self.add(len(codes), int(wrong), int(hits), int(labels))
+
+    def as_dict(self) -> dict[str, int]:
+        """The counts that there are, as JSON values."""
+        counts = asdict(self)
+        return counts if self.labels else {name: counts[name] for name in ("rows", "errors")}
+
+
+class Target(Protocol):
+    """What the labels of rows mean.
+
+    Attributes
+    ----------
+    classes
+        The labels, sorted.
+    label_sets
+        Whether a row may have any number of labels.
+    """
+
+    classes: Array
+    label_sets: ClassVar[bool]
+
+    def encode(self, labels: Any, first_row: int = 0, held: Array | None = None) -> Array:
+        """Turn the labels of rows into codes.
+
+        ``first_row`` is the number of the first row, for errors. Rows flagged in ``held`` may have
+        labels that are no classes.
+        """
+
+    def weigh(self, codes: Array, sample_weight: ArrayLike | None) -> Array | None:
+        """The weight of each row, or None if all are 1."""
+
+    def problems(self, together: bool) -> list[int | None]:
+        """The class that is positive in each problem, None for all classes ``together``."""
+
+    def decide(self, scores: Array, ties: str = "mistake") -> Array:
+        """The codes that scores decide for."""
+
+    def new_score(self) -> Score:
+        """A score that counts nothing yet."""
+
+
+@dataclass(frozen=True)
+class ClassTarget:
+    """One of some classes for each row; its code is the number of the class.
+
+    ``class_weight`` is the weight of each class, if they differ.
+    """
+
+    classes: Array
+    class_weight: Array | None = None
+    label_sets: ClassVar[bool] = False
+
+    def encode(self, labels: Any, first_row: int = 0, held: Array | None = None) -> Array:
+        """Number labels by class; a label that is no class gets -1, if its row is held out."""
+        labels = tidy(labels)
+        return self.find(labels, np.arange(len(labels)), first_row, held)
+
+    def find(self, labels: Array, rows: Array, first_row: int, held: Array | None) -> Array:
+        """Number the labels of some rows; a label of the others that is no class is refused."""
+        codes = find_codes(labels, self.classes)
+        late = np.flatnonzero(codes < 0 if held is None else (codes < 0) & ~held[rows])
+        if len(late):
+            codes_of(labels[late], self.classes, first_row + 1, rows=rows[late])  # which raises
+        return codes
+
+    def weigh(self, codes: Array, sample_weight: ArrayLike | None) -> Array | None:
+        """Sample weights times class weights, or None if all are 1."""
+        given = self.class_weight
+        return row_weights(codes, sample_weight, None if np.all(given == 1) else given)
+
+    def problems(self, together: bool) -> list[int | None]:
+        """One problem for two classes or for all classes together, else one per class."""
+        if len(self.classes) == 2:
+            return [1]
+        return [None] if together else list(range(len(self.classes)))
+
+    def decide(self, scores: Array, ties: str = "mistake") -> Array:
+        """The number of the class with the highest score, or that of the sign for two."""
+        if len(self.classes) == 1:
+            return np.zeros(len(scores), np.intp)
+        if scores.ndim == 2:
+            return np.asarray(scores.argmax(axis=1))
+        return is_positive(scores, ties).astype(np.intp)
+
+    def new_score(self) -> Score:
+        """Count wrong rows."""
+        return Score()
+
+    def describe_weights(self) -> dict[str, Any]:
+        """The weights of the classes by label, as a parameter; nothing if there are none."""
+        if self.class_weight is None:
+            return {}
+        pairs = zip(self.classes.tolist(), self.class_weight.tolist(), strict=True)
+        return {"class_weight": dict(pairs)}
+
+
+@dataclass(frozen=True)
+class LabelSetTarget(ClassTarget):
+    """Any number of labels for each row; its code is a flag per class."""
+
+    label_sets: ClassVar[bool] = True
+
+    def encode(self, labels: LabelSets, first_row: int = 0, held: Array | None = None) -> Array:
+        """Flag the classes of each row; labels that are no classes share one more column."""
+        codes = self.find(tidy(labels.values), labels.rows, first_row, held)
+        count = len(self.classes)
+        others = bool(np.any(codes < 0))
+        return labels.indicator(np.where(codes < 0, count, codes), count + others)
+
+    def problems(self, together: bool) -> list[int | None]:
+        """One problem per label."""
+        return list(range(len(self.classes)))
+
+    def decide(self, scores: Array, ties: str = "mistake") -> Array:
+        """Flag the labels with a positive score."""
+        return is_positive(scores, ties)
+
+
+def is_positive(scores: Array, ties: str = "mistake") -> Array:
+    """Whether scores of two classes decide for the second."""
+    return np.asarray(scores >= 0 if ties == "positive" else scores > 0)
+
+
+def make_target(classes: Array, label_sets: bool, class_weight: Array | None = None) -> ClassTarget:
+    """The target of some classes."""
+    return (LabelSetTarget if label_sets else ClassTarget)(classes, class_weight)
+
+
+@dataclass
+class LabelCounts:
+    """How often each label was met; counts of several parts of the data add up.
+
+    ``label_sets`` says whether rows may have any number of labels.
+    """
+
+    counts: dict[Any, int] = field(default_factory=dict)
+    label_sets: bool = False
+    dtype: Any = float
+
+    def add(self, labels: Any, learnt: Array) -> Self:
+        """Count the labels of the rows that are learnt from."""
+        self.label_sets = isinstance(labels, LabelSets)
+        values = labels.values[learnt[labels.rows]] if self.label_sets else labels[learnt]
+        kinds, codes = encode(values)
+        for label, count in zip(kinds.tolist(), np.bincount(codes).tolist(), strict=True):
+            self.counts[label] = self.counts.get(label, 0) + count
+        self.dtype = values.dtype
+        return self
+
+    def target(
+        self, parameters: Mapping[str, Any], named: tuple[Any, ...] | None, known: Array | None
+    ) -> ClassTarget:
+        """The target by the labels that were met, unless classes are named or known before."""
+        if self.label_sets:
+            refuse_for_label_sets(parameters)
+        met, least = np.array(list(self.counts), self.dtype), 1 if self.label_sets else 2
+        if known is not None:
+            classes = known
+        elif named is not None:
+            classes = known_classes(named, met.dtype, least)
+        else:
+            classes = met_classes(met, least)
+        weight = parameters["class_weight"]
+        if isinstance(weight, str) and weight == "balanced":
+            codes = find_codes(tidy(met), classes)  # others are named with their row when they come
+            each = np.array(list(self.counts.values()))[codes >= 0]
+            counts = np.bincount(codes[codes >= 0], each, len(classes))
+            return make_target(classes, self.label_sets, balanced(classes, counts))
+        weights = class_weights(weight, classes, np.zeros(0, np.intp))
+        return make_target(classes, self.label_sets, weights)
+
+
+def refuse_for_label_sets(parameters: Mapping[str, Any]) -> None:
+    """Refuse what has no meaning where a row may have several labels."""
+    for name in "class_weight", "calibrate":
+        if parameters[name]:
+            raise ParameterError(
+                f"{{{name}?}} is for rows of one label each, and these may have several; leave it "
+                "out.",
+                code="labels-option",
+            )

@@ -1,0 +1,83 @@
+"""What labels mean: codes, weights, decisions and scores of classes and of label sets."""
+
+import numpy as np
+import pytest
+
+from rosenblatt.data.labels import LabelSets, UnknownLabelError
+from rosenblatt.data.targets import ClassTarget, LabelCounts, LabelSetTarget, Score
+from rosenblatt.parameters import ParameterError, parameters_for_files
+
+SETS = LabelSets(np.array(["b", "a", "b"], object), np.array([0, 0, 2, 3]))
+PARAMETERS = parameters_for_files()
+
+
+def test_labels_become_numbers_of_classes():
+    target = ClassTarget(np.array(["a", "b"]))
+    assert target.encode(np.array(["b", "a", "b"], object)).tolist() == [1, 0, 1]
+    with pytest.raises(UnknownLabelError, match=r"^Row 12 has the label 'c'"):
+        target.encode(np.array(["a", "c"], object), 10)
+    held = np.array([False, True])
+    assert target.encode(np.array(["a", "c"], object), 10, held).tolist() == [0, -1]
+    with pytest.raises(UnknownLabelError, match=r"^Row 11 has the label 'c'"):
+        target.encode(np.array(["c", "c"], object), 10, held)
+
+
+def test_label_sets_become_an_indicator():
+    target = LabelSetTarget(np.array(["a", "b"]))
+    flags = [[False, False], [True, True], [False, True]]
+    assert target.encode(SETS).tolist() == flags
+    held = np.array([False, True, False])
+    only_b = LabelSetTarget(np.array(["b"]))
+    assert only_b.encode(SETS, 0, held).tolist() == [[False, False], [True, True], [True, False]]
+    with pytest.raises(UnknownLabelError, match=r"^Row 2 has the label 'a'"):
+        only_b.encode(SETS)
+
+
+def test_rows_weigh_what_they_and_their_classes_weigh():
+    target = ClassTarget(np.array([0, 1]), np.array([1.0, 3.0]))
+    assert target.weigh(np.array([0, 1]), [2.0, 2.0]).tolist() == [2.0, 6.0]
+    assert ClassTarget(np.array([0, 1])).weigh(np.array([0, 1]), None) is None
+    assert ClassTarget(np.array([0, 1]), np.ones(2)).weigh(np.array([0, 1]), None) is None
+    assert target.describe_weights() == {"class_weight": {0: 1.0, 1: 3.0}}
+
+
+def test_two_classes_are_one_problem_and_labels_are_one_each():
+    assert ClassTarget(np.arange(2)).problems(together=True) == [1]
+    assert ClassTarget(np.arange(3)).problems(together=True) == [None]
+    assert ClassTarget(np.arange(3)).problems(together=False) == [0, 1, 2]
+    assert LabelSetTarget(np.arange(2)).problems(together=True) == [0, 1]
+
+
+def test_scores_decide():
+    two, sets = ClassTarget(np.arange(2)), LabelSetTarget(np.arange(2))
+    assert two.decide(np.array([-1.0, 0.0, 1.0])).tolist() == [0, 0, 1]
+    assert two.decide(np.array([-1.0, 0.0, 1.0]), "positive").tolist() == [0, 1, 1]
+    assert two.decide(np.array([[1.0, 3.0, 2.0]])).tolist() == [1]
+    assert sets.decide(np.array([[1.0, -1.0]])).tolist() == [[True, False]]
+
+
+def test_errors_are_counted_and_so_are_labels_that_are_no_classes():
+    score = ClassTarget(np.arange(2)).new_score()
+    score.compare(np.array([0, 1, 1]), np.array([0, 1, -1]))
+    assert score == Score(3, 1)
+    score = Score()
+    score.compare(np.array([[True], [False]]), np.array([[True, False], [False, True]]))
+    assert score == Score(2, 1, hits=1, labels=3)
+    assert score.as_dict() == {"rows": 2, "errors": 1, "hits": 1, "labels": 3}
+
+
+def test_the_target_comes_from_the_labels_of_the_rows_that_are_learnt_from():
+    learnt = np.array([True, True, False, True])
+    counts = LabelCounts().add(np.array([1.0, 2.0, 9.0, 2.0]), learnt)
+    counts.add(np.array([2.0, 1.0]), np.ones(2, bool))
+    target = counts.target(PARAMETERS | {"class_weight": "balanced"}, None, None)
+    assert target.classes.tolist() == [1, 2]
+    np.testing.assert_allclose(target.class_weight, [5 / 4, 5 / 6])
+    named = counts.target(PARAMETERS, ("1", "2", "3"), None)
+    assert named.classes.tolist() == [1, 2, 3]
+    assert counts.target(PARAMETERS, None, np.array([1, 2, 5])).classes.tolist() == [1, 2, 5]
+    sets = LabelCounts().add(SETS, np.ones(3, bool))
+    assert isinstance(sets.target(PARAMETERS, None, None), LabelSetTarget)
+    for name, value in {"class_weight": "balanced", "calibrate": True}.items():
+        with pytest.raises(ParameterError, match=f"^{name} is for rows of one label each"):
+            sets.target(PARAMETERS | {name: value}, None, None)

@@ -1,0 +1,125 @@
+"""A request and what is found in the data become one plan, with nothing left open."""
+
+import json
+from dataclasses import FrozenInstanceError, replace
+
+import pytest
+
+from rosenblatt.data.splits import Split
+from rosenblatt.parameters import RULE_TABLE, ParameterError
+from rosenblatt.training.plan import (
+    IN_MEMORY_ROWS,
+    Found,
+    Request,
+    make_plan,
+    resolve_rule,
+    usual_bias_step,
+)
+
+STREAM = Found(fits=False)
+
+
+def plan(found=IN_MEMORY_ROWS, rule=None, **given):
+    options = {name: given.pop(name) for name in Request().options if name in given}
+    return make_plan(Request(rule, given, **options), found)
+
+
+@pytest.mark.parametrize("rule", RULE_TABLE)
+def test_nothing_is_left_open_once_rows_are_known(rule):
+    made = plan(replace(IN_MEMORY_ROWS, mean_square=2.0), rule)
+    assert made.parameters.keys() == RULE_TABLE[rule].parameters.keys()
+    assert made.parameters["order"] == "each"
+    assert made.parameters["intercept_step"] == 0.25
+    assert made.parameters.get("margin") is not None or "margin" not in made.parameters
+
+
+def test_the_same_arguments_give_the_same_plan_which_cannot_be_changed():
+    assert plan(max_iter=3) == plan(max_iter=3)
+    with pytest.raises(FrozenInstanceError):
+        plan().rule = "arow"
+
+
+@pytest.mark.parametrize(
+    ("found", "given", "stream", "order"),
+    [
+        (Found(), {}, False, "each"),
+        (Found(), {"max_iter": 1}, True, "fixed"),
+        (Found(), {"max_iter": 1, "order": "each"}, False, "each"),
+        (Found(), {"max_iter": 1, "solution": "vote", "order": "fixed"}, False, "fixed"),
+        (IN_MEMORY_ROWS, {"max_iter": 1}, False, "fixed"),
+        (STREAM, {}, True, "fixed"),
+        (STREAM, {"max_iter": 1}, True, "fixed"),
+        (Found(), {"window": 5}, True, "each"),
+        (Found(), {"progress_every": 5}, True, "fixed"),
+        (STREAM, {"cache": True}, False, "fixed"),
+    ],
+)
+def test_a_single_pass_is_a_stream_and_several_are_shuffled(found, given, stream, order):
+    made = plan(found, "perceptron", **given)
+    assert (made.stream, made.parameters["order"]) == (stream, order)
+
+
+def test_texts_have_a_margin_and_balanced_classes_if_all_labels_are_known():
+    texts = replace(IN_MEMORY_ROWS, texts=2)
+    parameters = plan(texts).parameters
+    assert (parameters["margin"], parameters["class_weight"]) == (2.0, "balanced")
+    weights = {"a": 1.0}
+    assert plan(texts, class_weight=weights).parameters["class_weight"] == weights
+    assert plan(texts, margin=0.5).parameters["class_weight"] is None
+    for other in (replace(texts, label_sets=True), replace(texts, rereadable=False)):
+        assert plan(other).parameters["margin"] == 0.0
+    assert plan(texts, classes=("a", "b")).parameters["margin"] == 0.0
+
+
+def test_one_pass_without_a_rule_is_that_of_arow():
+    made = plan(max_iter=1)
+    assert (made.rule, made.estimator, made.parameters["solution"]) == ("arow", "AROW", "last")
+    assert plan(max_iter=1, solution="average").rule == "perceptron"
+    assert plan(max_iter=1, progress_every=9).rules == ("arow", "pa")
+    assert plan(rule="pa", max_iter=1, progress_every=9).rules == ()
+    assert resolve_rule(Request(parameters={"C": 1.0}, tune=True))[0] == "pa"
+
+
+def test_rows_are_held_out_where_something_needs_them():
+    assert not plan().split
+    assert plan(holdout=0.2, random_state=3).split == Split(0.2, 3)
+    assert plan(early_stopping=True).split == Split(0.1, 0)
+    assert plan(calibrate=True, holdout=0.3).split == Split(0.3, 0)
+
+
+def test_what_does_not_go_together_is_refused():
+    with pytest.raises(ParameterError, match="needs the rows in memory"):
+        plan(STREAM, order="once")
+    with pytest.raises(ParameterError, match="adds up updates"):
+        plan(rule="arow", solution="vote")
+    with pytest.raises(ParameterError, match="is for streams, and cache makes none"):
+        plan(cache=True, window=3)
+
+
+def test_a_run_is_resumed_with_the_same_plan_only():
+    before = plan(replace(IN_MEMORY_ROWS, mean_square=2.0)).as_dict()
+    assert json.loads(json.dumps(before)) == before
+    plan().refuse_other_plan(before)  # the step of the bias is not known yet
+    with pytest.raises(ParameterError, match="began with max_iter = 10, not 3") as refusal:
+        plan(max_iter=3).refuse_other_plan(before)
+    assert refusal.value.code == "resume-changed"
+    with pytest.raises(ParameterError, match=r"began with intercept_step = 0\.25, not"):
+        plan(intercept_step=1.0).refuse_other_plan(before)
+    with pytest.raises(ValueError, match="does not say how it was trained"):
+        plan().refuse_other_plan({})
+
+
+def test_a_plan_says_what_it_is():
+    said = str(plan(rule="pa", C=0.5, holdout=0.2))
+    assert said.startswith("PassiveAggressive(")
+    assert said.endswith("), in memory")
+    for part in ("C=0.5", "solution=average", "max_iter=10", "order=each", "holdout=0.2"):
+        assert part in said
+    assert "loss" not in said  # it has its default
+    assert str(plan(STREAM)).endswith("), stream")
+
+
+def test_the_bias_moves_by_a_power_of_2_of_the_size_of_rows():
+    assert usual_bias_step(0.0) == usual_bias_step(float("inf")) == 1.0
+    assert plan(replace(IN_MEMORY_ROWS, mean_square=54.0)).parameters["intercept_step"] == 4.0
+    assert plan(STREAM, fit_intercept=False).parameters["intercept_step"] == 1.0

@@ -99,6 +99,7 @@ def predict(model: Path, data: str, given: PredictOptions) -> None:
     A tagger writes the file with its tags filled in.
     """
     from ..jobs.evaluate import scored
+    from ..training.report import bar_of_reading
 
     check_output(given.output, model, data)
     if given.scores and given.probabilities:
@@ -112,8 +113,10 @@ def predict(model: Path, data: str, given: PredictOptions) -> None:
     learner, reader = learner_and_reader(model, data, labels=False, **given.options())
     say = lines_for(learner, reader.parser.recipe.labels_separator)
     probable = probabilities_of(learner, model) if given.probabilities else None
-    with open_output(given.output) as out:
+    seen = sys.stderr.isatty() and not (given.output is None and sys.stdout.isatty())
+    with open_output(given.output) as out, bar_of_reading(reader.size, seen) as tell:
         for batch, activations in scored(learner, reader):
+            tell(batch.bytes_read)
             if given.scores or given.probabilities:
                 shown = activations if probable is None else probable(activations)
                 table = shown.reshape(len(shown), -1).tolist()
@@ -169,6 +172,7 @@ def escaped(letter: str) -> str:
 def score(model: Path, data: str, given: ScoreOptions, result: JsonOption) -> None:
     """Print the error of a model on a file, with precision, recall and F1 of each class."""
     from ..jobs.evaluate import evaluate
+    from ..training.report import bar_of_reading
 
     tagger = tagger_in(model)
     if tagger is not None:
@@ -176,7 +180,8 @@ def score(model: Path, data: str, given: ScoreOptions, result: JsonOption) -> No
         score_sequences(tagger, data, given.format, result.json)
         return
     learner, reader = learner_and_reader(model, data, labels=True, **given.options())
-    found = evaluate(learner, reader)
+    with bar_of_reading(reader.size, sys.stderr.isatty()) as tell:
+        found = evaluate(learner, reader, tell)
     if result.json:
         print(json.dumps({"data": data, **found.as_dict()}))
         return

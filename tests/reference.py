@@ -508,6 +508,70 @@ class SCWRule:
         return w + alpha * sz
 
 
+class NHERDRule:
+    """Crammer & Lee (2010), with the diagonal of Σ."""
+
+    def __init__(self, C=1.0):
+        self.C = C
+
+    def begin(self, size):
+        self.sigma = np.eye(size)
+
+    def is_right(self, w, z):
+        return w @ z >= 1
+
+    def learn(self, w, z, weight):
+        C, sz = self.C * weight, self.sigma @ z
+        v = z @ sz
+        shrink = (C**2 * v + 2 * C) / (1 + C * v) ** 2
+        self.sigma = np.diag(np.diag(self.sigma - shrink * np.outer(sz, sz)))
+        return w + (1 - w @ z) / (v + 1 / C) * sz
+
+
+class CWRule:
+    """Dredze, Crammer & Pereira (2008), linear in the variance, with the diagonal of Σ."""
+
+    def __init__(self, confidence=0.75):
+        self.phi = NormalDist().inv_cdf(confidence)
+
+    def begin(self, size):
+        self.sigma = np.eye(size)
+
+    def is_right(self, w, z):
+        return w @ z >= self.phi * (z @ self.sigma @ z)
+
+    def learn(self, w, z, weight):
+        """Solve (m + αv)(1 + 2αφv) = φv: after it, w·z is φ times the variance."""
+        phi, m, sz = self.phi, w @ z, self.sigma @ z
+        v = z @ sz
+        _, alpha = sorted(np.roots([2 * phi * v**2, v * (1 + 2 * phi * m), m - phi * v]))
+        shrink = 2 * alpha * phi / (1 + 2 * alpha * phi * v)
+        self.sigma = np.diag(np.diag(self.sigma - shrink * np.outer(sz, sz)))
+        return w + alpha * sz
+
+
+class FTRLRule:
+    """McMahan et al. (2013), algorithm 1, on all coordinates; the last is the bias."""
+
+    def __init__(self, alpha=0.1, beta=1.0, l1=0.0, l2=0.0):
+        self.alpha, self.beta, self.l1, self.l2 = alpha, beta, l1, l2
+
+    def begin(self, size):
+        self.gradients, self.squares = np.zeros(size), np.zeros(size)
+        self.penalized = np.arange(size) < size - 1
+
+    def is_right(self, w, z):
+        return False
+
+    def learn(self, w, z, weight):
+        g = -weight * z / (1 + np.exp(w @ z))
+        before, self.squares = self.squares, self.squares + g**2
+        self.gradients += g - (np.sqrt(self.squares) - np.sqrt(before)) / self.alpha * w
+        l1, l2 = self.l1 * self.penalized, self.l2 * self.penalized
+        excess = np.sign(self.gradients) * np.maximum(np.abs(self.gradients) - l1, 0)
+        return -excess / ((self.beta + np.sqrt(self.squares)) / self.alpha + l2)
+
+
 class FamilyRun(Run):
     """One problem of a rule of the family; ``losses`` are 1 - w·z at each update."""
 

@@ -229,3 +229,29 @@ def counts():
 def test_what_is_to_go_only_becomes_less(what):
     found = counts()[what]
     assert len(found) <= MOST[what], found
+
+
+def names_in(path):
+    """The names, attributes and strings of a file's code, without docstrings."""
+    tree = ast.parse(path.read_text("utf-8"))
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            yield node.id
+        elif isinstance(node, ast.Attribute):
+            yield node.attr
+        elif isinstance(node, ast.ClassDef):
+            yield node.name
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            yield node.value
+
+
+def test_a_rule_is_named_in_few_files():
+    """A step, an entry of the table and a class; one more may choose it by default."""
+    from rosenblatt.parameters import RULE_TABLE
+
+    used = {path: set(names_in(path)) for path in FILES}
+    for name, entry in RULE_TABLE.items():
+        if name not in ("perceptron", "pa"):  # the base of all, and a rule of taggers as well
+            own = {name, entry.estimator, entry.step} - {""}
+            files = [str(path.relative_to(SOURCE)) for path in FILES if own & used[path]]
+            assert len(files) <= 4, (name, files)

@@ -270,6 +270,7 @@ def build(path, linker="wasm-ld"):
         exports = [f"--export={name}" for name in (*FUNCTIONS, "__heap_base")]
         options = ["--no-entry", "--allow-undefined", "--gc-sections", "--strip-all"]
         subprocess.run([linker, *options, *exports, *map(str, objects), "-o", path], check=True)
+        Path(path).chmod(0o644)  # the linker makes programs
 
 
 if __name__ == "__main__":

@@ -403,3 +403,25 @@ def test_probabilities_change_no_prediction(capsys, folder, classes):
     table = [line.split() for line in lines]
     likely = ["abc"[max(range(classes), key=lambda k: float(row[k]))] for row in table]
     assert likely == said[1]
+
+
+def test_inspect_counts_as_train_does_and_shows_the_weights_that_the_service_explains_by(
+    capsys, tmp_path
+):
+    from rosenblatt.learners.linear import LinearLearner
+    from rosenblatt.storage.file import load_model
+
+    data, model = tmp_path / "rows.csv", tmp_path / "model"
+    data.write_text("a,b,y\n1,100,x\n2,300,z\n3,200,x\n5,900,z\n")
+    status, told, _ = run(capsys, "train", data, "--epochs", 1, "--output", model)
+    assert status == 0
+    assert "4 updates" in told
+    out = run(capsys, "inspect", model)[1]
+    (epoch,) = load_model(model).history
+    assert epoch.errors < epoch.mistakes == 4
+    assert "4 updates in 4 rows seen" in out
+    assert f"mistakes in the first {epoch.errors / 4:.2%}" in out
+    coef, bias = LinearLearner.from_model(load_model(model)).coefficients()
+    assert "in the units of the file" in out
+    for weight in (*coef.ravel(), *bias):
+        assert f"(scaled: {weight:+.6g})" in out

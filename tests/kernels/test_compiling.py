@@ -81,3 +81,31 @@ print(sum(sum(kernel.cache_hits.values()) for kernel in stats))
         [sys.executable, "-c", more], env=environment, capture_output=True, text=True, check=True
     )
     assert third.stderr == f"{compiling.COMPILING}\n"
+
+
+def test_kernels_run_as_plain_python_for_a_debugger():
+    script = """
+import numpy as np
+from scipy.sparse import csr_array
+import rosenblatt
+
+rng = np.random.default_rng(0)
+X, labels = np.round(4 * rng.normal(size=(30, 3))), np.arange(30) % 3
+for name in ("Perceptron", "PassiveAggressive", "ROMMA", "AROW", "SecondOrderPerceptron", "FTRL"):
+    for rows in (X, csr_array(X)):
+        for y in (labels, labels == 0):
+            model = getattr(rosenblatt, name)(solution="average", max_iter=2, random_state=0)
+            print(np.round(model.fit(rows, y).coef_, 6).tolist())
+"""
+    found = [
+        subprocess.run(
+            [sys.executable, "-c", script],
+            env={**os.environ, "NUMBA_DISABLE_JIT": off},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for off in ("0", "1")
+    ]
+    assert found[0] == found[1]
+    assert found[0].count("\n") == 24

@@ -265,7 +265,7 @@ def test_every_stop_of_the_tour_opens(page):
 
 def test_what_the_tour_says_is_so(page):
     page.open("data=xor&order=fixed&max_iter=12&t=8")
-    assert page.js("return lab.runs[0].trace.repeats[8]") >= 0
+    assert "the same weights" in page.text("now-0")
     page.open("data=500-then-500&gap=0.05&order=fixed&compare=on")
     left, right = page.js("return lab.runs.map((run) => run.trace.epochs.length)")
     assert left > 2 * right

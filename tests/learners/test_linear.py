@@ -5,8 +5,9 @@ import copy
 import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
+from scipy.sparse import csr_array
 
-from rosenblatt import Perceptron
+from rosenblatt import Perceptron, SecondOrderPerceptron
 from rosenblatt.data.labels import UnknownLabelError, codes_of
 from rosenblatt.data.rows import rows_of
 from rosenblatt.learners import linear as learner
@@ -338,3 +339,14 @@ def test_votes_are_the_same_however_rows_are_put_to_them(form, columns, monkeypa
         for make in LAYOUTS.values():
             model.fit(make(X), y)
             np.testing.assert_array_equal(model.decision_function(make(X)), wanted)
+
+
+def test_a_matrix_beyond_memory_is_refused_before_it_is_made():
+    wide = csr_array((2, 1 << 18))
+    for learn in (
+        lambda model: model.fit(wide, [0, 1]),
+        lambda model: model.partial_fit(wide, [0, 1], classes=[0, 1]),
+    ):
+        with pytest.raises(ParameterError, match=r"takes 512\.0 GiB") as refused:
+            learn(SecondOrderPerceptron(matrix="full"))
+        assert refused.value.code == "too-large-matrix"

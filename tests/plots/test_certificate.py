@@ -65,3 +65,19 @@ def test_other_than_two_classes_are_refused(call, message):
 def test_classes_have_their_names():
     display = CertificateDisplay.from_data(*XOR, class_names=["no", "yes"])
     assert set(points(display.plot(new_ax()).ax_)) >= {"no", "yes"}
+
+
+def test_the_line_between_separable_classes_follows_the_weights():
+    """On breast-cancer the nearest points are closer than rounding: they give no direction."""
+    from sklearn.datasets import load_breast_cancer
+
+    X, y = load_breast_cancer(return_X_y=True)
+    display = CertificateDisplay.from_data(X, y).plot()
+    assert display.normal[1] == 0  # the first axis is along w
+    assert display.normal[0] > 0
+    (line,) = [each for each in display.ax_.lines if type(each).__name__ == "AxLine"]
+    (x0, _), (x1, _) = line.get_xy1(), line.get_xy2()
+    assert x0 == x1
+    wrong = (display.places[:, 0] > x0) != (display.codes == 1)
+    assert wrong.mean() < 0.01
+    assert "separates" in display.figure_.get_suptitle()

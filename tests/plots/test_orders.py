@@ -1,6 +1,7 @@
 """Orders are compared by the engine's own counts."""
 
 import numpy as np
+from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
 from rosenblatt import Perceptron
@@ -29,3 +30,14 @@ def test_runs_that_did_not_separate_are_marked():
     display = OrderDisplay.from_data(*XOR, max_iter=3, orders=["each"]).plot(Figure().subplots(2))
     assert not display.separated["each"].any()
     assert "not separated" in display.ax_[0].get_title(loc="left")
+
+
+def test_runs_that_did_not_separate_are_open():
+    X, y = XOR
+    display = OrderDisplay.from_data(X, y, seeds=range(3), max_iter=3).plot()
+    dots = [each for each in display.ax_[0].collections if isinstance(each, PathCollection)]
+    runs = [each for each in dots if len(each.get_offsets())]
+    assert runs
+    assert all(not len(each.get_facecolors()) for each in runs)
+    assert "open: not separated" in display.ax_[0].get_title("left")
+    assert display.figure_.get_suptitle() == "The same rows in different orders"

@@ -62,3 +62,9 @@ def test_a_boundary_across_the_plane_is_no_line():
     seen = plane.seen(Linear(np.array([[1e-17, 0.0, 3.0]]), np.array([1.0])))
     assert seen.length == 0
     assert seen.bias.tolist() == [7.0]
+
+
+def test_rows_in_a_corner_come_with_a_hint():
+    places = np.vstack([np.random.default_rng(0).normal(size=(100, 2)), [[400.0, 300.0]]])
+    assert "scale the columns" in limits_of(places).hint
+    assert limits_of(places[:-1]).hint == ""

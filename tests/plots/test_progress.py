@@ -120,3 +120,14 @@ def test_a_run_without_mistakes_has_empty_curves(over):
 def test_what_has_no_progress_is_refused_in_a_sentence(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_a_run_of_thousands_of_updates_is_a_mean_and_a_range():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 2, 60)
+    display = ProgressDisplay.from_data(X, y, order="fixed", max_iter=60)
+    assert len(display.time) > 300
+    axis = display.plot(quantities=["errors"]).ax_[0]
+    assert len(axis.lines[0].get_xdata()) == 100
+    assert len(axis.collections) == 1
+    assert display.figure_.get_suptitle().startswith("How the run went, over ")

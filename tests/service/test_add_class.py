@@ -3,15 +3,17 @@
 import numpy as np
 import pytest
 
-from rosenblatt.parameters import RULE_TABLE
 from rosenblatt.service.create import new_model
 from rosenblatt.service.model import GrowthLimits, ServedModel
 from rosenblatt.service.requests import BadExampleError
 from rosenblatt.storage.file import load_model, save_model
+from rosenblatt.training.rules import RULES as UPDATE_RULES
 
 from .test_model import content
 
-RULES = [rule for rule in RULE_TABLE if rule not in ("alma", "romma")]
+RULES = [
+    name for name, rule in UPDATE_RULES.items() if rule.multiclass is not None and not rule.scale
+]
 
 
 def served(folder, labels=("b", "d"), rule="perceptron", **given):

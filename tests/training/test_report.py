@@ -1,6 +1,8 @@
 """How a training is told: what is printed, and when."""
 
+import io
 import json
+import sys
 
 import pytest
 
@@ -192,6 +194,23 @@ def test_a_bar_over_epochs_stays_with_its_last_words(capsys):
     assert "5 mistakes" in " ".join(words)
     with bar_of_epochs(0) as tell:
         assert tell is None
+
+
+class Terminal(io.StringIO):
+    def isatty(self):
+        return True
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_a_bar_of_reading_appears_on_standard_error_when_it_takes_long(wanted, monkeypatch):
+    terminal, times = Terminal(), iter([0.0, 0.1, 1.0, 2.0])
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setattr(progress.time, "perf_counter", lambda: next(times))
+    with progress.bar_of_reading(4_000_000, wanted) as tell:
+        for done in (100_000, 1_000_000, 3_000_000):
+            tell(done)
+    assert ("reading" in terminal.getvalue()) == wanted
 
 
 def test_a_note_in_json_has_the_code_of_its_kind(capsys):

@@ -99,6 +99,7 @@ def predict(model: Path, data: str, given: PredictOptions) -> None:
     A tagger writes the file with its tags filled in.
     """
     from ..jobs.evaluate import scored
+    from ..training.report import bar_of_reading
 
     check_output(given.output, model, data)
     if given.scores and given.probabilities:
@@ -112,8 +113,10 @@ def predict(model: Path, data: str, given: PredictOptions) -> None:
     learner, reader = learner_and_reader(model, data, labels=False, **given.options())
     say = lines_for(learner, reader.parser.recipe.labels_separator)
     probable = probabilities_of(learner, model) if given.probabilities else None
-    with open_output(given.output) as out:
+    seen = sys.stderr.isatty() and not (given.output is None and sys.stdout.isatty())
+    with open_output(given.output) as out, bar_of_reading(reader.size, seen) as tell:
         for batch, activations in scored(learner, reader):
+            tell(batch.bytes_read)
             if given.scores or given.probabilities:
                 shown = activations if probable is None else probable(activations)
                 table = shown.reshape(len(shown), -1).tolist()
@@ -169,6 +172,7 @@ def escaped(letter: str) -> str:
 def score(model: Path, data: str, given: ScoreOptions, result: JsonOption) -> None:
     """Print the error of a model on a file, with precision, recall and F1 of each class."""
     from ..jobs.evaluate import evaluate
+    from ..training.report import bar_of_reading
 
     tagger = tagger_in(model)
     if tagger is not None:
@@ -176,7 +180,8 @@ def score(model: Path, data: str, given: ScoreOptions, result: JsonOption) -> No
         score_sequences(tagger, data, given.format, result.json)
         return
     learner, reader = learner_and_reader(model, data, labels=True, **given.options())
-    found = evaluate(learner, reader)
+    with bar_of_reading(reader.size, sys.stderr.isatty()) as tell:
+        found = evaluate(learner, reader, tell)
     if result.json:
         print(json.dumps({"data": data, **found.as_dict()}))
         return
@@ -210,11 +215,10 @@ def inspect(model: Path, given: InspectOptions) -> None:
     sizes = np.abs(coef).max(axis=0)  # of columns of one size, which can be compared
     largest = np.argsort(-sizes, kind="stable")[: given.top]
     recipe = saved.features.get("recipe")
-    if recipe is not None:
-        coef, bias = in_file_units(recipe, coef, bias)
+    raw, raw_bias = (coef, bias) if recipe is None else in_file_units(recipe, coef, bias)
     for k in largest[sizes[largest] > 0].tolist():
-        print(f"  {names(k)}: {signed(coef[:, k])}")
-    print(f"  bias: {signed(bias)}")
+        print(f"  {names(k)}: {with_scaled(raw[:, k], coef[:, k])}")
+    print(f"  bias: {with_scaled(raw_bias, bias)}")
 
 
 def column_names(model: "Model") -> Callable[[int], str]:
@@ -232,6 +236,12 @@ def signed(numbers: Any) -> str:
     return " ".join(f"{number:+.6g}" for number in numbers.tolist())
 
 
+def with_scaled(raw: Any, scaled: Any) -> str:
+    """Weights in the units of the file and, where they differ, those of the scaled columns."""
+    same = signed(raw) == signed(scaled)
+    return signed(raw) if same else f"{signed(raw)} (scaled: {signed(scaled)})"
+
+
 def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]:
     """What a model is and how it was trained; at most some of many names, unless None."""
     from ..data.targets import Score
@@ -239,7 +249,8 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
     from ..reading.recipe import FeatureRecipe
 
     facts, parameters = model.facts, model.parameters
-    mistakes = sum(state.mistakes for state in model.states)
+    updates = sum(state.mistakes for state in model.states)
+    made = "mistake" if updates == sum(epoch.errors for epoch in model.history) else "update"
     seen = sum(state.seen for state in model.states)
     own = RULE_TABLE[RULE_NAMES[model.estimator]].own
     how = {
@@ -256,12 +267,11 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
         *about_columns(FeatureRecipe(**model.features.get("recipe", {})), most),
         f"{count(coef.shape[1], 'feature')}, {coef.dtype}; solution {parameters['solution']}",
         "; ".join(f"{name} {value}" for name, value in how.items() if value is not None),
-        f"{count(mistakes, 'mistake')} in {count(seen, 'row')} seen; stopped: "
-        f"{facts.get('stop_reason')}",
+        f"{count(updates, made)} in {count(seen, 'row')} seen; stopped: {facts.get('stop_reason')}",
     ]
     if model.history:
         first, last = model.history[0], model.history[-1]
-        shares = [f"{epoch.mistakes / max(epoch.rows, 1):.2%}" for epoch in (first, last)]
+        shares = [f"{epoch.errors / max(epoch.rows, 1):.2%}" for epoch in (first, last)]
         lines.append(
             f"{count(last.epoch, 'epoch')}; mistakes in the first {shares[0]}, in the last "
             f"{shares[1]} of the rows"
@@ -290,10 +300,12 @@ def about_scores(model: "Model") -> list[str]:
         says = f"above 0 says {second}, else {first}"
     else:
         says = f"one for each class ({first}, {second}, …), and the largest wins"
+    scaled = bool((model.features.get("recipe") or {}).get("scales"))
+    units = ", in the units of the file (scaled: as train learnt them)" if scaled else ""
     return [
         f"A score is the bias and the sum of weight × feature: {says}.",
         "It is not a probability; a larger score is further from the boundary.",
-        "The largest weights:",
+        f"The largest weights{units}:",
     ]
 
 

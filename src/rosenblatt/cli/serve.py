@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..parameters import ANY_RULE, RULE_TABLE, SOLUTIONS
+from ..parameters import ANY_RULE, FOR_ONE_PASS, RULE_TABLE, SOLUTIONS
 from .data import check_output
 from .options import RuleOptions, rule_option, rule_options
 from .panels import DescribedArgument, command, option, options_by_name
@@ -109,7 +109,7 @@ class NewModelOptions(RuleOptions):
     rule: str | None = rule_option(
         help=f"Update rule: {', '.join(RULE_TABLE)}.",
         type=click.Choice(list(RULE_TABLE)),
-        shown="arow",
+        shown=FOR_ONE_PASS["rule"],
     )
     own: dict[str, Any] = options_by_name(rule_options({}))
     new: str | None = new_option(

@@ -272,3 +272,132 @@ class SCW(LinearClassifier):
     C: float = positional(1.0)
     confidence: float = 0.75
     variant: str = "I"
+
+
+@described_as(ALMA)
+@estimator
+class NHERD(LinearClassifier):
+    """Learn a normal distribution of weights by herding: like AROW, but surer after each row.
+
+    The rule of Crammer & Lee (2010), with the diagonal of Σ. The weight of a row multiplies C.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        The aggressiveness C > 0; larger means larger updates, and variances that shrink faster.
+
+    See Also
+    --------
+    Perceptron : The textbook rule, whose step is always the same.
+    AROW : Variances that shrink less with each row.
+
+    References
+    ----------
+    Crammer & Lee (2010), "Learning via Gaussian herding", Advances in Neural Information Processing
+    Systems 23.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> round(NHERD(C=0.1, max_iter=1, random_state=0).fit(scale(X), y).score(scale(X), y), 3)
+    0.986
+    """
+
+    _parameters = RULE_TABLE["nherd"].parameters
+    _rule = RULES["nherd"]
+
+    C: float = positional(1.0)
+
+
+@described_as(ALMA)
+@estimator
+class CW(LinearClassifier):
+    """Learn so that each row is right with a given confidence, whatever that takes.
+
+    Confidence-weighted learning (Dredze, Crammer & Pereira 2008), the variant that is linear in the
+    variance, with the diagonal of Σ. Each row is a constraint that must hold, so that rows with
+    wrong labels do much harm; ``SCW`` is the soft form. A constraint cannot weigh more than
+    another: of weights of rows only 0 matters, with which a row is never seen.
+
+    Parameters
+    ----------
+    confidence : float, default=0.75
+        The probability with which a row must be right, in (0.5, 1).
+
+    See Also
+    --------
+    Perceptron : The textbook rule, whose step is always the same.
+    SCW : The soft form, for data with noise.
+    AROW : A margin of 1 instead of a confidence.
+
+    References
+    ----------
+    Dredze, Crammer & Pereira (2008), "Confidence-weighted linear classification", Proceedings of
+    the 25th International Conference on Machine Learning.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> CW(random_state=0).fit(X, y == 0).score(X, y == 0)
+    1.0
+    """
+
+    _parameters = RULE_TABLE["cw"].parameters
+    _rule = RULES["cw"]
+
+    confidence: float = positional(0.75)
+
+
+@described_as(ALMA)
+@estimator
+class FTRL(LinearClassifier):
+    """Learn by logistic loss with a rate for each weight, and weights of exactly 0 by L1.
+
+    FTRL-proximal (McMahan et al. 2013). Every row moves the weights, against the gradient of its
+    loss; the more a column has moved, the less it moves. A weight is 0 until the evidence for it
+    exceeds ``l1``. The bias is not regularized. The weight of a row multiplies its gradient.
+
+    Parameters
+    ----------
+    alpha : float, default=0.1
+        The learning rate alpha > 0 of a column, before it is divided by beta + √n, n the sum of the
+        squared gradients of the column.
+    beta : float, default=1.0
+        The offset beta > 0 of the rate: larger means smaller first updates.
+    l1 : float, default=0.0
+        The L1 regularization l1 ≥ 0: larger means more weights of 0.
+    l2 : float, default=0.0
+        The L2 regularization l2 ≥ 0: larger means smaller weights.
+    multi_class : {"argmax", "ovr"}, default="argmax"
+        With over two classes: both mean one two-class problem per class.
+
+    See Also
+    --------
+    Perceptron : The textbook rule, whose step is always the same.
+    SecondOrderPerceptron : Learns from mistakes, each weight alone.
+
+    References
+    ----------
+    McMahan et al. (2013), "Ad click prediction: a view from the trenches", Proceedings of the 19th
+    ACM SIGKDD International Conference on Knowledge Discovery and Data Mining.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = FTRL(l1=30.0, max_iter=2, random_state=0).fit(scale(X), y)
+    >>> round(model.score(scale(X), y), 3), int((model.coef_ == 0).sum())
+    (0.974, 10)
+    """
+
+    _parameters = RULE_TABLE["ftrl"].parameters
+    _rule = RULES["ftrl"]
+
+    alpha: float = positional(0.1)
+    beta: float = 1.0
+    l1: float = 0.0
+    l2: float = 0.0

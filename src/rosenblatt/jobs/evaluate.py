@@ -1,6 +1,6 @@
 """How well a model does: errors, the confusion of classes, precision, recall, F1 and ROC area."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -246,8 +246,13 @@ def class_scores(classes: Array, right: Array, said: Array, rows: Array) -> list
     return list(map(ClassScore, classes.tolist(), *found, rows.tolist()))
 
 
-def evaluate(learner: LinearLearner, reader: Reader) -> Any:
-    """Compare predictions with the labels of rows: one of the two evaluations."""
+def evaluate(
+    learner: LinearLearner, reader: Reader, tell: Callable[[int], None] | None = None
+) -> Any:
+    """Compare predictions with the labels of rows: one of the two evaluations.
+
+    ``tell`` receives the bytes read so far.
+    """
     classes, row = learner.classes, 0
     result: Any = (LabelSetEvaluation if learner.multilabel else Evaluation)(classes)
     words: Any
@@ -260,6 +265,8 @@ def evaluate(learner: LinearLearner, reader: Reader) -> Any:
             words = as_words(labels_of(batch, row), classes)
             result.add(words, learner.choose(activations), activations)
         row += len(words)
+        if tell is not None:
+            tell(batch.bytes_read)
     return result
 
 

@@ -1,4 +1,4 @@
-"""Rules that know how sure each weight is: AROW and SCW share a loop.
+"""Rules that know how sure each weight is: AROW, SCW, NHERD and CW share a loop.
 
 ``S`` holds the variance of every weight, and ``Sb`` that of the biases: the diagonal of the papers'
 Σ. The weights that a row touches move by its value times their variance, so the loop keeps the sums
@@ -17,7 +17,7 @@ from .algebra import best_other, column, dot, fetch_row, fetch_weights, is_shuff
 from .compiling import compiled, inlined, inlined_sum
 from .linear import counted, note
 
-AROW, SCW_I, SCW_II = range(3)
+AROW, SCW_I, SCW_II, NHERD, CW = range(5)
 
 
 class ConfidenceSettings(NamedTuple):
@@ -139,8 +139,10 @@ def scw_step(margin, v, weight, settings):
 @inlined
 def is_sure(margin, v, settings):
     """Whether a row of variance v changes nothing; v is known where a confidence is asked for."""
-    if settings.rule == AROW:
+    if settings.phi == 0.0:
         return margin >= 1.0
+    if settings.rule == CW:
+        return margin >= settings.phi * v
     return margin >= settings.phi * math.sqrt(v)
 
 
@@ -150,6 +152,18 @@ def confident_step(margin, v, weight, settings):
     if settings.rule == AROW:  # Crammer, Kulesza & Dredze 2009
         r = settings.r / weight
         return ConfidentStep((1.0 - margin) / (v + r), 1.0 / (v + r), r / (v + r))
+    if settings.rule == NHERD:  # Crammer & Lee 2010
+        C = settings.C * weight
+        rest = 1.0 + C * v
+        beta = (C * C * v + 2.0 * C) / (rest * rest)
+        return ConfidentStep((1.0 - margin) / (v + 1.0 / C), beta, 1.0 / (rest * rest))
+    if settings.rule == CW:  # Dredze, Crammer & Pereira 2008
+        phi = settings.phi
+        root = math.hypot(1.0 - 2.0 * phi * margin, phi * math.sqrt(8.0 * v))
+        alpha = (root - 1.0 - 2.0 * phi * margin) / (4.0 * phi * v) if v > 0.0 else 0.0
+        alpha = max(0.0, alpha)
+        rest = 1.0 + 2.0 * alpha * phi * v
+        return ConfidentStep(alpha, 2.0 * alpha * phi / rest, 1.0 / rest)
     return scw_step(margin, v, weight, settings)
 
 

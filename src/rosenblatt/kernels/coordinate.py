@@ -1,9 +1,13 @@
-"""Rules whose every weight learns alone: the second-order perceptron with a diagonal matrix.
+"""Rules whose every weight learns alone: the second-order perceptron with a diagonal matrix, FTRL.
 
-It predicts with w = A⁻¹v, A = aI + Σ xxᵀ and v = Σ yx over its mistakes. With S = aA⁻¹ that is, by
-Sherman & Morrison, w += (y - w·x)Sx/(a + xᵀSx), S -= SxxᵀS/(a + xᵀSx). The sign is the paper's,
-which counts the row itself in A. Where only the diagonal of A is kept, that is true of each weight
-alone. A row that weighs more divides a by its weight.
+The first predicts with w = A⁻¹v, A = aI + Σ xxᵀ and v = Σ yx over its mistakes. With S = aA⁻¹ that
+is, by Sherman & Morrison, w += (y - w·x)Sx/(a + xᵀSx), S -= SxxᵀS/(a + xᵀSx). The sign is the
+paper's, which counts the row itself in A. Where only the diagonal of A is kept, that is true of
+each weight alone. A row that weighs more divides a by its weight.
+
+FTRL-proximal keeps for each weight the sum n of its squared gradients, in S, and z, of which the
+weight is a function: 0 while ``|z|`` is at most L1. Only the weights of a row's columns change. The
+weight of a row multiplies its gradient. The bias is not regularized.
 """
 
 import math
@@ -15,14 +19,21 @@ from .algebra import best_other, column, dot, fetch_row, fetch_weights, is_shuff
 from .compiling import compiled, inlined
 from .linear import counted, note
 
+SECOND_ORDER, FTRL = range(2)
+
 
 class CoordinateSettings(NamedTuple):
-    """When a row is right, the bias, and a."""
+    """When a row is right, the bias, which rule, a, and the parameters of FTRL."""
 
     above: float
     below: float
     intercept_step: float
+    rule: int
     a: float
+    alpha: float
+    beta: float
+    l1: float
+    l2: float
 
 
 @inlined
@@ -69,9 +80,49 @@ def learn_bias_diagonal(b, Sb, ub, c, y, r, time, size):
             ub[c] += time * gain * root
 
 
+@inlined
+def proximal_weight(z, n, l1, l2, settings):
+    """The weight of z and n (McMahan et al. 2013, algorithm 1)."""
+    if abs(z) <= l1:
+        return 0.0
+    return -(z - math.copysign(l1, z)) / ((settings.beta + math.sqrt(n)) / settings.alpha + l2)
+
+
+@inlined
+def proximal_sums(z, n, g, w, settings):
+    """Z and n after a gradient g at the weight w."""
+    more = n + g * g
+    return z + g - (math.sqrt(more) - math.sqrt(n)) / settings.alpha * w, more
+
+
+@inlined
+def learn_proximal(w, n, z, u, slope, time, i, rows, settings):
+    """Let every weight that a row touches go down the slope of its loss."""
+    values, indices, starts = rows
+    first, last = span(i, indices, starts)
+    for k in range(first, last):
+        j, before = column(k, first, indices), np.float64(w[column(k, first, indices)])
+        z[j], n[j] = proximal_sums(z[j], n[j], slope * values[k], before, settings)
+        w[j] = proximal_weight(z[j], n[j], settings.l1, settings.l2, settings)
+        if len(u):
+            u[j] += time * (np.float64(w[j]) - before)
+
+
+@inlined
+def learn_bias_proximal(b, nb, zb, ub, slope, time, settings):
+    """The same for the bias."""
+    root = math.sqrt(settings.intercept_step)
+    if root > 0.0:
+        before = np.float64(b[0])
+        zb[0], nb[0] = proximal_sums(zb[0], nb[0], slope * root, before / root, settings)
+        b[0] = root * proximal_weight(zb[0], nb[0], 0.0, 0.0, settings)
+        if len(ub):
+            ub[0] += time * (np.float64(b[0]) - before)
+
+
 @compiled
-def coordinate(examples, order, start, w, b, S, Sb, u, ub, clock, settings, log):
-    """On a mistake, v += yx and A += xxᵀ, its diagonal only (Cesa-Bianchi et al. 2005)."""
+def coordinate(examples, order, start, w, b, S, Sb, z, zb, u, ub, clock, settings, log):
+    """Learn from a mistake (Cesa-Bianchi et al. 2005), or by FTRL from every row."""
     rows, steps, bias = examples.rows, examples.steps, settings.intercept_step
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
@@ -80,14 +131,19 @@ def coordinate(examples, order, start, w, b, S, Sb, u, ub, clock, settings, log)
             fetch_row(t, order, rows)
         a = dot(w, i, rows) + b[0]
         margin = a if steps[i] > 0 else -a
-        if not margin > settings.above or math.isinf(a):
+        if settings.rule == FTRL or not margin > settings.above or math.isinf(a):
             if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
-            r, y = settings.a / abs(np.float64(steps[i])), math.copysign(1.0, steps[i])
             time = counted(clock, t)
-            learn_diagonal(w, S, u, y, r, time, i, rows)
-            learn_bias_diagonal(b, Sb, ub, 0, y, r, time, bias)
-            loss += note(log, updates, t, 0, margin, y)
+            if settings.rule == FTRL:
+                step = -np.float64(steps[i]) / (1.0 + math.exp(min(margin, 700.0)))
+                learn_proximal(w, S, z, u, step, time, i, rows, settings)
+                learn_bias_proximal(b, Sb, zb, ub, step, time, settings)
+            else:
+                r, step = settings.a / abs(np.float64(steps[i])), math.copysign(1.0, steps[i])
+                learn_diagonal(w, S, u, step, r, time, i, rows)
+                learn_bias_diagonal(b, Sb, ub, 0, step, r, time, bias)
+            loss += note(log, updates, t, 0, margin, step)
             updates += 1
     return len(order), updates, loss
 

@@ -39,6 +39,7 @@ from . import add_class
 from .base import Use
 
 MOST_WEIGHTS = 2**28  # 3 GB with their average
+MOST_SQUARE = 2**14  # columns and bias of a full matrix: 2 GB
 MOST_VOTES = 10**9  # seconds
 MOST_STEPS = 2**28  # bytes: more are made again in each epoch, in a fifth of the time of a pass
 FIRST_ROW = np.zeros(1, np.uint32)
@@ -158,7 +159,7 @@ class LinearLearner:
         rule
             How rows change weights.
         """
-        refuse_too_many(shape[0], len(classes))
+        refuse_too_many(shape[0], len(classes), rule)
         problems = rule.problems(len(classes), parameters["multi_class"], multilabel)
         check_ties(parameters.get("ties", "mistake"), len(classes), problems != [None])
         rule.check(parameters["solution"])
@@ -243,7 +244,7 @@ class LinearLearner:
 
     def task(self, given: TrainingRows, problem: int = 0) -> LinearTask:
         """What one problem has to learn from rows."""
-        refuse_too_many(given.width, len(self.classes))
+        refuse_too_many(given.width, len(self.classes), self.rule)
         positive = self.problems[problem]
         eta0, dtype = self.parameters.get("eta0", 1.0), given.rows.values.dtype
         steps = steps_of(given.codes, positive, eta0, given.weights, dtype)
@@ -459,8 +460,14 @@ class LinearLearner:
         return replace(self, classes=classes, states=states)
 
 
-def refuse_too_many(width: int, n_classes: int) -> None:
-    """Refuse more weights than there is memory for."""
+def refuse_too_many(width: int, n_classes: int, rule: UpdateRule = PERCEPTRON) -> None:
+    """Refuse more weights, or a larger matrix of a rule, than there is memory for."""
+    if width >= MOST_SQUARE and any(one.like == "square" for one in rule.arrays):
+        raise ParameterError(
+            f"A full matrix over {width:,} columns takes {(width + 1) ** 2 * 8 / 2**30:,.1f} GiB, "
+            f"and at most {MOST_SQUARE - 1:,} columns are possible; use {{matrix?}} diagonal.",
+            code="too-large-matrix",
+        )
     if width * n_classes > MOST_WEIGHTS:
         raise ParameterError(
             f"{width:,} columns for {n_classes} classes are {width * n_classes:,} weights, and at "

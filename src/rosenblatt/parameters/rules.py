@@ -20,6 +20,7 @@ from .tables import (
     choice,
     defaults,
     flag,
+    non_negative,
     positive,
     positive_number,
     positive_or_none,
@@ -46,6 +47,11 @@ class RuleEntry:
         matrix.
     step
         The step in that loop: a name in capitals of its file of kernels.
+    keeps
+        Names of the numbers that the rule keeps of each weight and bias, 0 at first, if these are
+        not those of its loop.
+    one_vs_rest
+        Whether several classes are one two-class problem each, whatever ``multi_class`` says.
     """
 
     estimator: str
@@ -55,6 +61,8 @@ class RuleEntry:
     loop: str = "perceptron"
     step: str = ""
     full: str = ""
+    keeps: tuple[str, ...] = ()
+    one_vs_rest: bool = False
 
     @cached_property
     def parameters(self) -> Mapping[str, Parameter]:
@@ -67,6 +75,12 @@ class RuleEntry:
         return {name: each.grid for name, each in self.own.items() if each.grid}
 
 
+CONFIDENCE = Parameter(
+    0.75,
+    "between 0.5 and 1",
+    lambda value: positive_number(value) and 0.5 < value < 1,
+    help="Probability in (0.5, 1) with which a row must be right",
+)
 RULE_TABLE: Mapping[str, RuleEntry] = {
     "perceptron": RuleEntry(
         "Perceptron",
@@ -118,6 +132,7 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
     "second-order": RuleEntry(
         "SecondOrderPerceptron",
         loop="coordinate",
+        step="SECOND_ORDER",
         full="second_order_full",
         own={
             "a": positive(
@@ -149,14 +164,37 @@ RULE_TABLE: Mapping[str, RuleEntry] = {
         step="SCW",
         own={
             "C": positive(1.0, "Aggressiveness C > 0, the largest step", (0.1, 1.0)),
-            "confidence": Parameter(
-                0.75,
-                "between 0.5 and 1",
-                lambda value: positive_number(value) and 0.5 < value < 1,
-                help="Probability in (0.5, 1) with which a row must be right",
-            ),
+            "confidence": CONFIDENCE,
             "variant": choice("I", "I", "II", help="Variant: I (linear loss), II (squared loss)"),
         },
+    ),
+    "nherd": RuleEntry(
+        "NHERD",
+        loop="confidence",
+        step="NHERD",
+        own={"C": positive(1.0, "Aggressiveness C > 0; larger means larger updates", (0.1, 1.0))},
+        tuned=False,
+    ),
+    "cw": RuleEntry(
+        "CW",
+        loop="confidence",
+        step="CW",
+        own={"confidence": replace(CONFIDENCE, grid=(0.55, 0.75, 0.95))},
+        tuned=False,
+    ),
+    "ftrl": RuleEntry(
+        "FTRL",
+        loop="coordinate",
+        step="FTRL",
+        keeps=("squares", "gradients"),
+        one_vs_rest=True,
+        own={
+            "alpha": positive(0.1, "Learning rate alpha > 0 of a column", (0.03, 0.1, 1.0)),
+            "beta": positive(1.0, "Offset beta > 0 of the rate; larger means smaller updates"),
+            "l1": non_negative(0.0, "L1 regularization l1 ≥ 0; larger means more weights of 0"),
+            "l2": non_negative(0.0, "L2 regularization l2 ≥ 0; larger means smaller weights"),
+        },
+        tuned=False,
     ),
 }
 """By the name of an update rule."""

@@ -77,6 +77,11 @@ class BoundaryDisplay(TrainedDisplay):
     linear: Linear | None
     band: float
 
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """What the picture shows."""
+        return f"What is predicted where; {self.errors:,} of {self.n_rows:,} rows are wrong"
+
     @classmethod
     def from_estimator(
         cls,

@@ -47,6 +47,11 @@ class CertificateDisplay(Display):
         The proof.
     plane : Plane
         What the axes mean.
+    normal : ndarray of shape (2,)
+        The direction across the widest gap, as the plane shows it; zeros if there is none. It comes
+        from the weights: between nearest points that almost agree, rounding would decide it.
+    margin : float
+        The largest margin γ; 0 if the hulls meet.
 
     See Also
     --------
@@ -70,6 +75,16 @@ class CertificateDisplay(Display):
     nearest: Array
     verdict: Separable | Inseparable
     plane: Plane
+    normal: Array
+    margin: float
+
+    @property
+    def title(self) -> str:  # type: ignore[override]
+        """What the picture shows."""
+        one, other = self.class_names
+        if isinstance(self.verdict, Inseparable):
+            return f"No plane separates {one} from {other}"
+        return f"A plane separates {one} from {other}"
 
     @classmethod
     def from_data(
@@ -101,6 +116,7 @@ class CertificateDisplay(Display):
                 "against all others."
             )
         verdict = separability(data.X, data.signs)
+        linear, margin = None, 0.0
         if isinstance(verdict, Undecided):
             raise ValueError("Neither could be proved for these rows, so there is nothing to draw.")
         if isinstance(verdict, Inseparable):
@@ -114,7 +130,8 @@ class CertificateDisplay(Display):
         else:
             widest = max_margin(data.X, data.signs)
             rows, shares = widest.support, widest.shares
-            plane = plane_of(data, Linear(widest.weights[None], np.array([widest.bias])))
+            linear = Linear(widest.weights[None], np.array([widest.bias]))
+            plane, margin = plane_of(data, linear), widest.attained
         places, codes = plane.place(data.X[rows]), data.codes[rows]
         drawn = np.union1d(data.sample(most_points), rows)
         return cls(
@@ -128,6 +145,8 @@ class CertificateDisplay(Display):
             nearest=np.stack([shares[codes == k] @ places[codes == k] for k in (0, 1)]),
             verdict=verdict,
             plane=plane,
+            normal=np.zeros(2) if linear is None else plane.seen(linear).weights[0],
+            margin=margin,
         )
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
@@ -165,15 +184,14 @@ class CertificateDisplay(Display):
     def _draw_nearest(self, ax: Axes) -> None:
         """The point where the hulls meet, or the two that are nearest."""
         meet = isinstance(self.verdict, Inseparable)
-        apart = np.diff(self.nearest, axis=0)[0]
-        label = "the hulls meet" if meet else f"2γ = {rounded(float(np.linalg.norm(apart)))} apart"
+        label = "the hulls meet" if meet else f"2γ = {rounded(2 * self.margin)} apart"
         stars = self.nearest[: 1 if meet else 2].T
         ax.plot(*stars, "*", color=ink(), markeredgecolor=ax.get_facecolor(), markersize=17,
                 zorder=5, label=label)  # fmt: skip
         if not meet:
             ax.plot(*self.nearest.T, ":", color=ink(), zorder=2)
             middle = self.nearest.mean(axis=0)
-            across = np.array([-apart[1], apart[0]])
+            across = np.array([-self.normal[1], self.normal[0]])
             ax.axline(tuple(middle), tuple(middle + across), color=ink(), linewidth=1.8, zorder=2)
 
 

@@ -22,6 +22,8 @@ class Display:
     ax_: Any
     figure_: Any
     n_axes = 1
+    title = ""
+    """What the picture shows; drawn above figures that are made for it."""
 
     def plot(self, ax: Any = None) -> Self:
         """Draw it in some axes, or in a new figure."""
@@ -40,8 +42,14 @@ class Display:
         ending = ending_of(path, STILL)
         figure = Figure(**shape_of(self.n_axes))
         self.plot(axes_in(figure, self.n_axes))
+        self._add_title(figure)
         with replacing(path) as temporary:
             figure.savefig(temporary, format=ending[1:], dpi=dpi, bbox_inches="tight")
+
+    def _add_title(self, figure: Any) -> None:
+        """Say above a figure what it shows."""
+        if self.title:
+            figure.suptitle(self.title, x=0.01, horizontalalignment="left", fontsize="large")
 
     def _one_axes(self, ax: Axes | None) -> Any:
         """The axes to draw in: those given, or those of a new figure of pyplot."""
@@ -53,7 +61,9 @@ class Display:
         if ax is None:
             from matplotlib import pyplot
 
-            ax = axes_in(pyplot.figure(**shape_of(count)), count)
+            figure = pyplot.figure(**shape_of(count))
+            ax = axes_in(figure, count)
+            self._add_title(figure)
         axes = np.ravel(np.asarray(ax, object))
         if len(axes) != count:
             raise ValueError(f"ax has {len(axes)} axes, and there is something for {count}.")

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
 from numpy.typing import ArrayLike
 
 from ..data.rows import Array
@@ -43,6 +44,7 @@ class OrderDisplay(Display):
     """
 
     n_axes = 2
+    title = "The same rows in different orders"
     reads: dict[str, Array]
     mistakes: dict[str, Array]
     separated: dict[str, Array]
@@ -112,6 +114,7 @@ class OrderDisplay(Display):
             axis.set_yticks(range(len(self.reads)), list(self.reads))
             axis.set_ylim(len(self.reads) - 0.5, -0.5)
             axis.set_xlim(left=0)
+            axis.xaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
             axis.set_title(TITLES[name] + until, loc="left", fontsize="medium")
             axis.tick_params(axis="y", length=0)
             axis.grid(axis="x", alpha=0.3)
@@ -123,8 +126,10 @@ class OrderDisplay(Display):
 def draw_runs(ax: Axes, place: int, values: Array, separated: Array) -> None:
     """The runs in one order, and their mean with twice its standard error."""
     heights = place + 0.22 * np.sin(2.4 * np.arange(len(values)))  # apart, but the same each time
-    colours = np.where(separated, COLOURS[1], "none")
-    ax.scatter(values, heights, s=22, c=colours, edgecolors=COLOURS[1], alpha=0.7, zorder=2)
+    for chosen, fill in ((separated, COLOURS[1]), (~separated, "none")):
+        alpha = None if fill == "none" else 0.7  # which would fill what is open
+        x, y = values[chosen], heights[chosen]
+        ax.scatter(x, y, s=22, facecolors=fill, edgecolors=COLOURS[1], alpha=alpha, zorder=2)
     error = 2 * values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0
     ax.errorbar(values.mean(), place, xerr=error, fmt="D", color=ink(), capsize=4, markersize=6,
                 zorder=3)  # fmt: skip

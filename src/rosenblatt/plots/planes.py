@@ -12,6 +12,7 @@ from ..data.rows import Array
 from .data import Data
 from .scores import Linear
 
+CROWDED = 0.05  # the share of a picture in which most rows should not all be
 SHAPE = 1.25  # width to height of limits with one scale
 
 
@@ -116,6 +117,8 @@ class Limits(NamedTuple):
     low: Array
     high: Array
     equal: bool
+    hint: str = ""
+    """What to do about rows that are squeezed into a corner."""
 
     def hold(self, place: Array) -> bool:
         """Whether a place is inside."""
@@ -126,6 +129,8 @@ class Limits(NamedTuple):
         ax.set_xlim(self.low[0], self.high[0])
         ax.set_ylim(self.low[1], self.high[1])
         ax.set_aspect("equal" if self.equal else "auto")
+        if self.hint:
+            ax.text(0.99, 0.01, self.hint, transform=ax.transAxes, fontsize="small", ha="right")
 
     def chord(self, linear: Linear, level: float = 0.0) -> Array | None:
         """The two ends of the visible part of the line on which a score has a level."""
@@ -153,4 +158,13 @@ def limits_of(places: Array) -> Limits:
     if equal:  # always of one shape, so that pictures beside each other agree
         size = max(size[0] / SHAPE, size[1]) * np.array([SHAPE, 1.0])
     centre = high / 2 + low / 2
-    return Limits(centre - 1.1 * size, centre + 1.1 * size, equal)
+    return Limits(centre - 1.1 * size, centre + 1.1 * size, equal, crowding_of(places, size))
+
+
+def crowding_of(places: Array, size: Array) -> str:
+    """A hint if most rows lie in a small part of the picture, as unscaled columns make them."""
+    low, high = np.quantile(places, [0.05, 0.95], axis=0)
+    share = float(np.prod(np.clip((high - low) / (2.2 * size), 0, 1)))
+    if share >= CROWDED or len(places) < 20:
+        return ""
+    return f"most rows lie in {max(100 * share, 0.1):.1g} % of this picture; scale the columns"

@@ -26,6 +26,8 @@ TITLES = {
     "length": "length of w",
     "angle": "angle to the best separator, in degrees",
 }
+MOST_MOMENTS = 300  # of a curve that is drawn as one line; of more, a line would be solid ink
+BINS = 100
 
 
 @dataclass(kw_only=True)
@@ -70,6 +72,8 @@ class ProgressDisplay(TrainedDisplay):
 
     def __post_init__(self) -> None:
         self.n_axes = len(self.quantities)
+        count = f"{int(self.time[-1]):,} {self.over}" if len(self.time) else "no updates"
+        self.title = f"How the run went, over {count}"
 
     @classmethod
     def from_estimator(
@@ -193,9 +197,16 @@ class ProgressDisplay(TrainedDisplay):
         return self
 
     def _draw_values(self, ax: Axes, name: str, **look: Any) -> None:
-        """A line, with a marker at each moment if they are few."""
-        marker = "o" if len(self.time) <= 60 else ""
-        ax.plot(self.time, self.curves[name], COLOURS[1], marker=marker, markersize=4, **look)
+        """A line with a marker at each of few moments; of many, their mean and range."""
+        time, values = self.time, self.curves[name]
+        if len(time) > MOST_MOMENTS and name in ("errors", "loss"):
+            pieces = np.array_split(np.arange(len(time)), BINS)
+            low, high = (np.array([f(values[i]) for i in pieces]) for f in (np.min, np.max))
+            time = np.array([np.mean(time[i]) for i in pieces])
+            values = np.array([np.mean(values[i]) for i in pieces])
+            ax.fill_between(time, low, high, color=COLOURS[1], alpha=0.25, linewidth=0)
+        marker = "o" if len(time) <= 60 else ""
+        ax.plot(time, values, COLOURS[1], marker=marker, markersize=4, **look)
 
     def _draw_curve(self, ax: Axes, name: str) -> None:
         """A quantity as it went; the mistakes below the most that there can be."""

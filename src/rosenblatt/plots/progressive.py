@@ -46,6 +46,7 @@ class ProgressiveDisplay(Display):
     rows: Array
     error: Array
     window_error: Array
+    title = "Errors on rows that were predicted before they were learnt from"
 
     @classmethod
     def from_progressive(cls, seen: Progressive, *, window: int | None = None) -> Self:

@@ -57,6 +57,7 @@ class ProjectionDisplay(TrainedDisplay):
     class_names: Sequence[str]
     wrong: Array
     label: str
+    title = "All rows along w, and the threshold"
 
     @classmethod
     def from_estimator(cls, estimator: Any, X: Any, y: ArrayLike, **names: Unpack[Names]) -> Self:

@@ -363,7 +363,8 @@ def explained(
 ) -> list[list[dict[str, Any]]]:
     """The features of each row that spoke loudest: what each adds to the score of its class.
 
-    For two classes that is the score, which is above 0 for the second.
+    For two classes that is the score, which is above 0 for the second. Values and weights are those
+    of the scaled columns, so that a number at its mean adds nothing.
     """
     coef, bias = learner.coefficients()
     chosen = learner.choose(learner.scores(batch.rows, batch.width)).tolist()

@@ -12,6 +12,15 @@ if TYPE_CHECKING:
     from .app import Doors, Service
 
 
+EXPLAIN = {
+    "name": "explain",
+    "in": "query",
+    "description": "How many features to explain each prediction by; values are scaled as the "
+    "model scales its columns, and a contribution is a value times its scaled weight.",
+    "schema": {"type": "integer", "maximum": 100},
+}
+
+
 def about(served: ServedModel, published: Published, learning: Learning | None) -> dict[str, Any]:
     """What the model is, what it has learnt, and how often it was wrong before it did."""
     learner, progress = published.learner, served.progress
@@ -106,11 +115,10 @@ def openapi(served: ServedModel, doors: "Doors") -> dict[str, Any]:
         status: {"description": why, "content": {JSON: {"schema": error}}}
         for status, why in statuses.items()
     }
-    explain = {"name": "explain", "in": "query", "schema": {"type": "integer", "maximum": 100}}
     posts = {
         "/predict": {
             "summary": "Labels and scores of rows, or tags of sentences.",
-            "parameters": [explain],
+            "parameters": [EXPLAIN],
             "requestBody": body(row),
             "responses": {"200": answer("labels and scores, or tags; sequence")} | refusals,
         },

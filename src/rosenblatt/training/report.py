@@ -334,8 +334,34 @@ class Bar(Printed):
             self.bar.stop()
 
 
-def new_bar(stays: bool = False) -> Any:
+@contextmanager
+def bar_of_reading(size: int | None, wanted: bool) -> Iterator[Callable[[int], None]]:
+    """Yield a function of the bytes read, which moves a bar on standard error.
+
+    The bar appears once reading takes longer than a moment; without ``wanted`` there is none.
+    """
+    begun, bar, line = time.perf_counter(), None, None
+
+    def tell(bytes_read: int) -> None:
+        nonlocal bar, line
+        seconds = time.perf_counter() - begun
+        if wanted and bar is None and seconds > 0.5:
+            bar = new_bar(on_stderr=True)
+            bar.start()
+            line = bar.add_task("reading", total=size, speed="")
+        if bar is not None:
+            bar.update(line, completed=bytes_read, speed=f"{bytes_read / seconds / 1e6:,.0f} MB/s")
+
+    try:
+        yield tell
+    finally:
+        if bar is not None:
+            bar.stop()
+
+
+def new_bar(stays: bool = False, on_stderr: bool = False) -> Any:
     """A bar; what is printed meanwhile stands above it."""
+    from rich.console import Console
     from rich.progress import (
         BarColumn,
         Progress,
@@ -347,7 +373,8 @@ def new_bar(stays: bool = False) -> Any:
     words = "{task.description}", "{task.fields[speed]}"
     what, speed = (TextColumn(word) for word in words)
     left = TextColumn("left"), TimeRemainingColumn()
-    return Progress(what, BarColumn(), TaskProgressColumn(), speed, *left, transient=not stays)
+    columns = what, BarColumn(), TaskProgressColumn(), speed, *left
+    return Progress(*columns, transient=not stays, console=Console(stderr=on_stderr))
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -104,6 +105,8 @@ class UpdateRule:
         one, to be right. Rows that are right change nothing, unless the rule is demanding.
     arrays : tuple of RuleArray
         What the rule keeps besides weights and bias.
+    binary_arrays : int
+        How many arrays ``binary`` takes where a rule may keep fewer: the others are empty.
     additive : bool
         Whether an update only adds the logged step times the row (for two classes to the weights,
         for more to the label's column and negated to the rival's) and the step times the settings'
@@ -126,6 +129,7 @@ class UpdateRule:
     multiclass: Callable[..., tuple[int, int, float]] | None
     settings: Callable[..., Any]
     arrays: tuple[RuleArray, ...] = ()
+    binary_arrays: int = 0
     additive: bool = True
     sums: bool = False
     local: bool = True
@@ -219,8 +223,11 @@ def confidence_settings(parameters: Mapping[str, Any], intercept_step: float, st
 
 
 def coordinate_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
-    """The regularization a."""
-    return coordinate.CoordinateSettings(0.0, 0.0, float(intercept_step), float(parameters["a"]))
+    """The step, and the parameters by name."""
+    usual = {"a": 1.0, "alpha": 1.0, "beta": 1.0, "l1": 0.0, "l2": 0.0}
+    numbers = [float(parameters.get(name, value)) for name, value in usual.items()]
+    rule = getattr(coordinate, step)
+    return coordinate.CoordinateSettings(0.0, 0.0, float(intercept_step), rule, *numbers)
 
 
 def full_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
@@ -273,8 +280,10 @@ LOOPS: Mapping[str, UpdateRule] = {
             coordinate.coordinate_multiclass,
             coordinate_settings,
             arrays=VARIANCES,
+            binary_arrays=4,
             additive=False,
             sums=True,
+            demanding=True,
         ),
         UpdateRule(
             "second_order_full",
@@ -296,8 +305,21 @@ def make_rules(name: str, entry: RuleEntry) -> dict[str, UpdateRule]:
     found = {}
     for each, loop in loops.items():
         rule = LOOPS[loop]
-        found[each] = replace(rule, name=each, settings=partial(rule.settings, step=entry.step))
+        found[each] = replace(
+            rule,
+            name=each,
+            settings=partial(rule.settings, step=entry.step),
+            multiclass=None if entry.one_vs_rest else rule.multiclass,
+            arrays=tuple(chain.from_iterable(map(kept_arrays, entry.keeps))) or rule.arrays,
+            from_anywhere=rule.from_anywhere and not entry.keeps,
+        )
     return found
+
+
+def kept_arrays(name: str) -> tuple[RuleArray, RuleArray]:
+    """A number of each weight and of each bias, 0 at first."""
+    of_bias = RuleArray(f"{name}_of_bias", "bias", np.float64, 0.0)
+    return RuleArray(name, "weights", np.float64, 0.0), of_bias
 
 
 RULES: dict[str, UpdateRule] = {}

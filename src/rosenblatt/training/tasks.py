@@ -14,6 +14,7 @@ from ..kernels.linear import UPDATE, Clock, Examples
 from .rules import UpdateRule
 
 UPDATES_AT_ONCE = 1024  # the length of a log
+NO_NUMBERS = np.empty(0)
 
 
 class Learnt(NamedTuple):
@@ -111,6 +112,8 @@ class LinearTask:
         """Whether there are more than two classes at once."""
         together = self.rule.multiclass if self.many else None
         self.kernel = together or self.rule.binary
+        spare = 0 if together else self.rule.binary_arrays - len(self.rule.arrays)
+        self.unused = (NO_NUMBERS,) * spare
         self.log = np.zeros(min(max(len(self.everything), 1), UPDATES_AT_ONCE), UPDATE)
         strict = self.settings.above > 0 or self.settings.below < 0
         self.demanding = strict or self.rule.demanding
@@ -119,7 +122,7 @@ class LinearTask:
     def learn(self, state: Any, order: Array, start: int = 0, most: int | None = None) -> Learnt:
         """Change a state by the rows of an order from a place on, until there are most updates."""
         log = self.log if most is None else self.log[:most]
-        kept = state.weights, state.bias, *state.further.values()
+        kept = state.weights, state.bias, *state.further.values(), *self.unused
         sums = (*state.sums(), state.clock(start)) if self.rule.sums else ()
         done = self.kernel(self.examples, order, start, *kept, *sums, self.settings, log)
         position, n_updates, loss = done

@@ -5,7 +5,9 @@ import copy
 import numpy as np
 import pytest
 
-from rosenblatt.learners.sequence.state import PathState, Table
+from rosenblatt import SequencePerceptron
+from rosenblatt.learners.sequence.state import PathState, Shape, Table, refuse_too_many_tags
+from rosenblatt.parameters import ParameterError
 
 from . import taggers
 
@@ -63,3 +65,29 @@ def test_tables_add_up_by_key():
     assert both.keys.tolist() == [2, 5, 9]
     assert both.rows.tolist() == [[4.0, 5.0], [14.0, 16.0], [1.0, 2.0]]
     assert both.rows_at(np.array([5, 6], np.uint64)).tolist() == [[14.0, 16.0], [0.0, 0.0]]
+
+
+@pytest.mark.parametrize(
+    ("shape", "greedy", "refused"),
+    [
+        (Shape(5822, 1), False, True),
+        (Shape(5822, 1), True, False),
+        (Shape(1500, 1), False, False),
+        (Shape(1500, 2), False, True),
+        (Shape(1500, 2), True, True),
+        (Shape(5822, 0), True, False),
+    ],
+)
+def test_tags_beyond_memory_or_time_are_refused_before_training(shape, greedy, refused):
+    if not refused:
+        refuse_too_many_tags(shape, greedy)
+        return
+    with pytest.raises(ParameterError, match="MiB for every 1,000 features") as found:
+        refuse_too_many_tags(shape, greedy)
+    assert found.value.code == "too-many-tags"
+
+
+def test_a_tagger_of_too_many_tags_is_refused():
+    words = [[f"w{i}" for i in range(4200)]]
+    with pytest.raises(ParameterError, match="4,200 tags would need"):
+        SequencePerceptron().fit(words, words)

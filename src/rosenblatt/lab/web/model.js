@@ -104,7 +104,6 @@ export class ShownRun {
 
 	/** Every point's label times activation (or the lead of its class) at a moment. */
 	margins(k) {
-		const places = this.points.map(([x, y]) => [x, y]);
 		if (this.kinds > 2) {
 			const lines = this.classLines(k);
 			return this.points.map(([x, y, kind]) => {
@@ -113,6 +112,12 @@ export class ShownRun {
 				return own - Math.max(...scores);
 			});
 		}
+		const line = this.line(k);
+		if (line) {
+			const [w1, w2] = line.w;
+			return this.points.map(([x, y, kind]) => (kind ? -(x * w1 + y * w2 + line.b) : x * w1 + y * w2 + line.b));
+		}
+		const places = this.points.map(([x, y]) => [x, y]);
 		return Array.from(this.scorer(k)(places), (score, i) => (this.points[i][2] ? -score : score));
 	}
 

@@ -232,7 +232,7 @@ export function traceNetwork(engine, points, settings) {
 	return {
 		kind: "network", growth, lift, units, last: kept, stopReason: stopReason || "no_improvement", cut: false, epochs: [],
 		epoch: moments.map(() => 0), row: none, position: none, activation: moments.map(() => NaN), seen: moments.map(() => 0),
-		visits: { row: none, epoch: moments.map(() => 0), moment: moments }, X: points.X, y: points.y, repeats: [],
+		visits: { row: none, epoch: moments.map(() => 0), moment: moments }, X: points.X, y: points.y,
 	};
 }
 

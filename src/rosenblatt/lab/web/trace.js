@@ -121,19 +121,21 @@ export function traceLinear(engine, points, settings, classes = 0) {
 		const interceptStep = interceptStepOf(settings, X);
 		const task = new LinearTask(engine, X, points.y, { ...settings, interceptStep }, classes);
 		const run = new Run(task, { ...runOptions(settings), start: startOf(settings) });
-		const last = { weights: [], bias: [] }, found = { weights: [], bias: [] };
+		const last = { weights: [], bias: [] };
+		const found = ["last", "vote"].includes(settings.solution) ? last : { weights: [], bias: [] };
 		const look = (moment, more, isEnd) => {
 			if (!isEnd) {
 				last.weights[moment] = run.state.weights();
 				last.bias[moment] = run.state.bias();
 			}
+			if (found === last) return;
 			const now = run.state.coefficients(more);
 			found.weights[moment] = now.weights;
 			found.bias[moment] = now.bias;
 		};
 		const trace = record(run, points.y.map((label) => (classes ? 1 : label)), look);
 		for (const part of [last, found]) for (const name of ["weights", "bias"]) part[name].length = trace.last + 1;
-		return { kind: "linear", ...trace, X, y: points.y, interceptStep, lines: last, found, repeats: findRepeats(last) };
+		return { kind: "linear", ...trace, X, y: points.y, interceptStep, lines: last, found };
 	} finally {
 		engine.memory.release(mark);
 	}
@@ -146,8 +148,14 @@ export function startOf(settings) {
 	return { weights: Float64Array.of(w1, w2), bias: Float64Array.of(settings.form === "origin" ? 0 : b) };
 }
 
-/** For each moment, the latest one before it with the very same weights and bias, or -1. */
-export function findRepeats({ weights, bias }) {
+/** The latest moment before another one with the very same weights and bias, or -1. */
+export function findRepeat(trace, k) {
+	if (trace.kind !== "linear") return -1;
+	trace.repeats ??= findRepeats(trace.lines);
+	return trace.repeats[k];
+}
+
+function findRepeats({ weights, bias }) {
 	const known = new Map();
 	return weights.map((values, moment) => {
 		const key = `${values.join()};${bias[moment].join()}`;
@@ -198,7 +206,7 @@ export function traceOneVsRest(engine, points, settings, classes) {
 	const visits = { row: trace.row, epoch: trace.epoch, moment: trace.row.map((_, k) => k) };
 	return {
 		kind: "classes", ...trace, rival: [], last: made.length, epochs: longest.epochs, stopReason, cut: !stopReason,
-		visits, X: points.X, y: points.y, interceptStep: runs[0].interceptStep, lines: found, found, repeats: [], runs,
+		visits, X: points.X, y: points.y, interceptStep: runs[0].interceptStep, lines: found, found, runs,
 	};
 }
 
@@ -219,7 +227,7 @@ export function traceKernel(engine, points, settings) {
 		const bias = [];
 		const trace = record(run, points.y, (moment) => (bias[moment] = run.bias()));
 		bias.length = trace.last + 1;
-		return { kind: "kernel", ...trace, X: points.X, y: points.y, gram: run.gram, kernel: run.kernel, bias, interceptStep: run.interceptStep, repeats: [] };
+		return { kind: "kernel", ...trace, X: points.X, y: points.y, gram: run.gram, kernel: run.kernel, bias, interceptStep: run.interceptStep };
 	} finally {
 		engine.memory.release(mark);
 	}

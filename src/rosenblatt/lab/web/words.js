@@ -1,7 +1,7 @@
 // Sentences and numbers: what the page says about a moment, a run and its points.
 
 import { toNumber } from "./exact.js";
-import { MOST_UPDATES } from "./trace.js";
+import { findRepeat, MOST_UPDATES } from "./trace.js";
 import { SETTINGS } from "./state.js";
 
 /** A number in few digits. */
@@ -154,7 +154,8 @@ function sayState(run, { k, measured }) {
 	if (trace.kind !== "network") parts.push(`J = ${num(short(measured.loss), "J: the sum of −y·activation over the points that are wrong")}`);
 	const line = run.line(k), length = line ? Math.hypot(...line.w) : 0;
 	if (length && measured.least > 0) parts.push(`margin ${num(short(measured.least / length), "the smallest y·(w·x + b)/‖w‖ of all points: the distance of the nearest one")}`);
-	if (trace.repeats[k] >= 0) parts.push(`<b>the same weights as ${trace.repeats[k] ? `after update ${grouped(trace.repeats[k])}` : "at the start"}</b>`);
+	const before = run.isMoving ? -1 : findRepeat(trace, k);
+	if (before >= 0) parts.push(`<b>the same weights as ${before ? `after update ${grouped(before)}` : "at the start"}</b>`);
 	if (settings.solution !== "last" && trace.kind !== "network") parts.push(`drawn: the ${settings.solution} so far`);
 	return `<p class="facts">${parts.join(" · ")}</p>`;
 }
@@ -176,7 +177,7 @@ export function sayEnding(run) {
 	if (trace.cut) return `Cut after ${done}: the lab shows at most ${grouped(MOST_UPDATES)} updates.`;
 	if (verdict.separable === false) {
 		const what = verdict.kind === "plane" ? `no ${settings.form === "origin" ? "line through the origin" : "line"} separates these points` : "nothing in this space separates these points";
-		return `Stopped after ${done}. It would never stop: ${what}${trace.repeats[count] >= 0 ? ", and the weights come back" : ""}.`;
+		return `Stopped after ${done}. It would never stop: ${what}${findRepeat(trace, count) >= 0 ? ", and the weights come back" : ""}.`;
 	}
 	return `Stopped after ${done}, before it had separated the points; allow more epochs.`;
 }

@@ -23,7 +23,7 @@ from .formats import Layout
 from .lexicon import Lexicon
 from .schemes import Scheme
 from .sentences import FEATURES, Sentences
-from .state import PathState, Shape
+from .state import PathState, Shape, refuse_too_many_tags
 from .tagset import Tagged, TagSet, chunk_tags, encode_tags, is_greedy, used_inside
 from .task import SequenceTask, best_through, decode
 from .templates import LEXICON, Template, written
@@ -91,6 +91,7 @@ class SequenceLearner:
         """
         tags, columns, templates = found
         shape = Shape(len(tags.names), int(plan["markov"]))
+        refuse_too_many_tags(shape, is_greedy(plan))
         state = start or PathState.zeros(shape, plan["solution"] == "average", tags.forbidden)
         return cls(plan, tags, Dictionary(columns, templates), Lexicon(), [state])
 
@@ -243,6 +244,7 @@ class SequenceLearner:
         if tags is self.tags:
             return
         places, shape = self.tags.numbers_in(tags), Shape(len(tags.names), self.state.shape.markov)
+        refuse_too_many_tags(shape, self.greedy)
         self.states = [self.state.with_tags(shape, places, tags.forbidden)]
         self.lexicon = self.lexicon.renumber_tags(places, shape.tags)
         self.tags, self.kept = tags, None

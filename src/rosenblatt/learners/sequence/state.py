@@ -15,6 +15,7 @@ from .schemes import impossible
 
 ROWS_AT_ONCE = 1 << 15
 MOST_WEIGHTS = 2**28
+MOST_PATHS = 2**24  # to compare at each token: 4,096 tags, or 256 that depend on two before
 
 
 class Shape(NamedTuple):
@@ -27,6 +28,23 @@ class Shape(NamedTuple):
     def width(self) -> int:
         """Tags as whole vectors."""
         return -(-self.tags // LANES) * LANES
+
+
+def refuse_too_many_tags(shape: Shape, greedy: bool) -> None:
+    """Refuse more tags than memory or time allow, and say what they would need."""
+    tags, markov = shape
+    paths = tags ** (markov + 1)
+    if paths <= (MOST_WEIGHTS if greedy else MOST_PATHS):
+        return
+    size = 12 / 2**20  # of a weight and its sum, in MiB
+    instead = "" if greedy else ", or {search?} greedy"
+    fewer = ", or a smaller {markov?}" if markov > 1 else ""
+    raise ParameterError(
+        f"{tags:,} tags would need {paths * size:,.0f} MiB for their transitions and "
+        f"{1000 * tags * size:,.0f} MiB for every 1,000 features, and compare {paths:,} paths at "
+        f"each token; use another {{label?}}{fewer}{instead}.",
+        code="too-many-tags",
+    )
 
 
 class Table(NamedTuple):

@@ -40,6 +40,7 @@ def test_one_partition_is_local(client, form, solution):
         {"measure": True, "ties": "positive"},
         {"early_stopping": True, "n_iter_no_change": 2, "solution": "average"},
         {"class_weight": "balanced"},
+        {"class_weight": "balanced", "early_stopping": True, "intercept_step": "radius"},
         {"class_weight": {0: 2.0, 1: 0.5}, "fit_intercept": False},
     ],
     ids=str,

@@ -11,7 +11,7 @@ from rosenblatt.cluster import fit
 from rosenblatt.cluster.job import without_weights
 from rosenblatt.cluster.mixing import SparseWeights, add_up, mix_into, parts_of
 from rosenblatt.cluster.partitions import batch_of
-from rosenblatt.cluster.statistics import classes_of, coder_for, learner_for, prepare, survey
+from rosenblatt.cluster.statistics import classes_of, find_target, learner_for, prepare, survey
 from rosenblatt.cluster.worker_tasks import learn
 
 from .. import reference
@@ -68,7 +68,7 @@ def mixed_here(X, y, lengths, mix, settings, kind=Perceptron):
     found, parameters = list(map(survey, batches)), kind(**settings).get_params()
     classes = classes_of(found, None, from_files=False)
     learner = learner_for(found, classes, parameters, kind._rule, may_widen=False)
-    empty, coder = without_weights(learner), coder_for(found, classes, parameters)
+    empty, coder = without_weights(learner), find_target(found, classes, parameters)
     parts = [prepare(batch, i, coder, empty, X.shape[1]) for i, batch in enumerate(batches)]
     (state,) = learner.states
     for epoch in range(1, settings["max_iter"] + 1):

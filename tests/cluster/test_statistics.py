@@ -6,7 +6,8 @@ import pytest
 from rosenblatt import Perceptron
 from rosenblatt.cluster import fit
 from rosenblatt.cluster.partitions import batch_of
-from rosenblatt.cluster.statistics import classes_of, coder_for, refuse_weightless, survey
+from rosenblatt.cluster.statistics import classes_of, find_target, refuse_weightless, survey
+from rosenblatt.data.splits import Split
 from rosenblatt.parameters import ParameterError
 
 
@@ -16,7 +17,7 @@ def found_in(*labels, weights=None):
     scales = weights or [None] * len(arrays)
     pairs = enumerate(zip(arrays, scales, strict=True))
     return [
-        survey(batch_of(np.ones((len(y), 1)), y, scale, number, False))
+        survey(batch_of(np.ones((len(y), 1)), y, scale, number, False), Split())
         for number, (y, scale) in pairs
     ]
 
@@ -31,17 +32,17 @@ def test_classes_are_those_of_all_partitions():
 
 def test_classes_are_balanced_over_all_partitions():
     found = found_in([0, 0, 0], [0, 1])
-    coder = coder_for(found, np.array([0, 1]), {"class_weight": "balanced", "random_state": 0})
-    assert coder.of_class.tolist() == [5 / 8, 5 / 2]
+    target = find_target(found, np.array([0, 1]), {"class_weight": "balanced", "random_state": 0})
+    assert target.class_weight.tolist() == [5 / 8, 5 / 2]
 
 
 def test_weights_are_looked_at_together():
     found = found_in([0, 0], [1, 1], weights=[[1.0, 0.0], [0.0, 2.0]])
     plain = {"class_weight": None, "random_state": 0}
-    refuse_weightless(found, coder_for(found, np.array([0, 1]), plain))
+    refuse_weightless(found, find_target(found, np.array([0, 1]), plain))
     with pytest.raises(ValueError, match="Only one class has rows of a weight above 0"):
         refuse_weightless(
-            found, coder_for(found, np.array([0, 1]), plain | {"class_weight": {1: 0}})
+            found, find_target(found, np.array([0, 1]), plain | {"class_weight": {1: 0}})
         )
 
 

@@ -98,7 +98,9 @@ def study_of(
     return study
 
 
-def job_of(result: OutputOptions, learning: LearningOptions, cache: bool, once: bool) -> "FileJob":
+def make_job(
+    result: OutputOptions, learning: LearningOptions, cache: bool, once: bool
+) -> "FileJob":
     """The training that the options ask for, and what reports it."""
     from ..jobs.files import Checkpointer, FileJob
     from ..training.plan import Request
@@ -150,7 +152,7 @@ def train_on_file(
     reader = read_otherwise(source, options)
     if result.plot is not None and reader.multilabel:
         raise ValueError("--plot draws rows of one label each, and these may have several.")
-    job = job_of(result, learning, reading.cache, not reader.rereadable)
+    job = make_job(result, learning, reading.cache, not reader.rereadable)
     begun = begun_model(result.output) if result.resume else None
     job = replace(job, initial=initial, begun=begun)
     try:
@@ -267,7 +269,7 @@ def train_on_cluster(
     model = train_files(
         data,
         reading.options(),
-        job_of(result, learning, cache=False, once=False),
+        make_job(result, learning, cache=False, once=False),
         str(learning.cluster),
         (lambda _: None) if result.quiet else report,
         (kept, result.resume),

@@ -25,7 +25,15 @@ from .job import Job, without_weights
 from .partitions import FilePartition, Partitions, partitions_of
 from .rounds import Round, printing
 from .sentences import fit_sentences
-from .statistics import classes_of, find_target, learner_for, prepare, refuse_weightless, surveyed
+from .statistics import (
+    classes_of,
+    find_target,
+    learner_for,
+    make_split,
+    prepare,
+    refuse_weightless,
+    surveyed,
+)
 
 
 def fit(
@@ -244,9 +252,9 @@ class Training(NamedTuple):
     def job(self, parts: list[Any], cluster: Cluster, begun: Model | None) -> Job:
         """The job for what is found in the partitions."""
         streams = isinstance(parts[0], FilePartition)
-        found, parts = surveyed(cluster, parts)
-        classes = classes_of(found, self.classes, self.data.from_files)
         parameters = self.parameters | {"random_state": self.seed(begun)}
+        found, parts = surveyed(cluster, parts, make_split(parameters))
+        classes = classes_of(found, self.classes, self.data.from_files)
         target = find_target(found, classes, parameters)
         learner = learner_for(found, classes, parameters, self.rule, self.data.from_files)
         if self.mode == "mixing" and len(parts) > 1:

@@ -1,6 +1,7 @@
 """What is found in the partitions, and what follows from it for all of them."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,8 @@ from ..reading.batches import Batch, labels_of
 from ..training.rules import UpdateRule, rule_for
 from .client import Cluster, WorkersLostError
 from .partitions import FilePartition, LoadedPartition, in_partition, seen_read_only
+
+NO_SPLIT = Split()
 
 
 class Found(NamedTuple):
@@ -35,25 +38,31 @@ class Found(NamedTuple):
     squared_radius: float
 
 
-def survey(part: Batch | FilePartition) -> Found:
-    """Look at a batch, or at the first one of some files."""
+def survey(part: Batch | FilePartition, split: Split = NO_SPLIT) -> Found:
+    """Look at a batch, or at the first one of some files; rows held out are not counted."""
     batch = part.load(most=1) if isinstance(part, FilePartition) else part
     rows, (classes, codes) = seen_read_only(batch.rows), encode(labels_of(batch))
-    counting = codes[rows_that_count(codes, batch.weights)]
+    learnt, counting = rows_that_count(codes, None), rows_that_count(codes, batch.weights)
+    if split:
+        with suppress(ValueError):  # of too few rows, which are refused when they are prepared
+            counting, held = split.stratified(codes, counting)
+            learnt = np.setdiff1d(learnt, held)
     return Found(
         len(codes),
         batch.width,
         rows.indices is None,
         rows.values.dtype,
         classes,
-        np.bincount(codes, minlength=len(classes)),
-        np.bincount(counting, minlength=len(classes)),
+        np.bincount(codes[learnt], minlength=len(classes)),
+        np.bincount(codes[counting], minlength=len(classes)),
         batch.weights is not None,
-        float(largest_squared_norm(rows, rows_that_count(codes, None))),
+        float(largest_squared_norm(rows, learnt)),
     )
 
 
-def surveyed(cluster: Cluster, parts: list[Any]) -> tuple[list[Found], list[Any]]:
+def surveyed(
+    cluster: Cluster, parts: list[Any], split: Split = NO_SPLIT
+) -> tuple[list[Found], list[Any]]:
     """What is found in the partitions that have rows, and these partitions.
 
     Of files that are streamed, only the first are looked at, until there are two labels.
@@ -63,7 +72,8 @@ def surveyed(cluster: Cluster, parts: list[Any]) -> tuple[list[Found], list[Any]
     for group in [[part] for part in parts] if streams else [parts]:
 
         def look(group: list[Any] = group) -> list[Found]:
-            return cluster.results([cluster.submit("survey", survey, part) for part in group])
+            asked = [cluster.submit("survey", survey, part, split) for part in group]
+            return cluster.results(asked)
 
         try:
             found += cluster.again_when_lost(look)
@@ -77,6 +87,12 @@ def surveyed(cluster: Cluster, parts: list[Any]) -> tuple[list[Found], list[Any]
     if not full:
         raise ValueError("There are no rows to learn from.")
     return [found[number] for number in full], parts if streams else [parts[i] for i in full]
+
+
+def make_split(parameters: Mapping[str, Any]) -> Split:
+    """The rows of each partition that early stopping holds out."""
+    share = parameters["validation_fraction"] if parameters["early_stopping"] else 0.0
+    return Split(share, parameters["random_state"])
 
 
 def classes_of(found: list[Found], named: Iterable[Any] | None, from_files: bool) -> Array:
@@ -161,9 +177,9 @@ def prepare(
         small = np.min_scalar_type(len(learner.classes))
         given = given._replace(codes=given.codes.astype(small, copy=False))
         settings = learner.parameters
-        if not settings["early_stopping"]:
+        split = make_split(settings)
+        if not split:
             return LoadedPartition(given)
         refuse_not_finite(matrix_of(given.rows, len(given.codes), width))
-        split = Split(settings["validation_fraction"], settings["random_state"])
         everything, held = split.stratified(given.codes, given.everything)
         return LoadedPartition(given._replace(everything=everything), held)

@@ -133,9 +133,7 @@ class ClassTarget:
         """The number of the class with the highest score, or that of the sign for two."""
         if len(self.classes) == 1:
             return np.zeros(len(scores), np.intp)
-        if scores.ndim == 2:
-            return np.asarray(scores.argmax(axis=1))
-        return is_positive(scores, ties).astype(np.intp)
+        return choose_class(scores, ties)
 
     def new_score(self) -> Score:
         """Count wrong rows."""
@@ -169,6 +167,13 @@ class LabelSetTarget(ClassTarget):
     def decide(self, scores: Array, ties: str = "mistake") -> Array:
         """Flag the labels with a positive score."""
         return is_positive(scores, ties)
+
+
+def choose_class(scores: Array, ties: str = "mistake") -> Array:
+    """The number of the class with the highest score, or that of the sign for two classes."""
+    if scores.ndim == 2:
+        return np.asarray(scores.argmax(axis=1))
+    return is_positive(scores, ties).astype(np.intp)
 
 
 def is_positive(scores: Array, ties: str = "mistake") -> Array:

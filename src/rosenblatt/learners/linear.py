@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from ..data.labels import has_class
 from ..data.rows import Array, known_columns, matrix_of, n_rows, read_only
 from ..data.splits import Split
-from ..data.targets import ClassTarget, make_target
+from ..data.targets import ClassTarget, choose_class, is_positive, make_target
 from ..data.weights import rows_that_count
 from ..kernels.algebra import Rows
 from ..kernels.linear import Examples
@@ -33,7 +33,7 @@ from ..training.history import Checkpoint, Count, Epoch, History
 from ..training.plan import Plan
 from ..training.rules import PERCEPTRON, RULES, UpdateRule, rule_for
 from ..training.run import Problem, Run
-from ..training.solutions import Last, Vote, above_0, chosen, new_state, zeros
+from ..training.solutions import Last, Vote, new_state, zeros
 from ..training.tasks import LinearTask, Part, scores, steps_of
 from . import add_class
 from .base import Use
@@ -384,7 +384,7 @@ class LinearLearner:
         if codes.ndim == 1 and len(self.states) == 1:
             return np.asarray(self.choose(activations) == codes)[:, None]
         wanted = np.column_stack([has_class(codes, k) for k in range(len(self.states))])
-        return np.asarray(above_0(activations, self.ties) == wanted)
+        return np.asarray(is_positive(activations, self.ties) == wanted)
 
     def validator(
         self, given: TrainingRows, held: Array
@@ -408,7 +408,7 @@ class LinearLearner:
             activations = X @ weights + bias
         if positive is not None:
             activations, codes = activations.ravel(), has_class(codes, positive).astype(np.intp)
-        return float(np.mean(chosen(activations, self.ties) == codes))
+        return float(np.mean(choose_class(activations, self.ties) == codes))
 
     # As a model, a copy, or refused
 

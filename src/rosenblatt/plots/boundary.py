@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from ..data.rows import Array
+from ..data.targets import choose_class
 from ..estimators.perceptron import Perceptron
 from ..theory.margins import margin
-from ..training.solutions import chosen
 from .data import MOST_POINTS, Data, Names, drawable, drawable_for
 from .drawing import COLOURS, arrow, draw_points, ink, legend_above, note, rounded, tidy
 from .planes import Limits, Plane, limits_of, plane_of
@@ -171,7 +171,7 @@ class BoundaryDisplay(TrainedDisplay):
         scores = linear.scores(data.X)
         ahead = own_leads(scores, data.codes)
         tie_is_wrong = (ties == "mistake") | (
-            (ties != "correct") & (chosen(scores, ties) != data.codes)
+            (ties != "correct") & (choose_class(scores, ties) != data.codes)
         )
         wrong = np.where(ahead == 0, tie_is_wrong, ahead < 0)
         return cls._of(data, linear, linear.scores, wrong, plane)

@@ -471,15 +471,3 @@ def widened(weights: Array, width: int) -> Array:
     wider = np.zeros((width, *weights.shape[1:]), weights.dtype)
     wider[: len(weights)] = weights
     return wider
-
-
-def chosen(activations: Array, ties: str = "mistake") -> Array:
-    """The number of the class that scores choose."""
-    if activations.ndim == 2:
-        return np.asarray(activations.argmax(axis=1))
-    return above_0(activations, ties).astype(np.intp)
-
-
-def above_0(activations: Array, ties: str = "mistake") -> Array:
-    """Whether activations say yes."""
-    return np.asarray(activations >= 0 if ties == "positive" else activations > 0)

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 
 from ...data.rows import Array
+from ...data.targets import choose_class
 from ...data.weights import rows_that_count
 from ...parameters import (
     KERNEL,
@@ -21,7 +22,6 @@ from ...storage.model import Model
 from ...training.history import Checkpoint, Count, Epoch, History
 from ...training.rules import PERCEPTRON
 from ...training.run import Run
-from ...training.solutions import chosen
 from ..base import Use
 from .budget import SQUARED, BudgetedTask
 from .device import DeviceScorer, DeviceTask, lives_there, on_card, on_host
@@ -355,7 +355,7 @@ class DualLearner:
 
     def choose(self, scores: Array) -> Array:
         """The number of the class that scores choose."""
-        return chosen(scores, self.parameters["ties"])
+        return choose_class(scores, self.parameters["ties"])
 
     def predictor(self) -> Self:
         """Return a copy that predicts the same and that learning does not change.

@@ -8,10 +8,10 @@ import numpy as np
 
 from ...data.rows import Array
 from ...data.splits import Split
+from ...data.targets import choose_class
 from ...kernels.algebra import mix
 from ...storage.model import Model
 from ...training.history import Checkpoint, Count, Epoch
-from ...training.solutions import chosen
 from ..base import Use
 from .growth import Problem, Weights, growth_of
 from .lifting import Lift, lift_of
@@ -189,7 +189,7 @@ class NetworkLearner:
 
     def choose(self, scores: Array) -> Array:
         """Return the class numbers that scores decide for."""
-        return chosen(scores, "negative")
+        return choose_class(scores, "negative")
 
     def predictor(self) -> Self:
         """Return a copy that predicts the same and that growing does not change."""

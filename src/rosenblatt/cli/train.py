@@ -172,7 +172,7 @@ def train_on_file(
 
 
 def opening_lines(reader: "Reader", job: "FileJob") -> list[str]:
-    """What is said of columns before training, and of a margin that was not stated."""
+    """The notes on columns before training, and on a margin that was not stated."""
     from ..jobs.files import look
 
     lines = [*map(fold, about_columns(reader.parser.recipe))]

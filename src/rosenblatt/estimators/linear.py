@@ -203,7 +203,7 @@ class LinearClassifier(FittedLinear):
         --------
         >>> from rosenblatt import Perceptron
         >>> model = Perceptron().learn_one([2.0, 1.0], "a").learn_one([-3.0, 2.0], "b")
-        >>> model.predict_one([-1.0, 1.0])
+        >>> model.predict_one([-2.0, 1.0])
         'b'
         >>> mail = Perceptron().learn_one({"words": 3, "from": "ann"}, "ham")
         >>> mail.learn_one({"words": 9, "link": 1}, "spam").predict_one({"link": 2})

@@ -58,7 +58,7 @@ def changed(state: Last, change: Any) -> Last:
     new.further = {}
     for one in state.rule.arrays:
         kept, by_weight = state.further[one.name], one.like in ("weights", "bias")
-        new.further[one.name] = change(kept, one.start, False) if by_weight else kept.copy()
+        new.further[one.name] = change(kept, one.start, one.is_signed) if by_weight else kept.copy()
     return new
 
 

@@ -25,7 +25,8 @@ class RuleArray(NamedTuple):
 
     ``like`` is "weights" or "bias", whose shape it has; "square" for a matrix over all columns and
     the bias; or "numbers" for as many as there are in ``start``. Else ``start`` is what the array
-    is filled with, or the diagonal of the matrix. Variances are never negative.
+    is filled with, or the diagonal of the matrix. Variances are never negative. Signed arrays
+    change their sign with the class.
     """
 
     name: str
@@ -33,6 +34,7 @@ class RuleArray(NamedTuple):
     dtype: Any
     start: float | tuple[float, ...]
     is_variance: bool = False
+    is_signed: bool = False
 
     def shape(self, weights: Array, bias: Array) -> tuple[int, ...]:
         """The shape that it must have."""
@@ -318,8 +320,9 @@ def make_rules(name: str, entry: RuleEntry) -> dict[str, UpdateRule]:
 
 def kept_arrays(name: str) -> tuple[RuleArray, RuleArray]:
     """A number of each weight and of each bias, 0 at first."""
-    of_bias = RuleArray(f"{name}_of_bias", "bias", np.float64, 0.0)
-    return RuleArray(name, "weights", np.float64, 0.0), of_bias
+    signed = name == "gradients"  # sums of squares are not
+    of_bias = RuleArray(f"{name}_of_bias", "bias", np.float64, 0.0, is_signed=signed)
+    return RuleArray(name, "weights", np.float64, 0.0, is_signed=signed), of_bias
 
 
 RULES: dict[str, UpdateRule] = {}

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 from epochs import table_like, text_like
-from measure import best_of, milliseconds, options, table
+from measure import find_best, milliseconds, options, table
 from orders import Data, made, real
 
 from rosenblatt import Perceptron
-from rosenblatt.data.rows import rows_of
+from rosenblatt.data.rows import view_rows
 from rosenblatt.kernels.linear import UPDATE, Examples, Settings, perceptron
 
 BLOCK = 1_024  # rows, which fit the second cache
@@ -44,14 +44,14 @@ def kernel_time(X: Any, y: np.ndarray, order: np.ndarray) -> float:
     """The kernel's seconds for one epoch in an order."""
     n, d = X.shape
     w, b, log = np.zeros(d, np.float32), np.zeros(1, np.float32), np.empty(n, UPDATE)
-    examples, settings = Examples(rows_of(X), y.astype(np.float32), None), Settings(0.0, 0.0, 1.0)
+    examples, settings = Examples(view_rows(X), y.astype(np.float32), None), Settings(0.0, 0.0, 1.0)
     order = order.astype(np.uint32)
 
     def learn() -> None:
         w[:] = b[:] = 0
         perceptron(examples, order, 0, w, b, settings, log)
 
-    return best_of(learn, 20)
+    return find_best(learn, 20)
 
 
 def epochs_and_error(data: Data, order: Order, seed: int) -> tuple[float, float]:

@@ -16,7 +16,7 @@ from separability import one_flipped
 
 from rosenblatt import separability
 from rosenblatt.theory.coq import to_proof, write_plain
-from rosenblatt.theory.problem import problem_of
+from rosenblatt.theory.problem import check_problem
 
 PROOFS = Path(__file__).parents[1] / "proofs"
 
@@ -48,7 +48,7 @@ def main() -> None:
         X, y = gap(n, 20)
         for labels in (y, one_flipped(X, y)):
             verdict = separability(X, labels)
-            proof = to_proof(verdict, problem_of(X, labels))
+            proof = to_proof(verdict, check_problem(X, labels))
             files = write_plain(proof, X, labels, Path(folder) / "plain")
             spent = seconds(built / "rosenblatt-check", *files)
             rows.append((f"{n:,}", type(verdict).__name__, f"{spent:.1f} s", "60 s"))

@@ -102,18 +102,18 @@ def variants(texts: list[str], n: int, quick: bool) -> Iterator[tuple[tuple[str,
     """The ways to make rows of texts: what they are called, and the rows."""
     lengths = ((1, 2),) if quick else ((1, 1), (1, 2))
     for ngrams, counts, tfidf in product(lengths, COUNTS, (False, True)):
-        X = rows_of(texts, n, ngrams=ngrams, counts=counts, tfidf=tfidf)
+        X = view_rows(texts, n, ngrams=ngrams, counts=counts, tfidf=tfidf)
         said = f"{ngrams[0]}-{ngrams[1]}", counts, "tf-idf" if tfidf else "", "20"
         yield (*said, "l2"), X
         if not quick and counts == "binary":
             yield (*said, ""), longer(X, texts)
     for bits in () if quick else BITS:
         if bits != 20:
-            X = rows_of(texts, n, ngrams=(1, 2), bits=bits)
+            X = view_rows(texts, n, ngrams=(1, 2), bits=bits)
             yield ("1-2", "binary", "tf-idf", str(bits), "l2"), X
 
 
-def rows_of(texts: list[str], n: int, **options: Any) -> Any:
+def view_rows(texts: list[str], n: int, **options: Any) -> Any:
     """The rows of texts, weighed by the first n of them."""
     return Features(**options).fit(texts[:n]).transform(texts)
 
@@ -150,7 +150,7 @@ def of_margins(folder: Path, names: tuple[str, ...], quick: bool) -> None:
             rare = np.flatnonzero(y == np.unique(y)[-1])
             kept = np.sort(np.concatenate([np.flatnonzero(y != y[rare[0]]), rare[::step]]))
             n = 4 * len(kept) // 5
-            X = rows_of([texts[k] for k in kept], n)
+            X = view_rows([texts[k] for k in kept], n)
             held = Held(X, y[kept], n)
             said = name if step == 1 else f"{name}, one class 1/{step}"
             errors = (held.error(0.1, 1, **given) for given in MARGINS.values())

@@ -7,13 +7,13 @@ import warnings
 
 import numpy as np
 import scipy.sparse as sp
-from measure import best_of, milliseconds, options, ratio, table
+from measure import find_best, milliseconds, options, ratio, table
 from sklearn.datasets import load_iris
 from sklearn.linear_model import PassiveAggressiveClassifier, Perceptron as Peer
 from threadpoolctl import threadpool_limits
 
 from rosenblatt import AROW, PassiveAggressive, Perceptron
-from rosenblatt.data.rows import rows_of
+from rosenblatt.data.rows import view_rows
 from rosenblatt.kernels.linear import UPDATE, Examples, Settings, perceptron
 
 
@@ -49,7 +49,7 @@ def epoch(X: object, y: np.ndarray, order: str) -> tuple[float, float]:
     """Our time and scikit-learn's for one epoch, in file order or shuffled."""
     ours = Perceptron(max_iter=1, order=order, random_state=0)
     peer = Peer(max_iter=1, tol=None, shuffle=order != "fixed")
-    return best_of(lambda: ours.fit(X, y)), best_of(lambda: peer.fit(X, y))
+    return find_best(lambda: ours.fit(X, y)), find_best(lambda: peer.fit(X, y))
 
 
 def family(X: object, y: np.ndarray) -> tuple[float, float, float, float]:
@@ -57,8 +57,10 @@ def family(X: object, y: np.ndarray) -> tuple[float, float, float, float]:
     ours = [model(max_iter=1, random_state=0) for model in (PassiveAggressive, AROW, Perceptron)]
     with warnings.catch_warnings(action="ignore", category=FutureWarning):  # it is deprecated
         peer = PassiveAggressiveClassifier(max_iter=1, tol=None, random_state=0)
-        theirs = best_of(lambda: peer.fit(X, y))
-    aggressive, confident, plain = (best_of(lambda model=model: model.fit(X, y)) for model in ours)
+        theirs = find_best(lambda: peer.fit(X, y))
+    aggressive, confident, plain = (
+        find_best(lambda model=model: model.fit(X, y)) for model in ours
+    )
     return aggressive, theirs, confident, plain
 
 
@@ -70,7 +72,7 @@ def in_file_order(X: object, y: np.ndarray) -> tuple[float, float, float]:
     n, d = X.shape
     w, b, log = np.zeros(d, np.float32), np.zeros(1, np.float32), np.empty(n, UPDATE)
     order, settings = np.arange(n, dtype=np.uint32), Settings(0.0, 0.0, 1.0)
-    examples = Examples(rows_of(X), y.astype(np.float32), None)
+    examples = Examples(view_rows(X), y.astype(np.float32), None)
 
     def learn(examples: Examples = examples) -> int:
         return perceptron(examples, order, 0, w, b, settings, log)[1]
@@ -82,9 +84,9 @@ def in_file_order(X: object, y: np.ndarray) -> tuple[float, float, float]:
     updates = learn_from_zero()
     known = examples._replace(steps=np.where(X @ w + b > 0, 1, -1).astype(np.float32))
     with threadpool_limits(1):
-        product = best_of(lambda: X @ w, 20)
-        clean = best_of(lambda: learn(known), 20)
-        return best_of(learn_from_zero, 20) / product, clean / product, updates / n
+        product = find_best(lambda: X @ w, 20)
+        clean = find_best(lambda: learn(known), 20)
+        return find_best(learn_from_zero, 20) / product, clean / product, updates / n
 
 
 def main() -> None:
@@ -112,8 +114,8 @@ def main() -> None:
     dense = in_file_order(X, y)
     w = np.ones(100, np.float32)
     with threadpool_limits(1):
-        one_core = best_of(lambda: X @ w)
-    all_cores = best_of(lambda: X @ w)
+        one_core = find_best(lambda: X @ w)
+    all_cores = find_best(lambda: X @ w)
 
     X, y = with_margin(100_000 // shrink, 100, 0.002)
     plain = Perceptron(order="fixed", max_iter=100_000).fit(X, y)
@@ -121,15 +123,15 @@ def main() -> None:
     peer_model = Peer(max_iter=plain.n_iter_, tol=None, shuffle=False)
     compare(
         f"to a separating hyperplane ({plain.n_iter_} epochs of the plain rule)",
-        best_of(lambda: ours.fit(X, y), 3),
-        best_of(lambda: peer_model.fit(X, y), 1),
+        find_best(lambda: ours.fit(X, y), 3),
+        find_best(lambda: peer_model.fit(X, y), 1),
         "30x",
     )
     iris = load_iris(return_X_y=True)
     compare(
         "fit on iris",
-        best_of(lambda: Perceptron(random_state=0).fit(*iris), 200),
-        best_of(lambda: Peer().fit(*iris), 200),
+        find_best(lambda: Perceptron(random_state=0).fit(*iris), 200),
+        find_best(lambda: Peer().fit(*iris), 200),
         "1x",
     )
     table(*rows)

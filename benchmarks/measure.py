@@ -24,7 +24,7 @@ def options(question: str, **flags: str) -> argparse.Namespace:
     return given.parse_args()
 
 
-def best_of(run: Callable[[], Any], times: int = 5) -> float:
+def find_best(run: Callable[[], Any], times: int = 5) -> float:
     """The shortest time in seconds, after one run to warm up."""
     run()
     gc.collect()

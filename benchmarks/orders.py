@@ -255,7 +255,7 @@ class Study(NamedTuple):
     orders: dict[str, Run]
 
 
-def study_of(data: Data, few: int, many: int) -> Study:
+def make_report(data: Data, few: int, many: int) -> Study:
     """The pair gets many seeds, all orders get the first few of them."""
     everything = (*ORDERS, "active")
     by_seed = [runs(data, seed, everything if seed < few else PAIR) for seed in range(many)]
@@ -442,7 +442,7 @@ def main() -> None:
     for source in (real(chosen.data, chosen.quick), made(chosen.quick)):
         for data in source:
             start = time.perf_counter()
-            studies.append(study_of(data, few, many))
+            studies.append(make_report(data, few, many))
             print(data.name, f"{time.perf_counter() - start:.1f} s", file=sys.stderr)
     separable = [study for study in studies if study.data.separable]
 

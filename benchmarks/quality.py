@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
-from measure import best_of, options, ratio, table
+from measure import find_best, options, ratio, table
 from sklearn.base import clone
 from sklearn.datasets import load_svmlight_file
 from sklearn.feature_extraction.text import HashingVectorizer
@@ -79,7 +79,9 @@ def main() -> None:
     for name, (X, y, X_test, y_test) in sets.items():
         margin = margins.fit(X, y).best_params_["margin"]  # by the training part alone
         models = [plain, clone(plain).set_params(margin=margin), *PEERS.values()]
-        seconds = [best_of(partial(model.fit, X, y), 1 if chosen.quick else 5) for model in models]
+        seconds = [
+            find_best(partial(model.fit, X, y), 1 if chosen.quick else 5) for model in models
+        ]
         errors = [1 - model.score(X_test, y_test) for model in models]
         cells = [f"{e:.2%} {s:.3f} s" for e, s in zip(errors, seconds, strict=True)]
         cells[1] = f"{margin:g}: {cells[1]}"

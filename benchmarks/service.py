@@ -27,7 +27,7 @@ import numpy as np
 from measure import parser, table
 
 import rosenblatt
-from rosenblatt.service.learning import log_of
+from rosenblatt.service.learning import log_path
 from rosenblatt.service.log import Log
 from rosenblatt.service.model import ServedModel, rebuilt
 from rosenblatt.storage.file import save_model
@@ -318,7 +318,7 @@ def killing(folder: Path, kills: int) -> list[tuple[str, ...]]:
     offline: ServedModel | None = None
     for round_ in range(kills + 1):
         service = Service(path, "--learn", "--save-seconds", "0.2")
-        log = Log(log_of(path), writes=False)
+        log = Log(log_path(path), writes=False)
         offline = offline or rebuilt(log, 0)
         marks: dict[int, str] = {}
         for entries in log.entries(0):
@@ -360,7 +360,7 @@ def lasting(folder: Path, examples: int) -> list[tuple[str, ...]]:
     again = Service(path, "--learn")
     learnt = again.about()["sequence"]
     again.end()
-    size = log_of(path).stat().st_size / 1e9
+    size = log_path(path).stat().st_size / 1e9
     return [
         (
             f"{learnt:,} examples: memory after a tenth, and at the end",

@@ -51,7 +51,7 @@ def shuffled(rows, seed, number):
 # The perceptron.
 
 
-def margin_of(weights, bias, x, label):
+def compute_margin(weights, bias, x, label):
     """Label times activation, or the lead of the right class over its best rival."""
     scores = weights @ x + bias
     if len(bias) == 1:
@@ -89,7 +89,7 @@ class Run:
         self.pocket = Pocket(self) if pocket else None
 
     def margin_at(self, i):
-        return margin_of(self.weights, self.bias, self.X[i], self.labels[i])
+        return compute_margin(self.weights, self.bias, self.X[i], self.labels[i])
 
     def on_right_side(self, i):
         """Whether a row is classified right, where ``ties`` decides on the boundary."""
@@ -976,7 +976,7 @@ def inverse_document_frequency(texts, gram):
 # Sequences: the structured perceptron, with features as strings and weights in dicts.
 
 
-def look_of(word, name):
+def hash_shape(word, name):
     """What a word looks like: one of the attributes of templates."""
     lower = "".join(letter.lower()[0] for letter in word)
     if name.startswith(("prefix", "suffix")):
@@ -995,7 +995,7 @@ def place_value(sentence, i, place, sets):
         return f"_B-{-i}"
     if i >= len(sentence):
         return f"_B+{i - len(sentence) + 1}"
-    return sets[i] if name == "lexicon" else look_of(sentence[i], name)
+    return sets[i] if name == "lexicon" else hash_shape(sentence[i], name)
 
 
 def token_features(sentence, i, templates, sets):
@@ -1015,7 +1015,7 @@ def tags_of_word(word, sentences, tags):
         tag
         for sentence, tagged in zip(sentences, tags, strict=True)
         for other, tag in zip(sentence, tagged, strict=True)
-        if look_of(other, "lower") == look_of(word, "lower")
+        if hash_shape(other, "lower") == hash_shape(word, "lower")
     ]
     return " ".join(tag for tag in sorted(set(had)) if had.count(tag) >= 0.05 * len(had))
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rosenblatt.access import admits, is_loopback, token_in
+from rosenblatt.access import admits, is_loopback, read_token
 
 
 def test_hosts_that_only_this_computer_can_reach():
@@ -19,8 +19,8 @@ def test_a_token_lets_in_and_nothing_else_does():
 def test_a_token_is_long_enough_and_of_ascii_letters(tmp_path):
     path = tmp_path / "token"
     path.write_text("  sesame-open-the-door\n")
-    assert token_in(path) == "sesame-open-the-door"
+    assert read_token(path) == "sesame-open-the-door"
     for text in ("short", "é" * 20, "a" * 10 + "\n" + "b" * 10):
         path.write_text(text)
         with pytest.raises(ValueError, match="16 or more ASCII letters"):
-            token_in(path)
+            read_token(path)

@@ -10,7 +10,7 @@ import pytest
 import rosenblatt
 from rosenblatt import KernelPerceptron, Perceptron, PerceptronNetwork
 from rosenblatt.cli.app import main
-from rosenblatt.export import onnx_of, write_onnx
+from rosenblatt.export import make_onnx_graph, write_onnx
 from rosenblatt.jobs.files import train
 from rosenblatt.parameters import SIGN_OF_ZERO
 from rosenblatt.reading.reader import read
@@ -62,7 +62,7 @@ def test_onnxruntime_answers_as_the_perceptron(form, solution, dtype, tmp_path):
     X, y = small_numbers(form, dtype)
     perceptron = Perceptron(solution=solution, max_iter=4, random_state=0, **form_parameters(form))
     model = saved(perceptron.fit(X, y), tmp_path / "model.safetensors")
-    graph = onnx_of(model)
+    graph = make_onnx_graph(model)
     onnx.checker.check_model(graph, full_check=True)
     labels, scores = answers(graph, X)
     expected = perceptron.decision_function(X)
@@ -85,7 +85,7 @@ def test_onnxruntime_answers_as_the_network(growth, classes, lift, tmp_path):
     network = PerceptronNetwork(growth, lift=lift, max_units=12, max_iter=20, random_state=0)
     model = saved(network.fit(X, y), tmp_path / "model.safetensors")
     assert network.n_units_ > 2 * (classes - 1)
-    graph = onnx_of(model)
+    graph = make_onnx_graph(model)
     onnx.checker.check_model(graph, full_check=True)
     fresh = np.vstack([X, rng.normal(0, 2, (200, 5))])
     labels, scores = answers(graph, fresh)
@@ -117,7 +117,7 @@ def test_ties_go_to_the_same_class(form, ties, tmp_path):
         state.bias[:] = 0  # a row of zeros ties
     perceptron._learner.kept = None
     assert not perceptron.decision_function(zero).any()
-    labels, _ = answers(onnx_of(saved(perceptron, tmp_path / "model.safetensors")), zero)
+    labels, _ = answers(make_onnx_graph(saved(perceptron, tmp_path / "model.safetensors")), zero)
     assert labels.tolist() == perceptron.predict(zero).tolist()
     assert labels[0] == (1 if (form, ties) == ("two", "positive") else 0)
 
@@ -127,7 +127,7 @@ def test_labels_keep_their_type(kind, tmp_path):
     classes = LABELS[kind]
     X, y = blobs(classes=len(classes))
     perceptron = Perceptron(max_iter=3).fit(X, classes[y])
-    labels, scores = answers(onnx_of(saved(perceptron, tmp_path / "model.safetensors")), X)
+    labels, scores = answers(make_onnx_graph(saved(perceptron, tmp_path / "model.safetensors")), X)
     assert labels.tolist() == perceptron.predict(X).tolist()
     assert np.allclose(scores, perceptron.decision_function(X), rtol=1e-12)
 
@@ -159,7 +159,7 @@ def test_a_vote_or_a_hash_is_refused_in_a_sentence(tmp_path):
     X, y = blobs()
     vote = saved(Perceptron(solution="vote").fit(X, y), tmp_path / "vote.safetensors")
     with pytest.raises(ValueError, match=r'^A vote .* solution "average".*\.$'):
-        onnx_of(vote)
+        make_onnx_graph(vote)
     (tmp_path / "words.csv").write_text("colour,y\nred,1\nblue,0\n")
     words = trained(tmp_path / "words.csv")
     with pytest.raises(ValueError, match=r"^The model hashes the words of 'colour', .*\.$"):
@@ -170,13 +170,13 @@ def test_a_vote_or_a_hash_is_refused_in_a_sentence(tmp_path):
 def test_a_model_in_dual_form_is_refused_in_a_sentence(tmp_path):
     model = saved(KernelPerceptron().fit(*blobs()), tmp_path / "model.safetensors")
     with pytest.raises(ValueError, match=r"^A KernelPerceptron has no weights .*\.$"):
-        onnx_of(model)
+        make_onnx_graph(model)
 
 
 def test_weights_beyond_two_gigabytes_are_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("rosenblatt.export.MOST_BYTES", 10)
     with pytest.raises(ValueError, match="at most 2 GB"):
-        onnx_of(saved(Perceptron().fit(*blobs()), tmp_path / "model.safetensors"))
+        make_onnx_graph(saved(Perceptron().fit(*blobs()), tmp_path / "model.safetensors"))
 
 
 def command(capsys, *arguments):

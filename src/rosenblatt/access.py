@@ -15,7 +15,7 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def token_in(path: Path) -> str:
+def read_token(path: Path) -> str:
     """The token that a file holds."""
     token = path.read_text("utf-8").strip()
     if len(token) < LEAST_LETTERS or not token.isascii() or not token.isprintable():

@@ -40,7 +40,7 @@ def write_onnx(path: str | os.PathLike[str], model: Model) -> int:
     int
         How many columns it takes.
     """
-    made = onnx_of(model)
+    made = make_onnx_graph(model)
     content = made.SerializeToString()
     with replacing(path) as temporary:
         temporary.write_bytes(content)
@@ -48,7 +48,7 @@ def write_onnx(path: str | os.PathLike[str], model: Model) -> int:
     return columns
 
 
-def onnx_of(model: Model) -> Any:
+def make_onnx_graph(model: Model) -> Any:
     """The graph from ``X``, rows in the type of the weights, to ``label`` and ``scores``.
 
     Labels and scores are those of the estimator's ``predict`` and ``decision_function``: a score
@@ -139,7 +139,7 @@ def linear_graph(model: Model) -> tuple[Graph, Shape]:
     """The steps from X to a label by one product with the weights."""
     graph = Graph()
     weights, biases = coefficients(model)
-    scaling = scaling_of(model.features, len(weights))
+    scaling = get_scaling(model.features, len(weights))
     rows = scaled(graph, scaling, weights.dtype) if scaling else "X"
     products = graph.node("MatMul", rows, graph.constant(weights, "weights"))
     scores = graph.node("Add", products, graph.constant(biases, "bias"), name="scores")
@@ -150,9 +150,9 @@ def linear_graph(model: Model) -> tuple[Graph, Shape]:
     return graph, Shape(weights.dtype, width, 1 if two else len(classes))
 
 
-def scaling_of(features: dict[str, Any], width: int) -> dict[str, Array]:
+def get_scaling(features: dict[str, Any], width: int) -> dict[str, Array]:
     """What brings the columns of X to one size, in double precision; nothing if they stay."""
-    recipe = FeatureRecipe(**recipe_of(features))
+    recipe = FeatureRecipe(**load_recipe(features))
     if not recipe.scales:
         return {}
     if recipe.rows != "table":
@@ -194,7 +194,9 @@ def network_graph(model: Model) -> tuple[Graph, Shape]:
     lift, growth = model.facts["lift"], model.parameters["growth"]
     rows, width = lifted(graph, lift), model.facts["width"] + lift["sphere"]
     answer = {"upstart": upstart_answer, "tiling": tiling_answer}.get(growth, chain_answer)
-    scores = [score_of(graph, *answer(graph, rows, width, state.units())) for state in model.states]
+    scores = [
+        compute_score(graph, *answer(graph, rows, width, state.units())) for state in model.states
+    ]
     two = len(scores) == 1
     if two:
         graph.node("Squeeze", *scores, graph.constant(np.array([1]), "axis"), name="scores")
@@ -217,7 +219,7 @@ def lifted(graph: Graph, lift: dict[str, Any]) -> str:
     return graph.node("Div", above, graph.node("Add", square, "on"))
 
 
-def activations_of(graph: Graph, seen: str, units: Sequence[Any], columns: slice) -> str:
+def compute_activations(graph: Graph, seen: str, units: Sequence[Any], columns: slice) -> str:
     """A column per unit: its weights of some columns times what it sees, and its bias."""
     weights = graph.constant(np.column_stack([unit.weights[columns] for unit in units]))
     biases = graph.constant(np.array([unit.bias for unit in units]))
@@ -229,7 +231,7 @@ def fires(graph: Graph, activations: str) -> str:
     return graph.node("Where", graph.node("Greater", activations, "zero"), "on", "off")
 
 
-def score_of(graph: Graph, outputs: str, activations: str) -> str:
+def compute_score(graph: Graph, outputs: str, activations: str) -> str:
     """The sign of the answer, times a size from a half to one that grows with the activation."""
     size = graph.node("Abs", activations)
     share = graph.node("Div", size, graph.node("Add", size, "on"))
@@ -246,7 +248,7 @@ def upstart_answer(graph: Graph, rows: str, width: int, units: Sequence[Any]) ->
     pushed = own = ""
     for depth in range(len(depths) - 1, -1, -1):
         here = [units[number] for number in depths[depth]]
-        own = decided = activations_of(graph, rows, here, slice(width))
+        own = decided = compute_activations(graph, rows, here, slice(width))
         if pushed:
             decided = graph.node("Where", graph.node("Equal", pushed, "zero"), own, pushed)
         if depth:
@@ -262,7 +264,7 @@ def tiling_answer(graph: Graph, rows: str, width: int, units: Sequence[Any]) -> 
     signals, activations = rows, ""
     for layer in range(units[-1].layer + 1):
         here = [unit for unit in units if unit.layer == layer]
-        activations = activations_of(graph, signals, here, slice(None))
+        activations = compute_activations(graph, signals, here, slice(None))
         signals = fires(graph, activations)
     master = graph.constant(np.array([0]))
     one, other = (graph.node("Gather", each, master, axis=1) for each in (signals, activations))
@@ -274,7 +276,7 @@ def chain_answer(graph: Graph, rows: str, width: int, units: Sequence[Any]) -> t
     outputs: list[str] = []
     activations = ""
     for unit in units:
-        activations = activations_of(graph, rows, [unit], slice(width))
+        activations = compute_activations(graph, rows, [unit], slice(width))
         if len(unit.weights) > width:
             seen = graph.node("Concat", *outputs[width - len(unit.weights) :], axis=1)
             sent = graph.node("MatMul", seen, graph.constant(unit.weights[width:, None]))
@@ -303,7 +305,7 @@ def refuse_what_is_more_than_weights(model: Model) -> None:
             'A vote of many weights cannot be exported; train with the solution "average", which '
             "predicts nearly the same."
         )
-    recipe = recipe_of(model.features)
+    recipe = load_recipe(model.features)
     if recipe.get("bits") is not None:
         hashed = [repr(name) for name, kind in recipe.get("columns") or () if kind != "number"]
         some = ", ".join(hashed[:3]) + (", …" if len(hashed) > 3 else "")
@@ -313,7 +315,7 @@ def refuse_what_is_more_than_weights(model: Model) -> None:
         )
 
 
-def recipe_of(features: dict[str, Any]) -> dict[str, Any]:
+def load_recipe(features: dict[str, Any]) -> dict[str, Any]:
     """How a file became rows; nothing for a model of matrices."""
     recipe = features.get("recipe")
     return recipe if isinstance(recipe, dict) else {}
@@ -321,7 +323,7 @@ def recipe_of(features: dict[str, Any]) -> dict[str, Any]:
 
 def column_names(features: dict[str, Any]) -> list[str] | None:
     """The names of the columns of X, if they have any."""
-    columns = recipe_of(features).get("columns")
+    columns = load_recipe(features).get("columns")
     names = [name for name, _ in columns] if columns else features.get("names")
     return None if names is None else list(map(str, names))
 

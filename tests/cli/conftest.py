@@ -88,7 +88,7 @@ def trained(capsys, data="flowers.csv", *options):
     return "m.safetensors"
 
 
-def labels_of(name):
+def get_labels(name):
     """The labels of a file, as written."""
     lines = iter(Path(name).read_text().splitlines())
     if name.endswith(("svm", "vw")):

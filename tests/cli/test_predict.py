@@ -14,7 +14,7 @@ import rosenblatt
 from rosenblatt.parameters import SOLUTIONS
 from rosenblatt.storage.file import load_model
 
-from .conftest import TEXT, TRAINED, flowers, labels_of, run, trained
+from .conftest import TEXT, TRAINED, flowers, get_labels, run, trained
 
 
 @pytest.mark.parametrize(("data", "options"), TRAINED)
@@ -22,12 +22,12 @@ def test_predict_and_score(capsys, folder, data, options):
     model = trained(capsys, data, *options)
     status, out, err = run(capsys, "predict", model, data)
     assert (status, err) == (0, "")
-    assert out.splitlines() == labels_of(data)
+    assert out.splitlines() == get_labels(data)
     assert run(capsys, "predict", model, data, "-o", "out.txt")[:2] == (0, "")
     assert (folder / "out.txt").read_text() == out
     status, said, _ = run(capsys, "score", model, data)
     assert status == 0
-    assert said.startswith(f"{data}: error 0.00%: 0 of {len(labels_of(data))} rows.\n")
+    assert said.startswith(f"{data}: error 0.00%: 0 of {len(get_labels(data))} rows.\n")
     assert "Macro F1 1.0000" in said
 
 
@@ -42,7 +42,7 @@ def test_predict_from_standard_input(capsys, folder, monkeypatch, data, options)
     monkeypatch.setattr(sys, "stdin", Pipe)
     status, out, err = run(capsys, "predict", model, "-")
     assert (status, err) == (0, "")
-    assert out.splitlines() == labels_of(data)
+    assert out.splitlines() == get_labels(data)
 
 
 def test_scores_decide_the_labels(capsys, folder):
@@ -51,7 +51,7 @@ def test_scores_decide_the_labels(capsys, folder):
     scores = np.array([[float(cell) for cell in line.split()] for line in out.splitlines()])
     assert scores.shape == (90, 3)
     names = np.array(["setosa", "versicolor", "virginica"])
-    assert names[scores.argmax(axis=1)].tolist() == labels_of("flowers.csv")
+    assert names[scores.argmax(axis=1)].tolist() == get_labels("flowers.csv")
     loaded = rosenblatt.load(model)
     X = np.loadtxt("flowers.csv", np.float32, delimiter=",", skiprows=1, usecols=(0, 1))
     np.testing.assert_allclose(scores, loaded.decision_function(X), rtol=1e-4, atol=1e-4)
@@ -61,7 +61,7 @@ def test_two_classes_have_one_score(capsys, folder):
     model = trained(capsys, "reviews.csv", *TEXT)
     out = run(capsys, "predict", model, "reviews.csv", "--scores")[1]
     signs = ["pos" if float(line) > 0 else "neg" for line in out.splitlines()]
-    assert signs == labels_of("reviews.csv")
+    assert signs == get_labels("reviews.csv")
 
 
 @pytest.mark.parametrize("solution", SOLUTIONS)

@@ -15,10 +15,10 @@ from rosenblatt.cli.data import BuiltIn
 from rosenblatt.parameters import ORDERS, SOLUTIONS
 from rosenblatt.storage.file import load_model
 
-from .conftest import TRAINED, flowers, labels_of, run, trained
+from .conftest import TRAINED, flowers, get_labels, run, trained
 
 
-def lines_of(text):
+def sample_lines(text):
     return [json.loads(line) for line in text.splitlines()]
 
 
@@ -117,7 +117,7 @@ def test_a_built_in_set_is_a_table_with_names(capsys, folder):
 
 
 def test_json_of_a_built_in_set_ends_with_done(capsys):
-    *_, found, done = lines_of(run(capsys, "train", "iris", "--json")[1])
+    *_, found, done = sample_lines(run(capsys, "train", "iris", "--json")[1])
     assert (found["event"], done["event"]) == ("found", "done")
     assert found["separable"] == {"setosa": True, "versicolor": False, "virginica": False}
     assert found["cross_validation"]["rows"] == found["training"]["rows"] == 150
@@ -151,7 +151,7 @@ def test_train_on_a_file_keeps_and_tests_a_model(capsys, folder, data, options):
     status, out, err = run(capsys, *arguments)
     assert (status, err) == (0, "")
     lines = out.splitlines()
-    rows = len(labels_of(data))
+    rows = len(get_labels(data))
     epochs = [line.split()[:2] for line in lines if line.startswith("epoch")]
     assert epochs[0] == ["epoch", "1"]
     assert lines[-4] == f"Test error 0.00%: 0 of {rows} rows."
@@ -170,9 +170,9 @@ def test_a_test_file_may_have_another_format(capsys, folder):
 
 def test_classes_that_are_named_look_like_those_that_are_met(capsys, folder):
     model = trained(capsys, "flowers.svm", "--classes", "3,1,2,4")
-    assert run(capsys, "predict", model, "flowers.svm")[1].splitlines() == labels_of("flowers.svm")
+    assert run(capsys, "predict", model, "flowers.svm")[1].splitlines() == get_labels("flowers.svm")
     model = trained(capsys, "flowers.csv", "--classes", "virginica,versicolor,setosa")
-    assert run(capsys, "predict", model, "flowers.csv")[1].splitlines() == labels_of("flowers.csv")
+    assert run(capsys, "predict", model, "flowers.csv")[1].splitlines() == get_labels("flowers.csv")
 
 
 def test_one_pass_over_standard_input(capsys, folder):
@@ -315,7 +315,7 @@ def test_json_is_one_object_per_line(capsys, folder):
     options = ["--json", "--test", "new.csv", "--holdout", 0.2, "-o", "model"]
     status, out, err = run(capsys, "train", "flowers.csv", *options)
     assert (status, err) == (0, "")
-    *told, done = lines_of(out)
+    *told, done = sample_lines(out)
     epochs = [said for said in told if said["event"] == "epoch"]
     assert {said["event"] for said in told} <= {"epoch", "progress"}  # of a slow machine
     assert [epoch["epoch"] for epoch in epochs] == list(range(1, len(epochs) + 1))
@@ -467,7 +467,7 @@ def test_going_on_with_a_model(capsys, folder):
     (folder / "two.csv").write_text("".join([text[0], *text[46:]]))
     once = ("--epochs", 1, "-q", "-o")
     as_it_is = ("--scale", "none")
-    classes = ("--classes", ",".join(sorted(set(labels_of("flowers.csv")))))
+    classes = ("--classes", ",".join(sorted(set(get_labels("flowers.csv")))))
     assert run(capsys, "train", "one.csv", *classes, *as_it_is, *once, "half")[0] == 0
     assert run(capsys, "train", "two.csv", "--initial", "half", *once, "whole")[0] == 0
     assert run(capsys, "train", "flowers.csv", *classes, *as_it_is, *once, "at-once")[0] == 0
@@ -568,7 +568,7 @@ def test_the_error_before_learning_is_written_and_drawn(capsys, folder):
     sizes = np.diff(rows, prepend=0)
     np.testing.assert_allclose(np.cumsum(windows * sizes) / rows, errors, atol=1e-5)
     assert [line.split()[1] for line in out.splitlines()[3:7]] == ["25", "50", "75", "90"]
-    objects = lines_of(run(capsys, *given, "--json")[1])
+    objects = sample_lines(run(capsys, *given, "--json")[1])
     told = [one["error"] for one in objects if one["event"] == "progress"]
     np.testing.assert_allclose(told, errors, atol=1e-5)
     pytest.importorskip("matplotlib")

@@ -9,9 +9,15 @@ from hypothesis import given, settings, strategies as st
 from rosenblatt import ALMA, AROW, SCW, PassiveAggressive, Perceptron, SecondOrderPerceptron, radius
 from rosenblatt.cluster import fit
 from rosenblatt.cluster.job import without_weights
-from rosenblatt.cluster.mixing import SparseWeights, add_up, mix_into, parts_of
-from rosenblatt.cluster.partitions import batch_of
-from rosenblatt.cluster.statistics import classes_of, find_target, learner_for, prepare, survey
+from rosenblatt.cluster.mixing import SparseWeights, add_up, get_parts, mix_into
+from rosenblatt.cluster.partitions import make_batch
+from rosenblatt.cluster.statistics import (
+    begin_learner,
+    collect_classes,
+    find_target,
+    prepare,
+    survey,
+)
 from rosenblatt.cluster.worker_tasks import learn
 
 from .. import reference
@@ -64,15 +70,15 @@ def mixed_here(X, y, lengths, mix, settings, kind=Perceptron):
     cuts = np.cumsum(lengths)[:-1]
     ends = [0, *cuts, len(y)]
     blocks = [(X[i:j], y[i:j]) for i, j in itertools.pairwise(ends)]
-    batches = [batch_of(*block, None, number, False) for number, block in enumerate(blocks)]
+    batches = [make_batch(*block, None, number, False) for number, block in enumerate(blocks)]
     found, parameters = list(map(survey, batches)), kind(**settings).get_params()
-    classes = classes_of(found, None, from_files=False)
-    learner = learner_for(found, classes, parameters, kind._rule, may_widen=False)
+    classes = collect_classes(found, None, from_files=False)
+    learner = begin_learner(found, classes, parameters, kind._rule, may_widen=False)
     empty, coder = without_weights(learner), find_target(found, classes, parameters)
     parts = [prepare(batch, i, coder, empty, X.shape[1]) for i, batch in enumerate(batches)]
     (state,) = learner.states
     for epoch in range(1, settings["max_iter"] + 1):
-        weights = {0: SparseWeights.of(*parts_of(state))}
+        weights = {0: SparseWeights.of(*get_parts(state))}
         settings_of_all = weights, empty, epoch, mix, len(parts)
         reports = [learn(part, i, *settings_of_all) for i, part in enumerate(parts)]
         sums = add_up(*reports)[0]

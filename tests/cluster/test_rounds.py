@@ -6,7 +6,7 @@ import pytest
 
 from rosenblatt import Perceptron
 from rosenblatt.cluster import fit
-from rosenblatt.cluster.rounds import line_of
+from rosenblatt.cluster.rounds import format_line
 
 from ..conftest import blobs
 from .conftest import cut
@@ -19,7 +19,7 @@ def test_a_line_per_epoch(client, capsys, monkeypatch):
     model = Perceptron(max_iter=2, random_state=0, verbose=1)
     fit(model, *cut(X, y, [30, 30]), client=client)
     lines = capsys.readouterr().out.splitlines()
-    assert lines == [line_of(done) for done in model.mixing_.rounds]
+    assert lines == [format_line(done) for done in model.mixing_.rounds]
     assert all("per shard" in line and "MB moved" in line for line in lines)
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
     fit(model, *cut(X, y, [30, 30]), client=client)

@@ -5,8 +5,8 @@ import pytest
 
 from rosenblatt import Perceptron
 from rosenblatt.cluster import fit
-from rosenblatt.cluster.partitions import batch_of
-from rosenblatt.cluster.statistics import classes_of, find_target, refuse_weightless, survey
+from rosenblatt.cluster.partitions import make_batch
+from rosenblatt.cluster.statistics import collect_classes, find_target, refuse_weightless, survey
 from rosenblatt.data.splits import Split
 from rosenblatt.parameters import ParameterError
 
@@ -17,17 +17,21 @@ def found_in(*labels, weights=None):
     scales = weights or [None] * len(arrays)
     pairs = enumerate(zip(arrays, scales, strict=True))
     return [
-        survey(batch_of(np.ones((len(y), 1)), y, scale, number, False), Split())
+        survey(make_batch(np.ones((len(y), 1)), y, scale, number, False), Split())
         for number, (y, scale) in pairs
     ]
 
 
 def test_classes_are_those_of_all_partitions():
-    assert classes_of(found_in([2, 2], [1, 2], [5]), None, from_files=False).tolist() == [1, 2, 5]
-    named = classes_of(found_in([2, 1]), ["3", "2", "1"], from_files=True)
+    assert collect_classes(found_in([2, 2], [1, 2], [5]), None, from_files=False).tolist() == [
+        1,
+        2,
+        5,
+    ]
+    named = collect_classes(found_in([2, 1]), ["3", "2", "1"], from_files=True)
     assert named.tolist() == [1, 2, 3]
     with pytest.raises(ValueError, match="Some partitions have numbers as labels and some have"):
-        classes_of(found_in([2, 1], ["a", "b"]), None, from_files=False)
+        collect_classes(found_in([2, 1], ["a", "b"]), None, from_files=False)
 
 
 def test_classes_are_balanced_over_all_partitions():

@@ -10,12 +10,12 @@ from rosenblatt.data.labels import (
     LabelSets,
     UnknownLabelError,
     as_words,
-    codes_of,
     encode,
     has_class,
     in_sequence,
     known_classes,
     met_classes,
+    number_labels,
     tidy,
 )
 from rosenblatt.parameters import ParameterError
@@ -42,15 +42,15 @@ def test_labels_far_apart_for_their_type_are_numbered(dtype):
 
 def test_labels_are_looked_up_among_the_classes():
     classes = np.array(["a", "b", "d"])
-    assert codes_of(np.array(["d", "a"]), classes).tolist() == [2, 0]
+    assert number_labels(np.array(["d", "a"]), classes).tolist() == [2, 0]
     sentence = r"^part 3: Row 8 has the label 'c', which is not among the classes \['a', 'b', 'd'\]"
     with pytest.raises(UnknownLabelError, match=sentence):
-        codes_of(np.array(["a", "c", "e"]), classes, first_row=7, where="part 3: ")
+        number_labels(np.array(["a", "c", "e"]), classes, first_row=7, where="part 3: ")
 
 
 def test_of_many_classes_some_are_listed():
     with pytest.raises(UnknownLabelError, match=r"the classes \[0, 1, .*, 19, '…'\];"):
-        codes_of(np.array([-1]), np.arange(1000))
+        number_labels(np.array([-1]), np.arange(1000))
 
 
 def test_labels_of_a_file_are_whole_numbers_where_they_can_be():
@@ -110,14 +110,14 @@ def test_sets_of_labels_are_gone_through_cut_and_joined():
     ]
     assert list(in_sequence([SETS[:1], SETS[1:2], SETS[2:]])) == list(SETS)
     assert MultiLabelBinarizer().fit_transform(SETS).tolist() == [[1, 1, 1], [0] * 3, [0, 1, 0]]
-    has = SETS.indicator(codes_of(SETS.values, np.array([1, 4, 7])), 3)
+    has = SETS.indicator(number_labels(SETS.values, np.array([1, 4, 7])), 3)
     assert has.tolist() == [[True] * 3, [False] * 3, [False, True, False]]
     assert has_class(has, 1).tolist() == [True, False, True]
 
 
 def test_a_label_of_several_that_is_not_known_is_named_with_its_row():
     with pytest.raises(UnknownLabelError, match=r"^Row 3 has the label 4, .* classes \[1, 7\]"):
-        codes_of(SETS.values[[0, 2, 3]], np.array([1, 7]), 1, rows=np.array([0, 0, 2]))
+        number_labels(SETS.values[[0, 2, 3]], np.array([1, 7]), 1, rows=np.array([0, 0, 2]))
 
 
 def test_classes_of_sets_may_be_one_but_not_none():

@@ -13,14 +13,14 @@ from rosenblatt.data.rows import (
     first_not_finite,
     joined,
     known_columns,
-    matrix_of,
     n_rows,
     not_finite,
     occurring,
     overflow,
     refuse_not_finite,
     rows_between,
-    rows_of,
+    to_matrix,
+    view_rows,
     with_columns,
 )
 
@@ -32,7 +32,7 @@ X = np.array([[1.0, 0, 2], [0, 0, 3]])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_dense_rows_are_a_read_only_view(dtype):
     dense = X.astype(dtype)
-    rows = rows_of(dense)
+    rows = view_rows(dense)
     assert np.shares_memory(rows.values, dense)
     assert not rows.values.flags.writeable
     assert dense.flags.writeable
@@ -42,13 +42,13 @@ def test_dense_rows_are_a_read_only_view(dtype):
 
 def test_kernels_are_compiled_for_two_layouts_of_two_types():
     given = [layout(X.astype(kind)) for layout in LAYOUTS.values() for kind in ("f4", "f8")]
-    assert len({typeof(rows_of(one)) for one in given}) == 4
+    assert len({typeof(view_rows(one)) for one in given}) == 4
 
 
 def test_more_columns_than_kernels_can_number_are_refused():
     wide = csr_array(([1.0], [2**32], [0, 1]), shape=(1, 2**32 + 1))
     with pytest.raises(ValueError, match="has 4294967297 columns and 4294967296 are possible"):
-        rows_of(wide)
+        view_rows(wide)
 
 
 @pytest.mark.parametrize("index_type", [np.int32, np.int64])
@@ -56,7 +56,7 @@ def test_more_columns_than_kernels_can_number_are_refused():
 def test_sparse_rows_are_read_only_views_with_unsigned_numbers(index_type, kind):
     sparse = kind(csr(X, index_type))
     sparse.indices, sparse.indptr = map(index_type, (sparse.indices, sparse.indptr))
-    rows = rows_of(sparse)
+    rows = view_rows(sparse)
     assert (rows.indices.dtype, rows.starts.dtype) == (np.uint32, np.uint64)
     for mine, theirs in zip(rows, (sparse.data, sparse.indices, sparse.indptr), strict=True):
         assert mine.tolist() == theirs.tolist()
@@ -72,7 +72,7 @@ def test_read_only_and_mapped_arrays_are_seen_where_they_lie(tmp_path):
     frozen = X.copy()
     frozen.flags.writeable = False
     for dense in (mapped, frozen):
-        assert np.shares_memory(rows_of(dense).values, dense)
+        assert np.shares_memory(view_rows(dense).values, dense)
 
 
 @pytest.mark.parametrize(
@@ -91,19 +91,19 @@ def test_sparse_rows_that_point_outside_are_refused(field, position, value, sent
     sparse = csr(X, index_type)
     getattr(sparse, field)[position] = value
     with pytest.raises(ValueError, match=sentence):
-        rows_of(sparse)
+        view_rows(sparse)
 
 
 def test_sparse_rows_with_too_few_values_are_refused():
     sparse = csr(X)
     sparse.data = sparse.data[:-1]
     with pytest.raises(ValueError, match="fewer values"):
-        rows_of(sparse)
+        view_rows(sparse)
 
 
 def test_more_rows_than_a_row_number_can_hold_are_refused():
     with pytest.raises(ValueError, match=r"4294967296 rows .* partial_fit"):
-        rows_of(SimpleNamespace(shape=(2**32, 1)))
+        view_rows(SimpleNamespace(shape=(2**32, 1)))
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
@@ -129,10 +129,10 @@ def test_what_is_not_finite_is_named_by_row_and_column(layout):
     with pytest.raises(ValueError, match=sentence):
         refuse_not_finite(layout(holed), first_row=7)
     refuse_not_finite(layout(X))
-    assert str(not_finite(rows_of(layout(holed)), 1)) == sentence.replace("8", "1")
+    assert str(not_finite(view_rows(layout(holed)), 1)) == sentence.replace("8", "1")
     holed[1, 2] = -np.inf
-    assert "infinity (inf) in row 1, column 2" in str(not_finite(rows_of(layout(holed)), 1))
-    weights = not_finite(rows_of(layout(X.astype(np.float32))), 1)
+    assert "infinity (inf) in row 1, column 2" in str(not_finite(view_rows(layout(holed)), 1))
+    weights = not_finite(view_rows(layout(X.astype(np.float32))), 1)
     assert str(weights) == str(overflow(np.dtype(np.float32)))
     assert "use float64" in str(weights)
 
@@ -148,13 +148,13 @@ def dense(X):
 @given(cuts=st.sets(st.integers(0, 9)))
 def test_rows_are_cut_and_joined_again(layout, cuts):
     whole = np.arange(40.0).reshape(10, 4) * (np.arange(40).reshape(10, 4) % 3 > 0)
-    rows = rows_of(LAYOUTS[layout](whole))
+    rows = view_rows(LAYOUTS[layout](whole))
     ends = [0, *sorted(cuts), 10]
     parts = [rows_between(rows, *pair) for pair in itertools.pairwise(ends)]
     assert [n_rows(part) for part in parts] == np.diff(ends).tolist()
     for part, (first, stop) in zip(parts, itertools.pairwise(ends), strict=True):
-        np.testing.assert_array_equal(dense(matrix_of(part, stop - first, 4)), whole[first:stop])
-    np.testing.assert_array_equal(dense(matrix_of(joined(parts), 10, 4)), whole)
+        np.testing.assert_array_equal(dense(to_matrix(part, stop - first, 4)), whole[first:stop])
+    np.testing.assert_array_equal(dense(to_matrix(joined(parts), 10, 4)), whole)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -163,19 +163,19 @@ def test_columns_are_added_or_left_out(layout):
     wider = np.hstack([X, np.zeros((2, 2))])
     np.testing.assert_array_equal(dense(with_columns(matrix, 5)), wider)
     assert with_columns(matrix, 3) is matrix
-    rows = rows_of(matrix)
-    np.testing.assert_array_equal(dense(matrix_of(rows, 2, 5)), wider)
+    rows = view_rows(matrix)
+    np.testing.assert_array_equal(dense(to_matrix(rows, 2, 5)), wider)
     assert known_columns(rows, 3, 3) is rows
     cut = known_columns(rows, 3, 2)
     assert n_rows(cut) == 2
-    np.testing.assert_array_equal(dense(matrix_of(cut, 2, 2)), X[:, :2])
+    np.testing.assert_array_equal(dense(to_matrix(cut, 2, 2)), X[:, :2])
 
 
 def test_columns_that_do_not_occur_are_left_out():
     first, second = csr_array(np.eye(5)[[3, 1]]), csr_array([[1.0, 2, 3, 4, 5], [0, 0, 6, 7, 0]])
-    rows, others, width = occurring(rows_of(first), rows_of(second), 5)
+    rows, others, width = occurring(view_rows(first), view_rows(second), 5)
     assert width == 2
-    np.testing.assert_array_equal(matrix_of(rows, 2, width).toarray(), [[0, 1], [1, 0]])
-    np.testing.assert_array_equal(matrix_of(others, 2, width).toarray(), [[2, 4], [0, 7]])
-    nothing = rows_of(csr_array((1, 5)))
+    np.testing.assert_array_equal(to_matrix(rows, 2, width).toarray(), [[0, 1], [1, 0]])
+    np.testing.assert_array_equal(to_matrix(others, 2, width).toarray(), [[2, 4], [0, 7]])
+    nothing = view_rows(csr_array((1, 5)))
     assert occurring(nothing, nothing, 5)[2] == 1

@@ -24,8 +24,8 @@ from rosenblatt import (
     SecondOrderPerceptron,
     load,
 )
-from rosenblatt.data.labels import codes_of
-from rosenblatt.data.rows import rows_of
+from rosenblatt.data.labels import number_labels
+from rosenblatt.data.rows import view_rows
 from rosenblatt.estimators.steps import follow
 from rosenblatt.learners.linear import LinearLearner, TrainingRows
 from rosenblatt.parameters import RULE_TABLE, ParameterError
@@ -335,7 +335,7 @@ def test_a_warm_pocket_goes_on_with_what_the_rule_keeps(name):
 
 
 def rows(X, y, classes):
-    return TrainingRows.of(rows_of(X), codes_of(y, classes), None, X.shape[1])
+    return TrainingRows.of(view_rows(X), number_labels(y, classes), None, X.shape[1])
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -346,7 +346,7 @@ def test_columns_that_come_later_change_nothing_before(name, solution, form):
     X[:20, 3:] = 0
     model, _ = one_of(name, form, solution=solution)
     begin = partial(
-        LinearLearner.begin, model.get_params(), np.unique(y), rule=model._rule_for(3, 2)
+        LinearLearner.begin, model.get_params(), np.unique(y), rule=model._choose_rule(3, 2)
     )
     wide, growing = begin((6, np.float64)), begin((3, np.float64))
     for at, width in ((slice(20), 3), (slice(20, 40), 6)):
@@ -382,7 +382,7 @@ def test_a_refused_batch_leaves_no_trace(name, form, layout, width):
 def test_a_run_goes_on_where_it_was_left(name, solution, parts, tmp_path):
     X, y = noisy(60)
     kind, classes = one_of(name, solution=solution)[0], np.unique(y)
-    rule = kind._rule_for(4, 2)
+    rule = kind._choose_rule(4, 2)
     whole, broken = (
         LinearLearner.begin(kind.get_params(), classes, (4, np.float64), rule=rule)
         for _ in range(2)

@@ -11,7 +11,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
 from rosenblatt import Features, Perceptron, read
-from rosenblatt.data.rows import matrix_of, n_rows
+from rosenblatt.data.rows import n_rows, to_matrix
 from rosenblatt.reading.reader import read_whole
 
 ROWS = [
@@ -29,7 +29,7 @@ TABLES = {
 def of_file(path, **options):
     reader = read(path, label=False, **options)
     batch = read_whole(reader).batch
-    return matrix_of(batch.rows, n_rows(batch.rows), batch.width)
+    return to_matrix(batch.rows, n_rows(batch.rows), batch.width)
 
 
 def dense(matrix):

@@ -37,7 +37,7 @@ def made(seed, n_sentences=12, n_tags=3):
     return X, y
 
 
-def weights_of(model, name):
+def get_weights(model, name):
     """The weights of a model, by feature and number of the tag."""
     learner = model._learner
     width, tags, weights = learner.settings.width, len(learner.tags.names), learner.coefficients()
@@ -77,7 +77,7 @@ def named_weights(model):
         values = [v for v in dictionary.features.values[row].tolist() if v < 2**32 - 1]
         return f"{template}={'|'.join(names[value][1] for value in values)}"
 
-    return {key: weight for key, weight in weights_of(model, name).items() if abs(weight) > 1e-6}
+    return {key: weight for key, weight in get_weights(model, name).items() if abs(weight) > 1e-6}
 
 
 @pytest.mark.parametrize("markov", [1, 2])

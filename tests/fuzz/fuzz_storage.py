@@ -19,7 +19,7 @@ import rosenblatt.kernels.linear  # noqa: F401  compiled code cannot be instrume
 with atheris.instrument_imports(include=["rosenblatt.storage", "rosenblatt.training.state"]):
     from rosenblatt.storage import file
 
-from rosenblatt.data.rows import rows_of
+from rosenblatt.data.rows import view_rows
 from rosenblatt.learners.linear import LinearLearner
 
 MODELS = sorted(Path(__file__).parents[1].glob("models/*.safetensors"))
@@ -117,7 +117,7 @@ def test_one_input(data):
         wide = model.is_linear and len(model.states[0].weights) > 0
         if wide and model.parameters.get("ties") in ("mistake", "correct"):
             learner = LinearLearner.from_model(model)
-            learner.scores(rows_of(np.ones((1, learner.width), learner.dtype)), learner.width)
+            learner.scores(view_rows(np.ones((1, learner.width), learner.dtype)), learner.width)
         try:
             file.load(PATH).predict(np.ones((1, 3)))
         except ValueError as error:

@@ -28,14 +28,14 @@ FILES = [
 ]
 
 
-def reader_of(path, **options):
+def make_reader(path, **options):
     return read(path, batch_bytes=300, **options)
 
 
 def again(path, **options):
     """The cached rows, and whether the file was parsed for them."""
     parsed = []
-    whole = read_cached(reader_of(path, **options), parsed.append)
+    whole = read_cached(make_reader(path, **options), parsed.append)
     return whole, len(parsed) > 0
 
 
@@ -54,7 +54,7 @@ def assert_equal(one, other):
 def test_a_cache_holds_what_the_reader_gives(tmp_path, name, text, options):
     path = tmp_path / name
     path.write_text(text)
-    reader = reader_of(path, **options)
+    reader = make_reader(path, **options)
     whole = read_whole(reader)
     made, parsed = again(path, **options)
     assert parsed
@@ -138,7 +138,7 @@ def test_a_damaged_cache_is_made_anew(rows, harm):
     harm(folder)
     whole, parsed = again(rows)
     assert parsed
-    reader = reader_of(rows)
+    reader = make_reader(rows)
     assert_equal(read_whole(reader), whole)
     assert not again(rows)[1]
 
@@ -150,7 +150,7 @@ def change_about(folder, **changes):
 
 @pytest.mark.parametrize("name", ["labels", "values", "indices", "ends"])
 def test_a_flipped_byte_is_noticed(rows, name):
-    read_cached(reader_of(rows))
+    read_cached(make_reader(rows))
     path = next(rows.parent.glob(f"*{CACHE_ENDING}")) / f"{name}.npy"
     data = bytearray(path.read_bytes())
     data[-1] ^= 1
@@ -182,7 +182,7 @@ def test_a_broken_file_leaves_no_cache_behind(tmp_path):
 def test_a_source_that_changes_meanwhile(tmp_path):
     path = tmp_path / "rows.svm"
     path.write_text(SVM)
-    reader = reader_of(path)
+    reader = make_reader(path)
 
     def meddle(batch):
         path.write_text(SVM + "1 1:1\n")
@@ -233,19 +233,19 @@ def test_a_pattern_of_folders(tmp_path):
 def test_several_labels_are_kept(tmp_path, name, text):
     path, options = tmp_path / name, {} if name.endswith("svm") else {"labels_separator": ";"}
     path.write_text(text)
-    wanted = list(read_whole(reader_of(path, **options)).batch.labels)
+    wanted = list(read_whole(make_reader(path, **options)).batch.labels)
     for _ in range(2):
         whole, _ = again(path, **options)
         assert list(whole.batch.labels) == wanted
     with pytest.raises(ValueError, match="The labels of the cache are damaged"):
-        cache.label_sets_in(np.arange(3), np.array([2, 1, 3]))
+        cache.read_label_sets(np.arange(3), np.array([2, 1, 3]))
 
 
 @pytest.mark.parametrize("made_before", [True, False])
 def test_another_run_may_replace_the_cache_meanwhile(tmp_path, monkeypatch, made_before):
     path = tmp_path / "rows.vw"
     path.write_text(VW)
-    wanted = read_whole(reader_of(path, bits=8))
+    wanted = read_whole(make_reader(path, bits=8))
     if made_before:
         again(path, bits=8)
     checksums = cache.checksums

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
-from rosenblatt.data.rows import rows_of
+from rosenblatt.data.rows import view_rows
 from rosenblatt.kernels import algebra
 
 from ..conftest import LAYOUTS, blobs
@@ -29,7 +29,7 @@ def integers(*shape, dtype=np.float64):
 
 def test_row_algebra_equals_numpy(layout, dtype):
     X, w, W = integers(5, 40, dtype=dtype), integers(40, dtype=dtype), integers(40, 3, dtype=dtype)
-    b, rows = integers(3, dtype=dtype), rows_of(layout(X))
+    b, rows = integers(3, dtype=dtype), view_rows(layout(X))
     everything = np.arange(5, dtype=np.uint32)
     for i, x in zip(everything.astype(np.uint64), X, strict=True):
         assert calls.dot(w, i, rows) == w @ x
@@ -45,7 +45,7 @@ def test_row_algebra_equals_numpy(layout, dtype):
 def test_adding_rounds_once_per_product_and_sum_as_numpy_does(layout, dtype):
     X = blobs(3, 40)[0].astype(dtype)
     w, step = X[0].copy(), dtype(0.3)
-    calls.add(w, step, np.uint64(1), rows_of(layout(X)))
+    calls.add(w, step, np.uint64(1), view_rows(layout(X)))
     np.testing.assert_array_equal(w, X[0] + step * X[1])
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rosenblatt.data.rows import rows_of
+from rosenblatt.data.rows import view_rows
 from rosenblatt.kernels import dual, linear
 from rosenblatt.kernels.dual import KernelValues
 from rosenblatt.kernels.linear import UPDATE, Examples, Settings
@@ -28,7 +28,7 @@ def test_a_problem_of_the_dual_is_the_linear_perceptron(data):
     X, y = data
     steps = np.where(y == 0, -1.0, 1.0)
     log, other = np.zeros(60, UPDATE), np.zeros(60, UPDATE)
-    examples, b = Examples(rows_of(X), steps, None), np.zeros(1)
+    examples, b = Examples(view_rows(X), steps, None), np.zeros(1)
     expected = linear.perceptron(examples, EVERYTHING, 0, np.zeros(5), b, SETTINGS, log)
     gram, learning, c = KernelValues(X @ X.T, np.arange(60)), np.array([False, True]), np.zeros(2)
     given = gram, np.array([steps, steps]), learning, 0, np.zeros((2, 60)), c, SETTINGS, other
@@ -40,7 +40,7 @@ def test_a_problem_of_the_dual_is_the_linear_perceptron(data):
 def test_all_classes_of_the_dual_are_those_of_the_linear_one(data):
     X, y = data
     log, other = np.zeros(60, UPDATE), np.zeros(60, UPDATE)
-    examples, b = Examples(rows_of(X), np.ones(60), y.astype(np.uint32)), np.zeros(3)
+    examples, b = Examples(view_rows(X), np.ones(60), y.astype(np.uint32)), np.zeros(3)
     expected = linear.multiclass(examples, EVERYTHING, 0, np.zeros((5, 3)), b, SETTINGS, log)
     gram, c = KernelValues(X @ X.T, np.arange(60)), np.zeros(3)
     given = gram, np.ones(60), y, 0, np.zeros((3, 60)), c, SETTINGS, other

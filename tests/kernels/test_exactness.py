@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 
-from rosenblatt.data.rows import rows_of
+from rosenblatt.data.rows import view_rows
 from rosenblatt.kernels import exactness
 from rosenblatt.kernels.linear import Examples
 
@@ -34,7 +34,7 @@ any_float = st.one_of(
 
 def surely(X, signs, w, b):
     out = np.zeros(X.shape[0], bool)
-    exactness.surely_positive(Examples(rows_of(X), signs, None), w, b, out)
+    exactness.surely_positive(Examples(view_rows(X), signs, None), w, b, out)
     return out
 
 
@@ -81,7 +81,7 @@ def test_the_filter_settles_almost_every_row(layout, dtype):
 
 def prints(X):
     out = np.empty(X.shape[0], np.uint64)
-    exactness.fingerprints(rows_of(X), out)
+    exactness.fingerprints(view_rows(X), out)
     return out.tolist()
 
 

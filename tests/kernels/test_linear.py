@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rosenblatt.data.rows import rows_of
+from rosenblatt.data.rows import view_rows
 from rosenblatt.kernels import linear
 from rosenblatt.kernels.linear import UPDATE, Examples, Settings
 
@@ -25,9 +25,9 @@ def layout(request):
 def problem(form, X, y):
     """Kernels and arguments of a form: learn, margins, examples, weights, bias."""
     if form == "two":
-        examples = Examples(rows_of(X), np.where(y == 0, -1.0, 1.0), None)
+        examples = Examples(view_rows(X), np.where(y == 0, -1.0, 1.0), None)
         return linear.perceptron, linear.perceptron_margins, examples, (5,), (1,)
-    examples = Examples(rows_of(X), np.ones(len(y)), y.astype(np.uint32))
+    examples = Examples(view_rows(X), np.ones(len(y)), y.astype(np.uint32))
     return linear.multiclass, linear.multiclass_margins, examples, (5, 3), (3,)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rosenblatt.data.rows import rows_of
+from rosenblatt.data.rows import view_rows
 from rosenblatt.kernels.linear import UPDATE, Clock, Examples
 from rosenblatt.parameters import RULE_TABLE, defaults
 from rosenblatt.training.rules import RULES
@@ -37,7 +37,7 @@ def learn_one(name, **given):
     w, b, arrays, sums = begin(name, 3)
     log = np.zeros(1, UPDATE)
     state = [w, b, *arrays, *sums]
-    examples, order = Examples(rows_of(ROW), STEP, None), np.zeros(1, np.uint32)
+    examples, order = Examples(view_rows(ROW), STEP, None), np.zeros(1, np.uint32)
     done = RULES[name].binary(examples, order, 0, *state, settings_of(name, **given), log)
     assert done == (1, 1, 0.0)
     assert (log[0]["position"], log[0]["margin"]) == (0, 0.0)
@@ -66,7 +66,7 @@ def test_one_row_by_hand():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_a_full_log_ends_a_sweep_where_it_can_continue(name, form, layout, dtype):
     X, y = blobs(40, 4, 2 if form == "binary" else 3)
-    rows = rows_of(LAYOUTS[layout](X.astype(dtype)))
+    rows = view_rows(LAYOUTS[layout](X.astype(dtype)))
     labels = None if form == "binary" else y.astype(np.uint32)
     steps = (np.where(y > 0, 1.0, -1.0) if labels is None else np.ones(len(y))).astype(dtype)
     examples, order = Examples(rows, steps, labels), np.arange(len(y), dtype=np.uint32)
@@ -87,7 +87,7 @@ def test_a_full_log_ends_a_sweep_where_it_can_continue(name, form, layout, dtype
 @pytest.mark.parametrize(("name", "form"), FORMS)
 def test_a_row_without_a_finite_score_ends_a_sweep(name, form):
     labels = None if form == "binary" else np.zeros(2, np.uint32)
-    rows = rows_of(np.array([[1.0, 0.0], [np.nan, 1.0]]))
+    rows = view_rows(np.array([[1.0, 0.0], [np.nan, 1.0]]))
     examples, order = Examples(rows, np.ones(2), labels), np.arange(2, dtype=np.uint32)
     w, b, arrays, sums = begin(name, 2, form)
     log = np.zeros(9, UPDATE)

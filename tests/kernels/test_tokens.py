@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 
 from rosenblatt.kernels import tokens as kernel
 from rosenblatt.kernels.tokens import ABSENT, Looks
-from rosenblatt.learners.sequence.strings import Strings, Typed, table_of
+from rosenblatt.learners.sequence.strings import Strings, Typed, to_table
 from rosenblatt.learners.sequence.templates import LOOKS, Attribute
 from rosenblatt.learners.sequence.word_shapes import characters, look
 
@@ -26,7 +26,7 @@ def test_strings_are_numbered_as_they_come(texts):
 @settings(deadline=None)
 def test_tables_know_what_was_put_into_them(keys):
     keys = np.array(keys, np.uint64)
-    table = table_of(keys, np.arange(len(keys), dtype=np.uint32))
+    table = to_table(keys, np.arange(len(keys), dtype=np.uint32))
     found = np.empty(len(keys), np.uint32)
     kernel.find(table, keys, found)
     assert found.tolist() == list(range(len(keys)))

@@ -70,7 +70,7 @@ texts = st.lists(
 ranges = st.tuples(st.integers(1, 3), st.integers(0, 2)).map(lambda r: (r[0], r[0] + r[1]))
 
 
-def grams_of(
+def resolve_ngrams(
     shortest, longest, characters=False, counts=RAW, unit_length=False, bits=18, weights=()
 ):
     salt, mask = np.uint64(2**63 + 5), np.uint64(2**bits - 1)
@@ -81,7 +81,7 @@ def grams_of(
 @settings(max_examples=200)
 @given(texts, ranges, st.booleans(), st.sampled_from([2, 10, 18]))
 def test_grams_are_those_of_the_naive_tokeniser(strings, lengths, characters, bits):
-    grams = grams_of(*lengths, characters, bits=bits)
+    grams = resolve_ngrams(*lengths, characters, bits=bits)
     naive = naive_character_grams if characters else naive_word_grams
     expected = [sorted(Counter(i for i, _ in naive(s, grams)).items()) for s in strings]
     assert hashed(strings, grams) == expected
@@ -99,8 +99,8 @@ def test_words_are_those_of_scikit_learn(string):
 @given(texts, st.booleans(), st.booleans(), st.booleans())
 def test_counts_are_weighed_as_by_the_twin(counts, strings, characters, unit_length, weighted):
     weights = np.random.default_rng(0).uniform(1, 9, 2**10) if weighted else ()
-    grams = grams_of(1, 2, characters, COUNTS.index(counts), unit_length, 10, weights)
-    raw = hashed(strings, grams_of(1, 2, characters, bits=10))
+    grams = resolve_ngrams(1, 2, characters, COUNTS.index(counts), unit_length, 10, weights)
+    raw = hashed(strings, resolve_ngrams(1, 2, characters, bits=10))
     expected = [weighed(dict(row), counts, weights, unit_length) for row in raw]
     for found, wanted in zip(hashed(strings, grams), expected, strict=True):
         assert dict(found) == pytest.approx(wanted, rel=1e-6)
@@ -108,7 +108,7 @@ def test_counts_are_weighed_as_by_the_twin(counts, strings, characters, unit_len
 
 @given(texts.filter(bool), st.booleans())
 def test_names_of_grams(strings, characters):
-    grams, names = grams_of(1, 2, characters), room_for_names()
+    grams, names = resolve_ngrams(1, 2, characters), room_for_names()
     naive = naive_character_grams if characters else naive_word_grams
     rows = hashed(strings, grams, names=names)
     assert rows == hashed(strings, grams)
@@ -128,7 +128,7 @@ def test_names_of_grams(strings, characters):
 def test_a_long_text_is_sorted_too():
     rng = np.random.default_rng(0)
     words = [b"w%d" % w for w in rng.integers(0, 50_000, 200_000)]
-    grams = grams_of(1, 1)
+    grams = resolve_ngrams(1, 1)
     (row,) = hashed([b" ".join(words)], grams)
     expected = Counter(mix_bits(hash_word(w, int(grams.salt))) & int(MASK) for w in words)
     assert row == sorted(expected.items())
@@ -136,13 +136,13 @@ def test_a_long_text_is_sorted_too():
 
 def test_text_stops_when_there_is_no_room_and_goes_on():
     strings = [b"one two", b"three four five", b"", b"six"]
-    expected = hashed(strings, grams_of(1, 1))
+    expected = hashed(strings, resolve_ngrams(1, 1))
     data, offsets = column(strings)
     out = block(4, 4)
-    assert words.text(data, offsets, 0, 0, grams_of(1, 1), out, NO_NAMES) == (1, 2)
+    assert words.text(data, offsets, 0, 0, resolve_ngrams(1, 1), out, NO_NAMES) == (1, 2)
     assert entries(out, 1) == expected[:1]
     out = block(4, 6)
-    assert words.text(data, offsets, 1, 0, grams_of(1, 1), out, NO_NAMES) == (4, 4)
+    assert words.text(data, offsets, 1, 0, resolve_ngrams(1, 1), out, NO_NAMES) == (4, 4)
     assert entries(CSRBuffer(out.values, out.indices, out.starts[1:]), 3) == expected[1:]
 
 

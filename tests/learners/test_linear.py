@@ -8,8 +8,8 @@ from hypothesis import given, settings, strategies as st
 from scipy.sparse import csr_array
 
 from rosenblatt import Perceptron, SecondOrderPerceptron
-from rosenblatt.data.labels import UnknownLabelError, codes_of
-from rosenblatt.data.rows import rows_of
+from rosenblatt.data.labels import UnknownLabelError, number_labels
+from rosenblatt.data.rows import view_rows
 from rosenblatt.learners import linear as learner
 from rosenblatt.learners.linear import LinearLearner, SlowVoteWarning, TrainingRows
 from rosenblatt.parameters import LINEAR, ParameterError
@@ -25,8 +25,8 @@ DEFAULTS = {name: parameter.default for name, parameter in LINEAR.items()}
 
 
 def rows(X, y, classes, weights=None):
-    codes = codes_of(np.asarray(y), classes)
-    return TrainingRows.of(rows_of(X), codes, weights, X.shape[1])
+    codes = number_labels(np.asarray(y), classes)
+    return TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
 
 
 def begun(y, width, dtype=np.float64, **chosen):
@@ -72,7 +72,7 @@ def test_any_cut_into_batches_is_one_pass_bit_for_bit(solution, form, choices):
         for found, wanted in zip(one.coefficients(), other.coefficients(), strict=True):
             np.testing.assert_array_equal(found, wanted)
         assert (one.seen, one.mistakes) == (other.seen, other.mistakes)
-    every = rows_of(layout(X))
+    every = view_rows(layout(X))
     np.testing.assert_array_equal(cut.scores(every, X.shape[1]), whole.scores(every, X.shape[1]))
 
 
@@ -99,7 +99,7 @@ def test_columns_that_come_later_change_nothing_before(solution, form, layout):
     for found, wanted in zip(growing.coefficients(), wide.coefficients(), strict=True):
         np.testing.assert_array_equal(found, wanted)
     np.testing.assert_array_equal(
-        growing.scores(rows_of(make(X)), 6), wide.scores(rows_of(make(X)), 6)
+        growing.scores(view_rows(make(X)), 6), wide.scores(view_rows(make(X)), 6)
     )
 
 
@@ -135,11 +135,11 @@ def test_a_batch_under_which_weights_overflow_leaves_no_trace(
     learner.learn(rows(first[:10], y[:10], learner.classes))
     learner.learn(rows(first[10:20], y[10:20], learner.classes))
     before, twin = content(learner), copy.deepcopy(learner)
-    scores = learner.scores(rows_of(first[:20]), width)
+    scores = learner.scores(view_rows(first[:20]), width)
     with pytest.raises(ValueError, match="The weights grew beyond what float"):
         learner.learn(rows(then, y, learner.classes))
     assert content(learner) == before
-    np.testing.assert_array_equal(learner.scores(rows_of(first[:20]), width), scores)
+    np.testing.assert_array_equal(learner.scores(view_rows(first[:20]), width), scores)
     for one in (learner, twin):
         one.learn(rows(first[5:15], y[5:15], learner.classes))
     assert content(learner) == content(twin)
@@ -225,7 +225,7 @@ def test_scores_are_those_of_the_classifier(solution, form):
     model = Perceptron(solution=solution, random_state=0, **form_parameters(form)).fit(X, y)
     learner = LinearLearner.from_model(model._model())
     for layout in LAYOUTS.values():
-        scores = learner.scores(rows_of(layout(X)), 4)
+        scores = learner.scores(view_rows(layout(X)), 4)
         np.testing.assert_allclose(scores, model.decision_function(X), rtol=1e-12, atol=1e-12)
         np.testing.assert_array_equal(
             learner.classes[learner.choose(model.decision_function(X))], model.predict(X)
@@ -242,7 +242,9 @@ def test_scores_follow_what_was_learnt_since(solution):
     for at in (slice(0, 20), slice(20, 60)):
         learner.learn(rows(X[at], y[at], learner.classes))
         fresh = copy.deepcopy(LinearLearner(learner.parameters, learner.classes, learner.states))
-        np.testing.assert_array_equal(learner.scores(rows_of(X), 4), fresh.scores(rows_of(X), 4))
+        np.testing.assert_array_equal(
+            learner.scores(view_rows(X), 4), fresh.scores(view_rows(X), 4)
+        )
 
 
 @pytest.mark.parametrize("solution", BATCHWISE)
@@ -250,14 +252,14 @@ def test_columns_that_the_model_has_not_met_say_nothing(solution):
     X, y = blobs(60, 6)
     learner = begun(y, 4, solution=solution)
     learner.learn(rows(X[:, :4].copy(), y, learner.classes))
-    wanted = learner.scores(rows_of(X[:, :4].copy()), 4)
+    wanted = learner.scores(view_rows(X[:, :4].copy()), 4)
     for layout in LAYOUTS.values():
-        np.testing.assert_allclose(learner.scores(rows_of(layout(X)), 6), wanted)
+        np.testing.assert_allclose(learner.scores(view_rows(layout(X)), 6), wanted)
     short = X.copy()
     short[:, 3:] = 0
-    wanted = learner.scores(rows_of(short[:, :4].copy()), 4)
+    wanted = learner.scores(view_rows(short[:, :4].copy()), 4)
     for layout in LAYOUTS.values():
-        np.testing.assert_allclose(learner.scores(rows_of(layout(X[:, :3].copy())), 3), wanted)
+        np.testing.assert_allclose(learner.scores(view_rows(layout(X[:, :3].copy())), 3), wanted)
 
 
 def test_parameters_that_an_older_file_does_not_know_are_as_usual():

@@ -11,9 +11,9 @@ from rosenblatt.parameters import (
     RULE_NAMES,
     RULE_TABLE,
     ParameterError,
+    collect_parameters,
     defaults,
     parameters_for_files,
-    parameters_of,
 )
 from rosenblatt.storage.registry import ESTIMATORS
 from rosenblatt.training.rules import RULES
@@ -39,12 +39,12 @@ def test_the_own_parameters_of_a_rule_have_help_and_a_grid_in_range(rule):
 
 
 def test_parameters_are_those_given_and_the_defaults():
-    assert parameters_of("arow", r=2.0) == defaults(RULE_TABLE["arow"].parameters) | {"r": 2.0}
+    assert collect_parameters("arow", r=2.0) == defaults(RULE_TABLE["arow"].parameters) | {"r": 2.0}
     assert parameters_for_files("arow")["order"] is None
     with pytest.raises(
         ParameterError, match=r"^AROW has no C; its own parameters are r\.$"
     ) as error:
-        parameters_of("arow", C=3)
+        collect_parameters("arow", C=3)
     assert (error.value.code, error.value.values) == ("not-of-rule", {"C": 3})
 
 

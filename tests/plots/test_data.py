@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 
 from rosenblatt import Perceptron
 from rosenblatt.plots import BoundaryDisplay, ProjectionDisplay
-from rosenblatt.plots.data import MOST_POINTS, drawable, drawable_for
+from rosenblatt.plots.data import MOST_POINTS, check_drawable, drawable
 
 from .conftest import apart, fitted, new_ax
 
@@ -57,7 +57,7 @@ def test_names_are_given_or_known():
     known = drawable(pd.DataFrame(X, columns=["width", "height"]), y)
     assert (known.class_names, known.feature_names) == (("0", "1"), ("width", "height"))
     model = Perceptron().fit(pd.DataFrame(X, columns=["width", "height"]), y)
-    assert drawable_for(model, X, y).feature_names == ("width", "height")
+    assert check_drawable(model, X, y).feature_names == ("width", "height")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 
 from rosenblatt import Perceptron
 from rosenblatt.plots import BoundaryDisplay, ProgressDisplay, save_plot
-from rosenblatt.plots.display import axes_in
+from rosenblatt.plots.display import make_axes
 
 from .conftest import apart
 
@@ -44,7 +44,7 @@ def test_a_failed_figure_leaves_the_old_one(tmp_path, monkeypatch):
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 5])
 def test_axes_leave_no_place_empty(count):
     figure = Figure()
-    axes = axes_in(figure, count)
+    axes = make_axes(figure, count)
     covered = sum(
         ax.get_subplotspec().colspan.stop - ax.get_subplotspec().colspan.start for ax in axes
     )

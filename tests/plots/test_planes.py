@@ -5,7 +5,7 @@ import pytest
 
 from rosenblatt import Perceptron
 from rosenblatt.plots import BoundaryDisplay
-from rosenblatt.plots.planes import Limits, Plane, limits_of
+from rosenblatt.plots.planes import Limits, Plane, compute_limits
 from rosenblatt.plots.scores import Linear
 
 from ..conftest import blobs, csr
@@ -41,12 +41,12 @@ def test_three_classes_are_seen_in_the_plane_of_their_weights():
 
 def test_limits_have_one_shape_and_hold_every_place():
     places = np.array([[1.0, 2.0], [3.0, 2.5], [2.0, 4.0]])
-    limits = limits_of(places)
+    limits = compute_limits(places)
     width, height = limits.high - limits.low
     assert limits.equal
     assert np.isclose(width, 1.25 * height)
     assert all(limits.hold(place) for place in places)
-    assert not limits_of(places * [1, 100]).equal
+    assert not compute_limits(places * [1, 100]).equal
 
 
 def test_a_chord_is_the_part_of_a_line_that_is_seen():
@@ -66,5 +66,5 @@ def test_a_boundary_across_the_plane_is_no_line():
 
 def test_rows_in_a_corner_come_with_a_hint():
     places = np.vstack([np.random.default_rng(0).normal(size=(100, 2)), [[400.0, 300.0]]])
-    assert "scale the columns" in limits_of(places).hint
-    assert limits_of(places[:-1]).hint == ""
+    assert "scale the columns" in compute_limits(places).hint
+    assert compute_limits(places[:-1]).hint == ""

@@ -5,7 +5,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from rosenblatt import Perceptron
-from rosenblatt.plots.scores import leads, linear_part, own_leads, scores_of
+from rosenblatt.plots.scores import compute_scores, leads, linear_part, own_leads
 
 from ..conftest import blobs
 
@@ -33,4 +33,4 @@ def test_only_what_scores_by_weights_is_linear(solution):
 def test_a_classifier_without_scores_has_its_predictions():
     X, y = blobs(20, 2)
     tree = DecisionTreeClassifier(random_state=0).fit(X, y)
-    assert scores_of(tree, X).argmax(axis=1).tolist() == y.tolist()
+    assert compute_scores(tree, X).argmax(axis=1).tolist() == y.tolist()

@@ -4,8 +4,8 @@ import io
 
 import numpy as np
 
-from rosenblatt.data.rows import matrix_of
-from rosenblatt.reading.batches import one_batch, part_of
+from rosenblatt.data.rows import to_matrix
+from rosenblatt.reading.batches import one_batch, slice_batch
 from rosenblatt.reading.reader import read_whole
 
 from .samples import NUMBERS, SVMLIGHT, VW, read
@@ -15,9 +15,9 @@ def test_part_of_a_batch():
     for name, text in ("svm", SVMLIGHT), ("csv", NUMBERS.encode()):
         reader = read(io.BytesIO(text), format=name)
         batch = read_whole(reader).batch
-        all_rows = matrix_of(batch.rows, 200, batch.width)
-        part = part_of(batch, 20, 35)
-        difference = abs(all_rows[20:35] - matrix_of(part.rows, 15, batch.width))
+        all_rows = to_matrix(batch.rows, 200, batch.width)
+        part = slice_batch(batch, 20, 35)
+        difference = abs(all_rows[20:35] - to_matrix(part.rows, 15, batch.width))
         assert difference.max() == 0
         np.testing.assert_array_equal(part.labels, batch.labels[20:35])
 
@@ -25,8 +25,10 @@ def test_part_of_a_batch():
 def test_parts_make_one_batch():
     for name, text in ("svm", SVMLIGHT), ("csv", NUMBERS.encode()), ("vw", VW):
         (batch,) = read(io.BytesIO(text), format=name)
-        again = one_batch([part_of(batch, 0, 7), part_of(batch, 7, 7), part_of(batch, 7, 200)])
+        again = one_batch(
+            [slice_batch(batch, 0, 7), slice_batch(batch, 7, 7), slice_batch(batch, 7, 200)]
+        )
         for one, other in zip([*batch.rows, *batch[1:]], [*again.rows, *again[1:]], strict=True):
             np.testing.assert_array_equal(one, other)
-    ones = part_of(batch, 0, 2)._replace(weights=None)
-    assert one_batch([ones, part_of(batch, 2, 4)]).weights.tolist() == [1, 1, 2, 2]
+    ones = slice_batch(batch, 0, 2)._replace(weights=None)
+    assert one_batch([ones, slice_batch(batch, 2, 4)]).weights.tolist() == [1, 1, 2, 2]

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from rosenblatt import Features, train
-from rosenblatt.reading.dates import CLOCK, ISO, form_of
+from rosenblatt.reading.dates import CLOCK, ISO, detect_date_form
 from rosenblatt.reading.notices import NoticeKind
 from rosenblatt.reading.reader import read
 from rosenblatt.reading.units import in_file_units
@@ -147,7 +147,7 @@ def test_times_of_the_day_have_hours_only(write):
     ],
 )
 def test_dates_are_told_by_their_looks(cells, form):
-    assert form_of(pa.array(cells, pa.string())) == form
+    assert detect_date_form(pa.array(cells, pa.string())) == form
 
 
 def test_a_word_among_dates_is_a_broken_row(write):
@@ -218,8 +218,8 @@ def test_a_slip_among_dates_is_told():
     ],
 )
 def test_a_day_that_does_not_exist_is_no_date(good, odd):
-    assert form_of(pa.array(good)) is not None
-    assert form_of(pa.array([*good, odd])) is None
+    assert detect_date_form(pa.array(good)) is not None
+    assert detect_date_form(pa.array([*good, odd])) is None
     rows = [{"when": cell, "y": k % 2} for k, cell in enumerate([*good, odd])]
     reader = read(rows, label="y")
     assert reader.columns == [("when", "category")]

@@ -6,7 +6,7 @@ import zipfile
 import pandas as pd
 import pytest
 
-from rosenblatt.reading.notices import NoticeKind, divided_by
+from rosenblatt.reading.notices import NoticeKind, note_delimiter
 
 from .samples import NUMBERS, SVMLIGHT, VW, read, whole
 
@@ -61,7 +61,7 @@ def test_delimiters_are_found(write, delimiter):
     for name in "data.csv", "data.tsv", "data":
         reader = read(write(name, text))
         assert whole(reader) == expected
-        told = [] if delimiter == "\t" and name == "data.tsv" else [divided_by(delimiter[0])]
+        told = [] if delimiter == "\t" and name == "data.tsv" else [note_delimiter(delimiter[0])]
         assert [str(notice) for notice in reader.notices] == list(map(str, told))
     features = reader.features()
     again = read(

@@ -11,7 +11,7 @@ import pytest
 from sklearn.preprocessing import MaxAbsScaler, RobustScaler, StandardScaler
 
 from rosenblatt import Perceptron
-from rosenblatt.data.rows import matrix_of
+from rosenblatt.data.rows import to_matrix
 from rosenblatt.reading.notices import AVERAGED, NoticeKind
 from rosenblatt.reading.reader import read, read_whole
 from rosenblatt.reading.scaling import looks_like_codes
@@ -36,7 +36,7 @@ SCALERS = {"standard": StandardScaler, "maxabs": MaxAbsScaler, "robust": RobustS
 def matrix(reader):
     """All rows of a reader as an array."""
     batch = read_whole(reader).batch
-    return matrix_of(batch.rows, len(batch.labels), batch.width)
+    return to_matrix(batch.rows, len(batch.labels), batch.width)
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])

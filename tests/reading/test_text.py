@@ -26,7 +26,7 @@ TEXTS = [" ".join(RANDOM.choice(LEXICON, RANDOM.integers(6, 20))) for _ in range
 MAILS = pd.DataFrame({"body": TEXTS, "subject": [text[:14] for text in TEXTS], "y": [0, 1] * 30})
 
 
-def rows_of(frame, **options):
+def view_rows(frame, **options):
     return [dict(row) for row in whole(read(frame, label="y", **options))[2]]
 
 
@@ -35,10 +35,10 @@ def rows_of(frame, **options):
 @pytest.mark.parametrize("characters", [False, True])
 def test_texts_are_weighed_as_by_the_twin_and_scikit_learn(counts, tfidf, characters):
     options = {"text": "body", "ignore": "subject", "bits": 12, "characters": characters}
-    plain = rows_of(MAILS, **options, counts="raw", tfidf=False)
+    plain = view_rows(MAILS, **options, counts="raw", tfidf=False)
     raw = [{j: round(v / min(row.values())) for j, v in row.items()} for row in plain]  # some is 1
     weights = [inverse_document_frequency(raw, j) for j in range(2**12)] if tfidf else ()
-    found = rows_of(MAILS, **options, counts=counts, tfidf=tfidf)
+    found = view_rows(MAILS, **options, counts=counts, tfidf=tfidf)
     for row, text in zip(found, raw, strict=True):
         assert row == pytest.approx(weighed(text, counts, weights), rel=1e-5)
     ends = np.cumsum([0] + [len(row) for row in raw])

@@ -16,7 +16,7 @@ pytest.importorskip("starlette", reason="the service needs starlette")
 pytest.importorskip("uvicorn", reason="the service needs uvicorn")
 
 import rosenblatt
-from rosenblatt.service.learning import Keeping, Learning, log_of
+from rosenblatt.service.learning import Keeping, Learning, log_path
 from rosenblatt.service.log import Log
 from rosenblatt.service.model import rebuilt
 from rosenblatt.storage.file import load_model, save_model
@@ -63,7 +63,7 @@ def learning(model):
 
 def replayed(path, until=None):
     """The bytes of the model that the log of a model makes."""
-    log = Log(log_of(path), writes=False)
+    log = Log(log_path(path), writes=False)
     served = rebuilt(log, log.models()[0])
     for _ in served.replay(log, until):
         pass

@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from rosenblatt.service.learning import Learning, log_of
+from rosenblatt.service.learning import Learning, log_path
 from rosenblatt.service.log import Log
 
 from .conftest import examples, replayed, sequence_in, trained
@@ -61,7 +61,7 @@ class Load:
 
 def marks_in(path):
     """By sequence number: the marks of the examples in the log of a model."""
-    log = Log(log_of(path), writes=False)
+    log = Log(log_path(path), writes=False)
     found = {one.sequence: json.loads(one.text)["mark"] for some in log.entries(0) for one in some}
     log.close()
     return found
@@ -96,7 +96,7 @@ def test_sigterm_under_load_is_an_orderly_end(serve, model):
     status, err = service.stop(signal.SIGTERM)
     load.end()
     assert status == 0, err
-    assert not log_of(model).with_name(f"{log_of(model).name}-wal").exists()
+    assert not log_path(model).with_name(f"{log_path(model).name}-wal").exists()
     assert all(code == 503 for code, _ in load.others)
     marks = marks_in(model)
     assert load.acknowledged.items() <= marks.items()
@@ -122,7 +122,7 @@ def killed(path, count=20):
         text=True,
     )
     assert ran.returncode == 9, ran.stderr
-    return log_of(path).with_name(f"{log_of(path).name}-wal")
+    return log_path(path).with_name(f"{log_path(path).name}-wal")
 
 
 @pytest.mark.slow
@@ -132,7 +132,7 @@ def test_a_torn_end_of_the_wal_is_not_an_example(model):
     wal.write_bytes(whole + whole[-3000:])  # a transaction that was never acknowledged
     learning, said = silent(model)
     assert learning.served.sequence == 20
-    assert said == [f"20 examples were learnt again from {log_of(model)}."]
+    assert said == [f"20 examples were learnt again from {log_path(model)}."]
     learning.stop()
     assert model.read_bytes() == replayed(model)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rosenblatt.parameters import RULE_TABLE, ParameterError
-from rosenblatt.service.create import column_of, new_model
+from rosenblatt.service.create import new_model, parse_column
 from rosenblatt.service.model import ServedModel
 from rosenblatt.storage.file import load_model, save_model
 
@@ -58,7 +58,7 @@ def test_numbers_are_as_they_are_or_as_stated(tmp_path):
 )
 def test_columns_that_are_not_understood(stated):
     with pytest.raises(ParameterError, match="features"):
-        column_of(stated)
+        parse_column(stated)
 
 
 def test_what_is_refused():

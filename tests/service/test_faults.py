@@ -13,7 +13,7 @@ import pytest
 import rosenblatt
 from rosenblatt.service import protocol
 from rosenblatt.service.app import Service
-from rosenblatt.service.learning import Learning, log_of
+from rosenblatt.service.learning import Learning, log_path
 from rosenblatt.service.log import Log, acknowledged_path
 from rosenblatt.service.server import ModelWatcher
 
@@ -87,7 +87,7 @@ def test_after_a_sync_error_the_model_is_what_the_log_holds(serve, model, failin
         assert service.ask("GET", "/healthz")[0] == 200
         acknowledged += 1
     assert service.stop()[0] == 0
-    log = Log(log_of(model), writes=False)
+    log = Log(log_path(model), writes=False)
     texts = [entry.text for entries in log.entries(0) for entry in entries]
     log.close()
     assert acknowledged <= len(texts) == sequence_in(model)
@@ -122,7 +122,7 @@ def test_a_dead_learning_thread_shows(learning):
 
 
 def test_an_example_that_cannot_be_learnt_again_is_skipped(model):
-    log = Log.create(log_of(model), model.read_bytes())
+    log = Log.create(log_path(model), model.read_bytes())
     rows = [json.dumps(row) for row in examples(5)]
     log.append([*rows[:2], '{"kind": "big", "size": [1]}', "no JSON", *rows[2:]])
     log.close()
@@ -137,15 +137,15 @@ def test_an_example_that_cannot_be_learnt_again_is_skipped(model):
 
 
 def test_the_rest_of_an_older_log_is_not_mixed_into_a_new_one(model):
-    wal = log_of(model).with_name(log_of(model).name + "-wal")
+    wal = log_path(model).with_name(log_path(model).name + "-wal")
     wal.write_bytes(b"left")
     with pytest.raises(ValueError, match="left of an older log"):
         Learning(model, say=quiet)
-    assert not log_of(model).exists()
+    assert not log_path(model).exists()
 
 
 def test_examples_that_a_database_loses_are_noticed(model):
-    log = Log.create(log_of(model), model.read_bytes())
+    log = Log.create(log_path(model), model.read_bytes())
     log.append([json.dumps(row) for row in examples(9)])
     log.connection.execute("DELETE FROM examples WHERE sequence > 4")
     log.close()
@@ -154,11 +154,11 @@ def test_examples_that_a_database_loses_are_noticed(model):
     assert "has lost 5 acknowledged examples after number 4" in said[0]
     learning.start()
     learning.stop()
-    assert Log(log_of(model), writes=False).last == 4
+    assert Log(log_path(model), writes=False).last == 4
 
 
 def test_a_damaged_example_is_noticed(model):
-    log = Log.create(log_of(model), model.read_bytes())
+    log = Log.create(log_path(model), model.read_bytes())
     log.append([json.dumps(row) for row in examples(3)])
     log.connection.execute("UPDATE examples SET example = replace(example, 'e', 'a')")
     log.close()
@@ -171,15 +171,15 @@ def test_a_damaged_example_is_noticed(model):
 
 
 def test_a_log_of_version_0_2_is_read_and_continued(model):
-    log = Log.create(log_of(model), model.read_bytes())
+    log = Log.create(log_path(model), model.read_bytes())
     log.append([json.dumps(row) for row in examples(3)])
     log.connection.execute("ALTER TABLE examples DROP COLUMN checksum")
     log.close()
-    acknowledged_path(log_of(model)).unlink()
-    reading = Log(log_of(model), writes=False)
+    acknowledged_path(log_path(model)).unlink()
+    reading = Log(log_path(model), writes=False)
     assert [len(entries) for entries in reading.entries(0)] == [3]
     reading.close()
-    log = Log(log_of(model), writes=True)
+    log = Log(log_path(model), writes=True)
     assert log.append([json.dumps(row) for row in examples(1)]) == 4
     assert [entry.is_intact for entries in log.entries(0) for entry in entries] == [True] * 4
     log.close()
@@ -200,7 +200,7 @@ def test_others_do_not_read_the_log_and_the_model(serve, model):
     service = serve(model, "--learn")
     assert service.learn(examples(3))[0] == 202
     assert service.stop()[0] == 0
-    for path in (model, log_of(model), acknowledged_path(log_of(model))):
+    for path in (model, log_path(model), acknowledged_path(log_path(model))):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from rosenblatt.service.learning import Job, Keeping, Learning, log_of
+from rosenblatt.service.learning import Job, Keeping, Learning, log_path
 from rosenblatt.service.log import Log, LogError
 from rosenblatt.service.requests import BadExampleError
 
@@ -120,7 +120,7 @@ def test_what_the_snapshot_lacks_is_learnt_from_the_log(model):
     late = model.read_bytes()
     model.write_bytes(early)  # as before the first snapshot
     learning, said = silent(model)
-    assert said == [f"25 examples were learnt again from {log_of(model)}."]
+    assert said == [f"25 examples were learnt again from {log_path(model)}."]
     learning.call(learning.snapshot).result(10)
     assert model.read_bytes() == late
     learning.stop()
@@ -136,7 +136,7 @@ def test_a_corrupt_snapshot_is_rebuilt_from_the_log(model):
         model.write_bytes(bad)
         learning, said = silent(model)
         assert "is not an intact model" in said[0]
-        assert f"rebuilt from {log_of(model)}" in said[0]
+        assert f"rebuilt from {log_path(model)}" in said[0]
         learning.call(learning.snapshot).result(10)
         assert model.read_bytes() == good
         learning.stop()
@@ -154,14 +154,14 @@ def test_another_model_is_not_taken_for_that_of_the_log(model, tmp_path):
     trained(model, examples(30, seed=77))
     with pytest.raises(ValueError, match="has not learnt from"):
         Learning(model)
-    Log(log_of(model), writes=True).close()  # it was left
+    Log(log_path(model), writes=True).close()  # it was left
 
 
 def test_a_log_that_lost_its_end_goes_on_after_the_model(model):
     learning, _ = silent(model)
     taught(learning, examples(20))
     learning.stop()
-    log = Log(log_of(model), writes=True)
+    log = Log(log_path(model), writes=True)
     log.connection.execute("DELETE FROM examples WHERE sequence > 12")
     log.close()
     learning, said = silent(model)
@@ -169,7 +169,7 @@ def test_a_log_that_lost_its_end_goes_on_after_the_model(model):
     assert "ends at example 12, and the model knows 20" in said[1]
     assert taught(learning, examples(3)) == [21, 22, 23]
     learning.stop()
-    log = Log(log_of(model), writes=False)
+    log = Log(log_path(model), writes=False)
     assert log.models() == [0, 20]
     log.close()
 
@@ -178,7 +178,7 @@ def test_a_lost_log_begins_anew_after_the_model(model):
     learning, _ = silent(model)
     taught(learning, examples(4))
     learning.stop()
-    log_of(model).unlink()
+    log_path(model).unlink()
     learning, said = silent(model)
     assert "a new one goes on after example 4" in said[0]
     assert taught(learning, examples(1)) == [5]
@@ -228,7 +228,7 @@ def test_old_examples_are_forgotten(model):
         learning.call(lambda: None).result(10)
     learning.stop()
     assert any("were forgotten" in sentence for sentence in said)
-    log = Log(log_of(model), writes=False)
+    log = Log(log_path(model), writes=False)
     first = log.models()[0]
     assert first > 0
     log.close()

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 import rosenblatt
 from rosenblatt.parameters import RULE_TABLE
 from rosenblatt.service.log import Log
-from rosenblatt.service.model import WINDOWS, Progress, ServedModel, model_in, rebuilt
+from rosenblatt.service.model import WINDOWS, Progress, ServedModel, load_model_bytes, rebuilt
 from rosenblatt.storage.file import load_model, save_model
 
 from .conftest import examples, trained
@@ -80,7 +80,7 @@ def test_a_replayed_model_is_the_one_that_was_kept(tmp_path):
     assert from_there.sequence == 41
     assert list(from_there.replay(log)) == [100]
     assert content(from_there, tmp_path) == content(model, tmp_path)
-    restored = ServedModel(model_in(kept[41], "m"), "m")
+    restored = ServedModel(load_model_bytes(kept[41], "m"), "m")
     assert restored.progress.as_json() == rebuilt(log, 41).progress.as_json()
     with pytest.raises(ValueError, match="examples up to 100, not 101"):
         rebuilt(log, 101)

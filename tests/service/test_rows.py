@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import rosenblatt
-from rosenblatt.data.rows import matrix_of, n_rows, to_dense
+from rosenblatt.data.rows import n_rows, to_dense, to_matrix
 from rosenblatt.service.model import ServedModel
 from rosenblatt.service.requests import BadExampleError, parse_examples, parse_json
 from rosenblatt.service.rows import together
@@ -22,7 +22,7 @@ def maker(path):
 
 
 def dense(made):
-    return to_dense(matrix_of(made.rows, n_rows(made.rows), made.width))
+    return to_dense(to_matrix(made.rows, n_rows(made.rows), made.width))
 
 
 @pytest.mark.parametrize("options", [{}, {"cross": "size,colour"}, {"scale": "none"}])

@@ -6,7 +6,7 @@ import rosenblatt
 from rosenblatt import SequencePerceptron
 from rosenblatt.service.app import Current, Service
 from rosenblatt.service.compare import first_difference
-from rosenblatt.service.learning import Keeping, Learning, Published, log_of
+from rosenblatt.service.learning import Keeping, Learning, Published, log_path
 from rosenblatt.service.log import Log
 from rosenblatt.service.model import open_model
 from rosenblatt.service.sentences import MOST_TOKENS
@@ -70,13 +70,13 @@ def learning(tmp_path):
         started.stop()
 
 
-def service_of(learning):
+def make_service(learning):
     service = Service(lambda: Current(learning.served, learning.published), learning)
     return Client(service.app())
 
 
 def test_what_is_learnt_is_kept_and_can_be_rebuilt(learning):
-    path, client = learning.path, service_of(learning)
+    path, client = learning.path, make_service(learning)
     begun = rosenblatt.load(path)
     given = teach("average")
     assert client.post("/learn", json=given[:5]).json() == {"sequence": 5, "examples": 5}
@@ -91,7 +91,7 @@ def test_what_is_learnt_is_kept_and_can_be_rebuilt(learning):
     assert found.states[0].mistakes == wanted.states[0].mistakes
     assert (found.states[0].emission_sums == wanted.states[0].emission_sums).all()
     assert replayed(path) == path.read_bytes()
-    assert first_difference(Log(log_of(path), writes=False), path)[0] is None
+    assert first_difference(Log(log_path(path), writes=False), path)[0] is None
     again = Learning(path, Keeping(), say=lambda sentence: None)
     again.start()
     again.stop()
@@ -99,7 +99,7 @@ def test_what_is_learnt_is_kept_and_can_be_rebuilt(learning):
 
 
 def test_a_tag_that_is_new_is_refused_or_learnt(learning):
-    client = service_of(learning)
+    client = make_service(learning)
     new = {"tokens": ["zebra", "the"], "tags": ["Z", "A"]}
     answer = client.post("/learn", json=[teach("average")[0], new])
     assert answer.status_code == 400
@@ -128,7 +128,7 @@ def test_a_tag_that_is_new_is_refused_or_learnt(learning):
     ],
 )
 def test_what_is_no_sentence_is_refused(learning, example, sentence):
-    answer = service_of(learning).post("/learn", json=example)
+    answer = make_service(learning).post("/learn", json=example)
     assert answer.status_code == 400
     assert sentence in answer.json()["error"]
     assert learning.log.last == 0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rosenblatt.data.rows import rows_of
+from rosenblatt.data.rows import view_rows
 from rosenblatt.estimators.pipeline import load
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.storage.file import load_model, save_model
@@ -169,7 +169,7 @@ def test_whatever_a_forger_writes_is_refused_or_harmless(solution, form, path, c
     elif outcome.parameters.get("ties") in ("mistake", "correct"):
         weights = outcome.states[0].weights
         rows = np.ones((2, weights.shape[0]), weights.dtype)
-        assert len(LinearLearner.from_model(outcome).scores(rows_of(rows), len(weights))) == 2
+        assert len(LinearLearner.from_model(outcome).scores(view_rows(rows), len(weights))) == 2
         restored = attempt(path, load)
         assert str(path) in restored if isinstance(restored, str) else len(restored.predict(rows))
 

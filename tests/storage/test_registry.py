@@ -7,7 +7,7 @@ from sklearn.base import ClassifierMixin
 import rosenblatt
 from rosenblatt import load
 from rosenblatt.storage.file import load_model, save_model
-from rosenblatt.storage.registry import ESTIMATORS, estimator_of, state_class
+from rosenblatt.storage.registry import ESTIMATORS, make_estimator, state_class
 from rosenblatt.training.solutions import SOLUTIONS
 
 from ..conftest import blobs
@@ -55,4 +55,4 @@ def test_parameters_that_an_estimator_refuses_are_told_with_the_file(tmp_path):
     save_model(tmp_path / "model", model)
     refused(tmp_path / "model", r"model is no Perceptron of this rosenblatt \(eta0 must be", load)
     with pytest.raises(ValueError, match="here is no Perceptron"):
-        estimator_of(load_model(tmp_path / "model"), "here")
+        make_estimator(load_model(tmp_path / "model"), "here")

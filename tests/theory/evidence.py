@@ -24,7 +24,7 @@ from scipy import sparse
 from rosenblatt.theory.certificates import Undecided
 from rosenblatt.theory.coq import Clash, Plane, RunLog, format_plain, format_row, log_run, to_proof
 from rosenblatt.theory.exact import Effort
-from rosenblatt.theory.problem import problem_of
+from rosenblatt.theory.problem import check_problem
 from rosenblatt.theory.separability import decide
 
 from .conftest import CASES, ORIGIN
@@ -61,7 +61,7 @@ def make_problems(seed):
 def make_proofs(seed):
     """Yield rows, signs and what is proved of them: a plane, a clash, and in between a run."""
     for number, (X, y, fit_intercept) in enumerate(make_problems(seed)):
-        problem = problem_of(sparse.csr_matrix(X) if number % 7 == 0 else X, y, fit_intercept)
+        problem = check_problem(sparse.csr_matrix(X) if number % 7 == 0 else X, y, fit_intercept)
         verdict = decide(problem, Effort(3e7))
         if not isinstance(verdict, Undecided):
             yield X, problem.signs, to_proof(verdict, problem)

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from rosenblatt import Separable, save_certificate, separability
 from rosenblatt.theory import coq
-from rosenblatt.theory.problem import problem_of
+from rosenblatt.theory.problem import check_problem
 
 from .conftest import CASES, ODD, XOR, separated
 from .evidence import compare
@@ -44,7 +44,7 @@ MAIN = {  # what docs/proofs.md lists
 
 
 def proof_of(X, y, fit_intercept=True):
-    problem = problem_of(X, y, fit_intercept)
+    problem = check_problem(X, y, fit_intercept)
     return coq.to_proof(separability(X, y, fit_intercept=fit_intercept), problem)
 
 
@@ -216,7 +216,7 @@ def test_a_file_without_a_proof_gets_one_sentence(text, tmp_path):
 
 def test_a_certificate_that_does_not_hold_is_not_written():
     with pytest.raises(ValueError, match="does not hold"):
-        coq.to_proof(Separable((1.0, 1.0), 0.0, 1.0), problem_of(XOR, ODD))
+        coq.to_proof(Separable((1.0, 1.0), 0.0, 1.0), check_problem(XOR, ODD))
 
 
 def test_planes_have_few_bits_and_fractions_where_they_must():
@@ -230,9 +230,9 @@ def test_planes_have_few_bits_and_fractions_where_they_must():
 def test_the_bound_is_that_of_the_theorem():
     X, y = np.array([[2.0, 1.0], [-1.0, 1.0]]), [1, -1]
     plane = coq.Plane((2, 0), -1, None)  # margins 3 and 3, R² = 5
-    assert coq.count_mistakes(plane, problem_of(X, y)) == (5 + 1) * (4 + 1) // 9
+    assert coq.count_mistakes(plane, check_problem(X, y)) == (5 + 1) * (4 + 1) // 9
     plane = coq.Plane((2, 0), 0, None, False)  # margins 4 and 2
-    assert coq.count_mistakes(plane, problem_of(X, y)) == 5 * 4 // 4
+    assert coq.count_mistakes(plane, check_problem(X, y)) == 5 * 4 // 4
 
 
 def test_a_run_is_that_of_the_engine():

@@ -18,7 +18,7 @@ from rosenblatt import (
     separability,
 )
 from rosenblatt.theory.exact import Effort
-from rosenblatt.theory.problem import problem_of
+from rosenblatt.theory.problem import check_problem
 from rosenblatt.theory.separability import Judged, decide, judge, separability_of_partitions
 
 from ..conftest import LAYOUTS, csr, examples
@@ -290,7 +290,7 @@ def test_sizes_hundreds_of_orders_of_magnitude_apart(X, y, expected):
 def test_exact_arithmetic_that_would_not_end_is_given_up():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(20, 3)) * 10.0 ** rng.uniform(-300, 300, (20, 3))
-    problem = problem_of(X, np.arange(20) % 2)
+    problem = check_problem(X, np.arange(20) % 2)
     assert isinstance(decide(problem), Inseparable)
     verdict = decide(problem, Effort(10_000))
     assert isinstance(verdict, Undecided)

@@ -6,7 +6,7 @@ from hypothesis import given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rosenblatt import AROW, PassiveAggressive, Perceptron, train
-from rosenblatt.data.rows import rows_of
+from rosenblatt.data.rows import view_rows
 from rosenblatt.learners.linear import LinearLearner, TrainingRows
 from rosenblatt.parameters import RULE_TABLE, defaults
 from rosenblatt.training.report import Listener
@@ -45,7 +45,7 @@ def test_fit_of_label_sets_equals_its_twin_bit_for_bit(solution, order, sets, se
 def trained(X, Y, rule="perceptron", epochs=4, **parameters):
     """A learner whose problems went through rows together, until each had a reason to stop."""
     given = defaults(RULE_TABLE[rule].parameters) | parameters
-    rows = TrainingRows.of(rows_of(X), np.asfortranarray(Y, bool), None, X.shape[1])
+    rows = TrainingRows.of(view_rows(X), np.asfortranarray(Y, bool), None, X.shape[1])
     shape, labels = (X.shape[1], X.dtype), np.arange(Y.shape[1])
     learner = LinearLearner.begin(given, labels, shape, rule=RULES[rule], multilabel=True)
     part = learner.part(rows)
@@ -138,4 +138,4 @@ def test_a_run_ends_when_no_problem_makes_a_mistake():
     learner, run = trained(X, np.array([[1, 0], [0, 0], [1, 1]]), epochs=100)
     assert run.stop_reason == "separated"
     assert run.epochs[-1].mistakes == 0
-    assert (learner.scores(rows_of(X), 2) > 0).tolist() == [[1, 0], [0, 0], [1, 1]]
+    assert (learner.scores(view_rows(X), 2) > 0).tolist() == [[1, 0], [0, 0], [1, 1]]

@@ -16,8 +16,8 @@ from numba import njit
 from sklearn.base import clone
 
 from rosenblatt import Perceptron, load
-from rosenblatt.data.labels import codes_of
-from rosenblatt.data.rows import rows_of
+from rosenblatt.data.labels import number_labels
+from rosenblatt.data.rows import view_rows
 from rosenblatt.estimators.steps import follow
 from rosenblatt.kernels.algebra import add, best_other, column, dot, move, score, span, squared_norm
 from rosenblatt.learners.linear import LinearLearner, TrainingRows
@@ -343,7 +343,7 @@ def test_every_step_of_any_rule_is_told(kind, twin_kind, form, order, choices):
 
 
 def rows(X, y, classes):
-    return TrainingRows.of(rows_of(X), codes_of(y, classes), None, X.shape[1])
+    return TrainingRows.of(view_rows(X), number_labels(y, classes), None, X.shape[1])
 
 
 def content(learner):
@@ -462,7 +462,7 @@ def test_a_run_goes_on_where_it_was_left(kind, solution, order, count, after, tm
     run.resume(kept.checkpoint)
     assert run.train().epochs == wanted.epochs
     assert broken.mistakes == whole.mistakes
-    np.testing.assert_array_equal(broken.scores(rows_of(X), 4), whole.scores(rows_of(X), 4))
+    np.testing.assert_array_equal(broken.scores(view_rows(X), 4), whole.scores(view_rows(X), 4))
 
 
 def test_a_file_whose_rule_keeps_something_else_is_refused(tmp_path):

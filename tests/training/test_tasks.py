@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from rosenblatt.data.rows import rows_of
+from rosenblatt.data.rows import view_rows
 from rosenblatt.kernels.linear import Examples
 from rosenblatt.training.rules import PERCEPTRON, perceptron_settings
 from rosenblatt.training.solutions import Last, zeros
-from rosenblatt.training.tasks import LinearTask, scores, steps_of
+from rosenblatt.training.tasks import LinearTask, compute_steps, scores
 
 from ..conftest import LAYOUTS, blobs
 
@@ -15,9 +15,9 @@ FORMS = {"two": 1, "argmax": None}
 
 
 def task_of(X, codes, positive=1, weights=None, **parameters):
-    steps = steps_of(codes, positive, 1.0, weights, X.dtype)
+    steps = compute_steps(codes, positive, 1.0, weights, X.dtype)
     labels = None if positive is not None else codes.astype(np.uint32)
-    given = Examples(rows_of(X), steps, labels)
+    given = Examples(view_rows(X), steps, labels)
     settings = perceptron_settings({"margin": 0.0, "ties": "mistake"} | parameters, 1.0)
     everything = np.arange(len(codes), dtype=np.uint32)
     return LinearTask(given, everything, PERCEPTRON, settings, X.shape[1])
@@ -94,9 +94,13 @@ def test_margins_and_learning_name_what_is_not_finite(form, bad):
 
 def test_steps_are_the_rate_times_the_weight_times_the_label():
     codes = np.array([0, 1, 2])
-    assert steps_of(codes, 1, 0.5, None, np.float32).tolist() == [-0.5, 0.5, -0.5]
-    assert steps_of(codes, None, 0.5, np.array([1.0, 2, 0]), np.float64).tolist() == [0.5, 1, 0]
-    assert steps_of(codes, None, 0.5, None, np.float32).dtype == np.float32
+    assert compute_steps(codes, 1, 0.5, None, np.float32).tolist() == [-0.5, 0.5, -0.5]
+    assert compute_steps(codes, None, 0.5, np.array([1.0, 2, 0]), np.float64).tolist() == [
+        0.5,
+        1,
+        0,
+    ]
+    assert compute_steps(codes, None, 0.5, None, np.float32).dtype == np.float32
 
 
 @pytest.mark.parametrize(("eta0", "weights"), [(1e-60, None), (1.0, [1, 1e60]), (1e39, None)])
@@ -105,13 +109,13 @@ def test_steps_beyond_the_type_are_refused(eta0, weights):
     what = "The weight of a row" if eta0 == 1 else "eta0 times the weight of a row"
     sentence = f"{what} is too small or too large for float32"
     with np.errstate(over="ignore"), pytest.raises(ValueError, match=sentence):
-        steps_of(np.array([0, 1]), 1, eta0, weights, np.float32)
+        compute_steps(np.array([0, 1]), 1, eta0, weights, np.float32)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_scores_are_products_with_weights(layout):
     X = np.round(4 * blobs(20, 6)[0])
     W, b = np.arange(18.0).reshape(6, 3), np.arange(3.0)
-    rows = rows_of(LAYOUTS[layout](X))
+    rows = view_rows(LAYOUTS[layout](X))
     np.testing.assert_array_equal(scores(rows, 20, W, b), X @ W + b)
     np.testing.assert_array_equal(scores(rows, 20, W[:, 0].copy(), b[:1]), X @ W[:, 0] + b[0])

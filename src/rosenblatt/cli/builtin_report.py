@@ -3,7 +3,7 @@
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
-from .data import source_of
+from .data import open_source
 from .format import errors, in_words
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Study:
 
     def __init__(self, data: str, reading: dict[str, Any]) -> None:
         self.data, self.reading = data, reading
-        self.table = source_of(data)
+        self.table = open_source(data)
         self.separable = separable_classes(self.table)
         self.held_out: Score | None = None
 
@@ -52,14 +52,14 @@ class Study:
         self.held_out = Score()
         for seen, unseen in StratifiedKFold(FOLDS, shuffle=True, random_state=0).split(y, y):
             model = train(read(self.table.take(seen), **self.reading), request)
-            found = score_of(model, self.table.take(unseen))
+            found = compute_score(model, self.table.take(unseen))
             self.held_out.add(found.rows, found.errors)
 
     def say(self, model: "Model") -> None:
         """Print it as an object."""
         from ..training.report import say
 
-        counts = {"training": score_of(model, self.table), "cross_validation": self.held_out}
+        counts = {"training": compute_score(model, self.table), "cross_validation": self.held_out}
         said = {name: score and score.as_dict() for name, score in counts.items()}
         say("found", **said, separable=self.separable)
 
@@ -68,7 +68,7 @@ class Study:
         lines = []
         if self.held_out is not None:
             lines.append(f"Cross-validation with {FOLDS} folds: {errors(self.held_out)}.")
-        trained, weights = score_of(model, self.table), WEIGHTS[model.parameters["solution"]]
+        trained, weights = compute_score(model, self.table), WEIGHTS[model.parameters["solution"]]
         lines.append(f"Training {errors(trained)} ({weights}).")
         return [*lines, about_separable(self.separable)]
 
@@ -80,7 +80,7 @@ class Study:
             tell(line)
 
 
-def score_of(model: "Model", table: Any) -> "Score":
+def compute_score(model: "Model", table: Any) -> "Score":
     """How many rows of a table a model gets wrong."""
     from ..jobs.evaluate import evaluate
     from ..learners.linear import LinearLearner

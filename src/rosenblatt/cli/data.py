@@ -98,7 +98,7 @@ def is_built_in(data: str) -> bool:
     return data in set(BuiltIn)
 
 
-def built_in(name: str) -> tuple[Any, Any]:
+def load_builtin(name: str) -> tuple[Any, Any]:
     """The rows and labels of a built-in data set."""
     import numpy as np
 
@@ -152,14 +152,14 @@ def built_in_names(name: str) -> dict[str, Any]:
     return {"class_names": loaded.target_names, "feature_names": loaded.feature_names}
 
 
-def source_of(data: str) -> Any:
+def open_source(data: str) -> Any:
     """What is read: a built-in set as the table that it might be, else the file itself."""
     if not is_built_in(data):
         return data
     import numpy as np
     import pyarrow
 
-    X, y = built_in(data)
+    X, y = load_builtin(data)
     names = built_in_names(data)
     columns = names.get("feature_names", [f"x{j + 1}" for j in range(X.shape[1])])
     labels = np.asarray(names.get("class_names", np.unique(y)))[y]
@@ -176,7 +176,7 @@ def column_names(reader: "Reader", width: int) -> dict[str, Any]:
 def rows_and_labels(data: str, given: SetOptions | None = None, exact: bool = False) -> Drawable:
     """All rows of a set or a file and their labels; for a proof, numbers only and as they are."""
     if is_built_in(data):
-        return Drawable(*built_in(data), built_in_names(data))
+        return Drawable(*load_builtin(data), built_in_names(data))
     import numpy as np
 
     from ..learners.linear import refuse_too_many

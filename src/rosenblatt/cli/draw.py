@@ -13,9 +13,9 @@ from .data import (
     SetOptions,
     check_output,
     column_names,
+    open_source,
     refuse_many_classes,
     rows_and_labels,
-    source_of,
 )
 from .options import training_option
 from .panels import DescribedArgument, command, option, sentence
@@ -104,11 +104,11 @@ def plot(
         ProgressiveDisplay.from_csv(source).save(output)
     elif is_model(source):
         from ..storage.file import load_model
-        from ..storage.registry import estimator_of
+        from ..storage.registry import make_estimator
 
         saved = load_model(source)
         X, y, names = rows_for_model(saved, rows, given) if rows is not None else (None, None, {})
-        estimator = estimator_of(saved, source)
+        estimator = make_estimator(saved, source)
         save_plot(output, X, y, estimator=estimator, what=what, every=drawing.every, **names)
     elif rows is not None:
         raise ValueError(f"{source} is no model (.safetensors), so {rows} has no place beside it.")
@@ -138,7 +138,7 @@ def rows_for_model(saved: "Model", data: str, given: SetOptions) -> Drawable:
 
     recipe = saved.features.get("recipe")
     if recipe is not None:
-        reader = read(source_of(data), features=recipe, **(given.options() | {"first": None}))
+        reader = read(open_source(data), features=recipe, **(given.options() | {"first": None}))
         X, y = read_matrix(reader)
         names = column_names(reader, X.shape[1])
     else:

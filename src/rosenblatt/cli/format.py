@@ -134,7 +134,7 @@ def listed(names: Iterable[Any], most: int | None = LISTED) -> str:
     return f"{shown} and {more:,} more" if more > 0 else shown
 
 
-def columns_in(recipe: "FeatureRecipe") -> dict[str, list[str]]:
+def list_columns(recipe: "FeatureRecipe") -> dict[str, list[str]]:
     """The columns of a table by what becomes of them."""
     kinds: dict[str, list[str]] = {}
     for name, kind in recipe.columns or ():
@@ -152,7 +152,7 @@ def about_columns(recipe: "FeatureRecipe", most: int | None = LISTED) -> list[st
         "date": "Dates (their parts, and the time as a number)",
         "ignored": "Not used",
     }
-    found = columns_in(recipe)
+    found = list_columns(recipe)
     lines = [f"{words[kind]}: {listed(found[kind], most)}" for kind in words if kind in found]
     if not isinstance(recipe.label, str):
         return lines
@@ -189,14 +189,14 @@ def about_tuning(facts: dict[str, Any], spell: Callable[[str, Any], str]) -> lis
 def about_text(recipe: "FeatureRecipe") -> str:
     """What becomes of texts."""
     said = []
-    for shortest, longest, characters in dict.fromkeys(map(recipe.grams_of, recipe.text)):
+    for shortest, longest, characters in dict.fromkeys(map(recipe.resolve_ngrams, recipe.text)):
         of = "character" if characters else "word"
         size = f"{shortest}-{longest}" if longest > shortest else str(longest)
         said.append(f"{size} {of}{'s' if longest > 1 else ''}")
     return ", ".join([*said, f"{recipe.counts} counts", *["tf-idf"] * recipe.weighs_rare])
 
 
-def kinds_in(model: "Model") -> str:
+def list_kinds(model: "Model") -> str:
     """What the classes of a model are called: labels, where a row may have several."""
     return "labels" if model.is_multilabel else "classes"
 

@@ -105,14 +105,14 @@ class OutputOptions:
         if self.checkpoint is not None and not self.checkpoint >= 0:
             raise ValueError(f"--checkpoint {self.checkpoint} must be 0 seconds or more.")
         if self.plot is not None:
-            from ..plots import MOVING, STILL, ending_of
+            from ..plots import MOVING, STILL, get_ending
 
             check_output(self.plot, data, self.test)
             if self.output is not None and self.plot.resolve() == self.output.resolve():
                 raise ValueError(
                     f"The model and the figure need different names; both are {self.output}."
                 )
-            ending_of(self.plot, (*STILL, *MOVING))
+            get_ending(self.plot, (*STILL, *MOVING))
 
 
 @dataclass

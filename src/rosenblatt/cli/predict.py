@@ -19,13 +19,13 @@ from .format import (
     count,
     errors,
     fold,
-    kinds_in,
+    list_kinds,
     table,
     table_of_labels,
 )
 from .options import output_option
 from .panels import DescribedArgument, command
-from .sequences import inspect_sequences, predict_sequences, score_sequences, tagger_in
+from .sequences import inspect_sequences, load_tagger, predict_sequences, score_sequences
 
 if TYPE_CHECKING:
     from ..learners.linear import LinearLearner
@@ -104,15 +104,15 @@ def predict(model: Path, data: str, given: PredictOptions) -> None:
     check_output(given.output, model, data)
     if given.scores and given.probabilities:
         raise ValueError("--scores or --probabilities: leave one out.")
-    tagger = tagger_in(model)
+    tagger = load_tagger(model)
     if tagger is not None:
         options = {"scores": given.scores, "probabilities": given.probabilities}
         refuse_for_taggers(**options, header=given.header, threads=given.threads)
         predict_sequences(tagger, data, given.output, given.format)
         return
     learner, reader = learner_and_reader(model, data, labels=False, **given.options())
-    say = lines_for(learner, reader.parser.recipe.labels_separator)
-    probable = probabilities_of(learner, model) if given.probabilities else None
+    say = make_line_writer(learner, reader.parser.recipe.labels_separator)
+    probable = compute_probabilities(learner, model) if given.probabilities else None
     seen = sys.stderr.isatty() and not (given.output is None and sys.stdout.isatty())
     with open_output(given.output) as out, bar_of_reading(reader.size, seen) as tell:
         for batch, activations in scored(learner, reader):
@@ -129,7 +129,7 @@ def predict(model: Path, data: str, given: PredictOptions) -> None:
             out.write("".join(lines))
 
 
-def lines_for(learner: "LinearLearner", separator: str | None) -> Callable[[Any], list[str]]:
+def make_line_writer(learner: "LinearLearner", separator: str | None) -> Callable[[Any], list[str]]:
     """Return a function that writes the labels of rows, one row per line."""
     names = [in_one_line(name) for name in learner.classes.tolist()]
     if not learner.multilabel:
@@ -149,7 +149,7 @@ def refuse_for_taggers(**options: Any) -> None:
             raise ValueError(f"--{option} is not for taggers; leave it out.")
 
 
-def probabilities_of(learner: "LinearLearner", path: Path) -> Callable[[Any], Any]:
+def compute_probabilities(learner: "LinearLearner", path: Path) -> Callable[[Any], Any]:
     """Return the function from scores to probabilities of the classes."""
     if learner.calibration is None:
         raise ValueError(f"{path} has no probabilities; train it with --probabilities.")
@@ -174,7 +174,7 @@ def score(model: Path, data: str, given: ScoreOptions, result: JsonOption) -> No
     from ..jobs.evaluate import evaluate
     from ..training.report import bar_of_reading
 
-    tagger = tagger_in(model)
+    tagger = load_tagger(model)
     if tagger is not None:
         refuse_for_taggers(header=given.header, threads=given.threads)
         score_sequences(tagger, data, given.format, result.json)
@@ -203,7 +203,7 @@ def inspect(model: Path, given: InspectOptions) -> None:
     from ..learners.linear import LinearLearner
     from ..reading.units import in_file_units
 
-    tagger = tagger_in(model)
+    tagger = load_tagger(model)
     if tagger is not None:
         inspect_sequences(tagger, given.top)
         return
@@ -263,7 +263,7 @@ def about_model(model: "Model", coef: Any, most: int | None = None) -> list[str]
     }
     kind = "A perceptron" if model.estimator == "Perceptron" else model.estimator
     lines = [
-        f"{kind} for {len(model.classes)} {kinds_in(model)}: {about_classes(model, most)}",
+        f"{kind} for {len(model.classes)} {list_kinds(model)}: {about_classes(model, most)}",
         *about_columns(FeatureRecipe(**model.features.get("recipe", {})), most),
         f"{count(coef.shape[1], 'feature')}, {coef.dtype}; solution {parameters['solution']}",
         "; ".join(f"{name} {value}" for name, value in how.items() if value is not None),

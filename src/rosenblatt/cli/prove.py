@@ -73,7 +73,7 @@ def prove(data: str, options: ProofOptions, given: SetOptions) -> None:
     """
     from ..theory.certificates import Inseparable, Separable, save_certificate
     from ..theory.coq import to_proof
-    from ..theory.problem import problem_of
+    from ..theory.problem import check_problem
     from ..theory.separability import separability
 
     options.check(data)
@@ -94,7 +94,7 @@ def prove(data: str, options: ProofOptions, given: SetOptions) -> None:
         words = ["rosenblatt", "verify", data, str(options.certificate), *given.words()]
         print(f"The proof is in {options.certificate}; check it with: {shlex.join(words)}")
     if options.coq is not None or options.plain is not None:
-        options.write(to_proof(found, problem_of(X, y, not options.origin)), X, y)
+        options.write(to_proof(found, check_problem(X, y, not options.origin)), X, y)
     raise click.exceptions.Exit(0 if isinstance(found, Separable) else 1)
 
 

@@ -91,7 +91,7 @@ def train_sequences(
     refuse_options(result, learning, reading)
     kind = format_of(data, reading.format)
     assert kind is not None
-    training = training_of(result, learning, sequence)
+    training = make_training(result, learning, sequence)
     started = time.perf_counter()
     try:
         file = SentenceFile(data, kind, reading.label, reading.encoding)
@@ -106,7 +106,7 @@ def train_sequences(
     tell(data, trained, seconds, tested, result.output)
 
 
-def training_of(
+def make_training(
     result: OutputOptions, learning: LearningOptions, sequence: SequenceOptions
 ) -> "SentenceTraining":
     """How to learn, with checkpoints, a model to begin with, or one to resume."""
@@ -114,13 +114,13 @@ def training_of(
     from ..jobs.sentences import SentenceTraining
     from .train import begun_model
 
-    training = SentenceTraining(parameters_of(learning, sequence), listener_of(result))
+    training = SentenceTraining(collect_parameters(learning, sequence), make_listener(result))
     if result.checkpoint is not None and result.output is not None:
         training.keeper = Checkpointer(result.output, result.checkpoint)
     if result.resume:
         training.begun = begun_model(result.output)
     if learning.initial is not None:
-        initial = tagger_in(learning.initial)
+        initial = load_tagger(learning.initial)
         if initial is None:
             raise ValueError(f"{learning.initial} is not a tagger; begin with one, or without it.")
         training.initial = initial.model
@@ -150,7 +150,7 @@ def tell_words(
         print(f"Wrote the model to {output}.")
 
 
-def parameters_of(learning: LearningOptions, sequence: SequenceOptions) -> dict[str, Any]:
+def collect_parameters(learning: LearningOptions, sequence: SequenceOptions) -> dict[str, Any]:
     """The parameters of the tagger that were given."""
     given: dict[str, Any] = {
         "markov": sequence.markov,
@@ -177,7 +177,7 @@ def read_templates(path: Path) -> Any:
     return str(path) if any("%x[" in line for line in lines) else lines
 
 
-def listener_of(result: OutputOptions) -> "Quiet":
+def make_listener(result: OutputOptions) -> "Quiet":
     """Who hears of each epoch."""
     from ..training import report as progress
 
@@ -233,7 +233,7 @@ class TaggerFile(NamedTuple):
     learner: "SequenceLearner"
 
 
-def tagger_in(path: Path) -> TaggerFile | None:
+def load_tagger(path: Path) -> TaggerFile | None:
     """The tagger of a model file; None if it is another model."""
     from ..storage.file import estimator_named, load_model
 

@@ -66,13 +66,13 @@ class AccessOptions:
 
     def token(self) -> str | None:
         """What requests must know: needed where others than this computer can send some."""
-        from ..access import is_loopback, token_in
+        from ..access import is_loopback, read_token
 
         path = self.token_file
         if path is not None:
             if self.no_token:
                 raise ValueError("--token-file and --no-token do not go together; leave one out.")
-            return token_in(path)
+            return read_token(path)
         if not is_loopback(self.host) and not self.no_token:
             raise ValueError(
                 f"Others can reach {self.host}; name a file with a token (--token-file), or let "

@@ -8,17 +8,17 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .data import DATA, SetOptions, is_built_in, source_of
+from .data import DATA, SetOptions, is_built_in, open_source
 from .format import (
     about_classes,
     about_columns,
     about_margin,
     about_tuning,
-    columns_in,
     count,
     errors,
     fold,
-    kinds_in,
+    list_columns,
+    list_kinds,
     summarize_run,
 )
 from .options import LearningOptions, OutputOptions, ReadingOptions
@@ -62,7 +62,7 @@ def train(
             f"--markov, --search and --templates are for files of sentences, and {data} is none; "
             "say which with --format conllu, conll or tagged."
         )
-    study = study_of(data, result, learning, reading) if is_built_in(data) else None
+    study = make_report(data, result, learning, reading) if is_built_in(data) else None
     make = train_on_cluster if learning.cluster is not None else train_on_file
     started = time.perf_counter()
     model = make(data, result, learning, reading)
@@ -79,7 +79,7 @@ def train(
         study.tell_what_next()
 
 
-def study_of(
+def make_report(
     data: str, result: OutputOptions, learning: LearningOptions, reading: ReadingOptions
 ) -> "Study":
     """What there is to say of a built-in set, found out before it is learnt and timed."""
@@ -108,7 +108,7 @@ def make_job(
     checkpointer = None
     if result.checkpoint is not None and result.output is not None:
         checkpointer = Checkpointer(result.output, result.checkpoint)
-    listener = listener_of(result)
+    listener = make_listener(result)
     if result.progressive is not None:
         listener.log = result.progressive.open("w", encoding="utf-8")
     rule, stated = learning.stated(once)
@@ -125,7 +125,7 @@ def make_job(
     return FileJob(request, listener, checkpointer)
 
 
-def listener_of(result: OutputOptions) -> "Quiet":
+def make_listener(result: OutputOptions) -> "Quiet":
     """Who tells how it goes: JSON if asked for, a bar for a person, lines for a file."""
     from ..training import report as progress
 
@@ -148,7 +148,7 @@ def train_on_file(
     if initial is not None:
         same = {name: options[name] for name in ("skip_bad", "threads")}
         options = {"features": initial.features["recipe"], **same}
-    source = source_of(data)
+    source = open_source(data)
     reader = read_otherwise(source, options)
     if result.plot is not None and reader.multilabel:
         raise ValueError("--plot draws rows of one label each, and these may have several.")
@@ -330,7 +330,7 @@ def tell_words(
     run = model.facts["stop_reason"], updates, last, len(model.history), seconds, made
     lines.append(summarize_run(*run))
     rows, features = count(model.facts["rows"], "row"), len(model.states[0].weights)
-    classes = f"{len(model.classes)} {kinds_in(model)}: {about_classes(model)}"
+    classes = f"{len(model.classes)} {list_kinds(model)}: {about_classes(model)}"
     lines.append(f"{name}: {rows}, {features:,} features, {classes}")
     if model.estimator != "Perceptron":
         lines.append(f"Rule {model.estimator}, solution {model.parameters['solution']}.")
@@ -357,7 +357,7 @@ def tell_json(
         label=recipe.label,
         classes=model.classes.tolist(),
         class_rows=model.facts.get("class_rows"),
-        columns=columns_in(recipe),
+        columns=list_columns(recipe),
         stop_reason=model.facts["stop_reason"],
         epochs=len(model.history),
         mistakes=sum(state.mistakes for state in model.states),
@@ -371,10 +371,10 @@ def draw(figure: Path, model: "Model", data: str) -> None:
     """Draw the rows as a model sees them, or the progress alone if they do not fit in memory."""
     from ..jobs.files import IN_MEMORY
     from ..plots import save_plot
-    from ..storage.registry import estimator_of
+    from ..storage.registry import make_estimator
     from .draw import rows_for_model
 
     X, y, names, path = None, None, dict[str, Any](), Path(data)
     if is_built_in(data) or (path.is_file() and path.stat().st_size <= IN_MEMORY):
         X, y, names = rows_for_model(model, data, SetOptions())
-    save_plot(figure, X, y, estimator=estimator_of(model, data), **names)
+    save_plot(figure, X, y, estimator=make_estimator(model, data), **names)

@@ -48,7 +48,7 @@ def usual_commands(folder: Path) -> list[list[Any]]:
     for classes in 2, 3:
         for kind in "svm", "scaled.svm", "vw", "csv", "words.csv":
             data = folder / f"{classes}-classes.{kind}"
-            data.write_text("".join(f"{line}\n" for line in lines_of(kind, classes)))
+            data.write_text("".join(f"{line}\n" for line in sample_lines(kind, classes)))
             text = ["--text", "text"] if kind == "words.csv" else []
             jobs += [
                 ["train", "--epochs", 1, *text, data],
@@ -62,7 +62,7 @@ def usual_commands(folder: Path) -> list[list[Any]]:
     return jobs
 
 
-def lines_of(kind: str, classes: int) -> Iterator[str]:
+def sample_lines(kind: str, classes: int) -> Iterator[str]:
     """The lines of a small file."""
     if kind == "csv":
         yield "size,age,label"

@@ -34,7 +34,7 @@ def begun_model(path: str | PathLike[str] | None, resume: bool) -> Model | None:
     return begun
 
 
-def model_of(job: Job) -> Model:
+def build_model(job: Job) -> Model:
     """All that predicting and going on need."""
     histories, learner, checkpoint = job.histories, job.learner, None
     about = identity(job) | {
@@ -72,7 +72,7 @@ def restore(job: Job, begun: Model, path: Any) -> None:
     refuse_others(path, job.learner.parameters, begun.parameters, "{{{}?}}")
     if not np.array_equal(begun.classes, job.learner.classes):
         raise ValueError(f"The run in {path} began with other labels.")
-    job.rounds = [round_of(values) for values in about["rounds"]]
+    job.rounds = [load_round(values) for values in about["rounds"]]
     job.rows, left = tuple(about["rows"]), begun.checkpoint
     for number, (problem, state) in enumerate(zip(job.problems, begun.states, strict=True)):
         epochs = tuple(Epoch(*values) for values in about["histories"][number])
@@ -96,7 +96,7 @@ def refuse_others(
             )
 
 
-def round_of(values: list[Any]) -> Round:
+def load_round(values: list[Any]) -> Round:
     """A round as it was before it was written to a file."""
     epoch, mistakes, *rest = values
     return Round(Epoch(*epoch), tuple(mistakes), *rest)

@@ -11,7 +11,7 @@ import numpy as np
 from distributed import Client
 
 from ..data.labels import UnknownLabelError
-from ..estimators.base import seed_of
+from ..estimators.base import make_seed
 from ..estimators.linear import LinearClassifier
 from ..estimators.sequence import SequencePerceptron
 from ..parameters import CLUSTER, Parameter, ParameterError, check_parameters
@@ -19,16 +19,16 @@ from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.history import merged, stop_reason
 from ..training.rules import UpdateRule
-from .checkpoint import begun_model, model_of, restore
+from .checkpoint import begun_model, build_model, restore
 from .client import Cluster, WorkersLostError
 from .job import Job, without_weights
-from .partitions import FilePartition, Partitions, partitions_of
+from .partitions import FilePartition, Partitions, make_partitions
 from .rounds import Round, printing
 from .sentences import fit_sentences
 from .statistics import (
-    classes_of,
+    begin_learner,
+    collect_classes,
     find_target,
-    learner_for,
     make_split,
     prepare,
     refuse_weightless,
@@ -135,7 +135,7 @@ def fit(
     mix = usual_mix(rule) if mix is None else mix
     check_supported(parameters | {"mode": mode, "mix": mix}, estimator._parameters, rule)
     cluster = Cluster(client, patience)
-    data = partitions_of(X, y, sample_weight, parameters["intercept_step"] == "radius", reading)
+    data = make_partitions(X, y, sample_weight, parameters["intercept_step"] == "radius", reading)
     kept = Kept(checkpoint, resume)
     training = Training(parameters, rule, data, mode, mix, classes, kept)
     with estimator._unchanged_by_errors(), told as tell:
@@ -198,7 +198,7 @@ class Kept(NamedTuple):
     def save(self, job: Job) -> None:
         """Write the model so far, if there is a place for it."""
         if self.path is not None:
-            save_model(self.path, model_of(job))
+            save_model(self.path, build_model(job))
 
     def hope(self, job: Job) -> str:
         """What to say when all workers are lost."""
@@ -254,9 +254,9 @@ class Training(NamedTuple):
         streams = isinstance(parts[0], FilePartition)
         parameters = self.parameters | {"random_state": self.seed(begun)}
         found, parts = surveyed(cluster, parts, make_split(parameters))
-        classes = classes_of(found, self.classes, self.data.from_files)
+        classes = collect_classes(found, self.classes, self.data.from_files)
         target = find_target(found, classes, parameters)
-        learner = learner_for(found, classes, parameters, self.rule, self.data.from_files)
+        learner = begin_learner(found, classes, parameters, self.rule, self.data.from_files)
         if self.mode == "mixing" and len(parts) > 1:
             refuse_unmixable(learner.rule, parameters | {"mix": self.mix})
         learner.features = self.data.features
@@ -272,4 +272,4 @@ class Training(NamedTuple):
     def seed(self, begun: Model | None) -> int:
         """What decides the permutations: that of the run to go on with, unless one is given."""
         given = self.parameters["random_state"]
-        return seed_of(begun.parameters["random_state"] if begun and given is None else given)
+        return make_seed(begun.parameters["random_state"] if begun and given is None else given)

@@ -12,10 +12,10 @@ from ..reading.reader import read
 from ..storage.model import Model
 from ..training.plan import IN_MEMORY_ROWS, make_plan
 from ..training.rules import RULES
-from .checkpoint import model_of
+from .checkpoint import build_model
 from .client import Cluster, connected
 from .fitting import Kept, Training, check_supported, usual_mix
-from .partitions import files_of
+from .partitions import partition_files
 from .rounds import Round, printing
 
 
@@ -51,7 +51,7 @@ def train(
     values = {**plan.parameters, **request.options, **modes}
     table = {**RULE_TABLE[plan.rule].parameters, **FILES}
     check_supported(values, table, rule)  # before a cluster is started
-    files, keep = files_of(data, reading), Kept(*kept)
+    files, keep = partition_files(data, reading), Kept(*kept)
     found = replace(IN_MEMORY_ROWS, texts=len(files.features["recipe"]["text"]))
     if plan.parameters["intercept_step"] is None:
         (first, *_), alike, *_ = files.parts[0]
@@ -64,4 +64,4 @@ def train(
         job = training.run(cluster, tell)
         for note in files.notes(cluster):
             asked.reporter.note(note)
-        return model_of(job)
+        return build_model(job)

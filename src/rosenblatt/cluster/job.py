@@ -16,7 +16,7 @@ from ..training.rules import PERCEPTRON
 from ..training.run import Problem
 from ..training.solutions import Last
 from .client import Cluster
-from .mixing import SparseWeights, add_up, mix_into, parts_of
+from .mixing import SparseWeights, add_up, get_parts, mix_into
 from .partitions import FilePartition
 from .rounds import Mixing, Round, weighted_mistakes
 from .statistics import Found
@@ -166,7 +166,7 @@ class Job:
         weights = {}
         for problem in problems:
             state = self.problems[problem].state
-            pairs = [state.coefficients()] if to_predict else parts_of(state)
+            pairs = [state.coefficients()] if to_predict else get_parts(state)
             weights[problem] = SparseWeights.of(*pairs)
         size = sum(sparse.nbytes for sparse in weights.values())
         return self.cluster.share(weights), size * self.cluster.workers()

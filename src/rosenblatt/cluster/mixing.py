@@ -60,22 +60,22 @@ class SparseWeights(NamedTuple):
             weights[self.places] = row[outputs:]
             pairs.append((weights.reshape(-1, *like.weights.shape[1:]), row[:outputs].copy()))
         state = kind(*pairs[0], rule=like.rule)
-        for pair, variances in zip(pairs[1:], variances_of(state), strict=False):
+        for pair, variances in zip(pairs[1:], get_variances(state), strict=False):
             for evidence, kept in zip(pair, variances, strict=True):
                 kept[...] = partitions / (1 + evidence.astype(np.float64))
         return state
 
 
-def variances_of(state: Last) -> list[Pair]:
+def get_variances(state: Last) -> list[Pair]:
     """The variances of weights and biases, if a state has some."""
     further = state.further
     has = "variances" in further
     return [(further["variances"], further["variance_of_bias"])] if has else []
 
 
-def parts_of(state: Last) -> list[Pair]:
+def get_parts(state: Last) -> list[Pair]:
     """The weights and biases of a state, and the evidence for them."""
-    evidence = [(1 / weights - 1, 1 / biases - 1) for weights, biases in variances_of(state)]
+    evidence = [(1 / weights - 1, 1 / biases - 1) for weights, biases in get_variances(state)]
     return [(state.weights, state.bias), *evidence]
 
 
@@ -106,12 +106,12 @@ class Sums(NamedTuple):
     sent: int
 
 
-def sums_of(state: Last, start: Last, epoch: Epoch, mix: str) -> Sums:
+def compute_sums(state: Last, start: Last, epoch: Epoch, mix: str) -> Sums:
     """How far a state is from the one that it started from."""
     share = float(epoch.mistakes if mix == "mistakes" else epoch.rows > 0)
     start.widen(len(state.weights))
     touched = state.weights != start.weights
-    for (now, _), (before, _) in zip(variances_of(state), variances_of(start), strict=True):
+    for (now, _), (before, _) in zip(get_variances(state), get_variances(start), strict=True):
         touched |= now != before
     if isinstance(state, Average):
         touched |= state.missing != 0
@@ -120,7 +120,7 @@ def sums_of(state: Last, start: Last, epoch: Epoch, mix: str) -> Sums:
     moves -= taken(places, start.weights, start.bias)
     values = [share * moves]
     if mix == "confidence":
-        now, before = (1 / taken(places, *variances_of(one)[0]) for one in (state, start))
+        now, before = (1 / taken(places, *get_variances(one)[0]) for one in (state, start))
         values = [now * moves, now - before]
     if isinstance(state, Average):
         missing = taken(places, state.missing, state.missing_bias)
@@ -168,7 +168,7 @@ def mix_into(state: Last, sums: Sums) -> None:
     size, places, (moves, *others) = sums.vectors
     state.widen(size // int(np.prod(state.weights.shape[1:])))
     total = np.asarray(sums.share or 1.0)
-    for variances in variances_of(state):
+    for variances in get_variances(state):
         total = 1 / taken(places, *variances) + others.pop(0)
         put(1 / total, places, *variances)
     seen, n_rows = state.seen, sum(epoch.rows for epoch in sums.epochs)

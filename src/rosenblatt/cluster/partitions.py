@@ -15,14 +15,14 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import column_or_1d
 
 from ..data.labels import refuse_missing, tidy
-from ..data.rows import n_rows, read_only, rows_of
+from ..data.rows import n_rows, read_only, view_rows
 from ..data.targets import ClassTarget
 from ..data.weights import row_weights
 from ..estimators.base import canonical
 from ..kernels.algebra import Rows
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import ParameterError
-from ..reading.batches import Batch, labels_of, one_batch
+from ..reading.batches import Batch, get_labels, one_batch
 from ..reading.notices import left_out
 from ..reading.reader import read
 from ..reading.sources import Source
@@ -73,7 +73,7 @@ class FilePartition(NamedTuple):
             rows = Rows(nothing, np.zeros(0, np.uint32), np.zeros(1, np.uint64))
             return Batch(rows, nothing, None, 0, 0, 0)
         whole = one_batch(batches)
-        return whole._replace(labels=tidy(labels_of(whole)))
+        return whole._replace(labels=tidy(get_labels(whole)))
 
 
 Partition = LoadedPartition | FilePartition
@@ -121,14 +121,14 @@ class Partitions(NamedTuple):
         return list(cluster.client.compute(self.parts))
 
 
-def partitions_of(
+def make_partitions(
     X: Any, y: Any, weights: Any, without_duplicates: bool, reading: dict[str, Any]
 ) -> Partitions:
     """The partitions of whatever the caller has."""
     if not is_collection(X):
         if y is not None or weights is not None:
             raise ValueError("Files hold their labels and weights; leave y and sample_weight out.")
-        return files_of(X, reading)
+        return partition_files(X, reading)
     if reading:
         raise TypeError(f"{sorted(reading)} are options for files, and X is a dask collection.")
     features = {}
@@ -139,12 +139,12 @@ def partitions_of(
             features["names"] = list(X.columns)
     if y is None:
         raise ValueError("y is missing: the labels, or the name of a data frame's column.")
-    blocks = blocks_of(X)
+    blocks = list_blocks(X)
     labels = blocks_like(y, X, len(blocks), "y")
     scales = [None] * len(blocks)
     if weights is not None:
         scales = blocks_like(weights, X, len(blocks), "sample_weight")
-    load, key = delayed(batch_of, pure=False), token_hex(6)
+    load, key = delayed(make_batch, pure=False), token_hex(6)
     parts = [
         load(*block, number, without_duplicates, dask_key_name=f"perceptron-load-{number}-{key}")
         for number, block in enumerate(zip(blocks, labels, scales, strict=True))
@@ -157,7 +157,7 @@ def is_collection(X: Any) -> bool:
     return hasattr(X, "dask") and (isinstance(X, da.Array) or hasattr(X, "columns"))
 
 
-def blocks_of(X: Any) -> list[Any]:
+def list_blocks(X: Any) -> list[Any]:
     """The blocks of rows of a collection, as delayed values."""
     if isinstance(X, da.Array) and X.ndim == 2 and X.numblocks[1] > 1:
         X = X.rechunk({1: -1})
@@ -174,7 +174,7 @@ def blocks_like(y: Any, X: Any, count: int, name: str) -> list[Any]:
             raise ValueError(f"X has {len(X)} rows and {name} {len(y)}; each row needs one.")
         if known:
             y = y.rechunk((X.chunks[0], *y.chunks[1:]))
-    blocks = blocks_of(y)
+    blocks = list_blocks(y)
     if len(blocks) != count:
         raise ValueError(
             f"X has {count} partitions and {name} {len(blocks)}; cut both at the same rows."
@@ -182,7 +182,7 @@ def blocks_like(y: Any, X: Any, count: int, name: str) -> list[Any]:
     return blocks
 
 
-def files_of(X: Any, reading: dict[str, Any]) -> Partitions:
+def partition_files(X: Any, reading: dict[str, Any]) -> Partitions:
     """A partition per file, or per partition of a bag; all read as the first file asks for."""
     if hasattr(X, "dask"):
         groups = X.map_partitions(lambda paths: [tuple(paths)]).compute(scheduler="synchronous")
@@ -215,7 +215,7 @@ def tell_driver(topic: str, path: str, notices: list[str], bad: int) -> None:
         get_worker().log_event(topic, {"path": path, "notices": notices, "bad": bad})
 
 
-def batch_of(X: Any, y: Any, weights: Any, number: int, without_duplicates: bool) -> Batch:
+def make_batch(X: Any, y: Any, weights: Any, number: int, without_duplicates: bool) -> Batch:
     """A block of a collection as a batch."""
     with in_partition(number):
         X = check_array(
@@ -231,7 +231,7 @@ def batch_of(X: Any, y: Any, weights: Any, number: int, without_duplicates: bool
         if y.shape != (X.shape[0],):
             raise ValueError(f"X has {X.shape[0]} rows and y {len(y)}.")
         refuse_missing(y)
-        return Batch(rows_of(X), y, row_weights(y, weights, None), X.shape[1], 0, 0)
+        return Batch(view_rows(X), y, row_weights(y, weights, None), X.shape[1], 0, 0)
 
 
 @contextmanager

@@ -13,7 +13,13 @@ from ..data.rows import Array
 from ..estimators.perceptron import Perceptron
 from ..reading.batches import Batch
 from ..training.solutions import Last
-from .partitions import FilePartition, files_of, is_collection, partitions_of, seen_read_only
+from .partitions import (
+    FilePartition,
+    is_collection,
+    make_partitions,
+    partition_files,
+    seen_read_only,
+)
 
 
 def predict(model: Perceptron, X: Any, **reading: Any) -> Any:
@@ -52,7 +58,7 @@ def predict(model: Perceptron, X: Any, **reading: Any) -> Any:
         return rows.map_blocks(labels_of_block, light, drop_axis=1, dtype=dtype, meta=empty)
     labels = (
         da.from_delayed(delayed(labels_of_batch)(batch, light), (np.nan,), dtype)
-        for batch in batches_for(model, X, reading)
+        for batch in delay_batches(model, X, reading)
     )
     return da.concatenate(list(labels))
 
@@ -89,9 +95,9 @@ def score(model: Perceptron, X: Any, y: Any = None, **reading: Any) -> float:
     """
     light = delayed(without_training(model), pure=True)
     if is_collection(X):
-        batches = partitions_of(X, y, None, False, reading).parts
+        batches = make_partitions(X, y, None, False, reading).parts
     else:
-        batches = batches_for(model, X, reading)
+        batches = delay_batches(model, X, reading)
     counts = compute(*(delayed(right_and_all)(batch, light) for batch in batches))
     right, n_rows = np.sum(counts, axis=0).tolist()
     if not n_rows:
@@ -114,12 +120,12 @@ def without_training(model: Perceptron) -> Perceptron:
     return light
 
 
-def batches_for(model: Perceptron, X: Any, reading: dict[str, Any]) -> list[Any]:
+def delay_batches(model: Perceptron, X: Any, reading: dict[str, Any]) -> list[Any]:
     """The rows of files as delayed batches, their features made as the model's were."""
     recipe = model._learner.features.get("recipe")
     if recipe is not None:
         reading = {"features": recipe, **reading}
-    return [delayed(FilePartition.load)(part) for part in files_of(X, reading).parts]
+    return [delayed(FilePartition.load)(part) for part in partition_files(X, reading).parts]
 
 
 def labels_of_block(block: Any, model: Perceptron) -> Array:

@@ -5,13 +5,13 @@ from typing import Any
 import numpy as np
 from distributed import Client
 
-from ..data.rows import matrix_of
+from ..data.rows import to_matrix
 from ..reading.batches import Batch
 from ..theory.certificates import Inseparable, Separable, Undecided
 from ..theory.separability import Judged, judge, separability_of_partitions
 from .client import Cluster
-from .partitions import is_collection, partitions_of
-from .statistics import classes_of, surveyed
+from .partitions import is_collection, make_partitions
+from .statistics import collect_classes, surveyed
 
 HARD_ROWS = 200  # of each partition that join the proof in a round
 
@@ -65,8 +65,8 @@ def separability(
     """
     cluster = Cluster(client)
     reading = reading if is_collection(X) else {"dtype": np.float64, **reading}
-    found, parts = surveyed(cluster, partitions_of(X, y, None, True, reading).loaded(cluster))
-    classes = classes_of(found, None, from_files=False)
+    found, parts = surveyed(cluster, make_partitions(X, y, None, True, reading).loaded(cluster))
+    classes = collect_classes(found, None, from_files=False)
     if len(classes) > 2:
         raise ValueError(
             f"y has {len(classes)} classes, and this is about two; give y == label for one of them."
@@ -93,6 +93,6 @@ def judge_batch(
 ) -> Judged:
     """What ``judge`` says of the rows of a partition."""
     assert batch.labels is not None
-    X = matrix_of(batch.rows, len(batch.labels), width).astype(np.float64)
+    X = to_matrix(batch.rows, len(batch.labels), width).astype(np.float64)
     signs = np.where(batch.labels == positive, 1.0, -1.0)
     return judge(X, signs, plane, firsts[number], most)

@@ -108,23 +108,23 @@ def weighted_mistakes(mistakes: tuple[int, ...], mix: str) -> float:
 def printing(max_iter: int) -> Iterator[Callable[[Round], None]]:
     """Print a line per epoch, with a bar below them at a terminal."""
     if not sys.stdout.isatty():
-        yield lambda done: print(line_of(done), flush=True)
+        yield lambda done: print(format_line(done), flush=True)
         return
     with progress.new_bar() as bar:
         line = bar.add_task("", total=max_iter, speed="")
 
         def show(done: Round) -> None:
-            print(line_of(done), flush=True)
+            print(format_line(done), flush=True)
             number = done.epoch.epoch
             bar.update(line, description=f"epoch {number} of {max_iter}", completed=number)
 
         yield show
 
 
-def line_of(done: Round) -> str:
+def format_line(done: Round) -> str:
     """What happened in an epoch, in one line.
 
-    >>> line_of(Round(Epoch(3, 200, 10, 8, 2.5), (4, 6), 5.0, 2_500_000, 0.5))
+    >>> format_line(Round(Epoch(3, 200, 10, 8, 2.5), (4, 6), 5.0, 2_500_000, 0.5))
     'epoch    3          10 mistakes (4-6 per shard)    4.00% error     2.5 MB moved    0.50 s'
     """
     epoch, mistakes = done.epoch, done.mistakes

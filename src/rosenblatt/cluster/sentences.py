@@ -14,7 +14,7 @@ import numpy as np
 from dask.delayed import delayed
 
 from ..data.rows import Array
-from ..estimators.base import seed_of
+from ..estimators.base import make_seed
 from ..estimators.sequence import SequencePerceptron
 from ..jobs.sentences import columns_named
 from ..learners.sequence.encoding import Dictionary
@@ -40,7 +40,7 @@ from ..learners.sequence.tagset import (
     make_tag_set,
 )
 from ..learners.sequence.task import SequenceTask
-from ..learners.sequence.templates import templates_for
+from ..learners.sequence.templates import resolve_templates
 from ..reading.sources import Source
 from ..training.history import Epoch, History
 from ..training.run import Run
@@ -107,18 +107,18 @@ def both_lists(sentences: Iterable[Any], tags: Iterable[Any]) -> tuple[list[Any]
 # What workers do
 
 
-def columns_in(part: Any, _: int, own_templates: bool) -> tuple[str, ...] | None:
+def list_columns(part: Any, _: int, own_templates: bool) -> tuple[str, ...] | None:
     """What the tokens of a partition have; None if there are none."""
     return find_columns(part[0], own_templates) if any(map(len, part[0])) else None
 
 
-def classes_in(part: Tagged, _: int) -> tuple[list[Any], int]:
+def find_classes(part: Tagged, _: int) -> tuple[list[Any], int]:
     """The tags of a partition, and how many tokens it has."""
     sentences, tags = part
     return distinct_tags(tags).tolist(), sentences.n_tokens
 
 
-def chunks_in(part: Tagged, _: int, classes: Array) -> SchemeCount:
+def find_chunks(part: Tagged, _: int, classes: Array) -> SchemeCount:
     """How chunks are written in a partition."""
     sentences, tags = part
     return SchemeCount.of(classes.tolist(), encode_tags(tags, classes), sentences.starts)
@@ -170,7 +170,7 @@ def learn(part: Prepared, number: int, start: Table, epoch: int) -> Moves:
     with in_partition(number):
         run.train()
     (keys, weights), *sums = state.tables(part.keys)
-    moved = [weights - start.rows_at(keys), *(-lacking for _, lacking in sums)]
+    moved = [weights - start.find_rows(keys), *(-lacking for _, lacking in sums)]
     if sums:
         moved[1] += state.seen * moved[0]
     touched = np.flatnonzero(np.any([rows.any(axis=1) for rows in moved], axis=0))
@@ -254,18 +254,18 @@ def job_for(
     parameters: dict[str, Any], cluster: Cluster, parts: list[Any], columns: tuple[str, ...]
 ) -> SentenceJob:
     """Find the tags and the words of all partitions, and have their features found."""
-    found = ask_each(cluster, "survey", classes_in, parts)
+    found = ask_each(cluster, "survey", find_classes, parts)
     parts = [part for part, (_, size) in zip(parts, found, strict=True) if size]
     if not parts:
         raise ValueError("There is no token to learn from.")
     classes = check_classes(np.array(sorted({tag for tags, _ in found for tag in tags})))
     counts = None
     if knows_chunks(parameters, classes):
-        counts, *others = ask_each(cluster, "schemes", chunks_in, parts, classes)
+        counts, *others = ask_each(cluster, "schemes", find_chunks, parts, classes)
         for other in others:
             counts = counts.plus(other)
     tags = make_tag_set(classes, is_greedy(parameters), counts)
-    templates = templates_for(parameters["features"], columns)
+    templates = resolve_templates(parameters["features"], columns)
     learner = SequenceLearner.begin(parameters, FoundSentences(tags, columns, templates))
     for lexicon in ask_each(cluster, "words", count_words, parts, learner):
         learner.lexicon.add(lexicon, len(tags.names))
@@ -308,7 +308,7 @@ def fit_sentences(
         if label is not None or format is not None:
             raise TypeError("label and format are options for files, and X is a dask bag.")
         lists = zip_bags(X, y, cluster)
-        looked = cluster.on_each("look", columns_in, lists, tagger.features is not None)
+        looked = cluster.on_each("look", list_columns, lists, tagger.features is not None)
         columns = next(filter(None, cluster.results(looked)), ("word",))
         parts = cluster.on_each("read", read_lists, lists, columns)
     elif hasattr(X, "to_delayed") or y is not None:
@@ -318,7 +318,7 @@ def fit_sentences(
     else:
         files, columns, layout = partitions_of_files(X, label, format)
         parts = cluster.on_each("read", read_file, files, layout, columns)
-    parameters = tagger._values() | {"random_state": seed_of(tagger.random_state)}
+    parameters = tagger._values() | {"random_state": make_seed(tagger.random_state)}
     with tagger._unchanged_by_errors():
         job = job_for(parameters, cluster, parts, columns)
         job.train(lambda job: tell(job.rounds[-1]))

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.labels import UnknownLabelError, encode, known_classes, met_classes
-from ..data.rows import Array, matrix_of, refuse_not_finite
+from ..data.rows import Array, refuse_not_finite, to_matrix
 from ..data.splits import Split
 from ..data.targets import ClassTarget
 from ..data.weights import balanced, class_weights, refuse_one_class, rows_that_count
 from ..kernels.algebra import largest_squared_norm
 from ..learners.linear import LinearLearner, TrainingRows
-from ..reading.batches import Batch, labels_of
-from ..training.rules import UpdateRule, rule_for
+from ..reading.batches import Batch, get_labels
+from ..training.rules import UpdateRule, choose_rule_form
 from .client import Cluster, WorkersLostError
 from .partitions import FilePartition, LoadedPartition, in_partition, seen_read_only
 
@@ -41,7 +41,7 @@ class Found(NamedTuple):
 def survey(part: Batch | FilePartition, split: Split = NO_SPLIT) -> Found:
     """Look at a batch, or at the first one of some files; rows held out are not counted."""
     batch = part.load(most=1) if isinstance(part, FilePartition) else part
-    rows, (classes, codes) = seen_read_only(batch.rows), encode(labels_of(batch))
+    rows, (classes, codes) = seen_read_only(batch.rows), encode(get_labels(batch))
     learnt, counting = rows_that_count(codes, None), rows_that_count(codes, batch.weights)
     if split:
         with suppress(ValueError):  # of too few rows, which are refused when they are prepared
@@ -95,7 +95,7 @@ def make_split(parameters: Mapping[str, Any]) -> Split:
     return Split(share, parameters["random_state"])
 
 
-def classes_of(found: list[Found], named: Iterable[Any] | None, from_files: bool) -> Array:
+def collect_classes(found: list[Found], named: Iterable[Any] | None, from_files: bool) -> Array:
     """The labels of all partitions, sorted, or those that were named."""
     if len({one.classes.dtype.kind in "biuf" for one in found}) > 1:
         raise ValueError("Some partitions have numbers as labels and some have words.")
@@ -142,7 +142,7 @@ def by_class(found: list[Found], classes: Array, name: str) -> Array:
     return counts
 
 
-def learner_for(
+def begin_learner(
     found: list[Found],
     classes: Array,
     parameters: Mapping[str, Any],
@@ -162,7 +162,7 @@ def learner_for(
     if step == "radius":
         step = max(one.squared_radius for one in found)
     step = float(step) if parameters["fit_intercept"] else 0.0
-    rule = rule_for(rule, parameters, width, len(classes))
+    rule = choose_rule_form(rule, parameters, width, len(classes))
     return LinearLearner.begin(parameters, classes, (width, np.dtype(dtype)), step, rule=rule)
 
 
@@ -180,6 +180,6 @@ def prepare(
         split = make_split(settings)
         if not split:
             return LoadedPartition(given)
-        refuse_not_finite(matrix_of(given.rows, len(given.codes), width))
+        refuse_not_finite(to_matrix(given.rows, len(given.codes), width))
         everything, held = split.stratified(given.codes, given.everything)
         return LoadedPartition(given._replace(everything=everything), held)

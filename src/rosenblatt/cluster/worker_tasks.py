@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..data.rows import matrix_of
+from ..data.rows import to_matrix
 from ..learners.linear import LinearLearner
 from ..training.history import Epoch, History
 from ..training.run import Problem, Run, losses
 from ..training.solutions import Last
-from .mixing import SparseWeights, Sums, sums_of
+from .mixing import SparseWeights, Sums, compute_sums
 from .partitions import LoadedPartition, Partition, in_partition
 
 Weights = dict[int, SparseWeights]
@@ -53,7 +53,7 @@ def learn(
     starts = {k: sparse.state(like[k], Last, partitions) for k, sparse in weights.items()}
     states = {k: sparse.state(like[k], type(like[k]), partitions) for k, sparse in weights.items()}
     records = learn_epoch(part, number, learner, states, epoch)
-    return {k: sums_of(states[k], starts[k], records[k], mix) for k in weights}
+    return {k: compute_sums(states[k], starts[k], records[k], mix) for k in weights}
 
 
 class Baton(NamedTuple):
@@ -103,7 +103,7 @@ def count_right(
 ) -> dict[int, tuple[int, int]]:
     """How many of the rows held out come out right, of how many."""
     counts, (given, held) = {}, part
-    rows = matrix_of(given.rows, len(given.codes), given.width)[held]
+    rows = to_matrix(given.rows, len(given.codes), given.width)[held]
     for problem, sparse in weights.items():
         state = sparse.state(learner.states[problem], Last)
         accuracy = learner.accuracy(problem, state, rows, given.codes[held])

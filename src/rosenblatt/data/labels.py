@@ -39,7 +39,7 @@ def encode(y: Array) -> tuple[Array, Array]:
     return classes, codes
 
 
-def codes_of(
+def number_labels(
     labels: Array, classes: Array, first_row: int = 0, where: str = "", rows: Array | None = None
 ) -> Array:
     """Each label's number among the classes.
@@ -233,7 +233,7 @@ class LabelSets:
         return has
 
 
-def indicator_of(y: Any) -> Array:
+def check_indicator(y: Any) -> Array:
     """Which row has which label, of an array or sparse matrix of 0 and 1."""
     given = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
     if not np.isin(given, (0, 1)).all():

@@ -14,13 +14,13 @@ MOST_ROWS = np.iinfo(np.uint32).max
 MOST_COLUMNS = 1 << 32
 
 
-def rows_of(X: Any) -> Rows:
+def view_rows(X: Any) -> Rows:
     """See a C-contiguous array or a CSR matrix as Rows, without copying its values.
 
     Numbers of columns become 32 bits wide and those of row starts 64, so that kernels are compiled
     for one type of each.
 
-    >>> rows_of(np.eye(3)).values.size
+    >>> view_rows(np.eye(3)).values.size
     9
     """
     if X.shape[0] > MOST_ROWS:
@@ -108,7 +108,7 @@ def rows_between(rows: Rows, first: int, stop: int) -> Rows:
     return Rows(rows.values[begin:end], rows.indices[begin:end], starts)
 
 
-def matrix_of(rows: Rows, count: int, width: int) -> Any:
+def to_matrix(rows: Rows, count: int, width: int) -> Any:
     """Rows as an array or a CSR matrix of some width, which may be more than they have."""
     if rows.indices is None:
         return with_columns(rows.values.reshape(count, int(rows.starts[0])), width)
@@ -134,7 +134,7 @@ def known_columns(rows: Rows, width: int, known: int) -> Rows:
     if rows.indices is None:
         length = int(rows.starts[0])
         cut = rows.values.reshape(-1, max(length, 1))[:, :known]
-        return rows if length <= known else rows_of(np.ascontiguousarray(cut))
+        return rows if length <= known else view_rows(np.ascontiguousarray(cut))
     if width <= known or not (rows.indices >= known).any():
         return rows
     return without(rows, rows.indices < known)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..parameters import ParameterError
-from .labels import LabelSets, codes_of, encode, find_codes, known_classes, met_classes, tidy
+from .labels import LabelSets, encode, find_codes, known_classes, met_classes, number_labels, tidy
 from .rows import Array
 from .weights import balanced, class_weights, row_weights
 
@@ -115,7 +115,9 @@ class ClassTarget:
         codes = find_codes(labels, self.classes)
         late = np.flatnonzero(codes < 0 if held is None else (codes < 0) & ~held[rows])
         if len(late):
-            codes_of(labels[late], self.classes, first_row + 1, rows=rows[late])  # which raises
+            number_labels(
+                labels[late], self.classes, first_row + 1, rows=rows[late]
+            )  # which raises
         return codes
 
     def weigh(self, codes: Array, sample_weight: ArrayLike | None) -> Array | None:

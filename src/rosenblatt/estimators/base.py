@@ -15,7 +15,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from ..data.labels import codes_of, encode, known_classes, refuse_missing
+from ..data.labels import encode, known_classes, number_labels, refuse_missing
 from ..data.rows import Array, check_structure
 from ..data.weights import class_weights, row_weights
 from ..parameters import Parameter, check_parameters
@@ -191,7 +191,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
 
     def _number(self, y: Array, classes: Array) -> Array:
         """Each label's number among the classes that partial_fit was promised."""
-        return codes_of(y, classes, where="y: ")
+        return number_labels(y, classes, where="y: ")
 
     def _set_history(self, epochs: list[Epoch], stop_reason: str) -> None:
         """Keep what happened and why it ended."""
@@ -243,7 +243,7 @@ def refuse_dicts(X: Any) -> None:
         )
 
 
-def seed_of(random_state: Any) -> int:
+def make_seed(random_state: Any) -> int:
     """A number that decides the permutations: an int is its own seed."""
     if isinstance(random_state, Integral) and 0 <= int(random_state) < 2**32:
         return int(random_state)

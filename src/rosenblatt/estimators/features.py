@@ -10,10 +10,10 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.rows import Array, matrix_of, n_rows
+from ..data.rows import Array, n_rows, to_matrix
 from ..reading.notices import NoticeKind
 from ..reading.reader import Reader, read, read_whole
-from ..reading.tables import TEXT, table_of, table_of_array
+from ..reading.tables import TEXT, table_of_array, to_table
 
 
 class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -143,7 +143,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         reader = self._reader(X)
         batch = read_whole(reader).batch
         self._keep(reader, batch.width)
-        return own_matrix(matrix_of(batch.rows, n_rows(batch.rows), batch.width))
+        return own_matrix(to_matrix(batch.rows, n_rows(batch.rows), batch.width))
 
     def transform(self, X: Any) -> Any:
         """The rows of a table, as a CSR matrix or an array.
@@ -165,13 +165,13 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             X = self._named(np.asarray(X))
             if hasattr(X, "indptr"):
                 return X
-        table = table_of(X)
+        table = to_table(X)
         if table is not None and not len(table):
             return csr_array((0, self.n_features_out_), dtype=np.float32)
         reader = read(X if table is None else table, features=self.recipe_, label=False)
         batch = read_whole(reader).batch
         known = self.n_features_out_ if reader.format == "svmlight" else batch.width
-        matrix = matrix_of(batch.rows, n_rows(batch.rows), max(batch.width, known))
+        matrix = to_matrix(batch.rows, n_rows(batch.rows), max(batch.width, known))
         return own_matrix(matrix[:, :known] if matrix.shape[1] > known else matrix)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
@@ -283,5 +283,5 @@ def only_texts(X: Any) -> bool:
     """Whether rows are strings alone."""
     if hasattr(X, "columns"):
         return False
-    table = table_of(X)
+    table = to_table(X)
     return table is not None and table.column_names == [TEXT]

@@ -11,13 +11,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.rows import Array, refuse_not_finite
 from ..data.weights import refuse_one_class, rows_that_count
-from ..learners.dual.device import checked_there, like, lives_there, on_host, rows_there
+from ..learners.dual.device import check_on_gpu, is_on_gpu, like, on_host, rows_to_gpu
 from ..learners.dual.learner import DualExamples, DualLearner, runs_on_gpu
 from ..parameters import KERNEL
 from ..storage.model import Model
 from ..training.report import bar_of_epochs
 from ..training.run import Run
-from .base import OnlineClassifier, canonical, seed_of
+from .base import OnlineClassifier, canonical, make_seed
 from .constructors import estimator, positional
 
 
@@ -308,16 +308,16 @@ class KernelPerceptron(FittedKernel):
 
     def _checked(self, X: Any, y: Any, reset: bool) -> tuple[Any, Array]:
         """X as a float array or CSR matrix that is finite, y as a list of labels."""
-        y = on_host(y) if lives_there(y) else y
+        y = on_host(y) if is_on_gpu(y) else y
         dtype, on_gpu = None if reset else self._learner.state.support.dtype, self._is_on_gpu(X)
-        if lives_there(X) and on_gpu:
-            X = checked_there(X, self, dtype)
+        if is_on_gpu(X) and on_gpu:
+            X = check_on_gpu(X, self, dtype)
             y = self._check_labels(y, X.shape[0])
         else:
-            X = on_host(X) if lives_there(X) else X
+            X = on_host(X) if is_on_gpu(X) else X
             X, y = self._check_rows(X, y, reset, dtype)
             X = canonical(X)
-            X = rows_there(X) if on_gpu else X
+            X = rows_to_gpu(X) if on_gpu else X
         refuse_not_finite(X)
         return X, y
 
@@ -326,11 +326,11 @@ class KernelPerceptron(FittedKernel):
         return runs_on_gpu(self._values(), X)
 
     def _rows_to_score(self, X: Any) -> Any:
-        if not lives_there(X):
+        if not is_on_gpu(X):
             return super()._rows_to_score(X)
         if not self._is_on_gpu(X):
             return super()._rows_to_score(on_host(X))
-        X = checked_there(X, self, self._learner.state.support.dtype)
+        X = check_on_gpu(X, self, self._learner.state.support.dtype)
         refuse_not_finite(X)
         return X
 
@@ -353,7 +353,7 @@ class KernelPerceptron(FittedKernel):
     def _train(self, learner: DualLearner, examples: DualExamples, order: str, epochs: int) -> None:
         """Train, and keep the learner."""
         with bar_of_epochs(self.verbose) as progress:
-            seed = seed_of(self.random_state)
+            seed = make_seed(self.random_state)
             history = learner.fit(examples, order, epochs, seed, progress)
         self._learner, self.classes_ = learner, learner.classes
         self._set_history(history.epochs, history.stop_reason)
@@ -379,5 +379,5 @@ def follow(model: KernelPerceptron, X: Any, y: ArrayLike) -> tuple[DualLearner, 
     """The run that ``fit`` would make, ready to be gone through epoch by epoch."""
     model._check_parameters()
     learner, examples = model._prepare(X, y, None)
-    seed = seed_of(model.random_state)
+    seed = make_seed(model.random_state)
     return learner, learner.start(examples, model.order, model.max_iter, seed)

@@ -12,8 +12,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.labels import indicator_of
-from ..data.rows import Array, overflow, refuse_lost, refuse_not_finite, rows_of
+from ..data.labels import check_indicator
+from ..data.rows import Array, overflow, refuse_lost, refuse_not_finite, view_rows
 from ..data.splits import Split
 from ..data.weights import refuse_one_class, row_weights, rows_that_count
 from ..kernels.algebra import Rows, largest_squared_norm
@@ -22,12 +22,12 @@ from ..parameters import LINEAR, check_ties
 from ..storage.model import Model
 from ..training.calibration import Calibration, calibrated, cross_fitted
 from ..training.history import Epoch
-from ..training.rules import PERCEPTRON, UpdateRule, rule_for
+from ..training.rules import PERCEPTRON, UpdateRule, choose_rule_form
 from ..training.run import Run
 from ..training.solutions import SOLUTIONS
-from .base import OnlineClassifier, canonical, seed_of, when_calibrated
+from .base import OnlineClassifier, canonical, make_seed, when_calibrated
 from .constructors import estimator
-from .one_row import NamedColumns, add_label, check_label, refuse_to_grow, row_of, row_to_begin
+from .one_row import NamedColumns, add_label, check_label, find_row, refuse_to_grow, row_to_begin
 
 
 class Prepared(NamedTuple):
@@ -165,7 +165,7 @@ class LinearClassifier(FittedLinear):
             known = self._known_classes(classes, first)
             codes = self._number(y, known)
             weights = self._weigh(known, codes, sample_weight)
-            rows = TrainingRows.of(rows_of(X), codes, weights, X.shape[1])
+            rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
             if first:
                 learner = self._begin(Prepared(X, known, rows, None, 0), (None, None))
             elif as_before and self._learner.multilabel == (codes.ndim == 2):
@@ -213,7 +213,7 @@ class LinearClassifier(FittedLinear):
             if not hasattr(self, "_learner"):
                 self._begin_with(x, y)
             self._refuse_label_sets("learn_one")
-            row = row_of(self, x, grows=self._grows)
+            row = find_row(self, x, grows=self._grows)
             code = self._learner.codes.get(y)
             if code is None:
                 code = add_label(self, y)
@@ -240,7 +240,7 @@ class LinearClassifier(FittedLinear):
         """
         if not hasattr(self, "_learner"):
             return None
-        row = row_of(self, x)
+        row = find_row(self, x)
         self._refuse_label_sets("predict_one")
         scores = self._learner.score_one(row)
         return self.classes_.item(self._learner.choose(scores)[0])
@@ -268,7 +268,7 @@ class LinearClassifier(FittedLinear):
         """Begin a model of one class with a row; ``learn_one`` adds what comes."""
         self._check_parameters("batch")
         classes, (X, names) = np.array([check_label(y)]), row_to_begin(x)
-        rows = TrainingRows.of(rows_of(X), np.zeros(1, np.intp), None, X.shape[1])
+        rows = TrainingRows.of(view_rows(X), np.zeros(1, np.intp), None, X.shape[1])
         learner = self._begin(Prepared(X, classes, rows, None, 0), (None, None))
         refuse_to_grow(learner)
         if names is not None:
@@ -402,7 +402,7 @@ class LinearClassifier(FittedLinear):
             return super()._check_labels(labels, n_rows)
         if shape[0] != n_rows:
             raise ValueError(f"X has {n_rows} rows and y {shape[0]}; each row needs its labels.")
-        return indicator_of(labels)
+        return check_indicator(labels)
 
     def _encode(self, y: Array) -> tuple[Array, Array]:
         """The distinct labels and each row's number among them, or which of them it has."""
@@ -427,12 +427,12 @@ class LinearClassifier(FittedLinear):
         if self.intercept_step == "radius":
             X = canonical(X)
         classes, codes = self._encode(y)
-        seed, learnt, held = seed_of(self.random_state), None, None
+        seed, learnt, held = make_seed(self.random_state), None, None
         if holds_out:
             known = rows_that_count(codes, row_weights(codes, sample_weight, None))
             learnt, held = Split(self.validation_fraction, seed).stratified(codes, known)
         weights = self._weigh(classes, codes, sample_weight, learnt)
-        rows = TrainingRows.of(rows_of(X), codes, weights, X.shape[1])
+        rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
         if learnt is not None:
             rows = rows._replace(everything=np.intersect1d(rows.everything, learnt))
         if weights is not None:
@@ -447,7 +447,7 @@ class LinearClassifier(FittedLinear):
                 "intercept_step=0 too."
             )
         shape, settings = (given.X.shape[1], given.X.dtype), self._settings(given.rows)
-        rule = self._rule_for(shape[0], len(given.classes))
+        rule = self._choose_rule(shape[0], len(given.classes))
         if any(part is not None for part in start) and not rule.from_anywhere:
             raise ValueError(
                 f"{type(self).__name__} keeps more than its weights, and starts at zero; leave "
@@ -458,9 +458,9 @@ class LinearClassifier(FittedLinear):
             classes=given.classes, shape=shape, start=start, rule=rule, **settings
         )
 
-    def _rule_for(self, width: int, n_classes: int) -> UpdateRule:
+    def _choose_rule(self, width: int, n_classes: int) -> UpdateRule:
         """The rule for some data."""
-        return rule_for(self._rule, self._values(), width, n_classes)
+        return choose_rule_form(self._rule, self._values(), width, n_classes)
 
     def _settings(self, given: TrainingRows) -> dict[str, Any]:
         """The parameters without open questions."""
@@ -480,7 +480,7 @@ class LinearClassifier(FittedLinear):
                 f"warm_start goes on with the classes {self.classes_.tolist()}, and y has "
                 f"{classes.tolist()}; set warm_start=False to start anew."
             )
-        rule, before = self._rule_for(self._learner.width, len(classes)), self._learner
+        rule, before = self._choose_rule(self._learner.width, len(classes)), self._learner
         problems = rule.problems(len(classes), self.multi_class, multilabel)
         free = self._values().get("matrix") == "auto" and rule.family == before.rule.family
         same = (free or rule is before.rule) and problems == before.problems
@@ -528,7 +528,7 @@ class LinearClassifier(FittedLinear):
             return None
         codes, rows = given.rows.codes, given.held_out
         if rows is not None:
-            scores = learner.scores(rows_of(given.X[rows]), given.X.shape[1])
+            scores = learner.scores(view_rows(given.X[rows]), given.X.shape[1])
             return calibrated(scores, codes[rows], len(given.classes))
 
         def score(learnt: Array, held: Array) -> Array:
@@ -537,7 +537,7 @@ class LinearClassifier(FittedLinear):
             run = self._run(model, part)
             run.after_epoch = None
             model.states = run.train().outcomes
-            return model.scores(rows_of(given.X[held]), given.X.shape[1])
+            return model.scores(view_rows(given.X[held]), given.X.shape[1])
 
         rows = given.rows.everything
         return cross_fitted(codes, rows, len(given.classes), given.seed, score)

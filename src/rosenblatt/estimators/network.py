@@ -16,7 +16,7 @@ from ..learners.network.state import Unit
 from ..parameters import NETWORK, check_ranges
 from ..storage.model import Model
 from ..training.report import bar_of_epochs
-from .base import OnlineClassifier, seed_of
+from .base import OnlineClassifier, make_seed
 from .constructors import estimator, positional
 
 
@@ -138,7 +138,7 @@ class PerceptronNetwork(FittedNetwork):
         self._check_parameters()
         with self._unchanged_by_errors():
             learner, X, codes = self._prepare(X, y)
-            seed = seed_of(self.random_state)
+            seed = make_seed(self.random_state)
             with bar_of_epochs(self.verbose) as progress:
                 learner.grow(X, codes, seed, progress)
             self._keep(learner)
@@ -235,7 +235,7 @@ def follow(model: PerceptronNetwork, X: Any, y: ArrayLike) -> tuple[NetworkGrowe
     """What grows a network of two classes as ``fit`` does, and what lifts rows for it."""
     model._check_parameters()
     learner, X, codes = model._prepare(X, y)
-    seed, same = seed_of(model.random_state), np.unique(X, axis=0, return_inverse=True)[1]
+    seed, same = make_seed(model.random_state), np.unique(X, axis=0, return_inverse=True)[1]
     task = Problem(learner.lift.rows(X), np.where(codes == 1, 1.0, -1.0), same.reshape(-1))
     held_out = learner.held_out(codes, seed)
     return NetworkGrower(learner.parameters, task, held_out, 1, seed), learner.lift

@@ -76,7 +76,7 @@ def name_entries(x: Mapping[Any, Any]) -> dict[str, float]:
     return entries
 
 
-def row_of(model: Any, x: Any, grows: bool = False) -> Rows:
+def find_row(model: Any, x: Any, grows: bool = False) -> Rows:
     """A row as kernels see it; scikit-learn's own checks would take longer than learning.
 
     Where it grows, the model gets a column for each new name of a dict.

@@ -18,7 +18,7 @@ from ..parameters import RULE_TABLE, SEQUENCE, SHELL_NAMES
 from ..reading.reader import read
 from ..storage.file import load_model, save_model
 from ..storage.model import Model
-from ..storage.registry import estimator_of
+from ..storage.registry import make_estimator
 from ..training.plan import Request
 from ..training.report import Listener
 from .features import NAMES, Features
@@ -90,7 +90,7 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
     model = train_model(reader, job)
     for sentence in noted.notes:
         warnings.warn(sentence, stacklevel=2)
-    return pipeline_of(model, str(reader.source.name))
+    return to_pipeline(model, str(reader.source.name))
 
 
 def refuse_unknown_options(options: Iterable[str], known: set[str]) -> None:
@@ -141,9 +141,9 @@ class Noted(Listener):
         self.notes.append(sentence)
 
 
-def pipeline_of(model: Model, name: str) -> Pipeline:
+def to_pipeline(model: Model, name: str) -> Pipeline:
     """A model with features as a fitted pipeline; ``name`` is what an error calls it."""
-    classifier = estimator_of(model, name)
+    classifier = make_estimator(model, name)
     features = Features._restored(model.features, classifier.n_features_in_)
     pipeline = Pipeline([("features", features), ("classifier", classifier)])
     pipeline.file_facts_ = {"features": model.features, "facts": model.facts}
@@ -221,5 +221,5 @@ def load(path: str | PathLike[str]) -> Any:
     """
     model = load_model(path)
     if isinstance(model.features.get("recipe"), dict):
-        return pipeline_of(model, str(path))
-    return estimator_of(model, path)
+        return to_pipeline(model, str(path))
+    return make_estimator(model, path)

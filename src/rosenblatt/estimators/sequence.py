@@ -19,14 +19,14 @@ from ..learners.sequence.sentences import (
     read_sentences,
 )
 from ..learners.sequence.tagset import check_classes, encode_tags, find_tag_set
-from ..learners.sequence.templates import templates_for
+from ..learners.sequence.templates import resolve_templates
 from ..learners.sequence.training import Fit, SentenceData, start
 from ..parameters import SEQUENCE
 from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.history import Epoch, History
 from ..training.report import bar_of_epochs
-from .base import OnlineClassifier, seed_of
+from .base import OnlineClassifier, make_seed
 from .constructors import estimator, positional
 
 
@@ -162,11 +162,11 @@ class SequencePerceptron(FittedTagger):
         check_lengths(sentences, tags)
         sentences, tags = leave_out_markers(sentences, tags)
         columns = find_columns(sentences, self.features is not None)
-        templates = templates_for(self.features, columns)
+        templates = resolve_templates(self.features, columns)
         with self._unchanged_by_errors():
             part = read_sentences(sentences, columns), list(chain.from_iterable(tags))
             data = SentenceData(lambda: [part], columns, templates)
-            self._run(start(self._values(), data, seed_of(self.random_state)))
+            self._run(start(self._values(), data, make_seed(self.random_state)))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
@@ -198,7 +198,7 @@ class SequencePerceptron(FittedTagger):
         read, history = read_sentences(sentences, columns), History(1)
         with self._unchanged_by_errors():
             if first:
-                templates = templates_for(self.features, columns)
+                templates = resolve_templates(self.features, columns)
                 codes, values = encode_tags(flat, known), self._values()
                 own = find_tag_set(values, known, lambda: [(codes, read.starts)], all_inside=True)
                 found = FoundSentences(own, columns, templates)

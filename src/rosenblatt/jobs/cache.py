@@ -39,7 +39,7 @@ def read_cached(reader: Reader, told: Callable[[Batch], None] = lambda batch: No
     told
         Hears of each batch, if the cache has to be made.
     """
-    path, origin = cache_path(reader), origin_of(reader)
+    path, origin = cache_path(reader), describe_origin(reader)
     found = fresh(path, reader, origin)
     if found is not None:
         return found
@@ -48,9 +48,13 @@ def read_cached(reader: Reader, told: Callable[[Batch], None] = lambda batch: No
         sums = second.submit(checksums, reader)
         with replacing_folder(path) as folder:
             about = written(folder, reader, told)
-            if origin_of(reader) != origin:
+            if describe_origin(reader) != origin:
                 raise ValueError(f"{reader.source.name} changed while it was read; try again.")
-            about |= {"origin": origin, "checksums": sums.result(), "reading": reading_of(reader)}
+            about |= {
+                "origin": origin,
+                "checksums": sums.result(),
+                "reading": describe_reading(reader),
+            }
             about["features"] = reader.features()
             (folder / "about.json").write_text(json.dumps(about))
             return opened(folder)  # before another run can put its own in this place
@@ -69,7 +73,7 @@ def cache_path(reader: Reader) -> Path:
     return path
 
 
-def origin_of(reader: Reader) -> list[list[Any]]:
+def describe_origin(reader: Reader) -> list[list[Any]]:
     """The name, size and time of each file of a source."""
     found = [(file, os.stat(file)) for file in reader.source.files]
     return [[os.path.basename(file), stat.st_size, stat.st_mtime_ns] for file, stat in found]
@@ -89,7 +93,7 @@ def checksum(path: str) -> int:
     return result
 
 
-def reading_of(reader: Reader) -> dict[str, Any]:
+def describe_reading(reader: Reader) -> dict[str, Any]:
     """All that decides which rows a source becomes."""
     options = reader.options
     return {
@@ -109,7 +113,7 @@ def fresh(path: Path, reader: Reader, origin: list[list[Any]]) -> WholeFile | No
     try:
         text = (path / "about.json").read_text()
         about = json.loads(text)
-        alike = about["origin"] == origin and about["reading"] == reading_of(reader)
+        alike = about["origin"] == origin and about["reading"] == describe_reading(reader)
         if alike and about["checksums"] == checksums(reader):
             whole = opened(path)
             same = (path / "about.json").read_text() == text  # else another run put its own here
@@ -134,11 +138,11 @@ def written(folder: Path, reader: Reader, told: Callable[[Batch], None]) -> dict
                 arrays.append("ends", rows.starts[1:] + np.uint64(values))
                 values += len(rows.values)
             if isinstance(batch.labels, LabelSets):
-                arrays.append("labels", numbers_of(batch.labels.values, words))
+                arrays.append("labels", number_values(batch.labels.values, words))
                 arrays.append("label_ends", batch.labels.starts[1:] + labels)
                 labels += len(batch.labels.values)
             elif batch.labels is not None:
-                arrays.append("labels", numbers_of(batch.labels, words))
+                arrays.append("labels", number_values(batch.labels, words))
             if batch.weights is not None:
                 arrays.append("weights", batch.weights)
             width, read, lines = max(width, batch.width), batch.bytes_read, batch.lines
@@ -156,7 +160,7 @@ def written(folder: Path, reader: Reader, told: Callable[[Batch], None]) -> dict
     }
 
 
-def numbers_of(labels: np.ndarray, words: dict[str, int]) -> np.ndarray:
+def number_values(labels: np.ndarray, words: dict[str, int]) -> np.ndarray:
     """Labels that are numbers, or the numbers of those that are words."""
     if labels.dtype.kind in "biuf":
         return labels
@@ -211,12 +215,12 @@ def opened(path: Path) -> WholeFile:
     arrays = {file.stem: mapped(file) for file in path.glob("*.npy")}
     if {name: zlib.crc32(array.data) for name, array in arrays.items()} != about["arrays"]:
         raise ValueError("The arrays of the cache are damaged.")
-    rows, width = rows_in(arrays, about["width"]), int(about["width"])
+    rows, width = load_rows(arrays, about["width"]), int(about["width"])
     count, labels = n_rows(rows), cast(Any, arrays.get("labels"))
     if labels is not None and about["words"]:
         labels = np.array(about["words"], object)[labels]
     if labels is not None and "label_ends" in arrays:
-        labels = label_sets_in(labels, arrays["label_ends"])
+        labels = read_label_sets(labels, arrays["label_ends"])
     for column in labels, arrays.get("weights"):
         if column is not None and len(column) != count:
             raise ValueError("The columns of the cache differ in length.")
@@ -228,7 +232,7 @@ def opened(path: Path) -> WholeFile:
     return WholeFile(batch, names, notices, int(about["bad"]))
 
 
-def label_sets_in(labels: np.ndarray, ends: np.ndarray) -> LabelSets:
+def read_label_sets(labels: np.ndarray, ends: np.ndarray) -> LabelSets:
     """The labels of rows that may have several, once it is clear that every number is inside."""
     starts = np.append(0, ends)
     if np.any(np.diff(starts) < 0) or starts[-1] != len(labels):
@@ -241,7 +245,7 @@ def mapped(path: Path) -> np.ndarray:
     return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
 
 
-def rows_in(arrays: dict[str, np.ndarray], width: int) -> Rows:
+def load_rows(arrays: dict[str, np.ndarray], width: int) -> Rows:
     """The rows of a cache, once it is clear that every number points inside."""
     values = arrays["values"]
     if "indices" not in arrays:

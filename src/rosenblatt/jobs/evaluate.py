@@ -12,7 +12,7 @@ from ..data.splits import Split
 from ..data.targets import ClassTarget, Score
 from ..learners.linear import LinearLearner
 from ..parameters import ParameterError
-from ..reading.batches import Batch, known_labels, label_sets_of, labels_of
+from ..reading.batches import Batch, get_label_sets, get_labels, known_labels
 from ..reading.reader import Reader
 from ..training.calibration import Calibration, calibrated
 
@@ -258,11 +258,11 @@ def evaluate(
     words: Any
     for batch, activations in scored(learner, reader):
         if learner.multilabel:
-            sets = label_sets_of(batch)
+            sets = get_label_sets(batch)
             words = LabelSets(as_words(sets.values, classes), sets.starts)
             result.add(words, learner.choose(activations))
         else:
-            words = as_words(labels_of(batch, row), classes)
+            words = as_words(get_labels(batch, row), classes)
             result.add(words, learner.choose(activations), activations)
         row += len(words)
         if tell is not None:

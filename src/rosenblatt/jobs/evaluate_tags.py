@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.rows import Array
-from ..learners.sequence.schemes import LETTERS, Chunks, chunks_in, parts_of
+from ..learners.sequence.schemes import LETTERS, Chunks, find_chunks, get_parts
 from .evaluate import ClassScore
 
 
@@ -128,14 +128,14 @@ def chunk_scores(
     names: list[Any], found: Array, wanted: Array, starts: Array
 ) -> dict[str, ChunkScore] | None:
     """How well chunks are found, by kind and all together."""
-    parts = parts_of(names)
+    parts = get_parts(names)
     if parts is None:
         return None
     letters = np.array([LETTERS.get(letter, letter) for letter, _ in parts[0]])
     kinds = sorted({kind for _, kind in parts[0] if kind})
     numbers = np.array([kinds.index(kind) + 1 if kind else 0 for _, kind in parts[0]])
-    both = [chunks_in(letters[codes], numbers[codes], starts) for codes in (found, wanted)]
-    spans = [spans_of(chunks) for chunks in both]
+    both = [find_chunks(letters[codes], numbers[codes], starts) for codes in (found, wanted)]
+    spans = [find_spans(chunks) for chunks in both]
     common = spans[0] & spans[1]
     scores = {}
     for number, kind in enumerate(["", *kinds]):
@@ -144,7 +144,7 @@ def chunk_scores(
     return scores
 
 
-def spans_of(chunks: Chunks) -> set[tuple[int, int, int]]:
+def find_spans(chunks: Chunks) -> set[tuple[int, int, int]]:
     """Kind, first and last token of every chunk."""
     first, last = np.flatnonzero(chunks.begins), np.flatnonzero(chunks.ends)
     kinds = chunks.kinds[first]

@@ -25,7 +25,7 @@ from ..training.plan import Found, Plan, Request, make_plan
 from ..training.report import Listener, Note, Tally, Windows
 from ..training.run import Run
 from ..training.tasks import Part, PredictedTask
-from .cache import origin_of, read_cached
+from .cache import describe_origin, read_cached
 from .calibrate import calibrate_in_memory
 from .evaluate import HeldOut
 from .stream_rule import choose_stream_rule
@@ -190,7 +190,7 @@ def check_begun(begun: Model, plan: Plan, reader: Reader) -> None:
     size = reader.options.batch_bytes
     if begun.facts.get("batch_bytes", size) != size:
         raise ValueError("The run began with another batch_bytes; resume it with the same.")
-    if begun.facts.get("origin") not in (None, origin_of(reader)):
+    if begun.facts.get("origin") not in (None, describe_origin(reader)):
         raise ValueError(f"{reader.source.name} has changed since the run began; begin it anew.")
 
 
@@ -444,7 +444,7 @@ class FileRows:
         facts = {
             "rows": self.file_rows or run.count.rows,
             "class_rows": self.class_rows,
-            "origin": origin_of(reader) if reader.size is not None else None,
+            "origin": describe_origin(reader) if reader.size is not None else None,
             **self.facts_besides,
         }
         if not run.stop_reason:

@@ -24,7 +24,7 @@ from ..learners.sequence.formats import (
 )
 from ..learners.sequence.learner import SequenceLearner
 from ..learners.sequence.tagset import Tagged
-from ..learners.sequence.templates import templates_for
+from ..learners.sequence.templates import resolve_templates
 from ..learners.sequence.training import Fit, SentenceData, resume, start
 from ..parameters import SEQUENCE, ParameterError, check_parameters, defaults
 from ..reading.sources import Source
@@ -127,7 +127,7 @@ def train_tagger(file: SentenceFile, training: SentenceTraining) -> TrainedTagge
     layout = find_layout(begun[0], file.format, file.label)._replace(encoding=file.encoding)
     columns = columns_named(layout)
     as_tagged = partial(tagged, layout=layout, columns=columns)
-    data = SentenceData(tuple, columns, templates_for(parameters["features"], columns), fits)
+    data = SentenceData(tuple, columns, resolve_templates(parameters["features"], columns), fits)
     facts = {"training": as_json(parameters), "layout": as_json(layout), "origin": source.origin}
     if training.begun is not None:
         check_begun(training.begun, facts, source.name)
@@ -259,7 +259,7 @@ def rereadable(source: Source, pieces: Iterable[Piece]) -> Iterator[Source]:
         yield kept
 
 
-def layout_for(learner: SequenceLearner, path: str, kind: str | None) -> Layout:
+def choose_layout(learner: SequenceLearner, path: str, kind: str | None) -> Layout:
     """How a file to tag is laid out: as the tagger's own was, or as plain text."""
     layout = learner.layout or Layout("text", (0,), 1)
     found = format_of(path, kind)
@@ -283,7 +283,7 @@ def read_to_tag(
     learner: SequenceLearner, path: str, kind: str | None, with_tags: bool
 ) -> Iterator[TaggedFile]:
     """Read a file to tag, piece by piece."""
-    layout, tokens = layout_for(learner, path, kind), 0
+    layout, tokens = choose_layout(learner, path, kind), 0
     source = Source(path, layout.encoding)
     for piece in read_pieces(source, layout.format, TO_TAG):
         file = read_tagged(piece, layout, learner.columns, with_tags)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.rows import Array, matrix_of, n_rows, occurring, rows_of, rows_where
+from ..data.rows import Array, n_rows, occurring, rows_where, to_matrix, view_rows
 from ..data.targets import ClassTarget
 from ..data.weights import balanced, row_weights
 from ..kernels.algebra import Rows
@@ -73,7 +73,7 @@ class Material:
     @cached_property
     def matrix(self) -> Any:
         """The rows as an array or a CSR matrix."""
-        return matrix_of(self.given.rows, len(self.given.codes), self.given.width)
+        return to_matrix(self.given.rows, len(self.given.codes), self.given.width)
 
     @cached_property
     def of_class(self) -> Array:
@@ -85,7 +85,7 @@ class Material:
     def part(self, some: Array, held: Array) -> Part:
         """Rows to learn from and to test with; weights of other columns would stay 0."""
         given, width = self.given, self.given.width
-        rows, test = rows_of(self.matrix[some]), rows_of(self.matrix[held])
+        rows, test = view_rows(self.matrix[some]), view_rows(self.matrix[held])
         if rows.indices is not None:
             rows, test, width = occurring(rows, test, width)
         weights = None if given.weights is None else given.weights[some]

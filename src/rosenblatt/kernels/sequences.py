@@ -81,7 +81,7 @@ class Room(NamedTuple):
 
 
 @inlined
-def best_of(scores, place, count, moves, begin, step, avoided):
+def find_best(scores, place, count, moves, begin, step, avoided):
     """Which of ``count`` scores plus moves is largest; of equals the first that is not avoided."""
     best, found = scores[place] + moves[begin], 0
     for p in range(1, count):
@@ -127,11 +127,11 @@ def first_order_path(room, n, weights, settings, right, first):
     path, learning = room.path, len(right) > 0
     first_order_paths(room, n, weights, settings)
     avoided = np.int64(right[first + n - 1]) if learning else -1
-    path[n - 1] = best_of(room.paths, (n - 1) * width, tags, weights.last, 0, 1, avoided)
+    path[n - 1] = find_best(room.paths, (n - 1) * width, tags, weights.last, 0, 1, avoided)
     for i in range(n - 1, 0, -1):
         avoided = np.int64(right[first + i - 1]) if learning else -1
         place, moves = (i - 1) * width, weights.transitions
-        path[i - 1] = best_of(room.paths, place, tags, moves, np.int64(path[i]), width, avoided)
+        path[i - 1] = find_best(room.paths, place, tags, moves, np.int64(path[i]), width, avoided)
 
 
 @helper
@@ -200,7 +200,7 @@ def last_pair(room, n, weights, settings, right, first):
 
 
 @inlined
-def context_of(i, tags, markov, path):
+def get_context(i, tags, markov, path):
     """The two tags before token i of a path, as far as tags depend on them."""
     before = np.int64(path[i - 1]) if i > 0 and markov > 0 else tags
     earlier = np.int64(path[i - 2]) if i > 1 and markov > 1 else tags
@@ -211,7 +211,7 @@ def context_of(i, tags, markov, path):
 def add_moves(room, i, weights, settings):
     """Add to the scores of token i what the tags before it say."""
     tags, width, scores = settings.tags, settings.width, room.scores
-    earlier, before = context_of(i, tags, settings.markov, room.path)
+    earlier, before = get_context(i, tags, settings.markov, room.path)
     if settings.markov > 0:
         for t in range(width):
             scores[i * width + t] += weights.transitions[before * width + t]
@@ -227,7 +227,7 @@ def greedy_path(room, n, weights, settings):
     for i in range(n):
         add_moves(room, i, weights, settings)
         place = i * settings.width
-        room.path[i] = best_of(room.scores, place, settings.tags, weights.last, 0, 1, -1)
+        room.path[i] = find_best(room.scores, place, settings.tags, weights.last, 0, 1, -1)
 
 
 @compiled
@@ -274,7 +274,7 @@ def sum_of_squares(first, last, values):
 
 
 @inlined
-def value_of(k, values):
+def get_value(k, values):
     """Value k, which is 1 if there are none."""
     if values is None:
         return np.float32(1)
@@ -282,7 +282,7 @@ def value_of(k, values):
 
 
 @inlined
-def demanded_of(tokens, i, settings):
+def required_lead(tokens, i, settings):
     """By how much the right tag of token i must lead."""
     if settings.C > 0:
         return np.float32(settings.margin)
@@ -290,7 +290,7 @@ def demanded_of(tokens, i, settings):
 
 
 @inlined
-def row_of(feature, weights):
+def find_row(feature, weights):
     """The row of a feature's weights; a new one if it has none yet."""
     row = np.int64(weights.rows[feature])
     if row == 0:
@@ -319,7 +319,7 @@ def move_emissions(tokens, i, right, wrong, step, time, weights, sums, settings)
     features, starts, values = tokens
     width, tags = settings.width, settings.tags
     for k in range(np.int64(starts[i]), np.int64(starts[i + 1])):
-        row, change = row_of(features[k], weights), step * value_of(k, values)
+        row, change = find_row(features[k], weights), step * get_value(k, values)
         weights.emissions[row * width + right] += np.float32(change)
         weights.emissions[row * width + wrong] -= np.float32(change)
         if len(sums.emissions) > 0:
@@ -352,8 +352,8 @@ def move_paths(tokens, right, first, n, step, time, room, weights, sums, setting
         y, z = np.int64(ours[i]), np.int64(room.path[i])
         if y != z:
             move_emissions(tokens, first + i, y, z, step, time, weights, sums, settings)
-        earlier, before = context_of(i, tags, markov, ours)
-        earlier_found, before_found = context_of(i, tags, markov, room.path)
+        earlier, before = get_context(i, tags, markov, ours)
+        earlier_found, before_found = get_context(i, tags, markov, room.path)
         if y != z or before != before_found or earlier != earlier_found:
             move_transition(earlier, before, y, step, time, weights, sums, settings)
             there = earlier_found, before_found, z
@@ -368,8 +368,8 @@ def lead_of_right(right, first, n, room, weights, settings):
     for i in range(n):
         y, z = np.int64(ours[i]), np.int64(room.path[i])
         lead += np.float64(room.scores[i * width + y]) - room.scores[i * width + z]
-        earlier, before = context_of(i, tags, markov, ours)
-        earlier_found, before_found = context_of(i, tags, markov, room.path)
+        earlier, before = get_context(i, tags, markov, ours)
+        earlier_found, before_found = get_context(i, tags, markov, room.path)
         if markov > 0:
             lead += weights.transitions[before * width + y]
             lead -= weights.transitions[before_found * width + z]
@@ -420,14 +420,14 @@ def learn(tokens, sequences, right, order, start, seen, weights, sums, settings,
         score_tokens(tokens, first, n, weights, width, room.scores)
         demanded = 0.0
         for i in range(n):
-            bonus = demanded_of(tokens, first + i, settings)
+            bonus = required_lead(tokens, first + i, settings)
             room.scores[i * width + np.int64(right[first + i])] -= bonus
         find_path(room, n, weights, settings, right, first)
         wrong = False
         for i in range(n):
             if room.path[i] != right[first + i]:
                 wrong = True
-                demanded += demanded_of(tokens, first + i, settings)
+                demanded += required_lead(tokens, first + i, settings)
         if wrong:
             lacking = rows_lacking(tokens, first, n, weights, width)
             if updates == len(log) or lacking > 0:
@@ -465,13 +465,13 @@ def learn_greedily(
             place, y = i * width, np.int64(right[first + i])
             score_tokens(tokens, first + i, 1, weights, width, room.scores[place : place + width])
             add_moves(room, i, weights, settings)
-            found = best_of(room.scores, place, tags, weights.last, 0, 1, y)
-            bonus = np.float64(demanded_of(tokens, first + i, settings))
+            found = find_best(room.scores, place, tags, weights.last, 0, 1, y)
+            bonus = np.float64(required_lead(tokens, first + i, settings))
             room.scores[place + y] -= np.float32(bonus)
-            rival = best_of(room.scores, place, tags, weights.last, 0, 1, y)
+            rival = find_best(room.scores, place, tags, weights.last, 0, 1, y)
             if rival != y:
                 lead = np.float64(room.scores[place + y]) - room.scores[place + rival] + bonus
-                earlier, before = context_of(i, tags, settings.markov, room.path)
+                earlier, before = get_context(i, tags, settings.markov, room.path)
                 time, step = np.float64(seen), 1.0
                 if settings.C > 0:
                     distance = 2.0 * (squared_length(tokens, first + i) + settings.markov)

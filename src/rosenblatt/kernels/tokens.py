@@ -98,7 +98,7 @@ class FeatureList(NamedTuple):
 
 
 @inlined
-def place_of(table, key):
+def find_slot(table, key):
     """Where a key is, or where it would be."""
     mask = np.uint64(len(table.keys) - 1)
     place = key & mask
@@ -108,9 +108,9 @@ def place_of(table, key):
 
 
 @inlined
-def number_of(table, key):
+def find_number(table, key):
     """The number of a key, or ABSENT."""
-    place = place_of(table, key)
+    place = find_slot(table, key)
     return table.numbers[place] if table.keys[place] != 0 else ABSENT
 
 
@@ -118,7 +118,7 @@ def number_of(table, key):
 def fill(table, keys, numbers):
     """Put keys with their numbers into a table that has room."""
     for k in range(len(keys)):
-        place = place_of(table, keys[k])
+        place = find_slot(table, keys[k])
         table.keys[place], table.numbers[place] = keys[k], numbers[k]
 
 
@@ -126,7 +126,7 @@ def fill(table, keys, numbers):
 def find(table, keys, numbers):
     """The number of each key; ABSENT for one that is not known or is 0."""
     for k in range(len(keys)):
-        numbers[k] = number_of(table, keys[k]) if keys[k] != 0 else ABSENT
+        numbers[k] = find_number(table, keys[k]) if keys[k] != 0 else ABSENT
 
 
 @compiled
@@ -140,7 +140,7 @@ def number_keys(table, keys, known, numbers, firsts):
         if keys[k] == 0:
             numbers[k] = ABSENT
             continue
-        place = place_of(table, keys[k])
+        place = find_slot(table, keys[k])
         if table.keys[place] == 0:
             table.keys[place], table.numbers[place] = keys[k], count
             firsts[count - known] = k
@@ -153,7 +153,7 @@ def number_keys(table, keys, known, numbers, firsts):
 
 
 @inlined
-def character_at(data, i, end):
+def decode_character(data, i, end):
     """The character that begins at byte i of UTF-8, and where the next one begins."""
     c = np.uint32(data[i])
     more = 0
@@ -176,7 +176,7 @@ def read_characters(data, begin, end, letters):
     """Write the characters of a string; how many they are."""
     n, i = 0, begin
     while i < end:
-        letters[n], i = character_at(data, i, end)
+        letters[n], i = decode_character(data, i, end)
         n += 1
     return n
 
@@ -209,7 +209,7 @@ def hash_strings(data, begins, ends, salts, hashes):
 
 
 @compiled
-def hash_bytes_of(data, begins, ends, hashes):
+def hash_each_string(data, begins, ends, hashes):
     """A hash of the bytes of each string, to tell them apart; never 0."""
     for k in range(len(begins)):
         h, i, end = np.uint64(ends[k] - begins[k]), begins[k], ends[k]
@@ -225,7 +225,7 @@ def hash_bytes_of(data, begins, ends, hashes):
 
 
 @inlined
-def kind_of(letter, characters):
+def classify_character(letter, characters):
     """The kind of a character; beyond the table there are letters without case."""
     return characters.kinds[letter] if letter < len(characters.kinds) else np.uint8(LETTER)
 
@@ -236,11 +236,11 @@ LONGEST_RUN = 4  # of a shape
 
 
 @inlined
-def shape_of(letters, n, most, characters, out):
+def get_shape(letters, n, most, characters, out):
     """What characters are of which kind, in runs of at most so many; how many they are."""
     size, run = 0, 0
     for k in range(n):
-        kind = kind_of(letters[k], characters)
+        kind = classify_character(letters[k], characters)
         c = SHAPES[kind] if kind != 0 else letters[k]
         run = run + 1 if size > 0 and out[size - 1] == c else 1
         if run <= most:
@@ -250,12 +250,12 @@ def shape_of(letters, n, most, characters, out):
 
 
 @inlined
-def flags_of(letters, n, characters, out):
+def get_flags(letters, n, characters, out):
     """Letters for what a word has: capitals, only such, digits, only such, letters, others, -."""
     upper = lower = digits = hyphens = 0
     other = 0
     for k in range(n):
-        kind = kind_of(letters[k], characters)
+        kind = classify_character(letters[k], characters)
         upper += kind == UPPER_CASE
         lower += kind in (LOWER_CASE, LETTER)
         digits += kind == DIGIT
@@ -279,7 +279,7 @@ def flags_of(letters, n, characters, out):
 
 
 @inlined
-def look_of(code, size, letters, lowered, n, characters, out, salt):
+def hash_shape(code, size, letters, lowered, n, characters, out, salt):
     """The hash of one look of a word; 0 if it has none."""
     if code == WORD:
         return hash_characters(letters, 0, n, salt)
@@ -290,9 +290,9 @@ def look_of(code, size, letters, lowered, n, characters, out, salt):
     if code == SUFFIX:
         return hash_characters(lowered, n - size, n, salt) if n >= size else np.uint64(0)
     if code == FLAGS:
-        return hash_characters(out, 0, flags_of(letters, n, characters, out), salt)
+        return hash_characters(out, 0, get_flags(letters, n, characters, out), salt)
     most = LONGEST_RUN if code == SHAPE else 1
-    return hash_characters(out, 0, shape_of(letters, n, most, characters, out), salt)
+    return hash_characters(out, 0, get_shape(letters, n, most, characters, out), salt)
 
 
 @compiled
@@ -308,14 +308,14 @@ def hash_looks(data, begins, ends, looks, characters, hashes):
             lowered[k] = characters.lower[c] if c < len(characters.lower) else c
         for a in range(len(looks.codes)):
             code, size, salt = looks.codes[a], np.int64(looks.sizes[a]), looks.salts[a]
-            hashes[a, t] = look_of(code, size, letters, lowered, n, characters, out, salt)
+            hashes[a, t] = hash_shape(code, size, letters, lowered, n, characters, out, salt)
 
 
 # Features.
 
 
 @inlined
-def type_at(columns, column, i, first, last):
+def get_type(columns, column, i, first, last):
     """The type of a column at place i of a sequence, or of what lies around it."""
     if i < first:
         return columns.counts[column] + (first - i - 1)
@@ -325,7 +325,7 @@ def type_at(columns, column, i, first, last):
 
 
 @inlined
-def value_at(columns, templates, place, here):
+def get_value(columns, templates, place, here):
     """The value of a template's place, by the types seen from a token."""
     return columns.values[
         columns.value_starts[templates.attributes[place]] + here[templates.views[place]]
@@ -363,13 +363,13 @@ def keys_of_features(numbers, values, keys):
 
 
 @inlined
-def feature_of(key, features, learning):
+def find_feature(key, features, learning):
     """The number of a feature, a new one if it is not known and is to be learnt; ABSENT if not.
 
     The caller writes down what a new one is made of.
     """
     table, _, _, count = features
-    place = place_of(table, key)
+    place = find_slot(table, key)
     if table.keys[place] != 0:
         return table.numbers[place], False
     if not learning:
@@ -398,7 +398,7 @@ def rows_of_types(templates, views, columns, features, learning, rows):
             rows[place + t * size] = ABSENT
             if value != ABSENT:
                 key = finished(feature_key(template_key(k), value))
-                row, new = feature_of(key, features, learning)
+                row, new = find_feature(key, features, learning)
                 rows[place + t * size] = row
                 if new:
                     features.numbers[row] = k
@@ -430,7 +430,7 @@ def write_features(
             return s
         for i in range(first, last):
             for v in range(len(here)):
-                there = type_at(columns, views.columns[v], i + views.offsets[v], first, last)
+                there = get_type(columns, views.columns[v], i + views.offsets[v], first, last)
                 here[v] = there
                 size = views.sizes[v]
                 place = views.starts[v] + there * size
@@ -443,7 +443,7 @@ def write_features(
                 fetch(features.table.keys, keys[j] & mask)
             for j in range(len(keys)):
                 if keys[j] != 0:
-                    row, new = feature_of(keys[j], features, learning)
+                    row, new = find_feature(keys[j], features, learning)
                     if new:
                         describe_joined(
                             row, templates.joined[j], templates, columns, features, here
@@ -460,7 +460,7 @@ def joined_key(k, templates, columns, here):
     """The key of a template of several places, or of none, by the types seen from a token; or 0."""
     h = template_key(k)
     for place in range(templates.starts[k], templates.starts[k + 1]):
-        value = value_at(columns, templates, place, here)
+        value = get_value(columns, templates, place, here)
         if value == ABSENT:
             return np.uint64(0)
         h = feature_key(h, value)
@@ -472,7 +472,7 @@ def describe_joined(row, k, templates, columns, features, here):
     """Write down what a new feature is made of."""
     features.numbers[row] = k
     for place in range(templates.starts[k], templates.starts[k + 1]):
-        value = value_at(columns, templates, place, here)
+        value = get_value(columns, templates, place, here)
         features.values[row, place - templates.starts[k]] = value
 
 

@@ -30,7 +30,7 @@ def store_eight(builder, value, pointer):
     builder.store(value, builder.bitcast(pointer, vector), align=4)
 
 
-def eight_of(builder, number):
+def repeat_eight(builder, number):
     """The same number eight times."""
     vector = ir.VectorType(ir.FloatType(), LANES)
     lanes = ir.VectorType(ir.IntType(32), LANES)
@@ -68,7 +68,7 @@ def add_rows(context, rows, places, features, values, first, last, out, place, w
                     row = builder.add(builder.mul(number, width), lane)
                     if not isinstance(kinds[3], types.NoneType):
                         factor = builder.load(pointer_to(context, builder, kinds[3], factors, k))
-                        factor = eight_of(builder, factor)
+                        factor = repeat_eight(builder, factor)
                     for v, total in enumerate(totals):
                         there = builder.add(row, size(v * LANES))
                         at = pointer_to(context, builder, kinds[0], weights, there)
@@ -112,7 +112,7 @@ def max_plus(context, before, start, stride, moves, begin, step, count, out, pla
                 with cgutils.for_range_slice(builder, size(0), count, size(1), size) as (p, _):
                     from_tag = builder.add(start, builder.mul(p, stride))
                     score = builder.load(pointer_to(context, builder, kinds[0], before, from_tag))
-                    score = eight_of(builder, score)
+                    score = repeat_eight(builder, score)
                     to_tags = builder.add(row, builder.mul(p, step))
                     for v, best in enumerate(bests):
                         there = builder.add(to_tags, size(v * LANES))

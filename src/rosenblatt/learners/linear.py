@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.labels import has_class
-from ..data.rows import Array, known_columns, matrix_of, n_rows, read_only
+from ..data.rows import Array, known_columns, n_rows, read_only, to_matrix
 from ..data.splits import Split
 from ..data.targets import ClassTarget, choose_class, is_positive, make_target
 from ..data.weights import rows_that_count
@@ -31,10 +31,10 @@ from ..storage.model import Model
 from ..training.calibration import Calibration
 from ..training.history import Checkpoint, Count, Epoch, History
 from ..training.plan import Plan
-from ..training.rules import PERCEPTRON, RULES, UpdateRule, rule_for
+from ..training.rules import PERCEPTRON, RULES, UpdateRule, choose_rule_form
 from ..training.run import Problem, Run
 from ..training.solutions import Last, Vote, new_state, zeros
-from ..training.tasks import LinearTask, Part, scores, steps_of
+from ..training.tasks import LinearTask, Part, compute_steps, scores
 from . import add_class
 from .base import Use
 
@@ -94,7 +94,7 @@ class Coefficients(NamedTuple):
     coef: Array
     bias: Array
 
-    def are_of(self, states: list[Any]) -> bool:
+    def are_current_for(self, states: list[Any]) -> bool:
         """Whether these states have seen nothing since."""
         pairs = zip(states, self.states, self.before, strict=False)
         return len(states) == len(self.states) and all(
@@ -175,7 +175,7 @@ class LinearLearner:
     def from_plan(cls, plan: Plan, target: ClassTarget, shape: tuple[int, Any]) -> "LinearLearner":
         """A model that has seen nothing, for rows of a number of columns and a type."""
         given, count = plan.parameters, len(target.classes)
-        rule = rule_for(RULES[plan.rule], given, shape[0], count)
+        rule = choose_rule_form(RULES[plan.rule], given, shape[0], count)
         step = float(given["intercept_step"]) if given["fit_intercept"] else 0.0
         classes, several = target.classes, target.label_sets
         return cls.begin(given, classes, shape, step, rule=rule, multilabel=several)
@@ -247,7 +247,7 @@ class LinearLearner:
         refuse_too_many(given.width, len(self.classes), self.rule)
         positive = self.problems[problem]
         eta0, dtype = self.parameters.get("eta0", 1.0), given.rows.values.dtype
-        steps = steps_of(given.codes, positive, eta0, given.weights, dtype)
+        steps = compute_steps(given.codes, positive, eta0, given.weights, dtype)
         labels = given.codes.astype(np.uint32) if positive is None else None
         settings = self.rule.settings(self.parameters, self.intercept_step)
         examples = Examples(given.rows, steps, labels)
@@ -333,7 +333,7 @@ class LinearLearner:
         They are made anew when more rows have been seen.
         """
         kept = self.kept
-        if kept is None or not kept.are_of(self.states):
+        if kept is None or not kept.are_current_for(self.states):
             weights, biases = zip(*(state.coefficients() for state in self.states), strict=True)
             coef = np.atleast_2d(weights[0].T) if len(weights) == 1 else np.vstack(weights)
             pairs = [(state.weights, state.seen) for state in self.states]
@@ -352,7 +352,7 @@ class LinearLearner:
         count = n_rows(rows)
         rows = known_columns(rows, width, self.width)
         if self.votes:
-            by_state = self.shares(matrix_of(rows, count, self.width))
+            by_state = self.shares(to_matrix(rows, count, self.width))
         else:
             coef, bias = self.coefficients()
             if self.problems == [None]:
@@ -390,7 +390,7 @@ class LinearLearner:
         self, given: TrainingRows, held: Array
     ) -> Callable[[list[int]], dict[int, float]]:
         """A function that tells the accuracy of some problems on the rows held out."""
-        X = matrix_of(given.rows, len(given.codes), given.width)
+        X = to_matrix(given.rows, len(given.codes), given.width)
         rows, codes = X[held], given.codes[held]
 
         def accuracies(problems: list[int]) -> dict[int, float]:

@@ -10,8 +10,8 @@ from .rules import (
     RULE_NAMES,
     RULE_TABLE,
     RuleEntry,
+    collect_parameters,
     parameters_for_files,
-    parameters_of,
 )
 from .tables import (
     ANY_RULE,
@@ -68,12 +68,12 @@ __all__ = [
     "check_ranges",
     "check_ties",
     "choice",
+    "collect_parameters",
     "count",
     "defaults",
     "finite_number",
     "in_python",
     "parameters_for_files",
-    "parameters_of",
     "positive",
     "positive_number",
     "whole_number",

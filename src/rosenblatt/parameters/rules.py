@@ -204,7 +204,7 @@ RULE_NAMES: Mapping[str, str] = {entry.estimator: rule for rule, entry in RULE_T
 LINEAR = RULE_TABLE["perceptron"].parameters
 
 
-def parameters_of(rule: str, **given: Any) -> dict[str, Any]:
+def collect_parameters(rule: str, **given: Any) -> dict[str, Any]:
     """All parameters of the estimator of a rule, as given or by default; others are refused."""
     entry = RULE_TABLE[rule]
     for name in given:
@@ -226,4 +226,4 @@ def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, An
     hold.
     """
     unsettled = {name: None for name in ("order", "margin") if name in RULE_TABLE[rule].parameters}
-    return parameters_of(rule, **(FOR_FILES | unsettled | given))
+    return collect_parameters(rule, **(FOR_FILES | unsettled | given))

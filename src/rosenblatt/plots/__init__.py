@@ -8,7 +8,7 @@ if find_spec("matplotlib") is None:
 from .animation import LearningAnimation
 from .boundary import BoundaryDisplay
 from .certificate import CertificateDisplay
-from .display import MOVING, STILL, ending_of
+from .display import MOVING, STILL, get_ending
 from .lattice import LatticeDisplay
 from .orders import OrderDisplay
 from .progress import ProgressDisplay
@@ -27,6 +27,6 @@ __all__ = [
     "ProgressDisplay",
     "ProgressiveDisplay",
     "ProjectionDisplay",
-    "ending_of",
+    "get_ending",
     "save_plot",
 ]

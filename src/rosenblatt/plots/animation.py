@@ -24,10 +24,10 @@ from ..disk import replacing
 from ..estimators.perceptron import Perceptron
 from ..estimators.steps import Step
 from .boundary import BoundaryDisplay
-from .data import Data, Names, drawable_for
-from .display import MOVING, ending_of, shape_of
+from .data import Data, Names, check_drawable
+from .display import MOVING, get_ending, get_shape
 from .drawing import FAINT, legend_above, ring, rounded
-from .planes import Plane, plane_of
+from .planes import Plane, choose_plane
 from .runs import TrainedDisplay, repeated
 from .scores import Linear
 
@@ -123,8 +123,8 @@ class LearningAnimation(TrainedDisplay):
         if every == "update" or not frames:
             zero = Linear(0.0 * estimator.coef_, 0.0 * estimator.intercept_)
             frames.insert(0, Frame(0, zero, None))
-        data = drawable_for(estimator, X, y, **names)
-        plane = plane_of(data, frames[-1].linear)
+        data = check_drawable(estimator, X, y, **names)
+        plane = choose_plane(data, frames[-1].linear)
         if data.X.shape[1] > 2:  # the plane of the last boundary; others are where they cut it
             first, second = plane.labels
             labels = (
@@ -209,7 +209,7 @@ class LearningAnimation(TrainedDisplay):
         fps : int, default=4
             Frames a second.
         """
-        ending = ending_of(path, MOVING)
+        ending = get_ending(path, MOVING)
         if ending == ".mp4" and not FFMpegWriter.isAvailable():
             raise ValueError(
                 "An .mp4 file needs the program ffmpeg, which is not installed; write .gif or "
@@ -257,7 +257,7 @@ class LearningAnimation(TrainedDisplay):
 
     def _drawn(self) -> tuple[Figure, Iterator[int]]:
         """A figure, and an iterator that draws the next frame in it."""
-        figure = Figure(figsize=shape_of(1)["figsize"])
+        figure = Figure(figsize=get_shape(1)["figsize"])
         height = 0.77 - 0.036 * self._legend_rows()
         ax = figure.add_axes((0.15, 0.13, 0.82, height))  # a layout would move from frame to frame
 

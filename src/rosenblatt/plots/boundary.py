@@ -13,11 +13,11 @@ from ..data.rows import Array
 from ..data.targets import choose_class
 from ..estimators.perceptron import Perceptron
 from ..theory.margins import margin
-from .data import MOST_POINTS, Data, Names, drawable, drawable_for
+from .data import MOST_POINTS, Data, Names, check_drawable, drawable
 from .drawing import COLOURS, arrow, draw_points, ink, legend_above, note, rounded, tidy
-from .planes import Limits, Plane, limits_of, plane_of
+from .planes import Limits, Plane, choose_plane, compute_limits
 from .runs import TrainedDisplay
-from .scores import Linear, leads, linear_part, own_leads, scores_of
+from .scores import Linear, compute_scores, leads, linear_part, own_leads
 
 
 @dataclass(kw_only=True)
@@ -116,10 +116,10 @@ class BoundaryDisplay(TrainedDisplay):
         BoundaryDisplay
             To be drawn or saved.
         """
-        data = drawable_for(estimator, X, y, **names)
+        data = check_drawable(estimator, X, y, **names)
         linear = linear_part(estimator, data.X)
         wrong = np.asarray(estimator.predict(X)) != data.classes[data.codes]
-        scores = partial(scores_of, estimator)
+        scores = partial(compute_scores, estimator)
         display = cls._of(data, linear, scores, wrong, None, most_points, resolution)
         if isinstance(estimator, Perceptron) and display.linear is not None and not display.band:
             display.band = estimator.margin / display.linear.length
@@ -188,10 +188,10 @@ class BoundaryDisplay(TrainedDisplay):
         resolution: int = 200,
     ) -> Self:
         """The display of a scoring function and the rows that it gets wrong."""
-        plane = plane or plane_of(data, linear)
+        plane = plane or choose_plane(data, linear)
         drawn = data.sample(most_points)
         places = plane.place(data.X[drawn])
-        limits = limits_of(places)
+        limits = compute_limits(places)
         seen = None if linear is None else plane.seen(linear)
         resolution = max(2, min(resolution, int(np.sqrt(1e8 / data.X.shape[1]))))
         grid = np.stack(np.meshgrid(*np.linspace(limits.low, limits.high, resolution).T), axis=-1)

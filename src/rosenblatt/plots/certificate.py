@@ -16,7 +16,7 @@ from ..theory.separability import separability
 from .data import MOST_COLUMNS, MOST_POINTS, Names, drawable
 from .display import Display
 from .drawing import COLOURS, draw_points, ink, legend_above, rounded, tidy
-from .planes import Plane, limits_of, plane_of, plane_through
+from .planes import Plane, choose_plane, compute_limits, plane_through
 from .scores import Linear
 
 
@@ -131,7 +131,7 @@ class CertificateDisplay(Display):
             widest = max_margin(data.X, data.signs)
             rows, shares = widest.support, widest.shares
             linear = Linear(widest.weights[None], np.array([widest.bias]))
-            plane, margin = plane_of(data, linear), widest.attained
+            plane, margin = choose_plane(data, linear), widest.attained
         places, codes = plane.place(data.X[rows]), data.codes[rows]
         drawn = np.union1d(data.sample(most_points), rows)
         return cls(
@@ -175,7 +175,7 @@ class CertificateDisplay(Display):
         why = f"the {len(self.support)} rows that prove it"
         draw_points(ax, self.places, self.codes, self.class_names, self.support, why)
         self._draw_nearest(ax)
-        limits_of(self.places).set(ax)
+        compute_limits(self.places).set(ax)
         tidy(ax, self.plane.labels)
         if legend:
             legend_above(ax)

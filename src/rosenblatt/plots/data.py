@@ -84,7 +84,7 @@ def drawable(
     return Data(X, classes, codes, tuple(map(str, class_names)), named)
 
 
-def drawable_for(estimator: Any, X: Any, y: ArrayLike, **names: Unpack[Names]) -> Data:
+def check_drawable(estimator: Any, X: Any, y: ArrayLike, **names: Unpack[Names]) -> Data:
     """Check rows and labels for a fitted classifier."""
     check_is_fitted(estimator)
     if not hasattr(estimator, "classes_"):

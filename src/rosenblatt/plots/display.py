@@ -39,9 +39,9 @@ class Display:
         dpi : int, default=150
             Dots to an inch.
         """
-        ending = ending_of(path, STILL)
-        figure = Figure(**shape_of(self.n_axes))
-        self.plot(axes_in(figure, self.n_axes))
+        ending = get_ending(path, STILL)
+        figure = Figure(**get_shape(self.n_axes))
+        self.plot(make_axes(figure, self.n_axes))
         self._add_title(figure)
         with replacing(path) as temporary:
             figure.savefig(temporary, format=ending[1:], dpi=dpi, bbox_inches="tight")
@@ -61,8 +61,8 @@ class Display:
         if ax is None:
             from matplotlib import pyplot
 
-            figure = pyplot.figure(**shape_of(count))
-            ax = axes_in(figure, count)
+            figure = pyplot.figure(**get_shape(count))
+            ax = make_axes(figure, count)
             self._add_title(figure)
         axes = np.ravel(np.asarray(ax, object))
         if len(axes) != count:
@@ -71,13 +71,13 @@ class Display:
         return axes
 
 
-def shape_of(count: int) -> dict[str, Any]:
+def get_shape(count: int) -> dict[str, Any]:
     """The arguments of a figure for so many axes."""
     size = (6.4, 5.8) if count == 1 else (9.0, 3.3 * ((count + 1) // 2))
     return {"figsize": size, "layout": "constrained"}
 
 
-def axes_in(figure: Figure, count: int) -> Array:
+def make_axes(figure: Figure, count: int) -> Array:
     """So many axes in a figure, two beside each other; an odd one has a row for itself."""
     grid = figure.add_gridspec((count + 1) // 2, 2)
     alone = [grid[-1, :]] if count % 2 else []
@@ -85,7 +85,7 @@ def axes_in(figure: Figure, count: int) -> Array:
     return np.array([figure.add_subplot(place) for place in (*places, *alone)], object)
 
 
-def ending_of(path: str | os.PathLike[str], known: Sequence[str]) -> str:
+def get_ending(path: str | os.PathLike[str], known: Sequence[str]) -> str:
     """How a file's name ends, if it is one of those known.
 
     Parameters
@@ -106,7 +106,7 @@ def ending_of(path: str | os.PathLike[str], known: Sequence[str]) -> str:
 
     Examples
     --------
-    >>> ending_of("boundary.PNG", STILL)
+    >>> get_ending("boundary.PNG", STILL)
     '.png'
     """
     ending = Path(path).suffix.lower()

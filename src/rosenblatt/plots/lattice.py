@@ -88,7 +88,7 @@ class LatticeDisplay(Display):
         LatticeDisplay
             To be drawn or saved.
         """
-        return cls(lattices=[lattice_of(estimator, sentence, y, top, "")])
+        return cls(lattices=[find_paths(estimator, sentence, y, top, "")])
 
     @classmethod
     def from_update(
@@ -116,8 +116,8 @@ class LatticeDisplay(Display):
         title = "after an update" if made else "after it: nothing was wrong"
         return cls(
             lattices=[
-                lattice_of(estimator, sentence, right, top, "before"),
-                lattice_of(after, sentence, right, top, title),
+                find_paths(estimator, sentence, right, top, "before"),
+                find_paths(after, sentence, right, top, title),
             ]
         )
 
@@ -143,16 +143,16 @@ class LatticeDisplay(Display):
         return self
 
 
-def lattice_of(
+def find_paths(
     estimator: SequencePerceptron, sentence: Sequence[Any], y: Any, top: int, title: str
 ) -> Lattice:
     """The best paths through a sentence."""
-    words = [token if isinstance(token, str) else word_of(token) for token in sentence]
+    words = [token if isinstance(token, str) else to_word(token) for token in sentence]
     right = None if y is None else [str(tag) for tag in y]
     return Lattice(words, estimator.best_paths(sentence, top), right, title)
 
 
-def word_of(token: Any) -> str:
+def to_word(token: Any) -> str:
     """What to call a token that is no string."""
     values = list(token.values() if isinstance(token, dict) else token)
     return str(values[0])

@@ -39,7 +39,7 @@ class Plane:
         return Linear(weights, linear.bias + linear.weights @ self.through)
 
 
-def plane_of(data: Data, linear: Linear | None) -> Plane:
+def choose_plane(data: Data, linear: Linear | None) -> Plane:
     """The two columns; of more, the plane in which a linear boundary is still a line.
 
     For two classes it is spanned by w and the first principal direction orthogonal to w, so that
@@ -71,7 +71,7 @@ def plane_of(data: Data, linear: Linear | None) -> Plane:
 def plane_through(data: Data, rows: Array) -> Plane:
     """The plane in which some rows differ most; what is between rows is between their places."""
     if data.X.shape[1] <= 2 or len(rows) < 3:
-        return plane_of(data, None)
+        return choose_plane(data, None)
     some = data.X[rows].toarray() if issparse(data.X) else data.X[rows]
     directions = np.linalg.svd(some - some.mean(axis=0), full_matrices=False)[2][:2]
     what = "principal direction of the rows that prove it"
@@ -146,7 +146,7 @@ class Limits(NamedTuple):
         return ends if enter < leave and self.hold(ends.mean(axis=0)) else None
 
 
-def limits_of(places: Array) -> Limits:
+def compute_limits(places: Array) -> Limits:
     """Limits around all the places, and the origin unless it is far off."""
     low, high = places.min(axis=0), places.max(axis=0)
     near = np.all((low - 0.5 * (high - low) <= 0) & (high + 0.5 * (high - low) >= 0))

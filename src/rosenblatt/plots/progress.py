@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..data.rows import Array
 from ..estimators.perceptron import Perceptron
 from ..theory.bounds import Convergence, convergence
-from .data import MOST_COLUMNS, Data, drawable_for
+from .data import MOST_COLUMNS, Data, check_drawable
 from .drawing import COLOURS, ink, tidy
 from .runs import TrainedDisplay, repeated
 from .scores import Linear, own_leads
@@ -126,10 +126,10 @@ class ProgressDisplay(TrainedDisplay):
     @classmethod
     def _measured(cls, model: Perceptron, X: Any, y: ArrayLike, over: str, most: int) -> Self:
         """The run, repeated, with all rows measured after some of its updates."""
-        data = drawable_for(model, X, y)
+        data = check_drawable(model, X, y)
         kept = repeated(model, X, y, over.removesuffix("s"), most)
         moments = [Linear(step.new_weights, step.new_bias) for _, step in kept]
-        losses = [losses_of(linear, data) for linear in moments]
+        losses = [compute_losses(linear, data) for linear in moments]
         curves = {
             "errors": np.array([errors for errors, _ in losses]),
             "loss": np.array([loss for _, loss in losses]),
@@ -241,7 +241,7 @@ class ProgressDisplay(TrainedDisplay):
         ax.legend(frameon=False, loc="lower right")
 
 
-def losses_of(linear: Linear, data: Data) -> tuple[int, float]:
+def compute_losses(linear: Linear, data: Data) -> tuple[int, float]:
     """J₁ and J of some weights."""
     margins = own_leads(linear.scores(data.X), data.codes)
     return int(np.sum(margins <= 0)), float(np.maximum(0.0, -margins).sum())

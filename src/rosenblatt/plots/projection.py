@@ -9,10 +9,10 @@ from matplotlib.axes import Axes
 from numpy.typing import ArrayLike
 
 from ..data.rows import Array
-from .data import Names, drawable_for
+from .data import Names, check_drawable
 from .drawing import COLOURS, FAINT, arrow, draw_points, ink, legend_above, rounded, tidy
 from .runs import TrainedDisplay
-from .scores import linear_part, scores_of
+from .scores import compute_scores, linear_part
 
 
 @dataclass(kw_only=True)
@@ -80,7 +80,7 @@ class ProjectionDisplay(TrainedDisplay):
         ProjectionDisplay
             To be drawn or saved.
         """
-        data = drawable_for(estimator, X, y, **names)
+        data = check_drawable(estimator, X, y, **names)
         if len(data.classes) != 2:
             raise ValueError(
                 f"The estimator knows {len(data.classes)} classes, and a projection shows two; set "
@@ -91,7 +91,7 @@ class ProjectionDisplay(TrainedDisplay):
             positions = np.asarray(data.X @ linear.weights[0] / linear.length)
             threshold, label = -float(linear.bias[0]) / linear.length, "w·x / ‖w‖"
         else:
-            positions, threshold, label = scores_of(estimator, data.X), 0.0, "score"
+            positions, threshold, label = compute_scores(estimator, data.X), 0.0, "score"
         return cls(
             positions=positions if positions.ndim == 1 else positions[:, 1] - 0.5,
             threshold=threshold,

@@ -7,7 +7,7 @@ from typing import Any
 from .animation import LearningAnimation
 from .boundary import BoundaryDisplay
 from .certificate import CertificateDisplay
-from .display import MOVING, STILL, ending_of
+from .display import MOVING, STILL, get_ending
 from .orders import OrderDisplay
 from .progress import ProgressDisplay
 from .projection import ProjectionDisplay
@@ -68,7 +68,7 @@ def save_plot(
     ...     os.listdir(folder)
     ['line.svg']
     """
-    ending = ending_of(path, (*STILL, *MOVING))
+    ending = get_ending(path, (*STILL, *MOVING))
     what = what or ("progress" if X is None else "boundary")
     if what not in IDEAS:
         raise ValueError(f"what must be one of {', '.join(IDEAS)}; got {what!r}.")

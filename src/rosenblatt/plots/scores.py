@@ -39,7 +39,10 @@ def linear_part(estimator: Any, X: Any) -> Linear | None:
     some = X[:100]
     if weights.shape[1] != some.shape[1] or len(bias) not in (1, len(weights)):
         return None
-    found, scores = Linear(weights, np.broadcast_to(bias, len(weights))), scores_of(estimator, some)
+    found, scores = (
+        Linear(weights, np.broadcast_to(bias, len(weights))),
+        compute_scores(estimator, some),
+    )
     expected = found.scores(some)
     same = expected.shape == scores.shape and np.allclose(
         expected, scores, rtol=1e-4, atol=1e-4 * float(np.abs(scores).max(initial=0.0))
@@ -47,7 +50,7 @@ def linear_part(estimator: Any, X: Any) -> Linear | None:
     return found if same else None
 
 
-def scores_of(estimator: Any, X: Any) -> Array:
+def compute_scores(estimator: Any, X: Any) -> Array:
     """A decision function's values, or 1 for the predicted class and 0 for the others."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names")

@@ -8,21 +8,21 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.labels import LabelSets
-from ..data.rows import joined, read_only, rows_of
+from ..data.rows import joined, read_only, view_rows
 from ..kernels import words
 from ..kernels.algebra import Rows
 from ..kernels.lines import MISSING, REASONS, VALUE_TOO_LARGE
 from ..kernels.words import CSRBuffer, Grams
 from .batches import Batch
-from .dates import Times, days_in, parts_of, times_in
-from .kinds import kind_of
+from .dates import Times, get_parts, to_days, to_times
+from .kinds import classify_character
 from .parser import LARGEST_LABEL, LONG_LABEL, Parser, empty_rows, filled_rows
 from .recipe import COUNTS, ColumnNames, FeatureRecipe, ReaderOptions, crossed_groups
-from .scaling import DenseScaling, scale_of, unpacked
+from .scaling import DenseScaling, get_scale, unpacked
 from .sources import Complaint, Source
 from .spellings import Spelling, plain_numbers
 from .threads import Broken
-from .values import numbers_in, scalar_of, strings_of, too_large
+from .values import to_numbers, to_scalar, to_strings, too_large
 from .vocabulary import Cells
 
 
@@ -81,12 +81,12 @@ class TableParser(Parser):
         if self.hashed:
             self.column_scaling = scaling
             for name in flagged:
-                index = int(salt(missing_in(name)) & int(self.mask))
+                index = int(salt(missing_name(name)) & int(self.mask))
                 self.flagged[name] = np.uint32(index)
-                self.vocabulary.add(index, missing_in(name))
+                self.vocabulary.add(index, missing_name(name))
         else:
             self.scaling, self.width = scaling, scaling.width
-            further = enumerate(map(missing_in, flagged), len(names))
+            further = enumerate(map(missing_name, flagged), len(names))
             self.vocabulary.known.update((place, (str, name)) for place, name in further)
 
     def decoded(self, table: Any) -> DecodedColumns:
@@ -107,7 +107,7 @@ class TableParser(Parser):
         """A column of numbers; a missing one is NaN."""
         try:
             known = truth_as_digits(column, self.recipe.spelling(name))
-            numbers = numbers_in(known.cast(arrow_type(self.read_dtype), safe=False))
+            numbers = to_numbers(known.cast(arrow_type(self.read_dtype), safe=False))
         except (ValueError, NotImplementedError):
             word = str(column[0])[:40]  # of one row, once the broken one is found
             sentence, values = self.options.not_a("number", name, word)
@@ -124,7 +124,7 @@ class TableParser(Parser):
 
         if not types.is_temporal(column.type):
             column = as_words(column)
-        times = times_in(column, self.recipe.date_form(name).form)
+        times = to_times(column, self.recipe.date_form(name).form)
         if times.null_count > column.null_count:
             odd = compute.and_(compute.is_null(times), compute.is_valid(column))
             blank = compute.match_substring_regex(column, r"^\s*$")
@@ -134,7 +134,7 @@ class TableParser(Parser):
                 raise BrokenCellError(name, sentence, **values)
         if times.null_count:
             self.notices[self.gaps] = None
-        return Times(read_only(days_in(times)), times)
+        return Times(read_only(to_days(times)), times)
 
     def labels(self, column: Any) -> np.ndarray:
         """The labels, as numbers or strings."""
@@ -145,7 +145,7 @@ class TableParser(Parser):
             column = column.dictionary_decode()
         if self.recipe.label_kind == "boolean" and types.is_boolean(column.type):
             good = not column.null_count
-            labels = numbers_in(column.cast("uint8")) == 1
+            labels = to_numbers(column.cast("uint8")) == 1
         elif self.recipe.label_kind == "number":
             labels = exact_numbers(column)
             good = np.isfinite(labels).all()
@@ -157,7 +157,7 @@ class TableParser(Parser):
             if self.recipe.trim:
                 classes = [name if name is None else name.strip() for name in classes]
             good = not coded.null_count and "" not in classes
-            labels = np.array(classes, object)[numbers_in(coded.indices)] if good else np.empty(0)
+            labels = np.array(classes, object)[to_numbers(coded.indices)] if good else np.empty(0)
         if not good:
             raise BrokenCellError(self.recipe.label, "the label is missing or not finite")
         return labels
@@ -169,17 +169,17 @@ class TableParser(Parser):
         if not types.is_list(column.type):
             words = as_words(column).fill_null("")
             column = compute.split_pattern(words, self.recipe.labels_separator)
-        counts = numbers_in(compute.fill_null(column.value_lengths(), 0))
+        counts = to_numbers(compute.fill_null(column.value_lengths(), 0))
         flat = as_words(column.flatten()).fill_null("")
         if self.recipe.trim:
             flat = compute.utf8_trim_whitespace(flat)
         known = compute.not_equal(flat, "")
         rows = np.repeat(np.arange(len(counts)), counts)[known.to_numpy(zero_copy_only=False)]
         coded = flat.filter(known).dictionary_encode()
-        labels = np.array(coded.dictionary.to_pylist(), object)[numbers_in(coded.indices)]
+        labels = np.array(coded.dictionary.to_pylist(), object)[to_numbers(coded.indices)]
         return LabelSets(labels, np.append(0, np.cumsum(np.bincount(rows, minlength=len(counts)))))
 
-    def batches_of(self, decoded: DecodedColumns, taken: int, lines: int) -> Iterator[Batch]:
+    def make_batches(self, decoded: DecodedColumns, taken: int, lines: int) -> Iterator[Batch]:
         """The rows of decoded columns."""
         if not decoded.rows:
             return
@@ -201,7 +201,7 @@ class TableParser(Parser):
         """Rows of a matrix of numbers, which may be changed; missing ones are NaN in it."""
         if self.recipe.scale == "none":
             matrix[np.isnan(matrix)] = 0
-        return self.scaled(rows_of(matrix))
+        return self.scaled(view_rows(matrix))
 
     def hashed_rows(self, decoded: DecodedColumns) -> Iterator[tuple[slice, Rows]]:
         """The features of all columns one after the other, and their products."""
@@ -229,7 +229,7 @@ class TableParser(Parser):
             return [self.text_features(number, column)]
         if kind == "category":
             return [self.category_features(name, self.salts[number], column)]
-        words = parts_of(column.column, self.recipe.date_form(name).parts)
+        words = get_parts(column.column, self.recipe.date_form(name).parts)
         parts = [
             self.category_features(part, np.uint64(salt(part)), strings(cells))
             for part, cells in ((f"{name} {part}", cells) for part, cells in words.items())
@@ -275,7 +275,7 @@ class TableParser(Parser):
 
     def grams(self, number: int) -> Grams:
         """What becomes of the texts of a column."""
-        shortest, longest, characters = self.recipe.grams_of(self.columns[number][0])
+        shortest, longest, characters = self.recipe.resolve_ngrams(self.columns[number][0])
         counts, own = COUNTS.index(self.recipe.counts), (self.salts[number], self.mask)
         return Grams(shortest, longest, characters, counts, True, *own, self.text_weights)
 
@@ -296,7 +296,7 @@ def table_scaling(recipe: FeatureRecipe, dtype: Any = np.float64) -> DenseScalin
     scales = recipe.scales or {}
     if not {*recipe.numeric()} <= set(scales):
         raise ValueError("features is not what features() of a reader gives.")
-    return DenseScaling([scale_of(scales[name]) for name in recipe.numeric()], dtype)
+    return DenseScaling([get_scale(scales[name]) for name in recipe.numeric()], dtype)
 
 
 def text_weights(recipe: FeatureRecipe) -> np.ndarray:
@@ -323,7 +323,7 @@ def inverse_frequencies(counts: str, rows: float) -> np.ndarray:
     return read_only((np.log((1 + rows) / (1 + found)) + 1).astype(np.float32))
 
 
-def missing_in(name: str) -> str:
+def missing_name(name: str) -> str:
     """What the feature is called that says that a number is missing."""
     return f"{name} is missing"
 
@@ -378,7 +378,7 @@ def exact_numbers(column: Any) -> np.ndarray:
     from pyarrow import types
 
     whole = types.is_integer(column.type) and not column.null_count
-    return numbers_in(
+    return to_numbers(
         column if whole else column.cast(arrow_type(np.dtype(np.float64)), safe=False)
     )
 
@@ -391,16 +391,16 @@ def truth_as_digits(column: Any, spelling: Spelling | None = None) -> Any:
     import pyarrow
     from pyarrow import compute
 
-    if kind_of(column.type) != "category":
+    if classify_character(column.type) != "category":
         return column
     column = column.cast(arrow_type(None))
     words = compute.utf8_trim_whitespace(column)
-    gaps = compute.is_in(words, strings_of(MISSING))
+    gaps = compute.is_in(words, to_strings(MISSING))
     words = words if spelling is None else plain_numbers(words, spelling)
     lower = compute.utf8_lower(words)
     for word, digit in ("false", "0"), ("true", "1"):
-        said = compute.equal(lower, scalar_of(word))
-        words = compute.if_else(said, scalar_of(digit), words)
+        said = compute.equal(lower, to_scalar(word))
+        words = compute.if_else(said, to_scalar(digit), words)
     return compute.if_else(gaps, pyarrow.nulls(1, words.type)[0], words)
 
 
@@ -411,7 +411,7 @@ def as_words(column: Any) -> Any:
     if types.is_dictionary(column.type):
         return as_words(column.dictionary).take(column.indices)
     if types.is_boolean(column.type):
-        return compute.if_else(column, scalar_of("True"), scalar_of("False"))
+        return compute.if_else(column, to_scalar("True"), to_scalar("False"))
     words = column.cast(arrow_type(None))
     if types.is_timestamp(column.type):
         words = compute.replace_substring_regex(words, r"(\.\d*?)0+$", r"\1")
@@ -423,7 +423,7 @@ def strings(column: Any) -> tuple[np.ndarray, np.ndarray]:
     """The bytes of strings, and where each begins; a missing one is empty."""
     column = as_words(column)
     if column.null_count:
-        column = column.fill_null(scalar_of(""))
+        column = column.fill_null(to_scalar(""))
     _, offsets, data = column.buffers()
     data = np.frombuffer(data, np.uint8) if data else np.empty(0, np.uint8)
     offsets = np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1]

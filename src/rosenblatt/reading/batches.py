@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.labels import LabelSets, in_sequence
-from ..data.rows import joined, matrix_of, n_rows, rows_between
+from ..data.rows import joined, n_rows, rows_between, to_matrix
 from ..kernels.algebra import Rows
 
 
@@ -54,7 +54,7 @@ class Batch(NamedTuple):
     @property
     def X(self) -> Any:  # noqa: N802
         """The rows as an array or a CSR matrix, as ``partial_fit`` takes them."""
-        return matrix_of(self.rows, n_rows(self.rows), self.width)
+        return to_matrix(self.rows, n_rows(self.rows), self.width)
 
     @property
     def y(self) -> Any:
@@ -69,7 +69,7 @@ def one_batch(parts: list[Batch], join: Callable[[list[Rows]], Rows] = joined) -
     return Batch(
         rows,
         labels,
-        weights_of(parts),
+        get_weights(parts),
         max(part.width for part in parts) if rows.indices is not None else int(rows.starts[0]),
         parts[-1].bytes_read,
         parts[-1].lines,
@@ -77,7 +77,7 @@ def one_batch(parts: list[Batch], join: Callable[[list[Rows]], Rows] = joined) -
     )
 
 
-def part_of(batch: Batch, first: int, stop: int) -> Batch:
+def slice_batch(batch: Batch, first: int, stop: int) -> Batch:
     """The rows first to stop of a batch, without copying their values."""
     some = slice(first, stop)
     labels = None if batch.labels is None else batch.labels[some]
@@ -87,7 +87,7 @@ def part_of(batch: Batch, first: int, stop: int) -> Batch:
     return batch._replace(rows=rows, labels=labels, weights=weights, ids=ids)
 
 
-def weights_of(batches: list[Batch]) -> np.ndarray | None:
+def get_weights(batches: list[Batch]) -> np.ndarray | None:
     """The weights of rows, or None when all are 1."""
     if all(batch.weights is None for batch in batches):
         return None
@@ -97,7 +97,7 @@ def weights_of(batches: list[Batch]) -> np.ndarray | None:
     return np.concatenate(parts)
 
 
-def labels_of(batch: Batch, first_row: int = 0) -> np.ndarray:
+def get_labels(batch: Batch, first_row: int = 0) -> np.ndarray:
     """The labels of a batch after so many rows; all must be known, one of each row."""
     if batch.labels is None:
         raise ValueError("The file has no labels.")
@@ -110,7 +110,7 @@ def labels_of(batch: Batch, first_row: int = 0) -> np.ndarray:
     return np.asarray(batch.labels)
 
 
-def label_sets_of(batch: Batch) -> LabelSets:
+def get_label_sets(batch: Batch) -> LabelSets:
     """The labels of a batch whose rows may have several."""
     if not isinstance(batch.labels, LabelSets):
         raise ValueError("The file has no labels.")
@@ -119,7 +119,7 @@ def label_sets_of(batch: Batch) -> LabelSets:
 
 def known_labels(batch: Batch, first_row: int = 0) -> Any:
     """The labels of a batch after so many rows: one of each row, or sets of them."""
-    return batch.labels if isinstance(batch.labels, LabelSets) else labels_of(batch, first_row)
+    return batch.labels if isinstance(batch.labels, LabelSets) else get_labels(batch, first_row)
 
 
 def windows(batches: Iterable[Batch], size: int) -> Iterator[Batch]:
@@ -135,7 +135,7 @@ def windows(batches: Iterable[Batch], size: int) -> Iterator[Batch]:
         if count >= size:
             whole, full = one_batch(waiting), count - count % size
             for begin in range(0, full, size):
-                yield part_of(whole, begin, begin + size)
-            waiting, count = [part_of(whole, full, count)], count - full
+                yield slice_batch(whole, begin, begin + size)
+            waiting, count = [slice_batch(whole, full, count)], count - full
     if count:
         yield one_batch(waiting)

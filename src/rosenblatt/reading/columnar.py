@@ -12,16 +12,16 @@ from typing import Any
 from .arrow import BrokenCellError, DecodedColumns, TableParser, with_broken
 from .batches import Batch
 from .formats import told_by_magic
-from .kinds import kind_of, kind_of_column
+from .kinds import classify_character, kind_of_column
 from .notices import LABEL_SETS, unused_column
 from .recipe import (
     ColumnKind,
     ColumnNames,
     FeatureRecipe,
     ReaderOptions,
+    collect_notices,
     label_kind,
-    notices_of,
-    recipe_for,
+    make_recipe,
     with_columns,
 )
 from .sources import Location, Source
@@ -62,10 +62,10 @@ class ColumnarParser(TableParser):
         schema = self.dataset.schema
         self.names = names = ColumnNames(schema.names, source.name)
         kinds = self.kinds(options)
-        asked = recipe_for(recipe, "table", source.name)
+        asked = make_recipe(recipe, "table", source.name)
         recipe = with_columns(asked, names, kinds)
         if options.new and recipe.label and recipe.label not in options.category:
-            recipe = with_labels_of(recipe, schema.field(recipe.label).type)
+            recipe = with_label_type(recipe, schema.field(recipe.label).type)
         super().__init__(source, recipe, options, names)
         for number in self.wanted:
             lists = number == self.label and recipe.labels_separator is not None
@@ -74,7 +74,7 @@ class ColumnarParser(TableParser):
                     f"{source.name}: the column {schema.names[number]!r} is neither numbers, "
                     f"strings nor dates, but {schema.types[number]}; cast it to one of them."
                 )
-        told = notices_of(recipe, asked, names, kinds) if options.new else []
+        told = collect_notices(recipe, asked, names, kinds) if options.new else []
         told += [LABEL_SETS] * (recipe.labels_separator != asked.labels_separator)
         told += [
             unused_column(name)
@@ -88,7 +88,7 @@ class ColumnarParser(TableParser):
         names = self.names
         stated = {names.number(name) for name in options.category}
         kinds = [
-            ColumnKind("category" if j in stated else kind_of(kind))
+            ColumnKind("category" if j in stated else classify_character(kind))
             for j, kind in enumerate(self.dataset.schema.types)
         ]
         unsure = [
@@ -178,17 +178,17 @@ class ColumnarParser(TableParser):
             if isinstance(decoded, Broken):
                 yield decoded
             else:
-                yield from self.batches_of(decoded, piece.taken, len(table))
+                yield from self.make_batches(decoded, piece.taken, len(table))
         self.lines = len(table)
 
 
-def with_labels_of(recipe: FeatureRecipe, kind: Any) -> FeatureRecipe:
+def with_label_type(recipe: FeatureRecipe, kind: Any) -> FeatureRecipe:
     """A recipe for labels of some Arrow type: categories of numbers are numbers, lists are sets."""
     from pyarrow import types
 
     if types.is_list(kind):
         recipe = replace(recipe, labels_separator=recipe.labels_separator or ",")
-    found = kind_of(kind.value_type if types.is_dictionary(kind) else kind)
+    found = classify_character(kind.value_type if types.is_dictionary(kind) else kind)
     return replace(recipe, label_kind=label_kind(ColumnKind(found), recipe))
 
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
-from .values import numbers_in, scalar_of, strings_of
+from .values import to_numbers, to_scalar, to_strings
 
 ISO, CLOCK = "ISO", "clock"  # as Arrow itself reads them
 FORMS = {
@@ -54,7 +54,7 @@ def is_form(times: Any) -> bool:
     return first is not None and first >= FIRST_YEAR
 
 
-def form_of(cells: Any) -> str | None:
+def detect_date_form(cells: Any) -> str | None:
     """How the dates or times in a column of strings are written, if it holds nothing else."""
     from pyarrow import compute
 
@@ -63,7 +63,7 @@ def form_of(cells: Any) -> str | None:
     if not len(known) or not compute.match_substring_regex(known[0], LOOKS).as_py():
         return None
     for form in ALL_FORMS:
-        times = times_in(known, form)
+        times = to_times(known, form)
         if not times.null_count and is_form(times):
             return form
     return None
@@ -74,14 +74,14 @@ def missing_days(cells: Any) -> list[str]:
     from pyarrow import compute
 
     for form in ALL_FORMS:
-        times = times_in(cells, form)
+        times = to_times(cells, form)
         if 2 * times.null_count < len(cells) and is_form(times):
             found: list[str] = cells.filter(compute.is_null(times)).unique().to_pylist()
             return found
     return []
 
 
-def times_in(column: Any, form: str) -> Any:
+def to_times(column: Any, form: str) -> Any:
     """A column of strings or times as times of the clock on the wall; what is none is null."""
     import pyarrow
     from pyarrow import compute, types
@@ -97,7 +97,7 @@ def times_in(column: Any, form: str) -> Any:
         )
     cells = compute.utf8_trim_whitespace(column)
     cells = compute.if_else(
-        compute.equal(cells, scalar_of("")), pyarrow.nulls(1, cells.type)[0], cells
+        compute.equal(cells, to_scalar("")), pyarrow.nulls(1, cells.type)[0], cells
     )
     if form not in (ISO, CLOCK):
         return parse_days(cells, form)
@@ -107,7 +107,7 @@ def times_in(column: Any, form: str) -> Any:
             compute.is_null(parse_days(days, "%Y-%m-%d")), pyarrow.nulls(1, cells.type)[0], cells
         )
     if form == CLOCK:
-        cells = compute.binary_join_element_wise(scalar_of("1970-01-01"), cells, scalar_of(" "))
+        cells = compute.binary_join_element_wise(to_scalar("1970-01-01"), cells, to_scalar(" "))
     cells = compute.replace_substring_regex(cells, FRACTION, r"\1.\2")
     for plain in cells, compute.replace_substring_regex(cells, ZONE, r"\1"):
         try:
@@ -133,22 +133,22 @@ def parse_days(cells: Any, form: str) -> Any:
     return compute.if_else(exists, times, pyarrow.nulls(1, times.type)[0])
 
 
-def days_in(times: Any) -> np.ndarray:
+def to_days(times: Any) -> np.ndarray:
     """Times as days since 1970; NaN where there is none."""
     import pyarrow
 
     microseconds = times.cast(pyarrow.int64()).cast(pyarrow.float64())
-    return numbers_in(microseconds) / MICROSECONDS_A_DAY
+    return to_numbers(microseconds) / MICROSECONDS_A_DAY
 
 
-def parts_of(times: Any, wanted: tuple[str, ...]) -> dict[str, Any]:
+def get_parts(times: Any, wanted: tuple[str, ...]) -> dict[str, Any]:
     """The year, month, weekday and hour of times, as columns of strings."""
     import pyarrow
     from pyarrow import compute
 
     def words(part: str) -> Any:
         if part == "weekday":
-            return strings_of(DAYS).take(compute.day_of_week(times))
+            return to_strings(DAYS).take(compute.day_of_week(times))
         return getattr(compute, part)(times).cast(pyarrow.string())
 
     return {part: words(part) for part in wanted}
@@ -161,7 +161,7 @@ def found_parts(times: Any, form: str) -> tuple[str, ...]:
     if form == CLOCK:
         return PARTS[3:]
     clocks = compute.hour(times), compute.minute(times)
-    some = any(compute.any(compute.not_equal(clock, scalar_of(0))).as_py() for clock in clocks)
+    some = any(compute.any(compute.not_equal(clock, to_scalar(0))).as_py() for clock in clocks)
     return PARTS if some else PARTS[:3]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ..data.rows import rows_of
+from ..data.rows import view_rows
 from ..kernels import lines
 from ..kernels.addresses import NEWLINE
 from ..kernels.algebra import Rows
@@ -21,25 +21,25 @@ from .arrow import (
     DecodedColumns,
     TableParser,
     arrow_type,
-    missing_in,
+    missing_name,
     table_scaling,
     with_broken,
 )
 from .batches import Batch
-from .formats import delimiter_of
+from .formats import detect_delimiter
 from .layout import (
     TableLayout,
-    cells_of,
+    detect_layout,
     is_number,
-    layout_of,
     parsed_cells,
     row_ends,
+    split_cells,
     with_exact_labels,
 )
 from .lines import LineBuffers, LineParser
-from .notices import divided_by, looks_like_utf8
+from .notices import looks_like_utf8, note_delimiter
 from .parser import Parser
-from .recipe import FeatureRecipe, ReaderOptions, notices_of, recipe_for, with_columns
+from .recipe import FeatureRecipe, ReaderOptions, collect_notices, make_recipe, with_columns
 from .sources import BLANKS, Complaint, Source, last_newline
 from .threads import Broken, Piece
 from .values import too_large
@@ -49,16 +49,16 @@ def delimited_parser(
     source: Source, usual: str, recipe: FeatureRecipe, options: ReaderOptions
 ) -> Parser:
     """The parser of a CSV or TSV file, whose name tells a delimiter that may not be the one."""
-    found = delimiter_of(source, recipe.delimiter or usual)
+    found = detect_delimiter(source, recipe.delimiter or usual)
     if found == BLANKS:
         source.divide_at_blanks()
-    layout, rows = layout_of(source, "\t" if found == BLANKS else found, recipe, options)
+    layout, rows = detect_layout(source, "\t" if found == BLANKS else found, recipe, options)
     if len(layout.columns) == 1 and recipe.label is not False and options.new:
         raise ValueError(
             f"{source.name} has only one column, {layout.columns.names[0][:40]!r}, and no label "
             f"beside it; its cells are to be divided by {usual!r}."
         )
-    asked = recipe_for(recipe, "table", source.name)
+    asked = make_recipe(recipe, "table", source.name)
     recipe = with_columns(asked, layout.columns, layout.kinds)
     if options.new:
         recipe = with_exact_labels(recipe, layout, rows)
@@ -70,8 +70,8 @@ def delimited_parser(
     in_one_go = all_numbers and plain and recipe.bits is None and recipe.id is None
     parser = (NumberParser if in_one_go else CellParser)(source, recipe, options, layout)
     if options.new:
-        told = notices_of(recipe, asked, layout.columns, layout.kinds)
-        told = [divided_by(found)] * (found != usual) + told
+        told = collect_notices(recipe, asked, layout.columns, layout.kinds)
+        told = [note_delimiter(found)] * (found != usual) + told
         told += [] if source.misread is None else [looks_like_utf8(source.misread)]
         parser.notices.update((notice, None) for notice in told)
     return parser
@@ -90,7 +90,7 @@ class NumberParser(LineParser):
         if recipe.scales is not None:
             self.scaling = scaling = table_scaling(recipe, options.dtype)
             self.width = scaling.width
-            features += [missing_in(features[j]) for j in np.flatnonzero(scaling.flags)]
+            features += [missing_name(features[j]) for j in np.flatnonzero(scaling.flags)]
         self.ignored = self.gaps
         self.vocabulary.known.update((k, (str, name)) for k, name in enumerate(features))
         self.places = np.full(len(layout.columns), self.n_numbers)
@@ -141,7 +141,7 @@ class NumberParser(LineParser):
             values = out.rows.values[: cursor.values]
             if cursor.ignored and self.recipe.scale == "none":
                 values[np.isnan(values)] = 0
-            rows = rows_of(values.reshape(cursor.rows, self.n_numbers))
+            rows = view_rows(values.reshape(cursor.rows, self.n_numbers))
             yield slice(cursor.rows), self.scaled(rows)
 
     def complaint(self, data: np.ndarray, cursor: Cursor) -> Complaint:
@@ -189,7 +189,7 @@ class CellParser(TableParser):
     @property
     def piece_bytes(self) -> int:
         """How many bytes become one piece, about: fewer where they become more features."""
-        grams = [self.recipe.grams_of(name) for name in self.recipe.text]
+        grams = [self.recipe.resolve_ngrams(name) for name in self.recipe.text]
         most = max([longest - shortest + 1 for shortest, longest, each in grams if each] or [1])
         return self.options.batch_bytes // most + 1
 
@@ -200,7 +200,7 @@ class CellParser(TableParser):
             if isinstance(decoded, Broken):
                 yield decoded
             else:
-                yield from self.batches_of(decoded, piece.taken, lines)
+                yield from self.make_batches(decoded, piece.taken, lines)
         self.lines = lines
 
     def end_of_rows(self, buffer: bytearray, filled: int) -> int:
@@ -258,7 +258,7 @@ class CellParser(TableParser):
             remedy = "the bytes are not UTF-8; state {encoding?}, as latin-1"
             return Complaint(error.start + 1, remedy)
         try:
-            cells, names = cells_of(text, self.layout.delimiter), self.layout.columns.names
+            cells, names = split_cells(text, self.layout.delimiter), self.layout.columns.names
         except ValueError:
             return Complaint(1, "the row cannot be divided into cells")
         if len(cells) != len(names):

@@ -100,7 +100,7 @@ def first_lines(head: bytes) -> list[bytes]:
     return list(islice(filter(None, lines), LINES_LOOKED_AT))
 
 
-def delimiter_of(source: Source, usual: str) -> str:
+def detect_delimiter(source: Source, usual: str) -> str:
     """What divides the cells of a text table: the usual delimiter unless another fits better."""
     return found_delimiter(source.head(SAMPLE), usual) or usual
 

@@ -9,10 +9,10 @@ from .dates import (
     LOOKS,
     DateForm,
     described,
-    form_of,
+    detect_date_form,
     found_parts,
     missing_days,
-    times_in,
+    to_times,
 )
 from .formats import NUMBER
 from .notices import (
@@ -38,7 +38,7 @@ ONLY_ONCE = 0.9  # of the cells of names or numbers of items are different
 
 
 @lru_cache
-def kind_of(kind: Any) -> str:
+def classify_character(kind: Any) -> str:
     """What a column of some Arrow type becomes, or nothing."""
     from pyarrow import types
 
@@ -63,7 +63,7 @@ def kind_of_cells(name: str, column: Any, tolerated: int = 0) -> ColumnKind:
     """
     from pyarrow import compute
 
-    if kind_of(column.type) != "category":
+    if classify_character(column.type) != "category":
         return kind_of_column(name, column)
     cells = column.drop_null()
     if is_truth(cells):
@@ -92,9 +92,9 @@ def kind_of_column(name: str, column: Any) -> ColumnKind:
     """What a column holds whose type is to be trusted; strings may be dates, or texts."""
     import pyarrow
 
-    found = kind_of(column.type)
+    found = classify_character(column.type)
     if found == "date":
-        return dates_in(name, column, CLOCK if pyarrow.types.is_time(column.type) else ISO)
+        return detect_dates(name, column, CLOCK if pyarrow.types.is_time(column.type) else ISO)
     if found != "category" or pyarrow.types.is_dictionary(column.type):
         return ColumnKind(found)
     return kind_of_strings(name, column.cast(pyarrow.string()))
@@ -107,10 +107,10 @@ def kind_of_strings(name: str, cells: Any) -> ColumnKind:
     spelled = kind_of_spelled(name, cells)
     if spelled is not None:
         return spelled
-    form = form_of(cells)
+    form = detect_date_form(cells)
     if form is not None:
-        return dates_in(name, cells, form)
-    slips = slips_in(cells)
+        return detect_dates(name, cells, form)
+    slips = find_invalid_dates(cells)
     if slips:
         return ColumnKind("category", mixed_dates(name, slips))
     cells = cells.filter(compute.match_substring_regex(cells, r"\S"))
@@ -137,13 +137,13 @@ def kind_of_spelled(name: str, cells: Any) -> ColumnKind | None:
         example = next(cell for cell in known if not PLAIN.fullmatch(cell))
         told = spelled_numbers(name, example, spelling.number(example))
         return ColumnKind("number", told, spelling=spelling)
-    if form_of(cells) is not None or slips_in(cells):
+    if detect_date_form(cells) is not None or find_invalid_dates(cells):
         return None
     odd = [cell for cell in known if set(cell) & set(UNITS + ",'")]
     return ColumnKind("category", spelled_in_several_ways(name, known)) if odd else None
 
 
-def slips_in(cells: Any) -> list[str]:
+def find_invalid_dates(cells: Any) -> list[str]:
     """What is no date in a column that holds little else than dates."""
     from pyarrow import compute
 
@@ -151,14 +151,14 @@ def slips_in(cells: Any) -> list[str]:
     looks = compute.match_substring_regex(cells, LOOKS)
     slips: list[str] = cells.filter(compute.invert(looks)).unique().to_pylist()
     few = 0 < len(slips) <= max(1, STRAY * len(cells)) and len(cells) >= ENOUGH
-    if few and form_of(cells.filter(looks)) is not None:
+    if few and detect_date_form(cells.filter(looks)) is not None:
         return slips
     whole = compute.match_substring_regex(cells, WHOLE_DATE)
     all_dates = len(cells) > 0 and compute.all(whole).as_py()
     return missing_days(cells) if all_dates else []
 
 
-def dates_in(name: str, column: Any, form: str) -> ColumnKind:
+def detect_dates(name: str, column: Any, form: str) -> ColumnKind:
     """A column of dates that are written in some form."""
-    parts = found_parts(times_in(column, form), form)
+    parts = found_parts(to_times(column, form), form)
     return ColumnKind("date", date_column(name, described(form), parts), DateForm(form, parts))

@@ -32,7 +32,7 @@ from .recipe import (
 )
 from .sources import LONGEST_ROW, Source
 from .spellings import LEADING_ZEROS
-from .values import scalar_of
+from .values import to_scalar
 
 AROUND = ' "\t\v\f\r'  # what may stand around a number
 IN_NUMBERS = "".join(["+-.0123456789eE\n", AROUND, *MISSING]).encode()
@@ -50,7 +50,7 @@ class TableLayout(NamedTuple):
     header: bool
 
 
-def layout_of(
+def detect_layout(
     source: Source, delimiter: str, recipe: FeatureRecipe, options: ReaderOptions
 ) -> tuple[TableLayout, bytes]:
     """Find out the names and kinds of columns; the first rows, which tell them."""
@@ -116,7 +116,7 @@ def row_ends(data: Any, delimiter: str) -> np.ndarray:
     return ends[:n]
 
 
-def cells_of(row: str, delimiter: str) -> list[str]:
+def split_cells(row: str, delimiter: str) -> list[str]:
     """The cells of one row."""
     usual = csv.field_size_limit(2**31 - 1)
     try:
@@ -132,7 +132,7 @@ class FirstRows:
 
     def __init__(self, top: bytes, below: bytes, delimiter: str, dtype: np.dtype) -> None:
         self.top, self.below, self.delimiter, self.dtype = top, below, delimiter, dtype
-        self.cells = cells_of(top.decode(errors="replace"), delimiter)
+        self.cells = split_cells(top.decode(errors="replace"), delimiter)
 
     @cached_property
     def columns_below(self) -> list[Any]:
@@ -244,7 +244,7 @@ def sign_of_name(cell: str, number: bool, column: Any, is_label: bool) -> Sign:
     if kind == "number":
         return Sign.SURE if not number else Sign.ROW if is_within(cell, column) else Sign.NONE
     words = as_words(column).drop_null()
-    if compute.any(compute.equal(compute.utf8_trim_whitespace(words), scalar_of(cell))).as_py():
+    if compute.any(compute.equal(compute.utf8_trim_whitespace(words), to_scalar(cell))).as_py():
         return Sign.LABEL if is_label else Sign.ROW
     if cell.lower() in LABEL_NAMES:
         return Sign.SURE

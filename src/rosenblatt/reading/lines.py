@@ -26,7 +26,7 @@ from .parser import (
     filled_rows,
     some_rows,
 )
-from .recipe import OTHER_BITS, FeatureRecipe, ReaderOptions, crossed_groups, recipe_for
+from .recipe import OTHER_BITS, FeatureRecipe, ReaderOptions, crossed_groups, make_recipe
 from .scaling import sparse_scaling
 from .sources import Complaint, Source
 from .threads import Broken, Piece
@@ -158,7 +158,7 @@ class SvmlightParser(LineParser):
         if first is None:
             first = 0 if has_index_0(head) else 1
         self.skip = len(BOM) * head.startswith(BOM)
-        recipe = recipe_for(recipe, "svmlight", source.name, first=first, bits=None)
+        recipe = make_recipe(recipe, "svmlight", source.name, first=first, bits=None)
         super().__init__(source, with_label_sets(recipe, head, options), options)
         self.scaling = sparse_scaling(recipe.scales)
         if self.recipe.labels_separator != recipe.labels_separator:
@@ -235,7 +235,7 @@ class VowpalWabbitParser(LineParser):
         head = source.head(SAMPLE if look else len(BOM))
         self.skip = len(BOM) * head.startswith(BOM)
         bits = recipe.bits or OTHER_BITS
-        made = recipe_for(recipe, "vw", source.name, bits=bits)
+        made = make_recipe(recipe, "vw", source.name, bits=bits)
         super().__init__(source, with_label_sets(made, head, options), options)
         if self.recipe.labels_separator != recipe.labels_separator:
             self.notices[LABEL_SETS] = None
@@ -263,7 +263,7 @@ class VowpalWabbitParser(LineParser):
 
         def spelling(begins: np.ndarray, ends: np.ndarray) -> Iterator[tuple[Any, ...]]:
             for begin, end in zip(begins.tolist(), ends.tolist(), strict=True):
-                yield vw_name, namespace_of(text, begin), text[begin:end]
+                yield vw_name, find_namespace(text, begin), text[begin:end]
 
         self.vocabulary.collect(spelling)
         return cursor
@@ -285,7 +285,7 @@ class VowpalWabbitParser(LineParser):
 NAMESPACE_END = re.compile(rb"[\s:]")
 
 
-def namespace_of(text: bytes, begin: int) -> bytes:
+def find_namespace(text: bytes, begin: int) -> bytes:
     """The namespace of the feature at some place."""
     bar = text.rfind(b"|", 0, begin) + 1
     end = NAMESPACE_END.search(text, bar, begin)

@@ -119,7 +119,7 @@ def looks_like_utf8(encoding: str) -> Notice:
     )
 
 
-def divided_by(delimiter: str) -> Notice:
+def note_delimiter(delimiter: str) -> Notice:
     """Cells that are not divided as the name of their file says."""
     what = "blanks" if delimiter == " " else repr(delimiter)
     return Notice(NoticeKind.DELIMITER, f"The cells are divided by {what}.")
@@ -138,7 +138,7 @@ def flagged_columns(names: Sequence[str]) -> Notice:
     )
 
 
-def measured_by(rows: int) -> Notice:
+def note_statistics(rows: int) -> Notice:
     """Statistics of what can be read only once."""
     return Notice(
         NoticeKind.SCALE,
@@ -163,7 +163,7 @@ def indistinct(names: Sequence[str], dtype: str) -> Notice:
     )
 
 
-def codes_in(names: Sequence[str]) -> Notice:
+def find_code_columns(names: Sequence[str]) -> Notice:
     """Columns of numbers that are names rather than sizes, by their looks."""
     are = "looks like codes" if len(names) == 1 else "look like codes"
     return Notice(

@@ -13,17 +13,17 @@ from ..data.labels import tidy
 from ..data.rows import n_rows
 from ..data.splits import Split
 from ..parameters import ParameterError
-from .batches import Batch, labels_of, one_batch
+from .batches import Batch, get_labels, one_batch
 from .columnar import ColumnarParser
 from .delimited import delimited_parser
 from .formats import DELIMITERS, format_of
 from .lines import FirstIndexError, SvmlightParser, VowpalWabbitParser
 from .notices import BITS, FROM_0, Notice
 from .parser import Parser
-from .recipe import ASKED, FeatureRecipe, ReaderOptions, check, recipe_of, refuse_options_of_text
+from .recipe import ASKED, FeatureRecipe, ReaderOptions, check, load_recipe, refuse_options_of_text
 from .sources import Location, Source
-from .statistics import learnt_rows, survey_of
-from .tables import TableSource, source_of
+from .statistics import learnt_rows, next_statistics
+from .tables import TableSource, open_source
 from .threads import cores, in_order
 from .vocabulary import FeatureNames
 
@@ -162,15 +162,15 @@ def read(
         ignore=several(ignore),
         id=id,
     )
-    recipe = asked if features is None else recipe_of(features, asked)
+    recipe = asked if features is None else load_recipe(features, asked)
     new = features is None
     needed = new or label is not None
     threads = cores() if threads is None else threads
     kept = np.dtype(dtype), names, needed, new, several(category), skip_bad, threads
     options = ReaderOptions(batch_bytes, *kept)
     check(recipe, options)
-    source = source_of(path, recipe.encoding)
-    return reader_of(source, format, (recipe, asked), options)
+    source = open_source(path, recipe.encoding)
+    return make_reader(source, format, (recipe, asked), options)
 
 
 def several(names: Sequence[str] | str | int) -> tuple[Any, ...]:
@@ -178,7 +178,7 @@ def several(names: Sequence[str] | str | int) -> tuple[Any, ...]:
     return (names,) if isinstance(names, str | int) else tuple(names)
 
 
-def reader_of(
+def make_reader(
     source: Source,
     format: str | None,  # noqa: A002
     recipes: tuple[FeatureRecipe, FeatureRecipe],
@@ -191,13 +191,13 @@ def reader_of(
         raise ParameterError("{format?} is about files; a table has none.", code="format-of-table")
     kind = "arrow" if at_hand else format_of(source, format, recipe.rows)
     refuse_options_of_others(kind, asked, options)
-    parser = parser_of(source, kind, recipe, options)
+    parser = make_parser(source, kind, recipe, options)
     if asked.bits is not None and not parser.hashed:
         parser.notices[BITS] = None
     return Reader(source, kind, parser)
 
 
-def parser_of(source: Source, kind: str, recipe: FeatureRecipe, options: ReaderOptions) -> Parser:
+def make_parser(source: Source, kind: str, recipe: FeatureRecipe, options: ReaderOptions) -> Parser:
     """The parser for a format."""
     if kind in ("parquet", "arrow"):
         return ColumnarParser(source, kind, recipe, options)
@@ -325,7 +325,7 @@ class Reader:
         :meta private:
         """
         while not self.parser.recipe.settled:
-            survey = survey_of(self.parser, self.split)
+            survey = next_statistics(self.parser, self.split)
             if survey.seen is not None:
                 for batch in survey.batches(self.skip_bad):
                     survey.add(batch)
@@ -410,7 +410,7 @@ class Reader:
         recipe = self.parser.recipe
         if recipe.settled or recipe.rows != "table":
             return False
-        survey = survey_of(self.parser, self.split)
+        survey = next_statistics(self.parser, self.split)
         return survey.seen is not None and not survey.apart
 
     @property
@@ -464,7 +464,7 @@ def read_whole(reader: Reader, told: Callable[[Batch], None] = lambda batch: Non
     Dense and sparse rows and those of one text are measured and scaled here, so that their file is
     parsed but once.
     """
-    survey = None if reader.parser.recipe.settled else survey_of(reader.parser, reader.split)
+    survey = None if reader.parser.recipe.settled else next_statistics(reader.parser, reader.split)
     if survey is not None and (survey.apart or survey.seen is None):
         reader.settle()
         survey = None
@@ -491,7 +491,7 @@ def read_whole(reader: Reader, told: Callable[[Batch], None] = lambda batch: Non
 def read_matrix(reader: Reader) -> tuple[Any, Any]:
     """Read a whole file as an array or a CSR matrix, and its labels."""
     batch = read_again_if_need_be(reader, lambda: read_whole(reader)).batch
-    return batch.X, tidy(labels_of(batch))
+    return batch.X, tidy(get_labels(batch))
 
 
 def no_rows(reader: Reader) -> ValueError:

@@ -106,7 +106,7 @@ class FeatureRecipe:
         """How the numbers of a column are written, unless plainly."""
         return Spelling(*self.spellings[name]) if name in self.spellings else None
 
-    def grams_of(self, name: str) -> tuple[int, int, bool]:
+    def resolve_ngrams(self, name: str) -> tuple[int, int, bool]:
         """The least and the most words in an n-gram of a text, or characters if they are these."""
         if name in self.grams:
             shortest, longest, characters = self.grams[name]
@@ -155,7 +155,7 @@ class ReaderOptions(NamedTuple):
         return f"{cell!r} is not a {what}; {remedy}", {"category": [name]}
 
 
-def recipe_of(features: dict[str, Any], asked: FeatureRecipe) -> FeatureRecipe:
+def load_recipe(features: dict[str, Any], asked: FeatureRecipe) -> FeatureRecipe:
     """The recipe that features() wrote, with what is stated of the file at hand."""
     stated = {name: getattr(asked, name) for name in OF_THE_FILE}
     if replace(asked, **{name: getattr(ASKED, name) for name in OF_THE_FILE}) != ASKED:
@@ -243,7 +243,7 @@ def check_grams(shortest: int, longest: int) -> None:
     check_ranges({"ngrams": (shortest, longest)}, {"ngrams": RANGES["ngrams"]})
 
 
-def recipe_for(recipe: FeatureRecipe, rows: str, source: str, **settled: Any) -> FeatureRecipe:
+def make_recipe(recipe: FeatureRecipe, rows: str, source: str, **settled: Any) -> FeatureRecipe:
     """The recipe for a kind of rows, unless it was made for another."""
     if recipe.rows not in ("", rows):
         raise ValueError(f"{source} holds {rows} rows, not {recipe.rows} rows as before.")
@@ -411,7 +411,7 @@ def refuse_options_of_text(recipe: FeatureRecipe) -> None:
         )
 
 
-def notices_of(
+def collect_notices(
     recipe: FeatureRecipe, asked: FeatureRecipe, names: ColumnNames, kinds: Sequence[ColumnKind]
 ) -> list[Notice]:
     """What is to be said of the columns that are used as they were found, and not as was asked."""

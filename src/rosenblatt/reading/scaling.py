@@ -258,7 +258,7 @@ def unpacked(letters: str, most: int = MOST_SCALED) -> np.ndarray:
     return found.astype(np.float32)
 
 
-def scale_of(kept: Any) -> Scale:
+def get_scale(kept: Any) -> Scale:
     """What a recipe says of a column."""
     centre, factor, filling, flagged = kept
     numbers = float(centre), float(factor), float(filling)

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import Annotated, Any, NamedTuple
 
-from .values import scalar_of
+from .values import to_scalar
 
 UNITS = "$€£¥₹%"
 BLANK = "\u00a0\u202f "  # between thousands; two of them do not break lines
@@ -75,5 +75,5 @@ def plain_numbers(column: Any, spelling: Spelling) -> Any:
     found = compute.replace_substring_regex(found, thousands, "")
     found = compute.replace_substring_regex(found, decimal, ".")
     blank = compute.match_substring_regex(column, r"^\s*$")
-    odd = compute.binary_join_element_wise(scalar_of("not a number:"), column, scalar_of(" "))
+    odd = compute.binary_join_element_wise(to_scalar("not a number:"), column, to_scalar(" "))
     return compute.if_else(compute.or_(fits, blank), found, odd)

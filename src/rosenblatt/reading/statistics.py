@@ -13,7 +13,7 @@ from ..kernels import columns
 from ..kernels.algebra import Rows
 from ..parameters import ParameterError
 from .batches import Batch
-from .notices import codes_in, flagged_columns, indistinct, measured_by, other_sizes
+from .notices import find_code_columns, flagged_columns, indistinct, note_statistics, other_sizes
 from .parser import Parser
 from .recipe import FeatureRecipe, Frequencies
 from .scaling import DenseSurvey, SparseSurvey, packed
@@ -23,7 +23,7 @@ MOST_BITS = 24  # of columns whose n-grams are counted
 NONE = Split()  # no row is held out
 
 
-def survey_of(parser: Parser, split: Split = NONE) -> "SizeSurvey | TextSurvey":
+def next_statistics(parser: Parser, split: Split = NONE) -> "SizeSurvey | TextSurvey":
     """The next survey that a parser's recipe lacks; it does not look at rows that are held out."""
     return (TextSurvey if parser.recipe.lacks_frequencies else SizeSurvey)(parser, split)
 
@@ -81,7 +81,7 @@ class SizeSurvey:
             yield from parser.over(parser.source, recipe).batches(location, threads)
         else:
             yield from parser.first_rows(recipe)
-            self.parser.notices[measured_by(self.rows)] = None
+            self.parser.notices[note_statistics(self.rows)] = None
 
     def add(self, batch: Batch) -> None:
         """Measure some rows."""
@@ -106,7 +106,7 @@ class SizeSurvey:
                 self.parser.notices[flagged_columns(flagged)] = None
             codes = [names[j] for j in self.seen.codes() if names[j] not in self.recipe.dates]
             if codes:
-                self.parser.notices[codes_in(codes)] = None
+                self.parser.notices[find_code_columns(codes)] = None
             dtype = self.parser.read_dtype
             close = self.seen.indistinct(float(np.finfo(dtype).eps))
             lost = [names[j] for j in close if names[j] not in self.recipe.dates]

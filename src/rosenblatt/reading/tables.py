@@ -23,13 +23,13 @@ class TableSource(Source):
         self.file = self.start = self.stream = None
 
 
-def source_of(data: Any, encoding: str | None = None) -> Source:
+def open_source(data: Any, encoding: str | None = None) -> Source:
     """What to read: a path, an open file, or a table."""
-    table = table_of(data)
+    table = to_table(data)
     return Source(data, encoding) if table is None else TableSource(table)
 
 
-def table_of(data: Any) -> Any:
+def to_table(data: Any) -> Any:
     """An Arrow table of a data frame, of dicts, of strings or of an array; None of a path."""
     if isinstance(data, str | os.PathLike) or hasattr(data, "read"):
         return None

@@ -87,7 +87,7 @@ def in_order(
 
     def more(part: Part) -> Part:
         assert part.rest is not None
-        found, over = some_of(part.rest, use, location.tolerated)
+        found, over = next_part(part.rest, use, location.tolerated)
         return part._replace(found=found, rest=None if over else part.rest)
 
     with workers(threads, parser.source.leave, turns) as submit:
@@ -110,7 +110,7 @@ def in_order(
             location.lines += part.worker.lines
 
 
-def some_of(
+def next_part(
     rest: Iterator[Found], use: Callable[[Batch], Any], tolerated: int
 ) -> tuple[list[tuple[Found | Exception, Any]], bool]:
     """What is found next in a piece, as much as is to be kept at once, and whether that is all."""

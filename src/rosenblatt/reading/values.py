@@ -6,18 +6,18 @@ from typing import Any
 import numpy as np
 
 
-def scalar_of(value: str | float) -> Any:
+def to_scalar(value: str | float) -> Any:
     """A string or number as Arrow's scalar."""
     import pyarrow
 
     if isinstance(value, str):
-        return strings_of([value])[0]
+        return to_strings([value])[0]
     number = np.array([value])
     kind = pyarrow.from_numpy_dtype(number.dtype)
     return pyarrow.Array.from_buffers(kind, 1, [None, pyarrow.py_buffer(number)])[0]
 
 
-def strings_of(values: Sequence[str]) -> Any:
+def to_strings(values: Sequence[str]) -> Any:
     """Strings as an Arrow array."""
     import pyarrow
 
@@ -33,12 +33,12 @@ def too_large(numbers: np.ndarray, dtype: Any) -> np.ndarray:
     return large
 
 
-def numbers_in(column: Any) -> np.ndarray:
+def to_numbers(column: Any) -> np.ndarray:
     """An Arrow array of numbers, where missing ones are NaN."""
     import pyarrow
 
     if column.null_count:
         whole = pyarrow.types.is_integer(column.type)
         column = column.cast(pyarrow.float64(), safe=False) if whole else column
-        column = column.fill_null(scalar_of(np.nan).cast(column.type))
+        column = column.fill_null(to_scalar(np.nan).cast(column.type))
     return np.from_dlpack(column)

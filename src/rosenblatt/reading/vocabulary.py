@@ -34,7 +34,7 @@ class Vocabulary:
         self.most, self.size = most, size  # of how many features there can be
         self.left = most  # how many more may be kept
         self.seen = np.zeros(size if most else 0, np.uint8)
-        self.met = room_for(0, self.seen[:0])  # by a kernel
+        self.met = allocate_room(0, self.seen[:0])  # by a kernel
         self.new: list[Met] = []
 
     def apart(self, slot: int, slots: dict[int, np.ndarray]) -> "Vocabulary":
@@ -48,7 +48,7 @@ class Vocabulary:
         elif slot not in slots:
             slots[slot] = np.zeros(self.size, np.uint8)
         # Of what is met, others may have met all that is kept by now: so many are enough.
-        other.met = room_for(self.most, slots[slot]) if wanted else self.met
+        other.met = allocate_room(self.most, slots[slot]) if wanted else self.met
         other.new = []
         return other
 
@@ -117,7 +117,7 @@ class Cells(NamedTuple):
         return f"{self.column}={self.spell(cell)}"
 
 
-def room_for(most: int, seen: np.ndarray) -> Names:
+def allocate_room(most: int, seen: np.ndarray) -> Names:
     """Room for the names that a kernel meets, and a mark for each that it has met."""
     places = np.empty((2, most), np.int64)
     return Names(seen, np.empty(most, np.uint32), places[0], places[1], np.zeros(1, np.int64))

@@ -8,7 +8,7 @@ from ..storage.file import load_model
 from ..storage.model import Model
 from ..training import state as states
 from .log import Log
-from .model import model_in, open_model
+from .model import load_model_bytes, open_model
 
 
 def first_difference(log: Log, path: Path) -> tuple[str | None, int]:
@@ -24,14 +24,14 @@ def first_difference(log: Log, path: Path) -> tuple[str | None, int]:
         return text, wanted.sequence
     first, *kept = log.models()
     name = f"the model after example {first:,} in {log.path}"
-    served = open_model(model_in(log.model(first), name), name)
+    served = open_model(load_model_bytes(log.model(first), name), name)
     served.log, served.sequence = log.identity, first
     before = first
     for stop in [number for number in kept if number < wanted.sequence] + [wanted.sequence]:
         for _ in served.replay(log, stop):
             pass
         last = stop == wanted.sequence
-        other = wanted.kept if last else model_in(log.model(stop), str(log.path))
+        other = wanted.kept if last else load_model_bytes(log.model(stop), str(log.path))
         found = difference(served.model(), other)
         if found is not None:
             what = str(path) if last else f"the model after example {stop:,} in the log"

@@ -16,7 +16,7 @@ from ..reading.recipe import OTHER_BITS, TEXT_BITS, FeatureRecipe
 from ..reading.scaling import Scale
 from ..storage.model import Model
 from ..training.plan import Found, Request, make_plan
-from ..training.rules import RULES, rule_for
+from ..training.rules import RULES, choose_rule_form
 
 KINDS = ("number", "category", "text")
 GRAMS = re.compile(r"(c?)(\d+)(?:-(\d+))?")
@@ -31,12 +31,12 @@ class Column(NamedTuple):
     grams: tuple[int, int, bool] | None = None
 
 
-def column_of(stated: str) -> Column:
+def parse_column(stated: str) -> Column:
     """What a word says of a column.
 
-    >>> column_of("height:number:170:10").scale
+    >>> parse_column("height:number:170:10").scale
     Scale(centre=170.0, factor=0.1, filling=0.0, flagged=False)
-    >>> column_of("title:text:1-2").grams
+    >>> parse_column("title:text:1-2").grams
     (1, 2, False)
     """
     name, kind, *details = [part.strip() for part in f"{stated}:number".split(":")]
@@ -49,7 +49,7 @@ def column_of(stated: str) -> Column:
     if not details:
         return Column(name, kind)
     if kind == "number" and len(details) == 2:
-        return Column(name, kind, scale_in(stated, *details))
+        return Column(name, kind, make_scale(stated, *details))
     found = GRAMS.fullmatch(details[0])
     if kind == "text" and len(details) == 1 and found:
         least, most = int(found[2]), int(found[3] or found[2])
@@ -62,7 +62,7 @@ def column_of(stated: str) -> Column:
     )
 
 
-def scale_in(stated: str, mean: str, spread: str) -> Scale:
+def make_scale(stated: str, mean: str, spread: str) -> Scale:
     """The scale that a mean and a spread make."""
     try:
         centre, factor = float(mean), 1 / float(spread)
@@ -76,7 +76,7 @@ def scale_in(stated: str, mean: str, spread: str) -> Scale:
     return Scale(centre, factor)
 
 
-def recipe_for(columns: Sequence[Column], label: str, numbers: bool, bits: int | None) -> Any:
+def make_recipe(columns: Sequence[Column], label: str, numbers: bool, bits: int | None) -> Any:
     """How rows are made of columns.
 
     Without statistics of rows, numbers are taken as they are, or as their stated mean and spread
@@ -135,11 +135,11 @@ def new_model(
     """
     numbers = all(is_number(word) for word in labels)
     classes = known_classes(labels, np.dtype(np.float64 if numbers else np.str_))
-    recipe = recipe_for([column_of(one) for one in features], label, numbers, bits)
+    recipe = make_recipe([parse_column(one) for one in features], label, numbers, bits)
     once = {"max_iter": 1, "order": "fixed", "intercept_step": 1.0}
     plan = make_plan(Request(rule, once | given), Found(fits=False))
     width = len(recipe["columns"]) if recipe["bits"] is None else 1 << recipe["bits"]
-    form = rule_for(RULES[plan.rule], plan.parameters, width, len(classes))
+    form = choose_rule_form(RULES[plan.rule], plan.parameters, width, len(classes))
     if form.name != plan.rule and len(classes) > 2:
         raise ParameterError(
             '{matrix} is for two classes; use {matrix="diagonal"}.',

@@ -83,14 +83,14 @@ class Published(NamedTuple):
     sequence: int
 
 
-def log_of(path: Path) -> Path:
+def log_path(path: Path) -> Path:
     """Where the log of a model file is."""
     return path.with_name(path.name + ".log")
 
 
 def recovered(path: Path, say: Callable[[str], None]) -> tuple[ServedModel, Log, int]:
     """The model after the last example of its log, the log, and the last example in the file."""
-    place = log_of(path)
+    place = log_path(path)
     if not place.exists():
         model = load_model(path)
         served = open_model(model, str(path))
@@ -233,7 +233,7 @@ class Learning(threading.Thread):
             try:
                 if count >= MOST_TOGETHER:
                     break
-                job = self.next_of(group, until)
+                job = self.next_job(group, until)
             except queue.Empty:
                 break
         try:
@@ -256,7 +256,7 @@ class Learning(threading.Thread):
             self.expected = len(group)
             self.write_and_learn(list(self.understood(group)))
 
-    def next_of(self, group: list[Job], until: float) -> Job | Call | None:
+    def next_job(self, group: list[Job], until: float) -> Job | Call | None:
         """What comes next; as many requests as shared the last sync are waited for a little."""
         if len(group) >= self.expected:
             return self.jobs.get_nowait()

@@ -17,7 +17,7 @@ from ..storage.file import load_model
 from ..storage.model import Model
 from .log import Entry, Log
 from .requests import BadExampleError, parse_json
-from .rows import Learnable, maker_of
+from .rows import Learnable, make_row_maker
 
 WINDOWS = (1_000, 10_000)
 MOST_POINTS = 512
@@ -134,7 +134,7 @@ class ServedModel:
                 f"{name} gives a row any number of labels; only models of one label are served."
             )
         self.learner = LinearLearner.from_model(model)
-        self.maker = maker_of(recipe, self.learner.dtype, self.learner.classes)
+        self.maker = make_row_maker(recipe, self.learner.dtype, self.learner.classes)
         self.set_class_weights()
 
     @property
@@ -319,7 +319,7 @@ class ServedModel:
             )
         if count > limits.classes:
             raise BadExampleError(f"The model may have at most {limits.classes:,} classes.")
-        size = sum(array.nbytes for array in arrays_of(self.learner))
+        size = sum(array.nbytes for array in collect_arrays(self.learner))
         needed = size * count / max(len(self.learner.states[0].bias), 1)
         if needed > limits.bytes:
             raise BadExampleError(
@@ -397,7 +397,7 @@ def refuse_damaged(entries: list[Entry]) -> None:
             raise ValueError("it is damaged: its checksum is wrong")
 
 
-def arrays_of(learner: LinearLearner) -> Iterator[Array]:
+def collect_arrays(learner: LinearLearner) -> Iterator[Array]:
     """The arrays of all states."""
     for state in learner.states:
         yield from (value for value in vars(state).values() if isinstance(value, np.ndarray))
@@ -412,7 +412,7 @@ def open_model(model: Model, name: str) -> ServedModel:
     return kinds.get(model.estimator, ServedModel)(model, name)
 
 
-def model_in(data: bytes, name: str) -> Model:
+def load_model_bytes(data: bytes, name: str) -> Model:
     """The model of the bytes of a model file."""
     with tempfile.NamedTemporaryFile(suffix=".safetensors") as file:
         file.write(data)
@@ -432,6 +432,6 @@ def rebuilt(log: Log, until: int | None = None) -> ServedModel:
     if not before:
         raise ValueError(f"{log.path} was trimmed, and begins after example {log.models()[0] - 1}.")
     name = f"the model after example {before[-1]} in {log.path}"
-    served = open_model(model_in(log.model(before[-1]), name), name)
+    served = open_model(load_model_bytes(log.model(before[-1]), name), name)
     served.log, served.sequence = log.identity, before[-1]
     return served

@@ -45,7 +45,9 @@ class Learnable(NamedTuple):
         return Learnable(rows, self.width, labels, weights)
 
 
-def maker_of(features: dict[str, Any], dtype: Any, classes: Array) -> "TableMaker | LineMaker":
+def make_row_maker(
+    features: dict[str, Any], dtype: Any, classes: Array
+) -> "TableMaker | LineMaker":
     """What makes rows for a model, by the recipe that it keeps."""
     recipe = FeatureRecipe(**features)
     make = TableMaker if recipe.rows == "table" else LineMaker
@@ -90,29 +92,29 @@ class TableMaker:
                 raise BadExampleError(f"there is none of the model's columns ({some})", row)
         labels = None
         if labelled:
-            labels = [self.label_of(one, row) for row, one in enumerate(objects, 1)]
+            labels = [self.read_label(one, row) for row, one in enumerate(objects, 1)]
         batch = self.batch(objects, self.parser)
         return Learnable(batch.rows, batch.width, labels)
 
     def batch(self, objects: Sequence[dict[str, Any]], parser: TableParser) -> Batch:
         """The rows of some objects by a parser."""
         if not parser.hashed:
-            rows = parser.rows_of_numbers(self.matrix_of(objects))
+            rows = parser.rows_of_numbers(self.to_matrix(objects))
             return Batch(rows, None, None, parser.width, 0, 0)
         columns: list[Any] = []
         for name, kind in self.columns:
             values = [one.get(name) for one in objects]
             if kind == "number":
-                columns.append(self.numbers_in(values, name))
+                columns.append(self.to_numbers(values, name))
             elif kind == "date":
-                columns.append(times_in(values, name, parser))
+                columns.append(to_times(values, name, parser))
             else:
-                columns.append(words_in(values, name))
+                columns.append(encode_words(values, name))
         decoded = DecodedColumns(None, None, columns, len(objects))
-        parts = list(parser.batches_of(decoded, 0, 0))
+        parts = list(parser.make_batches(decoded, 0, 0))
         return parts[0] if len(parts) == 1 else one_batch(parts)
 
-    def matrix_of(self, objects: Sequence[dict[str, Any]]) -> Array:
+    def to_matrix(self, objects: Sequence[dict[str, Any]]) -> Array:
         """Objects of numbers as a matrix: at once if all are plain numbers, else by column."""
         try:
             found: Array = np.array([self.all_in(one) for one in objects])
@@ -124,11 +126,11 @@ class TableMaker:
             if not (np.isnan(numbers) | too_large(numbers, self.dtype)).any():
                 return numbers
         columns = [
-            self.numbers_in([one.get(name) for one in objects], name) for name, _ in self.columns
+            self.to_numbers([one.get(name) for one in objects], name) for name, _ in self.columns
         ]
         return np.ascontiguousarray(np.column_stack(columns))
 
-    def numbers_in(self, values: list[Any], name: str) -> Array:
+    def to_numbers(self, values: list[Any], name: str) -> Array:
         """A column of numbers; a missing one is NaN.
 
         All go through double precision, so that none depends on those that come with it.
@@ -139,7 +141,7 @@ class TableMaker:
             found = np.array(values, object)
         if found.dtype.kind not in "iufb" or found.ndim != 1:
             found = np.array(
-                [number_of(value, row, name) for row, value in enumerate(values, 1)], np.float64
+                [find_number(value, row, name) for row, value in enumerate(values, 1)], np.float64
             )
         with np.errstate(over="ignore"):
             numbers = (found.astype(np.float64) + 0.0).astype(self.parser.read_dtype)  # -0 is 0
@@ -150,17 +152,17 @@ class TableMaker:
             raise BadExampleError(sentence, row + 1, name)
         return read_only(numbers)
 
-    def label_of(self, one: dict[str, Any], row: int) -> Any:
+    def read_label(self, one: dict[str, Any], row: int) -> Any:
         """The label of an object, as the model writes its classes."""
         value = one.get(self.label)
         if self.label_kind == "b" and isinstance(value, str):
             value = TRUTHS.get(value.strip().lower(), value)
         if self.label_kind in "biuf":
-            number = number_of(value, row, self.label)
+            number = find_number(value, row, self.label)
             if not abs(number) < LARGEST_LABEL:
                 raise BadExampleError("the label is missing or too large", row, self.label)
             return int(number) if number.is_integer() else number
-        word = word_of(value, row, self.label)
+        word = to_word(value, row, self.label)
         word = word.strip() if self.recipe.trim else word
         if not word:
             raise BadExampleError("the label is missing", row, self.label)
@@ -175,7 +177,7 @@ class TableMaker:
         return batch, FeatureNames(dict(parser.vocabulary.known))
 
 
-def number_of(value: Any, row: int, column: str) -> float:
+def find_number(value: Any, row: int, column: str) -> float:
     """A number, or NaN where it is missing; words that are numbers count as such."""
     if value is None:
         return NO_NUMBER
@@ -197,11 +199,11 @@ def number_of(value: Any, row: int, column: str) -> float:
         raise BadExampleError(f"{str(value)[:40]}… is too large a number", row, column) from None
 
 
-def words_in(values: list[Any], name: str) -> tuple[Array, Array]:
+def encode_words(values: list[Any], name: str) -> tuple[Array, Array]:
     """A column of words as kernels take it: their bytes, and where each begins."""
     try:
         words = [
-            value.encode() if type(value) is str else word_of(value, row, name).encode()
+            value.encode() if type(value) is str else to_word(value, row, name).encode()
             for row, value in enumerate(values, 1)
         ]
     except UnicodeEncodeError:
@@ -212,11 +214,11 @@ def words_in(values: list[Any], name: str) -> tuple[Array, Array]:
     return read_only(np.frombuffer(b"".join(words), np.uint8)), read_only(offsets)
 
 
-def times_in(values: list[Any], name: str, parser: TableParser) -> Any:
+def to_times(values: list[Any], name: str, parser: TableParser) -> Any:
     """A column of dates or times."""
     import pyarrow
 
-    words = [word_of(value, row, name) or None for row, value in enumerate(values, 1)]
+    words = [to_word(value, row, name) or None for row, value in enumerate(values, 1)]
     try:
         return parser.times(pyarrow.array(words, pyarrow.string()), name)
     except BrokenCellError as error:
@@ -235,7 +237,7 @@ def is_broken(value: Any) -> bool:
     return isinstance(value, str) and any("\ud800" <= letter <= "\udfff" for letter in value)
 
 
-def word_of(value: Any, row: int, column: str) -> str:
+def to_word(value: Any, row: int, column: str) -> str:
     """A word, spelled as tables spell numbers and truth values; a missing one is empty."""
     if value is None:
         return ""
@@ -301,13 +303,13 @@ def together(parts: Sequence[Learnable]) -> Learnable:
         return parts[0]
     weights = None
     if any(part.weights is not None for part in parts):
-        weights = np.concatenate([weights_of(part) for part in parts])
+        weights = np.concatenate([get_weights(part) for part in parts])
     labels = [label for part in parts for label in part.labels or ()]
     width, rows = max(part.width for part in parts), [part.rows for part in parts]
     whole: Any = [*chain(*rows)] if isinstance(rows[0], list) else joined(rows)
     return Learnable(whole, width, labels, weights)
 
 
-def weights_of(part: Learnable) -> Array:
+def get_weights(part: Learnable) -> Array:
     """The weights of rows, 1 unless stated."""
     return np.ones(len(part.labels or ())) if part.weights is None else part.weights

@@ -23,7 +23,7 @@ except ImportError as missing:
 
 from ..storage.file import load_model, save_model
 from ..storage.model import Model
-from .learning import Keeping, Learning, Published, log_of
+from .learning import Keeping, Learning, Published, log_path
 from .model import GrowthLimits, open_model
 from .protocol import LimitedProtocol
 
@@ -70,8 +70,8 @@ def serve(path: Path, options: ServerOptions) -> int:
     listening = bound(options.host, options.port)
     try:
         begin(path, options)
-        learning = learning_of(path, options) if options.learn else None
-        service = service_of(path, options, learning)
+        learning = make_learning(path, options) if options.learn else None
+        service = make_service(path, options, learning)
         served = service.current().served
         served.warm_up()
         if learning is not None:
@@ -92,7 +92,7 @@ def serve(path: Path, options: ServerOptions) -> int:
 
 def begin(path: Path, options: ServerOptions) -> None:
     """Write the model to begin with, unless there is one."""
-    if options.new is None or path.exists() or log_of(path).exists():
+    if options.new is None or path.exists() or log_path(path).exists():
         return
     save_model(path, options.new)
     recipe = options.new.features["recipe"]
@@ -100,7 +100,7 @@ def begin(path: Path, options: ServerOptions) -> None:
         say("Numbers are taken as they are; state what they are about as NAME:number:MEAN:SPREAD.")
 
 
-def learning_of(path: Path, options: ServerOptions) -> Learning:
+def make_learning(path: Path, options: ServerOptions) -> Learning:
     """The thread that learns."""
     learning = Learning(path, options.keeping, say)
     if options.grow:
@@ -112,7 +112,7 @@ def learning_of(path: Path, options: ServerOptions) -> Learning:
     return learning
 
 
-def service_of(path: Path, options: ServerOptions, learning: Learning | None) -> Service:
+def make_service(path: Path, options: ServerOptions, learning: Learning | None) -> Service:
     """The service of a model, which learns or follows the model file."""
     if learning is not None:
         return Service(

@@ -83,7 +83,7 @@ def check(model: Model) -> None:
     if hasattr(kind, "sizes"):
         sizes, dtype = kind.sizes(model)
     else:
-        sizes, dtype = sizes_of(model) if model.is_linear else dual_sizes(model)
+        sizes, dtype = expected_sizes(model) if model.is_linear else dual_sizes(model)
     for state in kept:
         require(type(state) is kind, "its states are not those of its solution")
         states.check(state, dict(sizes), dtype)
@@ -92,7 +92,7 @@ def check(model: Model) -> None:
         check_kept(model.features["recipe"], width)
 
 
-def sizes_of(model: Model) -> tuple[Sizes, Any]:
+def expected_sizes(model: Model) -> tuple[Sizes, Any]:
     """The sizes and the type that the arrays of a linear model must have."""
     count, first = len(model.classes), model.states[0]
     how = str(model.parameters.get("multi_class")), model.is_multilabel

@@ -21,7 +21,7 @@ ESTIMATORS = {
 """By name: the room of an estimator, imported when a file asks for it; its states by solution."""
 
 
-def estimator_of(model: "Model", name: Any) -> Any:
+def make_estimator(model: "Model", name: Any) -> Any:
     """The fitted estimator that a model becomes; ``name`` is what an error calls it."""
     room, _ = ESTIMATORS[model.estimator]
     kind = getattr(import_module(room, __package__), model.estimator)

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from ..data.rows import Array
 from .margins import MaxMargin, radius, widest
-from .problem import checked_weights, length, problem_of
+from .problem import check_problem, checked_weights, length
 
 
 def rows_with_bias(X: Any, intercept_step: float) -> Any:
@@ -137,7 +137,7 @@ def mistake_bounds(
     >>> round(mistake_bounds([[3.0, 0.0], [0.0, -2.0]], [1, 0], [1.0, 1.0]).novikoff, 9)
     4.5
     """
-    problem = problem_of(X, y)
+    problem = check_problem(X, y)
     w = checked_weights(problem.X, weights)
     size = float(length(w))
     if not size:
@@ -237,15 +237,15 @@ def convergence(
     model: FittedPerceptron, X: Any, y: ArrayLike, tolerance: float = 1e-3
 ) -> Convergence:
     """The theorem's numbers for a run, with γ found up to a tolerance."""
-    return convergence_of(X, y, model.last_weights()[2], float(model.eta0), tolerance)
+    return compute_convergence(X, y, model.last_weights()[2], float(model.eta0), tolerance)
 
 
 @np.errstate(all="ignore")  # what overflows is infinite
-def convergence_of(
+def compute_convergence(
     X: Any, y: ArrayLike, intercept_step: float, eta0: float, tolerance: float = 1e-3
 ) -> Convergence:
     """The theorem's numbers for all runs from zero with steps of these sizes."""
-    problem = problem_of(X, y, fit_intercept=False)
+    problem = check_problem(X, y, fit_intercept=False)
     problem = problem._replace(X=rows_with_bias(problem.X, intercept_step))
     return Convergence(radius(problem.X), widest(problem, tolerance), intercept_step, eta0)
 

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..data.rows import Array, rows_of
+from ..data.rows import Array, view_rows
 from ..disk import replacing
 from ..kernels.exactness import surely_positive
 from ..kernels.linear import Examples
-from .problem import Problem, problem_of
+from .problem import Problem, check_problem
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ class Separable:
         bool
             Whether it is a proof about these rows.
         """
-        return self.holds(problem_of(X, y))
+        return self.holds(check_problem(X, y))
 
     def holds(self, problem: Problem) -> bool:
         """Whether it is a proof about checked rows.
@@ -89,7 +89,7 @@ class Separable:
             return np.arange(len(problem.signs))
         w, b = np.array(self.weights, np.float64), float(self.bias)
         sure = np.zeros(len(problem.signs), bool)
-        surely_positive(Examples(rows_of(problem.X), problem.signs, None), w, b, sure)
+        surely_positive(Examples(view_rows(problem.X), problem.signs, None), w, b, sure)
         worst_first = np.argsort(problem.margins(w, b), kind="stable")
         return np.asarray(worst_first[~sure[worst_first]])
 
@@ -149,7 +149,7 @@ class Inseparable:
         bool
             Whether it is a proof about these rows.
         """
-        return self.holds(problem_of(X, y))
+        return self.holds(check_problem(X, y))
 
     def holds(self, problem: Problem) -> bool:
         """Whether it is a proof about checked rows.

@@ -22,7 +22,7 @@ from ..data.rows import to_dense
 from ..disk import replacing
 from .certificates import Inseparable, Separable, load_certificate
 from .margins import max_margin
-from .problem import Problem, problem_of
+from .problem import Problem, check_problem
 from .separability import perceptron_run
 
 MOST_NUMBERS = 50_000  # coqc reads about a thousand a second
@@ -152,7 +152,7 @@ def log_run(X: Any, y: ArrayLike, *, step: float = 1.0, max_iter: int = 100) -> 
     """
     if not 0 <= step < np.inf:
         raise ValueError(f"The bias must move by a finite number of at least 0; got {step!r}.")
-    problem = problem_of(X, y, step > 0)
+    problem = check_problem(X, y, step > 0)
     run = perceptron_run(problem, step, max_iter, "fixed")
     rows = [int(i) for order, done in run.updates() for i in order[done.updates["position"]]]
     weights: dict[int, Fraction] = {}
@@ -186,7 +186,7 @@ def activate(
 
 def write_coq(proof: Proof, X: Any, y: ArrayLike, path: str | Path) -> None:
     """Write a file that ``coqc`` accepts: the theory, the rows, the proof and its statement."""
-    text = format_coq(proof, problem_of(X, y))
+    text = format_coq(proof, check_problem(X, y))
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
@@ -349,7 +349,7 @@ def verify_coq(path: str | Path, X: Any, y: ArrayLike) -> tuple[str, bool]:
         holds = check_coq(proof, X, y, written)
     else:
         verdict = load_certificate(path)
-        problem = problem_of(X, y, verdict.fit_intercept)
+        problem = check_problem(X, y, verdict.fit_intercept)
         if not verdict.holds(problem):
             return f"is {type(verdict).__name__.lower()}", False
         proof = to_proof(verdict, problem)
@@ -370,7 +370,7 @@ def check_coq(proof: Proof, X: Any, y: ArrayLike, path: str | Path | None = None
     coqc = shutil.which("coqc")
     if coqc is None:
         raise ValueError("coqc was not found; install Coq, for example the Debian package coq.")
-    text = format_coq(proof, problem_of(X, y))
+    text = format_coq(proof, check_problem(X, y))
     if path is not None and Path(path).read_text("utf-8", errors="replace") != text:
         return False
     with tempfile.TemporaryDirectory() as folder:
@@ -387,7 +387,7 @@ def check_coq(proof: Proof, X: Any, y: ArrayLike, path: str | Path | None = None
 
 def write_plain(proof: Proof, X: Any, y: ArrayLike, folder: str | Path) -> tuple[Path, Path]:
     """Write rows and proof as text for ``rosenblatt-check``."""
-    problem = problem_of(X, y)
+    problem = check_problem(X, y)
     n, d = problem.X.shape
     if n * d > PLAIN_NUMBERS:
         raise ValueError(

@@ -84,11 +84,11 @@ class Hull:
             fresh = group[np.argpartition(values, count - 1)[:count]]
             fresh = np.setdiff1d(fresh, self.rows[number])
             self.rows[number] = np.concatenate([self.rows[number], fresh])
-            self.vectors[number] = np.vstack([self.vectors[number], self.vectors_of(fresh)])
+            self.vectors[number] = np.vstack([self.vectors[number], self.scale_vectors(fresh)])
             lowest.append(float(values.min()))
         return lowest
 
-    def vectors_of(self, rows: Array) -> Array:
+    def scale_vectors(self, rows: Array) -> Array:
         """Rows as scaled vectors."""
         part = self.X[rows]
         part = (part.toarray() if sparse.issparse(part) else part) * self.columns
@@ -144,7 +144,7 @@ def nearest_to_origin(hull: Hull, tolerance: float | None = None) -> Nearest:
     corral, vertices, weights = [rows], vertex[None], np.ones(1)
     size = max(float(np.abs(vectors).max(initial=0.0)) for vectors in hull.vectors)
     for _ in range(MOST_MOVES):
-        found = normal_of(vertices)
+        found = find_normal(vertices)
         if found is None or not length < np.linalg.norm(found) < 1 / (ZERO * size):
             break  # it is the origin, or rounding hides any progress
         normal, length = found, float(np.linalg.norm(found))
@@ -164,7 +164,7 @@ def nearest_to_origin(hull: Hull, tolerance: float | None = None) -> Nearest:
     return Nearest(normal, corral, weights, hull.bring_in(normal))
 
 
-def normal_of(vertices: Array) -> Array | None:
+def find_normal(vertices: Array) -> Array | None:
     """The least v with v·z = 1 for every vertex z; None if there is none.
 
     Solved for itself, not summed from the vertices: near the origin the sum would cancel.

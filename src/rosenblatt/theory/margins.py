@@ -11,7 +11,7 @@ from ..data.rows import Array
 from .certificates import Separable
 from .exact import MOST_WORK, Effort
 from .hull import Hull, nearest_to_origin, widest_gap
-from .problem import Problem, checked_rows, checked_weights, length, problem_of
+from .problem import Problem, check_problem, checked_rows, checked_weights, length
 from .separability import decide
 
 
@@ -70,7 +70,7 @@ def margins(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) -> Arra
     >>> margins([[2.0], [-1.0]], [1, 0], [3.0], -1.0)
     array([5., 4.])
     """
-    problem = problem_of(X, y)
+    problem = check_problem(X, y)
     return problem.margins(checked_weights(problem.X, weights), bias)
 
 
@@ -103,7 +103,7 @@ def margin(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) -> float
     >>> margin([[2.0], [-1.0]], [1, 0], [3.0], -1.0)
     1.3333333333333333
     """
-    problem = problem_of(X, y)
+    problem = check_problem(X, y)
     return problem.margin(checked_weights(problem.X, weights), bias)
 
 
@@ -194,7 +194,7 @@ class MaxMargin:
         bool
             Whether it is so.
         """
-        problem, power = problem_of(X, y, self.fit_intercept).of_ordinary_size()
+        problem, power = check_problem(X, y, self.fit_intercept).of_ordinary_size()
         positive = problem.signs[self.support] == 1
         totals = [self.shares[positive].sum(), self.shares[~positive].sum()]
         totals = totals if self.fit_intercept else [sum(totals)]
@@ -246,7 +246,7 @@ def max_margin(
     """
     if not 0 < float(tolerance) < 1:
         raise ValueError(f"tolerance must be between 0 and 1; got {tolerance!r}.")
-    problem = problem_of(X, y, fit_intercept)
+    problem = check_problem(X, y, fit_intercept)
     if fit_intercept and np.all(problem.signs == problem.signs[0]):
         raise ValueError("All rows have the same label, so any margin can be attained.")
     return widest(problem, tolerance)

@@ -54,7 +54,7 @@ class Problem(NamedTuple):
         return Problem(self.X[rows], self.signs[rows], self.fit_intercept)
 
 
-def problem_of(X: Any, y: ArrayLike, fit_intercept: bool = True) -> Problem:
+def check_problem(X: Any, y: ArrayLike, fit_intercept: bool = True) -> Problem:
     """Check rows and labels; the larger of two labels is +1, and so is a lone one but 0 and -1."""
     X, labels = checked_rows(X), np.asarray(column_or_1d(y))
     check_consistent_length(X, labels)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import sparse
 
-from ..data.rows import Array, rows_of
+from ..data.rows import Array, view_rows
 from ..kernels.exactness import fingerprints
 from ..kernels.linear import Examples, Settings
 from ..training.history import History
@@ -21,7 +21,7 @@ from ..training.tasks import LinearTask
 from .certificates import Inseparable, Separable, Undecided
 from .exact import Effort, OutOfReachError, alternative, null_combination
 from .hull import Hull, nearest_to_origin, widest_gap
-from .problem import Problem, exponents, problem_of
+from .problem import Problem, check_problem, exponents
 
 SWEEPS = 32  # epochs of the perceptron before the method that is sure to end
 STRETCHES = 4  # each makes margins visible that are 1e8 times smaller
@@ -70,7 +70,7 @@ def separability(
     >>> verdict.support, [str(weight) for weight in verdict.weights]
     ((0, 1, 2, 3), ['1/4', '1/4', '1/4', '1/4'])
     """
-    return decide(problem_of(X, y, fit_intercept))
+    return decide(check_problem(X, y, fit_intercept))
 
 
 @np.errstate(all="ignore")  # what overflows fails the exact check
@@ -80,14 +80,14 @@ def decide(problem: Problem, effort: Effort | None = None) -> Separable | Insepa
         if verdict.holds(problem):
             if isinstance(verdict, Inseparable):
                 return verdict
-            return replace(verdict, margin=margin_of(verdict, problem))
+            return replace(verdict, margin=compute_margin(verdict, problem))
     scaled, power = problem.of_ordinary_size()
     nearest = nearest_to_origin(Hull(scaled, distances=True), 1e-6)
     upper = float(np.ldexp(widest_gap(scaled, *nearest.shares()), power))
     return Undecided(-np.inf, np.inf if math.isnan(upper) else upper)
 
 
-def margin_of(plane: Separable, problem: Problem) -> float:
+def compute_margin(plane: Separable, problem: Problem) -> float:
     """The margin of a hyperplane that separates, from fractions where floats lose it."""
     reached = problem.margin(np.array(plane.weights, np.float64), float(plane.bias))
     if (0 < reached < np.inf and isinstance(plane.bias, float)) or not any(plane.weights):
@@ -126,7 +126,7 @@ def by_rounding(
 
 def perceptron_run(problem: Problem, step: float, max_iter: int, order: str) -> Run:
     """A perceptron that starts at zero and whose bias moves by ``step``, not trained yet."""
-    examples = Examples(rows_of(problem.X), problem.signs, None)
+    examples = Examples(view_rows(problem.X), problem.signs, None)
     everything = np.arange(len(problem.signs), dtype=np.uint32)
     width = problem.X.shape[1]
     task = LinearTask(examples, everything, PERCEPTRON, Settings(0.0, 0.0, step), width)
@@ -149,7 +149,7 @@ def by_perceptron(problem: Problem) -> Iterator[Separable]:
 def by_twins(problem: Problem) -> Iterator[Inseparable]:
     """Look for equal rows with opposite labels."""
     prints = np.empty(len(problem.signs), np.uint64)
-    fingerprints(rows_of(problem.X), prints)
+    fingerprints(view_rows(problem.X), prints)
     order = np.argsort(prints, kind="stable")
     prints, labels = prints[order], problem.signs[order]
     twins = np.flatnonzero((prints[1:] == prints[:-1]) & (labels[1:] != labels[:-1]))
@@ -242,7 +242,7 @@ def judge(X: Any, signs: Array, plane: Separable | None, first: int = 0, most: i
 
     ``first`` is the number of its first row among all, and ``most`` how many may travel.
     """
-    problem = problem_of(X, signs)
+    problem = check_problem(X, signs)
     right, margin = False, -np.inf
     if plane is None:
         hard = np.concatenate([np.flatnonzero(signs == sign)[: most // 2] for sign in (-1, 1)])
@@ -250,7 +250,7 @@ def judge(X: Any, signs: Array, plane: Separable | None, first: int = 0, most: i
         w, b = np.array(plane.weights, np.float64), float(plane.bias)
         hard = np.argsort(problem.margins(w, b), kind="stable")[:most]
         if plane.holds(problem):
-            right, margin = True, margin_of(plane, problem)
+            right, margin = True, compute_margin(plane, problem)
     return Judged(right, margin, first + hard, problem.X[hard], problem.signs[hard])
 
 

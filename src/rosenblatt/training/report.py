@@ -205,7 +205,7 @@ class Printed(Quiet):
         if not self.headed:
             tell(HEADING)
             self.headed = True
-        tell(line_of(pace, tally, self.size))
+        tell(format_line(pace, tally, self.size))
 
     def epoch(self, epoch: Epoch) -> None:
         """Say what happened in an epoch, if it is one to tell of."""
@@ -227,7 +227,7 @@ class Printed(Quiet):
         super().close()
 
 
-def line_of(pace: Pace, tally: Tally, size: int | None) -> str:
+def format_line(pace: Pace, tally: Tally, size: int | None) -> str:
     """A row of the table under the heading."""
     read = f"{tally.bytes_read / size:7.0%}" if size else " " * 7
     errors = [" " * 14 if value is None else f"{value:14.2%}" for value in pace[3:5]]

@@ -339,7 +339,7 @@ def rule_named(name: str) -> UpdateRule:
 MOST_COLUMNS = 100  # whose whole matrix "auto" keeps
 
 
-def rule_for(
+def choose_rule_form(
     rule: UpdateRule, parameters: Mapping[str, Any], width: int, n_classes: int
 ) -> UpdateRule:
     """The form of a rule for some data: with all of a matrix, or its diagonal."""

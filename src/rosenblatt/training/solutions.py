@@ -14,11 +14,11 @@ import numpy as np
 
 from ..data.rows import (
     Array,
-    matrix_of,
     n_rows,
     overflow,
     refuse_lost,
     to_dense,
+    to_matrix,
     with_columns,
 )
 from ..kernels import linear
@@ -310,7 +310,7 @@ class Vote(Last):
             updates = joined(self.pending)
             mistaken, which = np.unique(updates.rows, return_inverse=True)
             which += sum(support.shape[0] for support in self.supports)
-            self.supports.append(matrix_of(rows, n_rows(rows), width)[mistaken])
+            self.supports.append(to_matrix(rows, n_rows(rows), width)[mistaken])
             self.updates.append(updates._replace(rows=which))
             self.pending = []
 

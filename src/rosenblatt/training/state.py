@@ -110,16 +110,16 @@ class DeclaredRows(Declared):
 
     def pack(self, name: str, value: Any) -> tuple[dict[str, Array], dict[str, Any]]:
         if not self.listed:
-            return arrays_of(name, value), {}
+            return collect_arrays(name, value), {}
         arrays: dict[str, Array] = {}
         for number, rows in enumerate(value):
-            arrays |= arrays_of(f"{name}.{number}", rows)
+            arrays |= collect_arrays(f"{name}.{number}", rows)
         return arrays, {name: len(value)}
 
     def unpack(self, name: str, arrays: dict[str, Array], numbers: Any, width: int | None) -> Any:
         if not self.listed:
-            return rows_in(name, arrays, width)
-        return [rows_in(f"{name}.{number}", arrays, width) for number in range(numbers[name])]
+            return load_rows(name, arrays, width)
+        return [load_rows(f"{name}.{number}", arrays, width) for number in range(numbers[name])]
 
     def check(self, name: str, value: Any, default: Any, sizes: Sizes, dtype: Any) -> None:
         (width,) = sizes["width"]
@@ -183,14 +183,14 @@ def declared(kind: type) -> Iterator[tuple[str, Any, Any]]:
             yield one.name, one.metadata["declared"], one.default
 
 
-def arrays_of(name: str, rows: Any) -> dict[str, Array]:
+def collect_arrays(name: str, rows: Any) -> dict[str, Array]:
     """Rows as one array, or as three when they are sparse."""
     if hasattr(rows, "indptr"):
         return {f"{name}.{part}": getattr(rows, part) for part in CSR}
     return {name: rows}
 
 
-def rows_in(name: str, arrays: dict[str, Array], width: int | None) -> Any:
+def load_rows(name: str, arrays: dict[str, Array], width: int | None) -> Any:
     """Rows, dense or sparse as they were."""
     if name in arrays:
         return arrays.pop(name)

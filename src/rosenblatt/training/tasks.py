@@ -242,7 +242,9 @@ class PredictedTask:
         return np.asarray(found != self.labels[chosen])
 
 
-def steps_of(codes: Array, positive: int | None, eta0: float, weights: Any, dtype: Any) -> Array:
+def compute_steps(
+    codes: Array, positive: int | None, eta0: float, weights: Any, dtype: Any
+) -> Array:
     """How far each row moves the weights: η times its weight, and times the label for two.
 
     All that count are checked for what the dtype can hold.

@@ -10,7 +10,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from rosenblatt import KernelPerceptron
 
 from ...conftest import FORMS, LAYOUTS, blobs
-from .twins import POLICIES, XOR, by_row, pair, scores_of
+from .twins import POLICIES, XOR, by_row, compute_scores, pair
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -29,7 +29,7 @@ def test_a_budget_does_what_its_naive_twin_does(policy, form, seed):
     np.testing.assert_allclose(by_row(model, 40), twin.coef, rtol=1e-6, atol=1e-9)
     np.testing.assert_allclose(model.intercept_, twin.bias, rtol=1e-6, atol=1e-9)
     if policy in ("projectron", "stop"):
-        found = scores_of(model, X, solution="average")
+        found = compute_scores(model, X, solution="average")
         np.testing.assert_allclose(found, twin.scores(X, "average"), rtol=1e-6, atol=1e-9)
 
 

@@ -9,7 +9,7 @@ from sklearn.metrics.pairwise import pairwise_kernels
 from rosenblatt import KernelPerceptron, Perceptron, max_margin, steps
 
 from ...conftest import FORMS, LAYOUTS, blobs, examples
-from .twins import ORDERS, TWINS, by_row, pair, scores_of, square
+from .twins import ORDERS, TWINS, by_row, compute_scores, pair, square
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -44,11 +44,11 @@ def test_makes_the_updates_of_its_naive_twin(order, form, choices):
     for solution in ("last", "average"):
         for normalize in (False, True):
             np.testing.assert_allclose(
-                scores_of(model, new, solution=solution, normalize=normalize),
+                compute_scores(model, new, solution=solution, normalize=normalize),
                 twin.scores(dense, solution, normalize),
                 atol=1e-9,
             )
-    found = scores_of(model, new, solution="vote", normalize=False)
+    found = compute_scores(model, new, solution="vote", normalize=False)
     np.testing.assert_allclose(found, twin.votes(dense), atol=1e-12)
 
 

@@ -47,6 +47,6 @@ def by_row(model, rows):
     return coef
 
 
-def scores_of(model, X, **parameters):
+def compute_scores(model, X, **parameters):
     scores = model.set_params(**parameters).decision_function(X)
     return np.atleast_2d(scores.T)

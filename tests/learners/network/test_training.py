@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.sparse import csr_array
 
-from rosenblatt.data.rows import rows_of
+from rosenblatt.data.rows import view_rows
 from rosenblatt.kernels.thermal import thermal
 from rosenblatt.learners.network.training import HEAT, cooled, pocket
 
@@ -29,7 +29,7 @@ def test_sparse_rows_cool_as_dense_ones(dtype):
     found = []
     for rows in (X, csr_array(X)):
         w, b = np.zeros(4), np.zeros(1)
-        mistakes = thermal(rows_of(rows), targets, order, w, b, 2.0, 1.0)
+        mistakes = thermal(view_rows(rows), targets, order, w, b, 2.0, 1.0)
         found.append((mistakes, w, b))
     assert found[0][0] == found[1][0] > 0
     np.testing.assert_allclose(found[0][1], found[1][1], rtol=1e-6)

@@ -30,7 +30,7 @@ def examples(learner, X, y):
     return read_sentences(X, learner.columns), [tag for tags in y for tag in tags]
 
 
-def model_of(estimator):
+def build_model(estimator):
     return estimator._learner.to_model({})
 
 
@@ -46,7 +46,7 @@ def test_a_loaded_tagger_learns_on_as_if_it_had_never_been_saved(name, begin, tm
         saved.partial_fit(some, tags)
         saved.save(tmp_path / "model")
         saved = rosenblatt.load(tmp_path / "model")
-    assert_same(model_of(saved), model_of(never))
+    assert_same(build_model(saved), build_model(never))
     assert saved.predict(X) == never.predict(X)
 
 
@@ -62,7 +62,10 @@ def test_partial_fit_after_fit_is_another_pass_in_order(name):
     }
     once = SequencePerceptron(max_iter=1, **given).fit(X, y).partial_fit(X, y)
     twice = SequencePerceptron(max_iter=2, **given).fit(X, y)
-    one, other = model_of(once)._replace(parameters={}), model_of(twice)._replace(parameters={})
+    one, other = (
+        build_model(once)._replace(parameters={}),
+        build_model(twice)._replace(parameters={}),
+    )
     counts = {"word_tags": None, "word_tag_counts": None}
     vars(one.states[0]).update(counts)
     vars(other.states[0]).update(counts)
@@ -73,7 +76,7 @@ def test_partial_fit_after_fit_is_another_pass_in_order(name):
 @pytest.mark.parametrize(
     ("where", "what"),
     [
-        (Dictionary, "look_at"),
+        (Dictionary, "compute_attributes"),
         (Dictionary, "encode"),
         (lexicon.Lexicon, "add_cells"),
         (lexicon.Lexicon, "sets_without"),
@@ -104,12 +107,12 @@ def test_after_an_error_nothing_has_changed(name, where, what, monkeypatch):
                 patch.setattr(where, what, fail)
                 with pytest.raises(MemoryError):
                     model.partial_fit(some, tags)
-            assert_same(model_of(model), model_of(twin))
+            assert_same(build_model(model), build_model(twin))
             assert model._learner.dictionary.n_features == twin._learner.dictionary.n_features
             assert model._learner.lexicon.n_words == twin._learner.lexicon.n_words
         model.partial_fit(some, tags)
         twin.partial_fit(some, tags)
-        assert_same(model_of(model), model_of(twin))
+        assert_same(build_model(model), build_model(twin))
     assert called == ["before", "after"] * len(rest)
 
 
@@ -136,8 +139,8 @@ def test_weights_are_as_they_were_when_learning_stops_in_the_middle(monkeypatch)
     with pytest.raises(KeyboardInterrupt):
         model.partial_fit(X, y)
     monkeypatch.undo()
-    assert_same(model_of(model), model_of(twin))
-    assert_same(model_of(model.partial_fit(X, y)), model_of(twin.partial_fit(X, y)))
+    assert_same(build_model(model), build_model(twin))
+    assert_same(build_model(model.partial_fit(X, y)), build_model(twin.partial_fit(X, y)))
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -204,7 +207,7 @@ def test_one_tag_more(name):
     sentences = read_sentences(X, before.columns)
     old = before.classes[before.predict(sentences)]
     learner_scores = before.scores(sentences)
-    mapped = after.scores(sentences)[:, before.tags.numbers_in(after.tags)]
+    mapped = after.scores(sentences)[:, before.tags.to_numbers(after.tags)]
     assert np.array_equal(learner_scores, mapped) or name in ("chunks", "average", "markov2")
     saved = before.to_model({})
     for _ in range(30):
@@ -290,7 +293,7 @@ FORGED = {
 @pytest.mark.parametrize("case", FORGED)
 def test_forged_files_are_refused(case, tmp_path):
     changes, words = FORGED[case]
-    model = model_of(taggers.fitted("average"))
+    model = build_model(taggers.fitted("average"))
     vars(model.states[0]).update(changes)
 
     def save_and_load():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rosenblatt.learners.sequence.schemes import forbidden_in, parts_of
+from rosenblatt.learners.sequence.schemes import find_forbidden, get_parts
 from rosenblatt.learners.sequence.tagset import find_tag_set
 from rosenblatt.parameters import SEQUENCE, defaults
 
@@ -67,9 +67,9 @@ def test_schemes_are_recognised_and_written_back(scheme, sentences):
 
 
 def test_other_tags_are_no_chunks():
-    assert parts_of(["NOUN", "O"]) is None
-    assert parts_of(["B-NP", "I_NP", "O"]) is None
-    assert parts_of(["O"]) is None
+    assert get_parts(["NOUN", "O"]) is None
+    assert get_parts(["B-NP", "I_NP", "O"]) is None
+    assert get_parts(["O"]) is None
     tags = ["B-A", "I-B", "O"]  # IOB2 has no I-B after B-A, and IOB1 no B-A after O
     assert scheme_of(tags, np.array([0, 1, 2, 0]), np.array([0, 4])) is None
 
@@ -84,7 +84,7 @@ def test_few_odd_tags_are_read_as_conlleval_does(caplog):
 
 
 def test_without_ends_a_chunk_may_end_anywhere():
-    moves, last = forbidden_in([("B", "X"), ("I", "X"), ("I", "Y"), ("O", "")], with_ends=False)
+    moves, last = find_forbidden([("B", "X"), ("I", "X"), ("I", "Y"), ("O", "")], with_ends=False)
     assert moves[0].tolist() == [False, False, True, False]
     assert moves[3].tolist() == moves[4].tolist() == [False, True, True, False]
     assert not last.any()

@@ -64,7 +64,7 @@ def test_tables_add_up_by_key():
     both = Table.total([one, other.times(2)])
     assert both.keys.tolist() == [2, 5, 9]
     assert both.rows.tolist() == [[4.0, 5.0], [14.0, 16.0], [1.0, 2.0]]
-    assert both.rows_at(np.array([5, 6], np.uint64)).tolist() == [[14.0, 16.0], [0.0, 0.0]]
+    assert both.find_rows(np.array([5, 6], np.uint64)).tolist() == [[14.0, 16.0], [0.0, 0.0]]
 
 
 @pytest.mark.parametrize(

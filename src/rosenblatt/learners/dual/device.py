@@ -30,7 +30,7 @@ SENDERS, CHUNK = range(8), 8 << 20  # threads that copy rows for the card, and b
 SHARE = 0.5  # of the free memory of a card may be the rows; else they are sent block by block
 
 
-def lives_there(X: Any) -> bool:
+def is_on_gpu(X: Any) -> bool:
     """Whether an array lives on a GPU."""
     if hasattr(X, "__cuda_array_interface__"):
         return True
@@ -40,7 +40,7 @@ def lives_there(X: Any) -> bool:
 
 def like(support: Any, X: Any) -> Any:
     """X in the layout of the support, dense or sparse; on a GPU all is dense."""
-    if hasattr(support, "indptr") == hasattr(X, "indptr") or lives_there(X):
+    if hasattr(support, "indptr") == hasattr(X, "indptr") or is_on_gpu(X):
         return X
     return csr_array(X) if hasattr(support, "indptr") else X.toarray()
 
@@ -65,15 +65,15 @@ def arrays() -> "ModuleType":
     return module
 
 
-def moved_there(X: Any) -> Any:
+def to_gpu(X: Any) -> Any:
     """An array on the GPU; without a copy if it is there already."""
     xp = arrays()
-    if lives_there(X) and not hasattr(X, "__cuda_array_interface__"):
+    if is_on_gpu(X) and not hasattr(X, "__cuda_array_interface__"):
         return xp.from_dlpack(X)
     return xp.asarray(X)
 
 
-def checked_there(X: Any, model: Any, dtype: Any) -> Any:
+def check_on_gpu(X: Any, model: Any, dtype: Any) -> Any:
     """X on the GPU as a matrix of floats, with the columns that a model knows or is to know.
 
     Parameters
@@ -85,7 +85,7 @@ def checked_there(X: Any, model: Any, dtype: Any) -> Any:
     dtype
         Of its support, or None if it begins anew.
     """
-    X = moved_there(X)
+    X = to_gpu(X)
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(f"X must be a matrix of rows and columns; it has shape {X.shape}.")
     if dtype is None:
@@ -102,14 +102,14 @@ def checked_there(X: Any, model: Any, dtype: Any) -> Any:
 
 def on_host(array: Any) -> Array:
     """An array as NumPy has it."""
-    if lives_there(array):
-        array = moved_there(array).get()
+    if is_on_gpu(array):
+        array = to_gpu(array).get()
     return np.asarray(array)
 
 
-def rows_there(X: Any) -> Any:
+def rows_to_gpu(X: Any) -> Any:
     """X on the GPU if it fits, else as it is; sparse rows are sent block by block, too."""
-    if lives_there(X) or hasattr(X, "indptr"):
+    if is_on_gpu(X) or hasattr(X, "indptr"):
         return X
     xp = arrays()
     if xp is np or X.nbytes < len(SENDERS) * CHUNK:
@@ -286,7 +286,7 @@ class DeviceTask(GrowingTask):
             block.scores += coef[:, part] @ self.gram(support[part], self.rows(block))
 
     def kept_support(self) -> Any:
-        if lives_there(self.X):
+        if is_on_gpu(self.X):
             return on_host(self.support.room[: self.support.count])
         fresh = np.concatenate(self.numbers[1:] or [np.zeros(0, np.int64)]) - self.state.given
         return stacked(self.state.support, self.gram.pick(self.X, fresh))
@@ -300,7 +300,7 @@ class DeviceTask(GrowingTask):
 
 def fetched(X: Any, numbers: Array, index: Any) -> Any:
     """Some rows, on the GPU; the index is the numbers there."""
-    return X[index] if lives_there(X) else arrays().asarray(to_dense(X[numbers]))
+    return X[index] if is_on_gpu(X) else arrays().asarray(to_dense(X[numbers]))
 
 
 # Predicting
@@ -342,7 +342,7 @@ class DeviceScorer:
         at_once = min(2 * ROWS_AT_ONCE, room)
         for begin in range(0, X.shape[0], at_once):
             rows = X[begin : begin + at_once]
-            rows = rows if lives_there(rows) else arrays().asarray(to_dense(rows))
+            rows = rows if is_on_gpu(rows) else arrays().asarray(to_dense(rows))
             parts.append(on_host(scored(self.gram(self.support, rows))))
         return np.concatenate(parts)
 

@@ -136,7 +136,7 @@ def scores_overflow(row: int) -> ValueError:
     )
 
 
-def gamma_of(gamma: float | str | None, kernel: Any, X: Any) -> float:
+def resolve_gamma(gamma: float | str | None, kernel: Any, X: Any) -> float:
     """The parameter gamma as a number, of rows that are to be learnt from."""
     if gamma == "scale" and kernel not in ("rbf", "poly", "sigmoid"):
         return 1.0  # which has none

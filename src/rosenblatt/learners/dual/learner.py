@@ -24,9 +24,9 @@ from ...training.rules import PERCEPTRON
 from ...training.run import Run
 from ..base import Use
 from .budget import SQUARED, BudgetedTask
-from .device import DeviceScorer, DeviceTask, lives_there, on_card, on_host
+from .device import DeviceScorer, DeviceTask, is_on_gpu, on_card, on_host
 from .forms import AllClasses, EachClass
-from .gram import ROWS_AT_ONCE, Gram, gamma_of, parts, scores_overflow
+from .gram import ROWS_AT_ONCE, Gram, parts, resolve_gamma, scores_overflow
 from .state import DualState
 from .task import DualTask
 from .unbounded import GrowingTask
@@ -89,10 +89,10 @@ class DualLearner:
         """Make an untrained model for rows like X; ``counting`` numbers those with a weight."""
         check_ties(parameters["ties"], len(classes), not is_joint(parameters, classes))
         kernel = parameters["kernel"]
-        gamma = gamma_of(parameters["gamma"], kernel, X)
+        gamma = resolve_gamma(parameters["gamma"], kernel, X)
         gram = Gram(kernel, parameters["degree"], gamma, parameters["coef0"])
         outputs = 1 if len(classes) == 2 else len(classes)
-        layout = on_host(X[:0]) if lives_there(X) else X
+        layout = on_host(X[:0]) if is_on_gpu(X) else X
         state = DualState.empty(outputs, gram.pick(layout, np.zeros(0, np.int64)))
         step = bias_step(parameters, gram, X, counting)
         begun = fixed_parameters(parameters, classes)
@@ -377,7 +377,7 @@ def is_joint(parameters: Mapping[str, Any], classes: Array) -> bool:
 def runs_on_gpu(parameters: Mapping[str, Any], X: Any) -> bool:
     """Whether to learn from X, or score it, on a GPU."""
     device = parameters["device"]
-    return device == "cuda" or (device is None and lives_there(X))
+    return device == "cuda" or (device is None and is_on_gpu(X))
 
 
 def fixed_parameters(parameters: Mapping[str, Any], classes: Array) -> dict[str, Any]:

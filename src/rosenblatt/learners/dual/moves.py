@@ -19,7 +19,7 @@ class Moves(NamedTuple):
 NO_MOVES = Moves(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0))
 
 
-def moves_of(updates: Updates, steps: Array, together: bool) -> Moves:
+def to_moves(updates: Updates, steps: Array, together: bool) -> Moves:
     """What updates move: one output each, or with all classes together also the rival."""
     if not together:
         return Moves(updates.rows, updates.labels, steps)
@@ -41,7 +41,7 @@ def added(places: Array, numbers: Array, count: int) -> Array:
     return np.bincount(places, numbers, count).astype(np.float64)  # of nothing, it is whole numbers
 
 
-def groups_of(updates: Updates, together: bool, outputs: int) -> list[Array]:
+def group_updates(updates: Updates, together: bool, outputs: int) -> list[Array]:
     """The numbers of the updates of each problem that has some, or all of them."""
     if together:
         groups = [np.arange(len(updates.rows))]

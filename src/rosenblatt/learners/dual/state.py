@@ -20,7 +20,7 @@ from ...training.state import (
     support_rows,
 )
 from ...training.tasks import Learnt, Task
-from .moves import added, groups_of, moves_of, summed
+from .moves import added, group_updates, summed, to_moves
 
 
 class DualFacts(TypedDict):
@@ -123,13 +123,13 @@ class DualState:
     def with_updates(self, updates: Updates, together: bool) -> "DualState":
         """The same support with other updates, and the coefficients that they give it."""
         shape, late = (len(self.bias), len(self.numbers)), updates.steps * updates.times
-        lack = moves_of(updates, late * updates.intercept_steps, together)
+        lack = to_moves(updates, late * updates.intercept_steps, together)
         return replace(
             self,
             updates=updates,
             mistakes=len(updates.rows),
-            coef=summed(moves_of(updates, updates.steps, together), *shape),
-            missing=summed(moves_of(updates, late, together), *shape),
+            coef=summed(to_moves(updates, updates.steps, together), *shape),
+            missing=summed(to_moves(updates, late, together), *shape),
             missing_bias=added(lack.outputs, lack.steps, shape[0]),
         )
 
@@ -145,15 +145,15 @@ class DualState:
     def normalised(self, average: bool, together: bool) -> tuple[Array, Array]:
         """The last function divided by its norm, or the average of all, each so divided."""
         updates, shares = self.updates, np.zeros(len(self.norms))
-        for group in groups_of(updates, together, len(self.bias)):
+        for group in group_updates(updates, together, len(self.bias)):
             norms = np.sqrt(np.maximum(self.norms[group], 0))
             seen = self.seen[updates.labels[group[0]]]
             inverse = np.divide(1.0, norms, out=np.zeros(len(norms)), where=norms > 0)
             survived = np.diff(updates.times[group], append=seen)
             tails = np.cumsum((survived * inverse)[::-1])[::-1] / seen
             shares[group] = tails if average else inverse[-1]
-        moves = moves_of(updates, updates.steps * shares, together)
-        lifts = moves_of(updates, updates.steps * shares * updates.intercept_steps, together)
+        moves = to_moves(updates, updates.steps * shares, together)
+        lifts = to_moves(updates, updates.steps * shares * updates.intercept_steps, together)
         outputs = len(self.bias)
         coef = summed(moves, outputs, len(self.numbers))
         return coef, added(lifts.outputs, lifts.steps, outputs)

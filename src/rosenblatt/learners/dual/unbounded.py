@@ -12,7 +12,7 @@ from ...kernels.linear import UPDATE, Updates
 from ...training.state import joined
 from .forms import NOTHING, Block
 from .gram import ROWS_AT_ONCE, parts, scores_overflow
-from .moves import NO_MOVES, Moves, groups_of, moves_of, summed
+from .moves import NO_MOVES, Moves, group_updates, summed, to_moves
 from .state import DualState
 from .task import DualTask
 
@@ -68,7 +68,7 @@ class GrowingTask(DualTask):
         self.place = np.full(rows, -1, np.intp)
         self.numbers, self.updates, self.norms = [state.numbers], [state.updates], [state.norms]
         self.norm = last_norms(state, self.together)
-        self.pieces = [moves_of(state.updates, state.updates.steps, self.together)]
+        self.pieces = [to_moves(state.updates, state.updates.steps, self.together)]
         self.scores = np.zeros((len(state.bias), rows))
         self.lines = np.empty((self.rows_at_once, self.rows_at_once))
         self.log = np.zeros(self.rows_at_once * len(state.bias), UPDATE)
@@ -130,14 +130,14 @@ class GrowingTask(DualTask):
             self.numbers.append(fresh + self.state.given)
         self.norms.append(self.risen(updates, log["margin"], own))
         self.updates.append(updates._replace(rows=self.place[updates.rows]))
-        return moves_of(self.updates[-1], updates.steps, self.together)
+        return to_moves(self.updates[-1], updates.steps, self.together)
 
     def risen(self, updates: Updates, margins: Array, own: Array) -> Array:
         """The squared norm after each update: ‖f + ηyK(x, ·)‖² = ‖f‖² + 2ηyf(x) + η²K(x, x)."""
         steps = np.abs(updates.steps)
         moved = (1 + self.together) * steps**2 * (own + updates.intercept_steps)
         rises, norms = 2 * steps * margins + moved, np.empty(len(steps))
-        for group in groups_of(updates, self.together, len(self.norm)):
+        for group in group_updates(updates, self.together, len(self.norm)):
             norms[group] = self.norm[updates.labels[group[:1]]] + np.cumsum(rises[group])
             self.norm[... if self.together else updates.labels[group[0]]] = norms[group[-1]]
         return norms
@@ -195,6 +195,6 @@ class GrowingTask(DualTask):
 def last_norms(state: DualState, together: bool) -> Array:
     """The squared norm of each problem's function as it is now."""
     norm = np.zeros(len(state.bias))
-    for group in groups_of(state.updates, together, len(norm)):
+    for group in group_updates(state.updates, together, len(norm)):
         norm[... if together else state.updates.labels[group[0]]] = state.norms[group[-1]]
     return norm

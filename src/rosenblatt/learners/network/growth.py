@@ -55,7 +55,7 @@ class Apart(NamedTuple):
         return (self.top - self.next) / max(self.top - self.least, np.finfo(float).tiny)
 
 
-def standing_apart(rows: Array, same: Array, candidates: Array) -> Apart | None:
+def find_extreme_row(rows: Array, same: Array, candidates: Array) -> Apart | None:
     """The candidate that stands out most from the middle of all rows, if one does.
 
     On a sphere or a cube every row does, which is what the theorems of these networks need.
@@ -112,7 +112,7 @@ def chain(problem: Problem, learn: Learn, pyramid: bool) -> Iterator[Unit]:
         weights = learn(inputs, targets)
         if layer:
             wrong = np.flatnonzero((signals[:, -1] != targets) & usable)
-            apart = standing_apart(rows, same, wrong)
+            apart = find_extreme_row(rows, same, wrong)
             known = np.zeros(inputs.shape[1])
             known[-1] = 1.0
             if apart is not None:
@@ -139,7 +139,9 @@ def upstart(problem: Problem, learn: Learn) -> Iterator[Unit]:
                 continue
             chosen = to_mend | (own.targets == -sign)
             part = own.some(chosen)._replace(targets=np.where(to_mend[chosen], 1.0, -1.0))
-            apart = standing_apart(part.rows, part.same, np.flatnonzero((to_mend & usable)[chosen]))
+            apart = find_extreme_row(
+                part.rows, part.same, np.flatnonzero((to_mend & usable)[chosen])
+            )
             found = better(learn(part.rows, part.targets), only(apart), part.rows, part.targets)
             yield Unit(*found, depth + 1, number, sign)
             waiting.append((count, depth + 1, part, found))
@@ -157,7 +159,7 @@ def tiling(problem: Problem, learn: Learn) -> Iterator[Unit]:
         usable = consistent(problem)
         weights = learn(rows, targets)
         if layer:
-            apart = standing_apart(rows, same, np.flatnonzero((before != targets) & usable))
+            apart = find_extreme_row(rows, same, np.flatnonzero((before != targets) & usable))
             known = np.zeros(rows.shape[1])
             known[0] = 1.0  # the master of the layer before
             sure = corrected(apart, targets[apart.row] if apart else 0.0, known)
@@ -170,7 +172,7 @@ def tiling(problem: Problem, learn: Learn) -> Iterator[Unit]:
             if mixed is None:
                 break
             part = problem.some(mixed)
-            apart = standing_apart(part.rows, part.same, np.arange(len(part.same)))
+            apart = find_extreme_row(part.rows, part.same, np.arange(len(part.same)))
             found = parting(learn(part.rows, part.targets), only(apart), part.rows)
             if found is None:
                 break
@@ -198,7 +200,7 @@ def parting(one: Weights, other: Weights | None, rows: Array) -> Weights | None:
     return None
 
 
-def growth_of(name: str, problem: Problem, learn: Learn) -> Iterator[Unit]:
+def grow_units(name: str, problem: Problem, learn: Learn) -> Iterator[Unit]:
     """The units of a network, as long as there is something to mend."""
     if name == "upstart":
         return upstart(problem, learn)

@@ -13,8 +13,8 @@ from ...kernels.algebra import mix
 from ...storage.model import Model
 from ...training.history import Checkpoint, Count, Epoch
 from ..base import Use
-from .growth import Problem, Weights, growth_of
-from .lifting import Lift, lift_of
+from .growth import Problem, Weights, grow_units
+from .lifting import Lift, make_lift
 from .state import NetworkState, Unit, answers
 from .training import TRAININGS
 
@@ -87,7 +87,7 @@ class NetworkLearner:
     @classmethod
     def begin(cls, parameters: Mapping[str, Any], classes: Array, X: Array) -> Self:
         """Make a network without units for rows like X."""
-        return cls(parameters, classes, lift_of(X, parameters["lift"]))
+        return cls(parameters, classes, make_lift(X, parameters["lift"]))
 
     @classmethod
     def from_model(cls, model: Model) -> Self:
@@ -244,7 +244,7 @@ class NetworkGrower:
         """Add units until the network is right, full or no better; go back to the best."""
         tiling = self.parameters["growth"] == "tiling"
         best, kept, tried = np.inf, 1, 0
-        for unit in growth_of(self.parameters["growth"], self.task, self.learn):
+        for unit in grow_units(self.parameters["growth"], self.task, self.learn):
             self.check_known(unit)
             self.units.append(unit)
             errors = self.errors(self.task)

@@ -51,7 +51,7 @@ class Lift(NamedTuple):
         return lift
 
 
-def lift_of(X: Array, kind: str) -> Lift:
+def make_lift(X: Array, kind: str) -> Lift:
     """What lifts rows like those of X: "sphere", "none", or "auto", none where all are binary."""
     width = X.shape[1]
     binary = all(np.isin(column, [column.min(), column.max()]).all() for column in X.T)

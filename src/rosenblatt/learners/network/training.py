@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...data.rows import Array, rows_of
+from ...data.rows import Array, view_rows
 from ...kernels.algebra import shuffle
 from ...kernels.thermal import thermal
 from ...parameters import LINEAR, defaults
@@ -17,7 +17,7 @@ HEAT = 0.3  # the first temperature, in mean squared lengths of rows; see docs/n
 
 def pocket(rows: Array, targets: Array, max_iter: int, seed: int) -> Weights:
     """The best weights that the rule met (Gallant 1990)."""
-    given, width = rows_of(np.ascontiguousarray(rows)), rows.shape[1]
+    given, width = view_rows(np.ascontiguousarray(rows)), rows.shape[1]
     examples = TrainingRows.of(given, (targets > 0).astype(np.intp), None, width)
     learner = LinearLearner.begin(POCKET, np.array([-1, 1]), (width, rows.dtype))
     part = learner.part(examples)
@@ -30,7 +30,7 @@ def pocket(rows: Array, targets: Array, max_iter: int, seed: int) -> Weights:
 def cooled(rows: Array, targets: Array, max_iter: int, seed: int) -> Weights:
     """The weights at the end of a cooling, in which T and α fall to 0 in a line (Frean 1992)."""
     heat = HEAT * float(np.mean(np.einsum("ij,ij->i", rows, rows) + 1))
-    given, order = rows_of(np.ascontiguousarray(rows)), np.arange(len(rows), dtype=np.uint32)
+    given, order = view_rows(np.ascontiguousarray(rows)), np.arange(len(rows), dtype=np.uint32)
     weights, bias = np.zeros(rows.shape[1]), np.zeros(1)
     for epoch in range(max_iter):
         shuffle(order, seed, epoch)

@@ -13,7 +13,7 @@ from ...kernels.sequences import Tokens
 from ...kernels.tokens import ABSENT, Columns, FeatureList, HashTable, Looks, Templates, Views
 from ...kernels.words import salt
 from .sentences import FEATURES, Sentences
-from .strings import Strings, Typed, empty_table, grown, shrunk, table_of
+from .strings import Strings, Typed, empty_table, grown, shrunk, to_table
 from .templates import LEXICON, Attribute, Template
 from .word_shapes import characters, look
 
@@ -85,7 +85,7 @@ class Dictionary:
         """The features of every token; new ones are learnt, or left out."""
         if FEATURES in sentences.columns:
             return self.encode_given(sentences, learning)
-        columns, (templates, views) = self.look_at(sentences, learning), self.as_arrays()
+        columns, (templates, views) = self.compute_attributes(sentences, learning), self.as_arrays()
         views, rows = self.blocks(templates, views, columns, learning)
         out = np.empty(sentences.n_tokens * len(self.templates), np.uint32)
         starts = np.zeros(sentences.n_tokens + 1, np.int64)
@@ -100,7 +100,7 @@ class Dictionary:
 
     def encode_given(self, sentences: Sentences, learning: bool) -> Tokens:
         """The same for tokens that came with features, whose names are the values."""
-        columns, (templates, views) = self.look_at(sentences, learning), self.as_arrays()
+        columns, (templates, views) = self.compute_attributes(sentences, learning), self.as_arrays()
         _, rows = self.blocks(templates, views, columns, learning)
         assert sentences.feature_starts is not None
         assert sentences.values is not None
@@ -130,7 +130,7 @@ class Dictionary:
         of_types = types[templates.views[places]]
         return int(np.minimum(of_types, self.sizes[templates.attributes[places]]).sum())
 
-    def look_at(self, sentences: Sentences, learning: bool) -> Columns:
+    def compute_attributes(self, sentences: Sentences, learning: bool) -> Columns:
         """The values of all attributes for all types of all columns."""
         names = list(dict.fromkeys(one.column for one in self.attributes))
         columns = [sentences.columns[name] for name in names]
@@ -139,7 +139,7 @@ class Dictionary:
         hashes = {name: self.hashes(name, sentences.columns[name], around) for name in names}
         for number, one in enumerate(self.attributes):
             keys = hashes[one.column][number]
-            values.append(self.numbers_of(number, keys, sentences, around, learning))
+            values.append(self.number_values(number, keys, sentences, around, learning))
             starts[number + 1] = starts[number] + len(keys)
         given = FEATURES in sentences.columns
         types = np.zeros((0, 0), np.uint32) if given else np.vstack([one.types for one in columns])
@@ -168,7 +168,7 @@ class Dictionary:
             kernel.hash_strings(*around, salts, found[row, size:])
         return dict(zip(own, found, strict=True))
 
-    def numbers_of(
+    def number_values(
         self, number: int, keys: Array, sentences: Sentences, around: Strings, learning: bool
     ) -> Array:
         """The values of an attribute by their hashes."""
@@ -260,7 +260,7 @@ class Dictionary:
             Strings.together([some.strings for some in kept]),
             np.concatenate([np.zeros(0, bool), *(some.literal for some in kept)]),
         )
-        return table_of(self.values.keys[known], numbers), together
+        return to_table(self.values.keys[known], numbers), together
 
     def described(self, rows: Array) -> tuple[Array, Array, list[tuple[int, str]]]:
         """The templates of some features, the values that they are made of, and what these are.
@@ -310,7 +310,7 @@ class Dictionary:
         """The table of features, by what they are made of."""
         keys = np.empty(len(numbers), np.uint64)
         kernel.keys_of_features(numbers, values, keys)
-        return table_of(keys, np.arange(len(numbers), dtype=np.uint32))
+        return to_table(keys, np.arange(len(numbers), dtype=np.uint32))
 
     def lasting_keys(self) -> Array:
         """A key of each feature that does not depend on what else there is: by texts, not numbers.
@@ -360,6 +360,6 @@ class Dictionary:
         self.sizes = np.bincount(attributes, minlength=len(self.attributes))
         keys = np.empty(len(names), np.uint64)
         kernel.hash_strings(*strings, self.salts[attributes], keys)
-        self.values = table_of(keys, np.arange(len(names), dtype=np.uint32))
+        self.values = to_table(keys, np.arange(len(names), dtype=np.uint32))
         count = np.array([len(numbers)], np.int64)
         self.features = FeatureList(self.table_of_features(numbers, values), numbers, values, count)

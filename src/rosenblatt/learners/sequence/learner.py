@@ -243,7 +243,7 @@ class SequenceLearner:
         """Take a larger set of tags, in new objects."""
         if tags is self.tags:
             return
-        places, shape = self.tags.numbers_in(tags), Shape(len(tags.names), self.state.shape.markov)
+        places, shape = self.tags.to_numbers(tags), Shape(len(tags.names), self.state.shape.markov)
         refuse_too_many_tags(shape, self.greedy)
         self.states = [self.state.with_tags(shape, places, tags.forbidden)]
         self.lexicon = self.lexicon.renumber_tags(places, shape.tags)
@@ -379,7 +379,7 @@ class SequenceLearner:
             known = self.lexicon.look_up(sentences.columns[self.columns[0]])
             sentences = sentences._replace(columns={**sentences.columns, LEXICON: known})
         found = self.dictionary.encode(sentences)
-        return found._replace(features=self.state.rows_of(found.features))
+        return found._replace(features=self.state.view_rows(found.features))
 
     def predict(self, sentences: Sentences) -> Array:
         """The number of the tag of every token."""

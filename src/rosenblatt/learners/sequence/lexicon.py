@@ -9,7 +9,7 @@ import numpy as np
 from ...data.rows import Array
 from ...kernels import tokens as kernel
 from ...kernels.tokens import ABSENT, HashTable, Looks
-from .strings import Strings, Typed, distinct, empty_table, grown, shrunk, table_of
+from .strings import Strings, Typed, distinct, empty_table, grown, shrunk, to_table
 from .templates import Attribute
 from .word_shapes import characters, look
 
@@ -50,7 +50,7 @@ class Lexicon:
         """A lexicon that was kept."""
         keys = np.empty(len(words), np.uint64)
         kernel.hash_strings(*Strings.of(words), np.zeros(len(words), np.uint64), keys)
-        table = table_of(keys, np.arange(len(words), dtype=np.uint32))
+        table = to_table(keys, np.arange(len(words), dtype=np.uint32))
         return cls(sets, set_of_word, table, len(words), words_known=words)
 
     @property
@@ -156,7 +156,7 @@ class Lexicon:
         counted
             Which sentences were counted.
         """
-        known, words = self.by_word(len(tags)), self.numbers_of(column).astype(np.int64)
+        known, words = self.by_word(len(tags)), self.number_values(column).astype(np.int64)
         pairs = np.searchsorted(self.cells, words * len(tags) + codes)
         pairs = np.minimum(pairs, len(self.cells) - 1)  # where a sentence is not counted
         types, firsts = distinct(known.sets_of_tokens(words, pairs, starts, counted))
@@ -169,7 +169,7 @@ class Lexicon:
 
     # What is known
 
-    def numbers_of(self, column: Typed) -> Array:
+    def number_values(self, column: Typed) -> Array:
         """The number of each token's word, or ABSENT."""
         numbers = np.empty(column.strings.size, np.uint32)
         kernel.find(self.table, lower_hashes(column.strings), numbers)
@@ -187,7 +187,7 @@ class Lexicon:
 
     def knows(self, column: Typed) -> Array:
         """Whether each token's word was met in training."""
-        return np.asarray(self.numbers_of(column) != ABSENT)
+        return np.asarray(self.number_values(column) != ABSENT)
 
 
 def lower_hashes(strings: Strings) -> Array:

@@ -76,10 +76,10 @@ class Scheme(NamedTuple):
 
     def forbidden(self) -> tuple[Array, Array]:
         """Which tag inside may not follow which, and which not be the last."""
-        return forbidden_in(self.inner, with_ends=True)
+        return find_forbidden(self.inner, with_ends=True)
 
 
-def forbidden_in(parts: list[tuple[str, str]], with_ends: bool) -> tuple[Array, Array]:
+def find_forbidden(parts: list[tuple[str, str]], with_ends: bool) -> tuple[Array, Array]:
     """Which tag may not follow which (the last row is for the start), and which not be the last.
 
     Without tags for the ends of chunks, as in IOB2, a chunk may end anywhere.
@@ -98,7 +98,7 @@ def forbidden_in(parts: list[tuple[str, str]], with_ends: bool) -> tuple[Array, 
     return moves, last
 
 
-def parts_of(tags: list[str]) -> tuple[list[tuple[str, str]], str] | None:
+def get_parts(tags: list[str]) -> tuple[list[tuple[str, str]], str] | None:
     """The letter and kind of each tag, and what is between; None if they are no chunks."""
     found, separators = [], set()
     for tag in tags:
@@ -118,7 +118,7 @@ class Chunks(NamedTuple):
     ends: Array
 
 
-def chunks_in(letters: Array, kinds: Array, starts: Array) -> Chunks:
+def find_chunks(letters: Array, kinds: Array, starts: Array) -> Chunks:
     """Chunks as conlleval finds them in letters (S and E also in BILOU) and kinds.
 
     A chunk begins at B and S, and at I and E after something else; it ends at E and S, and before
@@ -140,22 +140,22 @@ def chunks_in(letters: Array, kinds: Array, starts: Array) -> Chunks:
     return Chunks(np.where(inside, kinds, 0), begins, ends)
 
 
-def kinds_in(parts: list[tuple[str, str]]) -> list[str]:
+def list_kinds(parts: list[tuple[str, str]]) -> list[str]:
     """The kinds of chunks, sorted."""
     return sorted({kind for _, kind in parts if kind})
 
 
 def inner_tags(parts: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """All tags of IOBES for the kinds of chunks."""
-    return [*((letter, kind) for letter in "BEIS" for kind in kinds_in(parts)), ("O", "")]
+    return [*((letter, kind) for letter in "BEIS" for kind in list_kinds(parts)), ("O", "")]
 
 
 def inner_codes(codes: Array, starts: Array, parts: list[tuple[str, str]]) -> Array:
     """The tag of IOBES of each token, by its number among all of them."""
-    kinds = kinds_in(parts)
+    kinds = list_kinds(parts)
     letters = np.array([LETTERS.get(letter, letter) for letter, _ in parts])[codes]
     numbers = np.array([kinds.index(kind) + 1 if kind else 0 for _, kind in parts])[codes]
-    chunks = chunks_in(letters, numbers, starts)
+    chunks = find_chunks(letters, numbers, starts)
     places = np.where(chunks.begins, np.where(chunks.ends, 3, 0), np.where(chunks.ends, 1, 2))
     found = places * len(kinds) + chunks.kinds - 1
     return np.where(chunks.kinds == 0, 4 * len(kinds), found)
@@ -174,7 +174,7 @@ class SchemeCount(NamedTuple):
     @classmethod
     def of(cls, tags: list[str], codes: Array, starts: Array) -> "SchemeCount":
         """Count in some sentences."""
-        parts, separator = parts_of(tags) or ([], "")
+        parts, separator = get_parts(tags) or ([], "")
         inner, odd = inner_codes(codes, starts, parts), {}
         for name in schemes_with({letter for letter, _ in parts}):
             scheme = Scheme(name, tags, inner_tags(parts), separator)
@@ -198,7 +198,7 @@ class SchemeCount(NamedTuple):
                 self.odd[name],
                 name,
             )
-        parts, separator = parts_of(tags) or ([], "")
+        parts, separator = get_parts(tags) or ([], "")
         return Scheme(name, tags, inner_tags(parts), separator)
 
 

@@ -73,7 +73,7 @@ class Table(NamedTuple):
         """Their size."""
         return self.keys.nbytes + self.rows.nbytes
 
-    def rows_at(self, keys: Array) -> Array:
+    def find_rows(self, keys: Array) -> Array:
         """The rows of some keys, 0 where there is none."""
         rows = np.zeros((len(keys), self.rows.shape[1]), self.rows.dtype)
         places = np.searchsorted(self.keys, keys)
@@ -174,7 +174,7 @@ class PathState:
             summed = longer(self.sums.emissions, count * tags)
             self.sums = self.sums._replace(emissions=summed)
 
-    def rows_of(self, features: Array) -> Array:
+    def view_rows(self, features: Array) -> Array:
         """The rows of features, 0 for those without weights."""
         return np.asarray(self.rows[features])
 
@@ -217,7 +217,7 @@ class PathState:
         """
         before, used = (self.seen, self.mistakes), self.used
         count = len(self.rows)
-        known = np.unique(self.rows_of(features[features < count]))
+        known = np.unique(self.view_rows(features[features < count]))
         copies = [table[known] for table in self.by_row()]
         moves = self.weights.transitions.copy(), self.weights.pairs.copy()
         sums = self.sums.transitions.copy(), self.sums.pairs.copy()
@@ -278,7 +278,7 @@ class PathState:
         self.weights = self.weights._replace(used=used)
         moves = [self.weights[1:3], self.sums[1:]]
         for table, rows, by_move in zip(tables, self.by_row(), moves, strict=False):
-            rows[1:, :tags] = table.rows_at(keys[own])
+            rows[1:, :tags] = table.find_rows(keys[own])
             first = 0
             for some in (one.reshape(-1, width) for one in by_move):
                 some[:, :tags] = table.rows[first : first + len(some)]

@@ -78,7 +78,7 @@ class Typed(NamedTuple):
     def of(cls, strings: Strings) -> "Typed":
         """Number the distinct ones of some strings, in the order in which they come."""
         hashes = np.empty(strings.size, np.uint64)
-        kernel.hash_bytes_of(*strings, hashes)
+        kernel.hash_each_string(*strings, hashes)
         types, firsts = distinct(hashes)
         return cls(types, strings.take(firsts))
 
@@ -97,7 +97,7 @@ def empty_table(count: int) -> HashTable:
     return HashTable(np.zeros(places, np.uint64), np.zeros(places, np.uint32))
 
 
-def table_of(keys: Array, numbers: Array, room: int = 0) -> HashTable:
+def to_table(keys: Array, numbers: Array, room: int = 0) -> HashTable:
     """A table of some keys, with room for more."""
     table = empty_table(len(keys) + room)
     kernel.fill(table, keys, numbers)
@@ -109,13 +109,13 @@ def grown(table: HashTable, count: int, more: int) -> HashTable:
     if 2 * (count + more) <= len(table.keys):
         return table
     known = table.keys != 0
-    return table_of(table.keys[known], table.numbers[known], more)
+    return to_table(table.keys[known], table.numbers[known], more)
 
 
 def shrunk(table: HashTable, count: int) -> HashTable:
     """A table with the keys of the numbers below a count only."""
     known = (table.keys != 0) & (table.numbers < count)
-    return table_of(table.keys[known], table.numbers[known])
+    return to_table(table.keys[known], table.numbers[known])
 
 
 def joined(texts: Sequence[str]) -> dict[str, Any]:

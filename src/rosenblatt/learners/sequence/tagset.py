@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...data.rows import Array
-from .schemes import Scheme, SchemeCount, forbidden_in, inner_codes, inner_tags, parts_of
+from .schemes import Scheme, SchemeCount, find_forbidden, get_parts, inner_codes, inner_tags
 from .sentences import Sentences
 from .strings import Strings, Typed
 
@@ -52,7 +52,7 @@ class TagSet(NamedTuple):
     def inner_codes(self, codes: Array, starts: Array) -> Array:
         """The numbers of the tags of chunks among all of IOBES."""
         assert self.scheme is not None
-        parts, _ = parts_of(self.scheme.tags) or ([], "")
+        parts, _ = get_parts(self.scheme.tags) or ([], "")
         return inner_codes(codes, starts, parts)
 
     def with_all_of(self, codes: Array, starts: Array) -> "TagSet":
@@ -71,28 +71,28 @@ class TagSet(NamedTuple):
         classes = np.array(sorted([*self.classes.tolist(), label]))
         if self.scheme is None:
             return TagSet(classes, [str(name) for name in classes.tolist()])
-        parts = parts_of(classes.tolist())
+        parts = get_parts(classes.tolist())
         if parts is None:
             raise ValueError(f"The tags write chunks in {self.scheme.name}; {label!r} does not.")
-        (_, kind), *_ = parts_of([label, *self.scheme.tags])[0]  # type: ignore[index]
+        (_, kind), *_ = get_parts([label, *self.scheme.tags])[0]  # type: ignore[index]
         known = set(self.scheme.inner) | {(letter, kind) for letter in "BEIS"}
         used = np.array([tag in known for tag in inner_tags(parts[0])])
         return chunk_tags(classes, self.scheme, used)
 
-    def numbers_in(self, other: "TagSet") -> Array:
+    def to_numbers(self, other: "TagSet") -> Array:
         """The numbers of the tags that are learnt here among those of a larger set."""
         return np.array([other.names.index(name) for name in self.names], np.int64)
 
 
 def used_inside(scheme: Scheme) -> Array:
     """Which of all tags of IOBES a scheme has inside."""
-    parts, _ = parts_of(scheme.tags) or ([], "")
+    parts, _ = get_parts(scheme.tags) or ([], "")
     return np.array([tag in scheme.inner for tag in inner_tags(parts)], bool)
 
 
 def chunk_tags(classes: Array, like: Scheme, used: Array) -> TagSet:
     """Tags that write chunks as a scheme does, with some of the tags of IOBES inside."""
-    parts, _ = parts_of(classes.tolist()) or ([], "")
+    parts, _ = get_parts(classes.tolist()) or ([], "")
     scheme = like._replace(tags=classes.tolist(), inner=inner_tags(parts)).only(used)
     places = np.cumsum(used).astype(np.uint16) - np.uint16(1)
     return TagSet(classes, scheme.names, scheme, scheme.forbidden(), places)
@@ -106,7 +106,7 @@ def is_greedy(parameters: Mapping[str, Any]) -> bool:
 def knows_chunks(parameters: Mapping[str, Any], classes: Array) -> bool:
     """Whether tags write chunks, and are to be known for such."""
     wanted = parameters["constraints"] != "none" and parameters["markov"]
-    return bool(wanted) and parts_of(classes.tolist()) is not None
+    return bool(wanted) and get_parts(classes.tolist()) is not None
 
 
 def find_tag_set(
@@ -146,8 +146,8 @@ def make_tag_set(
     if counts is None or scheme is None or (greedy and scheme.name == "IOB1"):
         return plain
     if greedy:
-        parts, _ = parts_of(names) or ([], "")
-        moves, _ = forbidden_in(parts, with_ends=scheme.name != "IOB2")
+        parts, _ = get_parts(names) or ([], "")
+        moves, _ = find_forbidden(parts, with_ends=scheme.name != "IOB2")
         return plain._replace(forbidden=(moves, np.zeros(len(names), bool)))
     return chunk_tags(classes, scheme, counts.used | all_inside)
 

@@ -27,7 +27,7 @@ class SequenceTask:
 
     def __post_init__(self) -> None:
         lengths = np.diff(self.starts)
-        self.room = room_for(int(lengths.max(initial=1)), self.settings)
+        self.room = allocate_room(int(lengths.max(initial=1)), self.settings)
         most = int(lengths.max(initial=1)) if self.settings.greedy else 0
         self.log = np.zeros(max(UPDATES_AT_ONCE, most), UPDATE)
 
@@ -57,7 +57,7 @@ class SequenceTask:
         """By how much the right path of each sentence leads the best other one."""
         margins = np.full(len(self.everything), np.inf)
         weights = state.weights._replace(rows=None, used=None)
-        tokens = self.tokens._replace(features=state.rows_of(self.tokens.features))
+        tokens = self.tokens._replace(features=state.view_rows(self.tokens.features))
         for place, sentence in enumerate(self.everything.tolist()):
             first, last = self.starts[sentence : sentence + 2].tolist()
             if first < last:
@@ -76,7 +76,7 @@ class SequenceTask:
         """Nothing: all that was learnt is in the state."""
 
 
-def room_for(length: int, settings: PathSettings) -> Room:
+def allocate_room(length: int, settings: PathSettings) -> Room:
     """Where sentences of at most so many tokens are worked on."""
     rows = settings.tags + 1 if settings.markov > 1 and not settings.greedy else 1
     scores = np.empty(length * settings.width, np.float32)
@@ -90,7 +90,7 @@ def best_through(
     """The score of the best path through each tag of each token of a sentence."""
     settings = settings._replace(greedy=False)
     out = np.empty((last - first, settings.tags), np.float32)
-    room = room_for(last - first, settings)
+    room = allocate_room(last - first, settings)
     kernel.best_through(tokens, first, last - first, weights, settings, room, out)
     return out
 
@@ -121,7 +121,7 @@ def path_score(scores: Array, path: Array, weights: PathWeights, settings: PathS
 
 def decode(tokens: Tokens, starts: Array, weights: PathWeights, settings: PathSettings) -> Array:
     """The tags of the best path of each sentence."""
-    room = room_for(int(np.diff(starts).max(initial=1)), settings)
+    room = allocate_room(int(np.diff(starts).max(initial=1)), settings)
     tags = np.empty(int(starts[-1]), np.uint16)
     count = len(starts) - 1
     kernel.predict(tokens, starts, 0, count, weights, settings, room, NO_TAGS, tags)

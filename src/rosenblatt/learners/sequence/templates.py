@@ -178,7 +178,7 @@ def usual_templates(columns: Sequence[str]) -> list[Template]:
     return [parsed(text, columns) for text in texts]
 
 
-def templates_for(features: Any, columns: tuple[str, ...]) -> list[Template]:
+def resolve_templates(features: Any, columns: tuple[str, ...]) -> list[Template]:
     """The templates that the parameter ``features`` asks for, or the usual ones."""
     if LEXICON in columns:
         raise ValueError(f"A column called {LEXICON!r} is the model's own; call it otherwise.")

@@ -159,7 +159,7 @@ def validator(task: SequenceTask, held: Array) -> Callable[[PathState], float]:
     wanted = np.concatenate([task.codes[slice(*task.starts[s : s + 2])] for s in held])
 
     def accuracy(state: PathState) -> float:
-        known = tokens._replace(features=state.rows_of(tokens.features))
+        known = tokens._replace(features=state.view_rows(tokens.features))
         found = decode(known, starts, state.coefficients(), task.settings)
         return float(np.mean(found == wanted))
 

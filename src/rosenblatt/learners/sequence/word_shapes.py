@@ -17,11 +17,11 @@ def characters() -> Characters:
     """The lower case and the kind of every character of the first planes of Unicode."""
     letters = [chr(code) for code in range(KNOWN)]
     lower = np.array([ord(letter.lower()[0]) for letter in letters], np.uint32)
-    kinds = np.array([kind_of(letter) for letter in letters], np.uint8)
+    kinds = np.array([classify_character(letter) for letter in letters], np.uint8)
     return Characters(lower, kinds)
 
 
-def kind_of(letter: str) -> int:
+def classify_character(letter: str) -> int:
     """The kind of a character."""
     category = unicodedata.category(letter)
     kinds = {"Lu": kernel.UPPER_CASE, "Lt": kernel.UPPER_CASE, "Ll": kernel.LOWER_CASE}
@@ -53,15 +53,15 @@ def look(word: str, attribute: Attribute) -> str | None:
     return lower[:size] if code == kernel.PREFIX else lower[len(lower) - size :]
 
 
-def kinds_in(word: str) -> list[int]:
+def list_kinds(word: str) -> list[int]:
     """The kind of each character."""
-    return [kind_of(letter) if ord(letter) < KNOWN else kernel.LETTER for letter in word]
+    return [classify_character(letter) if ord(letter) < KNOWN else kernel.LETTER for letter in word]
 
 
 def shape(word: str, most: int) -> str:
     """The kinds of the characters of a word, in runs of at most so many."""
     text = ""
-    for letter, kind in zip(word, kinds_in(word), strict=True):
+    for letter, kind in zip(word, list_kinds(word), strict=True):
         shown = chr(kernel.SHAPES[kind]) if kind else letter
         text += shown if text[-most:] != shown * most else ""
     return text
@@ -69,7 +69,7 @@ def shape(word: str, most: int) -> str:
 
 def flags(word: str) -> str:
     """Letters for what a word has: capitals, only such, digits, only such, letters, others, -."""
-    kinds = kinds_in(word)
+    kinds = list_kinds(word)
     upper, digits = kinds.count(kernel.UPPER_CASE), kinds.count(kernel.DIGIT)
     lower = kinds.count(kernel.LOWER_CASE) + kinds.count(kernel.LETTER)
     has = (

@@ -151,6 +151,7 @@ def test_an_endless_file_is_refused(monkeypatch, kind):
 @pytest.mark.parametrize("buffering", [-1, 0])
 def test_a_pipe_that_nobody_writes_to_can_be_left(buffering):
     end, start = os.pipe()
+    before = set(threading.enumerate())
     with open(end, "rb", buffering=buffering) as pipe, open(start, "wb", buffering=0) as writer:
         writer.write(VW)
         batches = iter(read(pipe, format="vw", batch_bytes=100))
@@ -159,4 +160,5 @@ def test_a_pipe_that_nobody_writes_to_can_be_left(buffering):
         leaving.start()
         leaving.join(30)
         assert not leaving.is_alive()
-        assert not [t for t in threading.enumerate() if t.name.startswith("rosenblatt")]
+        started = set(threading.enumerate()) - before
+        assert not [thread for thread in started if thread.name.startswith("rosenblatt")]

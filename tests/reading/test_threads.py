@@ -85,7 +85,7 @@ def file_of(kind, path, broken=()):
 KINDS = ["svm", "svm.gz", "vw", "numbers.csv", "words.csv", "parquet"]
 
 
-def options_of(kind):
+def parser_options(kind):
     return {"text": ["text"], "cross": ["colour,text"]} if kind in ("words.csv", "parquet") else {}
 
 
@@ -103,7 +103,7 @@ def seen(path, threads, **options):
 @pytest.mark.parametrize("kind", KINDS)
 def test_batches_names_and_notices_are_the_same(tmp_path, kind):
     path = file_of(kind, tmp_path / f"data.{kind}", broken=(700, 701, 2900))
-    options = {"skip_bad": 3, **options_of(kind)}
+    options = {"skip_bad": 3, **parser_options(kind)}
     one = seen(path, 1, **options)
     assert len(one[0]) > 4
     assert one[3] == 3
@@ -114,7 +114,7 @@ def test_batches_names_and_notices_are_the_same(tmp_path, kind):
 @pytest.mark.parametrize("threads", [1, 2, 5])
 def test_an_error_names_the_same_row(tmp_path, kind, threads):
     path = file_of(kind, tmp_path / f"data.{kind}", broken=(2800, 2850, 2860, 2870))
-    options = {"threads": threads, "batch_bytes": 5000, **options_of(kind)}
+    options = {"threads": threads, "batch_bytes": 5000, **parser_options(kind)}
     lines = {"words.csv": 2 * 2850 + 2 - 1, "numbers.csv": 2852}  # texts have two lines
     with pytest.raises(
         ValueError, match=rf" (line|row) {lines.get(kind, 2851)}, .*; 1 rows before"
@@ -127,7 +127,7 @@ def test_models_are_the_same(tmp_path, kind):
     path = file_of(kind, tmp_path / f"data.{kind}")
 
     def model(threads):
-        reader = read(path, threads=threads, batch_bytes=5000, names=300, **options_of(kind))
+        reader = read(path, threads=threads, batch_bytes=5000, names=300, **parser_options(kind))
         parameters = {"max_iter": 2, "order": "each"}
         return train(reader, Request("perceptron", parameters, window=500, holdout=0.1))
 

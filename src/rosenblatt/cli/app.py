@@ -157,14 +157,14 @@ def spelling(command: list[str]) -> Callable[[str, Any], str]:
     options = {each for one in given if one for own in one.params for each in own.opts}
 
     def spell(name: str, value: Any) -> str:
-        if option_of(name) in options or not given:
+        if find_option(name) in options or not given:
             return in_shell(name, value)
         return f"{in_python(name, value)} (in Python)"
 
     return spell
 
 
-def option_of(name: str) -> str:
+def find_option(name: str) -> str:
     """The option of a parameter."""
     return "--" + SHELL_NAMES.get(name, name).replace("_", "-")
 
@@ -179,7 +179,7 @@ def in_shell(name: str, value: Any) -> str:
     >>> in_shell("intercept_step", 1.0)
     '--bias-step 1.0'
     """
-    option = option_of(name)
+    option = find_option(name)
     if value is False or value == "False":
         return option.replace("--", "--no-", 1)
     if isinstance(value, list):

@@ -93,7 +93,7 @@ class BuiltIn(StrEnum):
     WINE = "wine"
 
 
-def is_built_in(data: str) -> bool:
+def is_builtin_set(data: str) -> bool:
     """Whether a name is that of a built-in set."""
     return data in set(BuiltIn)
 
@@ -154,7 +154,7 @@ def built_in_names(name: str) -> dict[str, Any]:
 
 def open_source(data: str) -> Any:
     """What is read: a built-in set as the table that it might be, else the file itself."""
-    if not is_built_in(data):
+    if not is_builtin_set(data):
         return data
     import numpy as np
     import pyarrow
@@ -175,7 +175,7 @@ def column_names(reader: "Reader", width: int) -> dict[str, Any]:
 
 def rows_and_labels(data: str, given: SetOptions | None = None, exact: bool = False) -> Drawable:
     """All rows of a set or a file and their labels; for a proof, numbers only and as they are."""
-    if is_built_in(data):
+    if is_builtin_set(data):
         return Drawable(*load_builtin(data), built_in_names(data))
     import numpy as np
 

@@ -50,9 +50,9 @@ def is_of_sentences(data: str, kind: str | None) -> bool:
     """Whether a file holds sentences, by its format or its name."""
     if kind is None and "." not in data:
         return False
-    from ..learners.sequence.file_formats import format_of
+    from ..learners.sequence.file_formats import detect_format
 
-    return format_of(data, kind) is not None
+    return detect_format(data, kind) is not None
 
 
 def refuse_options(
@@ -85,11 +85,11 @@ def train_sequences(
 ) -> None:
     """Train a tagger on a file of sentences, save it, and print the result."""
     from ..jobs.sentences import SentenceFile, evaluate_file, train_tagger
-    from ..learners.sequence.file_formats import format_of
+    from ..learners.sequence.file_formats import detect_format
     from ..storage.file import save_model
 
     refuse_options(result, learning, reading)
-    kind = format_of(data, reading.format)
+    kind = detect_format(data, reading.format)
     assert kind is not None
     training = make_training(result, learning, sequence)
     started = time.perf_counter()

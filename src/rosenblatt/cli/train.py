@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .data import DATA, SetOptions, is_built_in, open_source
+from .data import DATA, SetOptions, is_builtin_set, open_source
 from .format import (
     about_classes,
     about_columns,
@@ -62,7 +62,7 @@ def train(
             f"--markov, --search and --templates are for files of sentences, and {data} is none; "
             "say which with --format conllu, conll or tagged."
         )
-    study = make_report(data, result, learning, reading) if is_built_in(data) else None
+    study = make_report(data, result, learning, reading) if is_builtin_set(data) else None
     make = train_on_cluster if learning.cluster is not None else train_on_file
     started = time.perf_counter()
     model = make(data, result, learning, reading)
@@ -375,6 +375,6 @@ def draw(figure: Path, model: "Model", data: str) -> None:
     from .draw import rows_for_model
 
     X, y, names, path = None, None, dict[str, Any](), Path(data)
-    if is_built_in(data) or (path.is_file() and path.stat().st_size <= IN_MEMORY):
+    if is_builtin_set(data) or (path.is_file() and path.stat().st_size <= IN_MEMORY):
         X, y, names = rows_for_model(model, data, SetOptions())
     save_plot(figure, X, y, estimator=make_estimator(model, data), **names)

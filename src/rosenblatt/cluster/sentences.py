@@ -18,7 +18,7 @@ from ..estimators.base import make_seed
 from ..estimators.sequence import SequencePerceptron
 from ..jobs.sentences import columns_named
 from ..learners.sequence.encoding import Dictionary
-from ..learners.sequence.file_formats import format_of
+from ..learners.sequence.file_formats import detect_format
 from ..learners.sequence.formats import Layout, find_layout, read_pieces, read_tagged
 from ..learners.sequence.learner import FoundSentences, SequenceLearner
 from ..learners.sequence.lexicon import Lexicon
@@ -61,7 +61,7 @@ def partitions_of_files(
     """A partition for each file, what their tokens have, and how they are laid out."""
     given = [paths] if isinstance(paths, str) or not isinstance(paths, Iterable) else list(paths)
     files = [str(file) for path in given for file in Source(path).files]
-    kind = format_of(files[0], given_format)
+    kind = detect_format(files[0], given_format)
     if kind is None:
         raise ValueError(f"{files[0]} holds no sentences by its name; give format.")
     first = next(read_pieces(Source(files[0]), kind, WHOLE), None)

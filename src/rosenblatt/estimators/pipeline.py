@@ -112,9 +112,9 @@ def tagger_from(
     path: str, listener: Listener | None, **options: Any
 ) -> "SequencePerceptron | None":
     """A tagger trained on a file of sentences, with the shell's seed; None for other files."""
-    from ..learners.sequence.file_formats import format_of
+    from ..learners.sequence.file_formats import detect_format
 
-    kind = format_of(path, options.pop("format", None))
+    kind = detect_format(path, options.pop("format", None))
     if kind is None:
         return None
     from ..jobs.sentences import SentenceFile, SentenceTraining, train_tagger

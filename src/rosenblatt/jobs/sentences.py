@@ -12,7 +12,7 @@ import numpy as np
 
 from ..data.rows import Array
 from ..disk import plain_errors
-from ..learners.sequence.file_formats import format_of
+from ..learners.sequence.file_formats import detect_format
 from ..learners.sequence.formats import (
     Layout,
     Piece,
@@ -262,7 +262,7 @@ def rereadable(source: Source, pieces: Iterable[Piece]) -> Iterator[Source]:
 def choose_layout(learner: SequenceLearner, path: str, kind: str | None) -> Layout:
     """How a file to tag is laid out: as the tagger's own was, or as plain text."""
     layout = learner.layout or Layout("text", (0,), 1)
-    found = format_of(path, kind)
+    found = detect_format(path, kind)
     if kind is not None and found is None:
         raise ParameterError(
             f"{{format?}} {kind} holds no sentences; a tagger reads conllu, conll, tagged and "

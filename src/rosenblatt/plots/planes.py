@@ -158,10 +158,10 @@ def compute_limits(places: Array) -> Limits:
     if equal:  # always of one shape, so that pictures beside each other agree
         size = max(size[0] / SHAPE, size[1]) * np.array([SHAPE, 1.0])
     centre = high / 2 + low / 2
-    return Limits(centre - 1.1 * size, centre + 1.1 * size, equal, crowding_of(places, size))
+    return Limits(centre - 1.1 * size, centre + 1.1 * size, equal, measure_crowding(places, size))
 
 
-def crowding_of(places: Array, size: Array) -> str:
+def measure_crowding(places: Array, size: Array) -> str:
     """A hint if most rows lie in a small part of the picture, as unscaled columns make them."""
     low, high = np.quantile(places, [0.05, 0.95], axis=0)
     share = float(np.prod(np.clip((high - low) / (2.2 * size), 0, 1)))

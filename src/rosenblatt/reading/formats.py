@@ -42,7 +42,7 @@ LINES_LOOKED_AT = 100
 ALIKE = 0.9  # of the rows have as many cells as the first, where the delimiter is the right one
 
 
-def format_of(source: Source, stated: str | None, rows: str = "") -> str:
+def detect_format(source: Source, stated: str | None, rows: str = "") -> str:
     """The format that is stated, or told by the source's name, by a model's rows, or by content."""
     known = ", ".join(dict.fromkeys(FORMATS.values()))
     if stated is not None:

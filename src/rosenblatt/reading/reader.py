@@ -16,7 +16,7 @@ from ..parameters import ParameterError
 from .batches import Batch, get_labels, one_batch
 from .columnar import ColumnarParser
 from .delimited import delimited_parser
-from .formats import DELIMITERS, format_of
+from .formats import DELIMITERS, detect_format
 from .lines import FirstIndexError, SvmlightParser, VowpalWabbitParser
 from .notices import BITS, FROM_0, Notice
 from .parser import Parser
@@ -189,7 +189,7 @@ def make_reader(
     at_hand = isinstance(source, TableSource)
     if at_hand and format is not None:
         raise ParameterError("{format?} is about files; a table has none.", code="format-of-table")
-    kind = "arrow" if at_hand else format_of(source, format, recipe.rows)
+    kind = "arrow" if at_hand else detect_format(source, format, recipe.rows)
     refuse_options_of_others(kind, asked, options)
     parser = make_parser(source, kind, recipe, options)
     if asked.bits is not None and not parser.hashed:

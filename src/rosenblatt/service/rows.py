@@ -54,7 +54,7 @@ def make_row_maker(
     return make(recipe, np.dtype(dtype), classes.dtype.kind)
 
 
-def options_of(dtype: np.dtype[Any], names: int, size: int = 1) -> ReaderOptions:
+def parser_options(dtype: np.dtype[Any], names: int, size: int = 1) -> ReaderOptions:
     """How parsers work for a model that is there, and so many bytes."""
     return ReaderOptions(size, dtype, names, False, False, (), 0, 1)
 
@@ -81,7 +81,7 @@ class TableMaker:
         schema = [(name, kinds.get(kind, pyarrow.string())) for name, kind in self.columns]
         empty = pyarrow.schema(schema).empty_table()
         return ColumnarParser(
-            TableSource(empty), "arrow", self.recipe, options_of(self.dtype, names)
+            TableSource(empty), "arrow", self.recipe, parser_options(self.dtype, names)
         )
 
     def make(self, objects: Sequence[dict[str, Any]], labelled: bool) -> Learnable:
@@ -279,7 +279,9 @@ class LineMaker:
         source = Source(io.BytesIO(data))
         source.name = "the request"
         values = {**vars(self.recipe), "label": None if labelled else False}
-        return self.kind(source, FeatureRecipe(**values), options_of(self.dtype, names, len(data)))
+        return self.kind(
+            source, FeatureRecipe(**values), parser_options(self.dtype, names, len(data))
+        )
 
     def batch(self, lines: Sequence[str], labelled: bool, parser: LineParser) -> Batch:
         """The rows of some lines by a parser."""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from rosenblatt.learners.sequence import formats
-from rosenblatt.learners.sequence.file_formats import format_of
+from rosenblatt.learners.sequence.file_formats import detect_format
 from rosenblatt.learners.sequence.formats import Layout, read_pieces, read_tagged
 from rosenblatt.reading.sources import Source
 
@@ -68,7 +68,7 @@ def test_trees_have_words_of_whole_numbers(tmp_path, label):
 def test_columns(tmp_path):
     path = tmp_path / "a.conll.gz"
     path.write_bytes(gzip.compress(COLUMNS.encode()))
-    assert format_of(str(path), None) == "conll"
+    assert detect_format(str(path), None) == "conll"
     layout = find_layout(str(path), "conll", None)
     assert layout == Layout("conll", (0, 1), 2)
     file = read(path, layout)
@@ -139,9 +139,9 @@ def test_other_refusals(tmp_path):
         find_layout(str(path), "conll", "7")
     with pytest.raises(ValueError, match="no column of tags pos; label may be lemma, upos"):
         find_layout(str(path), "conllu", "pos")
-    assert format_of("a.csv", None) is None
-    assert format_of("a.csv", "conll") == "conll"
-    assert format_of("a", "csv") is None
+    assert detect_format("a.csv", None) is None
+    assert detect_format("a.csv", "conll") == "conll"
+    assert detect_format("a", "csv") is None
 
 
 @pytest.mark.parametrize(

@@ -168,13 +168,13 @@ def test_files_of_0_2_refuse_to_learn():
 
 
 def test_only_files_with_sums_or_counts_have_the_new_format(tmp_path):
-    def format_of(compact):
+    def detect_format(compact):
         taggers.fitted("last").save(tmp_path / "model", compact=compact)
         header = (tmp_path / "model").read_bytes()[8:]
         text = json.JSONDecoder().raw_decode(header.decode("latin-1"))[0]
         return json.loads(text["__metadata__"]["rosenblatt"])["format"]
 
-    assert (format_of(compact=False), format_of(compact=True)) == (4, 3)
+    assert (detect_format(compact=False), detect_format(compact=True)) == (4, 3)
 
 
 def test_tags_of_chunks_that_come_later_are_learnt(tmp_path):

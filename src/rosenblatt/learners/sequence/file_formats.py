@@ -12,7 +12,7 @@ ENDINGS = {
 COMPRESSED = (".gz", ".zst", ".bz2", ".xz", ".zip", ".lz4")
 
 
-def format_of(path: str, given: str | None) -> str | None:
+def detect_format(path: str, given: str | None) -> str | None:
     """The format of a file of sentences, by its name unless it is given; None if it is none."""
     if given is not None:
         return given if given in FORMATS else None

@@ -1,7 +1,9 @@
 """The table of update rules, and the estimators that derive from it."""
 
+import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -50,7 +52,9 @@ def test_parameters_are_those_given_and_the_defaults():
 
 def test_the_room_needs_the_standard_library_only():
     script = "import sys, rosenblatt.parameters; print(*{n.partition('.')[0] for n in sys.modules})"
+    environment = os.environ | {"PYTHONPATH": str(Path(rosenblatt.__file__).parents[1])}
+    command = [sys.executable, "-S", "-c", script]
     imported = subprocess.run(
-        [sys.executable, "-S", "-c", script], capture_output=True, text=True, check=True
+        command, env=environment, capture_output=True, text=True, check=True
     ).stdout.split()
     assert set(imported) - {"__main__", "rosenblatt"} <= sys.stdlib_module_names

@@ -15,7 +15,7 @@ from measure import parser, table
 from scipy.sparse import csr_array
 
 from rosenblatt import Features, Perceptron, read
-from rosenblatt.jobs.files import matrix_and_labels
+from rosenblatt.reading.reader import read_matrix
 
 csv.field_size_limit(sys.maxsize)
 COUNTS = ("raw", "binary", "sublinear")
@@ -167,7 +167,7 @@ def of_tables(folder: Path, names: tuple[str, ...], quick: bool) -> None:
     lines = []
     for name in names:
         path, options = TABLES[name]
-        X, y = matrix_and_labels(read(folder / path, **options))
+        X, y = read_matrix(read(folder / path, **options))
         order = np.random.default_rng(0).permutation(16_000 if name == "letter" else len(y))
         order = order[: 2_000 if quick else 40_000]
         order = order[: 2 * len(order) // 3]  # the others are to test with

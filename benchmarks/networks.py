@@ -20,7 +20,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from rosenblatt import KernelPerceptron, PerceptronNetwork
-from rosenblatt.learners.network.state import GROWTHS
+
+GROWTHS = ("upstart", "tiling", "tower", "pyramid")
 
 Set = tuple[str, np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 

@@ -32,7 +32,7 @@ from rosenblatt import (
     progressive,
     read,
 )
-from rosenblatt.jobs.files import matrix_and_labels
+from rosenblatt.reading.reader import read_matrix
 
 SEEDS, PASSES, SOLUTIONS = range(5), (1, 5), ("last", "average")
 
@@ -82,7 +82,7 @@ def texts(folder: Path, **options: Any) -> Data:
     """Words of a folder's train.csv and test.csv, hashed, each text of length 1."""
     train = read(folder / "train.csv", label="label", text=("text",), **options)
     test = read(folder / "test.csv", features=train.features())
-    return Data(*matrix_and_labels(train), *matrix_and_labels(test))
+    return Data(*read_matrix(train), *read_matrix(test))
 
 
 def divided(X: Any, y: np.ndarray, test: float, most: int | None = None) -> Data:
@@ -125,7 +125,7 @@ def adult(folder: Path) -> Data:
 
 def plain(path: Path, **options: Any) -> tuple[Any, np.ndarray]:
     """A file as it is."""
-    return matrix_and_labels(read(path, **options))
+    return read_matrix(read(path, **options))
 
 
 SETS: dict[str, Callable[[Path], Data]] = {

@@ -13,7 +13,7 @@ from measure import options, ratio, table
 from scipy.sparse import csr_array
 
 from rosenblatt import ALMA, PassiveAggressive, read
-from rosenblatt.jobs.files import matrix_and_labels
+from rosenblatt.reading.reader import read_matrix
 
 BATCHES = 100, 10_000
 SETS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -65,7 +65,7 @@ def main() -> None:
     }
     lines = []
     for name, (path, how) in SETS.items():
-        X, y = matrix_and_labels(read(folder / path, **how))
+        X, y = read_matrix(read(folder / path, **how))
         if given.quick:
             X, y = X[:2000], y[:2000]
         for rule, (ours, river) in pairs.items():

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rosenblatt
-from rosenblatt import ALMA, AROW, ROMMA, Perceptron, load
+from rosenblatt import ALMA, AROW, ROMMA, PassiveAggressive, Perceptron, load
 from rosenblatt.estimators.linear import LinearClassifier
 
 random = np.random.default_rng(0)
@@ -128,3 +128,22 @@ def test_an_error_leaves_names_and_labels_as_they_were():
     model.learn_one({"c": 2.0}, "y")
     assert model.feature_names_in_.tolist() == ["a", "c"]
     assert model.coef_.shape == (1, 2)
+
+
+@pytest.mark.parametrize("estimator", [Perceptron, AROW, PassiveAggressive])
+@pytest.mark.parametrize("solution", ["last", "average"])
+def test_a_third_class_comes_to_a_model_of_one_column(estimator, solution):
+    """Weights of one column have the shape of a bias, and must not be taken for one."""
+    rows = [({"a": 1.0}, "x"), ({"a": -1.0}, "y"), ({"a": 1.0}, "z"), ({"a": 5.0}, "z")] * 3
+    model = estimator(solution=solution)
+    for row, label in rows:
+        model.learn_one(row, label)
+    assert model.coef_.shape == (3, 1)
+    assert np.isfinite(model.coef_).all()
+    assert model.predict_one({"a": -9.0}) == "y"
+
+
+def test_a_label_that_is_a_list_is_refused():
+    model = Perceptron().learn_one({"a": 1.0}, "x")
+    with pytest.raises(ValueError, match="a number or a text"):
+        model.learn_one({"a": 1.0}, ["x"])

@@ -1,6 +1,6 @@
 """What all linear classifiers do: learn from X and y, score rows, be saved."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Self
@@ -214,6 +214,8 @@ class LinearClassifier(FittedLinear):
                 self._begin_with(x, y)
             self._refuse_label_sets("learn_one")
             row = find_row(self, x, grows=self._grows)
+            if not isinstance(y, Hashable):
+                raise ValueError(f"A label is a number or a text; got {y!r}.")
             code = self._learner.codes.get(y)
             if code is None:
                 code = add_label(self, y)

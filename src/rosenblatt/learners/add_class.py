@@ -48,31 +48,39 @@ def states_with(learner: "LinearLearner", label: Any) -> tuple[Array, list[Last]
 
 
 def changed(state: Last, change: Any) -> Last:
-    """A copy of a state, each array changed by a function of it, its name and its rule's field."""
+    """A copy of a state, each array changed by a function.
+
+    The function takes the array, what a new class starts with, whether the array changes its sign
+    with the class, and whether it belongs to the bias.
+    """
     new = copy.copy(state)
     names = ["weights", "bias"]
     if isinstance(state, Average):
         names += ["missing", "missing_bias"]
     for name in names:
-        setattr(new, name, change(getattr(state, name), 0.0, True))
+        setattr(new, name, change(getattr(state, name), 0.0, True, "bias" in name))
     new.further = {}
     for one in state.rule.arrays:
-        kept, by_weight = state.further[one.name], one.like in ("weights", "bias")
-        new.further[one.name] = change(kept, one.start, one.is_signed) if by_weight else kept.copy()
+        kept = state.further[one.name]
+        if one.like in ("weights", "bias"):
+            kept = change(kept, one.start, one.is_signed, one.like == "bias")
+        else:
+            kept = kept.copy()
+        new.further[one.name] = kept
     return new
 
 
 def mirrored(state: Last) -> Last:
     """A state for the other of two classes."""
-    return changed(state, lambda array, start, signed: -array if signed else array.copy())
+    return changed(state, lambda array, start, signed, of_bias: -array if signed else array.copy())
 
 
 def doubled(state: Last) -> Last:
     """The state of two classes with a column for each."""
 
-    def double(array: Array, start: float, signed: bool) -> Array:
+    def double(array: Array, start: float, signed: bool, of_bias: bool) -> Array:
         other = -array if signed else array
-        return np.concatenate([other, array]) if array.shape == (1,) else stacked(other, array)
+        return np.concatenate([other, array]) if of_bias else stacked(other, array)
 
     return changed(state, double)
 
@@ -85,7 +93,7 @@ def stacked(one: Array, other: Array) -> Array:
 def inserted(state: Last, place: int) -> Last:
     """A state with a column for a further class."""
 
-    def insert(array: Array, start: float, signed: bool) -> Array:
+    def insert(array: Array, start: float, signed: bool, of_bias: bool) -> Array:
         return np.ascontiguousarray(np.insert(array, place, start, axis=-1))
 
     return changed(state, insert)

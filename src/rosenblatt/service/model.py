@@ -228,11 +228,14 @@ class ServedModel:
         """Learn one example of the log, or skip it."""
         if entry.sequence <= self.sequence:
             return
+        before = self.learner
         try:
             refuse_damaged([entry])
             self.learn(self.make([entry.text]))
         except Exception as error:  # a service must start again, whatever is in its log
-            say(f"{log.path}: example {entry.sequence} is skipped ({error}).")
+            say(f"{log.path}: example {entry.sequence} is skipped ({str(error)[:200]}).")
+            self.learner = before  # without a class that the example brought
+            self.set_class_weights()
             self.sequence = entry.sequence
             self.progress.refused += 1
 

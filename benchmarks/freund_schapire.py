@@ -257,8 +257,8 @@ def seconds(run: Callable[[], Any]) -> float:
 
 def kernel_values(model: KernelPerceptron, rows: int) -> int:
     """How many the loop would compute in one epoch: at each row, one per support row so far."""
-    first = np.unique(model._state.updates.rows, return_index=True)[1]
-    return int(np.sum(rows - model._state.updates.times[first]))
+    first = np.unique(model._learner.state.updates.rows, return_index=True)[1]
+    return int(np.sum(rows - model._learner.state.updates.times[first]))
 
 
 def speed(data: tuple[np.ndarray, ...], quick: bool) -> None:

@@ -183,7 +183,7 @@ def tables(
         for seed in range(seeds):
             start = time.perf_counter()
             once = polynomial(degree, int(max(shown)), seed, order="once", **parameters)  # as they
-            state = once.fit(X, y)._state
+            state = once.fit(X, y)._learner.state
             seconds = time.perf_counter() - start
             scored = scorer(Gram("poly", degree, 1.0, 1.0), state, X_test)
             found.append([figures(state, scored, y_test, int(T * len(X))) for T in shown])
@@ -217,7 +217,7 @@ def integers(data: tuple[np.ndarray, ...], epochs: list[float]) -> None:
         model = polynomial(degree, int(max(epochs)), order="fixed", ties="positive")
         if degree == 1:
             model.set_params(kernel="linear")
-        times = model.fit(rows, labels == digit)._state.updates.times
+        times = model.fit(rows, labels == digit)._learner.state.updates.times
         found = [int(np.count_nonzero(times < T * len(rows))) for T in epochs]
         equal = found == published[: len(found)]
         lines.append(

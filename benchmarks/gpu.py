@@ -43,7 +43,7 @@ def once(run: Callable[[], Any]) -> tuple[float, Any]:
 
 def same_updates(one: KernelPerceptron, other: KernelPerceptron) -> bool:
     """Whether two models were made by the same updates, one by one."""
-    pairs = zip(one._learner.state.updates, other._state.updates, strict=True)
+    pairs = zip(one._learner.state.updates, other._learner.state.updates, strict=True)
     return all(np.array_equal(a, b) for a, b in pairs)
 
 

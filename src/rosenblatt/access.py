@@ -1,4 +1,4 @@
-"""Doors: whom a server lets in."""
+"""Access to a server: loopback addresses and tokens."""
 
 import hmac
 import ipaddress
@@ -16,7 +16,7 @@ def is_loopback(host: str) -> bool:
 
 
 def read_token(path: Path) -> str:
-    """The token that a file holds."""
+    """Read a token from a file."""
     token = path.read_text("utf-8").strip()
     if len(token) < LEAST_LETTERS or not token.isascii() or not token.isprintable():
         raise ValueError(f"{path} must hold a token of {LEAST_LETTERS} or more ASCII letters.")
@@ -24,5 +24,5 @@ def read_token(path: Path) -> str:
 
 
 def admits(token: str | None, given: str) -> bool:
-    """Whether one who gives this may come in, told in the same time whatever is given."""
+    """Compare a token with the one that is required, in constant time."""
     return token is None or hmac.compare_digest(given.encode(), token.encode())

@@ -16,7 +16,6 @@ from ..learners.dual.learner import DualExamples, DualLearner, runs_on_gpu
 from ..parameters import KERNEL
 from ..storage.model import Model
 from ..training.report import bar_of_epochs
-from ..training.run import Run
 from .base import OnlineClassifier, canonical, make_seed
 from .constructors import estimator, positional
 
@@ -373,11 +372,3 @@ class KernelPerceptron(FittedKernel):
         learner = DualLearner.from_model(model._replace(parameters=restored._values()))
         restored._learner = learner
         return restored
-
-
-def follow(model: KernelPerceptron, X: Any, y: ArrayLike) -> tuple[DualLearner, Run]:
-    """The run that ``fit`` would make, ready to be gone through epoch by epoch."""
-    model._check_parameters()
-    learner, examples = model._prepare(X, y, None)
-    seed = make_seed(model.random_state)
-    return learner, learner.start(examples, model.order, model.max_iter, seed)

@@ -9,9 +9,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..data.rows import Array
-from ..learners.network.growth import Problem
-from ..learners.network.learner import Growth, NetworkGrower, NetworkLearner
-from ..learners.network.lifting import Lift
+from ..learners.network.learner import Growth, NetworkLearner
 from ..learners.network.state import Unit
 from ..parameters import NETWORK, check_ranges
 from ..storage.model import Model
@@ -229,16 +227,6 @@ class PerceptronNetwork(FittedNetwork):
         restored._restore(model, model.facts["width"])
         restored._keep(NetworkLearner.from_model(model._replace(parameters=restored._values())))
         return restored
-
-
-def follow(model: PerceptronNetwork, X: Any, y: ArrayLike) -> tuple[NetworkGrower, Lift]:
-    """What grows a network of two classes as ``fit`` does, and what lifts rows for it."""
-    model._check_parameters()
-    learner, X, codes = model._prepare(X, y)
-    seed, same = make_seed(model.random_state), np.unique(X, axis=0, return_inverse=True)[1]
-    task = Problem(learner.lift.rows(X), np.where(codes == 1, 1.0, -1.0), same.reshape(-1))
-    held_out = learner.held_out(codes, seed)
-    return NetworkGrower(learner.parameters, task, held_out, 1, seed), learner.lift
 
 
 def units_by_layer(units: list[Unit]) -> list[list[int]]:

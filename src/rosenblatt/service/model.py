@@ -301,15 +301,15 @@ class ServedModel:
 
     def check_labels(self, given: Learnable) -> list[Any]:
         """Return the labels that are new; refuse one that a model file cannot hold."""
-        new: list[Any] = []
+        new: dict[Any, None] = {}  # in their order; a request may have thousands
         for row, label in enumerate(given.labels or (), 1):
             if label in self.learner.codes or label in new:
                 continue
             if isinstance(label, str) and not label.isprintable():
                 sentence = f"the label {label[:40]!r} has characters that cannot be printed"
                 raise BadExampleError(sentence, row, self.maker.label)
-            new.append(label)
-        return new
+            new[label] = None
+        return list(new)
 
     def check_growth(self, new: list[Any]) -> None:
         """Refuse more classes than the limits allow."""

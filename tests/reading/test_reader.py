@@ -15,7 +15,19 @@ from hypothesis import given, settings, strategies as st
 
 from rosenblatt.reading.notices import BITS
 
-from .samples import NUMBERS, PEOPLE, SVMLIGHT, TINY, VW, category, compressed, number, read, whole
+from .samples import (
+    NUMBERS,
+    PEOPLE,
+    SVMLIGHT,
+    TINY,
+    VW,
+    category,
+    compressed,
+    number,
+    read,
+    refused,
+    whole,
+)
 
 
 @pytest.mark.parametrize("how", ["", ".gz", ".zst"])
@@ -97,7 +109,7 @@ def test_leaving_early_leaves_no_thread_and_no_open_file(write, name):
 
 
 def test_an_error_ends_the_thread():
-    with pytest.raises(ValueError, match="line 2, column 3"):
+    with refused("feature", line=2, column=3):
         list(read(io.BytesIO(b"1 1:1\n1 x\n"), format="svmlight"))
     assert not readers_threads()
 
@@ -177,7 +189,7 @@ def test_any_bytes_are_rows_or_one_sentence(kind, data, size):
         ("data.svm", {"category": ["a"]}, "A line of svmlight begins with its label"),
         ("data.svm", {"header": True}, "header is about CSV and TSV"),
         ("data.csv", {"first": 1}, "first is about svmlight"),
-        ("data.csv", {"label": True}, "label=True is no column"),
+        ("data.csv", {"label": True}, "label=True is not a column"),
         ("data.csv", {"category": ["z"]}, "no column 'z'"),
     ],
 )

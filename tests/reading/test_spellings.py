@@ -10,7 +10,7 @@ import pytest
 from rosenblatt import read, train
 from rosenblatt.reading.notices import NoticeKind
 
-from .samples import whole
+from .samples import refused, whole
 
 CASES = {
     "decimal commas": (["12,5", "0,25", "1234,75", "7"], [12.5, 0.25, 1234.75, 7]),
@@ -67,7 +67,7 @@ def test_numbers_of_several_spellings_are_a_category_with_a_note(cells):
 def test_a_number_of_another_spelling_is_a_broken_row(odd):
     model = read(table(["$12,345.50", "$7"]), label="y").features()
     model["spellings"]["price"] = ["1.234,5", "$"]
-    with pytest.raises(ValueError, match=r"row 1, column 'price': .* is not a number"):
+    with refused("not-a-number", line=1, column="price"):
         list(read([{"price": odd}], features=model))
 
 

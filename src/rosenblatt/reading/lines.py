@@ -11,9 +11,26 @@ from ..data.labels import LabelSets
 from ..kernels import lines
 from ..kernels.addresses import MINUS, line_end
 from ..kernels.algebra import Rows
-from ..kernels.lines import FULL, INDEX_TOO_LARGE, INDEX_TOO_SMALL, LABELS, REASONS, Cursor
+from ..kernels.lines import (
+    CELLS,
+    FULL,
+    INDEX,
+    INDEX_ORDER,
+    INDEX_TOO_LARGE,
+    INDEX_TOO_SMALL,
+    LABEL,
+    LABELS,
+    NAME,
+    NUL,
+    QUERY,
+    REASONS,
+    VALUE,
+    VALUE_TOO_LARGE,
+    WEIGHT,
+    Cursor,
+)
 from ..kernels.words import CSRBuffer
-from ..parameters import ParameterError
+from ..parameters import InputError, ParameterError
 from .batches import Batch
 from .notices import BASES, LABEL_SETS, QUERIES, Notice
 from .parser import (
@@ -28,10 +45,26 @@ from .parser import (
 )
 from .recipe import OTHER_BITS, FeatureRecipe, ReaderOptions, crossed_groups, make_recipe
 from .scaling import sparse_scaling
-from .sources import Complaint, Source
+from .sources import Source
 from .threads import Broken, Piece
 
 NO_STARTS = np.zeros(0, np.int64)
+CODES = {
+    LABEL: "label",
+    LABELS: "several-labels",
+    QUERY: "query",
+    INDEX: "feature",
+    INDEX_TOO_SMALL: "index-too-small",
+    INDEX_TOO_LARGE: "index-too-large",
+    INDEX_ORDER: "index-order",
+    VALUE: "value",
+    VALUE_TOO_LARGE: "value-too-large",
+    WEIGHT: "weight",
+    NAME: "feature-name",
+    NUL: "nul-byte",
+    CELLS: "cell-count",
+}
+"""The codes of errors by the reasons of kernels."""
 
 
 class LineBuffers(NamedTuple):
@@ -91,7 +124,8 @@ class LineParser(Parser):
         """Parse from the cursor on until the buffers are full; broken lines are told."""
         cursor = self.parse(data, cursor._replace(rows=0, values=0), out)
         while cursor.error > FULL:
-            yield Broken(cursor.lines + 1, self.complaint(data, cursor))
+            error = self.explain(data, cursor)
+            yield Broken(cursor.lines + 1, error, isinstance(error, FirstIndexError))
             cursor = self.parse(data, after_line(data, cursor), out)
         return cursor
 
@@ -100,20 +134,20 @@ class LineParser(Parser):
         cursor = self.parse(data, cursor._replace(rows=0, values=0), out)
         while cursor.error > FULL:
             cursor = self.parse(data, after_line(data, cursor), out)
-        complaint = Complaint(self.label_column(), LONG_LABEL, error=ParameterError)
-        return Broken(cursor.lines + 1, complaint)
+        error = InputError(LONG_LABEL, code="label-too-large", column=self.label_column())
+        return Broken(cursor.lines + 1, error, True)
 
     def label_column(self) -> Any:
         """Where the label is."""
         return 1
 
-    def complaint(self, data: np.ndarray, cursor: Cursor) -> Complaint:
-        """The column where a line is broken, and why."""
-        found = Complaint(cursor.where - cursor.at + 1, REASONS[cursor.error])
+    def explain(self, data: np.ndarray, cursor: Cursor) -> InputError:
+        """Say where the line at the cursor is broken, and why."""
+        found = line_error(cursor.error, cursor.where - cursor.at + 1)
         if cursor.error != LABELS or not self.options.new:
             return found
-        sentence = f"{found.sentence}; state {{labels_separator}} if rows may have several"
-        return found._replace(sentence=sentence, values={"labels_separator": ","})
+        sentence = f"{found.template}; state {{labels_separator}} if rows may have several"
+        return found.reword(sentence, values={"labels_separator": ","})
 
     def buffers(self, size: int) -> LineBuffers:
         """Room for the rows of so many bytes, or for the first of them."""
@@ -137,6 +171,11 @@ class LineParser(Parser):
             yield slice(cursor.rows), self.scaled(filled_rows(out.rows, cursor.rows))
 
 
+def line_error(error: int, column: str | int) -> InputError:
+    """Return the error for which a kernel stopped."""
+    return InputError(REASONS[error], code=CODES[error], column=column)
+
+
 def after_line(data: np.ndarray, cursor: Cursor) -> Cursor:
     """The cursor at the beginning of the next line."""
     begin = data.ctypes.data
@@ -152,7 +191,10 @@ class SvmlightParser(LineParser):
 
     def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
         if recipe.text or recipe.cross or recipe.pairs:
-            raise ValueError("svmlight has numbered columns only: no text, cross or pairs.")
+            raise ParameterError(
+                "svmlight has numbered columns only: {text?}, {cross?} and {pairs?} do not apply.",
+                code="columns-of-format",
+            )
         first, head = recipe.first, source.head(SAMPLE)
         self.first_is_guessed = first is None
         if first is None:
@@ -187,24 +229,24 @@ class SvmlightParser(LineParser):
         self.width = int(used.max()) + 1 if cursor.values else 0
         return cursor
 
-    def complaint(self, data: np.ndarray, cursor: Cursor) -> Complaint:
-        """The column where a line is broken, and why."""
-        found = super().complaint(data, cursor)
+    def explain(self, data: np.ndarray, cursor: Cursor) -> InputError:
+        """Say where the line at the cursor is broken, and why."""
+        found = super().explain(data, cursor)
         if cursor.error == INDEX_TOO_LARGE:
-            return found._replace(sentence=f"an index is above {2**32 - 1:,}")
+            return found.reword(f"an index is above {2**32 - 1:,}")
         is_0 = cursor.error == INDEX_TOO_SMALL and data[cursor.where] != MINUS
         if not (is_0 and self.recipe.first == 1 and self.options.new):
             return found
         if self.first_is_guessed:
-            sentence = f"{found.sentence} (1; state {{first}} if it is 0)"
-            return Complaint(found.column, sentence, {"first": 0}, FirstIndexError)
-        return found._replace(sentence=found.sentence + " (1, as was stated)")
+            sentence = f"{found.template} (1; state {{first}} if it is 0)"
+            return FirstIndexError(sentence, code="first-index", column=found.column, first=0)
+        return found.reword(f"{found.template} (1, as stated)")
 
 
 SEVERAL_LABELS = re.compile(rb"^[ \t]*[-+.\deE]+,[-+.\d]+", re.MULTILINE)
 
 
-class FirstIndexError(ParameterError):
+class FirstIndexError(InputError):
     """The indices of svmlight begin with 0 after all."""
 
 
@@ -230,7 +272,10 @@ class VowpalWabbitParser(LineParser):
 
     def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
         if recipe.text:
-            raise ValueError("Vowpal Wabbit's text has no columns: put words into a namespace.")
+            raise ParameterError(
+                "Vowpal Wabbit's text has no columns for {text?}; put words into a namespace.",
+                code="columns-of-format",
+            )
         look = options.new and source.rereadable  # a pipe is not waited for
         head = source.head(SAMPLE if look else len(BOM))
         self.skip = len(BOM) * head.startswith(BOM)

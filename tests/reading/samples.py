@@ -22,6 +22,11 @@ def read(path, **options):
     return reader.read(path, **({} if "features" in options else {"scale": "none"}) | options)
 
 
+def notices(reader):
+    """The codes of a reader's notices."""
+    return [notice.code for notice in reader.notices]
+
+
 @contextmanager
 def refused(code, **where):
     """Expect an error of a code, at a line or a column."""

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from rosenblatt.reading.layout import parsed_cells
-from rosenblatt.reading.notices import MISSING
 
-from .samples import NUMBERS, category, number, read, refused, whole
+from .samples import NUMBERS, category, notices, number, read, refused, whole
 
 
 @settings(max_examples=30)
@@ -28,7 +27,7 @@ def test_missing_numbers_and_blank_lines():
     text = 'a,b,y\n1,,0\n\n?,NA,1\r\n "3" , 4,1\n nan,null,1\n'
     reader = read(io.BytesIO(text.encode()), format="csv")
     assert whole(reader) == ([0, 1, 1, 1], [], [[1, 0], [0, 0], [3, 4], [0, 0]])
-    assert reader.notices == [MISSING]
+    assert notices(reader) == ["missing-zero"]
     words = (
         text.replace(' "3" ', '"3"')
         .replace(" nan", "nan")

@@ -8,10 +8,9 @@ import pytest
 from sklearn.datasets import load_svmlight_file
 
 from rosenblatt.reading.batches import one_batch
-from rosenblatt.reading.notices import LABEL_SETS, QUERIES
 
 from ..reference import hash_bytes
-from .samples import SVMLIGHT, TINY, VW, compressed, read, refused, whole
+from .samples import SVMLIGHT, TINY, VW, compressed, notices, read, refused, whole
 
 
 @pytest.mark.parametrize("how", ["", ".gz", ".zst"])
@@ -23,7 +22,7 @@ def test_svmlight_is_read_as_by_scikit_learn(write, how):
     assert weights == []
     pairs = list(zip(X.indices.tolist(), X.data.tolist(), strict=True))
     assert rows == [pairs[i:j] for i, j in itertools.pairwise(X.indptr)]
-    assert reader.notices == [QUERIES]
+    assert notices(reader) == ["queries"]
     assert (reader.format, reader.hashed, reader.bits, reader.bad) == ("svmlight", False, None, 0)
     assert whole(reader) == (labels, weights, rows)
 
@@ -43,7 +42,7 @@ def test_rows_of_several_labels_are_read_as_by_scikit_learn(write, batch_bytes, 
     batch = one_batch(list(reader))
     assert list(batch.y) == [tuple(labels) for labels in sets]
     np.testing.assert_array_equal(batch.X.toarray(), X.toarray())
-    assert reader.notices == [LABEL_SETS, QUERIES]
+    assert notices(reader) == ["labels", "queries"]
     assert reader.features()["labels_separator"] == ","
 
 
@@ -63,7 +62,7 @@ def test_several_labels_are_asked_for_or_found():
 def test_rows_of_vowpal_wabbit_may_have_several_labels(write):
     text = b"1,4,7 'x |a b\n|a c\n2 3 |a d\n"
     reader = read(write("sets", text))
-    assert (reader.format, reader.multilabel, reader.notices) == ("vw", True, [LABEL_SETS])
+    assert (reader.format, reader.multilabel, notices(reader)) == ("vw", True, ["labels"])
     (batch,) = reader
     assert (list(batch.y), batch.weights.tolist()) == ([(1, 4, 7), (), (2,)], [1, 1, 3])
     with pytest.raises(ValueError, match=r"column 1: there are several labels; state labels_sep"):

@@ -13,8 +13,6 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rosenblatt.reading.notices import BITS
-
 from .samples import (
     NUMBERS,
     PEOPLE,
@@ -23,6 +21,7 @@ from .samples import (
     VW,
     category,
     compressed,
+    notices,
     number,
     read,
     refused,
@@ -199,9 +198,9 @@ def test_options_without_a_meaning_are_refused(write, data, options, sentence):
 
 
 def test_bits_without_a_hash_are_noticed(write):
-    assert BITS in read(write("data.csv", NUMBERS), bits=5).notices
-    assert BITS in read(write("data.svm", SVMLIGHT), bits=5).notices
-    assert BITS not in read(write("data.vw", VW), bits=5).notices
+    assert "bits" in notices(read(write("data.csv", NUMBERS), bits=5))
+    assert "bits" in notices(read(write("data.svm", SVMLIGHT), bits=5))
+    assert "bits" not in notices(read(write("data.vw", VW), bits=5))
 
 
 @pytest.mark.parametrize("skip_bad", [0, 9])

@@ -108,7 +108,7 @@ class TableParser(Parser):
         if too_large(numbers, self.options.dtype).any():
             raise line_error(VALUE_TOO_LARGE, name)
         if np.isnan(numbers).any():
-            self.notices[self.gaps] = None
+            self.add_notice(self.gaps)
         return read_only(numbers)
 
     def times(self, column: Any, name: str) -> Times:
@@ -125,7 +125,7 @@ class TableParser(Parser):
             if len(odd):
                 raise self.options.word_error("date", name, str(odd[0]))
         if times.null_count:
-            self.notices[self.gaps] = None
+            self.add_notice(self.gaps)
         return Times(read_only(to_days(times)), times)
 
     def labels(self, column: Any) -> np.ndarray:

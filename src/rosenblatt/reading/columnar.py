@@ -14,7 +14,6 @@ from .arrow import DecodedColumns, TableParser, with_broken
 from .batches import Batch
 from .formats import told_by_magic
 from .kinds import classify_character, kind_of_column
-from .notices import LABEL_SETS, unused_column
 from .recipe import (
     ColumnKind,
     ColumnNames,
@@ -78,14 +77,13 @@ class ColumnarParser(TableParser):
                     file=source.name,
                     column=schema.names[number],
                 )
-        told = collect_notices(recipe, asked, names, kinds) if options.new else []
-        told += [LABEL_SETS] * (recipe.labels_separator != asked.labels_separator)
-        told += [
-            unused_column(name)
-            for name, each in zip(schema.names, kinds, strict=True)
-            if not each.kind and name not in (*recipe.ignore, recipe.label)
-        ]
-        self.notices.update((notice, None) for notice in told)
+        if options.new:
+            self.notices.update(collect_notices(recipe, asked, names, kinds))
+        if recipe.labels_separator != asked.labels_separator:
+            self.add_notice("labels")
+        for name, each in zip(schema.names, kinds, strict=True):
+            if not each.kind and name not in (*recipe.ignore, recipe.label):
+                self.add_notice("column", name=name)
 
     def kinds(self, options: ReaderOptions) -> list[ColumnKind]:
         """What each column holds: by its type, and strings and times by the first rows."""

@@ -37,7 +37,6 @@ from .layout import (
     with_exact_labels,
 )
 from .lines import CODES, LineBuffers, LineParser, line_error
-from .notices import looks_like_utf8, note_delimiter
 from .parser import Parser
 from .recipe import FeatureRecipe, ReaderOptions, collect_notices, make_recipe, with_columns
 from .sources import BLANKS, Source, last_newline
@@ -72,10 +71,11 @@ def delimited_parser(
     in_one_go = all_numbers and plain and recipe.bits is None and recipe.id is None
     parser = (NumberParser if in_one_go else CellParser)(source, recipe, options, layout)
     if options.new:
-        told = collect_notices(recipe, asked, layout.columns, layout.kinds)
-        told = [note_delimiter(found)] * (found != usual) + told
-        told += [] if source.misread is None else [looks_like_utf8(source.misread)]
-        parser.notices.update((notice, None) for notice in told)
+        if found != usual:
+            parser.add_notice("delimiter", delimiter="blanks" if found == BLANKS else repr(found))
+        parser.notices.update(collect_notices(recipe, asked, layout.columns, layout.kinds))
+        if source.misread is not None:
+            parser.add_notice("encoding", encoding=source.misread)
     return parser
 
 

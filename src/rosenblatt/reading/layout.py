@@ -19,7 +19,7 @@ from .arrow import arrow_type, as_words
 from .formats import NUMBER
 from .kinds import kind_of_cells
 from .lines import after_line
-from .notices import leading_zeros
+from .notices import make_notice
 from .parser import BOM, LARGEST_LABEL, SAMPLE
 from .recipe import (
     DIGITS,
@@ -199,7 +199,7 @@ class FirstRows:
             found = [kind_of_cells(*pair, tolerated) for pair in zip(names, columns, strict=True)]
         codes = self.codes(rows)
         return [
-            ColumnKind("category", leading_zeros(names[j], codes[j]))
+            ColumnKind("category", make_notice("codes-zeros", name=names[j], cell=codes[j]))
             if each.kind == "number" and j in codes
             else each
             for j, each in enumerate(found)
@@ -218,7 +218,7 @@ class FirstRows:
             column.filter(compute.match_substring_regex(column, LEADING_ZEROS))
             for column in table.columns
         ]
-        return {j: cells[0].as_py() for j, cells in enumerate(zeros) if len(cells)}
+        return {j: cells[0].as_py().strip()[:40] for j, cells in enumerate(zeros) if len(cells)}
 
 
 class Sign(Enum):

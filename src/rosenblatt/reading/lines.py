@@ -32,7 +32,6 @@ from ..kernels.lines import (
 from ..kernels.words import CSRBuffer
 from ..parameters import InputError, ParameterError
 from .batches import Batch
-from .notices import BASES, LABEL_SETS, QUERIES, Notice
 from .parser import (
     BOM,
     LARGEST_LABEL,
@@ -87,7 +86,7 @@ class LineBuffers(NamedTuple):
 class LineParser(Parser):
     """Calls a kernel for whole lines, and leaves out those that it cannot read."""
 
-    ignored: Notice  # what is said of fields that were read and have no use
+    ignored: str  # the notice of fields that were read and have no use
     width = 0
 
     def parsed(self, piece: Piece) -> Iterator[Batch | Broken]:
@@ -105,7 +104,7 @@ class LineParser(Parser):
                 yield self.long_label(data, before, shorter)
                 return
             if cursor.ignored:
-                self.notices[self.ignored] = None
+                self.add_notice(self.ignored)
             weights = out.weights
             for some, rows in self.finished(data, cursor, out):
                 yield Batch(
@@ -187,7 +186,7 @@ def after_line(data: np.ndarray, cursor: Cursor) -> Cursor:
 class SvmlightParser(LineParser):
     """``label index:value …``, where absent values are 0."""
 
-    ignored = QUERIES
+    ignored = "queries"
 
     def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
         if recipe.text or recipe.cross or recipe.pairs:
@@ -204,7 +203,7 @@ class SvmlightParser(LineParser):
         super().__init__(source, with_label_sets(recipe, head, options), options)
         self.scaling = sparse_scaling(recipe.scales)
         if self.recipe.labels_separator != recipe.labels_separator:
-            self.notices[LABEL_SETS] = None
+            self.add_notice("labels")
 
     def over(self, source: Source, recipe: FeatureRecipe) -> "SvmlightParser":
         """A parser for other bytes, or by another recipe."""
@@ -267,7 +266,7 @@ def has_index_0(head: bytes) -> bool:
 class VowpalWabbitParser(LineParser):
     """``label importance 'tag |namespace name:value …``, hashed."""
 
-    ignored = BASES
+    ignored = "bases"
     hashed = True
 
     def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
@@ -283,7 +282,7 @@ class VowpalWabbitParser(LineParser):
         made = make_recipe(recipe, "vw", source.name, bits=bits)
         super().__init__(source, with_label_sets(made, head, options), options)
         if self.recipe.labels_separator != recipe.labels_separator:
-            self.notices[LABEL_SETS] = None
+            self.add_notice("labels")
         self.width = 1 << bits
         self.pairs = crossed_groups(recipe, lambda name: ord((name or " ")[0]))
         self.scaling = sparse_scaling(recipe.scales)

@@ -4,6 +4,7 @@ import io
 from collections.abc import Generator, Iterator
 from contextlib import closing
 from copy import copy
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from ..kernels.algebra import Rows
 from ..kernels.words import CSRBuffer
 from ..parameters import InputError
 from .batches import Batch
-from .notices import AVERAGED, MEDIAN, MISSING, Notice
+from .notices import Notice, make_notice
 from .recipe import FeatureRecipe, ReaderOptions
 from .scaling import Scaling
 from .sources import Location, Source, last_newline, pieces
@@ -68,9 +69,10 @@ class Parser:
         return last_newline(buffer, filled)
 
     @property
-    def gaps(self) -> Notice:
-        """What is said of missing numbers."""
-        return {"none": MISSING, "robust": MEDIAN}.get(self.recipe.scale, AVERAGED)
+    def gaps(self) -> str:
+        """The notice of missing numbers."""
+        found = {"none": "missing-zero", "robust": "missing-median"}
+        return found.get(self.recipe.scale, "missing-mean")
 
     def scaled(self, rows: Rows) -> Rows:
         """Rows as they are to be, of rows as they were read."""
@@ -121,6 +123,10 @@ class Parser:
         worker.notices, worker.lines = {}, 0
         worker.vocabulary = self.vocabulary.apart(slot, met)
         return worker
+
+    def add_notice(self, code: str, **values: Any) -> None:
+        """Add a notice, unless it is there."""
+        self.notices[make_notice(code, **values)] = None
 
     def absorb(self, worker: "Parser") -> None:
         """Take over what was found out in a piece; those before it were absorbed before."""

@@ -18,7 +18,7 @@ from .columnar import ColumnarParser
 from .delimited import delimited_parser
 from .formats import DELIMITERS, detect_format
 from .lines import FirstIndexError, SvmlightParser, VowpalWabbitParser
-from .notices import BITS, FROM_0, Notice
+from .notices import Notice
 from .parser import Parser
 from .recipe import ASKED, FeatureRecipe, ReaderOptions, check, load_recipe, refuse_options_of_text
 from .sources import Location, Source
@@ -193,7 +193,7 @@ def make_reader(
     refuse_options_of_others(kind, asked, options)
     parser = make_parser(source, kind, recipe, options)
     if asked.bits is not None and not parser.hashed:
-        parser.notices[BITS] = None
+        parser.add_notice("bits")
     return Reader(source, kind, parser)
 
 
@@ -382,7 +382,7 @@ class Reader:
             raise late
         self.asked = replace(self.asked, first=0)
         self.adopt(self.asked)
-        self.parser.notices[FROM_0] = None
+        self.parser.add_notice("first")
 
     def resumes(self, features: dict[str, Any]) -> bool:
         """Whether features were made as asked here; then what was known of all rows still holds.

@@ -449,13 +449,12 @@ def refuse_options_of_text(recipe: FeatureRecipe) -> None:
 
 def collect_notices(
     recipe: FeatureRecipe, asked: FeatureRecipe, names: ColumnNames, kinds: Sequence[ColumnKind]
-) -> list[Notice]:
-    """What is to be said of the columns that are used as they were found, and not as was asked."""
+) -> dict[Notice, None]:
+    """Collect the notices of columns that are used as they were found, and not as was asked."""
     stated, _ = text_columns(asked.text, names)
     kept = {str(name): kind for name, kind in recipe.columns or () if name not in stated}
     pairs = zip(names.names, kinds, strict=True)
-    told = (each.notice for name, each in pairs if kept.get(name) == each.kind)
-    return [notice for notice in told if notice is not None]
+    return {one.notice: None for name, one in pairs if one.notice and kept.get(name) == one.kind}
 
 
 def label_number(wanted: str | int | None, names: ColumnNames) -> int:

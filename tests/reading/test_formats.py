@@ -6,7 +6,7 @@ import zipfile
 import pandas as pd
 import pytest
 
-from .samples import NUMBERS, SVMLIGHT, VW, read, refused, whole
+from .samples import NUMBERS, SVMLIGHT, VW, notices, read, refused, whole
 
 
 @pytest.mark.parametrize(

@@ -203,7 +203,7 @@ def test_a_slip_among_dates_is_told():
     reader = read(data, format="csv")
     list(reader)
     (said,) = (str(notice) for notice in reader.notices if notice.kind == "words")
-    assert said.startswith("The column 'when' has dates, and cells that are none ('n/k')")
+    assert said.startswith("The column 'when' has dates, and cells that are not dates ('n/k')")
 
 
 @pytest.mark.parametrize(

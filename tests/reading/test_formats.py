@@ -129,7 +129,7 @@ def test_a_model_of_names_wants_names(write):
 
 def test_encodings_that_do_not_fit_are_told(write):
     path = write("data.csv", "c,y\nschön,1\nred,0\n".encode("latin-1"))
-    with refused("encoding", line=3):
+    with refused("encoding", line=2):
         list(read(path))
     with refused("encoding"):
         read(path, encoding="martian")

@@ -136,9 +136,8 @@ def test_a_pipe_is_scaled_by_its_head(monkeypatch):
                 reader = read(pipe, batch_bytes=size)
                 assert len(whole(reader)[2]) == 300
                 assert reader.features()["scales"] == expected
-                kinds = [notice.kind for notice in reader.notices]
-                assert kinds == ["scale"]
-                assert f"of the first {rows} rows" in str(reader.notices[0])
+                assert notices(reader) == ["scale-first-rows"]
+                assert f"by the first {rows} rows" in str(reader.notices[0])
             writer.join()
 
 

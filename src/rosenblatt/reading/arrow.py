@@ -140,7 +140,7 @@ class TableParser(Parser):
             labels = to_numbers(column.cast("uint8")) == 1
         elif self.recipe.label_kind == "number":
             labels = exact_numbers(column)
-            good = np.isfinite(labels).all()
+            good = bool(np.isfinite(labels).all())
             if good and labels.dtype.kind == "f" and np.any(np.abs(labels) >= LARGEST_LABEL):
                 raise InputError(LONG_LABEL, code="label-too-large", column=name)
         else:

@@ -83,7 +83,11 @@ def test_labels_may_be_words_over_numbers():
         ("open.csv", b'text,y\n"a,1\nb,0\n', "a quotation mark below the first row is never"),
         ("carets.csv", b"a^b^y\n1^2^0\n2^3^1\n", r"has only one column, 'a\^b\^y', and no label"),
         ("empty.parquet", b"", "empty.parquet is empty"),
-        ("text.parquet", NUMBERS.encode(), "cannot be read as parquet: it is damaged or of another format"),
+        (
+            "text.parquet",
+            NUMBERS.encode(),
+            "cannot be read as parquet: it is damaged or of another format",
+        ),
     ],
 )
 def test_files_that_are_something_else_are_told(tmp_path, name, data, sentence):

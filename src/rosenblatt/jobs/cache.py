@@ -21,7 +21,7 @@ from ..disk import replacing_folder
 from ..kernels.algebra import Rows
 from ..parameters import ParameterError
 from ..reading.batches import Batch
-from ..reading.notices import Notice, NoticeKind
+from ..reading.notices import Notice
 from ..reading.reader import Reader, WholeFile, no_rows
 from ..reading.sources import CACHE_ENDING
 
@@ -227,7 +227,7 @@ def open_cache(path: Path) -> WholeFile:
         rows, labels, arrays.get("weights"), width, int(about["bytes_read"]), int(about["lines"])
     )
     names = {int(column): str(name) for column, name in about["names"]}
-    notices = [Notice(NoticeKind(kind), str(sentence)) for kind, sentence in about["notices"]]
+    notices = [Notice(str(code), str(sentence)) for code, sentence in about["notices"]]
     return WholeFile(batch, names, notices, int(about["bad"]))
 
 

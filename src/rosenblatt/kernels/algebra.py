@@ -221,7 +221,7 @@ def fetch_span(array, first, last):
 
 @inlined
 def take_row(t, order, rows, shuffled, W):
-    """The number of the row at place t; fetch ahead rows, if shuffled, and weights of all classes."""
+    """The number of the row at place t; prefetch rows, if shuffled, and weights of all classes."""
     if shuffled:
         fetch_row(t, order, rows)
     if t + 1 < len(order):

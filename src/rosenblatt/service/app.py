@@ -269,10 +269,10 @@ class Service:
 
         def work(body: bytes, kind: str) -> Job:
             found = self.parse(body, kind, learning.served)
-            values = [one.value for one in found]
-            large = len(body) > SMALL
-            rows = learning.served.make_learnable(values) if large else values
-            return Job([one.text for one in found], rows, nobody)
+            texts, values = [one.text for one in found], [one.value for one in found]
+            served = learning.served
+            rows = served.make_learnable(values) if len(body) > SMALL else None
+            return Job(texts, values, nobody, rows=rows, served=served)
 
         async with self.admitted(request) as body:
             job = await self.made(work, body, request)

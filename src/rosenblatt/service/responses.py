@@ -25,6 +25,9 @@ def about(served: ServedModel, published: Published, learning: Learning | None) 
     """What the model is, what it has learnt, and how often it was wrong before it did."""
     learner, progress = published.learner, served.progress
     solution = served.learner.parameters["solution"]
+    shadow = None
+    if learning is not None and learning.shadow is not None:
+        shadow = learning.shadow.compare(served)
     errors = {"all": progress.error()} | {str(last): progress.error(last) for last in WINDOWS}
     return {
         "estimator": served.kept.estimator,
@@ -44,6 +47,7 @@ def about(served: ServedModel, published: Published, learning: Learning | None) 
         "error": errors,
         "curve": progress.curve,
         "failure": None if learning is None else learning.failure,
+        "shadow": shadow,
         "version": __version__,
     }
 

@@ -34,7 +34,7 @@ def listed(sentence):
 
 def client_of(path):
     served = open_model(load_model(path), str(path))
-    current = Current(served, Published(served.published(), served.sequence))
+    current = Current(served, Published(served.published(), served.sequence, served))
     return Client(Service(lambda: current, say=print).app())
 
 

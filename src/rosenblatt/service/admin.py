@@ -2,14 +2,13 @@
 
 import asyncio
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import changes
 from .changes import Changed, ChangeError, UnknownExampleError
 from .http import Request, RequestError, Response, Route, to_json
 from .learning import Learning
-from .log import LogError
+from .log import LARGEST_MODEL, LogError
 from .requests import parse_json
 
 if TYPE_CHECKING:
@@ -26,14 +25,17 @@ class AdminEndpoints:
         """All endpoints; each needs a token for admin."""
         return (
             Route("DELETE", "/examples/{numbers}", "admin", self.forget, "Forget examples."),
-            Route("PUT", "/model", "admin", self.load, "Load another model."),
+            Route("PUT", "/model", "admin", self.load, "Load another model.", LARGEST_MODEL),
             Route("POST", "/model/rollback", "admin", self.roll_back, "Return to a past model."),
             Route("POST", "/model/promote", "admin", self.promote, "Replace by the shadow."),
         )
 
     async def forget(self, request: Request) -> Response:
         """Replace the model by the one that never saw some examples, and erase these."""
-        numbers = changes.parse_numbers(request.parameters["numbers"])
+        try:
+            numbers = changes.parse_numbers(request.parameters["numbers"])
+        except ValueError as error:
+            raise RequestError(400, "bad-numbers", str(error)) from None
         return await self.change(changes.forget, numbers)
 
     async def load(self, request: Request) -> Response:
@@ -68,14 +70,15 @@ class AdminEndpoints:
         return to_json(changed._asdict())
 
 
-def load_beside(learning: Learning, path: Path) -> str:
-    """Load the file MODEL.new, if there is one, and remove it; return what to tell the operator."""
-    new = path.with_name(path.name + ".new")
+def load_beside(learning: Learning) -> None:
+    """Load the model in MODEL.new beside the model file, if there is one, and remove that file."""
+    new = learning.path.with_name(learning.path.name + ".new")
     if not new.exists():
-        return f"There is no {new} to load."
+        return
     try:
         changed = changes.load(learning, new.read_bytes(), str(new))
         new.unlink()
     except (OSError, ValueError) as error:
-        return f"{error} The model is unchanged."
-    return f"{new} was loaded as number {changed.sequence:,} of the log."
+        learning.say(f"{error} The model is unchanged.")
+    else:
+        learning.say(f"{new} was loaded as number {changed.sequence:,} of the log.")

@@ -117,6 +117,8 @@ class Learning(threading.Thread):
         The newest weights; it is replaced and never changed.
     failure : str or None
         Why examples cannot be taken at the moment.
+    on_sync : callable
+        Called with the seconds that each sync took.
     """
 
     def __init__(
@@ -136,6 +138,7 @@ class Learning(threading.Thread):
         self.saved_at = time.monotonic()
         self.due = self.again_at = self.retry_at = 0.0
         self.expected, self.syncing = 1, 0.0  # requests of the last group, seconds of its sync
+        self.on_sync: Callable[[float], object] = ignore_seconds
         self.publish()
 
     # From other threads
@@ -291,7 +294,9 @@ class Learning(threading.Thread):
         except (LogError, ValueError) as error:
             self.refuse(group, error)
             return
-        self.syncing = min(time.monotonic() - begun, LONGEST_SYNC)
+        seconds = time.monotonic() - begun
+        self.on_sync(seconds)
+        self.syncing = min(seconds, LONGEST_SYNC)
         for job, end in zip(group, ends, strict=True):
             job.tell(before + end)
         self.served.learn(join_examples([given for _, given in made]))
@@ -494,3 +499,7 @@ class Learning(threading.Thread):
         if self.saved_sequence < self.served.sequence or not self.path.exists():
             self.save(self.served.model())
         return self.path
+
+
+def ignore_seconds(seconds: float) -> None:
+    """Do nothing with the time of a sync."""

@@ -35,12 +35,18 @@ def same(served, other):
     )
 
 
+def teach(learning, rows):
+    """Teach rows one by one and wait until they are learnt; their numbers."""
+    numbers = taught(learning, rows)
+    learning.call(lambda: None).result(30)
+    return numbers
+
+
 def begun(path, rows, keeping=None):
     """A learning thread that has learnt rows one by one."""
     learning, _ = silent(path, keeping)
     if rows:
-        taught(learning, rows)
-    learning.call(lambda: None).result(30)
+        teach(learning, rows)
     return learning
 
 
@@ -63,8 +69,8 @@ def test_a_forgotten_example_was_never_there(tmp_path, options):
     assert changes.forget(learning, [11]) == (30, 1)
     assert same(learning.served, other.served)
     assert learning.published.sequence == 30
-    assert taught(learning, rows[:3])[-1] == 33
-    taught(other, rows[:3])
+    assert teach(learning, rows[:3])[-1] == 33
+    teach(other, rows[:3])
     learning.stop()
     other.stop()
     assert same(learning.served, other.served)
@@ -111,7 +117,7 @@ def test_what_the_first_model_has_learnt_cannot_be_forgotten(model):
     learning.call(learning.snapshot).result(30)
     learning.log.keep_model(8, model.read_bytes())
     learning.log.trim(4e9)
-    taught(learning, examples(2))
+    teach(learning, examples(2))
     with pytest.raises(UnknownExampleError):
         changes.forget(learning, [3])
     with pytest.raises(ChangeError, match="cannot be rebuilt without it"):
@@ -154,7 +160,7 @@ def test_forgetting_waits_for_the_disk(model, monkeypatch):
         changes.forget(learning, [2])
     assert "erased" in learning.failure
     monkeypatch.setattr(Log, "erase", erase)
-    assert taught(learning, examples(1)) == [7]
+    assert teach(learning, examples(1)) == [7]
     assert learning.failure is None
     assert not learning.log.is_erasing
     learning.stop()
@@ -253,7 +259,7 @@ def test_rolling_back_is_the_model_of_then_which_learns_on(model, tmp_path):
     then = Replay(learning.log).rebuild(12)
     assert changes.roll_back(learning, 12) == (31, 0)
     assert same(learning.served, then)
-    assert taught(learning, rows[30:]) == list(range(32, 42))
+    assert teach(learning, rows[30:]) == list(range(32, 42))
     other = begun(trained(tmp_path / "other"), rows[:12] + rows[30:])
     assert same(learning.served, other.served)
     other.stop()
@@ -285,7 +291,7 @@ def test_forgetting_reaches_into_the_past_that_a_rollback_returns_to(model, tmp_
     learning.call(learning.snapshot).result(30)
     learning.log.keep_model(20, model.read_bytes())
     changes.roll_back(learning, 10)
-    taught(learning, rows[20:])
+    teach(learning, rows[20:])
     changes.forget(learning, [5, 15])
     other = begun(trained(tmp_path / "other"), rows[:4] + rows[5:10] + rows[20:])
     assert same(learning.served, other.served)
@@ -296,7 +302,7 @@ def test_forgetting_reaches_into_the_past_that_a_rollback_returns_to(model, tmp_
 
 
 def test_a_row_that_is_not_there_cannot_be_returned_to(learning):
-    taught(learning, examples(3))
+    teach(learning, examples(3))
     with pytest.raises(ChangeError, match="up to 3, not 4"):
         changes.roll_back(learning, 4)
     assert learning.log.last == 3
@@ -311,7 +317,7 @@ def test_another_model_takes_over_and_learns_on(model, tmp_path):
     learning = begun(model, rows[:20])
     assert changes.load(learning, new.read_bytes()) == (21, 0)
     assert learning.published.served is learning.served
-    assert taught(learning, rows[20:])[-1] == 31
+    assert teach(learning, rows[20:])[-1] == 31
     other = begun(new, rows[20:])
     assert same(learning.served, other.served)
     changes.forget(learning, [3])  # which the new model has never seen
@@ -378,7 +384,7 @@ def test_a_shadow_learns_the_same_and_takes_over(model, tmp_path):
     learning = begun(model, rows[:20])
     learning.shadow = Shadow(path, learning.log.path, print)
     learning.shadow.start()
-    taught(learning, rows[20:40])
+    teach(learning, rows[20:40])
     shadow = learning.shadow.catch_up()
     other = begun(trained(tmp_path / "other", examples(90, seed=5), rule="arow"), rows[:40])
     assert same(shadow, other.served)
@@ -390,7 +396,7 @@ def test_a_shadow_learns_the_same_and_takes_over(model, tmp_path):
     assert changes.promote(learning) == (41, 0)
     assert learning.shadow is None
     for one in (learning, other):
-        taught(one, rows[40:])
+        teach(one, rows[40:])
     assert same(learning.served, other.served)
     changes.forget(learning, [7, 50])
     changes.forget(other, [7, 49])
@@ -418,7 +424,7 @@ def test_a_shadow_forgets_too(model, tmp_path):
 def test_old_examples_are_not_deleted_while_a_change_needs_them(model):
     learning = begun(model, examples(10))
     changes.roll_back(learning, 5)
-    taught(learning, examples(5))
+    teach(learning, examples(5))
     learning.call(learning.snapshot).result(30)
     learning.log.keep_model(8, b"of before")
     assert learning.log.trim(4e9) == 0

@@ -203,10 +203,8 @@ class Service:
         if self.open >= self.limits.open:
             sentence = f"Over {self.limits.open:,} requests are open; try again."
             raise RequestError(429, "too-many-requests", sentence)
-        length, largest = (
-            request.header(b"content-length") or "0",
-            route.largest or self.limits.bytes,
-        )
+        largest = route.largest or self.limits.bytes
+        length = request.header(b"content-length") or "0"
         if not length.isdecimal() or int(length) > largest:
             raise too_large(largest)
         if request.header(b"content-encoding") not in ("", "identity"):

@@ -395,9 +395,11 @@ class Learning(threading.Thread):
             raise ValueError("There is no shadow model; start the service with --shadow MODEL.")
         self.recover()
         shadow = self.shadow
-        number = self.change(shadow.catch_up(), "model", shadow.first, shadow.data)
+        with shadow.lock:
+            shadow.learn()
+            number = self.change(shadow.served, "model", shadow.first, shadow.data)
+            shadow.ended.set()
         self.shadow = None
-        shadow.stop()
         return number
 
     def forget(self, served: ServedModel, examples: Collection[int]) -> None:

@@ -53,7 +53,8 @@ class Shadow(threading.Thread):
         while not self.ended.wait(INTERVAL):
             try:
                 with self.lock:
-                    self.learn(self.ended.is_set)
+                    if not self.ended.is_set():
+                        self.learn(self.ended.is_set)
             except LogError:  # the learning thread reports it and tries again, too
                 continue
             except Exception as error:  # the service works without its shadow
@@ -61,8 +62,8 @@ class Shadow(threading.Thread):
                 break
         self.log.close()
 
-    def learn(self, is_over: Callable[[], bool]) -> None:
-        """Learn what is new in the log."""
+    def learn(self, is_over: Callable[[], bool] = lambda: False) -> None:
+        """Learn what is new in the log; the caller holds the lock."""
         self.log.refresh()
         lacks = self.log.models()[0] > self.served.sequence
         if self.served.log != self.log.identity or lacks:  # forgotten or trimmed
@@ -75,7 +76,7 @@ class Shadow(threading.Thread):
     def catch_up(self) -> ServedModel:
         """The model after the last example of the log."""
         with self.lock:
-            self.learn(lambda: False)
+            self.learn()
         return self.served
 
     def stop(self) -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rosenblatt.learners.sequence.schemes import find_forbidden, get_parts
+from rosenblatt.learners.sequence.schemes import find_forbidden, split_chunk_tags
 from rosenblatt.learners.sequence.tagset import find_tag_set
 from rosenblatt.parameters import SEQUENCE, defaults
 
@@ -67,9 +67,9 @@ def test_schemes_are_recognised_and_written_back(scheme, sentences):
 
 
 def test_other_tags_are_no_chunks():
-    assert get_parts(["NOUN", "O"]) is None
-    assert get_parts(["B-NP", "I_NP", "O"]) is None
-    assert get_parts(["O"]) is None
+    assert split_chunk_tags(["NOUN", "O"]) is None
+    assert split_chunk_tags(["B-NP", "I_NP", "O"]) is None
+    assert split_chunk_tags(["O"]) is None
     tags = ["B-A", "I-B", "O"]  # IOB2 has no I-B after B-A, and IOB1 no B-A after O
     assert scheme_of(tags, np.array([0, 1, 2, 0]), np.array([0, 4])) is None
 

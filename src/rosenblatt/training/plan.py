@@ -221,7 +221,7 @@ def make_plan(request: Request, found: Found) -> Plan:
         STREAM_RULES if open_rule else (),
     )
     plan.check(*(["stream"] if stream else ["cache"] if request.cache else []))
-    RULES[rule].check(parameters["solution"])
+    RULES[rule].check(parameters["solution"], order)
     return plan
 
 

@@ -157,7 +157,7 @@ class Run:
             ORDERS[order](self, seed, epoch)
             mistakes = self.mistakes - before
             separated = mistakes == 0
-            if measure or order == "replacement":  # which may have missed rows
+            if measure or (separated and order == "replacement"):  # which may have missed rows
                 separated = all(self.is_right(i) for i in self.rows)
             if measure:
                 wrong = [i for i in self.rows if not self.on_right_side(i)]

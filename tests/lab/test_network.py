@@ -73,7 +73,8 @@ def with_stand_in():
     math = ModuleType("math")
     math.exp = exp
     plain = thermal.py_func
-    return njit(FunctionType(plain.__code__, {**plain.__globals__, "math": math}, "thermal"))
+    names = {**plain.__globals__, "math": math, "__name__": __name__}
+    return njit(FunctionType(plain.__code__, names, "thermal"))
 
 
 def test_networks_on_the_sphere_separate_as_in_python(tmp_path):

@@ -8,7 +8,7 @@ import numpy as np
 from ..data.rows import Array, not_finite
 from ..kernels import linear
 from ..kernels.linear import UPDATE, Clock, counted
-from .tasks import Learnt, LinearTask
+from .tasks import Learnt
 
 FIRST_ROW_ONLY = Clock(1.0, -1000.0, 0.0)
 """Later rows count nothing, so that all rows up to any place count 1 together."""
@@ -22,7 +22,7 @@ class BatchTask:
     double precision, is the update.
     """
 
-    task: LinearTask
+    task: Any  # a LinearTask
 
     def __post_init__(self) -> None:
         self.total, self.total_of_bias = np.empty(0), np.empty(0)

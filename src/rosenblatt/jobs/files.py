@@ -13,7 +13,7 @@ from ..data.labels import UnknownLabelError
 from ..data.rows import Array, n_rows, overflow, refuse_lost
 from ..data.targets import ClassTarget, LabelCounts, make_target
 from ..learners.linear import LinearLearner, TrainingRows
-from ..parameters import FOR_ONE_PASS, ParameterError
+from ..parameters import FOR_ONE_PASS, RULE_NAMES, RULE_TABLE, ParameterError
 from ..reading.batches import Batch, known_labels, windows
 from ..reading.notices import left_out
 from ..reading.reader import Peeked, Reader, WholeFile, read_again_if_need_be, read_whole
@@ -77,12 +77,17 @@ class FileJob:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def plan(self, found: Found) -> Plan:
-        """The plan for data that look so; a model to start from has its margin and weights."""
+        """The plan for such data; a model to start from keeps its rule, its parameters and weights."""
         request, before = self.request, self.initial
-        stated = {name: one for name, one in request.parameters.items() if one is not None}
-        if before is not None and "margin" in before.parameters and "margin" not in stated:
-            kept = {name: before.parameters.get(name) for name in ("margin", "class_weight")}
-            request = replace(request, parameters={**request.parameters, **kept, **stated})
+        if before is not None and request.rule in (None, RULE_NAMES.get(before.estimator)):
+            rule = RULE_NAMES[before.estimator]
+            stated = {name: one for name, one in request.parameters.items() if one is not None}
+            kept = {
+                name: before.parameters[name]
+                for name in (*RULE_TABLE[rule].own, "class_weight")
+                if name in before.parameters
+            }
+            request = replace(request, rule=rule, parameters={**kept, **stated})
         plan = make_plan(request, found)
         if plan.progress_every and (self.checkpointer is not None or self.begun is not None):
             raise ParameterError(
@@ -142,7 +147,7 @@ def train_once(reader: Reader, job: FileJob) -> Model:
             job.reporter.note(Note(sentence, "stream"))
     if whole is None:
         reader.settle(watch(job.reporter))
-    if plan.parameters["intercept_step"] is None:
+    if plan.unresolved:
         found = replace(found, mean_square=reader.mean_square())
         plan = job.plan(found)
     model = learn(FileRows(reader, whole, plan, job.reporter), found, job)

@@ -77,7 +77,7 @@ class FileJob:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def plan(self, found: Found) -> Plan:
-        """The plan for such data; a model to start from keeps its rule, its parameters and weights."""
+        """The plan for such data; a model to start from keeps its rule and parameters."""
         request, before = self.request, self.initial
         if before is not None and request.rule in (None, RULE_NAMES.get(before.estimator)):
             rule = RULE_NAMES[before.estimator]

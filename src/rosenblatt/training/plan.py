@@ -16,6 +16,7 @@ from ..parameters import (
     RULE_TABLE,
     STREAM_RULES,
     TEXTBOOK,
+    Parameter,
     ParameterError,
     check_parameters,
     parameters_for_files,
@@ -147,6 +148,11 @@ class Plan:
         return RULE_TABLE[self.rule].estimator
 
     @property
+    def table(self) -> Mapping[str, Parameter]:
+        """The parameters of the estimator, by name."""
+        return RULE_TABLE[self.rule].parameters
+
+    @property
     def max_iter(self) -> int:
         """The largest number of epochs."""
         return int(self.parameters["max_iter"])
@@ -155,13 +161,13 @@ class Plan:
     def unresolved(self) -> list[str]:
         """The parameters that depend on the size of the rows, which is not known yet."""
         names = ["intercept_step", *(["C"] if self.rule == FOR_TABLES["rule"] else [])]
-        return [name for name in names if self.parameters[name] is None]
+        return [name for name in names if self.parameters.get(name, 0) is None]
 
     def check(self, *where: str) -> None:
         """Refuse parameters that are out of range or do not go together."""
         names = ("classes", "window", "cache", "progress_every")
         values = {name: getattr(self, name) for name in names} | {"holdout": self.split.share}
-        table = {**RULE_TABLE[self.rule].parameters, **FILES}
+        table = {**self.table, **FILES}
         usual = {name: table[name].default for name in self.unresolved}
         check_parameters({**self.parameters, **values, **usual}, table, *where)
 
@@ -179,7 +185,7 @@ class Plan:
 
     def __str__(self) -> str:
         usual = {**{name: each.default for name, each in FILES.items()}, "classes": None}
-        usual |= {name: each.default for name, each in RULE_TABLE[self.rule].parameters.items()}
+        usual |= {name: each.default for name, each in self.table.items()}
         always = "solution", "order", "max_iter"
         chosen = [
             f"{name}={value}"

@@ -355,15 +355,15 @@ def predictions(learner: LinearLearner, rows: Rows, width: int) -> dict[str, Any
     """The label and the score of each row: a number for two classes, else one for each class."""
     activations = learner.scores(rows, width)
     labels = learner.classes[learner.choose(activations)]
-    return {"labels": labels.tolist(), "scores": shortened(activations)}
+    return {"labels": labels.tolist(), "scores": round_scores(activations)}
 
 
-def shortened(numbers: Any) -> list[Any]:
-    """Numbers with as many digits as they have."""
-    flat = [float(f"{number:.9g}") for number in np.ravel(numbers).tolist()]
-    if np.ndim(numbers) < 2:
+def round_scores(numbers: Array) -> list[Any]:
+    """Scores with nine digits, as many as single precision has."""
+    flat = [float(f"{number:.9g}") for number in numbers.ravel().tolist()]
+    if numbers.ndim < 2:
         return flat
-    width = np.shape(numbers)[1]
+    width = numbers.shape[1]
     return [flat[begin : begin + width] for begin in range(0, len(flat), width)]
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..data.rows import Array
 from ..kernels import confidence, coordinate, linear, passive_aggressive, scaled, second_order_full
-from ..kernels.linear import Clock, Settings, counted
+from ..kernels.linear import Clock, Settings, count_weight
 from ..parameters import RULE_TABLE, ParameterError, RuleEntry
 
 
@@ -79,7 +79,7 @@ class Scale:
     def total(self, arrays: Mapping[str, Array], clock: Clock, rows: Any) -> Any:
         """The sum of the scale over rows that count so much together."""
         scale = arrays["scale"]
-        before = counted.py_func(clock, scale[scaled.SEEN] - clock.seen)
+        before = count_weight.py_func(clock, scale[scaled.SEEN] - clock.seen)
         return scale[scaled.T] + scale[scaled.Z] * (rows - before)
 
     def shrink(self, arrays: Mapping[str, Array], factor: float) -> None:

@@ -343,6 +343,12 @@ FOR_FILES: dict[str, Any] = {
 FOR_ONE_PASS: dict[str, Any] = {"rule": "arow", "solution": "last"}
 """Defaults for a single pass over a file (docs/rules-compared.md gives the reasons)."""
 
+FOR_TABLES: dict[str, Any] = {"rule": "pa", "loss": "squared_hinge", "C": None}
+"""Defaults for several passes over rows without text; C depends on their size."""
+
+TEXTBOOK = {"solution": ("last", "vote", "pocket"), "order": ("active", "first", "worst")}
+"""Values that state the textbook's perceptron where no rule is stated."""
+
 STREAM_RULES = "arow", "pa"
 """The rules to choose from for progressive prediction, by their error on the first rows."""
 

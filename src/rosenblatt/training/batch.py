@@ -7,7 +7,7 @@ import numpy as np
 
 from ..data.rows import Array, not_finite
 from ..kernels import linear
-from ..kernels.linear import UPDATE, Clock, counted
+from ..kernels.linear import UPDATE, Clock, count_weight
 from .tasks import Learnt
 
 FIRST_ROW_ONLY = Clock(1.0, -1000.0, 0.0)
@@ -65,6 +65,6 @@ class BatchTask:
         self, order: Array, updates: Array, clock: Clock, missing: Array, missing_bias: Array
     ) -> None:
         """Sum what earlier weights lack: all rows of a pass count with the weights after it."""
-        lack = counted.py_func(clock, 0.0)
+        lack = count_weight.py_func(clock, 0.0)
         missing += lack * self.total
         missing_bias += lack * self.total_of_bias

@@ -196,7 +196,7 @@ def test_partial_fit_goes_on_and_refuses(tmp_path):
     for _ in range(40):
         model.partial_fit(X, y, classes=["A", "B", "C"])
     assert model.score(X, y) > 0.9
-    with pytest.raises(ValueError, match="The tag 'Z' is none of those"):
+    with pytest.raises(ValueError, match="The tag 'Z' is not among those"):
         model.partial_fit([["a"]], [["Z"]])
     with pytest.raises(ValueError, match="differs from the first call's"):
         model.partial_fit(X, y, classes=["A", "B"])

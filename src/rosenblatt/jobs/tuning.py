@@ -178,7 +178,11 @@ class Tuning:
         """Yield rules with all values of their parameters and solutions."""
         stated, usual = self.request.parameters, self.plan.parameters
         solution = usual["solution"]
-        own = {name: usual[name] for name in RULE_TABLE[self.plan.rule].grid}
+        own = {
+            name: usual[name]
+            for name, each in RULE_TABLE[self.plan.rule].own.items()
+            if each.grid or usual[name] != each.default
+        }
         if usual["class_weight"] is not None:
             own["class_weight"] = usual["class_weight"]
         yield self.make_candidate(self.plan.rule, own | {"solution": solution})
@@ -334,6 +338,9 @@ def tune(
             kept[key] = Material(rows.encode(whole.batch, 0), rows.target, found)
         return kept[key]
 
+    if plan.unresolved:
+        measured = replace(found, fits=True, mean_square=material({}).found.mean_square)
+        plan = make_plan(request, replace(measured, measured_in_passing=True))
     tuning = Tuning(material, request, reading, plan, job.reporter)
     best, facts = tuning.find_best(bool(reader.parser.recipe.text))
     request = request.with_rule(best.rule, **best.parameters)

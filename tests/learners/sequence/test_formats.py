@@ -117,7 +117,7 @@ def test_words_with_their_tags(tmp_path):
         ("a b\nc\n", "conll", "line 2: 1 columns, where 2 are needed"),
         ("a\nb\n", "conll", "one column only"),
         ("1\ta\n", "conllu", "line 1: 2 columns, where 10 are needed"),
-        ("a/A b\n", "tagged", "line 1: 'b' is not as word/TAG is"),
+        ("a/A b\n", "tagged", "line 1: expected word/TAG, got 'b'"),
         ("a b\n", "text", "plain text"),
         ("a b\nc d e\n", "conll", "line 1: 2 columns, where 3 are needed"),
         ("\n", "conll", "has no tokens"),
@@ -133,7 +133,7 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path, text, kind, words):
 def test_other_refusals(tmp_path):
     path = tmp_path / "a.conll"
     path.write_bytes(b"a A\n\xff B\n")
-    with pytest.raises(ValueError, match="line 2: the byte 0xff is no UTF-8; name its enc"):
+    with pytest.raises(ValueError, match="line 2: the byte 0xff is not UTF-8; state the enc"):
         read(path, find_layout(str(path), "conll", None))
     with pytest.raises(ValueError, match="no column of tags 7; label may be numbers from 1 to 1"):
         find_layout(str(path), "conll", "7")

@@ -80,7 +80,7 @@ def test_few_odd_tags_are_read_as_conlleval_does(caplog):
     scheme, inner = scheme_of(tags, codes, np.array([0, 303]))
     assert scheme.name == "IOB2"
     assert [scheme.names[code] for code in inner[-3:]] == ["B-A", "E-A", "O"]
-    assert "1 tags are not as IOB2 writes chunks" in caplog.text
+    assert "1 tags violate the scheme IOB2" in caplog.text
 
 
 def test_without_ends_a_chunk_may_end_anywhere():

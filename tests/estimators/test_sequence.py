@@ -73,7 +73,7 @@ def named_weights(model):
 
     def name(row):
         template = model.templates_[dictionary.features.numbers[row]]
-        names = dictionary.names_of_values()
+        names = dictionary.name_values()
         values = [v for v in dictionary.features.values[row].tolist() if v < 2**32 - 1]
         return f"{template}={'|'.join(names[value][1] for value in values)}"
 

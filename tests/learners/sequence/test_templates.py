@@ -21,14 +21,14 @@ def test_templates_are_written_as_they_are_read(text):
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("word", "not understood"),
-        ("word[x]", "not understood"),
+        ("word", "cannot be parsed"),
+        ("word[x]", "cannot be parsed"),
         ("lemma[0]", "neither a column"),
         ("suffix[0]", "neither a column"),
         ("lower3[0]", "neither a column"),
         ("lower(lemma)[0]", "neither a column"),
         ("word[101]", "over 100 tokens"),
-        ("word[0]||pos[0]", "not understood"),
+        ("word[0]||pos[0]", "cannot be parsed"),
     ],
 )
 def test_what_is_no_template_is_named(text, words):
@@ -54,8 +54,8 @@ def test_template_files_of_crf(tmp_path):
     [
         ("U00:%x[0,2]", "line 1: .*column 2"),
         ("B01:%x[0,0]", "two tags"),
-        ("X:%x[0,0]", "no template"),
-        ("U00:x", "no template"),
+        ("X:%x[0,0]", "not a template"),
+        ("U00:x", "not a template"),
         ("# nothing", "no templates"),
     ],
 )

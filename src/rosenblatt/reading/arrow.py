@@ -212,7 +212,8 @@ class TableParser(Parser):
             column = column.dictionary_decode()
         if kind == "boolean" and types.is_boolean(column.type):
             truth = to_numbers(column.cast("uint8"))
-            return np.where(np.isnan(truth), None, truth == 1) if column.null_count else truth == 1
+            gaps = np.isnan(truth) if column.null_count else None
+            return truth == 1 if gaps is None else np.where(gaps, np.array(None), truth == 1)
         if kind == "number":
             numbers = self.number_labels(column, name)
             if numbers.dtype.kind == "f" and np.any(np.abs(numbers) >= LARGEST_LABEL):
@@ -223,7 +224,8 @@ class TableParser(Parser):
         if self.recipe.trim:
             classes = [each if each is None else each.strip() for each in classes]
         classes = [each or None for each in classes]
-        return np.array(classes, object)[to_numbers(coded.indices.fill_null(-1)) + 1]
+        labels: np.ndarray = np.array(classes, object)[to_numbers(coded.indices.fill_null(-1)) + 1]
+        return labels
 
     def number_labels(self, column: Any, name: str) -> np.ndarray:
         """Decode labels that are numbers; in cells of text, leading zeros make them words."""

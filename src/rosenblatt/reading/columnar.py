@@ -63,7 +63,7 @@ class TypedParser(TableParser):
                 column = first_rows([names.names[place]])[0][:LABEL_ROWS]
             except (ValueError, OSError):
                 return []  # the damage is told where the rows are read
-            return column.to_pylist()
+            return list(column.to_pylist())
 
         recipe, notices = with_label(asked, names, cells)
         recipe = with_columns(recipe, names, kinds)

@@ -146,10 +146,12 @@ class Parser:
 
     def leave_out_unlabelled(self, batch: Batch) -> Iterator[Batch]:
         """Yield a batch without the rows whose labels are missing: None or NaN."""
-        known = batch.labels == batch.labels if batch.labels.dtype.kind == "f" else None
-        if batch.labels.dtype == object:
-            known = np.not_equal(batch.labels, None)
-        if known is None or known.all():
+        labels, kind = batch.labels, batch.labels.dtype.kind
+        if kind not in "fO":
+            yield batch
+            return
+        known = labels != np.array(None) if kind == "O" else ~np.isnan(labels)
+        if known.all():
             yield batch
             return
         self.unlabelled += int(np.count_nonzero(~known))

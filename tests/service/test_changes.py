@@ -10,7 +10,7 @@ import threading
 import pytest
 
 from rosenblatt.service import changes
-from rosenblatt.service.changes import ChangeError, UnknownExampleError, parse_numbers
+from rosenblatt.service.changes import ChangeError, parse_numbers
 from rosenblatt.service.learning import Keeping, Learning
 from rosenblatt.service.log import Log, LogError
 from rosenblatt.service.replay import Replay, find_difference, has_seen, log_path, read_log
@@ -106,7 +106,7 @@ def test_examples_may_be_forgotten_twice_but_not_without_being_there(model):
     assert changes.forget(learning, [3, 4]) == (5, 1)
     assert changes.forget(learning, [3]) == (5, 0)
     for number in (0, 6):
-        with pytest.raises(UnknownExampleError, match=f"no example {number}"):
+        with pytest.raises(ChangeError, match=f"no example {number}"):
             changes.forget(learning, [1, number])
     assert learning.served.progress.examples == 2
     learning.stop()
@@ -118,7 +118,7 @@ def test_what_the_first_model_has_learnt_cannot_be_forgotten(model):
     learning.log.keep_model(8, model.read_bytes())
     learning.log.trim(4e9)
     teach(learning, examples(2))
-    with pytest.raises(UnknownExampleError):
+    with pytest.raises(ChangeError, match="no example 3"):
         changes.forget(learning, [3])
     with pytest.raises(ChangeError, match="cannot be rebuilt without it"):
         changes.forget(learning, [8])
@@ -153,22 +153,47 @@ def test_a_model_that_has_seen_forgotten_examples_is_not_taken(model):
 
 
 def test_forgetting_waits_for_the_disk(model, monkeypatch):
-    learning = begun(model, examples(6))
-    erase = Log.erase
-    monkeypatch.setattr(Log, "erase", refuse_erasing)
-    with pytest.raises(LogError, match="erased"):
-        changes.forget(learning, [2])
-    assert "erased" in learning.failure
-    monkeypatch.setattr(Log, "erase", erase)
-    assert teach(learning, examples(1)) == [7]
-    assert learning.failure is None
+    learning = begun(model, [*examples(6), marked(examples(1)[0])])
+    with read_log(learning.log.path) as reader:
+        reader.all("PRAGMA busy_timeout=0")
+        reader.all("BEGIN")
+        reader.one("SELECT count(*) FROM examples")
+        learning.call(lambda: learning.log.all("PRAGMA busy_timeout=0")).result(30)
+        for _ in range(2):  # a second request does not pretend that all is done
+            with pytest.raises(LogError, match="another process is reading"):
+                changes.forget(learning, [2, 7])
+        assert learning.served.progress.examples == 5
+        assert teach(learning, examples(1)) == [8]
+        assert learning.log.is_erasing
+    assert changes.forget(learning, [2]) == (8, 0)
     assert not learning.log.is_erasing
+    assert files_with(model.parent, MARK) == []
     learning.stop()
     assert model.read_bytes() == replayed(model)
 
 
-def refuse_erasing(log):
-    raise LogError(f"{log.path} cannot be erased while another process reads it.")
+@pytest.mark.parametrize("is_written", [True, False])
+def test_a_write_error_while_forgetting_is_before_or_after(model, monkeypatch, is_written):
+    learning, forget = begun(model, [*examples(6), marked(examples(1)[0])]), Log.forget
+
+    def fail(log, *given):
+        if is_written:
+            forget(log, *given)
+        log.disconnect()
+        raise LogError("The disk failed.")
+
+    monkeypatch.setattr(Log, "forget", fail)
+    with pytest.raises(LogError, match="disk failed"):
+        changes.forget(learning, [7])
+    assert learning.failure == "The disk failed."
+    assert teach(learning, examples(1)) == [8]
+    assert learning.failure is None
+    assert learning.served.progress.examples == 8 - is_written
+    learning.call(lambda: setattr(learning, "erase_at", 0.0 if is_written else None)).result(30)
+    learning.call(lambda: None).result(30)
+    learning.stop()
+    assert files_with(model.parent, MARK) == ([] if is_written else ["model.safetensors.log"])
+    assert model.read_bytes() == replayed(model)
 
 
 FORGETTING = """
@@ -401,7 +426,7 @@ def test_a_shadow_learns_the_same_and_takes_over(model, tmp_path):
     changes.forget(learning, [7, 50])
     changes.forget(other, [7, 49])
     assert same(learning.served, other.served)
-    with pytest.raises(ValueError, match="no shadow"):
+    with pytest.raises(ChangeError, match="no shadow"):
         changes.promote(learning)
     learning.stop()
     other.stop()

@@ -17,11 +17,11 @@ RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
 
 
 class ChangeError(ValueError):
-    """A change that is not possible with this log."""
+    """A change that is not possible with this log: why, a stable code, and the HTTP status."""
 
-
-class UnknownExampleError(ChangeError):
-    """The number of an example that the log does not have."""
+    def __init__(self, sentence: str, code: str = "impossible-change", status: int = 409) -> None:
+        super().__init__(sentence)
+        self.code, self.status = code, status
 
 
 class Changed(NamedTuple):
@@ -55,7 +55,8 @@ def check_examples(log: Log, numbers: Collection[int]) -> list[int]:
     for number in numbers:
         kind = log.find_kind(number)
         if kind in ("", "change"):
-            raise UnknownExampleError(f"{log.path.name} has no example {number}.")
+            sentence = f"{log.path.name} has no example {number}."
+            raise ChangeError(sentence, "unknown-example", 404)
         found += [number] if kind == "example" else []
     return found
 
@@ -63,13 +64,15 @@ def check_examples(log: Log, numbers: Collection[int]) -> list[int]:
 def forget(learning: Learning, numbers: Collection[int]) -> Changed:
     """Replace the model by the one that never saw some examples, and erase these from all files."""
     with learning.changing, read_log(learning.log.path) as log:
-        left = check_examples(log, numbers)
+        left = frozenset(check_examples(log, numbers))
         if left:
             try:
-                served = Replay(log, learning.say, frozenset(left)).rebuild()
+                served = Replay(log, learning.say, left).rebuild()
             except ValueError as error:
                 raise ChangeError(str(error)) from None
-            learning.call(lambda: learning.forget(served, frozenset(left))).result()
+            learning.call(lambda: learning.forget(served, left)).result()
+        elif log.is_erasing:  # the examples of an earlier request
+            learning.call(learning.erase).result()
     return Changed(learning.served.sequence, len(left))
 
 
@@ -92,8 +95,8 @@ def load(learning: Learning, data: bytes, name: str = "the model") -> Changed:
         with read_log(learning.log.path) as log:
             if served.sequence and (served.log == log.identity or log.is_former(served.log)):
                 raise ChangeError(
-                    f"{name} has learnt from this log; roll back to example {served.sequence} "
-                    "instead."
+                    f"{name} has learnt from this log; roll back to example {served.sequence}, or "
+                    "forget examples, instead."
                 )
         if learning.served.grow:
             served.check_growing()
@@ -104,6 +107,8 @@ def load(learning: Learning, data: bytes, name: str = "the model") -> Changed:
 def promote(learning: Learning) -> Changed:
     """Replace the model by its shadow, which ends."""
     with learning.changing:
-        if learning.shadow is not None:
-            learning.shadow.catch_up()  # while the model learns on; then little is left
+        if learning.shadow is None:
+            sentence = "There is no shadow model; start the service with --shadow MODEL."
+            raise ChangeError(sentence, "no-shadow")
+        learning.shadow.catch_up()  # while the model learns on; then little is left
         return Changed(learning.call(learning.promote).result())

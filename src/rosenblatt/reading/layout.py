@@ -85,7 +85,7 @@ def detect_layout(
     if not rows.strip():
         hint = " below its header (state {header=False} if that line is a row)" if header else ""
         raise InputError(f"{source.name} has no rows{hint}.", code="no-rows", file=source.name)
-    columns = ColumnNames(first.names(header, recipe, source.name), source.name)
+    columns = ColumnNames(first.names(header, recipe, source.name), source.names[0])
     found = first.kinds(header, columns.names, options.skip_bad)
     stated = {columns.number(name) for name in options.category}
     kinds = [ColumnKind("category") if j in stated else each for j, each in enumerate(found)]

@@ -6,8 +6,10 @@ from sklearn.base import ClassifierMixin
 
 import rosenblatt
 from rosenblatt import load
-from rosenblatt.storage.file import load_model, save_model
-from rosenblatt.storage.registry import ESTIMATORS, make_estimator, state_class
+from rosenblatt.estimators.pipeline import make_estimator
+from rosenblatt.learners import load_model
+from rosenblatt.storage.file import save_model
+from rosenblatt.storage.registry import STATES, state_class
 from rosenblatt.training.solutions import SOLUTIONS
 
 from ..conftest import blobs
@@ -21,7 +23,7 @@ KINDS = {
 
 
 def test_every_estimator_is_known():
-    assert KINDS.keys() == ESTIMATORS.keys()
+    assert KINDS.keys() == STATES.keys()
 
 
 @pytest.mark.parametrize("name", KINDS)

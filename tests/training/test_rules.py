@@ -15,6 +15,7 @@ from hypothesis.extra.numpy import arrays
 from numba import njit
 from sklearn.base import clone
 
+import rosenblatt
 from rosenblatt import Perceptron, load
 from rosenblatt.data.labels import number_labels
 from rosenblatt.data.rows import view_rows
@@ -23,7 +24,7 @@ from rosenblatt.kernels.algebra import add, best_other, column, dot, move, score
 from rosenblatt.learners.linear import LinearLearner, TrainingRows
 from rosenblatt.parameters import LINEAR, RULE_TABLE, ParameterError, RuleEntry, positive
 from rosenblatt.storage.file import load_model, save_model
-from rosenblatt.storage.registry import ESTIMATORS
+from rosenblatt.storage.registry import STATES
 from rosenblatt.training.rules import (
     PERCEPTRON,
     RULES,
@@ -32,7 +33,7 @@ from rosenblatt.training.rules import (
     perceptron_settings,
     rule_named,
 )
-from rosenblatt.training.solutions import Last, zeros
+from rosenblatt.training.solutions import SOLUTIONS, Last, zeros
 from rosenblatt.training.state import packed
 
 from .. import reference
@@ -225,8 +226,8 @@ def _registered():
         for kind in (PassiveAggressive, Forgetful):
             patch.setitem(RULES, kind._rule.name, kind._rule)
             patch.setitem(RULE_TABLE, kind._rule.name, RuleEntry(kind.__name__, own={}))
-            states = "rosenblatt.training.solutions:SOLUTIONS"
-            patch.setitem(ESTIMATORS, kind.__name__, (__name__, states))
+            patch.setitem(STATES, kind.__name__, lambda: SOLUTIONS)
+            patch.setattr(rosenblatt, kind.__name__, kind, raising=False)
         yield
 
 

@@ -317,7 +317,7 @@ def about_scores(model: "Model") -> list[str]:
 def export(model: Path, output: Path) -> None:
     """Write a model of columns of numbers as an ONNX file."""
     from ..export import write_onnx
-    from ..storage.file import load_model
+    from ..learners import load_model
 
     check_output(output, model)
     columns = write_onnx(output, load_model(model))
@@ -326,7 +326,7 @@ def export(model: Path, output: Path) -> None:
 
 def linear_model(path: Path) -> "Model":
     """A saved model with weights, which the commands need."""
-    from ..storage.file import load_model
+    from ..learners import load_model
 
     saved = load_model(path)
     if not saved.is_linear:

@@ -235,7 +235,8 @@ class TaggerFile(NamedTuple):
 
 def load_tagger(path: Path) -> TaggerFile | None:
     """The tagger of a model file; None if it is another model."""
-    from ..storage.file import estimator_named, load_model
+    from ..learners import load_model
+    from ..storage.file import estimator_named
 
     if estimator_named(path) != "SequencePerceptron":
         return None

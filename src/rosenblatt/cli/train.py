@@ -221,7 +221,7 @@ def initial_model(learning: LearningOptions, reading: ReadingOptions) -> "Model"
 
 def begun_model(path: Path | None) -> "Model | None":
     """The model of a run to go on with, if there is one."""
-    from ..storage.file import load_model
+    from ..learners import load_model
 
     if path is None or not path.exists():
         print(
@@ -371,7 +371,7 @@ def draw(figure: Path, model: "Model", data: str) -> None:
     """Draw the rows as a model sees them, or the progress alone if they do not fit in memory."""
     from ..jobs.files import IN_MEMORY
     from ..plots import save_plot
-    from ..storage.registry import make_estimator
+    from ..estimators.pipeline import make_estimator
     from .draw import rows_for_model
 
     X, y, names, path = None, None, dict[str, Any](), Path(data)

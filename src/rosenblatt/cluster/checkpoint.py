@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..parameters import ParameterError
-from ..storage.file import load_model
+from ..learners import load_model
 from ..storage.model import Model
 from ..training.history import Checkpoint, Epoch, Standing, merged, stop_reason
 from .job import Job

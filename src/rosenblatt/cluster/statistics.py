@@ -181,5 +181,5 @@ def prepare(
         if not split:
             return LoadedPartition(given)
         refuse_not_finite(to_matrix(given.rows, len(given.codes), width))
-        everything, held = split.stratified(given.codes, given.everything)
-        return LoadedPartition(given._replace(everything=everything), held)
+        row_order, held = split.stratified(given.codes, given.row_order)
+        return LoadedPartition(given._replace(row_order=row_order), held)

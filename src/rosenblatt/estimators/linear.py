@@ -436,9 +436,9 @@ class LinearClassifier(FittedLinear):
         weights = self._weigh(classes, codes, sample_weight, learnt)
         rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
         if learnt is not None:
-            rows = rows._replace(everything=np.intersect1d(rows.everything, learnt))
+            rows = rows._replace(row_order=np.intersect1d(rows.row_order, learnt))
         if weights is not None:
-            refuse_one_class(codes, rows.everything)
+            refuse_one_class(codes, rows.row_order)
         return Prepared(X, classes, rows, held, seed)
 
     def _begin(self, given: Prepared, start: tuple[Any, Any]) -> LinearLearner:
@@ -468,7 +468,7 @@ class LinearClassifier(FittedLinear):
         """The parameters without open questions."""
         step = self.intercept_step
         if step == "radius":
-            step = largest_squared_norm(given.rows, given.everything)
+            step = largest_squared_norm(given.rows, given.row_order)
         step = float(step) if self.fit_intercept else 0.0
         return {"parameters": self._values(), "intercept_step": step}
 
@@ -517,7 +517,7 @@ class LinearClassifier(FittedLinear):
             threads=effective_n_jobs(self.n_jobs),
         )
         if self.verbose:
-            run.after_epoch = partial(say, run, len(given.rows.everything) * self.measure)
+            run.after_epoch = partial(say, run, len(given.rows.row_order) * self.measure)
         if given.held_out is not None and self.early_stopping:
             run.validate = learner.validator(given.rows, given.held_out)
         return run
@@ -534,14 +534,14 @@ class LinearClassifier(FittedLinear):
             return calibrated(scores, codes[rows], len(given.classes))
 
         def score(learnt: Array, held: Array) -> Array:
-            part = given._replace(rows=given.rows._replace(everything=learnt))
+            part = given._replace(rows=given.rows._replace(row_order=learnt))
             model = begin(part)
             run = self._run(model, part)
             run.after_epoch = None
             model.states = run.train().outcomes
             return model.scores(view_rows(given.X[held]), given.X.shape[1])
 
-        rows = given.rows.everything
+        rows = given.rows.row_order
         return cross_fitted(codes, rows, len(given.classes), given.seed, score)
 
     def _keep(self, learner: LinearLearner, epochs: list[Epoch], stop_reason: str) -> None:

@@ -9,6 +9,7 @@ from functools import partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
+import rosenblatt
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
@@ -16,9 +17,10 @@ from ..jobs.files import FileJob, train as train_model
 from ..jobs.tuning import tune
 from ..parameters import RULE_TABLE, SEQUENCE, SHELL_NAMES
 from ..reading.reader import read
-from ..storage.file import load_model, save_model
+from ..learners import load_model
+from ..storage.file import save_model
 from ..storage.model import Model
-from ..storage.registry import make_estimator
+from ..storage.registry import restore
 from ..training.plan import Request
 from ..training.report import Listener
 from .features import NAMES, Features
@@ -139,6 +141,12 @@ class Noted(Listener):
     def note(self, sentence: str) -> None:
         """Keep a sentence."""
         self.notes.append(sentence)
+
+
+def make_estimator(model: Model, name: Any) -> Any:
+    """Make the fitted estimator of a model; an error calls the model ``name``."""
+    kind = getattr(rosenblatt, model.estimator)  # loaded when it is needed
+    return restore(kind._restored, model, name)
 
 
 def to_pipeline(model: Model, name: str) -> Pipeline:

@@ -343,7 +343,7 @@ class SequencePerceptron(FittedTagger):
         with bar_of_epochs(self.verbose) as tell:
             for _, learnt in run.updates():
                 if tell is not None:
-                    done = learnt.position / max(len(run.part.everything), 1)
+                    done = learnt.position / max(len(run.part.row_order), 1)
                     tell(run.epoch, done, f"{run.problems[0].state.mistakes:,} updates")
         fit.close()
         self._take_over(fit.learner, run.epochs, run.stop_reason)

@@ -280,8 +280,13 @@ def begin(plan: Plan, rows: "FileRows", job: FileJob) -> LinearLearner:
     elif job.initial is not None:
         learner = start_from(job.initial, plan)
     else:
-        shape = rows.first.width, rows.first.rows.values.dtype
-        learner = LinearLearner.from_plan(plan, rows.target, shape)
+        learner = LinearLearner.begin(
+            plan.parameters,
+            rows.target.classes,
+            (rows.first.width, rows.first.rows.values.dtype),
+            rule=plan.choose_rule(rows.first.width, len(rows.target.classes)),
+            multilabel=rows.target.label_sets,
+        )
     learner.parameters = {**plan.parameters, **rows.target.describe_weights()}
     if len(learner.states) > 1:
         plan.check("problems")
@@ -397,9 +402,9 @@ class FileRows:
         """Keep a part in memory for the next epoch; refuse to resume a run over fewer rows."""
         if not self.in_memory:
             return part
-        refuse_no_rows(len(rows.everything))
+        refuse_no_rows(len(rows.row_order))
         flags = [len(problem.mistaken) for problem in run.problems if len(problem.mistaken)]
-        if flags and min(flags) <= int(rows.everything.max()):
+        if flags and min(flags) <= int(rows.row_order.max()):
             raise ValueError("The model to resume was trained on fewer rows; begin anew.")
         self.part, self.file_rows = part, len(rows.codes)
         return part

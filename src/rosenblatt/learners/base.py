@@ -99,13 +99,13 @@ class Task(Protocol):
 
     Attributes
     ----------
-    everything
+    row_order
         The numbers of the examples that count.
     width
         The number of columns known by now.
     """
 
-    everything: Array
+    row_order: Array
     width: int
 
     def learn(self, state: Any, order: Array, start: int, most: int | None = None) -> Any:

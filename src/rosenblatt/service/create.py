@@ -139,7 +139,7 @@ def new_model(
     once = {"max_iter": 1, "order": "fixed", "intercept_step": 1.0}
     plan = make_plan(Request(rule, once | given), Found(fits=False))
     width = len(recipe["columns"]) if recipe["bits"] is None else 1 << recipe["bits"]
-    form = choose_rule_form(RULES[plan.rule], plan.parameters, width, len(classes))
+    form = plan.choose_rule(width, len(classes))
     if form.name != plan.rule and len(classes) > 2:
         raise ParameterError(
             '{matrix} is for two classes; use {matrix="diagonal"}.',
@@ -147,7 +147,7 @@ def new_model(
             **plan.parameters,
         )
     shape = width, np.dtype(np.float32)
-    learner = LinearLearner.from_plan(plan, ClassTarget(classes), shape)
+    learner = LinearLearner.begin(plan.parameters, classes, shape, rule=form)
     learner.features = {"recipe": recipe, "format": "arrow", "largest": []}
     return learner.to_model({"stop_reason": "unfinished", "rows": 0, "plain": False}, [])
 

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..storage.file import load_model, save_model
+from ..learners import load_model
+from ..storage.file import save_model
 from ..storage.model import Model
 from ..training import state as states
 from .log import Change, Entry, Log

@@ -26,34 +26,34 @@ def once(run: "Run", problem: "Problem", task: "Task") -> Iterable[Array]:
 
 def fixed(run: "Run", problem: "Problem", task: "Task") -> Iterable[Array]:
     """As given."""
-    return (task.everything,)
+    return (task.row_order,)
 
 
 def first(run: "Run", problem: "Problem", task: "Task") -> Iterable[Array]:
     """The first mistake from the start."""
-    everything = task.everything
-    found = task.learn(problem.state, everything, 0, 0).position
+    row_order = task.row_order
+    found = task.learn(problem.state, row_order, 0, 0).position
     problem.count.rows = found
-    return (everything[found : found + 1],)
+    return (row_order[found : found + 1],)
 
 
 def worst(run: "Run", problem: "Problem", task: "Task") -> Iterable[Array]:
     """The most wrong of all rows; of equals, the first."""
-    everything = task.everything
+    row_order = task.row_order
     margins = task.margins(problem.state)
     wrong = np.flatnonzero(~(margins > task.required()))
     chosen = wrong[[np.argmin(margins[wrong])]] if len(wrong) else wrong
-    problem.count.rows = len(everything) - len(chosen)
-    return (everything[chosen],)
+    problem.count.rows = len(row_order) - len(chosen)
+    return (row_order[chosen],)
 
 
 def active(run: "Run", problem: "Problem", task: "Task") -> Iterator[Array]:
     """All rows, then those ever mistaken until they are clean or twice as many have been read."""
-    everything = task.everything
-    yield everything
-    hard = np.flatnonzero(problem.mistaken).astype(everything.dtype)
+    row_order = task.row_order
+    yield row_order
+    hard = np.flatnonzero(problem.mistaken).astype(row_order.dtype)
     visits = 0
-    while problem.count.mistakes and visits < READS_OF_HARD_ROWS * len(everything):
+    while problem.count.mistakes and visits < READS_OF_HARD_ROWS * len(row_order):
         before = problem.count.mistakes
         yield hard
         visits += len(hard)

@@ -18,7 +18,7 @@ from ..parameters import (
     check_parameters,
     parameters_for_files,
 )
-from .rules import RULES
+from .rules import RULES, UpdateRule, choose_rule_form
 
 HELD_OUT = 0.1  # share of the rows, where early stopping or calibration of a stream need some
 BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by; benchmarks/defaults.py
@@ -147,6 +147,10 @@ class Plan:
     def max_iter(self) -> int:
         """The largest number of epochs."""
         return int(self.parameters["max_iter"])
+
+    def choose_rule(self, width: int, n_classes: int) -> UpdateRule:
+        """The form of the rule for rows of a number of columns and classes."""
+        return choose_rule_form(RULES[self.rule], self.parameters, width, n_classes)
 
     def check(self, *where: str) -> None:
         """Refuse parameters that are out of range or do not go together."""

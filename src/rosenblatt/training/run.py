@@ -194,7 +194,7 @@ class Run:
         """Let one problem learn from a part."""
         problem, task = self.problems[number], part.task(number)
         if self.order == "active" and not len(problem.mistaken):
-            problem.mistaken = np.zeros(1 + int(task.everything.max(initial=0)), bool)
+            problem.mistaken = np.zeros(1 + int(task.row_order.max(initial=0)), bool)
         for order in ORDERS[self.order](self, problem, task):
             for learnt in problem.state.sweep(task, order, self.updates_at_once):
                 problem.tally(order, learnt)
@@ -207,7 +207,7 @@ class Run:
         number |= self.first_part + self.number << 32
         with self.permuting:
             if self.permuted != number:
-                self.permuted, self.order_of_rows = number, self.part.everything.copy()
+                self.permuted, self.order_of_rows = number, self.part.row_order.copy()
                 shuffle(self.order_of_rows, self.seed, number)
             return self.order_of_rows
 

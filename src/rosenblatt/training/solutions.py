@@ -406,7 +406,7 @@ class Pocket(Last):
             return
         self.measured = True
         wrong = ~(task.margins(self) > np.minimum(task.required(), 0))
-        errors = np.abs(task.examples.steps[task.everything[wrong]]).sum(dtype=np.float64)
+        errors = np.abs(task.examples.steps[task.row_order[wrong]]).sum(dtype=np.float64)
         if errors < self.errors:
             self.put(float(errors))
 

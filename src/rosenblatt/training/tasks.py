@@ -44,7 +44,7 @@ class Learnt(NamedTuple):
 class Task(Protocol):
     """Rows with what there is to learn from them."""
 
-    everything: Array
+    row_order: Array
     """The numbers of the rows that count."""
     width: int
     """How many columns are known by now."""
@@ -70,7 +70,7 @@ class Part:
     ----------
     make
         Returns the task of the problem of a number.
-    everything, width
+    row_order, width
         As of any task.
     keep
         Whether to keep tasks for further epochs, or to make each again when it is needed.
@@ -79,7 +79,7 @@ class Part:
     """
 
     make: Callable[[int], Task]
-    everything: Array
+    row_order: Array
     width: int
     keep: bool = True
     tasks: dict[int, Task] = field(default_factory=dict)
@@ -87,7 +87,7 @@ class Part:
     @classmethod
     def of(cls, task: Task) -> "Part":
         """A part for one problem."""
-        return cls(lambda _: task, task.everything, task.width)
+        return cls(lambda _: task, task.row_order, task.width)
 
     def task(self, number: int) -> Task:
         """What a problem has to learn from the rows."""
@@ -102,7 +102,7 @@ class LinearTask:
     """Rows and labels of one problem, with a rule to learn linear weights."""
 
     examples: Examples
-    everything: Array
+    row_order: Array
     rule: UpdateRule
     settings: Any
     width: int
@@ -114,7 +114,7 @@ class LinearTask:
         self.kernel = together or self.rule.binary
         spare = 0 if together else self.rule.binary_arrays - len(self.rule.arrays)
         self.unused = (NO_NUMBERS,) * spare
-        self.log = np.zeros(min(max(len(self.everything), 1), UPDATES_AT_ONCE), UPDATE)
+        self.log = np.zeros(min(max(len(self.row_order), 1), UPDATES_AT_ONCE), UPDATE)
         strict = self.settings.above > 0 or self.settings.below < 0
         self.demanding = strict or self.rule.demanding
         """Whether rows on the right side may be updated, too."""
@@ -140,19 +140,19 @@ class LinearTask:
 
     def margins(self, state: Any) -> Array:
         """Every row's label times activation, or the lead of its class over the best rival."""
-        out = np.empty(len(self.everything))
+        out = np.empty(len(self.row_order))
         tell = linear.multiclass_margins if self.many else linear.perceptron_margins
-        tell(self.examples, self.everything, *state.present(), out)
+        tell(self.examples, self.row_order, *state.present(), out)
         if not np.isfinite(out).all():
-            row = int(self.everything[np.argmin(np.isfinite(out))])
+            row = int(self.row_order[np.argmin(np.isfinite(out))])
             raise not_finite(self.examples.rows, row)
         return out
 
     def required(self) -> Array:
         """What each row's margin must exceed to be right."""
         if self.many:
-            return np.full(len(self.everything), float(self.settings.above))
-        positive = self.examples.steps[self.everything] > 0
+            return np.full(len(self.row_order), float(self.settings.above))
+        positive = self.examples.steps[self.row_order] > 0
         return np.asarray(np.where(positive, self.settings.above, -self.settings.below))
 
     def close(self, state: Any) -> None:
@@ -187,7 +187,7 @@ class PredictedTask:
     hear: Callable[[Array], None]
 
     def __post_init__(self) -> None:
-        self.everything, self.width = self.task.everything, self.task.width
+        self.row_order, self.width = self.task.row_order, self.task.width
         self.told, self.ahead = 0, 16
         examples = self.task.examples
         self.labels = examples.steps > 0 if examples.labels is None else examples.labels
@@ -225,7 +225,7 @@ class PredictedTask:
 
     def finish(self, state: Any) -> None:
         """Tell of the rows after the last that changed something."""
-        self.hear(self.wrong(state, self.everything, len(self.everything)))
+        self.hear(self.wrong(state, self.row_order, len(self.row_order)))
 
     def wrong(self, state: Any, order: Array, seen: int) -> Array:
         """Whether each row that was not told of yet is wrong by the state as it is.

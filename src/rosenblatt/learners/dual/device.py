@@ -294,8 +294,8 @@ class DeviceTask(GrowingTask):
     def margins(self, state: DualState) -> Array:
         for block in self.blocks:
             self.settle(block)
-        scores = on_host(self.scores)[:, self.everything] + self.state.bias[:, None]
-        return self.form.margins(scores, self.everything, self.settings)
+        scores = on_host(self.scores)[:, self.row_order] + self.state.bias[:, None]
+        return self.form.margins(scores, self.row_order, self.settings)
 
 
 def fetched(X: Any, numbers: Array, index: Any) -> Any:

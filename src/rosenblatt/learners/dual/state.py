@@ -173,6 +173,3 @@ class DualState:
             linear.perceptron_votes(scores, products, own, survived, sign_of_zero, out[problem])
             out[problem] /= max(int(self.seen[problem]), 1)
         return np.ascontiguousarray(out.T)
-
-
-STATES = dict.fromkeys(("last", "average", "vote"), DualState)

@@ -22,7 +22,7 @@ class DualTask:
 
     gram: Gram
     X: Any
-    everything: Array
+    row_order: Array
     form: EachClass | AllClasses
     settings: Settings
     begun: DualState
@@ -39,7 +39,7 @@ class DualTask:
         self.width = self.X.shape[1]
         self.together = isinstance(self.form, AllClasses)
         self.learning = np.ones(len(begun.bias), bool)
-        self.rows_at_once = min(max(self.block_size(), 1), max(len(self.everything), 1))
+        self.rows_at_once = min(max(self.block_size(), 1), max(len(self.row_order), 1))
         self.order: Array | None = None
         self.blocks: list[Block] = []
         self.mistakes = np.zeros(len(self.learning), np.intp)
@@ -113,10 +113,10 @@ class DualTask:
     def margins(self, state: DualState) -> Array:
         """Every row's smallest margin among the problems, or the lead of its class."""
         function = self.finish()
-        slices = range(0, len(self.everything), self.rows_at_once)
+        slices = range(0, len(self.row_order), self.rows_at_once)
         margins = [np.empty(0)]
         for begin in slices:
-            numbers = self.everything[begin : begin + self.rows_at_once].astype(np.intp)
+            numbers = self.row_order[begin : begin + self.rows_at_once].astype(np.intp)
             values = self.gram(function.support, self.X[numbers])
             scores = function.coef @ values + function.bias[:, None]
             margins.append(self.form.margins(scores, numbers, self.settings))
@@ -125,7 +125,7 @@ class DualTask:
     def required(self) -> Array:
         """What each row's margin must exceed to be right."""
         above, below = self.settings.above, self.settings.below
-        return np.full(len(self.everything), max(above, -below))
+        return np.full(len(self.row_order), max(above, -below))
 
     def close(self, state: DualState) -> None:
         """Nothing: ``finish`` gives the state that was learnt."""

@@ -166,6 +166,3 @@ class NetworkState:
         return rooted and all(
             len(unit.weights) == width + min(number, before) for number, unit in enumerate(units)
         )
-
-
-STATES = {"": NetworkState}

@@ -102,9 +102,6 @@ class TaggerArrays:
         return [data[first:last].decode() for first, last in zip([0, *ends], ends, strict=False)]
 
 
-STATES = dict.fromkeys(("last", "average"), TaggerArrays)
-
-
 def pack_arrays(
     state: PathState, dictionary: Dictionary, lexicon: Lexicon, compact: bool
 ) -> TaggerArrays:

@@ -21,7 +21,7 @@ class SequenceTask:
     tokens: Tokens
     starts: Array
     codes: Array
-    everything: Array
+    row_order: Array
     settings: PathSettings
     width: int
 
@@ -55,10 +55,10 @@ class SequenceTask:
 
     def margins(self, state: PathState) -> Array:
         """By how much the right path of each sentence leads the best other one."""
-        margins = np.full(len(self.everything), np.inf)
+        margins = np.full(len(self.row_order), np.inf)
         weights = state.weights._replace(rows=None, used=None)
         tokens = self.tokens._replace(features=state.view_rows(self.tokens.features))
-        for place, sentence in enumerate(self.everything.tolist()):
+        for place, sentence in enumerate(self.row_order.tolist()):
             first, last = self.starts[sentence : sentence + 2].tolist()
             if first < last:
                 right = self.codes[first:last]
@@ -70,7 +70,7 @@ class SequenceTask:
 
     def required(self) -> Array:
         """What each sentence's margin must exceed to be right."""
-        return np.zeros(len(self.everything))
+        return np.zeros(len(self.row_order))
 
     def close(self, state: PathState) -> None:
         """Nothing: all that was learnt is in the state."""

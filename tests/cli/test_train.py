@@ -24,10 +24,10 @@ def sample_lines(text):
 
 SLOW_READER = """
 import signal, sys, time
-from rosenblatt.training import report as progress
+from rosenblatt.cli import report
 from rosenblatt.cli.app import main
 
-class Slow(progress.Quiet):
+class Slow(report.Quiet):
     batches = 0
     def batch(self, tally):
         Slow.batches += 1
@@ -35,7 +35,7 @@ class Slow(progress.Quiet):
             print("now", flush=True)
             time.sleep(60)
 
-progress.Quiet = Slow
+report.Quiet = Slow
 main()
 """
 

@@ -12,18 +12,20 @@ from sklearn.metrics import f1_score
 
 import rosenblatt
 from rosenblatt import Perceptron, progressive
+from rosenblatt.cli.report import Quiet
 from rosenblatt.data.splits import Split
 from rosenblatt.data.targets import Score
 from rosenblatt.jobs import files
 from rosenblatt.jobs.evaluate import evaluate, scored
-from rosenblatt.jobs.files import FileJob, FileRows
+from rosenblatt.jobs.files import FileRows
+from rosenblatt.jobs.job import FileJob
 from rosenblatt.kernels.algebra import shuffle
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.parameters import RULE_TABLE
 from rosenblatt.reading.reader import read, read_whole
 from rosenblatt.storage.file import load_model, save_model
 from rosenblatt.training.plan import IN_MEMORY_ROWS, Found, Request, usual_bias_step
-from rosenblatt.training.report import Listener, Quiet
+from rosenblatt.training.report import Listener
 from rosenblatt.training.solutions import SOLUTIONS
 
 FORMATS = ["svm", "csv", "vw"]

@@ -99,7 +99,7 @@ def predict(model: Path, data: str, given: PredictOptions) -> None:
     A tagger writes the file with its tags filled in.
     """
     from ..jobs.evaluate import scored
-    from ..training.report import bar_of_reading
+    from .report import show_reading
 
     check_output(given.output, model, data)
     if given.scores and given.probabilities:
@@ -114,7 +114,7 @@ def predict(model: Path, data: str, given: PredictOptions) -> None:
     say = make_line_writer(learner, reader.parser.recipe.labels_separator)
     probable = compute_probabilities(learner, model) if given.probabilities else None
     seen = sys.stderr.isatty() and not (given.output is None and sys.stdout.isatty())
-    with open_output(given.output) as out, bar_of_reading(reader.size, seen) as tell:
+    with open_output(given.output) as out, show_reading(reader.size, seen) as tell:
         for batch, activations in scored(learner, reader):
             tell(batch.bytes_read)
             if given.scores or given.probabilities:
@@ -172,7 +172,7 @@ def escaped(letter: str) -> str:
 def score(model: Path, data: str, given: ScoreOptions, result: JsonOption) -> None:
     """Print the error of a model on a file, with precision, recall and F1 of each class."""
     from ..jobs.evaluate import evaluate
-    from ..training.report import bar_of_reading
+    from .report import show_reading
 
     tagger = load_tagger(model)
     if tagger is not None:
@@ -180,7 +180,7 @@ def score(model: Path, data: str, given: ScoreOptions, result: JsonOption) -> No
         score_sequences(tagger, data, given.format, result.json)
         return
     learner, reader = learner_and_reader(model, data, labels=True, **given.options())
-    with bar_of_reading(reader.size, sys.stderr.isatty()) as tell:
+    with show_reading(reader.size, sys.stderr.isatty()) as tell:
         found = evaluate(learner, reader, tell)
     if result.json:
         print(json.dumps({"data": data, **found.as_dict()}))

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..parameters import ParameterError
 from ..learners import load_model
+from ..parameters import ParameterError
 from ..storage.model import Model
 from ..training.history import Checkpoint, Epoch, Standing, merged, stop_reason
 from .job import Job

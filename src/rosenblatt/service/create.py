@@ -9,14 +9,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.labels import known_classes
-from ..data.targets import ClassTarget
 from ..learners.linear import LinearLearner
 from ..parameters import ParameterError
 from ..reading.recipe import OTHER_BITS, TEXT_BITS, FeatureRecipe
 from ..reading.scaling import Scale
 from ..storage.model import Model
 from ..training.plan import Found, Request, make_plan
-from ..training.rules import RULES, choose_rule_form
 
 KINDS = ("number", "category", "text")
 GRAMS = re.compile(r"(c?)(\d+)(?:-(\d+))?")

@@ -1,6 +1,6 @@
 """One training from its plan to its end: whatever the learner, whatever the data."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Protocol
 
@@ -9,6 +9,8 @@ from .plan import Plan
 from .report import Listener
 from .run import Run
 from .tasks import Part
+
+NO_FACTS: Mapping[str, Any] = {}
 
 
 class Source(Protocol):
@@ -50,6 +52,8 @@ def start(plan: Plan, source: Source, learner: Any, resume: Checkpoint | None = 
         order=plan.parameters["order"],
         seed=plan.split.seed,
     )
+    if plan.parameters["early_stopping"]:
+        run.validate = partial(source.accuracies, learner)
     if resume is not None:
         run.resume(resume)
     return run
@@ -60,6 +64,7 @@ def fit(
     source: Source,
     learner: Any,
     reporter: Listener,
+    facts: Mapping[str, Any] = NO_FACTS,
     *,
     resume: Checkpoint | None = None,
     checkpointer: Checkpointer | None = None,
@@ -76,6 +81,8 @@ def fit(
         What learns.
     reporter
         Receives the epochs.
+    facts
+        Facts for unfinished models, besides those of the source.
     resume
         Where an earlier run was left.
     checkpointer
@@ -85,7 +92,7 @@ def fit(
 
     def unfinished() -> Any:
         learner.states = [problem.state for problem in run.problems]
-        return make_model(plan, source, learner, run)
+        return make_model(plan, source, learner, run, **facts)
 
     def save() -> None:
         if checkpointer is not None and not run.stop_reason:
@@ -102,9 +109,7 @@ def fit(
 
     run.after_epoch = after_epoch
     run.after_part = None if source.in_memory else after_part
-    if plan.parameters["early_stopping"]:
-        run.validate = partial(source.accuracies, learner)
-    learner.states = run.train().outcomes
+    learner.finish(run.train().outcomes)
     return run
 
 

@@ -86,6 +86,20 @@ class Scale:
         """Multiply the sum so far, as an average that forgets asks for."""
         arrays["scale"][scaled.T] *= factor
 
+    def begin(self, arrays: Mapping[str, Array], seen: int) -> None:
+        """Count from here on, after some rows without an update."""
+        arrays["scale"][scaled.SEEN] = seen
+
+    def divide(self, arrays: Mapping[str, Array], settings: Any) -> float:
+        """Divide the weights of two classes into a column for each; return the share of each.
+
+        What is learnt is then the difference of two rows, √2 times as long. ALMA's margin is
+        measured in this length, so that the norm of the weights stays; ROMMA's is 1.
+        """
+        share = math.sqrt(0.5) if settings.rule == scaled.ALMA else 0.5
+        arrays["scale"][scaled.SQUARE] *= 2 * share * share
+        return share
+
 
 @dataclass(frozen=True)
 class UpdateRule:

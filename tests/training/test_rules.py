@@ -30,11 +30,11 @@ from rosenblatt.training.rules import (
     RULES,
     RuleArray,
     UpdateRule,
+    get_rule,
     perceptron_settings,
-    rule_named,
 )
 from rosenblatt.training.solutions import SOLUTIONS, Last, zeros
-from rosenblatt.training.state import packed
+from rosenblatt.training.state import pack_state
 
 from .. import reference
 from ..conftest import FORMS, LAYOUTS, ORDERS, VARIANTS, blobs, form_parameters
@@ -348,7 +348,7 @@ def rows(X, y, classes):
 def content(learner):
     found = []
     for state in learner.states:
-        state_arrays, numbers = packed(state)
+        state_arrays, numbers = pack_state(state)
         found.append(numbers)
         found += [(name, each.dtype, each.tobytes()) for name, each in state_arrays.items()]
     return found
@@ -520,7 +520,7 @@ def test_problems_are_classes_unless_all_are_learnt_together():
 
 def test_a_rule_travels_by_name():
     assert pickle.loads(pickle.dumps(PASSIVE)) is PASSIVE
-    assert rule_named("perceptron") is PERCEPTRON
+    assert get_rule("perceptron") is PERCEPTRON
     state = pickle.loads(pickle.dumps(Last(*zeros(None, 3, np.float64), rule=PASSIVE)))
     assert state.rule is PASSIVE
     np.testing.assert_array_equal(state.further["fresh"], 1.0)

@@ -360,7 +360,7 @@ def open_output(path: Path | None) -> Iterator[Any]:
             raise ValueError("Standard output is closed; name a file with -o.")
         yield sys.stdout
         return
-    from ..disk import replacing
+    from ..disk import replace_file
 
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as out:
+    with replace_file(path) as temporary, temporary.open("w", encoding="utf-8") as out:
         yield out

@@ -238,9 +238,9 @@ class TaggerFile(NamedTuple):
 def load_tagger(path: Path) -> TaggerFile | None:
     """The tagger of a model file; None if it is another model."""
     from ..learners import load_model
-    from ..storage.file import estimator_named
+    from ..storage.file import read_estimator_name
 
-    if estimator_named(path) != "SequencePerceptron":
+    if read_estimator_name(path) != "SequencePerceptron":
         return None
     from ..learners.sequence.learner import SequenceLearner
     from ..storage.registry import restore
@@ -261,9 +261,9 @@ def predict_sequences(tagger: TaggerFile, data: str, output: Path | None, kind: 
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
         return
-    from ..disk import replacing
+    from ..disk import replace_file
 
-    with replacing(output) as temporary, open(temporary, "wb") as file:
+    with replace_file(output) as temporary, open(temporary, "wb") as file:
         file.writelines(pieces)
 
 

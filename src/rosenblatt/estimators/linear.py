@@ -20,7 +20,7 @@ from ..kernels.algebra import Rows, largest_squared_norm
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import LINEAR, check_ties
 from ..storage.model import Model
-from ..training.calibration import Calibration, calibrated, cross_fitted
+from ..training.calibration import Calibration, cross_fit, fit_calibration
 from ..training.history import Epoch
 from ..training.rules import PERCEPTRON, UpdateRule, choose_rule_form
 from ..training.run import Run
@@ -499,7 +499,7 @@ class LinearClassifier(FittedLinear):
 
     def _continue(self, given: Prepared) -> LinearLearner:
         """A copy of the model that there is, to go on from."""
-        states = [state.renewed() for state in self._learner.states]
+        states = [state.renew() for state in self._learner.states]
         return replace(self._learner, states=states, **self._settings(given.rows))
 
     def _run(
@@ -531,7 +531,7 @@ class LinearClassifier(FittedLinear):
         codes, rows = given.rows.codes, given.held_out
         if rows is not None:
             scores = learner.scores(view_rows(given.X[rows]), given.X.shape[1])
-            return calibrated(scores, codes[rows], len(given.classes))
+            return fit_calibration(scores, codes[rows], len(given.classes))
 
         def score(learnt: Array, held: Array) -> Array:
             part = given._replace(rows=given.rows._replace(row_order=learnt))
@@ -542,7 +542,7 @@ class LinearClassifier(FittedLinear):
             return model.scores(view_rows(given.X[held]), given.X.shape[1])
 
         rows = given.rows.row_order
-        return cross_fitted(codes, rows, len(given.classes), given.seed, score)
+        return cross_fit(codes, rows, len(given.classes), given.seed, score)
 
     def _keep(self, learner: LinearLearner, epochs: list[Epoch], stop_reason: str) -> None:
         """Take over what was learnt."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from ..data.rows import Array
 from ..learners.linear import LinearLearner, TrainingRows
-from ..training.calibration import Calibration, cross_fitted
+from ..training.calibration import Calibration, cross_fit
 from ..training.plan import Plan
 
 
@@ -31,4 +31,4 @@ def calibrate_in_memory(
         return learner.scores(rows.rows, rows.width)[held]
 
     given = rows.codes, rows.row_order, len(begin().classes)
-    return cross_fitted(*given, plan.split.seed, score)
+    return cross_fit(*given, plan.split.seed, score)

@@ -251,7 +251,7 @@ def start_from(initial: Model, plan: Plan) -> LinearLearner:
                 f"The initial model was begun with {{{name}?}} {before}; go on with the same.",
                 code="initial-changed",
             )
-    states = [state.renewed() for state in learner.states]
+    states = [state.renew() for state in learner.states]
     return replace(learner, states=states, calibration=None)
 
 

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.rows import Array, n_rows, occurring, rows_where, to_matrix, view_rows
+from ..data.rows import Array, drop_empty_columns, n_rows, rows_where, to_matrix, view_rows
 from ..data.targets import ClassTarget
-from ..data.weights import balanced, row_weights
+from ..data.weights import balance, row_weights
 from ..kernels.algebra import Rows
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import RULE_TABLE, ParameterError
@@ -81,14 +81,14 @@ class Material:
         """What rows of each class weigh where all classes weigh the same."""
         classes = self.target.classes
         learnt = self.given.codes[self.given.row_order]
-        return balanced(classes, np.bincount(learnt, minlength=len(classes)))
+        return balance(classes, np.bincount(learnt, minlength=len(classes)))
 
     def part(self, some: Array, held: Array) -> Part:
         """Rows to learn from and to test with; weights of other columns would stay 0."""
         given, width = self.given, self.given.width
         rows, test = view_rows(self.matrix[some]), view_rows(self.matrix[held])
         if rows.indices is not None:
-            rows, test, width = occurring(rows, test, width)
+            rows, test, width = drop_empty_columns(rows, test, width)
         weights = None if given.weights is None else given.weights[some]
         learnt = TrainingRows.of(rows, given.codes[some], weights, width)
         return Part(learnt, test)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..disk import plain_errors
+from ..disk import explain_errors
 from ..parameters import InputError, ParameterError
 
 LONGEST_ROW = 64 << 20
@@ -52,7 +52,7 @@ class Source:
             self.name, self.file = str(getattr(path, "name", "the stream")), path
         else:
             self.name = os.fsdecode(path)
-            with plain_errors(self.name, "read"):
+            with explain_errors(self.name, "read"):
                 self.find_files()
         if self.file is not None and self.file.seekable():
             self.start = self.file.tell()
@@ -101,7 +101,7 @@ class Source:
     def open(self) -> Iterator["ByteStream"]:
         """The bytes from the beginning; what is opened here is closed afterwards."""
         if self.file is None:
-            with plain_errors(self.name, "read"), open(self.files[0], "rb", buffering=0) as file:
+            with explain_errors(self.name, "read"), open(self.files[0], "rb", buffering=0) as file:
                 yield self.translated(decompressed(self.name, file, 0))
         elif self.start is not None:
             self.file.seek(self.start)

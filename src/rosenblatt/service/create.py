@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.labels import known_classes
+from ..data.labels import check_classes
 from ..learners.linear import LinearLearner
 from ..parameters import ParameterError
 from ..reading.recipe import OTHER_BITS, TEXT_BITS, FeatureRecipe
@@ -132,7 +132,7 @@ def new_model(
         pass over a file unless they are given.
     """
     numbers = all(is_number(word) for word in labels)
-    classes = known_classes(labels, np.dtype(np.float64 if numbers else np.str_))
+    classes = check_classes(labels, np.dtype(np.float64 if numbers else np.str_))
     recipe = make_recipe([parse_column(one) for one in features], label, numbers, bits)
     once = {"max_iter": 1, "order": "fixed", "intercept_step": 1.0}
     plan = make_plan(Request(rule, once | given), Found(fits=False))

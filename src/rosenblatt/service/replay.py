@@ -286,7 +286,7 @@ def find_difference(one: Model, other: Model) -> str | None:
     if one.classes.tolist() != other.classes.tolist():
         return f"the classes are {one.classes.tolist()} and {other.classes.tolist()}"
     for number, pair in enumerate(zip(one.states, other.states, strict=True)):
-        (arrays, counts), (others, other_counts) = map(states.packed, pair)
+        (arrays, counts), (others, other_counts) = map(states.pack_state, pair)
         for name in counts:
             if counts[name] != other_counts[name]:
                 return f"{name} of problem {number} is {counts[name]} and {other_counts[name]}"

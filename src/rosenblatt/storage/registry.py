@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..parameters import RULE_NAMES
+from ..parameters import RULE_NAMES, InputError
 from ..training.solutions import SOLUTIONS
 
 if TYPE_CHECKING:
@@ -27,6 +27,9 @@ def restore(make: Callable[["Model"], T], model: "Model", name: Any) -> T:
     try:
         return make(model)
     except (TypeError, ValueError, LookupError, AttributeError, OverflowError) as reason:
-        raise ValueError(
-            f"{name} is no {model.estimator} of this rosenblatt ({reason}); update or train again."
+        raise InputError(
+            f"{name} is not a {model.estimator} of this version of rosenblatt ({reason}); update "
+            "or train again.",
+            code="model-inconsistent",
+            file=str(name),
         ) from None

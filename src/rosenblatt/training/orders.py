@@ -1,4 +1,4 @@
-"""Orders: each gives the sweeps of a problem over a part, as arrays of row numbers."""
+"""Orders of rows: each yields the sweeps of a problem over a part, as arrays of row numbers."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -15,22 +15,22 @@ READS_OF_HARD_ROWS = 2  # per read of all rows; measured: 1 is slower, without e
 
 
 def each(run: "Run", problem: "Problem", task: "Task") -> Iterable[Array]:
-    """A fresh permutation every epoch."""
+    """A new permutation in every epoch."""
     return (run.permutation(run.epoch),)
 
 
 def once(run: "Run", problem: "Problem", task: "Task") -> Iterable[Array]:
-    """One permutation, kept."""
+    """The same permutation in every epoch."""
     return (run.permutation(0),)
 
 
 def fixed(run: "Run", problem: "Problem", task: "Task") -> Iterable[Array]:
-    """As given."""
+    """The rows in their order."""
     return (task.row_order,)
 
 
 def first(run: "Run", problem: "Problem", task: "Task") -> Iterable[Array]:
-    """The first mistake from the start."""
+    """One row per epoch: the first mistake."""
     row_order = task.row_order
     found = task.learn(problem.state, row_order, 0, 0).position
     problem.count.rows = found
@@ -38,7 +38,7 @@ def first(run: "Run", problem: "Problem", task: "Task") -> Iterable[Array]:
 
 
 def worst(run: "Run", problem: "Problem", task: Any) -> Iterable[Array]:
-    """The most wrong of all rows; of equals, the first."""
+    """One row per epoch: the one with the smallest margin; of equals, the first."""
     row_order = task.row_order
     margins = task.margins(problem.state)
     wrong = np.flatnonzero(~(margins > task.required()))
@@ -48,7 +48,7 @@ def worst(run: "Run", problem: "Problem", task: Any) -> Iterable[Array]:
 
 
 def active(run: "Run", problem: "Problem", task: "Task") -> Iterator[Array]:
-    """All rows, then those ever mistaken until they are clean or twice as many have been read."""
+    """All rows, then rows that were ever mistaken, until these are right or two epochs are read."""
     row_order = task.row_order
     yield row_order
     hard = np.flatnonzero(problem.mistaken).astype(row_order.dtype)

@@ -139,7 +139,7 @@ class NetworkState:
         require(len(model.states) == (1 if count == 2 else count), "it lacks networks")
         return {}, None
 
-    def restored(self) -> None:
+    def after_loading(self) -> None:
         """Nothing is left to set after loading."""
 
     def check(self) -> None:

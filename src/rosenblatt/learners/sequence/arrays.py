@@ -62,7 +62,7 @@ class TaggerArrays:
 
     features: ClassVar = (TaggerFeatures,)
 
-    def restored(self) -> None:
+    def after_loading(self) -> None:
         """Set what is not saved, after loading."""
 
     @staticmethod

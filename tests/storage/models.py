@@ -9,6 +9,7 @@ from safetensors.numpy import save_file
 from rosenblatt import Perceptron
 from rosenblatt.storage import file
 from rosenblatt.storage.file import load_model
+from rosenblatt.training.state import pack_state
 
 from ..conftest import LAYOUTS, blobs, csr, form_parameters
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.labels import LabelSets, join_labels
-from ..data.rows import n_rows, rows_between, to_matrix
+from ..data.rows import join_rows, n_rows, rows_between, to_matrix
 from ..kernels.algebra import Rows
 from ..parameters import InputError
 

@@ -229,7 +229,7 @@ def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
             (),
             "Neither the name nor the content of x.dat tells its format; state --format: svmlight",
         ),
-        ("x.csv", "a,y\n1,p\n2,p\n", (), "Only the label p was met; a model needs two"),
+        ("x.csv", "a,y\n1,p\n2,p\n", (), "only the label p; a model needs two"),
         ("x.svm", "1 1:1\n2 1:2\n", ("--classes", "1"), "label"),
         ("x.svm", "1 1:1\n2 1:2\n", ("--classes", "a,b"), "--classes"),
         ("x.svm", "1 1:1\n2 1:2\n", ("--pairs",), "svmlight has numbered columns only"),
@@ -493,7 +493,7 @@ def test_averages_forget_from_the_shell_and_go_on_so(capsys, folder):
         capsys, "train", "flowers.csv", "--average-decay", 0.1, "--solution", "last"
     )
     assert status == 2
-    assert "--average-decay 0.1 is what an average forgets; use --solution average" in err
+    assert "--average-decay 0.1 is for averages; use --solution average" in err
 
 
 # What the first megabyte does not tell

@@ -11,7 +11,7 @@ def test_checkpoints_are_written_when_they_are_due(monkeypatch):
     monkeypatch.setattr(job, "time", clock)
     monkeypatch.setattr(job, "save_model", lambda path, model: saved.append((path, model)))
     now = 100.0
-    checkpointer = Checkpointer("model", 10)
+    checkpointer = Checkpointer("model", 10, now)
     for second in range(35):
         now = 100.0 + second
         checkpointer.offer(lambda second=second: second)

@@ -314,7 +314,9 @@ def test_updates_that_do_not_add_up_are_neither_averaged_nor_voted(solution):
 
 def test_only_the_perceptron_adds_up_a_batch():
     X, y = blobs()
-    with pytest.raises(ParameterError, match=r'^order="batch" adds up .*, and pa takes') as refusal:
+    with pytest.raises(
+        ParameterError, match=r'^order="batch" adds up .*, and passive-aggressive takes'
+    ) as refusal:
         PassiveAggressive(order="batch").fit(X, y)
     assert refusal.value.code == "order-of-rule"
 

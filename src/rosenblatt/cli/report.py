@@ -123,7 +123,7 @@ class Printed(Quiet):
 
     def epoch(self, epoch: Epoch) -> None:
         """Print an epoch, unless its turn has not come."""
-        long = self.pass_printed > self.begun  # it had lines of its own
+        long = self.pass_printed > self.begun  # it had lines before its end
         super().epoch(epoch)
         self.silence, self.pass_printed, self.pending = 1.0, self.begun, epoch
         power_of_two = epoch.epoch & (epoch.epoch - 1) == 0

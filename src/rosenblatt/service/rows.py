@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from ..data.labels import LabelSets
-from ..data.rows import Array, joined, read_only, rows_between
+from ..data.rows import Array, join_rows, read_only, rows_between
 from ..kernels.lines import MISSING
 from ..learners.linear import LinearLearner
 from ..parameters import InputError
@@ -396,7 +396,7 @@ def join_examples(parts: Sequence[Learnable]) -> Learnable:
         weights = np.concatenate([get_weights(part) for part in parts])
     labels = [label for part in parts for label in part.labels or ()]
     width, rows = max(part.width for part in parts), [part.rows for part in parts]
-    whole: Any = [*chain(*rows)] if isinstance(rows[0], list) else joined(rows)
+    whole: Any = [*chain(*rows)] if isinstance(rows[0], list) else join_rows(rows)
     return Learnable(whole, width, labels, weights)
 
 

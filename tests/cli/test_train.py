@@ -208,7 +208,7 @@ def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
     [
         ("none.csv", None, (), "There is no file none.csv."),
         ("moon", None, (), "There is no file moon."),
-        (".", None, (), "only Parquet and Arrow can be several."),
+        (".", None, (), "./reviews.csv has other columns than ./flowers.csv: 'review'"),
         ("empty.csv", "", (), "empty.csv is empty."),
         ("empty.svm", "", (), "empty.svm is empty."),
         ("x.csv", "a,y\n1,p\n2,n\n3\n", (), "x.csv, line 4, column "),

@@ -16,9 +16,10 @@ from ..parameters import InputError
 from ..reading.arrow import DecodedColumns, TableParser
 from ..reading.batches import Batch, one_batch
 from ..reading.columnar import ColumnarParser
+from ..reading.label import LABEL_NAMES
 from ..reading.lines import LineParser, SvmlightParser, VowpalWabbitParser
 from ..reading.parser import LARGEST_LABEL
-from ..reading.recipe import LABEL_NAMES, FeatureRecipe, ReaderOptions
+from ..reading.recipe import FeatureRecipe, ReaderOptions
 from ..reading.sources import Location, Source
 from ..reading.tables import TableSource
 from ..reading.values import too_large

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from ..data.labels import LabelSets
-from ..data.rows import Array, joined, read_only, rows_between
+from ..data.rows import Array, join_rows, read_only, rows_between
 from ..kernels.lines import MISSING
 from ..learners.linear import LinearLearner
 from ..parameters import InputError
@@ -203,7 +203,7 @@ class TableMaker:
             raise BadExampleError("the label is missing", row, self.label)
         return word
 
-    def named(self, objects: Sequence[dict[str, Any]]) -> tuple[Batch, Mapping[int, str]]:
+    def make_named(self, objects: Sequence[dict[str, Any]]) -> tuple[Batch, Mapping[int, str]]:
         """The rows of some objects, and the names of their features."""
         parser = self.new_parser(NAMES)
         worker = cast(TableParser, parser.worker(0, {}))
@@ -291,7 +291,7 @@ class ArrayMaker(TableMaker):
         """The rows of some objects, and their labels if they must have some."""
         return super().make(self.name_all(objects), labelled)
 
-    def named(self, objects: Sequence[dict[str, Any]]) -> tuple[Batch, Mapping[int, str]]:
+    def make_named(self, objects: Sequence[dict[str, Any]]) -> tuple[Batch, Mapping[int, str]]:
         """The rows of some objects, and the names of their features."""
         batch = self.batch(self.name_all(objects), self.parser)
         return batch, dict(enumerate(name for name, _ in self.columns))
@@ -376,7 +376,7 @@ class LineMaker:
             raise BadExampleError("The lines are not one example each.")
         return parts[0] if len(parts) == 1 else one_batch(parts)
 
-    def named(self, lines: Sequence[str]) -> tuple[Batch, FeatureNames]:
+    def make_named(self, lines: Sequence[str]) -> tuple[Batch, FeatureNames]:
         """The rows of some lines, and the names of their features."""
         parser = self.new_parser(lines, False, NAMES)
         return self.batch(lines, False, parser), FeatureNames(dict(parser.vocabulary.known))
@@ -396,7 +396,7 @@ def join_examples(parts: Sequence[Learnable]) -> Learnable:
         weights = np.concatenate([get_weights(part) for part in parts])
     labels = [label for part in parts for label in part.labels or ()]
     width, rows = max(part.width for part in parts), [part.rows for part in parts]
-    whole: Any = [*chain(*rows)] if isinstance(rows[0], list) else joined(rows)
+    whole: Any = [*chain(*rows)] if isinstance(rows[0], list) else join_rows(rows)
     return Learnable(whole, width, labels, weights)
 
 

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 RETRIED = {408, 429, 502, 503, 504}  # the service, or a proxy before it, may answer later
 LONGEST_PAUSE = 30.0  # seconds between two attempts
-CONNECTIONS = {"http": HTTPConnection, "https": HTTPSConnection}
+CONNECTIONS: dict[str, type[HTTPConnection]] = {"http": HTTPConnection, "https": HTTPSConnection}
 
 
 class ServiceError(RuntimeError):

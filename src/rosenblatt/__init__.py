@@ -11,7 +11,12 @@ if TYPE_CHECKING:
     from .estimators.kernel import KernelPerceptron as KernelPerceptron
     from .estimators.network import PerceptronNetwork as PerceptronNetwork
     from .estimators.perceptron import Perceptron as Perceptron
-    from .estimators.pipeline import load as load, save as save, train as train
+    from .estimators.pipeline import (
+        Pipeline as Pipeline,
+        load as load,
+        save as save,
+        train as train,
+    )
     from .estimators.progressive import Progressive as Progressive, progressive as progressive
     from .estimators.sequence import SequencePerceptron as SequencePerceptron
     from .estimators.steps import Step as Step, steps as steps
@@ -35,6 +40,7 @@ if TYPE_CHECKING:
         margin as margin,
         margins as margins,
         max_margin as max_margin,
+        normalize_weights as normalize_weights,
         radius as radius,
         training_error as training_error,
     )
@@ -51,7 +57,7 @@ _ROOMS = {
     "estimators.kernel": ["KernelPerceptron"],
     "estimators.features": ["Features"],
     "estimators.network": ["PerceptronNetwork"],
-    "estimators.pipeline": ["load", "save", "train"],
+    "estimators.pipeline": ["Pipeline", "load", "save", "train"],
     "reading.batches": ["Batch"],
     "reading.reader": ["Reader", "read"],
     "estimators.sequence": ["SequencePerceptron"],
@@ -68,6 +74,7 @@ _ROOMS = {
         "margin",
         "margins",
         "max_margin",
+        "normalize_weights",
         "radius",
         "training_error",
     ],

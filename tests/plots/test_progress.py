@@ -130,4 +130,4 @@ def test_a_run_of_thousands_of_updates_is_a_mean_and_a_range():
     axis = display.plot(quantities=["errors"]).ax_[0]
     assert len(axis.lines[0].get_xdata()) == 100
     assert len(axis.collections) == 1
-    assert display.figure_.get_suptitle().startswith("How the run went, over ")
+    assert display.figure_.get_suptitle().startswith("The run over ")

@@ -216,7 +216,10 @@ class ProgressDisplay(TrainedDisplay):
         if name == "mistakes" and self.convergence is not None:
             bound = self.convergence.bound
             ax.axhline(bound, color=ink(), linestyle="--", linewidth=1.2)
-            where = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points"}
+            where: dict[str, Any] = {
+                "xycoords": ("axes fraction", "data"),
+                "textcoords": "offset points",
+            }
             text = f"(R/γ)² = {format_bound(bound)}"
             ax.annotate(text, (0.98, bound), (0, -4), ha="right", va="top", **where)
             if bound > 5 * curve.max(initial=0):

@@ -25,7 +25,7 @@ def make_estimator(model: "Model", name: Any) -> Any:
     """The fitted estimator that a model becomes; ``name`` is what an error calls it."""
     room, _ = ESTIMATORS[model.estimator]
     kind = getattr(import_module(room, __package__), model.estimator)
-    return restore(kind._restored, model, name)
+    return restore(kind.from_model, model, name)
 
 
 def restore(make: Callable[["Model"], T], model: "Model", name: Any) -> T:

@@ -12,7 +12,7 @@ from scipy import sparse
 
 from ..data.rows import Array
 from .margins import MaxMargin, radius, widest
-from .problem import check_problem, checked_weights, length
+from .problem import check_problem, check_weights, length
 
 
 def rows_with_bias(X: Any, intercept_step: float) -> Any:
@@ -140,7 +140,7 @@ def mistake_bounds(
     4.5
     """
     problem = check_problem(X, y)
-    w = checked_weights(problem.X, weights)
+    w = check_weights(problem.X, weights)
     size = float(length(w))
     if not size:
         raise ValueError("All weights are zero; a hyperplane needs one that is not.")
@@ -189,7 +189,10 @@ class FittedPerceptron(Protocol):
     """The part of a fitted model that the theorem is about."""
 
     eta0: Any
-    n_mistakes_: int
+
+    @property
+    def n_mistakes_(self) -> int:
+        """The number of updates."""
 
     def last_weights(self) -> tuple[Array, float, float]:
         """Return weights, bias and ``intercept_step``; raise where the theorem does not apply."""

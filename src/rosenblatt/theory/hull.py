@@ -7,7 +7,7 @@ from scipy import sparse
 from scipy.linalg import qr, solve_triangular
 
 from ..data.rows import Array
-from .problem import LARGE, Problem, exponent, exponents, times_powers
+from .problem import LARGE, Problem, exponent, exponents, scale_by_powers
 
 WIDEST_MAP = 2000  # columns; a hull that can be stretched keeps a dense matrix of this size
 MOST_MOVES = 100_000  # of the nearest point: a limit against rounding that never settles
@@ -35,11 +35,11 @@ class Hull:
             self.exponents[:] = exponent(self.X)
         powers = -self.exponents
         if np.abs(powers).max(initial=0) > LARGE:  # too large as factors of the weights
-            self.X, powers = times_powers(self.X, powers), np.zeros(d, int)
+            self.X, powers = scale_by_powers(self.X, powers), np.zeros(d, int)
         self.columns = np.ldexp(1.0, powers)
         self.row_scale, self.map = np.ones(len(self.signs)), None
         if not distances:
-            sizes = exponents(times_powers(self.X, powers), 1)
+            sizes = exponents(scale_by_powers(self.X, powers), 1)
             self.row_scale = np.ldexp(1.0, -np.maximum(sizes, 1) if self.augmented else -sizes)
             self.map = np.eye(self.width) if self.width <= WIDEST_MAP else None
         self.rows = [np.empty(0, np.intp) for _ in self.groups]

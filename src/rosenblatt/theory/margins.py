@@ -138,6 +138,52 @@ def training_error(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) 
     return float(np.mean(margins(X, y, weights, bias) <= 0))
 
 
+def normalize_weights(estimator: Any) -> tuple[Array, Array]:
+    """Return the weights and biases of a linear classifier divided by the length of the weights.
+
+    The hyperplane stays the same, and X @ weights.T + bias is the signed distance of each row from
+    it. With several classes every class has a hyperplane, and each is divided by its own length;
+    predictions with ``multi_class="argmax"`` need the original scores.
+
+    Parameters
+    ----------
+    estimator : classifier or Pipeline
+        A fitted linear classifier with ``coef_`` and ``intercept_``, or a pipeline that ends with
+        one, such as ``load`` returns.
+
+    Returns
+    -------
+    weights : ndarray of shape (1, n_features) or (n_classes, n_features)
+        ``coef_`` divided by the lengths of its rows.
+    bias : ndarray of shape (1,) or (n_classes,)
+        ``intercept_`` divided by the same numbers.
+
+    See Also
+    --------
+    margin : The smallest distance of a row from a hyperplane.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> model = Perceptron(order="fixed").fit([[3.0, 4.0], [-3.0, -4.0]], [1, 0])
+    >>> weights, bias = normalize_weights(model)
+    >>> weights.tolist(), bias.tolist()
+    ([[0.6, 0.8]], [0.2])
+    """
+    model = estimator[-1] if hasattr(estimator, "steps") else estimator
+    if not hasattr(model, "coef_") or getattr(model, "solution", "") == "vote":
+        raise ValueError(
+            f"Expected a fitted linear classifier with coef_, got {type(model).__name__}; a vote "
+            "of many weights has no single hyperplane."
+        )
+    weights = np.atleast_2d(np.asarray(model.coef_, np.float64))
+    lengths = length(weights)
+    if not np.all((lengths > 0) & (lengths < np.inf)):
+        raise ValueError("All weights of a class are zero; a hyperplane needs one that is not.")
+    bias = np.broadcast_to(np.ravel(model.intercept_), len(weights))
+    return weights / lengths[:, None], bias / lengths
+
+
 @dataclass(frozen=True)
 class MaxMargin:
     """A hyperplane whose margin is close to the largest, with an upper bound on all margins.

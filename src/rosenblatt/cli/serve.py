@@ -14,6 +14,7 @@ from .panels import DescribedArgument, command, option, options_by_name
 from .predict import MODEL
 
 if TYPE_CHECKING:
+    from ..access import Tokens
     from ..service.model import ServedModel
     from ..storage.model import Model
 
@@ -32,11 +33,21 @@ class ServiceOptions:
     grow: bool = service_option(
         help="Add a class for each new label sent to /learn.", default=False
     )
+    shadow: Path | None = service_option(
+        help="Model file that learns the same examples for comparison; it does not answer.",
+        metavar="FILE",
+        shown="none",
+    )
     max_classes: int = service_option(
         help="Largest number of classes with --grow.", type=click.IntRange(min=2), default=1000
     )
     max_megabytes: int = service_option(
         help="Largest size of the model with --grow, in megabytes.", type=COUNT, default=1024
+    )
+    log_format: str = service_option(
+        help="Messages as text, or as json with one for each request.",
+        type=click.Choice(["text", "json"]),
+        default="text",
     )
 
 
@@ -51,8 +62,12 @@ class AccessOptions:
         default=8080,
     )
     token_file: Path | None = access_option(
-        help="File with the bearer token that requests must send."
+        help="File with bearer tokens, one per line, that allow every request."
     )
+    learn_token_file: Path | None = access_option(
+        help="File with tokens that allow to learn and to predict."
+    )
+    predict_token_file: Path | None = access_option(help="File with tokens that allow to predict.")
     no_token: bool = access_option(help="Accept requests without a token.", default=False)
     max_bytes: int = access_option(
         help="Largest size of a request in bytes.", type=COUNT, default=16 << 20, shown="16777216"
@@ -64,21 +79,24 @@ class AccessOptions:
         help="Largest number of requests at a time.", type=COUNT, default=256
     )
 
-    def token(self) -> str | None:
-        """What requests must know: needed where others than this computer can send some."""
-        from ..access import is_loopback, read_token
+    def tokens(self) -> "Tokens":
+        """The tokens of all files: needed if other computers can send requests."""
+        from ..access import Tokens, is_loopback
 
-        path = self.token_file
-        if path is not None:
-            if self.no_token:
-                raise ValueError("--token-file and --no-token do not go together; leave one out.")
-            return read_token(path)
-        if not is_loopback(self.host) and not self.no_token:
+        named = {
+            "predict": self.predict_token_file,
+            "learn": self.learn_token_file,
+            "admin": self.token_file,
+        }
+        files = {role: path for role, path in named.items() if path is not None}
+        if files and self.no_token:
+            raise ValueError("--token-file and --no-token exclude each other; leave one out.")
+        if not files and not is_loopback(self.host) and not self.no_token:
             raise ValueError(
-                f"Others can reach {self.host}; name a file with a token (--token-file), or let "
-                "everybody in (--no-token)."
+                f"Others can reach {self.host}; name a file with tokens (--token-file), or accept "
+                "requests without a token (--no-token)."
             )
-        return None
+        return Tokens(files)
 
 
 @dataclass
@@ -169,24 +187,32 @@ def serve(
     new = begin.model()
     if service.grow and not service.learn:
         raise ValueError("--grow needs --learn; add it.")
+    if service.shadow is not None and not service.learn:
+        raise ValueError("--shadow needs --learn; add it.")
     from ..access import is_loopback
-    from ..service.app import Doors
+    from ..service.app import Limits
     from ..service.learning import Keeping
     from ..service.model import GrowthLimits
     from ..service.server import ServerOptions, serve as serve_model
 
-    token = given.token()
-    doors = Doors(
-        given.max_bytes,
-        given.max_rows,
-        given.max_open,
-        token=token,
-        any_host=token is not None or not is_loopback(given.host),
-    )
-    kept = Keeping(keeping.save_examples, keeping.save_seconds, keeping.keep_days)
-    limits = GrowthLimits(service.max_classes, service.max_megabytes << 20)
+    tokens = given.tokens()
     options = ServerOptions(
-        service.learn, given.host, given.port, kept, doors, service.grow, limits, new
+        learn=service.learn,
+        host=given.host,
+        port=given.port,
+        keeping=Keeping(keeping.save_examples, keeping.save_seconds, keeping.keep_days),
+        limits=Limits(
+            given.max_bytes,
+            given.max_rows,
+            given.max_open,
+            any_host=bool(tokens.files) or not is_loopback(given.host),
+        ),
+        tokens=tokens,
+        grow=service.grow,
+        growth=GrowthLimits(service.max_classes, service.max_megabytes << 20),
+        new=new,
+        shadow=service.shadow,
+        json_logs=service.log_format == "json",
     )
     status = serve_model(model, options)
     if status:
@@ -195,10 +221,13 @@ def serve(
 
 @dataclass
 class ReplayOptions:
-    """How far a log is replayed, and what becomes of it."""
+    """How far a log is replayed, and where its model is written."""
 
     output: Path | None = option("-o", "--output", help="Write the model to FILE.")
     to: int | None = option(help="Number of the last example to learn.", shown="all")
+    without: str | None = option(
+        help="Numbers of examples to leave out, such as 3,7-9.", metavar="NUMBERS", shown="none"
+    )
     check: Path | None = option(help="Compare the model in FILE with the one that the log gives.")
 
 
@@ -206,57 +235,49 @@ class ReplayOptions:
     DescribedArgument("log", "The log of a service, MODEL.log.", type=click.Path(path_type=Path)),
     examples=[
         "rosenblatt replay model.safetensors.log --to 5000 -o then.safetensors",
+        "rosenblatt replay model.safetensors.log --without 3,7-9 -o without.safetensors",
         "rosenblatt replay model.safetensors.log --check model.safetensors",
     ],
 )
 def replay(log: Path, given: ReplayOptions) -> None:
     """Learn the examples of a service's log again, for any past model, bit for bit."""
-    output, to, check = given.output, given.to, given.check
-    from ..service.log import Log
+    from ..service.changes import check_examples, parse_numbers
+    from ..service.replay import Replay, read_log
     from ..storage.file import save_model
 
-    check_output(output, log, check)
-    if check is not None and (to is not None or output is not None):
-        raise ValueError("--check goes with neither --to nor -o; leave them out.")
-    reading = Log(log, writes=False)
-    try:
-        if check is not None:
-            compare(reading, check)
+    check_output(given.output, log, given.check)
+    others = (given.to, given.without, given.output)
+    if given.check is not None and any(one is not None for one in others):
+        raise ValueError("--check cannot be combined with --to, --without or -o; leave them out.")
+    with read_log(log) as reading:
+        if given.check is not None:
+            compare(reading, given.check)
             return
-        served = replayed(reading, to)
-    finally:
-        reading.close()
-    if output is not None:
-        save_model(output, served.model())
-    told(served)
-    if output is not None:
-        print(f"Wrote the model to {output}.")
+        without = [] if given.without is None else parse_numbers(given.without)
+        left = check_examples(reading, without)
+        served = Replay(reading, without=frozenset(left)).rebuild(given.to)
+    if given.output is not None:
+        save_model(given.output, served.model())
+    print_result(served)
+    if given.output is not None:
+        print(f"Wrote the model to {given.output}.")
 
 
-def replayed(log: Any, to: int | None) -> "ServedModel":
-    """The model after some example."""
-    from ..service.model import rebuilt
-
-    served = rebuilt(log, to)
-    for _ in served.replay(log, to):
-        pass
-    return served
-
-
-def told(served: "ServedModel") -> None:
-    """Say what a replay came to."""
+def print_result(served: "ServedModel") -> None:
+    """Print how many examples a replay learnt, and the progressive error."""
     from .format import count
 
-    error = served.progress.error()
+    progress = served.progress
+    error = progress.error()
     wrong = "" if error is None else f", {error:.2%} of them wrong before they were learnt"
-    print(f"{count(served.sequence, 'example')}{wrong}.")
+    print(f"{count(progress.examples, 'example')}{wrong}.")
 
 
 def compare(log: Any, path: Path) -> None:
-    """Tell whether a model is what its log makes, or where they part; then exit with status 1."""
-    from ..service.compare import first_difference
+    """Print whether a model is what its log makes, or where they part; then exit with status 1."""
+    from ..service.replay import find_first_difference
 
-    difference, sequence = first_difference(log, path)
+    difference, sequence = find_first_difference(log, path)
     if difference is None:
         print(f"{path} is what {log.path} makes of its first {sequence:,} examples, to the bit.")
         return

@@ -21,7 +21,7 @@ from ..data.weights import row_weights
 from ..estimators.base import to_canonical
 from ..kernels.algebra import Rows
 from ..learners.linear import LinearLearner, TrainingRows
-from ..parameters import ParameterError
+from ..parameters import CodedError
 from ..reading.batches import Batch, get_labels, one_batch
 from ..reading.notices import left_out
 from ..reading.reader import read
@@ -239,7 +239,7 @@ def in_partition(number: int) -> Iterator[None]:
     """Say in which partition something is wrong."""
     try:
         yield
-    except ParameterError as error:
-        raise type(error)(f"Partition {number}: {error.template}", **error.values) from None
+    except CodedError as error:
+        raise error.reword(f"Partition {number}: {error.template}") from None
     except ValueError as error:
         raise ValueError(f"Partition {number}: {error}") from None

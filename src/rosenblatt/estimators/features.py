@@ -13,7 +13,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.rows import Array
-from ..reading.notices import NoticeKind
 from ..reading.reader import Reader, read, read_whole
 from ..reading.statistics import next_statistics
 from ..reading.tables import TEXT, table_of_array, to_table
@@ -293,7 +292,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Set the fitted attributes, and warn of columns that were read in an unusual way."""
         self.recipe_ = reader.features()
         for notice in reader.notices:
-            if notice.kind is NoticeKind.COLUMN:
+            if notice.kind == "column":
                 warnings.warn(str(notice), stacklevel=3)
         self._names = dict(reader.names) | getattr(self, "_names", {})
         self._width = max(getattr(self, "_width", 0), width)

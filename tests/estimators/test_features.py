@@ -329,6 +329,7 @@ def plain_rows():
 
 
 @pytest.mark.filterwarnings("ignore:The column 'when' is taken as dates")
+@pytest.mark.filterwarnings("ignore:Missing numbers count as the mean")
 @pytest.mark.parametrize(
     "form",
     [

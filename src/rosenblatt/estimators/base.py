@@ -237,7 +237,10 @@ class RowClassifier(OnlineClassifier[L]):
             The activations, or with ``solution="vote"`` the shares of votes. For two classes a
             positive score means ``classes_[1]``. Scores are not probabilities.
         """
-        X = self._rows_to_score(X)
+        return self._score(self._rows_to_score(X))
+
+    def _score(self, X: Any) -> Array:
+        """Score checked rows."""
         return np.asarray(self._current().scores(X))
 
     # Rows

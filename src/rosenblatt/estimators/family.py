@@ -1,7 +1,5 @@
 """Linear classifiers with other update rules than the perceptron's."""
 
-from ..parameters import RULE_TABLE
-from ..training.rules import RULES
 from .constructors import estimator, positional
 from .docstrings import described_as
 from .linear import LinearClassifier
@@ -53,9 +51,6 @@ class PassiveAggressive(LinearClassifier):
     0.989
     """
 
-    _parameters = RULE_TABLE["pa"].parameters
-    _rule = RULES["pa"]
-
     C: float = positional(1.0)
     loss: str = "hinge"
 
@@ -100,9 +95,6 @@ class ALMA(LinearClassifier):
     1.0
     """
 
-    _parameters = RULE_TABLE["alma"].parameters
-    _rule = RULES["alma"]
-
     alpha: float = positional(0.9)
     B: float | None = None
     C: float | None = None
@@ -139,9 +131,6 @@ class ROMMA(LinearClassifier):
     >>> ROMMA(random_state=0).fit(X, y == 0).score(X, y == 0)
     1.0
     """
-
-    _parameters = RULE_TABLE["romma"].parameters
-    _rule = RULES["romma"]
 
     aggressive: bool = positional(True)
 
@@ -184,9 +173,6 @@ class SecondOrderPerceptron(LinearClassifier):
     >>> round(model.score(scale(X), y), 3)
     0.979
     """
-
-    _parameters = RULE_TABLE["second-order"].parameters
-    _rule = RULES["second-order"]
 
     a: float = positional(1.0)
     matrix: str = "auto"
@@ -232,9 +218,6 @@ class AROW(LinearClassifier):
     0.989
     """
 
-    _parameters = RULE_TABLE["arow"].parameters
-    _rule = RULES["arow"]
-
     r: float = positional(1.0)
 
 
@@ -273,9 +256,6 @@ class SCW(LinearClassifier):
     0.979
     """
 
-    _parameters = RULE_TABLE["scw"].parameters
-    _rule = RULES["scw"]
-
     C: float = positional(1.0)
     confidence: float = 0.75
     variant: str = "I"
@@ -312,9 +292,6 @@ class NHERD(LinearClassifier):
     0.986
     """
 
-    _parameters = RULE_TABLE["nherd"].parameters
-    _rule = RULES["nherd"]
-
     C: float = positional(1.0)
 
 
@@ -350,9 +327,6 @@ class CW(LinearClassifier):
     >>> CW(random_state=0).fit(X, y == 0).score(X, y == 0)
     1.0
     """
-
-    _parameters = RULE_TABLE["cw"].parameters
-    _rule = RULES["cw"]
 
     confidence: float = positional(0.75)
 
@@ -400,9 +374,6 @@ class FTRL(LinearClassifier):
     >>> round(model.score(scale(X), y), 3), int((model.coef_ == 0).sum())
     (0.974, 10)
     """
-
-    _parameters = RULE_TABLE["ftrl"].parameters
-    _rule = RULES["ftrl"]
 
     alpha: float = positional(0.1)
     beta: float = 1.0

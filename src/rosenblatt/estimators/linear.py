@@ -17,10 +17,10 @@ from ..data.splits import Split
 from ..data.weights import refuse_one_class, row_weights, rows_that_count
 from ..kernels.algebra import largest_squared_norm
 from ..learners.linear import LinearLearner, TrainingRows
-from ..parameters import LINEAR, check_ties
+from ..parameters import LINEAR, RULE_NAMES, RULE_TABLE, check_ties
 from ..training.calibration import Calibration, RecentScores, calibrated, cross_fitted
 from ..training.history import Epoch
-from ..training.rules import PERCEPTRON, choose_rule_form
+from ..training.rules import PERCEPTRON, RULES, choose_rule_form
 from ..training.run import Run
 from ..training.solutions import SOLUTIONS
 from .base import RowClassifier, make_seed, to_canonical, when_calibrated
@@ -71,6 +71,13 @@ class LinearClassifier(RowClassifier[LinearLearner]):
     n_jobs: int | None = None
     random_state: Any = None
     verbose: int = 0
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Set the parameters and the rule of a class that the table of rules names."""
+        super().__init_subclass__(**options)
+        rule = RULE_NAMES.get(cls.__name__)
+        if rule is not None and "_rule" not in vars(cls):
+            cls._parameters, cls._rule = RULE_TABLE[rule].parameters, RULES[rule]
 
     def fit(
         self,
@@ -253,14 +260,6 @@ class LinearClassifier(RowClassifier[LinearLearner]):
         scores = self._learner.score_one(row)
         return self.classes_.item(self._learner.choose(scores)[0])
 
-    def decision_function(self, X: Any) -> Array:
-        X = self._rows_to_score(X)
-        if self._learner.votes:
-            scores = self._learner.shares(X)
-        else:
-            scores = X @ self.coef_.T + self.intercept_
-        return scores.ravel() if self._learner.problems == [1] else scores
-
     @when_calibrated
     def predict_proba(self, X: Any) -> Array:
         """Predict the probability of every class for each row; only with ``calibrate=True``.
@@ -353,6 +352,11 @@ class LinearClassifier(RowClassifier[LinearLearner]):
     def _textbook(self) -> bool:
         """Whether every update adds the row itself, as the convergence theorem needs."""
         return False
+
+    def _score(self, X: Any) -> Array:
+        votes = self._learner.votes
+        scores = self._learner.shares(X) if votes else X @ self.coef_.T + self.intercept_
+        return scores.ravel() if self._learner.problems == [1] else scores
 
     # Checks of input
 
@@ -580,6 +584,10 @@ class LinearClassifier(RowClassifier[LinearLearner]):
         stop_reason: str,
         facts: Mapping[str, Any],
     ) -> None:
+        """Become the fitted estimator of a learner.
+
+        :meta private:
+        """
         super().take_over(learner, epochs, stop_reason, facts)
         self._batches = False
         self._plain, self._grows = facts.get("plain") is True, facts.get("grows") is True

@@ -159,6 +159,10 @@ class PerceptronNetwork(RowClassifier[NetworkLearner]):
         stop_reason: str,
         facts: Mapping[str, Any],
     ) -> None:
+        """Become the fitted estimator of a learner.
+
+        :meta private:
+        """
         super().take_over(learner, learner.growth, learner.stop_reason, facts)
         self._set_columns(len(learner.lift.centre), learner.features.get("names"))
 

@@ -33,15 +33,18 @@ FOR_READING = set(inspect.signature(read).parameters) - {"path", "features", "na
 class Pipeline(ScikitPipeline):  # type: ignore[misc]
     """A scikit-learn pipeline of ``Features`` and a classifier that can continue to learn.
 
-    ``train`` and ``load`` return it. See scikit-learn's ``Pipeline`` for all parameters, attributes
-    and methods.
+    ``train`` and ``load`` return it. All other methods are those of scikit-learn's ``Pipeline``.
 
     Parameters
     ----------
     steps : list of (str, estimator)
         The names and estimators: ``Features``, then a classifier with ``partial_fit``.
-    **options
-        ``transform_input``, ``memory`` and ``verbose`` of scikit-learn's ``Pipeline``.
+    transform_input : list of str or None, default=None
+        As in scikit-learn.
+    memory : str, joblib.Memory or None, default=None
+        As in scikit-learn.
+    verbose : bool, default=False
+        As in scikit-learn.
 
     See Also
     --------
@@ -100,8 +103,8 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
         ``ignore``, ``format`` and others.
 
         Options of training: ``rule`` (default "perceptron", for one pass "arow") and the parameters
-        of its estimator, of which these have other defaults: ``solution="average"``,
-        ``max_iter=10``, ``random_state=0``.
+        of its estimator. Some have other defaults here: ``solution="average"``, ``max_iter=10``,
+        ``random_state=0``.
 
         Options for files: ``classes`` (all labels), ``window`` (shuffle a stream within N rows,
         default 0), ``holdout`` (share of rows to test on, default 0), ``cache`` (path for parsed

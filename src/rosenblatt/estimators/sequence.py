@@ -207,8 +207,8 @@ class SequencePerceptron(OnlineClassifier[SequenceLearner]):
         path : str or path-like
             The file to write, usually with the suffix ``.safetensors``.
         compact : bool, default=False
-            Whether to save only what prediction needs, in about a third of the size. Such a tagger
-            cannot continue to learn.
+            Whether to save only what prediction needs, in about a third of the size. The loaded
+            tagger then cannot continue to learn.
         """
         learner = self._current()
         save_model(path, learner.to_model(self._facts(), self.history_, compact=compact))

@@ -68,7 +68,7 @@ class Separable(Verdict):
 
     See Also
     --------
-    separability : Decides whether there is such a hyperplane.
+    separability : Decides whether there is one.
     Inseparable : The opposite answer.
 
     Examples

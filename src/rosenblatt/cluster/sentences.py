@@ -16,7 +16,7 @@ from dask.delayed import delayed
 from ..data.rows import Array
 from ..estimators.base import make_seed
 from ..estimators.sequence import SequencePerceptron
-from ..jobs.sentences import columns_named
+from ..jobs.sentences import name_columns
 from ..learners.sequence.encoding import Dictionary
 from ..learners.sequence.file_formats import detect_format
 from ..learners.sequence.formats import Layout, find_layout, read_pieces, read_tagged
@@ -68,7 +68,7 @@ def partitions_of_files(
     if first is None:
         raise ValueError(f"{files[0]} is empty.")
     layout = find_layout(first, kind, label)
-    return files, columns_named(layout), layout
+    return files, name_columns(layout), layout
 
 
 def read_file(path: str, _: int, layout: Layout, columns: tuple[str, ...]) -> Tagged:
@@ -239,7 +239,7 @@ class SentenceJob(Job):
         known = np.unique(np.concatenate([part.keys for part in described]))
         learner.dictionary = together(learner.dictionary, known, described)
         learner.state.take(known, *self.tables)
-        learner.close(learner.state)
+        learner.finish(learner.states)
 
 
 def ask_each(

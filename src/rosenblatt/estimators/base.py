@@ -241,7 +241,7 @@ class RowClassifier(OnlineClassifier[L]):
 
     def _score(self, X: Any) -> Array:
         """Score checked rows."""
-        return np.asarray(self._current().scores(X))
+        return np.asarray(self._current().score_matrix(X))
 
     # Rows
 

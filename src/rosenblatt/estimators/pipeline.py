@@ -13,7 +13,9 @@ from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline as ScikitPipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..jobs.files import FileJob, train as train_model
+from ..jobs.data import SentenceFile
+from ..jobs.files import train as train_model
+from ..jobs.job import FileJob
 from ..jobs.tuning import tune
 from ..parameters import RULE_TABLE, SEQUENCE, SHELL_NAMES
 from ..reading.batches import get_labels
@@ -207,18 +209,12 @@ def train_tagger_on(path: str, listener: Listener | None, options: dict[str, Any
     kind = detect_format(path, options.pop("format", None))
     if kind is None:
         return None
-    from ..jobs.sentences import SentenceFile, SentenceTraining, train_tagger
-    from .sequence import SequencePerceptron
-
     refuse_unknown_options(options, {"label", "encoding", *SEQUENCE})
     file = SentenceFile(path, kind, options.pop("label", None), options.pop("encoding", None))
     notes = NoteCollector()
-    trained = train_tagger(file, SentenceTraining(options, listener or notes))
-    tagger = SequencePerceptron(**trained.learner.parameters)
-    reason = str(trained.facts["stop_reason"])
-    tagger.take_over(trained.learner, trained.history, reason, trained.facts)
+    model = train_model(file, FileJob(Request(parameters=options), listener or notes))
     notes.warn(4)
-    return tagger
+    return make_estimator(model, path)
 
 
 class NoteCollector(Listener):

@@ -18,11 +18,14 @@ from ..learners.sequence.sentences import (
 )
 from ..learners.sequence.tagset import check_classes, encode_tags, find_tag_set
 from ..learners.sequence.templates import resolve_templates
-from ..learners.sequence.training import Fit, SentenceData, start
+from ..learners.sequence.training import SentenceSource, make_sequence_plan
 from ..parameters import SEQUENCE
 from ..storage.file import save_model
+from ..training.fit import start
 from ..training.history import History
+from ..training.plan import Request
 from ..training.report import bar_of_epochs
+from ..training.run import Run
 from .base import OnlineClassifier, make_seed
 from .constructors import estimator, positional
 
@@ -152,10 +155,14 @@ class SequencePerceptron(OnlineClassifier[SequenceLearner]):
         """
         self._check_parameters()
         sentences, tags, columns = self._read(X, y)
-        templates = resolve_templates(self.features, columns)
+        given = self._values()
+        plan = make_sequence_plan(
+            Request(parameters=given | {"random_state": make_seed(self.random_state)})
+        )
         with self._unchanged_by_errors():
-            data = SentenceData(lambda: [(sentences, tags)], columns, templates)
-            self._run(start(self._values(), data, make_seed(self.random_state)))
+            source = SentenceSource(lambda: [(sentences, tags)], columns, plan.split)
+            learner = source.begin(given)
+            self._train(learner, start(plan, source, learner))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
@@ -326,13 +333,12 @@ class SequencePerceptron(OnlineClassifier[SequenceLearner]):
         columns = columns or find_columns(sentences, self.features is not None)
         return read_sentences(sentences, columns), list(chain.from_iterable(tags)), columns
 
-    def _run(self, fit: Fit) -> None:
+    def _train(self, learner: SequenceLearner, run: Run) -> None:
         """Train to the end, and become the estimator of the learner."""
-        run = fit.run
         with bar_of_epochs(self.verbose) as show:
             for _, learnt in run.updates():
                 if show is not None:
                     done = learnt.position / max(len(run.part.everything), 1)
                     show(run.epoch, done, f"{run.problems[0].state.mistakes:,} updates")
-        fit.close()
-        self.take_over(fit.learner, run.epochs, run.stop_reason, {})
+        learner.finish(run.outcomes)
+        self.take_over(learner, run.epochs, run.stop_reason, {})

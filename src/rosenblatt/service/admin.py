@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from . import changes
-from .changes import Changed, ChangeError, UnknownExampleError
+from .changes import Changed, ChangeError
 from .http import Request, RequestError, Response, Route, to_json
 from .learning import Learning
 from .log import LARGEST_MODEL, LogError
@@ -59,10 +59,8 @@ class AdminEndpoints:
         learning = self.service.check_learning()
         try:
             changed = await asyncio.to_thread(function, learning, *given)
-        except UnknownExampleError as error:
-            raise RequestError(404, "unknown-example", str(error)) from None
         except ChangeError as error:
-            raise RequestError(409, "impossible-change", str(error)) from None
+            raise RequestError(error.status, error.code, str(error)) from None
         except LogError as error:
             raise RequestError(503, "cannot-write", str(error)) from None
         except ValueError as error:

@@ -17,11 +17,11 @@ RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
 
 
 class ChangeError(ValueError):
-    """A change that is not possible with this log."""
+    """A change that is not possible with this log: why, a stable code, and the HTTP status."""
 
-
-class UnknownExampleError(ChangeError):
-    """The number of an example that the log does not have."""
+    def __init__(self, sentence: str, code: str = "impossible-change", status: int = 409) -> None:
+        super().__init__(sentence)
+        self.code, self.status = code, status
 
 
 class Changed(NamedTuple):
@@ -55,7 +55,8 @@ def check_examples(log: Log, numbers: Collection[int]) -> list[int]:
     for number in numbers:
         kind = log.find_kind(number)
         if kind in ("", "change"):
-            raise UnknownExampleError(f"{log.path.name} has no example {number}.")
+            sentence = f"{log.path.name} has no example {number}."
+            raise ChangeError(sentence, "unknown-example", 404)
         found += [number] if kind == "example" else []
     return found
 
@@ -104,6 +105,8 @@ def load(learning: Learning, data: bytes, name: str = "the model") -> Changed:
 def promote(learning: Learning) -> Changed:
     """Replace the model by its shadow, which ends."""
     with learning.changing:
-        if learning.shadow is not None:
-            learning.shadow.catch_up()  # while the model learns on; then little is left
+        if learning.shadow is None:
+            sentence = "There is no shadow model; start the service with --shadow MODEL."
+            raise ChangeError(sentence, "no-shadow")
+        learning.shadow.catch_up()  # while the model learns on; then little is left
         return Changed(learning.call(learning.promote).result())

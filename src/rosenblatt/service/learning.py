@@ -391,10 +391,9 @@ class Learning(threading.Thread):
 
     def promote(self) -> int:
         """Continue with the shadow model, which has learnt the same examples."""
-        if self.shadow is None:
-            raise ValueError("There is no shadow model; start the service with --shadow MODEL.")
-        self.recover()
         shadow = self.shadow
+        assert shadow is not None
+        self.recover()
         with shadow.lock:
             shadow.learn()
             number = self.change(shadow.served, "model", shadow.first, shadow.data)

@@ -21,6 +21,8 @@ from ..data.weights import balance_running, class_weights, row_weights, rows_tha
 from ..parameters import Parameter, check_parameters
 from ..storage.file import save_model
 from ..storage.model import Model
+from ..training.history import Epoch
+from ..training.run import Run
 from .one_row import check_label
 
 if TYPE_CHECKING:  # scikit-learn has no types: with these, wrong parameters are reported
@@ -86,7 +88,8 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[L]):
         learner = self._current()
         learner.features = self._feature_names() or learner.features
         learner.parameters = self._values()
-        model: Model = learner.to_model(self._facts(), self.history_)
+        epochs = [one for one in self.history_ if isinstance(one, Epoch)]
+        model: Model = learner.to_model(self._facts(), epochs)
         return model
 
     @classmethod
@@ -409,3 +412,14 @@ def to_canonical(X: Any) -> Any:
             X = X.copy()
             X.sum_duplicates()
     return X
+
+
+def print_epoch(run: Run, measured: int, epoch: Epoch) -> None:
+    """Print mistakes and error of an epoch; the error is that of the rows measured, or met."""
+    measured *= sum(len(one.history.epochs) == epoch.epoch for one in run.problems)
+    share, score = epoch.errors / (measured or epoch.rows), epoch.validation_score
+    print(
+        f"epoch {epoch.epoch:4d}  {epoch.mistakes:8d} mistakes  {share:7.2%} error",
+        "" if score is None else f" {score:7.2%} held-out accuracy",
+        flush=True,
+    )

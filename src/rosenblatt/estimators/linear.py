@@ -23,7 +23,7 @@ from ..training.history import Epoch
 from ..training.rules import PERCEPTRON, RULES, choose_rule_form
 from ..training.run import Run
 from ..training.solutions import SOLUTIONS
-from .base import RowClassifier, make_seed, to_canonical, when_calibrated
+from .base import RowClassifier, make_seed, print_epoch, to_canonical, when_calibrated
 from .constructors import estimator
 from .one_row import check_label, make_first_row, make_row, refuse_to_grow
 
@@ -595,14 +595,3 @@ class LinearClassifier(RowClassifier[LinearLearner]):
         self._recent = self._calibrated_on = (
             RecentScores.of(kept, len(self.classes_)) if kept else None
         )
-
-
-def print_epoch(run: Run, measured: int, epoch: Epoch) -> None:
-    """Print mistakes and error of an epoch; the error is that of the rows measured, or met."""
-    measured *= sum(len(one.history.epochs) == epoch.epoch for one in run.problems)
-    share, score = epoch.errors / (measured or epoch.rows), epoch.validation_score
-    print(
-        f"epoch {epoch.epoch:4d}  {epoch.mistakes:8d} mistakes  {share:7.2%} error",
-        "" if score is None else f" {score:7.2%} held-out accuracy",
-        flush=True,
-    )

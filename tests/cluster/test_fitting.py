@@ -87,6 +87,7 @@ def test_sequential_is_local(client, solution, form):
         ({"solution": "vote"}, {}, "needs all rows in one place"),
         ({"solution": "pocket"}, {}, "needs all rows in one place"),
         ({"order": "worst"}, {}, "chooses among all rows"),
+        ({"order": "batch"}, {}, "chooses among all rows"),
         ({}, {"mode": "sequential"}, 'use order="fixed"'),
         ({"warm_start": True}, {}, "use checkpoint and resume"),
         ({"solution": "average", "average_decay": 0.1}, {}, 'use mode="sequential"'),

@@ -383,7 +383,7 @@ class LinearClassifier(RowClassifier[LinearLearner]):
         """Check rows, labels and weights, and hold rows out."""
         X, y = self._check_rows(X, y, reset, None if reset else self._learner.dtype)
         self._refuse_calibrated_sets(y)
-        if self.order == "first" or self.early_stopping:
+        if self.order in ("first", "replacement") or self.early_stopping:
             refuse_not_finite(X)  # these may never look at some rows
         if self.intercept_step == "radius":
             X = to_canonical(X)

@@ -29,11 +29,15 @@ class Perceptron(LinearClassifier):
     average_decay : float, default=0.0
         With ``solution="average"``, the decay per row, in [0, 1): 0.001 averages over about the
         last 1,000 rows, for data that drift; 0 averages over all rows.
-    order : {"each", "once", "fixed", "active", "first", "worst"}, default="each"
+    order : {"each", "once", "fixed", "replacement", "batch", "active", "first", "worst"}, \
+default="each"
         The order of the rows. "each": a new permutation each epoch; "once": one permutation for all
-        epochs; "fixed": as given; "active": all rows, then only rows that were ever mistaken until
-        they cause no update or twice as many rows have been read, and so on; "first": the first
-        mistake from the start, one per epoch; "worst": the most misclassified row, one per epoch.
+        epochs; "fixed": as given; "replacement": as many rows as there are, drawn with replacement;
+        "batch": all rows at once, one update per epoch by the sum over its mistakes (the batch
+        perceptron, gradient descent on the loss J); "active": all rows, then only rows that were
+        ever mistaken until they cause no update or twice as many rows have been read, and so on;
+        "first": the first mistake from the start, one per epoch; "worst": the most misclassified
+        row, one per epoch.
     fit_intercept : bool, default=True
         Whether to learn a bias; otherwise the boundary goes through the origin.
     intercept_step : float or "radius", default=1.0
@@ -85,7 +89,8 @@ class Perceptron(LinearClassifier):
     n_iter_ : int
         Number of epochs.
     n_mistakes_ : int
-        Number of updates, over all calls of ``partial_fit`` or warm starts.
+        Number of updates, over all calls of ``partial_fit`` or warm starts; with ``order="batch"``
+        the number of mistaken rows.
     stop_reason_ : {"separated", "max_iter", "no_improvement", "zero_weights"}
         Why training ended. "separated": an epoch without mistakes; "zero_weights": such an epoch
         with ``ties="correct"`` and weights of 0, which separate nothing.

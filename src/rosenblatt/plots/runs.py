@@ -52,12 +52,13 @@ def repeat_run(
     """
     if every not in ("update", "epoch"):
         raise ValueError(f"every must be 'update' or 'epoch'; got {every!r}.")
-    if model.n_mistakes_ > MOST_UPDATES:
+    updates = count_updates(model)
+    if updates > MOST_UPDATES:
         raise ValueError(
-            f"The run made {model.n_mistakes_:,} updates; at most {MOST_UPDATES:,} can be repeated "
-            "one by one. Lower max_iter or use fewer rows."
+            f"The run made {updates:,} updates; at most {MOST_UPDATES:,} can be repeated one by "
+            "one. Lower max_iter or use fewer rows."
         )
-    total = model.n_mistakes_ if every == "update" else model.n_iter_
+    total = updates if every == "update" else model.n_iter_
     wanted = choose_evenly(total, min(most, count_measurements(X)))
     parameters = model.get_params() | {"warm_start": False, "verbose": 0}
     kept: dict[int, tuple[int, Step]] = {}
@@ -70,12 +71,19 @@ def repeat_run(
     ends_alike = model.solution not in ("last", "vote") or (
         weights.shape == model.coef_.shape and np.allclose(weights, model.coef_)
     )
-    if number != model.n_mistakes_ or not ends_alike:
+    if number != updates or not ends_alike:
         raise ValueError(
             "Repeating the fit made other updates: pass the rows that the model was fitted on, and "
             "fit it with an integer as random_state."
         )
     return list(kept.values())
+
+
+def count_updates(model: Perceptron) -> int:
+    """Count how often the weights of a fitted model changed; a batch changes them once."""
+    if model.order == "batch":
+        return sum(epoch.mistakes > 0 for epoch in model.history_)
+    return model.n_mistakes_
 
 
 def count_measurements(X: Any) -> int:

@@ -13,6 +13,7 @@ from rosenblatt import (
     SCW,
     Features,
     KernelPerceptron,
+    PassiveAggressive,
     Perceptron,
     Pipeline,
     load,
@@ -211,7 +212,8 @@ def test_notes_are_warnings_unless_somebody_listens():
 def test_one_pass_is_arows_unless_something_is_said(capsys, path, tmp_path):
     kinds = {
         AROW: [{"max_iter": 1}, {"max_iter": 1, "rule": "arow", "solution": "last"}],
-        Perceptron: [{}, {"max_iter": 1, "rule": "perceptron"}, {"max_iter": 1, "margin": 1.0}],
+        PassiveAggressive: [{}],
+        Perceptron: [{"max_iter": 1, "rule": "perceptron"}, {"max_iter": 1, "margin": 1.0}],
         SCW: [{"max_iter": 1, "rule": "scw", "C": 0.5}],
     }
     for kind, asked in kinds.items():

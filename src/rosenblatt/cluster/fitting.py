@@ -16,7 +16,7 @@ from ..estimators.sequence import SequencePerceptron
 from ..parameters import CLUSTER, Parameter, ParameterError, check_parameters
 from ..storage.file import save_model
 from ..storage.model import Model
-from ..training.history import merged, stop_reason
+from ..training.history import merge_epochs, stop_reason
 from ..training.rules import UpdateRule
 from .checkpoint import begun_model, build_model, restore
 from .client import Cluster, WorkersLostError
@@ -181,7 +181,7 @@ def take_over(estimator: LinearClassifier, job: Job) -> None:
     histories = [history.epochs for history in job.histories]
     estimator.__dict__.pop("feature_names_in_", None)
     facts = {"plain": job.plain and job.relays}  # mixed weights are no sum of mistakes
-    estimator.take_over(learner, merged(histories), stop_reason(job.histories), facts)
+    estimator.take_over(learner, merge_epochs(histories), stop_reason(job.histories), facts)
     estimator.mixing_ = job.mixing
 
 

@@ -15,7 +15,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from ..data.labels import count_classes, encode, known_classes, number_labels, refuse_missing
+from ..data.labels import check_classes, count_classes, encode, number_labels, refuse_missing
 from ..data.rows import Array, check_structure
 from ..data.weights import balance_running, class_weights, row_weights, rows_that_count
 from ..parameters import Parameter, check_parameters
@@ -186,7 +186,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[L]):
         if not first and given.dtype == self.classes_.dtype and is_equal(given, self.classes_):
             return self.classes_
         if first:
-            return known_classes(given)
+            return check_classes(given)
         for label in dict.fromkeys(given.tolist()):
             if label not in self.classes_.tolist():
                 self._add_class(label)

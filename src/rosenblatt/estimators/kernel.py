@@ -14,7 +14,7 @@ from ..data.weights import refuse_one_class, rows_that_count
 from ..learners.dual.device import check_on_gpu, is_on_gpu, like, on_host, rows_to_gpu
 from ..learners.dual.learner import DualExamples, DualLearner, runs_on_gpu
 from ..parameters import KERNEL
-from ..training.report import bar_of_epochs
+from ..training.bars import show_epochs
 from .base import RowClassifier, make_seed, to_canonical
 from .constructors import estimator, positional
 
@@ -307,7 +307,7 @@ class KernelPerceptron(RowClassifier[DualLearner]):
 
     def _train(self, learner: DualLearner, examples: DualExamples, order: str, epochs: int) -> None:
         """Train a learner and become its estimator."""
-        with bar_of_epochs(self.verbose) as progress:
+        with show_epochs(self.verbose) as progress:
             seed = make_seed(self.random_state)
             history = learner.fit(examples, order, epochs, seed, progress)
         counts = {"class_rows": self.class_count_.tolist()}

@@ -18,7 +18,7 @@ from ..data.weights import refuse_one_class, row_weights, rows_that_count
 from ..kernels.algebra import largest_squared_norm
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import LINEAR, RULE_NAMES, RULE_TABLE, check_ties
-from ..training.calibration import Calibration, RecentScores, calibrated, cross_fitted
+from ..training.calibration import Calibration, RecentScores, cross_fit, fit_calibration
 from ..training.history import Epoch
 from ..training.rules import PERCEPTRON, RULES, choose_rule_form
 from ..training.run import Run
@@ -126,7 +126,7 @@ class LinearClassifier(RowClassifier[LinearLearner]):
             learner.calibration = self._calibrate(learner, given, begin)
             weighted = sample_weight, coef_init, intercept_init, self.class_weight, given.held_out
             plain = not continues and self._textbook and self._rule is PERCEPTRON
-            learnt = given.rows.codes[given.rows.everything]
+            learnt = given.rows.codes[given.rows.row_order]
             facts = {
                 "plain": plain and all(value is None for value in weighted),
                 "class_rows": count_classes(learnt, len(given.classes)).tolist(),
@@ -395,9 +395,9 @@ class LinearClassifier(RowClassifier[LinearLearner]):
         weights = self._weigh(classes, codes, sample_weight, learnt)
         rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
         if learnt is not None:
-            rows = rows._replace(everything=np.intersect1d(rows.everything, learnt))
+            rows = rows._replace(row_order=np.intersect1d(rows.row_order, learnt))
         if weights is not None:
-            refuse_one_class(codes, rows.everything)
+            refuse_one_class(codes, rows.row_order)
         return Prepared(X, classes, rows, held, seed)
 
     def _refuse_calibrated_sets(self, y: Array) -> None:
@@ -435,7 +435,7 @@ class LinearClassifier(RowClassifier[LinearLearner]):
         """Return the parameters, and the step of the bias as a number."""
         step = self.intercept_step
         if step == "radius":
-            step = largest_squared_norm(given.rows, given.everything)
+            step = largest_squared_norm(given.rows, given.row_order)
         step = float(step) if self.fit_intercept else 0.0
         return {"parameters": self._values(), "intercept_step": step}
 
@@ -465,7 +465,7 @@ class LinearClassifier(RowClassifier[LinearLearner]):
 
     def _continue(self, given: Prepared) -> LinearLearner:
         """Return a copy of the learner to continue with."""
-        states = [state.renewed() for state in self._learner.states]
+        states = [state.renew() for state in self._learner.states]
         return replace(self._learner, states=states, **self._settings(given.rows))
 
     def _renew_learner(self, rows: TrainingRows, multilabel: bool) -> None:
@@ -521,7 +521,7 @@ class LinearClassifier(RowClassifier[LinearLearner]):
             threads=effective_n_jobs(self.n_jobs),
         )
         if self.verbose:
-            measured = len(given.rows.everything) * self.measure
+            measured = len(given.rows.row_order) * self.measure
             run.after_epoch = partial(print_epoch, run, measured)
         if given.held_out is not None and self.early_stopping:
             run.validate = learner.validator(given.rows, given.held_out)
@@ -538,18 +538,18 @@ class LinearClassifier(RowClassifier[LinearLearner]):
         codes, rows = given.rows.codes, given.held_out
         if rows is not None:
             scores = learner.scores(view_rows(given.X[rows]), given.X.shape[1])
-            return calibrated(scores, codes[rows], len(given.classes))
+            return fit_calibration(scores, codes[rows], len(given.classes))
 
         def score(learnt: Array, held: Array) -> Array:
-            part = given._replace(rows=given.rows._replace(everything=learnt))
+            part = given._replace(rows=given.rows._replace(row_order=learnt))
             model = begin(part)
             run = self._run(model, part)
             run.after_epoch = None
             model.states = run.train().outcomes
             return model.scores(view_rows(given.X[held]), given.X.shape[1])
 
-        rows = given.rows.everything
-        return cross_fitted(codes, rows, len(given.classes), given.seed, score)
+        rows = given.rows.row_order
+        return cross_fit(codes, rows, len(given.classes), given.seed, score)
 
     def _remember_scores(self, scores: Array, codes: Array) -> None:
         """Remember the scores of rows that are about to be learnt, to calibrate on them."""

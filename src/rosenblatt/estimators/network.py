@@ -13,7 +13,7 @@ from ..data.rows import Array
 from ..learners.network.learner import NetworkLearner
 from ..learners.network.state import Unit
 from ..parameters import NETWORK, check_ranges
-from ..training.report import bar_of_epochs
+from ..training.bars import show_epochs
 from .base import FLOATS, RowClassifier, make_seed
 from .constructors import estimator, positional
 
@@ -132,7 +132,7 @@ class PerceptronNetwork(RowClassifier[NetworkLearner]):
         with self._unchanged_by_errors():
             learner, X, codes = self._prepare(X, y)
             seed = make_seed(self.random_state)
-            with bar_of_epochs(self.verbose) as progress:
+            with show_epochs(self.verbose) as progress:
                 learner.grow(X, codes, seed, progress)
             self.take_over(learner, learner.growth, learner.stop_reason, {})
         return self

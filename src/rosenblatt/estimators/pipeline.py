@@ -13,17 +13,20 @@ from numpy.typing import ArrayLike
 from sklearn.pipeline import Pipeline as ScikitPipeline
 from sklearn.utils.validation import check_is_fitted
 
+import rosenblatt
+
 from ..jobs.data import SentenceFile
 from ..jobs.files import train as train_model
 from ..jobs.job import FileJob
 from ..jobs.tuning import tune
+from ..learners import load_model
 from ..parameters import RULE_TABLE, SEQUENCE, SHELL_NAMES
 from ..reading.batches import get_labels
 from ..reading.reader import read, read_whole
 from ..reading.tables import to_table
-from ..storage.file import load_model, save_model
+from ..storage.file import save_model
 from ..storage.model import Model
-from ..storage.registry import make_estimator
+from ..storage.registry import restore
 from ..training.plan import Request
 from ..training.report import Listener
 from .features import NAMES, Features
@@ -104,9 +107,9 @@ def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any
         Options of reading, as for ``read``: ``label`` (default: detected), ``text``, ``category``,
         ``ignore``, ``format`` and others.
 
-        Options of training: ``rule`` (default "perceptron", for one pass "arow") and the parameters
-        of its estimator. Some have other defaults here: ``solution="average"``, ``max_iter=10``,
-        ``random_state=0``.
+        Options of training: ``rule`` (default "pa" for tables, "perceptron" for text, "arow" for
+        one pass) and the parameters of its estimator. Some have other defaults here:
+        ``solution="average"``, ``max_iter=10``, ``random_state=0``.
 
         Options for files: ``classes`` (all labels), ``window`` (shuffle a stream within N rows,
         default 0), ``holdout`` (share of rows to test on, default 0), ``cache`` (path for parsed
@@ -231,6 +234,12 @@ class NoteCollector(Listener):
         """Show the notes as warnings."""
         for sentence in self.notes:
             warnings.warn(sentence, stacklevel=stacklevel)
+
+
+def make_estimator(model: Model, name: Any) -> Any:
+    """Make the fitted estimator of a model; an error calls the model ``name``."""
+    kind = getattr(rosenblatt, model.estimator)  # loaded when it is needed
+    return restore(kind.from_model, model, name)
 
 
 def to_pipeline(model: Model, name: str) -> Pipeline:

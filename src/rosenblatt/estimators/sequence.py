@@ -21,10 +21,10 @@ from ..learners.sequence.templates import resolve_templates
 from ..learners.sequence.training import SentenceSource, make_sequence_plan
 from ..parameters import SEQUENCE
 from ..storage.file import save_model
+from ..training.bars import show_epochs
 from ..training.fit import start
 from ..training.history import History
 from ..training.plan import Request
-from ..training.report import bar_of_epochs
 from ..training.run import Run
 from .base import OnlineClassifier, make_seed
 from .constructors import estimator, positional
@@ -335,10 +335,10 @@ class SequencePerceptron(OnlineClassifier[SequenceLearner]):
 
     def _train(self, learner: SequenceLearner, run: Run) -> None:
         """Train to the end, and become the estimator of the learner."""
-        with bar_of_epochs(self.verbose) as show:
+        with show_epochs(self.verbose) as show:
             for _, learnt in run.updates():
                 if show is not None:
-                    done = learnt.position / max(len(run.part.everything), 1)
+                    done = learnt.position / max(len(run.part.row_order), 1)
                     show(run.epoch, done, f"{run.problems[0].state.mistakes:,} updates")
         learner.finish(run.outcomes)
         self.take_over(learner, run.epochs, run.stop_reason, {})

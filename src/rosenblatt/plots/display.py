@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..data.rows import Array
-from ..disk import replacing
+from ..disk import replace_file
 
 STILL = (".png", ".svg", ".pdf", ".jpg", ".webp")
 MOVING = (".gif", ".mp4", ".html")
@@ -44,7 +44,7 @@ class Display:
         figure = Figure(**choose_shape(self.n_axes))
         self.plot(make_axes(figure, self.n_axes))
         self._add_title(figure)
-        with replacing(path) as temporary:
+        with replace_file(path) as temporary:
             figure.savefig(temporary, format=suffix[1:], dpi=dpi, bbox_inches="tight")
 
     def _add_title(self, figure: Any) -> None:

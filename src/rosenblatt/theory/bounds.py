@@ -385,7 +385,7 @@ def report(model: FittedPerceptron, X: Any, y: ArrayLike, *, tolerance: float = 
 
 
 def for_batches(made: Report, model: FittedPerceptron, n_rows: int) -> Report:
-    """The same with the bounds of a batch perceptron, which are others."""
+    """Replace the bounds of a report by those of a batch perceptron."""
     passes = [epoch.mistakes for epoch in model.history_ if epoch.mistakes]
     bound, most = batch_bounds(made.bound, n_rows)
     longest = batch_length(made.radius, passes)

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.rows import to_dense
-from ..disk import replacing
+from ..disk import replace_file
 from .certificates import Inseparable, Separable, load_certificate
 from .margins import max_margin
 from .problem import Problem, check_problem
@@ -168,7 +168,7 @@ def log_run(X: Any, y: ArrayLike, *, step: float = 1.0, max_iter: int = 100) -> 
 def write_coq(proof: Proof, X: Any, y: ArrayLike, path: str | Path) -> None:
     """Write a Coq file with the theory, the rows, the proof and its statement."""
     text = format_coq(proof, check_problem(X, y))
-    with replacing(path) as temporary:
+    with replace_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
@@ -381,9 +381,9 @@ def write_plain(proof: Proof, X: Any, y: ArrayLike, folder: str | Path) -> tuple
     folder = Path(folder)
     folder.mkdir(exist_ok=True)
     rows, certificate = folder / "rows.txt", folder / "proof.txt"
-    with replacing(rows) as temporary, temporary.open("w", encoding="ascii") as file:
+    with replace_file(rows) as temporary, temporary.open("w", encoding="ascii") as file:
         file.writelines(f"{format_row(sign, x)}\n" for sign, x in read_rows(problem))
-    with replacing(certificate) as temporary:
+    with replace_file(certificate) as temporary:
         temporary.write_text(format_plain(proof), encoding="ascii")
     return rows, certificate
 

@@ -4,8 +4,8 @@ import pytest
 
 import rosenblatt
 from rosenblatt import SequencePerceptron
-from rosenblatt.service.app import Current, Service
-from rosenblatt.service.learning import Keeping, Learning, Published
+from rosenblatt.service.app import Service
+from rosenblatt.service.learning import Keeping, Learning
 from rosenblatt.service.log import Log
 from rosenblatt.service.model import open_model
 from rosenblatt.service.replay import find_first_difference, log_path
@@ -34,8 +34,7 @@ def listed(sentence):
 
 def client_of(path):
     served = open_model(load_model(path), str(path))
-    current = Current(served, Published(served.published(), served.sequence, served))
-    return Client(Service(lambda: current, say=print))
+    return Client(Service(served.make_predictor, say=print))
 
 
 @pytest.mark.parametrize("name", ["average", "last", "markov2", "columns", "features", "chunks"])
@@ -71,7 +70,7 @@ def learning(tmp_path):
 
 
 def make_service(learning):
-    service = Service(lambda: Current(learning.served, learning.published), learning)
+    service = Service(lambda: learning.predictor, learning)
     return Client(service)
 
 

@@ -93,10 +93,10 @@ class InferenceEndpoints:
 
         def predict() -> dict[str, Any]:
             document, tensors = read_tensors(request)
-            served, published = self.service.current()
-            values = join_tensors(tensors, served.maker, self.service.limits.rows)
+            predictor = self.service.current()
+            values = join_tensors(tensors, predictor.served.maker, self.service.limits.rows)
             request.rows = len(values)
-            answer = served.answer(published.learner, values, 0)
+            answer = predictor.answer(values)
             outputs = [
                 make_output(output, answer[output]) for output in choose_outputs(document, answer)
             ]

@@ -11,7 +11,6 @@ from itertools import accumulate, chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..learners.linear import LinearLearner
 from ..storage.file import save_model
 from ..storage.model import Model
 from .log import PRIVATE, KeyedRequest, LogError, hash_bytes
@@ -100,20 +99,12 @@ class Call(NamedTuple):
             self.future.set_exception(error)
 
 
-class Published(NamedTuple):
-    """What predictions are made with: a copy of the weights, what they have learnt, their model."""
-
-    learner: LinearLearner
-    sequence: int
-    served: ServedModel
-
-
 class Learning(threading.Thread):
     """Writes examples to the log, learns them in its order, publishes and keeps the model.
 
     Attributes
     ----------
-    published : Published
+    predictor : Predictor
         The newest weights; it is replaced and never changed.
     failure : str or None
         Why examples cannot be taken at the moment.
@@ -437,7 +428,7 @@ class Learning(threading.Thread):
             due.append(self.retry_at)
         if self.erase_at is not None:
             due.append(self.erase_at)
-        if self.published.sequence < self.served.sequence:
+        if self.predictor.sequence < self.served.sequence:
             due.append(self.due)
         if self.saved_sequence < self.served.sequence:
             due.append(max(self.saved_at + self.keeping.seconds, self.again_at))
@@ -455,7 +446,7 @@ class Learning(threading.Thread):
             with suppress(OSError, ValueError):  # the client that waits for it was told
                 self.erase()
         sequence = self.served.sequence
-        if self.published.sequence < sequence and now >= self.due:
+        if self.predictor.sequence < sequence and now >= self.due:
             self.publish()
         behind = sequence - self.saved_sequence
         due = behind >= self.keeping.examples or now >= self.saved_at + self.keeping.seconds
@@ -466,7 +457,7 @@ class Learning(threading.Thread):
     def publish(self) -> None:
         """Let predictions use what was learnt; large models are copied less often."""
         begun = time.monotonic()
-        self.published = Published(self.served.published(), self.served.sequence, self.served)
+        self.predictor = self.served.make_predictor()
         ended = time.monotonic()
         self.due = ended + min((ended - begun) / PUBLISHING, LONGEST_WAIT)
 
@@ -495,7 +486,7 @@ class Learning(threading.Thread):
         assert self.keeping.days is not None
         days = self.keeping.days * DAY
         try:
-            if time.time() - self.log.last_kept() >= min(DAY, days / 4):
+            if time.time() - self.log.find_snapshot_time() >= min(DAY, days / 4):
                 self.log.keep_model(sequence, model)
             deleted = self.log.trim(time.time() - days)
         except (OSError, ValueError) as error:

@@ -119,7 +119,7 @@ class Log:
             with self.explain_errors("read"):
                 self.open()
                 self.check()
-            self.lost = max(self.acknowledged() - self.last, 0)
+            self.lost = max(self.read_acknowledged() - self.last, 0)
         except BaseException:
             self.close()
             raise
@@ -265,7 +265,7 @@ class Log:
             os.lseek(self.beside, 0, os.SEEK_SET)
             os.write(self.beside, ACKNOWLEDGED.pack(sequence, crc32(number)))
 
-    def acknowledged(self) -> int:
+    def read_acknowledged(self) -> int:
         """The last example that is known to have been acknowledged, or 0."""
         try:
             data = acknowledged_path(self.path).read_bytes()
@@ -296,8 +296,8 @@ class Log:
             self.write((INSERT, [(sequence, time.time(), None, model, None)]))
             self.last = max(self.last, sequence)
 
-    def last_kept(self) -> float:
-        """When the example came after which the last model is kept."""
+    def find_snapshot_time(self) -> float:
+        """When the last example with a snapshot arrived."""
         with self.explain_errors("read"):
             (when,) = self.one(
                 "SELECT received FROM examples WHERE model IS NOT NULL "

@@ -162,7 +162,7 @@ class ServedModel:
         else:
             values = [dict.fromkeys(self.maker.names, self.maker.sample)]
         given = self.maker.make(values, labelled=False)
-        self.published().scores(given.rows, given.width)
+        self.learner.predictor().scores(given.rows, given.width)
         other = copy.deepcopy(self.learner)
         (label, *_) = self.learner.classes.tolist()
         codes = self.encode([[label] if self.learner.multilabel else label])
@@ -241,20 +241,20 @@ class ServedModel:
 
     # Predicting
 
-    def answer(self, learner: Any, values: list[Any], loudest: int) -> dict[str, Any]:
-        """The label and the scores of each row, and the features that spoke loudest if wanted."""
-        if not loudest:
+    def answer(self, learner: Any, values: list[Any], features: int) -> dict[str, Any]:
+        """The label and the scores of each row, and its reasons: so many features."""
+        if not features:
             made = self.maker.make(values, labelled=False)
             return predict(learner, made.rows, made.width)
-        batch, names = self.maker.named(values)
+        batch, names = self.maker.make_named(values)
         answer = predict(learner, batch.rows, batch.width)
-        return answer | {"explanations": explain(learner, batch, names, loudest)}
+        return answer | {"explanations": explain(learner, batch, names, features)}
 
-    # Being published and kept
+    # Copies to predict with and to save
 
-    def published(self) -> Any:
+    def make_predictor(self) -> "Predictor":
         """A copy to predict with, which learning does not change."""
-        return self.learner.predictor()
+        return Predictor(self, self.learner.predictor(), self.sequence)
 
     def model(self) -> Model:
         """A copy of all that a model file holds, with the number of the last example learnt."""
@@ -342,6 +342,18 @@ class ServedModel:
             )
 
 
+class Predictor(NamedTuple):
+    """A copy of a model's weights to predict with, and the last example that they have learnt."""
+
+    served: ServedModel
+    learner: Any
+    sequence: int
+
+    def answer(self, values: list[Any], features: int = 0) -> dict[str, Any]:
+        """The predictions of rows, each explained by so many features."""
+        return self.served.answer(self.learner, values, features)
+
+
 def predict(learner: LinearLearner, rows: Rows, width: int) -> dict[str, Any]:
     """The label, the scores and, of a calibrated model, the probabilities of each row.
 
@@ -389,14 +401,14 @@ def explain(
         known = columns < coef.shape[1]
         columns, values = columns[known], one.values[known]
         shares = values * coef[output, columns]
-        loudest = np.argsort(-np.abs(shares), kind="stable")[:most]
+        largest = np.argsort(-np.abs(shares), kind="stable")[:most]
         said = [
             {
                 "feature": names[int(columns[k])] if int(columns[k]) in names else f"#{columns[k]}",
                 "value": float(f"{values[k]:.9g}"),
                 "contribution": float(f"{shares[k]:.9g}"),
             }
-            for k in loudest.tolist()
+            for k in largest.tolist()
             if shares[k]
         ]
         found.append([*said, {"feature": "bias", "contribution": float(f"{bias[output]:.9g}")}])

@@ -203,7 +203,7 @@ class TableMaker:
             raise BadExampleError("the label is missing", row, self.label)
         return word
 
-    def named(self, objects: Sequence[dict[str, Any]]) -> tuple[Batch, Mapping[int, str]]:
+    def make_named(self, objects: Sequence[dict[str, Any]]) -> tuple[Batch, Mapping[int, str]]:
         """The rows of some objects, and the names of their features."""
         parser = self.new_parser(NAMES)
         worker = cast(TableParser, parser.worker(0, {}))
@@ -291,7 +291,7 @@ class ArrayMaker(TableMaker):
         """The rows of some objects, and their labels if they must have some."""
         return super().make(self.name_all(objects), labelled)
 
-    def named(self, objects: Sequence[dict[str, Any]]) -> tuple[Batch, Mapping[int, str]]:
+    def make_named(self, objects: Sequence[dict[str, Any]]) -> tuple[Batch, Mapping[int, str]]:
         """The rows of some objects, and the names of their features."""
         batch = self.batch(self.name_all(objects), self.parser)
         return batch, dict(enumerate(name for name, _ in self.columns))
@@ -376,7 +376,7 @@ class LineMaker:
             raise BadExampleError("The lines are not one example each.")
         return parts[0] if len(parts) == 1 else one_batch(parts)
 
-    def named(self, lines: Sequence[str]) -> tuple[Batch, FeatureNames]:
+    def make_named(self, lines: Sequence[str]) -> tuple[Batch, FeatureNames]:
         """The rows of some lines, and the names of their features."""
         parser = self.new_parser(lines, False, NAMES)
         return self.batch(lines, False, parser), FeatureNames(dict(parser.vocabulary.known))

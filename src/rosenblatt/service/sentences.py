@@ -119,21 +119,21 @@ class ServedTagger(ServedModel):
         """Have all kernels at hand before the first request; the model stays as it is."""
         empty: Any = {} if self.maker.names == (FEATURES,) else [""] * len(self.maker.names)
         sentence = [["" if len(self.maker.names) == 1 and empty else empty]]
-        self.answer(self.published(), [{TOKENS: sentence[0]}], 0)
+        self.make_predictor().answer([{TOKENS: sentence[0]}])
         if self.learner.can_learn:
             tag = self.learner.classes.tolist()[0]
             copy.deepcopy(self.learner).learn((self.maker.read(sentence), [tag]))
 
-    def answer(self, learner: Any, values: list[Any], loudest: int) -> dict[str, Any]:
-        """The tags of each sentence, and the features that spoke loudest if wanted."""
+    def answer(self, learner: Any, values: list[Any], features: int) -> dict[str, Any]:
+        """The tags of each sentence, and its reasons: so many features."""
         given = self.maker.make(values, labelled=False)
         sentences, names = self.maker.read(given.rows), learner.classes.tolist()
         tags = [names[code] for code in learner.predict(sentences).tolist()]
         spans = pairwise(sentences.starts.tolist())
         answer = {TAGS: [tags[first:last] for first, last in spans]}
-        if loudest:
+        if features:
             read = [(one, self.maker.read([one])) for one in given.rows]
-            reasons = [learner.explain(one, own, loudest) for one, own in read]
+            reasons = [learner.explain(one, own, features) for one, own in read]
             answer["explanations"] = [[token._asdict() for token in one] for one in reasons]
         return answer
 

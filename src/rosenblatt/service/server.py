@@ -18,10 +18,10 @@ from ..access import Tokens
 from ..learners import load_model
 from ..storage.file import save_model
 from ..storage.model import Model
-from .app import Current, Limits, Service
-from .learning import Keeping, Learning, Published
+from .app import Limits, Service
+from .learning import Keeping, Learning
 from .messages import Messages
-from .model import GrowthLimits, open_model
+from .model import GrowthLimits, Predictor, open_model
 from .protocol import LimitedProtocol
 from .replay import log_path
 from .shadow import Shadow
@@ -74,7 +74,7 @@ def serve(path: Path, options: ServerOptions) -> int:
     """
     os.umask(0o077)  # examples and models may be private
     say = Messages(options.json_logs)
-    listening = bound(options.host, options.port)
+    listening = bind_socket(options.host, options.port)
     try:
         begin(path, options, say)
         learning = make_learning(path, options, say) if options.learn else None
@@ -127,7 +127,7 @@ def make_service(
 ) -> Service:
     """The service of a model, which learns or follows the model file."""
     if learning is not None:
-        current = lambda: Current(learning.published.served, learning.published)  # noqa: E731
+        current = lambda: learning.predictor  # noqa: E731
     else:
         watcher = ModelWatcher(path, say)
         watcher.start()
@@ -147,12 +147,11 @@ class ModelWatcher(threading.Thread):
         self.path, self.say = path, say
         self.stamp, self.current = self.load()
 
-    def load(self) -> tuple[tuple[int, int], Current]:
+    def load(self) -> tuple[tuple[int, int], Predictor]:
         """The model of the file, and what tells this file from its replacement."""
         found = self.path.stat()
         served = open_model(load_model(self.path), str(self.path))
-        current = Current(served, Published(served.published(), served.sequence, served))
-        return (found.st_ino, found.st_mtime_ns), current
+        return (found.st_ino, found.st_mtime_ns), served.make_predictor()
 
     def run(self) -> None:
         """Look for a new file, for as long as the process lives."""
@@ -188,7 +187,7 @@ def tell(path: Path, listening: socket.socket, service: Service) -> None:
 # The socket
 
 
-def bound(host: str, port: int) -> socket.socket:
+def bind_socket(host: str, port: int) -> socket.socket:
     """A socket that listens; one that was just left is waited for."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     until = time.monotonic() + PATIENCE

@@ -32,7 +32,7 @@ class BudgetedTask(DualTask):
 
     def __post_init__(self) -> None:
         self.policy, policy = POLICIES[self.policy_name], self.policy_name
-        room = len(self.begun.numbers) + len(self.everything)
+        room = len(self.begun.numbers) + len(self.row_order)
         self.capacity = min(self.budget, room)
         super().__post_init__()
         state, outputs = self.state, len(self.state.bias)

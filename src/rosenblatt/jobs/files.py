@@ -16,7 +16,7 @@ from ..reading.notices import left_out
 from ..reading.reader import Peeked, Reader, WholeFile, read_again_if_need_be, read_whole
 from ..reading.vocabulary import named
 from ..storage.model import Model
-from ..training.calibration import Calibration, cross_fitted
+from ..training.calibration import Calibration, cross_fit
 from ..training.fit import fit, make_model
 from ..training.plan import Found, Plan, Request, make_plan
 from ..training.report import Listener, Note, Tally, Windows
@@ -214,7 +214,7 @@ def calibrate_in_memory(rows: "FileRows", job: FileJob) -> Calibration:
         return learner.scores(every.rows, every.width)[held]
 
     n_classes = len(begin(plan, rows, job).classes)
-    return cross_fitted(every.codes, every.row_order, n_classes, plan.split.seed, score)
+    return cross_fit(every.codes, every.row_order, n_classes, plan.split.seed, score)
 
 
 def choose_plan(rows: "FileRows", found: Found, job: FileJob) -> Plan:

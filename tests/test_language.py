@@ -21,6 +21,8 @@ PLAIN = (
     "src/rosenblatt/parameters/*.py",
     "src/rosenblatt/__init__.py",
     "src/rosenblatt/estimators/*.py",
+    "src/rosenblatt/jobs/*.py",
+    "src/rosenblatt/learners/**/*.py",
     "src/rosenblatt/export.py",
     "src/rosenblatt/plots/*.py",
     "src/rosenblatt/theory/*.py",

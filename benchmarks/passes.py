@@ -143,7 +143,7 @@ def draw_figure(results: list[Result], path: Path) -> None:
                 axis.plot(PASSES, mean, "o-", color=colour, label=f"{solution} weights")
             kind = "at least as many columns as rows" if wide else "fewer columns than rows"
             labels = "labels as they are" if not flipped else "a tenth of the labels flipped"
-            axis.set_title(f"{kind}, {labels} ({len(part)} sets)", fontsize="small")
+            axis.set_title(f"{kind},\n{labels} ({len(part)} sets)", fontsize="small")
             axis.set_xscale("log")
             axis.set_xticks(PASSES, [str(most) for most in PASSES])
             axis.minorticks_off()

@@ -19,7 +19,7 @@ from sklearn.preprocessing import PolynomialFeatures, scale
 
 from rosenblatt import Perceptron
 
-ROWS = (50, 100, 200, 500, 1_000, 2_000)
+ROWS = (25, 50, 100, 200, 500, 1_000, 2_000)
 DEGREES = (1, 2, 3)
 MOST_COLUMNS, MOST_TESTED, SEEDS = 6_000, 2_000, 5
 Rows = tuple[np.ndarray, np.ndarray]
@@ -108,14 +108,16 @@ def print_tables(results: list[Result]) -> None:
     lines = [("data", "columns", "rows", *names.values(), "rows", *names.values())]
     for each in results:
         cells: list[str] = []
-        for place in (min(1, len(each.rows) - 1), -1):
+        for place in (each.rows.index(min(100, each.rows[-1])), -1):
             curves = [each.errors.get(degree) for degree in DEGREES]
             cells += [str(each.rows[place])]
             cells += ["–" if curve is None else f"{curve[place]:.1f}" for curve in curves]
         lines.append((each.name, str(each.columns), *cells))
     table(*lines)
-    for words, place in (("with 100 rows", 1), ("with all rows", -1)):
-        gains = [each.errors[1][place] - each.errors[2][place] for each in results]
+    for words, most in (("with 100 rows", 100), ("with all rows", ROWS[-1])):
+        places = [len([n for n in each.rows if n <= most]) - 1 for each in results]
+        pairs = zip(places, results, strict=True)
+        gains = [each.errors[1][place] - each.errors[2][place] for place, each in pairs]
         better, worse = sum(gain > 0.5 for gain in gains), sum(gain < -0.5 for gain in gains)
         print(f"{words}: pairs are better by over half a point on {better} of {len(gains)} sets, "
               f"worse on {worse}; mean change {-np.mean(gains):+.1f} points")  # fmt: skip
@@ -134,6 +136,9 @@ def draw_figure(results: list[Result], path: Path) -> None:
             axis.plot(each.rows, curve, ".-", color=looks[degree][0], label=looks[degree][1])
         axis.set_title(f"{each.name} ({each.columns})", fontsize=8)
         axis.set_xscale("log")
+        axis.set_xlim(20, 2_500)
+        axis.set_xticks([25, 100, 500, 2_000], ["25", "100", "500", "2,000"])
+        axis.minorticks_off()
         axis.set_ylim(0, None)
         axis.tick_params(labelsize=7)
         axis.spines[["top", "right"]].set_visible(False)

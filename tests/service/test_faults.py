@@ -256,18 +256,18 @@ def test_a_service_that_predicts_follows_the_model_file(tmp_path):
     trained(path)
     watcher = ModelWatcher(path, said.append)
     before = watcher.current
-    watcher.look()
+    watcher.check_file()
     assert watcher.current is before
     trained(path, examples(80, seed=4))
-    watcher.look()
+    watcher.check_file()
     assert watcher.current is not before
     wanted = rosenblatt.load(path).decision_function(examples(3, labelled=False))
     served, learner, _ = watcher.current
     made = served.maker.make(examples(3, labelled=False), labelled=False)
     assert learner.scores(made.rows, made.width) == pytest.approx(wanted)
     path.write_bytes(b"broken")
-    watcher.look()
-    watcher.look()
+    watcher.check_file()
+    watcher.check_file()
     assert watcher.current.served is served
     assert len(said) == 2
     assert "keeps the model" in said[1]

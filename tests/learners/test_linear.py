@@ -223,7 +223,7 @@ def test_scores_are_those_of_the_classifier(solution, form):
     X, y = blobs(60, 4, classes=2 if form == "two" else 3)
     X = np.round(4 * X)
     model = Perceptron(solution=solution, random_state=0, **form_parameters(form)).fit(X, y)
-    learner = LinearLearner.from_model(model._model())
+    learner = LinearLearner.from_model(model.to_model())
     for layout in LAYOUTS.values():
         scores = learner.scores(view_rows(layout(X)), 4)
         np.testing.assert_allclose(scores, model.decision_function(X), rtol=1e-12, atol=1e-12)
@@ -264,7 +264,7 @@ def test_columns_that_the_model_has_not_met_say_nothing(solution):
 
 def test_parameters_that_an_older_file_does_not_know_are_as_usual():
     X, y = blobs(30, 4)
-    model = Perceptron(solution="vote", ties="positive").fit(X, y)._model()
+    model = Perceptron(solution="vote", ties="positive").fit(X, y).to_model()
     del model.parameters["margin"], model.parameters["eta0"]
     learner = LinearLearner.from_model(model)
     learner.learn(rows(X, y, learner.classes))
@@ -321,7 +321,7 @@ def test_a_vote_of_very_many_is_warned_of(monkeypatch):
     model = Perceptron(solution="vote", random_state=0).fit(X, y)
     wanted = model.decision_function(X)
     monkeypatch.setattr(learner, "MOST_VOTES", 60 * model.n_mistakes_ - 1)
-    sentence = f"Each of 60 rows is put to the vote of {model.n_mistakes_:,} weights, which takes"
+    sentence = f"{model.n_mistakes_:,} weights vote on each of 60 rows, which takes long"
     with pytest.warns(SlowVoteWarning, match=sentence):
         np.testing.assert_array_equal(model.decision_function(X), wanted)
     model.decision_function(X[:59])

@@ -84,7 +84,7 @@ def test_what_is_learnt_is_kept_and_can_be_rebuilt(learning):
     learning.stop()
     for one in given:
         begun.partial_fit([one["tokens"]], [one["tags"]])
-    found, wanted = load_model(path), begun._model()
+    found, wanted = load_model(path), begun.to_model()
     X, _ = taggers.data_of("average", seed=8)
     assert rosenblatt.load(path).predict(X) == begun.predict(X)
     assert found.states[0].mistakes == wanted.states[0].mistakes

@@ -35,12 +35,9 @@ def test_the_client_of_the_page(serve, model):
     names = {}
     exec(compile(block, "service.md", "exec"), names)
     service = serve(model, "--learn")
-    client = names["Model"](f"http://{service.address}")
-    assert client.learn(examples(3)) == 3
-    assert set(client.predict(examples(5))) <= {"big", "small"}
-    with pytest.raises(Exception, match="400"):
-        client.learn([{"size": "x"}])
-    client.http.close()
+    (row,) = examples(1)
+    with rosenblatt.Client(f"http://{service.address}") as names["client"]:
+        assert names["check"](row, row.pop("kind")) in ((True, 1), (False, 1))
 
 
 def test_the_answers_of_the_page(serve, tmp_path, monkeypatch):

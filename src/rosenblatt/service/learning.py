@@ -30,7 +30,7 @@ DAY = 86_400.0
 
 @dataclass(frozen=True)
 class Keeping:
-    """When the model is written, and how long examples are kept.
+    """When the model file is written, and how long examples are stored.
 
     Attributes
     ----------
@@ -94,13 +94,13 @@ class Call(NamedTuple):
             self.future.set_exception(error)
 
     def tell(self, error: Exception) -> None:
-        """Say that the function will not be called."""
+        """Set an error as the result, because the function will not be called."""
         if self.future.set_running_or_notify_cancel():
             self.future.set_exception(error)
 
 
 class Learning(threading.Thread):
-    """Writes examples to the log, learns them in its order, publishes and keeps the model.
+    """The thread that writes examples to the log, learns them in that order, and saves the model.
 
     Attributes
     ----------
@@ -136,11 +136,11 @@ class Learning(threading.Thread):
     # From other threads
 
     def take(self, job: Job) -> None:
-        """Write and learn examples, soon."""
+        """Queue examples to be written and learnt."""
         self.enqueue(job)
 
     def call(self, function: Callable[[], Any]) -> Future[Any]:
-        """Have something done between two groups of examples."""
+        """Call a function in the learning thread, between two groups of examples."""
         future: Future[Any] = Future()
         self.enqueue(Call(function, future))
         return future
@@ -154,14 +154,14 @@ class Learning(threading.Thread):
         job.tell(LogError(self.failure or "The service is stopping."))
 
     def stop(self) -> None:
-        """Learn the rest, write the model, and end."""
+        """Learn what is queued, write the model, and end the thread."""
         self.jobs.put(None)
         self.join()
 
     # The thread
 
     def run(self) -> None:
-        """Take jobs until there are no more; then none is left that waits for an outcome."""
+        """Take jobs until the thread is stopped; then refuse those that are left."""
         if self.shadow is not None:
             self.shadow.start()
         try:
@@ -243,7 +243,7 @@ class Learning(threading.Thread):
             job.tell(error)
 
     def next_job(self, group: list[Job], until: float) -> Job | Call | None:
-        """What comes next; as many requests as shared the last sync are waited for a little."""
+        """The next job; wait a little for as many requests as shared the last sync."""
         if len(group) >= self.expected:
             return self.jobs.get_nowait()
         return self.jobs.get(timeout=max(0.0, until - time.monotonic()))
@@ -295,7 +295,7 @@ class Learning(threading.Thread):
         self.check_learnt()
 
     def recover(self) -> None:
-        """After a write error, learn exactly what the log holds before more is taken.
+        """After a write error, learn exactly what the log holds before accepting more.
 
         A failed sync does not say whether the examples are on disk; the database does.
         """
@@ -321,14 +321,14 @@ class Learning(threading.Thread):
             )
 
     def fail(self, sentence: str) -> None:
-        """Remember why nothing can be written, and say it once."""
+        """Note why the log cannot be written, and report it once."""
         self.failure, self.retry_at = sentence, time.monotonic() + RETRY
         if sentence != self.told:
             self.told = sentence
             self.say(f"{sentence} Nothing is learnt until it can be written; predictions continue.")
 
     def refuse_rest(self) -> None:
-        """Queue nothing more, and tell every waiting job that it will not be done."""
+        """Accept no more jobs, and refuse those that wait."""
         with self.ending:
             self.ended = True
         error = LogError(self.failure or "The service is stopping.")
@@ -339,7 +339,7 @@ class Learning(threading.Thread):
                     job.tell(error)
 
     def finish(self) -> None:
-        """Write the model and leave the log."""
+        """Write the model and close the log."""
         if self.shadow is not None:
             self.shadow.stop()
         self.publish()
@@ -480,7 +480,7 @@ class Learning(threading.Thread):
             self.call(lambda: self.keep_in_log(service["log"], service["sequence"], saved))
 
     def keep_in_log(self, identity: int, sequence: int, model: bytes) -> None:
-        """Keep a model in the log now and then, and delete examples before those that are old."""
+        """Store a snapshot in the log about once a day, and delete examples that are too old."""
         if identity != self.log.identity:
             return  # the model has seen examples that are forgotten since
         assert self.keeping.days is not None

@@ -1,7 +1,8 @@
-"""The process: a socket, the threads behind it, and an orderly end."""
+"""The process of the service: its socket, threads and signals."""
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import socket
@@ -27,8 +28,8 @@ from .replay import log_path
 from .shadow import Shadow
 
 PATIENCE = 3.0  # seconds that a port may be taken by a service that just ended
-SWITCH = 0.0005  # seconds, lest a small request waits ten times as long for a large one
-WATCH = 1.0  # seconds between looks at the model file
+SWITCH = 0.0005  # seconds; more would let small requests wait for large ones
+WATCH = 1.0  # seconds between two checks of the model file
 GRACE = 10  # seconds for open requests when the service ends
 
 
@@ -76,7 +77,7 @@ def serve(path: Path, options: ServerOptions) -> int:
     say = Messages(options.json_logs)
     listening = bind_socket(options.host, options.port)
     try:
-        begin(path, options, say)
+        create_model(path, options, say)
         learning = make_learning(path, options, say) if options.learn else None
         service = make_service(path, options, learning, say)
         served = service.current().served
@@ -84,7 +85,7 @@ def serve(path: Path, options: ServerOptions) -> int:
         if learning is not None:
             learning.start()
         try:
-            tell(path, listening, service)
+            print_address(path, listening, service)
             run(service, listening)
         finally:
             has_failed = learning is not None and not learning.is_alive()
@@ -97,8 +98,8 @@ def serve(path: Path, options: ServerOptions) -> int:
     return int(has_failed)
 
 
-def begin(path: Path, options: ServerOptions, say: Messages) -> None:
-    """Write the model to begin with, unless there is one."""
+def create_model(path: Path, options: ServerOptions, say: Messages) -> None:
+    """Write the new model, unless there is a model or a log."""
     if options.new is None or path.exists() or log_path(path).exists():
         return
     save_model(path, options.new)
@@ -108,7 +109,7 @@ def begin(path: Path, options: ServerOptions, say: Messages) -> None:
 
 
 def make_learning(path: Path, options: ServerOptions, say: Messages) -> Learning:
-    """The thread that learns."""
+    """Make the learning thread."""
     learning = Learning(path, options.keeping, say)
     try:
         if options.grow:
@@ -125,7 +126,7 @@ def make_learning(path: Path, options: ServerOptions, say: Messages) -> Learning
 def make_service(
     path: Path, options: ServerOptions, learning: Learning | None, say: Messages
 ) -> Service:
-    """The service of a model, which learns or follows the model file."""
+    """Make the application of a model, which learns or follows the model file."""
     if learning is not None:
         current = lambda: learning.predictor  # noqa: E731
     else:
@@ -148,19 +149,19 @@ class ModelWatcher(threading.Thread):
         self.stamp, self.current = self.load()
 
     def load(self) -> tuple[tuple[int, int], Predictor]:
-        """The model of the file, and what tells this file from its replacement."""
+        """The model, and the inode and time of its file."""
         found = self.path.stat()
         served = open_model(load_model(self.path), str(self.path))
         return (found.st_ino, found.st_mtime_ns), served.make_predictor()
 
     def run(self) -> None:
-        """Look for a new file, for as long as the process lives."""
+        """Check the file every second."""
         while True:
             time.sleep(WATCH)
-            self.look()
+            self.check_file()
 
-    def look(self) -> None:
-        """Load the model again if its file is another; keep the old one if that fails."""
+    def check_file(self) -> None:
+        """Load the model again if its file was replaced; keep the old one if that fails."""
         try:
             found = self.path.stat()
             stamp = found.st_ino, found.st_mtime_ns
@@ -174,8 +175,8 @@ class ModelWatcher(threading.Thread):
             self.say(f"{self.path} was replaced; the service uses the new model.")
 
 
-def tell(path: Path, listening: socket.socket, service: Service) -> None:
-    """Say where the service is and what it does."""
+def print_address(path: Path, listening: socket.socket, service: Service) -> None:
+    """Print the address of the service."""
     host, port = listening.getsockname()[:2]
     name = f"[{host}]" if ":" in host else host
     learns = "predicts only, with the newest model of that name"
@@ -188,7 +189,7 @@ def tell(path: Path, listening: socket.socket, service: Service) -> None:
 
 
 def bind_socket(host: str, port: int) -> socket.socket:
-    """A socket that listens; one that was just left is waited for."""
+    """Bind a socket; wait a few seconds for a port that another process is releasing."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     until = time.monotonic() + PATIENCE
     while True:
@@ -212,16 +213,28 @@ def bind_socket(host: str, port: int) -> socket.socket:
 
 
 class Server(uvicorn.Server):
-    """Uvicorn without its signals: what they mean is decided here."""
+    """Uvicorn without its own handling of signals."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals alone."""
+        """Install no handlers."""
         yield
 
 
+class LogHandler(logging.Handler):
+    """Passes the messages of uvicorn on, so that all have one format."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        super().__init__()
+        self.say = say
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Pass a message on."""
+        self.say(self.format(record))
+
+
 def raise_file_limit() -> None:
-    """Allow as many open files, and so connections, as the system lets this process have."""
+    """Raise the limit of open files, and so of connections, to the system's maximum."""
     try:
         import resource
     except ImportError:  # there is no such limit on Windows
@@ -232,7 +245,7 @@ def raise_file_limit() -> None:
 
 
 def run(service: Service, listening: socket.socket) -> None:
-    """Answer requests until a signal; then those that are open."""
+    """Answer requests until a signal; then finish open requests."""
     raise_file_limit()
     LimitedProtocol.metrics = service.metrics
     LimitedProtocol.body_seconds = service.limits.seconds
@@ -242,7 +255,7 @@ def run(service: Service, listening: socket.socket) -> None:
         http=LimitedProtocol,
         ws="none",
         access_log=False,
-        log_level="warning",
+        log_config=None,
         lifespan="off",
         proxy_headers=False,
         server_header=False,
@@ -251,6 +264,10 @@ def run(service: Service, listening: socket.socket) -> None:
         backlog=1024,
     )
     server = Server(config)
+    logger = logging.getLogger("uvicorn.error")
+    logger.addHandler(LogHandler(service.say))
+    logger.setLevel(logging.WARNING)
+    logger.propagate = False
     sys.setswitchinterval(SWITCH)
 
     async def main() -> None:

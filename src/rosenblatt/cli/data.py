@@ -40,7 +40,9 @@ class InputOptions:
     first: int | None = input_option(
         help="Number of the first column in svmlight: 0 or 1.", shown="detected"
     )
-    threads: int | None = input_option(help="Number of threads that read.", shown="all cores")
+    threads: int | None = option(
+        help="Number of threads that read.", shown="all cores", panel="Large files"
+    )
 
 
 @dataclass

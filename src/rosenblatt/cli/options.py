@@ -22,10 +22,13 @@ from .panels import (
 if TYPE_CHECKING:
     from ..storage.model import Model
 
+RULES_PANEL, ORDER_PANEL, STREAM_PANEL = "Update rules", "Order and bias", "Large files"
+FEATURE_PANEL, TAGGING_PANEL = "Features", "Sequence tagging"
 output_option = partial(option, panel="Output")
-rule_option = partial(option, panel="Update rule")
 training_option = partial(option, panel="Training")
-feature_option = partial(option, panel="Features")
+stream_option = partial(option, panel=STREAM_PANEL)
+feature_option = partial(option, panel=FEATURE_PANEL)
+tagging_option = partial(option, panel=TAGGING_PANEL)
 
 FOR_FILES_SHOWN = {"margin": "0; text and tags: 1", "C": "1; tags: 0.01"}
 """Defaults of rules' parameters that depend on the file."""
@@ -42,7 +45,7 @@ def rule_options(shown: Mapping[str, str]) -> list[PanelOption]:
             users.setdefault(name, []).append(rule)
     return [
         parameter_option(
-            name, RULE_TABLE[rules[0]].own[name], "Update rule", help=describe(name, rules, shown)
+            name, RULE_TABLE[rules[0]].own[name], RULES_PANEL, help=describe(name, rules, shown)
         )
         for name, rules in users.items()
     ]
@@ -59,11 +62,11 @@ def describe(name: str, rules: list[str], shown: Mapping[str, str]) -> str:
     return " ".join(f"{', '.join(users)}: {text}" for text, users in sentences.items())
 
 
-def shared_option(name: str, shown: str, default: Any = None) -> Any:
+def shared_option(name: str, shown: str, default: Any = None, panel: str = "Training") -> Any:
     """Declare the option of a parameter that all rules share, with its default for files."""
     parameter = {**ANY_RULE, **FILES}[name]
     given = {"type": click.Choice(parameter.choices)} if parameter.choices else {}
-    return training_option(help=sentence(parameter), default=default, shown=shown, **given)
+    return option(help=sentence(parameter), default=default, shown=shown, panel=panel, **given)
 
 
 @dataclass
@@ -73,15 +76,6 @@ class OutputOptions:
     output: Path | None = output_option("-o", "--output", help="Write the model to FILE.")
     test: str | None = output_option(help="Print the error on the rows of FILE.", metavar="FILE")
     holdout: float = output_option(help=FILES["holdout"].help + ".", default=0.0, metavar="SHARE")
-    progressive: Path | None = output_option(
-        help="Write the progressive error, of rows before they are learnt, to FILE as CSV."
-    )
-    progress_every: int | None = output_option(
-        "-P",
-        "--progress-every",
-        help="Print the progressive error every N rows.",
-        shown="1000 with --progressive, else off",
-    )
     checkpoint: float | None = output_option(
         help="Save the model every N seconds during training.", metavar="N", shown="off"
     )
@@ -90,6 +84,15 @@ class OutputOptions:
     verbose: bool = output_option("-v", "--verbose", help="Print every epoch.", default=False)
     quiet: bool = output_option("-q", "--quiet", help="Print only the result.", default=False)
     json: bool = output_option(help="Print one JSON object per line.", default=False)
+    progressive: Path | None = stream_option(
+        help="Write the progressive error, of rows before they are learnt, to FILE as CSV."
+    )
+    progress_every: int | None = stream_option(
+        "-P",
+        "--progress-every",
+        help="Print the progressive error every N rows.",
+        shown="1000 with --progressive, else off",
+    )
 
     def check(self, data: str) -> None:
         """Refuse before training what would fail after it."""
@@ -119,7 +122,7 @@ class OutputOptions:
 class RuleOptions:
     """The update rule, and the parameters that only some rules have."""
 
-    rule: str | None = rule_option(
+    rule: str | None = training_option(
         help=f"Update rule: {', '.join(RULE_TABLE)}.",
         type=click.Choice(list(RULE_TABLE)),
         shown="perceptron; arow with --epochs 1",
@@ -146,32 +149,36 @@ class RuleOptions:
 class LearningOptions(RuleOptions):
     """The parameters that all rules share, and how a file is gone through."""
 
-    solution: str | None = shared_option("solution", "average; last with --epochs 1")
-    average_decay: float | None = shared_option("average_decay", "0")
-    order: str | None = shared_option("order", "each; fixed for streams")
     epochs: int | None = shared_option("max_iter", "10")
+    solution: str | None = shared_option("solution", "average; last with --epochs 1")
     early_stopping: bool = shared_option("early_stopping", "off", False)
     probabilities: bool = shared_option("calibrate", "off", False)
-    bias_step: float | None = shared_option("intercept_step", "by the size of the rows")
-    no_bias: bool = training_option(help="Learn no bias.", default=False)
     class_weight: str | None = training_option(
         help="Weights of the classes: balanced weighs rare classes more.",
         type=click.Choice(["balanced"]),
         shown="equal; balanced for text",
     )
-    window: int = training_option(
-        help="Shuffle a stream within N rows.", default=0, shown="no shuffling"
-    )
-    seed: int = training_option(help="Seed of the random orders, from 0 to 2³² − 1.", default=0)
-    classes: str | None = training_option(
-        help="All labels, separated by commas.", metavar="A,B,…", shown="labels of the first rows"
-    )
-    initial: Path | None = training_option(help="Start from the weights of a model file.")
     tune: bool = training_option(
         help="Choose unspecified settings by error on held-out rows.", default=False
     )
+    seed: int = training_option(help="Seed of the random orders, from 0 to 2³² − 1.", default=0)
+    initial: Path | None = training_option(help="Start from the weights of a model file.")
     cluster: str | None = training_option(
         help="Train on a Dask cluster: local:N, an address, or a scheduler file.", metavar="WHERE"
+    )
+    order: str | None = shared_option("order", "each; fixed for streams", panel=ORDER_PANEL)
+    average_decay: float | None = shared_option("average_decay", "0", panel=ORDER_PANEL)
+    bias_step: float | None = shared_option(
+        "intercept_step", "by the size of the rows", panel=ORDER_PANEL
+    )
+    no_bias: bool = option(
+        help="Learn no bias.", default=False, panel=ORDER_PANEL, also=["--no-fit-intercept"]
+    )
+    window: int = stream_option(
+        help="Shuffle a stream within N rows.", default=0, shown="no shuffling"
+    )
+    classes: str | None = stream_option(
+        help="All labels, separated by commas.", metavar="A,B,…", shown="labels of the first rows"
     )
 
     def stated(self, once: bool) -> tuple[str | None, dict[str, Any]]:
@@ -204,8 +211,13 @@ class LearningOptions(RuleOptions):
 class ReadingOptions(InputOptions):
     """How a file becomes rows."""
 
-    labels_separator: str | None = input_option(
-        help="Separator of several labels in one cell, such as ;.", metavar="TEXT"
+    text: list[str] | None = input_option(
+        help="Column of text; repeatable.", metavar="COLUMN", shown="detected"
+    )
+    category: list[str] | None = input_option(
+        help="Column of categories, even if they are numbers; repeatable.",
+        metavar="COLUMN",
+        shown="detected",
     )
     ignore: list[str] | None = input_option(
         help="Column to leave out; repeatable.", metavar="COLUMN"
@@ -213,19 +225,14 @@ class ReadingOptions(InputOptions):
     id: str | None = input_option(
         help="Column that names the rows in predictions.", metavar="COLUMN"
     )
+    labels_separator: str | None = input_option(
+        help="Separator of several labels in one cell, such as ;.", metavar="TEXT"
+    )
     encoding: str | None = input_option(
         help="Encoding of the text, such as latin-1.", shown="utf-8"
     )
-    skip_bad: int = input_option(help="Skip up to N malformed rows.", default=0)
-    cache: bool = input_option(help="Keep the parsed rows beside the file.", default=False)
-    text: list[str] | None = feature_option(
-        help="Column of text; repeatable.", metavar="COLUMN", shown="detected"
-    )
-    category: list[str] | None = feature_option(
-        help="Column of categories, even if they are numbers; repeatable.",
-        metavar="COLUMN",
-        shown="detected",
-    )
+    skip_bad: int = stream_option(help="Skip up to N malformed rows.", default=0)
+    cache: bool = stream_option(help="Keep the parsed rows beside the file.", default=False)
     ngrams: str | None = feature_option(
         help="Words per n-gram: a number or a range.", metavar="N-M", shown="1-2"
     )

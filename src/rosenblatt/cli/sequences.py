@@ -4,7 +4,6 @@ import json
 import sys
 import time
 from dataclasses import dataclass, fields
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -12,8 +11,7 @@ import click
 
 from ..parameters import SEQUENCE
 from .format import count, summarize_run
-from .options import LearningOptions, OutputOptions, ReadingOptions
-from .panels import option
+from .options import LearningOptions, OutputOptions, ReadingOptions, tagging_option
 
 if TYPE_CHECKING:
     from ..jobs.evaluate_tags import SequenceEvaluation
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
     from ..storage.model import Model
     from ..training.report import Quiet
 
-tagging_option = partial(option, panel="Sequence tagging")
 OURS = {"solution", "order", "epochs", "early_stopping", "seed", "rule", "own", "initial"}
 """The options of learning that taggers have."""
 OUR_RULE_OPTIONS = {"margin", "C"}

@@ -9,7 +9,7 @@ import click
 
 from ..parameters import ANY_RULE, FOR_ONE_PASS, RULE_TABLE, SOLUTIONS
 from .data import check_output
-from .options import RuleOptions, rule_option, rule_options
+from .options import RULES_PANEL, RuleOptions, rule_options
 from .panels import DescribedArgument, command, option, options_by_name
 from .predict import MODEL
 
@@ -106,7 +106,7 @@ class StorageOptions:
 class NewModelOptions(RuleOptions):
     """The model to start with if there is no model file."""
 
-    rule: str | None = rule_option(
+    rule: str | None = new_option(
         help=f"Update rule: {', '.join(RULE_TABLE)}.",
         type=click.Choice(list(RULE_TABLE)),
         shown=FOR_ONE_PASS["rule"],
@@ -157,6 +157,7 @@ class NewModelOptions(RuleOptions):
         "rosenblatt serve spam.safetensors --learn --new spam,ham \\\n"
         "    --features subject:text,hour",
     ],
+    further=[RULES_PANEL],
 )
 def serve(
     model: Path,

@@ -21,7 +21,16 @@ from .format import (
     list_kinds,
     summarize_run,
 )
-from .options import LearningOptions, OutputOptions, ReadingOptions
+from .options import (
+    FEATURE_PANEL,
+    ORDER_PANEL,
+    RULES_PANEL,
+    STREAM_PANEL,
+    TAGGING_PANEL,
+    LearningOptions,
+    OutputOptions,
+    ReadingOptions,
+)
 from .panels import command
 from .sequences import SequenceOptions, is_of_sentences, train_sequences
 
@@ -44,6 +53,7 @@ NAMES = 100_000  # of features, that a model may show
         "rosenblatt train huge.svm.gz --epochs 1 --holdout 0.1 --checkpoint 60 -o model",
         "rosenblatt train train.conllu --label upos --test test.conllu -o tagger",
     ],
+    further=(RULES_PANEL, ORDER_PANEL, FEATURE_PANEL, STREAM_PANEL, TAGGING_PANEL),
 )
 def train(
     data: str,

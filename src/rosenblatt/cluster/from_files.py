@@ -1,4 +1,4 @@
-"""Training as the shell asks for it: from files, on a cluster with an address, to a model."""
+"""The shell's training on a cluster: from files and an address to a model."""
 
 from collections.abc import Callable
 from contextlib import nullcontext
@@ -12,11 +12,12 @@ from ..reading.reader import read
 from ..storage.model import Model
 from ..training.plan import IN_MEMORY_ROWS, make_plan
 from ..training.rules import RULES
-from .checkpoint import build_model
-from .client import Cluster, connected
-from .fitting import Kept, Training, check_supported, usual_mix
+from .checkpoint import ClusterCheckpoint, build_model
+from .client import Cluster, connect
+from .fitting import Training, check_supported, default_mix
 from .partitions import partition_files
-from .rounds import Round, printing
+from .rounds import Round, print_rounds
+from .rows import RowSource
 
 
 def train(
@@ -27,7 +28,7 @@ def train(
     report: Callable[[Round], None] | None = None,
     kept: tuple[str | PathLike[str] | None, bool] = (None, False),
 ) -> Model:
-    """What ``files.train`` does, on a cluster.
+    """Train a model from files on a cluster, as ``jobs.files.train`` does on one machine.
 
     Parameters
     ----------
@@ -37,31 +38,32 @@ def train(
         The request, and what reports the notes; a cluster takes neither windows nor rows to test
         with.
     address
-        As for ``connected``.
+        As for ``connect``.
     report
         As for ``fit``; without it, lines are printed.
     kept
-        Where to write the model after each epoch, and whether to go on from there.
+        The file to write the model to after each epoch, and whether to resume from it.
     """
     request = asked.request
     alone = replace(request, window=0, holdout=0.0, progress_every=0)
     plan = make_plan(alone, IN_MEMORY_ROWS)
     rule = RULES[plan.rule]
-    modes = {"mode": "mixing", "mix": usual_mix(rule)}
+    modes = {"mode": "mixing", "mix": default_mix(rule)}
     values = {**plan.parameters, **request.options, **modes}
     table = {**RULE_TABLE[plan.rule].parameters, **FILES}
     check_supported(values, table, rule)  # before a cluster is started
-    files, keep = partition_files(data, reading), Kept(*kept)
+    files = partition_files(data, reading)
     found = replace(IN_MEMORY_ROWS, texts=len(files.features["recipe"]["text"]))
     if plan.parameters["intercept_step"] is None:
         (first, *_), alike, *_ = files.parts[0]
         found = replace(found, mean_square=read(first, **alike).mean_square())
     parameters = dict(make_plan(alone, found).parameters)
-    training = Training(parameters, rule, files, **modes, classes=request.classes, kept=keep)
-    told = printing(parameters["max_iter"]) if report is None else nullcontext(report)
-    with connected(address) as client, told as tell:
+    source = RowSource(files, rule, request.classes)
+    training = Training(source, parameters, **modes, checkpoint=ClusterCheckpoint(*kept))
+    shown = print_rounds(parameters["max_iter"]) if report is None else nullcontext(report)
+    with connect(address) as client, shown as tell:
         cluster = Cluster(client)
-        job = training.run(cluster, tell)
-        for note in files.notes(cluster):
+        run = training.run(cluster, tell)
+        for note in source.list_notes(cluster):
             asked.reporter.note(note)
-        return build_model(job)
+        return build_model(run, training.finish(run))

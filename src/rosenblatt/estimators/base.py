@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from copy import copy
 from functools import update_wrapper
 from numbers import Integral
 from os import PathLike
@@ -270,3 +271,32 @@ def canonical(X: Any) -> Any:
             X = X.copy()
             X.sum_duplicates()
     return X
+
+
+# For trainings elsewhere, such as on a cluster
+
+
+def get_learner(estimator: OnlineClassifier) -> Any:
+    """The learner of a fitted estimator."""
+    check_is_fitted(estimator)
+    return estimator._learner  # type: ignore[attr-defined]
+
+
+def to_predictor(estimator: Any) -> Any:
+    """A copy of a fitted estimator that predicts the same, without what only training needs."""
+    light = copy(estimator)
+    light._learner = get_learner(estimator).predictor()
+    return light
+
+
+def unchanged_by_errors(estimator: OnlineClassifier) -> Any:
+    """A context that leaves the attributes of an estimator as they were after an error."""
+    return estimator._unchanged_by_errors()
+
+
+def take_over(
+    estimator: OnlineClassifier, learner: Any, epochs: list[Epoch], stop_reason: str, plain: bool
+) -> None:
+    """Make an estimator the one that was trained; ``plain`` if the theory applies to it."""
+    learner.parameters = estimator.get_params(deep=False)
+    estimator._take_over(learner, epochs, stop_reason, plain)  # type: ignore[attr-defined]

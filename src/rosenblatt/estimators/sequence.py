@@ -348,7 +348,9 @@ class SequencePerceptron(FittedTagger):
         fit.close()
         self._take_over(fit.learner, run.epochs, run.stop_reason)
 
-    def _take_over(self, learner: SequenceLearner, epochs: list[Epoch], reason: str) -> None:
+    def _take_over(
+        self, learner: SequenceLearner, epochs: list[Epoch], reason: str, plain: bool = False
+    ) -> None:
         """Become what a learner is."""
         self._learner, self.classes_ = learner, learner.classes
         self.n_mistakes_ = learner.state.mistakes

@@ -10,11 +10,13 @@ from typing import Any, ClassVar, Literal, Protocol, Self
 from ..data.rows import Array
 from ..storage.model import Model
 from ..training.history import Checkpoint, Count, Epoch
+from ..training.state import Layer
 
-Use = Literal["learn", "stream", "resume", "mix", "serve", "step", "tune", "add_class"]
+Use = Literal["learn", "stream", "resume", "mix", "relay", "serve", "step", "tune", "add_class"]
 """What a learner may be asked for: ``learn`` from a batch; ``stream``, learn from data that are not
-kept in memory; ``resume`` an unfinished run; ``mix`` the states of several partitions; ``serve``
-predictions; ``step`` from update to update; ``tune`` its parameters; ``add_class``, a label more.
+kept in memory; ``resume`` an unfinished run; ``mix`` the states of several partitions; ``relay``,
+pass the state from partition to partition; ``serve`` predictions; ``step`` from update to update;
+``tune`` its parameters; ``add_class``, a label more.
 """
 
 
@@ -90,6 +92,9 @@ class Learner(Protocol):
     def predictor(self) -> Self:
         """Return a copy that predicts the same and that learning does not change."""
 
+    def mixable_states(self) -> list[Any]:
+        """Return the states, with keys that are the same on all partitions of a cluster."""
+
     def with_class(self, label: Any) -> Self:
         """Return a learner that knows one label more."""
 
@@ -138,6 +143,21 @@ class State(Protocol):
 
     def snapshot(self, examples: Any) -> Callable[[], None]:
         """Return a function that undoes what learning from the examples will change."""
+
+    def layers(self) -> dict[str, Layer]:
+        """Return what the partitions of a cluster mix: "weights", "variances", "sums"."""
+
+    def find_keys(self, rows: Array) -> tuple[Array, Array]:
+        """Return the keys of some rows of the layers, sorted, and these rows.
+
+        A key means the same on every partition.
+        """
+
+    def find_rows(self, keys: Array, size: int, add: bool = True) -> tuple[Any, Array]:
+        """Give rows to keys; return which keys have rows, and the rows of these.
+
+        There are ``size`` keys in all, if that is known. Unknown keys get rows if ``add``.
+        """
 
 
 def check_use(learner: Learner, use: Use) -> None:

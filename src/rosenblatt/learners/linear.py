@@ -454,6 +454,17 @@ class LinearLearner:
         pairs = [state.coefficients() for state in self.states]
         return replace(self, states=[Last(w.copy(), b.copy()) for w, b in pairs])
 
+    def mixable_states(self) -> list[Any]:
+        """The states, to be mixed with those of other partitions."""
+        return self.states
+
+    def without_weights(self) -> "LinearLearner":
+        """Return an untrained learner with the same settings and no columns."""
+        shape, rule = (0, self.dtype), self.rule
+        return LinearLearner.begin(
+            self.parameters, self.classes, shape, self.intercept_step, rule=rule
+        )
+
     def with_class(self, label: Any) -> "LinearLearner":
         """Return a learner with one class more, as if it had always known the label."""
         classes, states = add_class.states_with(self, label)

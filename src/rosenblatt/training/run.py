@@ -221,7 +221,7 @@ class Run:
             problem = self.problems[number]
             separated = problem.count.mistakes == 0
             if self.measure:
-                measured = losses(self.part.task(number), problem.state)
+                measured = self.measure_losses(number)
                 problem.count.errors, problem.count.loss, separated = measured
             score = scores.get(number)
             problem.history.close(problem.count, problem.state, separated, score)
@@ -229,6 +229,10 @@ class Run:
         self.done = 0
         if self.after_epoch is not None:
             self.after_epoch(summed([self.problems[k].history.epochs[-1] for k in active]))
+
+    def measure_losses(self, number: int) -> tuple[int, float, bool]:
+        """The errors and the loss of a problem, and whether every row is right."""
+        return losses(self.part.task(number), self.problems[number].state)
 
     def close(self) -> None:
         """Have the tasks write into the states what they still hold."""

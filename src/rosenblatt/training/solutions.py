@@ -25,7 +25,16 @@ from ..kernels import linear
 from ..kernels.algebra import Rows
 from ..kernels.linear import Clock, Updates, counted
 from .rules import PERCEPTRON, UpdateRule
-from .state import array, check_updates, counter, joined, require, rows_kept, updates_kept
+from .state import (
+    Layer,
+    array,
+    check_updates,
+    counter,
+    joined,
+    require,
+    rows_kept,
+    updates_kept,
+)
 from .tasks import Learnt, LinearTask, scores
 
 
@@ -157,6 +166,29 @@ class Last:
 
         return restore
 
+    # On a cluster: a key is the number of a weight
+
+    def layers(self) -> dict[str, Layer]:
+        """What the partitions of a cluster mix: weights, and their variances if there are any."""
+        layers = {"weights": Layer(self.weights.reshape(-1), [self.bias])}
+        if "variances" in self.further:
+            variances = self.further["variances"].reshape(-1)
+            layers["variances"] = Layer(variances, [self.further["variance_of_bias"]])
+        return layers
+
+    def find_keys(self, rows: Array) -> tuple[Array, Array]:
+        """The keys of some rows of the layers, sorted, and these rows."""
+        return rows.astype(np.min_scalar_type(self.weights.size), copy=False), rows
+
+    def find_rows(self, keys: Array, size: int, add: bool = True) -> tuple[Any, Array]:
+        """Make room for ``size`` weights; return which keys have rows, and the rows of these."""
+        self.widen(size // int(np.prod(self.weights.shape[1:])))
+        return slice(None), keys
+
+    def match(self, later: "Last") -> None:
+        """Make room for the rows of a state that learnt more."""
+        self.widen(len(later.weights))
+
     def refuse_overflow(self, rows: Rows) -> None:
         """Raise when what was learnt from some rows is no longer finite, or was lost."""
         if not all(np.isfinite(each[places]).all() for each, places in self.changed(rows)):
@@ -207,6 +239,10 @@ class Average(Last):
 
     def by_column(self) -> dict[str, Array]:
         return {"weights": self.weights, "missing": self.missing}
+
+    def layers(self) -> dict[str, Layer]:
+        sums = Layer(self.missing.reshape(-1), [self.missing_bias])
+        return {**super().layers(), "sums": sums}
 
     def check(self) -> None:
         require(self.decay < 1, "decay is out of range")

@@ -2,13 +2,16 @@
 #   docker build -t rosenblatt .
 #   docker run -p 127.0.0.1:8080:8080 -v rosenblatt:/models rosenblatt \
 #     /models/spam.safetensors --learn --new spam,ham --features subject:text,hour --no-token
-FROM python:3.12-slim
-RUN useradd --create-home --uid 1000 rosenblatt && mkdir /models && chown rosenblatt /models
+FROM python:3.12.8-slim-bookworm
+RUN useradd --create-home --uid 1000 rosenblatt && install -d -o rosenblatt /models
 COPY pyproject.toml README.md LICENSE /source/
 COPY src /source/src
+COPY proofs /source/proofs
 RUN pip install --no-cache-dir '/source[serve]' && rm -r /source
 USER rosenblatt
 ENV NUMBA_CACHE_DIR=/home/rosenblatt/numba
+# Kernels are compiled now, not before the first answer.
+RUN rosenblatt warm-up
 VOLUME /models
 EXPOSE 8080
 STOPSIGNAL SIGTERM

@@ -1,8 +1,8 @@
-"""Whom a server lets in."""
+"""Loopback addresses, and tokens with roles."""
 
 import pytest
 
-from rosenblatt.access import admits, is_loopback, read_token
+from rosenblatt.access import Tokens, includes, is_loopback, read_tokens
 
 
 def test_hosts_that_only_this_computer_can_reach():
@@ -10,17 +10,41 @@ def test_hosts_that_only_this_computer_can_reach():
     assert not any(map(is_loopback, ["0.0.0.0", "::", "10.0.0.1", "example.org"]))
 
 
-def test_a_token_lets_in_and_nothing_else_does():
-    assert admits("a" * 16, "a" * 16)
-    assert not any(admits("a" * 16, given) for given in ("", "a" * 15, "b" * 16, "é" * 16))
-    assert admits(None, "")
+def test_a_token_has_the_role_of_its_file(tmp_path):
+    for role, letter in (("predict", "p"), ("admin", "a")):
+        (tmp_path / role).write_text(letter * 16)
+    tokens = Tokens({role: tmp_path / role for role in ("predict", "admin")})
+    assert (tokens.find_role("p" * 16), tokens.find_role("a" * 16)) == ("predict", "admin")
+    assert not any(map(tokens.find_role, ("", "a" * 15, "b" * 16, "é" * 16)))
+    assert Tokens().find_role("") == "admin"
+
+
+def test_a_role_may_do_what_smaller_roles_may():
+    assert includes("admin", "learn")
+    assert includes("learn", "predict")
+    assert includes("predict", "predict")
+    assert not includes("learn", "admin")
+
+
+def test_tokens_are_read_again(tmp_path):
+    path = tmp_path / "tokens"
+    path.write_text("first-" * 4)
+    tokens = Tokens({"admin": path})
+    path.write_text("first-" * 4 + "\n" + "second-" * 4)
+    assert not tokens.find_role("second-" * 4)
+    tokens.reload()
+    assert tokens.find_role("first-" * 4) == tokens.find_role("second-" * 4) == "admin"
+    path.write_text("short")
+    with pytest.raises(ValueError, match="16 or more"):
+        tokens.reload()
+    assert tokens.find_role("second-" * 4)
 
 
 def test_a_token_is_long_enough_and_of_ascii_letters(tmp_path):
     path = tmp_path / "token"
-    path.write_text("  sesame-open-the-door\n")
-    assert read_token(path) == "sesame-open-the-door"
-    for text in ("short", "é" * 20, "a" * 10 + "\n" + "b" * 10):
+    path.write_text("  sesame-open-the-door\n\n")
+    assert read_tokens(path) == ("sesame-open-the-door",)
+    for text in ("", "short", "é" * 20, "a" * 16 + "\n" + "b" * 10):
         path.write_text(text)
         with pytest.raises(ValueError, match="16 or more ASCII letters"):
-            read_token(path)
+            read_tokens(path)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from .estimators.steps import Step as Step, steps as steps
     from .reading.batches import Batch as Batch
     from .reading.reader import Reader as Reader, read as read
+    from .service.client import Client as Client, ServiceError as ServiceError
     from .theory.bounds import (
         MistakeBounds as MistakeBounds,
         Report as Report,
@@ -55,6 +56,7 @@ _ROOMS = {
     "reading.batches": ["Batch"],
     "reading.reader": ["Reader", "read"],
     "estimators.sequence": ["SequencePerceptron"],
+    "service.client": ["Client", "ServiceError"],
     "theory.bounds": ["MistakeBounds", "Report", "mistake_bounds", "report"],
     "theory.certificates": [
         "Inseparable",

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-pytest.importorskip("starlette", reason="the service needs starlette")
+pytest.importorskip("orjson", reason="the service needs orjson")
 
 from rosenblatt.service.log import Log
 from rosenblatt.service.model import ServedModel

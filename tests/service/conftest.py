@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 import pytest
 
-pytest.importorskip("starlette", reason="the service needs starlette")
+pytest.importorskip("prometheus_client", reason="the service needs prometheus-client")
 pytest.importorskip("uvicorn", reason="the service needs uvicorn")
 
 import rosenblatt

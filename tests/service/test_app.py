@@ -1,4 +1,4 @@
-"""The doors: what may be asked, by whom, how much; what is refused changes nothing."""
+"""Endpoints, tokens and limits; what is refused changes nothing."""
 
 import asyncio
 import json
@@ -8,7 +8,8 @@ import httpx
 import pytest
 
 import rosenblatt
-from rosenblatt.service.app import Current, Doors, Service
+from rosenblatt.access import Tokens
+from rosenblatt.service.app import Current, Limits, Service
 from rosenblatt.service.learning import Job
 from rosenblatt.service.log import LogError
 
@@ -44,9 +45,9 @@ def current_of(learning):
     return lambda: Current(learning.served, learning.published)
 
 
-def client_of(learning, learns=True, **doors):
-    service = Service(current_of(learning), learning if learns else None, Doors(**doors))
-    return Client(service.app())
+def client_of(learning, learns=True, tokens=None, **limits):
+    chosen = learning if learns else None
+    return Client(Service(current_of(learning), chosen, Limits(**limits), tokens))
 
 
 @pytest.fixture
@@ -133,9 +134,10 @@ def test_metrics_health_and_schema(client):
     client.post("/learn", json=examples(10))
     client.post("/predict", content="{")
     text = client.get("/metrics").text
-    assert 'rosenblatt_requests_total{path="/learn",status="202"} 1\n' in text
-    assert 'rosenblatt_requests_total{path="/predict",status="400"} 1\n' in text
-    assert "rosenblatt_writable 1\n" in text
+    assert 'rosenblatt_requests_total{path="/learn",status="202"} 1.0\n' in text
+    assert 'rosenblatt_requests_total{path="/predict",status="400"} 1.0\n' in text
+    assert 'rosenblatt_rows_total{path="/learn"} 10.0\n' in text
+    assert "rosenblatt_writable 1.0\n" in text
     for line in text.splitlines():
         assert line.startswith("# ") or len(line.split()) == 2
     assert client.get("/healthz").json() == {"status": "ok", "learning": True, "failure": None}
@@ -184,8 +186,8 @@ def test_limits(learning):
 
 
 def test_requests_count_until_they_are_answered(learning):
-    service = Service(current_of(learning), learning, Doors(bytes=1000, open=2))
-    client, seen = Client(service.app()), []
+    service = Service(current_of(learning), learning, Limits(bytes=1000, open=2))
+    client, seen = Client(service), []
     append = learning.log.append
     learning.log.append = lambda texts: (
         seen.append((service.open, service.open_bytes > 0)) or append(texts)
@@ -216,8 +218,15 @@ def test_without_learning_it_is_refused(learning):
     assert "does not learn" in answer.json()["error"]
 
 
-def test_a_token_is_asked_for(learning):
-    client = client_of(learning, token=SECRET)
+def write_tokens(folder, **tokens):
+    """Tokens by role."""
+    for role, token in tokens.items():
+        (folder / role).write_text(f"{token}\n")
+    return Tokens({role: folder / role for role in tokens})
+
+
+def test_a_token_is_asked_for(learning, tmp_path):
+    client = client_of(learning, tokens=write_tokens(tmp_path, admin=SECRET))
     assert client.get("/healthz").status_code == client.get("/").status_code == 200
     for headers in ({}, {"authorization": "Bearer no"}, {"authorization": f"Basic {SECRET}"}):
         for path in ("/model", "/metrics", "/model.safetensors", "/openapi.json"):
@@ -246,7 +255,7 @@ def test_while_nothing_can_be_written_predictions_go_on(client, learning):
     )
     assert client.post("/predict", json=examples(2)).status_code == 200
     assert "full" in client.get("/healthz").json()["failure"]
-    assert "rosenblatt_writable 0\n" in client.get("/metrics").text
+    assert "rosenblatt_writable 0.0\n" in client.get("/metrics").text
     learning.log.append = append
     assert client.post("/learn", json=examples(2)).json()["sequence"] == 2
     assert client.get("/healthz").json()["failure"] is None
@@ -257,11 +266,11 @@ def test_an_outcome_that_nobody_waits_for_harms_nothing(learning):
     learning.call(lambda: (held.set(), release.wait(30)))
     assert held.wait(30)
     (row,) = examples(1)
-    service = Service(current_of(learning), learning, Doors())
+    service = Service(current_of(learning), learning)
 
     async def leave():
         job = Job([json.dumps(row)], [row], print)
-        written = asyncio.ensure_future(service.written(job, learning))
+        written = asyncio.ensure_future(service.write(job, learning))
         await asyncio.sleep(0)
         written.cancel()
 

@@ -217,7 +217,7 @@ def test_every_answer_is_json_and_is_counted(learning, method, path, status):
     client = client_of(learning)
     answer = client.ask(method, path, json=examples(1))
     assert answer.status_code == status
-    assert answer.json()["error"]
+    assert {"error", "code"} <= answer.json().keys()
     assert f'status="{status}"' in client.get("/metrics").text
 
 
@@ -225,12 +225,12 @@ def test_a_mistake_of_ours_is_a_counted_500(learning):
     said = []
     service = Service(current_of(learning), learning, say=said.append)
     service.parse = None
-    answer = Client(service.app()).post("/predict", json=examples(1))
+    answer = Client(service).post("/predict", json=examples(1))
     assert (answer.status_code, answer.json()) == (
         500,
-        {"error": "An internal error; the service has logged it."},
+        {"error": "An internal error; the service has logged it.", "code": "internal"},
     )
-    assert service.answered["/predict", 500] == 1
+    assert 'path="/predict",status="500"} 1.0' in Client(service).get("/metrics").text
     assert "/predict failed" in said[0]
 
 

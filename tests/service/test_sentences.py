@@ -35,7 +35,7 @@ def listed(sentence):
 def client_of(path):
     served = open_model(load_model(path), str(path))
     current = Current(served, Published(served.published(), served.sequence))
-    return Client(Service(lambda: current, say=print).app())
+    return Client(Service(lambda: current, say=print))
 
 
 @pytest.mark.parametrize("name", ["average", "last", "markov2", "columns", "features", "chunks"])
@@ -72,7 +72,7 @@ def learning(tmp_path):
 
 def make_service(learning):
     service = Service(lambda: Current(learning.served, learning.published), learning)
-    return Client(service.app())
+    return Client(service)
 
 
 def test_what_is_learnt_is_kept_and_can_be_rebuilt(learning):

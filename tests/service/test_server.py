@@ -103,8 +103,8 @@ def test_a_port_that_is_taken_is_named(monkeypatch):
     taken.close()
 
 
-def test_without_starlette_the_command_says_what_to_install(tmp_path):
-    for absent in ("starlette", "uvicorn"):
+def test_without_its_packages_the_command_says_what_to_install(tmp_path):
+    for absent in ("orjson", "prometheus_client", "uvicorn"):
         script = (
             f"import sys; sys.modules['{absent}'] = None\n"
             "from rosenblatt.cli.app import main; main()"

@@ -14,6 +14,7 @@ from .panels import DescribedArgument, command, option, options_by_name
 from .predict import MODEL
 
 if TYPE_CHECKING:
+    from ..access import Tokens
     from ..service.model import ServedModel
     from ..storage.model import Model
 
@@ -38,6 +39,11 @@ class ServiceOptions:
     max_megabytes: int = service_option(
         help="Largest size of the model with --grow, in megabytes.", type=COUNT, default=1024
     )
+    log_format: str = service_option(
+        help="Messages as text, or as json with one for each request.",
+        type=click.Choice(["text", "json"]),
+        default="text",
+    )
 
 
 @dataclass
@@ -51,8 +57,12 @@ class AccessOptions:
         default=8080,
     )
     token_file: Path | None = access_option(
-        help="File with the bearer token that requests must send."
+        help="File with bearer tokens, one per line, that allow every request."
     )
+    learn_token_file: Path | None = access_option(
+        help="File with tokens that allow to learn and to predict."
+    )
+    predict_token_file: Path | None = access_option(help="File with tokens that allow to predict.")
     no_token: bool = access_option(help="Accept requests without a token.", default=False)
     max_bytes: int = access_option(
         help="Largest size of a request in bytes.", type=COUNT, default=16 << 20, shown="16777216"
@@ -64,21 +74,24 @@ class AccessOptions:
         help="Largest number of requests at a time.", type=COUNT, default=256
     )
 
-    def token(self) -> str | None:
-        """What requests must know: needed where others than this computer can send some."""
-        from ..access import is_loopback, read_token
+    def tokens(self) -> "Tokens":
+        """The tokens of all files: needed if other computers can send requests."""
+        from ..access import Tokens, is_loopback
 
-        path = self.token_file
-        if path is not None:
-            if self.no_token:
-                raise ValueError("--token-file and --no-token do not go together; leave one out.")
-            return read_token(path)
-        if not is_loopback(self.host) and not self.no_token:
+        named = {
+            "predict": self.predict_token_file,
+            "learn": self.learn_token_file,
+            "admin": self.token_file,
+        }
+        files = {role: path for role, path in named.items() if path is not None}
+        if files and self.no_token:
+            raise ValueError("--token-file and --no-token exclude each other; leave one out.")
+        if not files and not is_loopback(self.host) and not self.no_token:
             raise ValueError(
-                f"Others can reach {self.host}; name a file with a token (--token-file), or let "
-                "everybody in (--no-token)."
+                f"Others can reach {self.host}; name a file with tokens (--token-file), or accept "
+                "requests without a token (--no-token)."
             )
-        return None
+        return Tokens(files)
 
 
 @dataclass
@@ -171,23 +184,28 @@ def serve(
     if service.grow and not service.learn:
         raise ValueError("--grow needs --learn; add it.")
     from ..access import is_loopback
-    from ..service.app import Doors
+    from ..service.app import Limits
     from ..service.learning import Keeping
     from ..service.model import GrowthLimits
     from ..service.server import ServerOptions, serve as serve_model
 
-    token = given.token()
-    doors = Doors(
-        given.max_bytes,
-        given.max_rows,
-        given.max_open,
-        token=token,
-        any_host=token is not None or not is_loopback(given.host),
-    )
-    kept = Keeping(keeping.save_examples, keeping.save_seconds, keeping.keep_days)
-    limits = GrowthLimits(service.max_classes, service.max_megabytes << 20)
+    tokens = given.tokens()
     options = ServerOptions(
-        service.learn, given.host, given.port, kept, doors, service.grow, limits, new
+        learn=service.learn,
+        host=given.host,
+        port=given.port,
+        keeping=Keeping(keeping.save_examples, keeping.save_seconds, keeping.keep_days),
+        limits=Limits(
+            given.max_bytes,
+            given.max_rows,
+            given.max_open,
+            any_host=bool(tokens.files) or not is_loopback(given.host),
+        ),
+        tokens=tokens,
+        grow=service.grow,
+        growth=GrowthLimits(service.max_classes, service.max_megabytes << 20),
+        new=new,
+        json_logs=service.log_format == "json",
     )
     status = serve_model(model, options)
     if status:

@@ -159,6 +159,8 @@ class Learning(threading.Thread):
         The newest weights; it is replaced and never changed.
     failure : str or None
         Why examples cannot be taken at the moment.
+    on_sync : callable
+        Called with the seconds that each sync took.
     """
 
     def __init__(
@@ -176,6 +178,7 @@ class Learning(threading.Thread):
         self.saved_at = time.monotonic()
         self.due = self.again_at = self.retry_at = 0.0
         self.expected, self.syncing = 1, 0.0  # requests of the last group, seconds of its sync
+        self.on_sync: Callable[[float], object] = ignore_seconds
         self.publish()
 
     # From other threads
@@ -292,7 +295,9 @@ class Learning(threading.Thread):
             for job in group:
                 job.tell(error)
             return
-        self.syncing = min(time.monotonic() - begun, LONGEST_SYNC)
+        seconds = time.monotonic() - begun
+        self.on_sync(seconds)
+        self.syncing = min(seconds, LONGEST_SYNC)
         for job in group:
             before += len(job.texts)
             job.tell(before)
@@ -424,6 +429,10 @@ class Learning(threading.Thread):
         if self.saved_sequence < self.served.sequence or not self.path.exists():
             self.save(self.served.model())
         return self.path
+
+
+def ignore_seconds(seconds: float) -> None:
+    """Do nothing with the time of a sync."""
 
 
 def runs(group: list[Job]) -> Iterator[list[Job]]:

@@ -3,7 +3,7 @@
 import base64
 import copy
 import tempfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,11 +40,16 @@ class Progress:
         if "recent" in kept:
             bits = np.frombuffer(base64.b64decode(kept["recent"]), np.uint8)
             self.recent[:] = np.unpackbits(bits, count=len(self.recent))
+        self.classes = {name: list(counts) for name, counts in kept.get("classes", {}).items()}
         self.step = int(kept.get("step", 1))
         self.curve: list[list[int]] = [list(point) for point in kept.get("curve", ())]
 
-    def add(self, wrong: Array) -> None:
-        """Count more examples."""
+    def add(self, wrong: Array, labels: Sequence[Any] = ()) -> None:
+        """Count more examples, also by label if there is one for each."""
+        for label, is_wrong in zip(labels, wrong.tolist(), strict=False):
+            counts = self.classes.setdefault(str(label), [0, 0])  # examples, errors
+            counts[0] += 1
+            counts[1] += is_wrong
         length, before = len(self.recent), self.examples
         places = np.arange(before, before + len(wrong))[-length:] % length
         self.recent[places] = wrong[-length:]
@@ -75,6 +80,7 @@ class Progress:
             "errors": self.errors,
             "refused": self.refused,
             "recent": base64.b64encode(np.packbits(self.recent).tobytes()).decode(),
+            "classes": self.classes,
             "step": self.step,
             "curve": self.curve,
         }
@@ -191,7 +197,7 @@ class ServedModel:
             wrong[:] = False
             for row in range(len(codes)):
                 self.learn_alone(given, codes, weights, row, wrong)
-        self.progress.add(wrong)
+        self.progress.add(wrong, given.labels or ())
         self.sequence += len(codes)
 
     def learn_alone(

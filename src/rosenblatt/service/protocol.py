@@ -2,14 +2,20 @@
 
 import asyncio
 from collections import Counter
+from http import HTTPStatus
 from typing import Any, ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from .metrics import Metrics
+
 HEADER_BYTES = 1 << 16
 HEADER_SECONDS = 10.0
 CONNECTIONS_PER_ADDRESS = 512
-RESPONSE = b"HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s"
+RESPONSE = (
+    b"HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n"
+    b"Connection: close\r\n\r\n%s"
+)
 
 
 class LimitedProtocol(HttpToolsProtocol):
@@ -20,6 +26,8 @@ class LimitedProtocol(HttpToolsProtocol):
     """
 
     connections_of: ClassVar[Counter[str]] = Counter()
+    most_connections: ClassVar[int] = 1024
+    metrics: ClassVar[Metrics | None] = None
     deadline: asyncio.TimerHandle | None = None
     header_bytes = 0
     reads_headers = True
@@ -29,8 +37,10 @@ class LimitedProtocol(HttpToolsProtocol):
         super().connection_made(transport)
         self.address = str(self.client[0]) if self.client else ""
         self.connections_of[self.address] += 1
-        if self.connections_of[self.address] > CONNECTIONS_PER_ADDRESS:
-            self.refuse(b"429 Too Many Requests", b'{"error": "Too many connections."}')
+        if len(self.connections) > self.most_connections:
+            self.refuse(503, "too-many-connections", "Too many connections are open; try again.")
+        elif self.connections_of[self.address] > CONNECTIONS_PER_ADDRESS:
+            self.refuse(429, "too-many-connections", "Your address has too many connections.")
         else:
             self.start_deadline()
 
@@ -48,8 +58,7 @@ class LimitedProtocol(HttpToolsProtocol):
         if self.reads_headers and not self.transport.is_closing():
             self.header_bytes += len(data)
             if self.header_bytes > HEADER_BYTES:
-                error = b'{"error": "The headers are longer than 64 kB."}'
-                self.refuse(b"431 Request Header Fields Too Large", error)
+                self.refuse(431, "long-headers", "The headers are longer than 64 kB.")
 
     def on_message_begin(self) -> None:
         """Begin to read headers."""
@@ -76,11 +85,19 @@ class LimitedProtocol(HttpToolsProtocol):
 
     def close_slow(self) -> None:
         """Close a connection whose headers did not arrive."""
-        self.refuse(b"408 Request Timeout", b'{"error": "The headers did not arrive in time."}')
+        self.refuse(408, "slow-headers", "The headers did not arrive in time.")
 
-    def refuse(self, status: bytes, body: bytes) -> None:
-        """Answer in one piece and close."""
+    def send_400_response(self, msg: str) -> None:
+        """Answer bytes that are not HTTP."""
+        self.refuse(400, "not-http", "The request is not valid HTTP.")
+
+    def refuse(self, status: int, code: str, sentence: str) -> None:
+        """Answer in one piece, count the answer, and close."""
         self.stop_deadline()
         if not self.transport.is_closing():
-            self.transport.write(RESPONSE % (status, len(body), body))
+            body = b'{"error": "%s", "code": "%s"}' % (sentence.encode(), code.encode())
+            line = f"{status} {HTTPStatus(status).phrase}".encode()
+            self.transport.write(RESPONSE % (line, len(body), body))
             self.transport.close()
+            if self.metrics is not None:
+                self.metrics.count("other", status, 0.0)

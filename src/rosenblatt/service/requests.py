@@ -8,14 +8,17 @@ from typing import Any, NamedTuple
 
 import orjson
 
-JSON = "application/json"
+from .http import JSON
+
 NDJSON = ("application/x-ndjson", "application/ndjson", "application/jsonl")
 CSV = "text/csv"
 LINES = "text/plain"
 
 
 class BadExampleError(ValueError):
-    """Something that cannot be used: what, in which row (from 1 on) and in which column."""
+    """An example that cannot be used: why, in which row (from 1 on) and in which column."""
+
+    status, code = 400, "bad-example"
 
     def __init__(self, sentence: str, row: int | None = None, column: str | None = None) -> None:
         where = [] if row is None else [f"row {row}"]
@@ -24,12 +27,20 @@ class BadExampleError(ValueError):
         self.row, self.column = row, column
 
 
-class UnknownTypeError(ValueError):
-    """A body of a kind that is not read here."""
+class UnknownTypeError(BadExampleError):
+    """A body of a type that is not supported."""
+
+    status, code = 415, "content-type"
+
+
+class TooManyRowsError(BadExampleError):
+    """More rows than one request may have."""
+
+    status, code = 413, "too-many-rows"
 
 
 class Example(NamedTuple):
-    """One example: the text that the log keeps, and what it says."""
+    """One example: the text that the log keeps, and its parsed value."""
 
     text: str
     value: Any
@@ -38,7 +49,15 @@ class Example(NamedTuple):
 def parse_examples(
     body: bytes, content_type: str, most: int, of_lines: bool, of_lists: str | None = None
 ) -> list[Example]:
-    """Parse a request body into examples.
+    """Parse a request body into examples, each with the text for the log."""
+    values = parse_values(body, content_type, most, of_lines, of_lists)
+    return [Example(orjson.dumps(value).decode(), value) for value in values]
+
+
+def parse_values(
+    body: bytes, content_type: str, most: int, of_lines: bool, of_lists: str | None = None
+) -> list[Any]:
+    """Parse a request body into rows: objects, or lines of text.
 
     Parameters
     ----------
@@ -51,51 +70,58 @@ def parse_examples(
     of_lists
         The entry that a list stands for, if an example may be a list instead of an object.
     """
-    kind, _, details = content_type.partition(";")
-    kind = kind.strip().lower() or JSON
-    charset = re.search(r"charset=\"?([\w-]+)", details)
-    if charset is not None and charset[1].lower() not in ("utf-8", "utf8", "us-ascii"):
-        raise UnknownTypeError(f"The body is in {charset[1]}; send UTF-8.")
+    kind = check_type(content_type)
     body = body.removeprefix(b"\xef\xbb\xbf")
-    try:
-        text = body.decode()
-    except UnicodeDecodeError as error:
-        raise BadExampleError(f"The body is not UTF-8 (byte {error.start + 1}).") from None
     if kind == JSON:
         values = parse_json(body)
         found: Iterable[Any] = values if isinstance(values, list) else [values]
     elif kind in NDJSON:
-        found = parse_json_lines(text)
+        found = parse_json_lines(decode(body))
     elif kind == CSV and not of_lines:
-        found = parse_csv(text)
+        found = parse_csv(decode(body))
     elif kind == LINES and of_lines:
-        found = (line.rstrip("\r") for line in text.split("\n") if line.strip())
+        found = (line.rstrip("\r") for line in decode(body).split("\n") if line.strip())
     else:
         kinds = [JSON, NDJSON[0], LINES if of_lines else CSV]
         names = f"{', '.join(kinds[:-1])} or {kinds[-1]}"
         raise UnknownTypeError(f"Content-Type {kind[:80]} is not supported; send {names}.")
     if of_lists is not None:
         found = ({of_lists: one} if type(one) is list else one for one in found)
-    return check_examples(found, most, str if of_lines else dict)
+    return check_values(found, most, str if of_lines else dict)
 
 
-def check_examples(values: Iterable[Any], most: int, kind: type) -> list[Example]:
-    """Return examples of one kind with their texts; refuse none or too many."""
-    taken: list[Example] = []
+def check_type(content_type: str) -> str:
+    """The media type of a body, JSON if none is stated; refuse character sets except UTF-8."""
+    if content_type == JSON:
+        return JSON
+    kind, _, details = content_type.partition(";")
+    charset = re.search(r"charset=\"?([\w-]+)", details)
+    if charset is not None and charset[1].lower() not in ("utf-8", "utf8", "us-ascii"):
+        raise UnknownTypeError(f"The body is in {charset[1]}; send UTF-8.")
+    return kind.strip().lower() or JSON
+
+
+def decode(body: bytes) -> str:
+    """The text of a body."""
+    try:
+        return body.decode()
+    except UnicodeDecodeError as error:
+        raise BadExampleError(f"The body is not UTF-8 (byte {error.start + 1}).") from None
+
+
+def check_values(values: Iterable[Any], most: int, kind: type) -> list[Any]:
+    """Return rows of one type; refuse none or too many."""
+    taken: list[Any] = []
     for value in values:
         if len(taken) == most:
             raise TooManyRowsError(f"A request takes at most {most:,} rows; send several requests.")
         if type(value) is not kind:
             wanted = "an object of columns" if kind is dict else "a line of text"
             raise BadExampleError(f"expected {wanted}", len(taken) + 1)
-        taken.append(Example(orjson.dumps(value).decode(), value))
+        taken.append(value)
     if not taken:
         raise BadExampleError("The body has no rows.")
     return taken
-
-
-class TooManyRowsError(ValueError):
-    """More rows than one request may have."""
 
 
 def parse_json(text: bytes | str, row: int | None = None) -> Any:
@@ -106,6 +132,8 @@ def parse_json(text: bytes | str, row: int | None = None) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError as error:
+        if isinstance(text, bytes):
+            decode(text)
         where = f"line {error.lineno}, character {error.colno}"
         raise BadExampleError(f"invalid JSON at {where} ({error.msg})", row) from None
 

@@ -1,17 +1,24 @@
-"""What the service says besides predictions: the state of the model, metrics, OpenAPI."""
+"""Responses besides predictions: the state of the model, and the OpenAPI description."""
 
-from collections.abc import Iterable
+import re
 from typing import TYPE_CHECKING, Any
 
 from .. import __version__
+from .http import JSON, Route
 from .learning import Learning, Published
 from .model import WINDOWS, ServedModel
-from .requests import CSV, JSON, LINES, NDJSON
+from .requests import CSV, LINES, NDJSON
 
 if TYPE_CHECKING:
-    from .app import Doors, Service
+    from .app import Service
 
-
+ERROR = {
+    "type": "object",
+    "properties": {"error": {"type": "string"}, "code": {"type": "string"}},
+    "required": ["error", "code"],
+}
+KINDS = {"/model.safetensors": "application/octet-stream", "/metrics": LINES, "/": "text/html"}
+PATH_PARAMETER = {"in": "path", "required": True, "schema": {"type": "string"}}
 EXPLAIN = {
     "name": "explain",
     "in": "query",
@@ -22,7 +29,7 @@ EXPLAIN = {
 
 
 def about(served: ServedModel, published: Published, learning: Learning | None) -> dict[str, Any]:
-    """What the model is, what it has learnt, and how often it was wrong before it did."""
+    """A description of the model, what it has learnt, and its errors before learning."""
     learner, progress = published.learner, served.progress
     solution = served.learner.parameters["solution"]
     errors = {"all": progress.error()} | {str(last): progress.error(last) for last in WINDOWS}
@@ -42,111 +49,75 @@ def about(served: ServedModel, published: Published, learning: Learning | None) 
         "mistakes": sum(state.mistakes for state in served.learner.states),
         "refused": progress.refused,
         "error": errors,
+        "class_error": {
+            name: errors / examples for name, (examples, errors) in progress.classes.items()
+        },
         "curve": progress.curve,
         "failure": None if learning is None else learning.failure,
         "version": __version__,
     }
 
 
-def metrics(service: "Service", model: dict[str, Any]) -> str:
-    """All counters in the text form of Prometheus."""
-    lines: list[str] = []
-
-    def tell(name: str, kind: str, meaning: str, values: Iterable[tuple[str, Any]]) -> None:
-        lines.append(f"# HELP rosenblatt_{name} {meaning}\n# TYPE rosenblatt_{name} {kind}")
-        lines.extend(f"rosenblatt_{name}{labels} {value}" for labels, value in values)
-
-    answered = sorted(service.answered.items())
-    tell(
-        "requests_total",
-        "counter",
-        "Requests answered.",
-        ((f'{{path="{path}",status="{status}"}}', n) for (path, status), n in answered),
-    )
-    seconds = ((f'{{path="{path}"}}', f"{n:.6g}") for path, n in sorted(service.seconds.items()))
-    tell("request_seconds_total", "counter", "Time spent on requests.", seconds)
-    rows = ((f'{{path="{path}"}}', n) for path, n in sorted(service.rows.items()))
-    tell("rows_total", "counter", "Rows of requests.", rows)
-    tell("open_requests", "gauge", "Requests being read.", [("", service.open)])
-    tell("sequence", "gauge", "The last example learnt.", [("", model["sequence"])])
-    tell("published_sequence", "gauge", "The last in predictions.", [("", model["published"])])
-    tell("saved_sequence", "gauge", "The last in the model file.", [("", model["saved"])])
-    tell("updates_total", "counter", "Updates of the weights.", [("", model["mistakes"])])
-    tell(
-        "errors_total",
-        "counter",
-        "Wrong before learnt.",
-        [("", service.current().served.progress.errors)],
-    )
-    tell("writable", "gauge", "Whether examples are taken.", [("", int(not model["failure"]))])
-    shares = (
-        (f'{{last="{last}"}}', f"{share:.6g}")
-        for last, share in model["error"].items()
-        if share is not None
-    )
-    tell("error_ratio", "gauge", "Share of examples wrong before they were learnt.", shares)
-    if service.learning is not None:
-        tell("log_bytes", "gauge", "The log on disk.", [("", service.learning.log.size)])
-    return "\n".join(lines) + "\n"
-
-
-def openapi(served: ServedModel, doors: "Doors") -> dict[str, Any]:
-    """The description of the service in OpenAPI 3.1."""
+def openapi(service: "Service") -> dict[str, Any]:
+    """The description of the service in OpenAPI 3.1, made from its routes."""
+    served = service.current().served
     row, labelled = schemas(served)
-    error = {"type": "object", "properties": {"error": {"type": "string"}}}
-    statuses = {
-        "400": "Malformed: which row and column.",
-        "413": f"Over {doors.bytes:,} bytes or {doors.rows:,} rows.",
-        "415": "A kind of body that is not read.",
-        "429": "Too many open requests.",
-    }
-
-    def body(one: dict[str, Any]) -> dict[str, Any]:
-        several = {"oneOf": [one, {"type": "array", "items": one}]}
-        kinds = {JSON: {"schema": several}, NDJSON[0]: {"schema": {"type": "string"}}}
-        if served.maker.of_lists is None:
-            kinds[LINES if served.maker.of_lines else CSV] = {"schema": {"type": "string"}}
-        return {"required": True, "content": kinds}
-
-    def answer(meaning: str, kind: str = JSON) -> dict[str, Any]:
-        return {"description": meaning, "content": {kind: {"schema": {}}}}
-
-    refusals = {
-        status: {"description": why, "content": {JSON: {"schema": error}}}
-        for status, why in statuses.items()
-    }
-    posts = {
-        "/predict": {
-            "summary": "Labels and scores of rows, or tags of sentences.",
-            "parameters": [EXPLAIN],
-            "requestBody": body(row),
-            "responses": {"200": answer("labels and scores, or tags; sequence")} | refusals,
-        },
-        "/learn": {
-            "summary": "Learn examples; answered when they are on disk.",
-            "requestBody": body(labelled),
-            "responses": {"202": answer("the sequence number of the last"), "503": refusals["400"]}
-            | refusals,
-        },
-    }
-    gets = {
-        "/model": ("What the model is and how well it does.", JSON),
-        "/model.safetensors": ("The model file.", "application/octet-stream"),
-        "/metrics": ("Counters for Prometheus.", LINES),
-        "/healthz": ("Whether it answers.", JSON),
-    }
-    paths: dict[str, Any] = {path: {"post": one} for path, one in posts.items()}
-    for path, (meaning, kind) in gets.items():
-        paths[path] = {"get": {"summary": meaning, "responses": {"200": answer(meaning, kind)}}}
+    bodies = {"/predict": describe_body(served, row), "/learn": describe_body(served, labelled)}
+    paths: dict[str, Any] = {}
+    for route in service.routes():
+        names = re.findall(r"{(\w+)}", route.path)
+        parameters = [PATH_PARAMETER | {"name": name} for name in names]
+        entry = {
+            "summary": route.summary,
+            "parameters": parameters + [EXPLAIN] * (route.path == "/predict"),
+            "responses": describe_responses(service, route),
+        }
+        if route.method in ("POST", "PUT"):
+            entry["requestBody"] = bodies.get(route.path, {"content": {JSON: {"schema": {}}}})
+        if not route.role:
+            entry["security"] = []
+        paths.setdefault(route.path, {})[route.method.lower()] = entry
     found: dict[str, Any] = {
         "openapi": "3.1.0",
         "info": {"title": "Rosenblatt", "version": __version__},
         "paths": paths,
     }
-    if doors.token is not None:
+    if service.tokens.files:
         found["components"] = {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}}
         found["security"] = [{"token": []}]
     return found
+
+
+def describe_body(served: ServedModel, one: dict[str, Any]) -> dict[str, Any]:
+    """The request body of one row or several, in all types that are read."""
+    several = {"oneOf": [one, {"type": "array", "items": one}]}
+    kinds = {JSON: {"schema": several}, NDJSON[0]: {"schema": {"type": "string"}}}
+    if served.maker.of_lists is None:
+        kinds[LINES if served.maker.of_lines else CSV] = {"schema": {"type": "string"}}
+    return {"required": True, "content": kinds}
+
+
+def describe_responses(service: "Service", route: Route) -> dict[str, Any]:
+    """The responses of a route, by status."""
+    limits = service.limits
+    refusals = {}
+    if route.method != "GET":
+        refusals = {
+            "400": "A row or a column cannot be used.",
+            "413": f"Over {limits.bytes:,} bytes or {limits.rows:,} rows.",
+            "415": "The type of the body is not supported.",
+            "429": "Too many requests are open.",
+        }
+    if route.role and service.tokens.files:
+        refusals |= {"401": "A token is required.", "403": "The token has another role."}
+    if route.role == "learn":
+        refusals["503"] = "Examples cannot be written at the moment."
+    kind = KINDS.get(route.path, JSON)
+    answer = {"description": route.summary, "content": {kind: {"schema": {}}}}
+    return {"202" if route.path == "/learn" else "200": answer} | {
+        status: {"description": why, "content": {JSON: {"schema": ERROR}}}
+        for status, why in refusals.items()
+    }
 
 
 def schemas(served: ServedModel) -> Any:

@@ -12,18 +12,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .app import Current, Doors, Service
+import uvicorn
 
-try:
-    import uvicorn
-except ImportError as missing:
-    raise ImportError(
-        "The service needs starlette and uvicorn: pip install 'rosenblatt[serve]'."
-    ) from missing
-
+from ..access import Tokens
 from ..storage.file import load_model, save_model
 from ..storage.model import Model
+from .app import Current, Limits, Service
 from .learning import Keeping, Learning, Published, log_path
+from .messages import Messages
 from .model import GrowthLimits, open_model
 from .protocol import LimitedProtocol
 
@@ -43,22 +39,26 @@ class ServerOptions:
         Whether examples are learnt.
     host, port
         Where; port 0 is any that is free.
-    keeping, doors
-        When the model is written, and who may ask and how much.
-    grow, limits
+    keeping, limits, tokens
+        When the model is written, the size of requests, and who may send them.
+    grow, growth
         Whether new labels become classes, and how large the model may grow.
     new
         A model to begin with where there is none yet.
+    json_logs
+        Whether messages are JSON, with one for each request.
     """
 
     learn: bool = False
     host: str = "127.0.0.1"
     port: int = 8080
     keeping: Keeping = field(default_factory=Keeping)
-    doors: Doors = field(default_factory=Doors)
+    limits: Limits = field(default_factory=Limits)
+    tokens: Tokens = field(default_factory=Tokens)
     grow: bool = False
-    limits: GrowthLimits = field(default_factory=GrowthLimits)
+    growth: GrowthLimits = field(default_factory=GrowthLimits)
     new: Model | None = None
+    json_logs: bool = False
 
 
 def serve(path: Path, options: ServerOptions) -> int:
@@ -67,11 +67,12 @@ def serve(path: Path, options: ServerOptions) -> int:
     Returns the exit status: 1 if the learning thread ended before.
     """
     os.umask(0o077)  # examples and models may be private
+    say = Messages(options.json_logs)
     listening = bound(options.host, options.port)
     try:
-        begin(path, options)
-        learning = make_learning(path, options) if options.learn else None
-        service = make_service(path, options, learning)
+        begin(path, options, say)
+        learning = make_learning(path, options, say) if options.learn else None
+        service = make_service(path, options, learning, say)
         served = service.current().served
         served.warm_up()
         if learning is not None:
@@ -90,7 +91,7 @@ def serve(path: Path, options: ServerOptions) -> int:
     return int(has_failed)
 
 
-def begin(path: Path, options: ServerOptions) -> None:
+def begin(path: Path, options: ServerOptions, say: Messages) -> None:
     """Write the model to begin with, unless there is one."""
     if options.new is None or path.exists() or log_path(path).exists():
         return
@@ -100,7 +101,7 @@ def begin(path: Path, options: ServerOptions) -> None:
         say("Numbers are taken as they are; state what they are about as NAME:number:MEAN:SPREAD.")
 
 
-def make_learning(path: Path, options: ServerOptions) -> Learning:
+def make_learning(path: Path, options: ServerOptions, say: Messages) -> Learning:
     """The thread that learns."""
     learning = Learning(path, options.keeping, say)
     if options.grow:
@@ -108,19 +109,22 @@ def make_learning(path: Path, options: ServerOptions) -> Learning:
         if reason:
             learning.log.close()
             raise ValueError(f"{path} cannot learn new labels: {reason}.")
-        learning.served.grow, learning.served.limits = True, options.limits
+        learning.served.grow, learning.served.limits = True, options.growth
     return learning
 
 
-def make_service(path: Path, options: ServerOptions, learning: Learning | None) -> Service:
+def make_service(
+    path: Path, options: ServerOptions, learning: Learning | None, say: Messages
+) -> Service:
     """The service of a model, which learns or follows the model file."""
     if learning is not None:
-        return Service(
-            lambda: Current(learning.served, learning.published), learning, options.doors, say
-        )
-    watcher = ModelWatcher(path, say)
-    watcher.start()
-    return Service(lambda: watcher.current, None, options.doors, say)
+        current = lambda: Current(learning.served, learning.published)  # noqa: E731
+    else:
+        watcher = ModelWatcher(path, say)
+        watcher.start()
+        current = lambda: watcher.current  # noqa: E731
+    log_request = say.log_request if options.json_logs else None
+    return Service(current, learning, options.limits, options.tokens, say, log_request)
 
 
 class ModelWatcher(threading.Thread):
@@ -160,11 +164,6 @@ class ModelWatcher(threading.Thread):
             self.say(f"{error} The service keeps the model that it has.")
         else:
             self.say(f"{self.path} was replaced; the service uses the new model.")
-
-
-def say(sentence: str) -> None:
-    """Tell the one who started the service."""
-    print(f"rosenblatt: {sentence}", file=sys.stderr, flush=True)
 
 
 def tell(path: Path, listening: socket.socket, service: Service) -> None:
@@ -219,25 +218,28 @@ def raise_file_limit() -> None:
         import resource
     except ImportError:  # there is no such limit on Windows
         return
-    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(OSError, ValueError):
+        _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
         resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def run(service: Service, listening: socket.socket) -> None:
     """Answer requests until a signal; then those that are open."""
     raise_file_limit()
+    LimitedProtocol.metrics = service.metrics
+    LimitedProtocol.most_connections = 4 * max(service.limits.open, 64)
     config = uvicorn.Config(
-        service.app(),
+        service,
         http=LimitedProtocol,
+        ws="none",
         access_log=False,
         log_level="warning",
         lifespan="off",
+        proxy_headers=False,
         server_header=False,
         date_header=False,
         timeout_graceful_shutdown=GRACE,
         backlog=1024,
-        limit_concurrency=4 * max(service.doors.open, 64),  # connections
     )
     server = Server(config)
     sys.setswitchinterval(SWITCH)
@@ -251,6 +253,8 @@ def run(service: Service, listening: socket.socket) -> None:
 
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, stop)
+        if hasattr(signal, "SIGHUP"):  # not on Windows
+            loop.add_signal_handler(signal.SIGHUP, service.reload)
         await server.serve(sockets=[listening])
 
     with asyncio.Runner(loop_factory=config.get_loop_factory()) as runner:

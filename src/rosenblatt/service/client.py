@@ -1,0 +1,262 @@
+"""A client of the service, with time-outs, retries and idempotency keys."""
+
+import json
+import random
+import threading
+import time
+import uuid
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from typing import Any
+from urllib.parse import urlsplit
+
+RETRIED = {408, 429, 502, 503, 504}  # the service, or a proxy before it, may answer later
+LONGEST_PAUSE = 30.0  # seconds between two attempts
+CONNECTIONS = {"http": HTTPConnection, "https": HTTPSConnection}
+
+
+class ServiceError(RuntimeError):
+    """A request that a service refused.
+
+    Parameters
+    ----------
+    sentence : str
+        Why.
+    status : int
+        The HTTP status of the response.
+    code : str, default=""
+        A short stable name of the reason, such as ``"bad-example"``.
+
+    Attributes
+    ----------
+    status : int
+        The HTTP status of the response.
+    code : str
+        A short stable name of the reason.
+
+    See Also
+    --------
+    Client : Raises this error.
+
+    Examples
+    --------
+    >>> from rosenblatt import ServiceError
+    >>> ServiceError("row 1, column 'size': 'tall' is not a number", 400, "bad-example").code
+    'bad-example'
+    """
+
+    def __init__(self, sentence: str, status: int, code: str = "") -> None:
+        super().__init__(sentence)
+        self.status, self.code = status, code
+
+
+class Client:
+    """A client of ``rosenblatt serve``.
+
+    Requests that fail because of the connection, or because the service is busy or restarts, are
+    sent again. Each request to learn has a key, by which the service recognises a retry: its
+    examples are learnt once, even if the service was killed before it could answer. Threads may
+    share a client.
+
+    Parameters
+    ----------
+    address : str, default="http://127.0.0.1:8080"
+        Where the service listens.
+    token : str or None, default=None
+        The bearer token, if the service requires one.
+    timeout : float, default=10.0
+        Seconds that one attempt may wait for the service.
+    retries : int, default=5
+        How often a request is sent again.
+    backoff : float, default=0.2
+        Seconds before the first retry; each later pause is twice as long, up to 30 seconds.
+
+    See Also
+    --------
+    train : Train a model to serve.
+    ServiceError : The error of a refused request.
+
+    Examples
+    --------
+    >>> from rosenblatt import Client
+    >>> client = Client("http://127.0.0.1:8080", timeout=2)
+    >>> client.learn({"size": 3, "kind": "big"})  # doctest: +SKIP
+    1
+    >>> client.predict([{"size": 4}, {"size": 1}])  # doctest: +SKIP
+    ['big', 'small']
+    """
+
+    def __init__(
+        self,
+        address: str = "http://127.0.0.1:8080",
+        token: str | None = None,
+        timeout: float = 10.0,
+        retries: int = 5,
+        backoff: float = 0.2,
+    ) -> None:
+        parts = urlsplit(address)
+        if parts.scheme not in CONNECTIONS or not parts.hostname:
+            raise ValueError(f"Expected an address such as http://127.0.0.1:8080, got {address!r}.")
+        self.address, self.timeout = address.rstrip("/"), timeout
+        self.retries, self.backoff = retries, backoff
+        self._place = CONNECTIONS[parts.scheme], parts.hostname, parts.port
+        self._path = parts.path.rstrip("/")
+        self._headers = {"Authorization": f"Bearer {token}"} if token else {}
+        self._connections = threading.local()
+
+    def predict(self, rows: Any) -> list[Any]:
+        """Predict the label of each row.
+
+        Parameters
+        ----------
+        rows : dict, list of dicts or data frame
+            Rows with columns by name. A tagger takes lists of tokens, and a model of svmlight or
+            Vowpal Wabbit text takes lines.
+
+        Returns
+        -------
+        list
+            A label for each row, or a list of tags for each sentence.
+        """
+        answer = self.request("POST", "/predict", to_records(rows))
+        return list(answer["tags"] if "tags" in answer else answer["labels"])
+
+    def learn(self, rows: Any, key: str | None = None) -> int:
+        """Learn examples; return when they are on the disk of the service.
+
+        Parameters
+        ----------
+        rows : dict, list of dicts or data frame
+            Rows with their labels.
+        key : str or None, default=None
+            The name of this request: the service learns only the first request with a name. A
+            random name by default.
+
+        Returns
+        -------
+        int
+            The sequence number of the last example.
+        """
+        headers = {"Idempotency-Key": key or uuid.uuid4().hex}
+        return int(self.request("POST", "/learn", to_records(rows), headers)["sequence"])
+
+    def model(self) -> dict[str, Any]:
+        """Describe the model, its errors, and what it has learnt.
+
+        Returns
+        -------
+        dict
+            As ``GET /model`` answers.
+        """
+        return self.request("GET", "/model")
+
+    def forget(self, example: int) -> dict[str, Any]:
+        """Forget an example: the model becomes one that never saw it.
+
+        Parameters
+        ----------
+        example : int
+            The sequence number of the example.
+
+        Returns
+        -------
+        dict
+            As ``DELETE /examples/ID`` answers.
+        """
+        return self.request("DELETE", f"/examples/{int(example)}")
+
+    def request(
+        self, method: str, path: str, body: Any = None, headers: dict[str, str] | None = None
+    ) -> dict[str, Any]:
+        """Send a request, again if need be, and return the answer.
+
+        Parameters
+        ----------
+        method : str
+            The HTTP method.
+        path : str
+            The path, such as ``"/model"``.
+        body : object, default=None
+            What is sent as JSON.
+        headers : dict or None, default=None
+            Further headers.
+
+        Returns
+        -------
+        dict
+            The JSON of the response.
+        """
+        content = None if body is None else json.dumps(body, default=to_plain).encode()
+        sent = self._headers | {"Content-Type": "application/json"} | (headers or {})
+        pause = self.backoff
+        for attempt in range(self.retries + 1):
+            is_last, asked = attempt == self.retries, 0.0
+            is_reused = hasattr(self._connections, "open")
+            try:
+                status, answer, asked = self._send(method, path, content, sent)
+                if status < 400:
+                    return answer
+                if status not in RETRIED or is_last:
+                    sentence = str(answer.get("error", f"The answer has the status {status}."))
+                    raise ServiceError(sentence, status, str(answer.get("code", "")))
+            except (OSError, HTTPException) as error:
+                self._close()
+                if is_last:
+                    sentence = f"{self.address} did not answer in {attempt + 1} attempts"
+                    raise ConnectionError(f"{sentence}: {error!r}.") from error
+                if is_reused:
+                    continue  # the service closes connections that are idle
+            time.sleep(max(asked, random.uniform(pause / 2, pause)))
+            pause = min(2 * pause, LONGEST_PAUSE)
+        raise AssertionError("the last attempt returns or raises")
+
+    def _send(
+        self, method: str, path: str, content: bytes | None, headers: dict[str, str]
+    ) -> tuple[int, dict[str, Any], float]:
+        """Send once; return the status, the JSON and the pause that the service asks for."""
+        connection = getattr(self._connections, "open", None)
+        if connection is None:
+            kind, host, port = self._place
+            connection = self._connections.open = kind(host, port, timeout=self.timeout)
+        connection.request(method, self._path + path, content, headers)
+        response = connection.getresponse()
+        data, asked = response.read(), response.headers.get("Retry-After", "")
+        try:
+            answer = json.loads(data)
+        except ValueError:  # of a proxy
+            answer = {"error": data[:200].decode("utf-8", "replace")}
+        return response.status, answer, float(asked) if asked.isdecimal() else 0.0
+
+    def _close(self) -> None:
+        """Close the connection of this thread."""
+        connection = self._connections.__dict__.pop("open", None)
+        if connection is not None:
+            connection.close()
+
+
+def to_records(rows: Any) -> Any:
+    """Rows as JSON can hold them; those of a data frame become objects."""
+    if hasattr(rows, "to_dicts"):  # Polars
+        rows = rows.to_dicts()
+    elif hasattr(rows, "to_dict"):  # pandas
+        rows = rows.to_dict(orient="records")
+    if isinstance(rows, dict | str):
+        rows = [rows]
+    return [drop_missing(row) if isinstance(row, dict) else row for row in rows]
+
+
+def drop_missing(row: dict[str, Any]) -> dict[str, Any]:
+    """A row without its missing values, which JSON cannot hold."""
+    return {str(name): value for name, value in row.items() if not is_missing(value)}
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a value is None, NaN, NaT or NA."""
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # NA of pandas is neither equal nor unequal
+        return True
+
+
+def to_plain(value: Any) -> Any:
+    """A number of NumPy, or a date, as JSON can hold it."""
+    return value.item() if hasattr(value, "item") else str(value)

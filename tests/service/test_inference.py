@@ -1,0 +1,161 @@
+"""Requests of the Open Inference Protocol, as KServe's and Triton's clients send them."""
+
+import json
+import struct
+
+import numpy as np
+import pytest
+
+from rosenblatt.service.learning import Learning
+
+from .conftest import examples, trained
+from .test_app import client, client_of  # noqa: F401
+
+ROWS = examples(4, labelled=False)
+KINDS = {"size": "FP64", "colour": "BYTES", "note": "BYTES"}
+INFER = "/v2/models/model/infer"
+
+
+def make_inputs(rows=ROWS, shape=()):
+    """An input for each column."""
+    return [
+        {
+            "name": name,
+            "shape": [len(rows), *shape],
+            "datatype": kind,
+            "data": [row[name] for row in rows],
+        }
+        for name, kind in KINDS.items()
+    ]
+
+
+def outputs(answer):
+    """The values of each output."""
+    assert answer.status_code == 200, answer.text
+    return {one["name"]: one["data"] for one in answer.json()["outputs"]}
+
+
+def test_an_input_for_each_column(client):  # noqa: F811
+    wanted = client.post("/predict", json=ROWS).json()
+    for shape in ((), (1,)):
+        body = {"id": "a1", "inputs": make_inputs(shape=shape)}
+        answer = client.post(INFER, json=body)
+        assert outputs(answer) == {"labels": wanted["labels"], "scores": wanted["scores"]}
+        assert answer.json() == answer.json() | {"id": "a1", "model_name": "model"}
+        kinds = [(one["datatype"], one["shape"]) for one in answer.json()["outputs"]]
+        assert kinds == [("BYTES", [4]), ("FP64", [4])]
+    body = {"inputs": make_inputs(), "outputs": [{"name": "labels"}]}
+    assert outputs(client.post(INFER, json=body)) == {"labels": wanted["labels"]}
+
+
+def test_binary_tensors_follow_the_json(client):  # noqa: F811
+    wanted = client.post("/predict", json=ROWS).json()
+    inputs, binary = make_inputs(), b""
+    for one in inputs:
+        values = one.pop("data")
+        if one["datatype"] == "FP64":
+            data = np.array(values, "<f8").tobytes()
+        else:
+            words = [word.encode() for word in values]
+            data = b"".join(struct.pack("<I", len(word)) + word for word in words)
+        one["parameters"] = {"binary_data_size": len(data)}
+        binary += data
+    body = {"inputs": inputs, "parameters": {"binary_data_output": True}}
+    text = json.dumps(body).encode()
+    headers = {
+        "content-type": "application/octet-stream",
+        "inference-header-content-length": str(len(text)),
+    }
+    assert outputs(client.post(INFER, content=text + binary, headers=headers)) == {
+        "labels": wanted["labels"],
+        "scores": wanted["scores"],
+    }
+    for sent in (text, text + binary[:-1], text + b"\xff" * len(binary)):
+        assert client.post(INFER, content=sent, headers=headers).status_code == 400
+    headers["inference-header-content-length"] = "99999999"
+    assert client.post(INFER, content=text, headers=headers).status_code == 400
+
+
+@pytest.fixture
+def numbers(tmp_path):
+    """A client of a model of three classes and two numbers."""
+    rows = [{"a": k, "b": k % 5, "kind": k % 3} for k in range(30)]
+    path = trained(tmp_path / "iris.safetensors", rows, text=(), bits=None)
+    learning = Learning(path, say=lambda sentence: None)
+    yield client_of(learning)
+    learning.log.close()
+
+
+@pytest.mark.parametrize("kind", ["FP32", "INT64", "UINT8"])
+def test_one_tensor_with_all_columns(numbers, kind):
+    rows = [[3, 3], [10, 0], [200, 4]]
+    wanted = numbers.post("/predict", json=[{"a": a, "b": b} for a, b in rows]).json()
+    tensor = {"name": "input-0", "shape": [3, 2], "datatype": kind}
+    for data in (rows, [value for row in rows for value in row]):
+        body = {"inputs": [tensor | {"data": data}]}
+        answer = numbers.post("/v2/models/iris/infer", json=body)
+        labels, scores = answer.json()["outputs"]
+        assert (labels["datatype"], labels["data"]) == ("INT64", wanted["labels"])
+        assert scores["shape"] == [3, 3]
+        assert scores["data"] == [score for one in wanted["scores"] for score in one]
+
+
+def test_metadata_and_health(numbers):
+    assert numbers.get("/v2").json()["name"] == "rosenblatt"
+    assert numbers.get("/v2/health/live").json() == {"live": True}
+    assert numbers.get("/v2/health/ready").json() == {"ready": True}
+    assert numbers.get("/v2/models/iris/ready").json() == {"name": "iris", "ready": True}
+    about = numbers.get("/v2/models/iris").json()
+    assert about["inputs"][0] == {"name": "a", "datatype": "FP64", "shape": [-1]}
+    assert about["outputs"] == [
+        {"name": "labels", "datatype": "INT64", "shape": [-1]},
+        {"name": "scores", "datatype": "FP64", "shape": [-1, 3]},
+    ]
+    for path in ("", "/ready"):
+        answer = numbers.get(f"/v2/models/other{path}")
+        assert (answer.status_code, answer.json()["code"]) == (404, "unknown-model")
+
+
+TENSOR = {"name": "size", "shape": [1], "datatype": "FP64", "data": [1]}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        [],
+        {},
+        {"inputs": []},
+        {"inputs": [7]},
+        {"inputs": [TENSOR | {"datatype": "BF16"}]},
+        {"inputs": [TENSOR | {"datatype": []}]},
+        {"inputs": [TENSOR | {"shape": [2]}]},
+        {"inputs": [TENSOR | {"shape": [-1]}]},
+        {"inputs": [TENSOR | {"shape": [10**9, 10**9]}]},
+        {"inputs": [TENSOR | {"data": 1}]},
+        {"inputs": [TENSOR | {"parameters": 7}]},
+        {"inputs": [TENSOR | {"parameters": {"binary_data_size": 8}}]},
+        {"inputs": [TENSOR, TENSOR]},
+        {"inputs": [TENSOR, TENSOR | {"name": "colour", "shape": [2], "data": ["red", "red"]}]},
+        {"inputs": [TENSOR | {"name": "input-0", "shape": [1, 2], "data": [1, 2]}]},
+        {"inputs": [TENSOR | {"shape": [1, 2], "data": [1, 2]}]},
+        {"inputs": [TENSOR], "outputs": [{"name": "weights"}]},
+        {"inputs": [TENSOR], "outputs": [7]},
+        {"inputs": [TENSOR], "outputs": 7},
+    ],
+)
+def test_other_bodies_are_refused_with_a_code(client, body):  # noqa: F811
+    answer = client.post(INFER, json=body)
+    assert (answer.status_code, answer.json()["code"]) == (400, "bad-example")
+
+
+def test_sentences_are_not_tensors(tmp_path):
+    from rosenblatt import SequencePerceptron
+
+    tagger = SequencePerceptron(max_iter=1).fit([["a", "cow"]], [["DET", "NOUN"]])
+    tagger.save(tmp_path / "tagger.safetensors")
+    learning = Learning(tmp_path / "tagger.safetensors", say=lambda sentence: None)
+    answer = client_of(learning).post("/v2/models/tagger/infer", json={"inputs": [TENSOR]})
+    assert (answer.status_code, "send them to /predict" in answer.json()["error"]) == (400, True)
+    answer = client_of(learning).post("/invocations", json={"instances": [["a", "cow"]]})
+    assert answer.json()["predictions"] == [["DET", "NOUN"]]
+    learning.log.close()

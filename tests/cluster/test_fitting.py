@@ -90,9 +90,9 @@ def test_sequential_is_local(client, solution, form):
         ({}, {"mode": "sequential"}, "sequential-order"),
         ({"warm_start": True}, {}, "cluster-warm-start"),
         ({"solution": "average", "average_decay": 0.1}, {}, "mixing-decay"),
-        ({}, {"mode": "both"}, "mode"),
-        ({}, {"mix": "both"}, "mix"),
-        ({"margin": -1}, {}, "margin"),
+        ({}, {"mode": "both"}, "out-of-range"),
+        ({}, {"mix": "both"}, "out-of-range"),
+        ({"margin": -1}, {}, "out-of-range"),
         ({}, {"classes": [0, 5]}, "unknown-label"),
     ],
 )

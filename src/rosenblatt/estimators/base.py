@@ -295,8 +295,14 @@ def unchanged_by_errors(estimator: OnlineClassifier) -> Any:
 
 
 def take_over(
-    estimator: OnlineClassifier, learner: Any, epochs: list[Epoch], stop_reason: str, plain: bool
+    estimator: Any, learner: Any, epochs: list[Epoch], stop_reason: str, plain: bool
 ) -> None:
     """Make an estimator the one that was trained; ``plain`` if the theory applies to it."""
     learner.parameters = estimator.get_params(deep=False)
-    estimator._take_over(learner, epochs, stop_reason, plain)  # type: ignore[attr-defined]
+    estimator._keep(learner, epochs, stop_reason)
+    estimator._plain = plain
+    estimator.__dict__.pop("feature_names_in_", None)
+    if hasattr(learner, "width"):
+        estimator.n_features_in_ = learner.width
+    if "names" in learner.features:
+        estimator.feature_names_in_ = np.array(learner.features["names"], object)

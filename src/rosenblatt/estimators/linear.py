@@ -553,16 +553,6 @@ class LinearClassifier(FittedLinear):
         self.n_mistakes_ = learner.mistakes
         self._set_history(epochs, stop_reason)
 
-    def _take_over(
-        self, learner: LinearLearner, epochs: list[Epoch], stop_reason: str, plain: bool
-    ) -> None:
-        """Become what was trained elsewhere."""
-        self._keep(learner, epochs, stop_reason)
-        self._plain, self.n_features_in_ = plain, learner.width
-        self.__dict__.pop("feature_names_in_", None)
-        if "names" in learner.features:
-            self.feature_names_in_ = np.array(learner.features["names"], object)
-
     # In a file
 
     def _model(self) -> Model:

@@ -206,7 +206,7 @@ class SequencePerceptron(FittedTagger):
             self._learner.set_parameters(self._values())
             count = self._learner.learn((read, flat))
             history.close(count, self._learner.state, False, None)
-            self._take_over(self._learner, history.epochs, history.stop_reason)
+            self._keep(self._learner, history.epochs, history.stop_reason)
         return self
 
     def save(self, path: str | PathLike[str], compact: bool = False) -> None:
@@ -346,11 +346,9 @@ class SequencePerceptron(FittedTagger):
                     done = learnt.position / max(len(run.part.everything), 1)
                     tell(run.epoch, done, f"{run.problems[0].state.mistakes:,} updates")
         fit.close()
-        self._take_over(fit.learner, run.epochs, run.stop_reason)
+        self._keep(fit.learner, run.epochs, run.stop_reason)
 
-    def _take_over(
-        self, learner: SequenceLearner, epochs: list[Epoch], reason: str, plain: bool = False
-    ) -> None:
+    def _keep(self, learner: SequenceLearner, epochs: list[Epoch], reason: str) -> None:
         """Become what a learner is."""
         self._learner, self.classes_ = learner, learner.classes
         self.n_mistakes_ = learner.state.mistakes
@@ -372,5 +370,5 @@ class SequencePerceptron(FittedTagger):
         made = cls(**trained.learner.parameters)
         made._check_parameters()
         reason = str(trained.facts.get("stop_reason", "max_iter"))
-        made._take_over(trained.learner, trained.history, reason)
+        made._keep(trained.learner, trained.history, reason)
         return made

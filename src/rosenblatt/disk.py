@@ -7,12 +7,16 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 
+from .parameters import InputError
+
 
 def refuse_all_but_files(path: str | os.PathLike[str]) -> None:
     """Refuse folders, devices and pipes: reading one may never end, replacing one does harm."""
     if os.path.exists(path) and not os.path.isfile(path):
         kind = "folder" if os.path.isdir(path) else "device or pipe"
-        raise ValueError(f"{path} is a {kind}; give the name of a file.")
+        raise InputError(
+            f"{path} is a {kind}; give the name of a file.", code="not-a-file", file=str(path)
+        )
 
 
 @contextmanager

@@ -175,7 +175,7 @@ def test_a_model_that_was_made_in_python_has_no_file_to_read_alike(capsys, folde
     ("data", "sentence"),
     [
         ("none.csv", "There is no file none.csv."),
-        ("flowers.svm", "holds svmlight rows, not table rows as before"),
+        ("flowers.svm", "holds svmlight rows; the model expects table rows"),
         ("reviews.csv", "has no column 'petal'"),
     ],
 )
@@ -364,7 +364,7 @@ def test_what_does_not_know_several_labels_says_so(capsys, folder):
         "train sets.svm --plot figure.png": "--plot draws rows of one label each",
         "train sets.svm -P 10": "--progress-every tells of one problem",
         "train sets.svm --labels-separator ;": "Commas divide the labels of a line of svmlight",
-        "prove sets.svm": "The rows have any number of labels, and one label of each is needed",
+        "prove sets.svm": "Rows may have several labels; expected one label for each row",
     }.items():
         status, out, err = run(capsys, *words.split())
         assert (status, err.count("\n"), sentence in err) == (2, 1, True), (words, out, err)

@@ -218,7 +218,7 @@ def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
             "x.csv",
             "a,y\n1,p\n2,n\n",
             ("--format", "xls"),
-            "The format 'xls' is unknown; there are: ",
+            "--format xls is unknown; there are: ",
         ),
         (
             "x.dat",
@@ -267,7 +267,7 @@ def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
             "x.svm",
             "1 1:1\n" * 200_000 + "1 0:1\n",
             ("--first", "1"),
-            "an index is below the first column (1, as was stated).",
+            "an index is below the first column (1, as stated).",
         ),
     ],
 )

@@ -78,8 +78,8 @@ def test_strings_are_text():
 @pytest.mark.parametrize(
     ("rows", "sentence"),
     [
-        (17, "These are no rows"),
-        ([], "These are no rows"),
+        (17, "Expected a path"),
+        ([], "Expected a path"),
         ([{"a": 1}, {"a": "x"}], "neither numbers nor strings throughout"),
         (pandas.DataFrame({"a": [1, "x", 2.5]}), "the column 'a', which is neither numbers nor"),
         ({"a": [1, 2], "b": [3, 4]}, "A dict is one row, and this one has lists"),

@@ -4,11 +4,14 @@ import bz2
 import gzip
 import itertools
 import lzma
+from contextlib import contextmanager
 
 import numpy as np
 import pyarrow as pa
+import pytest
 
 from rosenblatt.data.labels import LabelSets
+from rosenblatt.parameters import CodedError
 from rosenblatt.reading import reader
 
 from ..reference import hash_bytes, mix_bits
@@ -17,6 +20,21 @@ from ..reference import hash_bytes, mix_bits
 def read(path, **options):
     """A reader that leaves numbers as the file has them."""
     return reader.read(path, **({} if "features" in options else {"scale": "none"}) | options)
+
+
+def notices(reader):
+    """The codes of a reader's notices."""
+    return [notice.code for notice in reader.notices]
+
+
+@contextmanager
+def refused(code, **where):
+    """Expect an error of a code, at a line or a column."""
+    with pytest.raises(CodedError) as caught:
+        yield caught
+    error = caught.value
+    assert (error.code, {name: getattr(error, name) for name in where}) == (code, where)
+    assert str(error).endswith(".")
 
 
 SVMLIGHT = b"# made by hand\n" + b"".join(

@@ -12,11 +12,10 @@ import pytest
 
 from rosenblatt import Features, train
 from rosenblatt.reading.dates import CLOCK, ISO, detect_date_form
-from rosenblatt.reading.notices import NoticeKind
 from rosenblatt.reading.reader import read
 from rosenblatt.reading.units import in_file_units
 
-from .samples import category, number, whole
+from .samples import category, number, refused, whole
 
 DAYS = [datetime.datetime(2019, 12, 30) + datetime.timedelta(days=37 * k) for k in range(40)]
 HOURS = [day + datetime.timedelta(hours=k % 24, minutes=7 * k % 60) for k, day in enumerate(DAYS)]
@@ -63,7 +62,7 @@ def test_dates_of_the_usual_forms_become_parts_and_a_number(form, clock):
     reader = read(io.BytesIO(frame.to_csv(index=False).encode()), format="csv", names=999)
     check(whole(reader)[2], naive(times, clock))
     parts = "year, month, weekday, hour" if clock else "year, month, weekday"
-    assert [notice.kind for notice in reader.notices] == [NoticeKind.DATES]
+    assert [notice.kind for notice in reader.notices] == ["dates"]
     assert str(reader.notices[0]) == (
         f"The column 'when' is taken as dates{FORMS[form]}: {parts}, and the time as a number."
     )
@@ -114,7 +113,7 @@ def test_missing_dates_are_in_the_middle_and_flagged(write):
         rest = [row for k, row in enumerate(rows) if k % 4]
         check(rest, naive(known, clock=False))
         kinds = [notice.kind for notice in reader.notices]
-        assert kinds == [NoticeKind.DATES, NoticeKind.MISSING, NoticeKind.MISSING]
+        assert kinds == ["dates", "missing", "missing"]
 
 
 def test_times_of_the_day_have_hours_only(write):
@@ -154,16 +153,16 @@ def test_a_word_among_dates_is_a_broken_row(write):
     good = "".join(f"2020-01-{k + 1:02},{k % 2}\n" for k in range(20))
     features = read(write("t.csv", "when,y\n" + good)).features()
     bad = write("bad.csv", "when,y\n2020-01-01,1\n,0\nsoon,0\n")
-    where = "bad.csv, line 4, column 'when': 'soon' is not a date, which the model wants"
+    where = "bad.csv, line 4, column 'when': 'soon' is not a date."
     with pytest.raises(ValueError, match=where):
         list(read(bad, features=features))
     reader = read(bad, features=features, skip_bad=1)
     assert len(whole(reader)[2]) == 2
     for wrong in [17, "soon"]:
-        with pytest.raises(ValueError, match=f"'{wrong}' is not a date"):
+        with refused("not-a-date", column="when"):
             list(read([{"when": wrong}], features=features, label=False))
     numbers = read(write("n.csv", "a,y\n1,0\n2,1\n")).features()
-    with pytest.raises(ValueError, match="is not a number"):
+    with refused("not-a-number", column="a"):
         list(read([{"a": DAYS[0]}], features=numbers, label=False))
 
 
@@ -178,7 +177,7 @@ def test_dates_as_labels_and_as_categories_are_words(write):
         assert [row[-1] for row in whole(reader)[2]] == [
             (category("when", day), 1) for day in words
         ]
-        assert NoticeKind.DATES not in [notice.kind for notice in reader.notices]
+        assert "dates" not in [notice.kind for notice in reader.notices]
 
 
 def test_features_and_models_take_dates(tmp_path):
@@ -203,8 +202,8 @@ def test_a_slip_among_dates_is_told():
     data = io.BytesIO(table.to_csv(index=False).encode())
     reader = read(data, format="csv")
     list(reader)
-    (said,) = (str(notice) for notice in reader.notices if notice.kind is NoticeKind.WORDS)
-    assert said.startswith("The column 'when' has dates, and cells that are none ('n/k')")
+    (said,) = (str(notice) for notice in reader.notices if notice.kind == "words")
+    assert said.startswith("The column 'when' has dates, and cells that are not dates ('n/k')")
 
 
 @pytest.mark.parametrize(
@@ -224,9 +223,9 @@ def test_a_day_that_does_not_exist_is_no_date(good, odd):
     reader = read(rows, label="y")
     assert reader.columns == [("when", "category")]
     (notice,) = reader.notices
-    assert (notice.kind, odd in notice.sentence) == (NoticeKind.WORDS, True)
+    assert (notice.kind, odd in notice.sentence) == ("words", True)
     model = read([{"when": cell, "y": 0} for cell in good], label="y").features()
-    with pytest.raises(ValueError, match=r"row 1, column 'when'.* is not a date"):
+    with refused("not-a-date", line=1, column="when"):
         list(read([{"when": odd, "y": 1}], features=model))
 
 

@@ -6,9 +6,7 @@ import zipfile
 import pandas as pd
 import pytest
 
-from rosenblatt.reading.notices import NoticeKind, note_delimiter
-
-from .samples import NUMBERS, SVMLIGHT, VW, read, whole
+from .samples import NUMBERS, SVMLIGHT, VW, notices, read, refused, whole
 
 
 @pytest.mark.parametrize(
@@ -42,7 +40,7 @@ def test_parquet_and_arrow_are_known_by_their_marks(write):
 
 @pytest.mark.parametrize("data", [b"one\ntwo words\n", b"\0\1\2", b"a b\nc d e\n", b"# 1\n"])
 def test_what_tells_nothing_is_to_be_stated(write, data):
-    with pytest.raises(ValueError, match=r"Neither the name nor the content .* state format: svm"):
+    with refused("unknown-format"):
         read(write("data", data))
 
 
@@ -61,8 +59,8 @@ def test_delimiters_are_found(write, delimiter):
     for name in "data.csv", "data.tsv", "data":
         reader = read(write(name, text))
         assert whole(reader) == expected
-        told = [] if delimiter == "\t" and name == "data.tsv" else [note_delimiter(delimiter[0])]
-        assert [str(notice) for notice in reader.notices] == list(map(str, told))
+        usual = delimiter == "\t" and name == "data.tsv"
+        assert notices(reader) == ([] if usual else ["delimiter"])
     features = reader.features()
     again = read(
         write("again", text.split("\n", 3)[0] + "\n1,2,3,4\n".replace(",", delimiter)),
@@ -77,13 +75,13 @@ def test_delimiters_within_cells_are_not_found():
     text = "text;y\n" + "a, b, c;1\nd, e;0\n" * 5
     assert read(io.BytesIO(text.encode()), format="csv").features()["delimiter"] == ";"
     text = "text,y\n" + "many words here,1\n" * 5 + "a broken, row,1\n"
-    with pytest.raises(ValueError, match=r"line 7, .*: the row has 3 cells instead of 2"):
+    with refused("cell-count", line=7):
         list(read(io.BytesIO(text.encode()), format="csv"))
 
 
 def test_tables_divided_by_blanks_have_lines_too(write):
     text = "a  b y\n 1 2  0 \n\n3\t4 x\r\n" + "5 6 1\n" * 30
-    with pytest.raises(ValueError, match="line 4, column 'y': 'x' is not a number"):
+    with refused("not-a-number", line=4, column="y"):
         list(read(write("data.txt", text)))
     reader = read(write("data.txt", text), skip_bad=1, batch_bytes=7)
     assert whole(reader)[2] == [[1, 2]] + [[5, 6]] * 30
@@ -103,12 +101,12 @@ def test_text_of_another_encoding(write, encoding):
 def test_an_encoding_that_is_wrong_or_no_use_is_told(write, tmp_path):
     utf8 = write("data.csv", "c,y\nschön,1\nred,0\n" * 3)
     reader = read(utf8, encoding="latin-1")
-    assert NoticeKind.ENCODING in [notice.kind for notice in reader.notices]
+    assert "encoding" in [notice.kind for notice in reader.notices]
     latin = write("latin.csv", ("c,y\n" + "schön,1\nred,0\n" * 3).encode("latin-1"))
     assert not read(latin, encoding="latin-1").notices
-    with pytest.raises(ValueError, match='encoding="hex" is unknown'):
+    with refused("encoding"):
         read(utf8, encoding="hex")
-    with pytest.raises(ValueError, match='UTF-16; state encoding="utf-16"'):
+    with refused("encoding"):
         read(write("wide.csv", "c,y\nred,1\n".encode("utf-16")))
     for encoding in "nope", "latin-1":
         with pytest.raises(ValueError, match="encoding"):
@@ -125,17 +123,17 @@ def test_an_unknown_format_is_told_with_those_of_sentences(write):
 def test_a_model_of_names_wants_names(write):
     path = write("data.csv", "a,b,y\n1,2,u\n3,4,v\n")
     model = read(path).features()
-    with pytest.raises(ValueError, match=r"by name, such as 'a', .*header=False; leave that out"):
+    with refused("columns-without-names"):
         read(path, features=model, header=False)
 
 
 def test_encodings_that_do_not_fit_are_told(write):
     path = write("data.csv", "c,y\nschön,1\nred,0\n".encode("latin-1"))
-    with pytest.raises(ValueError, match="the bytes are not UTF-8; state encoding, as latin-1"):
+    with refused("encoding", line=2):
         list(read(path))
-    with pytest.raises(ValueError, match='encoding="martian" is unknown'):
+    with refused("encoding"):
         read(path, encoding="martian")
-    with pytest.raises(ValueError, match=r"data.csv: the bytes are not ascii"):
+    with refused("encoding"):
         list(read(path, encoding="ascii"))
 
 
@@ -151,12 +149,12 @@ def test_the_only_member_of_a_zip_archive_is_read(write, tmp_path):
         reader = read(packed(name, ["folder/", "folder/data.csv", "__MACOSX/x"]), skip_bad=99)
         assert whole(reader) == whole(reader) == expected
         assert list(reader)[-1].bytes_read <= reader.size
-    with pytest.raises(ValueError, match=r"two.zip holds 2 files, and one is read; unpack it fir"):
+    with refused("zip-members"):
         read(packed("two.zip", ["a.csv", "b.csv"]))
     data = (tmp_path / "data.zip").read_bytes()
-    with pytest.raises(ValueError, match="the zip archive is damaged or locked"):
+    with refused("damaged"):
         list(read(write("cut.zip", data[:300])))
     pipe = io.BytesIO(data)
     pipe.seekable = lambda: False
-    with pytest.raises(ValueError, match="is a zip archive, which no pipe can give"):
+    with refused("zip-in-pipe"):
         read(pipe)

@@ -13,9 +13,8 @@ from pyarrow import parquet
 
 from rosenblatt.kernels.lines import MISSING, VALUE_TOO_LARGE, Cursor, table
 from rosenblatt.reading.layout import is_number, is_numeric
-from rosenblatt.reading.notices import NoticeKind
 
-from .samples import NUMBERS, category, number, read, whole
+from .samples import NUMBERS, category, number, read, refused, whole
 
 
 @pytest.mark.parametrize(
@@ -78,13 +77,17 @@ def test_labels_may_be_words_over_numbers():
     ("name", "data", "sentence"),
     [
         ("nul.csv", b"\0" * 500, "line 1, column 1: there is a NUL byte"),
-        ("wide.csv", "a,y\n1,0\n".encode("utf-16"), "begins like a file of UTF-16.*"),
-        ("blank.csv", b"\n\r\n\n", "has no rows"),
+        ("wide.csv", "a,y\n1,0\n".encode("utf-16"), "begins like UTF-16.*"),
+        ("blank.csv", b"\n\r\n\n", "there are no rows"),
         ("mac.csv", b"a,y\r1,0\r2,1\r", "lines end in carriage returns only"),
         ("open.csv", b'text,y\n"a,1\nb,0\n', "a quotation mark below the first row is never"),
         ("carets.csv", b"a^b^y\n1^2^0\n2^3^1\n", r"has only one column, 'a\^b\^y', and no label"),
         ("empty.parquet", b"", "empty.parquet is empty"),
-        ("text.parquet", NUMBERS.encode(), "cannot be read as parquet: it is damaged or something"),
+        (
+            "text.parquet",
+            NUMBERS.encode(),
+            "cannot be read as parquet: it is damaged or of another format",
+        ),
     ],
 )
 def test_files_that_are_something_else_are_told(tmp_path, name, data, sentence):
@@ -180,7 +183,7 @@ def test_a_table_without_a_header_is_read_by_place_again():
     assert whole(unlabelled)[2] == [[1, 0], [9, 1]]
     labelled = read(io.BytesIO(b"b,1,0\n"), format="csv", features=first)
     assert whole(labelled) == (["b"], [], [[1, 0]])
-    with pytest.raises(ValueError, match="no column"):
+    with refused("no-column"):
         read(io.BytesIO(b"p,q,r\n5,1,a\n"), format="csv", features=features, header=True)
 
 
@@ -207,13 +210,11 @@ def test_a_name_wins_over_a_number_in_parquet_too(write):
 
 def test_a_stray_word_in_numbers_is_a_broken_row():
     text = "v,y\n" + "".join(f"{i},{i % 2}\n" for i in range(99)) + "ab c,1\n"
-    with pytest.raises(
-        ValueError, match=r"line 101, column 'v': 'ab c' is not a number; .*\['v'\]"
-    ):
+    with refused("not-a-number", line=101, column="v"):
         list(read(io.BytesIO(text.encode()), format="csv"))
     reader = read(io.BytesIO(text.encode()), format="csv", skip_bad=1)
     assert whole(reader)[2] == [[i] for i in range(99)]
-    assert [notice.kind for notice in reader.notices] == [NoticeKind.WORDS]
+    assert [notice.kind for notice in reader.notices] == ["words"]
     assert "'v' is taken as numbers" in str(reader.notices[0])
     reader = read(io.BytesIO(text.encode()), format="csv", category="v")
     assert reader.columns == [("v", "category")]
@@ -245,7 +246,7 @@ def test_columns_are_left_out_and_name_rows(write):
         assert batch.ids.tolist() == ["x 1", "x 2"]
         (batch,) = read(io.BytesIO(b"a\n5\n"), format="csv", features=features)
         assert batch.ids is None
-    with pytest.raises(ValueError, match="The column 'c' cannot be text and be left out"):
+    with refused("text-ignored"):
         read(io.BytesIO(text.encode()), format="csv", ignore="c", text="c")
     (batch,) = read(io.BytesIO(b"n,a,y\n7,1,0\n8,3,1\n"), format="csv", id="n")
     assert batch.ids.tolist() == ["7", "8"]

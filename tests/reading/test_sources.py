@@ -7,7 +7,7 @@ import threading
 import pandas as pd
 import pytest
 
-from .samples import NUMBERS, SVMLIGHT, TINY, VW, compressed, read, whole
+from .samples import NUMBERS, SVMLIGHT, TINY, VW, compressed, read, refused, whole
 
 PACKINGS = [".gz", ".zst", ".bz2", ".xz", ".lz4"]
 
@@ -27,7 +27,7 @@ def test_a_compressed_file_that_is_cut_short_is_told(write, how):
     if how in (".zst", ".lz4"):
         return  # damage that keeps its form shows in the rows: not every writer adds a checksum
     broken = data[: len(data) // 2] + b"\xff" * 9 + data[len(data) // 2 + 9 :]
-    with pytest.raises(ValueError, match="the compressed data are damaged"):
+    with refused("damaged"):
         list(read(write("broken.svm" + how, broken)))
 
 
@@ -37,23 +37,23 @@ def test_files_that_cannot_be_read_are_told_in_a_sentence(write, tmp_path):
     (tmp_path / "empty").mkdir()
     with pytest.raises(FileNotFoundError, match="There is no file in"):
         read(tmp_path / "empty")
-    with pytest.raises(ValueError, match=r"empty.svm is empty\.$"):
+    with refused("empty"):
         read(write("empty.svm", b""))
-    with pytest.raises(ValueError, match="has no rows below its header"):
+    with refused("no-rows"):
         read(write("header.csv", "a,b,label\n"), header=True)
-    with pytest.raises(ValueError, match=r"tells its format; state format: svmlight, vw"):
+    with refused("unknown-format"):
         read(write("data.txt", "some words\n"))
-    with pytest.raises(ValueError, match="'xls' is unknown; there are: svmlight"):
+    with refused("out-of-range"):
         read(write("data.svm", SVMLIGHT), format="xls")
-    with pytest.raises(ValueError, match="only Parquet and Arrow can be several"):
+    with refused("several-files"):
         read(tmp_path, format="csv")
-    with pytest.raises(ValueError, match="is a folder without Parquet"):
+    with refused("folder"):
         read(write("empty/data.txt", SVMLIGHT).parent)
     with pytest.raises(ValueError, match="no column 'z'; there are: a, b, label, c"):
         read(write("data.csv", NUMBERS), label="z")
-    with pytest.raises(ValueError, match="two columns that are called 'a'"):
+    with refused("same-names", column="a"):
         read(write("twice.csv", "a,a,y\n1,2,3\n"))
-    with pytest.raises(ValueError, match="cannot be read as parquet"):
+    with refused("damaged"):
         read(write("data.bin", SVMLIGHT), format="parquet")
 
 
@@ -63,7 +63,7 @@ def test_an_open_file_is_read_from_where_it_stands_and_left_open():
     reader = read(file, format="svm")
     assert whole(reader) == whole(reader)
     assert not file.closed
-    with pytest.raises(ValueError, match="binary"):
+    with refused("text-mode"):
         read(io.StringIO("1 1:1"), format="svm")
 
 
@@ -82,7 +82,7 @@ def test_a_pipe_is_read_once(write, kind, how):
         assert whole(reader) == whole(read(io.BytesIO(data), format=kind))
         writer.join()
         if kind != "arrow":  # which is copied
-            with pytest.raises(ValueError, match="read only once"):
+            with refused("read-once"):
                 list(reader)
 
 
@@ -92,11 +92,9 @@ def test_a_row_may_be_long_but_not_endless(write, monkeypatch):
     assert len(row) == 199_999
     for module in "sources", "layout":
         monkeypatch.setattr(f"rosenblatt.reading.{module}.LONGEST_ROW", 1 << 20)
-    with pytest.raises(
-        ValueError, match=r"endless.svm, line 2, column 1: the row is longer than 1 MB"
-    ):
+    with refused("row-too-long", line=2, column=1):
         list(read(write("endless.svm", b"1 1:1\n" + long * 2), batch_bytes=9))
-    with pytest.raises(ValueError, match="longer than 1 MB"):
+    with refused("row-too-long"):
         list(read(write("open.csv", 'text,y\na,b\nc,d\n"never closed,' + "x\n" * 3_000_000)))
 
 
@@ -134,7 +132,7 @@ def test_a_named_pipe_is_read_once(tmp_path, name):
     expected = whole(read(io.BytesIO(TINY[name]), format=name.split(".")[1]))
     assert whole(reader) == expected
     writer.join()
-    with pytest.raises(ValueError, match="can be read only once"):
+    with refused("read-once"):
         list(reader)
 
 
@@ -143,7 +141,7 @@ def test_a_named_pipe_is_read_once(tmp_path, name):
 def test_an_endless_file_is_refused(monkeypatch, kind):
     for module in "sources", "layout":
         monkeypatch.setattr(f"rosenblatt.reading.{module}.LONGEST_ROW", 1 << 20)
-    with pytest.raises(ValueError, match=r"longer than 1 MB|neither Parquet nor Arrow"):
+    with refused("damaged" if kind == "parquet" else "row-too-long"):
         list(read("/dev/zero", format=kind))
 
 

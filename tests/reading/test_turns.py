@@ -119,7 +119,7 @@ def test_a_program_that_leaves_a_pipe_ends():
 ENDS_OF_FILE = """
 import sys
 from types import SimpleNamespace
-from rosenblatt.reading.sources import Complaint, Location
+from rosenblatt.reading.sources import Location
 from rosenblatt.reading.threads import Piece, in_order
 
 class Pieces:

@@ -12,7 +12,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from .. import __version__
-from ..parameters import SHELL_NAMES, ParameterError, in_python
+from ..parameters import SHELL_NAMES, CodedError, in_python
 
 COMMANDS = {
     "train": ("train", "Train a model on a file or a built-in data set."),
@@ -118,7 +118,7 @@ def main() -> None:
     except OSError as error:
         said = f"{error.strerror}." if error.strerror else error
         stop(f"{error.filename}: {said}" if error.filename else str(said), "file")
-    except ParameterError as error:
+    except CodedError as error:
         stop(error.render(spelling(sys.argv[1:2])), error.code)
     except (ValueError, ImportError) as error:
         stop(str(error), getattr(error, "code", "input"))

@@ -21,7 +21,7 @@ from ..data.weights import row_weights
 from ..estimators.base import canonical
 from ..kernels.algebra import Rows
 from ..learners.linear import LinearLearner, TrainingRows
-from ..parameters import ParameterError
+from ..parameters import CodedError, ParameterError
 from ..reading.batches import Batch, get_labels, one_batch
 from ..reading.notices import left_out
 from ..reading.reader import Reader, read
@@ -266,8 +266,7 @@ def name_partition(number: int) -> Iterator[None]:
     """Put the number of the partition before the message of an error."""
     try:
         yield
-    except ParameterError as error:
-        template = f"Partition {number}: {error.template}"
-        raise type(error)(template, code=error.code, **error.values) from None
+    except CodedError as error:
+        raise error.reword(f"Partition {number}: {error.template}") from None
     except ValueError as error:
         raise ValueError(f"Partition {number}: {error}") from None

@@ -11,7 +11,6 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from ..data.rows import Array, n_rows, to_matrix
-from ..reading.notices import NoticeKind
 from ..reading.reader import Reader, read, read_whole
 from ..reading.tables import TEXT, table_of_array, to_table
 
@@ -208,7 +207,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Keep what a reader has found out, and warn of what might surprise."""
         self.recipe_ = reader.features()
         for notice in reader.notices:
-            if notice.kind is NoticeKind.COLUMN:
+            if notice.kind == "column":
                 warnings.warn(str(notice), stacklevel=3)
         self._keep_names(dict(reader.names), width)
 

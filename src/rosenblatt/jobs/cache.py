@@ -20,7 +20,7 @@ from ..data.rows import check_structure, n_rows, read_only
 from ..disk import replacing_folder
 from ..kernels.algebra import Rows
 from ..reading.batches import Batch
-from ..reading.notices import Notice, NoticeKind
+from ..reading.notices import Notice
 from ..reading.reader import Reader, WholeFile, no_rows
 from ..reading.sources import CACHE_ENDING
 
@@ -228,7 +228,7 @@ def opened(path: Path) -> WholeFile:
         rows, labels, arrays.get("weights"), width, int(about["bytes_read"]), int(about["lines"])
     )
     names = {int(column): str(name) for column, name in about["names"]}
-    notices = [Notice(NoticeKind(kind), str(sentence)) for kind, sentence in about["notices"]]
+    notices = [Notice(str(code), str(sentence)) for code, sentence in about["notices"]]
     return WholeFile(batch, names, notices, int(about["bad"]))
 
 

@@ -148,7 +148,7 @@ def train_once(reader: Reader, job: FileJob) -> Model:
     model = learn(FileRows(reader, whole, plan, job.reporter), found, job)
     notices, bad = (reader.notices, reader.bad) if whole is None else (whole.notices, whole.bad)
     for notice in notices:
-        job.reporter.note(Note(notice, notice.kind.value))
+        job.reporter.note(Note(notice, notice.code))
     if bad:
         job.reporter.note(Note(left_out(bad), "skipped-rows"))
     return model

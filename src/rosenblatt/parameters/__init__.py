@@ -4,7 +4,15 @@ Standard library only: the shell imports this room to print its help.
 """
 
 from .conflicts import CONFLICTS, Conflict, check_parameters, check_ranges, check_ties
-from .render import NAME_ONLY, SHELL_NAMES, TOKEN, ParameterError, in_python
+from .render import (
+    NAME_ONLY,
+    SHELL_NAMES,
+    TOKEN,
+    CodedError,
+    InputError,
+    ParameterError,
+    in_python,
+)
 from .rules import (
     LINEAR,
     RULE_NAMES,
@@ -60,7 +68,9 @@ __all__ = [
     "SOLUTIONS",
     "STREAM_RULES",
     "TOKEN",
+    "CodedError",
     "Conflict",
+    "InputError",
     "Parameter",
     "ParameterError",
     "RuleEntry",

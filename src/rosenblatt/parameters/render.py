@@ -1,4 +1,4 @@
-"""Errors about parameters, written for Python or for the shell.
+"""Errors with a code, written for Python or for the shell.
 
 A message is a template. ``{order}`` stands for a parameter with its value, ``{order="each"}`` for
 the parameter with another value, and ``{order?}`` for its name alone. Python shows
@@ -7,7 +7,7 @@ the parameter with another value, and ``{order?}`` for its name alone. Python sh
 
 import re
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self, TypeVar
 
 TOKEN = re.compile(r'\{(\w+)(\?|=(?:"(\w+)"|(\w+)))?\}')
 NAME_ONLY = object()
@@ -22,15 +22,15 @@ SHELL_NAMES = {
 """Parameters that have another name in the shell."""
 
 
-class ParameterError(ValueError):
-    """A parameter is out of range, or does not go with another one.
+class CodedError(ValueError):
+    """An error with a short code that stays the same when the message changes.
 
     Parameters
     ----------
     template
         The message, with parameters in braces.
     code
-        A short name of the error that stays the same when the message changes.
+        The short name.
     **values
         Parameters by name; those that the message mentions are kept.
 
@@ -42,7 +42,7 @@ class ParameterError(ValueError):
         The parameters that the message mentions.
     """
 
-    def __init__(self, template: str, /, *, code: str = "parameter", **values: Any) -> None:
+    def __init__(self, template: str, /, *, code: str, **values: Any) -> None:
         mentioned = {token[1] for token in TOKEN.finditer(template)}
         self.template, self.code = template, code
         self.values = {name: values[name] for name in values if name in mentioned}
@@ -59,15 +59,62 @@ class ParameterError(ValueError):
 
         return TOKEN.sub(replace, self.template)
 
+    def reword(self, template: str, **changes: Any) -> Self:
+        """Return the same error with another message, and with other attributes if some change."""
+        state = {**vars(self), "template": template, **changes}
+        return rebuild_error(type(self), state)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return rebuild_error, (type(self), self.template, self.code, self.values)
+        return rebuild_error, (type(self), vars(self))
 
 
-def rebuild_error(
-    kind: type[ParameterError], template: str, code: str, values: dict[str, Any]
-) -> ParameterError:
-    """Unpickle an error."""
-    return kind(template, code=code, **values)
+class ParameterError(CodedError):
+    """A parameter is out of range, or does not go with another one."""
+
+
+class InputError(CodedError):
+    """A file, a table or a stream cannot be used as it is.
+
+    Parameters
+    ----------
+    template, code, **values
+        As for every ``CodedError``.
+    file
+        The name of the file, or of what takes its place.
+    line
+        The line of a text file, or the row of a table, from 1 up.
+    column
+        The name of a column, or the place in a line, from 1 up.
+
+    Attributes
+    ----------
+    file, line, column
+        Where the fault is, as far as is known.
+    """
+
+    def __init__(
+        self,
+        template: str,
+        /,
+        *,
+        code: str,
+        file: str | None = None,
+        line: int | None = None,
+        column: str | int | None = None,
+        **values: Any,
+    ) -> None:
+        super().__init__(template, code=code, **values)
+        self.file, self.line, self.column = file, line, column
+
+
+Coded = TypeVar("Coded", bound=CodedError)
+
+
+def rebuild_error(kind: type[Coded], state: dict[str, Any]) -> Coded:
+    """Make an error from its attributes."""
+    error = kind(state["template"], code=state["code"], **state["values"])
+    vars(error).update(state)
+    return error
 
 
 def in_python(name: str, value: Any) -> str:

@@ -11,27 +11,21 @@ from ..data.labels import LabelSets
 from ..data.rows import joined, read_only, view_rows
 from ..kernels import words
 from ..kernels.algebra import Rows
-from ..kernels.lines import MISSING, REASONS, VALUE_TOO_LARGE
+from ..kernels.lines import MISSING, VALUE_TOO_LARGE
 from ..kernels.words import CSRBuffer, Grams
+from ..parameters import InputError
 from .batches import Batch
 from .dates import Times, get_parts, to_days, to_times
 from .kinds import classify_character
+from .lines import line_error
 from .parser import LARGEST_LABEL, LONG_LABEL, Parser, empty_rows, filled_rows
 from .recipe import COUNTS, ColumnNames, FeatureRecipe, ReaderOptions, crossed_groups
-from .scaling import DenseScaling, get_scale, unpacked
-from .sources import Complaint, Source
+from .scaling import DenseScaling, get_scale, recipe_error, unpacked
+from .sources import Source
 from .spellings import Spelling, plain_numbers
 from .threads import Broken
 from .values import to_numbers, to_scalar, to_strings, too_large
 from .vocabulary import Cells
-
-
-class BrokenCellError(ValueError):
-    """A cell that cannot be used: its column, why, and the options that the sentence speaks of."""
-
-    def __init__(self, column: Any, sentence: str, **values: Any) -> None:
-        super().__init__(column, sentence)
-        self.complaint = Complaint(repr(column), sentence, values)
 
 
 class DecodedColumns(NamedTuple):
@@ -109,13 +103,12 @@ class TableParser(Parser):
             known = truth_as_digits(column, self.recipe.spelling(name))
             numbers = to_numbers(known.cast(arrow_type(self.read_dtype), safe=False))
         except (ValueError, NotImplementedError):
-            word = str(column[0])[:40]  # of one row, once the broken one is found
-            sentence, values = self.options.not_a("number", name, word)
-            raise BrokenCellError(name, sentence, **values) from None
+            word = str(column[0])  # of one row, once the broken one is found
+            raise self.options.word_error("number", name, word) from None
         if too_large(numbers, self.options.dtype).any():
-            raise BrokenCellError(name, REASONS[VALUE_TOO_LARGE])
+            raise line_error(VALUE_TOO_LARGE, name)
         if np.isnan(numbers).any():
-            self.notices[self.gaps] = None
+            self.add_notice(self.gaps)
         return read_only(numbers)
 
     def times(self, column: Any, name: str) -> Times:
@@ -130,17 +123,16 @@ class TableParser(Parser):
             blank = compute.match_substring_regex(column, r"^\s*$")
             odd = column.filter(compute.and_not(odd, blank))
             if len(odd):
-                sentence, values = self.options.not_a("date", name, str(odd[0])[:40])
-                raise BrokenCellError(name, sentence, **values)
+                raise self.options.word_error("date", name, str(odd[0]))
         if times.null_count:
-            self.notices[self.gaps] = None
+            self.add_notice(self.gaps)
         return Times(read_only(to_days(times)), times)
 
     def labels(self, column: Any) -> np.ndarray:
         """The labels, as numbers or strings."""
         from pyarrow import types
 
-        labels: np.ndarray
+        name, labels = str(self.recipe.label), np.empty(0)
         if types.is_dictionary(column.type) and self.recipe.label_kind == "boolean":
             column = column.dictionary_decode()
         if self.recipe.label_kind == "boolean" and types.is_boolean(column.type):
@@ -148,18 +140,18 @@ class TableParser(Parser):
             labels = to_numbers(column.cast("uint8")) == 1
         elif self.recipe.label_kind == "number":
             labels = exact_numbers(column)
-            good = np.isfinite(labels).all()
+            good = bool(np.isfinite(labels).all())
             if good and labels.dtype.kind == "f" and np.any(np.abs(labels) >= LARGEST_LABEL):
-                raise BrokenCellError(self.recipe.label, LONG_LABEL)
+                raise InputError(LONG_LABEL, code="label-too-large", column=name)
         else:
             coded = as_words(column).dictionary_encode()
             classes = coded.dictionary.to_pylist()
             if self.recipe.trim:
                 classes = [name if name is None else name.strip() for name in classes]
             good = not coded.null_count and "" not in classes
-            labels = np.array(classes, object)[to_numbers(coded.indices)] if good else np.empty(0)
+            labels = np.array(classes, object)[to_numbers(coded.indices)] if good else labels
         if not good:
-            raise BrokenCellError(self.recipe.label, "the label is missing or not finite")
+            raise InputError("the label is missing or not finite", code="label", column=name)
         return labels
 
     def label_sets(self, column: Any) -> LabelSets:
@@ -295,7 +287,7 @@ def table_scaling(recipe: FeatureRecipe, dtype: Any = np.float64) -> DenseScalin
     """What a recipe says of a table's columns of numbers, which become of a data type."""
     scales = recipe.scales or {}
     if not {*recipe.numeric()} <= set(scales):
-        raise ValueError("features is not what features() of a reader gives.")
+        raise recipe_error()
     return DenseScaling([get_scale(scales[name]) for name in recipe.numeric()], dtype)
 
 
@@ -306,7 +298,7 @@ def text_weights(recipe: FeatureRecipe) -> np.ndarray:
     found = recipe.frequencies
     weights = inverse_frequencies(str(found["counts"]), float(found["rows"]))
     if recipe.bits is None or len(weights) != 1 << recipe.bits:
-        raise ValueError("features is not what features() of a reader gives.")
+        raise recipe_error()
     return weights
 
 
@@ -319,7 +311,7 @@ def inverse_frequencies(counts: str, rows: float) -> np.ndarray:
     """
     found = unpacked(counts)
     if not np.all(found >= 0):
-        raise ValueError("features is not what features() of a reader gives.")
+        raise recipe_error()
     return read_only((np.log((1 + rows) / (1 + found)) + 1).astype(np.float32))
 
 

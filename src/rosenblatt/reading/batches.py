@@ -8,6 +8,7 @@ import numpy as np
 from ..data.labels import LabelSets, in_sequence
 from ..data.rows import joined, n_rows, rows_between, to_matrix
 from ..kernels.algebra import Rows
+from ..parameters import InputError
 
 
 class Batch(NamedTuple):
@@ -100,20 +101,23 @@ def get_weights(batches: list[Batch]) -> np.ndarray | None:
 def get_labels(batch: Batch, first_row: int = 0) -> np.ndarray:
     """The labels of a batch after so many rows; all must be known, one of each row."""
     if batch.labels is None:
-        raise ValueError("The file has no labels.")
+        raise InputError("The file has no labels.", code="no-labels")
     if isinstance(batch.labels, LabelSets):
-        raise ValueError("The rows have any number of labels, and one label of each is needed.")
+        raise InputError(
+            "Rows may have several labels; expected one label for each row.", code="several-labels"
+        )
     if batch.labels.dtype.kind == "f":
         unknown = np.flatnonzero(np.isnan(batch.labels))
         if len(unknown):
-            raise ValueError(f"Row {first_row + unknown[0] + 1} has no label.")
+            row = first_row + int(unknown[0]) + 1
+            raise InputError(f"Row {row} has no label.", code="no-label", line=row)
     return np.asarray(batch.labels)
 
 
 def get_label_sets(batch: Batch) -> LabelSets:
     """The labels of a batch whose rows may have several."""
     if not isinstance(batch.labels, LabelSets):
-        raise ValueError("The file has no labels.")
+        raise InputError("The file has no labels.", code="no-labels")
     return batch.labels
 
 

@@ -9,11 +9,11 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from .arrow import BrokenCellError, DecodedColumns, TableParser, with_broken
+from ..parameters import InputError
+from .arrow import DecodedColumns, TableParser, with_broken
 from .batches import Batch
 from .formats import told_by_magic
 from .kinds import classify_character, kind_of_column
-from .notices import LABEL_SETS, unused_column
 from .recipe import (
     ColumnKind,
     ColumnNames,
@@ -70,18 +70,20 @@ class ColumnarParser(TableParser):
         for number in self.wanted:
             lists = number == self.label and recipe.labels_separator is not None
             if not kinds[number].kind and not lists:
-                raise ValueError(
+                raise InputError(
                     f"{source.name}: the column {schema.names[number]!r} is neither numbers, "
-                    f"strings nor dates, but {schema.types[number]}; cast it to one of them."
+                    f"strings nor dates, but {schema.types[number]}; cast it to one of them.",
+                    code="column-type",
+                    file=source.name,
+                    column=schema.names[number],
                 )
-        told = collect_notices(recipe, asked, names, kinds) if options.new else []
-        told += [LABEL_SETS] * (recipe.labels_separator != asked.labels_separator)
-        told += [
-            unused_column(name)
-            for name, each in zip(schema.names, kinds, strict=True)
-            if not each.kind and name not in (*recipe.ignore, recipe.label)
-        ]
-        self.notices.update((notice, None) for notice in told)
+        if options.new:
+            self.notices.update(collect_notices(recipe, asked, names, kinds))
+        if recipe.labels_separator != asked.labels_separator:
+            self.add_notice("labels")
+        for name, each in zip(schema.names, kinds, strict=True):
+            if not each.kind and name not in (*recipe.ignore, recipe.label):
+                self.add_notice("column", name=name)
 
     def kinds(self, options: ReaderOptions) -> list[ColumnKind]:
         """What each column holds: by its type, and strings and times by the first rows."""
@@ -131,7 +133,9 @@ class ColumnarParser(TableParser):
     def copied(self, source: Source) -> str:
         """A decompressed copy that lives as long as this does."""
         if told_by_magic(source.head(6)) is None:  # it may be endless
-            raise ValueError(f"{source.name} is neither Parquet nor Arrow.")
+            raise InputError(
+                f"{source.name} is neither Parquet nor Arrow.", code="damaged", file=source.name
+            )
         self.copy = tempfile.NamedTemporaryFile()  # noqa: SIM115
         with source.open() as stream:
             shutil.copyfileobj(stream, self.copy, COPIED_AT_ONCE)
@@ -170,8 +174,8 @@ class ColumnarParser(TableParser):
         def broken(row: int) -> Broken:
             try:
                 decode(row, row + 1)
-            except BrokenCellError as error:
-                return Broken(row + 1, error.complaint)
+            except InputError as error:
+                return Broken(row + 1, error)
             raise AssertionError
 
         for decoded in with_broken(len(table), decode, broken):
@@ -199,9 +203,12 @@ def intact(scanned: Iterator[Any], name: str) -> Iterator[Any]:
         try:
             batch = next(scanned, None)
         except (ValueError, OSError) as error:
-            raise ValueError(
-                f"{name}, after row {rows}: the file is damaged, or its columns "
-                "are of other types than those of the first file."
+            raise InputError(
+                f"{name}, after row {rows}: the file is damaged, or its columns are of other types "
+                "than those of the first file.",
+                code="damaged",
+                file=name,
+                line=rows + 1,
             ) from error
         if batch is None:
             return
@@ -209,21 +216,27 @@ def intact(scanned: Iterator[Any], name: str) -> Iterator[Any]:
         yield batch
 
 
-def unreadable(source: Source, files: list[str], format: str) -> ValueError:  # noqa: A002
-    """What to say of files that Arrow cannot read: which, and why as far as one can tell."""
+def unreadable(source: Source, files: list[str], format: str) -> InputError:  # noqa: A002
+    """Return the error of files that Arrow cannot read: which, and why as far as is known."""
     from pyarrow import dataset
 
     for file in files:
         name = file if len(files) > 1 else source.name
         if not os.path.getsize(file):
-            return ValueError(f"{name} is empty.")
+            return InputError(f"{name} is empty.", code="empty", file=name)
         try:
             dataset.dataset([file], format=ARROW_NAMES.get(format, format)).count_rows()
         except (ValueError, OSError):
-            return ValueError(
-                f"{name} cannot be read as {format}: it is damaged or something else."
+            return InputError(
+                f"{name} cannot be read as {format}: it is damaged or of another format.",
+                code="damaged",
+                file=name,
             )
-    return ValueError(f"The columns of the files of {source.name} do not go together.")
+    return InputError(
+        f"The files of {source.name} have columns of the same name and of different types.",
+        code="column-types",
+        file=source.name,
+    )
 
 
 def is_plain(source: Source) -> bool:

@@ -14,10 +14,10 @@ from ..data.rows import view_rows
 from ..kernels import lines
 from ..kernels.addresses import NEWLINE
 from ..kernels.algebra import Rows
-from ..kernels.lines import NUL, REASONS, VALUE, VALUE_TOO_LARGE, Cursor
+from ..kernels.lines import CELLS, NUL, VALUE, VALUE_TOO_LARGE, Cursor
 from ..kernels.words import CSRBuffer
+from ..parameters import InputError
 from .arrow import (
-    BrokenCellError,
     DecodedColumns,
     TableParser,
     arrow_type,
@@ -36,11 +36,10 @@ from .layout import (
     split_cells,
     with_exact_labels,
 )
-from .lines import LineBuffers, LineParser
-from .notices import looks_like_utf8, note_delimiter
+from .lines import CODES, LineBuffers, LineParser, line_error
 from .parser import Parser
 from .recipe import FeatureRecipe, ReaderOptions, collect_notices, make_recipe, with_columns
-from .sources import BLANKS, Complaint, Source, last_newline
+from .sources import BLANKS, Source, last_newline
 from .threads import Broken, Piece
 from .values import too_large
 
@@ -54,9 +53,11 @@ def delimited_parser(
         source.divide_at_blanks()
     layout, rows = detect_layout(source, "\t" if found == BLANKS else found, recipe, options)
     if len(layout.columns) == 1 and recipe.label is not False and options.new:
-        raise ValueError(
+        raise InputError(
             f"{source.name} has only one column, {layout.columns.names[0][:40]!r}, and no label "
-            f"beside it; its cells are to be divided by {usual!r}."
+            f"beside it; divide its cells by {usual!r}.",
+            code="one-column",
+            file=source.name,
         )
     asked = make_recipe(recipe, "table", source.name)
     recipe = with_columns(asked, layout.columns, layout.kinds)
@@ -70,10 +71,11 @@ def delimited_parser(
     in_one_go = all_numbers and plain and recipe.bits is None and recipe.id is None
     parser = (NumberParser if in_one_go else CellParser)(source, recipe, options, layout)
     if options.new:
-        told = collect_notices(recipe, asked, layout.columns, layout.kinds)
-        told = [note_delimiter(found)] * (found != usual) + told
-        told += [] if source.misread is None else [looks_like_utf8(source.misread)]
-        parser.notices.update((notice, None) for notice in told)
+        if found != usual:
+            parser.add_notice("delimiter", delimiter="blanks" if found == BLANKS else repr(found))
+        parser.notices.update(collect_notices(recipe, asked, layout.columns, layout.kinds))
+        if source.misread is not None:
+            parser.add_notice("encoding", encoding=source.misread)
     return parser
 
 
@@ -144,22 +146,20 @@ class NumberParser(LineParser):
             rows = view_rows(values.reshape(cursor.rows, self.n_numbers))
             yield slice(cursor.rows), self.scaled(rows)
 
-    def complaint(self, data: np.ndarray, cursor: Cursor) -> Complaint:
-        """The name of the column where a row is broken, and why."""
+    def explain(self, data: np.ndarray, cursor: Cursor) -> InputError:
+        """Say in which column the line at the cursor is broken, and why."""
         delimiter = self.layout.delimiter.encode()
-        values: dict[str, Any] = {}
         before = bytes(data[cursor.at : cursor.where])
-        name, sentence = self.layout.columns.names[before.count(delimiter)], REASONS[cursor.error]
-        if cursor.error == VALUE:
-            begin = cursor.at + before.rfind(delimiter) + 1
-            cell = re.split(rb"[\n%b]" % delimiter, bytes(data[begin : begin + 99]))[0]
-            shown = cell.decode(errors="replace").strip()[:40]
-            sentence, values = self.options.not_a("number", name, shown)
-        return Complaint(repr(name), sentence, values)
+        name = self.layout.columns.names[before.count(delimiter)]
+        if cursor.error != VALUE:
+            return line_error(cursor.error, name)
+        begin = cursor.at + before.rfind(delimiter) + 1
+        cell = re.split(rb"[\n%b]" % delimiter, bytes(data[begin : begin + 99]))[0]
+        return self.options.word_error("number", name, cell.decode(errors="replace").strip())
 
     def label_column(self) -> Any:
-        """Where the label is."""
-        return repr(self.recipe.label)
+        """The name of the label's column."""
+        return self.recipe.label
 
 
 class CellParser(TableParser):
@@ -224,14 +224,14 @@ class CellParser(TableParser):
 
         def broken(row: int) -> Broken:
             before = int(np.count_nonzero(data[: edges[row]] == NEWLINE))
-            return Broken(before + 1, self.complaint(data[edges[row] : edges[row + 1]]))
+            return Broken(before + 1, self.explain(data[edges[row] : edges[row + 1]]))
 
         yield from with_broken(len(edges) - 1, decode, broken)
 
     def decode(self, data: np.ndarray) -> DecodedColumns:
         """The columns of some rows."""
         if not data.all():
-            raise ValueError(REASONS[NUL])
+            raise line_error(NUL, int(data.argmin()) + 1)
         include = [str(number) for number in self.wanted]
         table = parsed_cells(
             data,
@@ -242,31 +242,28 @@ class CellParser(TableParser):
         )
         return self.decoded(table)
 
-    def complaint(self, row: np.ndarray) -> Complaint:
-        """The column where a row is broken, and why."""
+    def explain(self, row: np.ndarray) -> InputError:
+        """Say in which column a row is broken, and why."""
         try:
             self.decode(row)
-        except BrokenCellError as broken:
-            return broken.complaint
+        except InputError as error:
+            return error
         except ValueError as error:
             problem = str(error)
-        if not row.all():
-            return Complaint(row.argmin() + 1, REASONS[NUL])
         try:
             text = bytes(row).decode()
         except UnicodeDecodeError as error:
-            remedy = "the bytes are not UTF-8; state {encoding?}, as latin-1"
-            return Complaint(error.start + 1, remedy)
+            remedy = "the bytes are not UTF-8; state {encoding?}, such as latin-1"
+            return InputError(remedy, code="encoding", column=error.start + 1)
         try:
             cells, names = split_cells(text, self.layout.delimiter), self.layout.columns.names
         except ValueError:
-            return Complaint(1, "the row cannot be divided into cells")
+            return InputError("the row cannot be divided into cells", code="cells", column=1)
         if len(cells) != len(names):
-            return Complaint(len(row), f"the row has {len(cells)} cells instead of {len(names)}")
+            sentence = f"the row has {len(cells)} cells instead of {len(names)}"
+            return InputError(sentence, code=CODES[CELLS], column=len(row))
         for number, kind in zip(self.wanted, self.types, strict=True):
             cell = cells[number].strip()
             if kind != arrow_type(None) and not is_number(cell):
-                return Complaint(
-                    repr(names[number]), *self.options.not_a("number", names[number], cell[:40])
-                )
-        return Complaint(1, problem)
+                return self.options.word_error("number", names[number], cell)
+        return InputError(problem, code="cells", column=1)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 
-from ..parameters import ParameterError
+from ..parameters import InputError, ParameterError
 from .parser import BOM, SAMPLE
 from .sources import BLANKS, Source
 
@@ -47,9 +47,10 @@ def detect_format(source: Source, stated: str | None, rows: str = "") -> str:
     known = ", ".join(dict.fromkeys(FORMATS.values()))
     if stated is not None:
         if stated not in FORMATS:
-            raise ValueError(
-                f"The format {stated!r} is unknown; there are: {known}, and for sentences "
-                f"{OF_SENTENCES}."
+            raise ParameterError(
+                f"{{format}} is unknown; there are: {known}, and for sentences {OF_SENTENCES}.",
+                code="out-of-range",
+                format=stated,
             )
         return FORMATS[stated]
     for path in source.files or [source.name]:
@@ -57,7 +58,11 @@ def detect_format(source: Source, stated: str | None, rows: str = "") -> str:
         if told is not None:
             return told
     if source.is_folder:
-        raise ValueError(f"{source.name} is a folder without Parquet or Arrow files.")
+        raise InputError(
+            f"{source.name} is a folder without Parquet or Arrow files.",
+            code="folder",
+            file=source.name,
+        )
     head = source.head(SAMPLE)
     told = told_by_magic(head) or FORMAT_OF_ROWS.get(rows) or told_by_lines(head)
     if told is None:

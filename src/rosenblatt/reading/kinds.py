@@ -15,16 +15,7 @@ from .dates import (
     to_times,
 )
 from .formats import NUMBER
-from .notices import (
-    date_column,
-    mixed_column,
-    mixed_dates,
-    names_of_rows,
-    spelled_in_several_ways,
-    spelled_numbers,
-    stray_words,
-    text_column,
-)
+from .notices import list_words, make_notice
 from .recipe import ColumnKind
 from .spellings import ANY, PLAIN, UNITS, are_numbers, find_spelling
 
@@ -73,12 +64,14 @@ def kind_of_cells(name: str, column: Any, tolerated: int = 0) -> ColumnKind:
         return spelled
     words = cells.filter(compute.invert(compute.match_substring_regex(cells, rf"^\s*{NUMBER}\s*$")))
     n_words, n_numbers = len(words), len(cells) - len(words)
+    if n_numbers <= n_words:
+        return kind_of_strings(name, cells)
+    listed = list_words(words.unique().to_pylist())
     slips = max(1, STRAY * len(cells)) if n_numbers >= ENOUGH else 0
-    if n_numbers > n_words and n_words <= max(slips, tolerated):
-        return ColumnKind("number", stray_words(name, words.unique().to_pylist(), len(cells)))
-    if n_numbers > n_words:
-        return ColumnKind("category", mixed_column(name, words.unique().to_pylist()))
-    return kind_of_strings(name, cells)
+    if n_words <= max(slips, tolerated):
+        said = make_notice("words-slips", name=name, words=listed, cells=len(cells))
+        return ColumnKind("number", said)
+    return ColumnKind("category", make_notice("words-category", name=name, words=listed))
 
 
 def is_truth(cells: Any) -> bool:
@@ -112,15 +105,16 @@ def kind_of_strings(name: str, cells: Any) -> ColumnKind:
         return detect_dates(name, cells, form)
     slips = find_invalid_dates(cells)
     if slips:
-        return ColumnKind("category", mixed_dates(name, slips))
+        said = make_notice("words-dates", name=name, words=list_words(slips))
+        return ColumnKind("category", said)
     cells = cells.filter(compute.match_substring_regex(cells, r"\S"))
     count, different = len(cells), len(cells.unique())
     if count >= ENOUGH and different >= DIFFERENT * count:
         words = compute.mean(compute.count_substring_regex(cells, r"\S+")).as_py()
         if words >= WORDS:
-            return ColumnKind("text", text_column(name))
+            return ColumnKind("text", make_notice("text", name=name))
         if different >= ONLY_ONCE * count:
-            return ColumnKind("category", names_of_rows(name))
+            return ColumnKind("category", make_notice("codes-names", name=name))
     return ColumnKind("category")
 
 
@@ -135,12 +129,14 @@ def kind_of_spelled(name: str, cells: Any) -> ColumnKind | None:
     spelling = find_spelling(known)
     if spelling is not None:
         example = next(cell for cell in known if not PLAIN.fullmatch(cell))
-        told = spelled_numbers(name, example, spelling.number(example))
-        return ColumnKind("number", told, spelling=spelling)
+        number = spelling.number(example)
+        said = make_notice("numbers", name=name, cell=example[:40], number=number)
+        return ColumnKind("number", said, spelling=spelling)
     if detect_date_form(cells) is not None or find_invalid_dates(cells):
         return None
-    odd = [cell for cell in known if set(cell) & set(UNITS + ",'")]
-    return ColumnKind("category", spelled_in_several_ways(name, known)) if odd else None
+    if not any(set(cell) & set(UNITS + ",'") for cell in known):
+        return None
+    return ColumnKind("category", make_notice("numbers-mixed", name=name, words=list_words(known)))
 
 
 def find_invalid_dates(cells: Any) -> list[str]:
@@ -161,4 +157,5 @@ def find_invalid_dates(cells: Any) -> list[str]:
 def detect_dates(name: str, column: Any, form: str) -> ColumnKind:
     """A column of dates that are written in some form."""
     parts = found_parts(to_times(column, form), form)
-    return ColumnKind("date", date_column(name, described(form), parts), DateForm(form, parts))
+    said = make_notice("dates", name=name, form=described(form), parts=", ".join(parts))
+    return ColumnKind("date", said, DateForm(form, parts))

@@ -14,12 +14,12 @@ from ..data.rows import read_only
 from ..kernels import lines
 from ..kernels.addresses import MARKS
 from ..kernels.lines import MISSING, VALUE_TOO_LARGE, Cursor
-from ..parameters import ParameterError
+from ..parameters import InputError
 from .arrow import arrow_type, as_words
 from .formats import NUMBER
 from .kinds import kind_of_cells
 from .lines import after_line
-from .notices import leading_zeros
+from .notices import make_notice
 from .parser import BOM, LARGEST_LABEL, SAMPLE
 from .recipe import (
     DIGITS,
@@ -62,7 +62,7 @@ def detect_layout(
     rows = below if header else top + below
     if not rows.strip():
         hint = " below its header (state {header=False} if that line is a row)" if header else ""
-        raise ParameterError(f"{source.name} has no rows{hint}.", code="no-rows")
+        raise InputError(f"{source.name} has no rows{hint}.", code="no-rows", file=source.name)
     columns = ColumnNames(first.names(header, recipe, source.name), source.name)
     found = first.kinds(header, columns.names, options.skip_bad)
     stated = {columns.number(name) for name in options.category}
@@ -86,27 +86,28 @@ def sample(source: Source, delimiter: str) -> tuple[int, bytes, list[int]]:
 
 
 def refuse_odd_beginning(name: str, top: bytes, head: bytes, rest: bytes, length: int) -> None:
-    """Refuse a file whose first row is no row, and say why."""
+    """Refuse a file whose first row is not a row, and say why."""
+    column, values = None, dict[str, str]()
     if length > LONGEST_ROW:
-        longest = LONGEST_ROW >> 20
-        raise ValueError(f"{name}, line 1, column 1: the row is longer than {longest} MB.")
-    if top.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise ParameterError(
-            f"{name} begins like a file of UTF-16; state {{encoding}}.",
-            code="encoding",
-            encoding="utf-16",
-        )
-    if b"\0" in top:
-        where = top.index(b"\0") + 1
-        raise ValueError(
-            f"{name}, line 1, column {where}: there is a NUL byte (a table is to be UTF-8)."
-        )
-    if b"\r" in head and b"\n" not in head.rstrip(b"\n"):
-        raise ValueError(f"{name}: lines end in carriage returns only; write newlines instead.")
-    if not top.strip():
-        raise ValueError(f"{name} has no rows.")
-    if len(top) + len(rest) == len(head) and b'"' in rest:
-        raise ValueError(f"{name}: a quotation mark below the first row is never closed.")
+        code, column = "row-too-long", 1
+        why = f"the row is longer than {LONGEST_ROW >> 20} MB"
+    elif top.startswith((b"\xff\xfe", b"\xfe\xff")):
+        code, values = "encoding", {"encoding": "utf-16"}
+        why = "the file begins like UTF-16; state {encoding}"
+    elif b"\0" in top:
+        code, column = "nul-byte", top.index(0) + 1
+        why = "there is a NUL byte (a table must be UTF-8)"
+    elif b"\r" in head and b"\n" not in head.rstrip(b"\n"):
+        code, why = "carriage-returns", "lines end in carriage returns only; write newlines instead"
+    elif not top.strip():
+        code, why = "no-rows", "there are no rows"
+    elif len(top) + len(rest) == len(head) and b'"' in rest:
+        code, why = "quotation", "a quotation mark below the first row is never closed"
+    else:
+        return
+    where = name if column is None else f"{name}, line 1, column {column}"
+    line = None if column is None else 1
+    raise InputError(f"{where}: {why}.", code=code, file=name, line=line, column=column, **values)
 
 
 def row_ends(data: Any, delimiter: str) -> np.ndarray:
@@ -122,7 +123,7 @@ def split_cells(row: str, delimiter: str) -> list[str]:
     try:
         return next(csv.reader([row], delimiter=delimiter), [])
     except csv.Error as error:
-        raise ValueError(f"A row cannot be divided into cells: {error}.") from error
+        raise InputError(f"A row cannot be divided into cells: {error}.", code="cells") from error
     finally:
         csv.field_size_limit(usual)
 
@@ -198,7 +199,7 @@ class FirstRows:
             found = [kind_of_cells(*pair, tolerated) for pair in zip(names, columns, strict=True)]
         codes = self.codes(rows)
         return [
-            ColumnKind("category", leading_zeros(names[j], codes[j]))
+            ColumnKind("category", make_notice("codes-zeros", name=names[j], cell=codes[j]))
             if each.kind == "number" and j in codes
             else each
             for j, each in enumerate(found)
@@ -217,7 +218,7 @@ class FirstRows:
             column.filter(compute.match_substring_regex(column, LEADING_ZEROS))
             for column in table.columns
         ]
-        return {j: cells[0].as_py() for j, cells in enumerate(zeros) if len(cells)}
+        return {j: cells[0].as_py().strip()[:40] for j, cells in enumerate(zeros) if len(cells)}
 
 
 class Sign(Enum):

@@ -11,11 +11,27 @@ from ..data.labels import LabelSets
 from ..kernels import lines
 from ..kernels.addresses import MINUS, line_end
 from ..kernels.algebra import Rows
-from ..kernels.lines import FULL, INDEX_TOO_LARGE, INDEX_TOO_SMALL, LABELS, REASONS, Cursor
+from ..kernels.lines import (
+    CELLS,
+    FULL,
+    INDEX,
+    INDEX_ORDER,
+    INDEX_TOO_LARGE,
+    INDEX_TOO_SMALL,
+    LABEL,
+    LABELS,
+    NAME,
+    NUL,
+    QUERY,
+    REASONS,
+    VALUE,
+    VALUE_TOO_LARGE,
+    WEIGHT,
+    Cursor,
+)
 from ..kernels.words import CSRBuffer
-from ..parameters import ParameterError
+from ..parameters import InputError, ParameterError
 from .batches import Batch
-from .notices import BASES, LABEL_SETS, QUERIES, Notice
 from .parser import (
     BOM,
     LARGEST_LABEL,
@@ -28,10 +44,26 @@ from .parser import (
 )
 from .recipe import OTHER_BITS, FeatureRecipe, ReaderOptions, crossed_groups, make_recipe
 from .scaling import sparse_scaling
-from .sources import Complaint, Source
+from .sources import Source
 from .threads import Broken, Piece
 
 NO_STARTS = np.zeros(0, np.int64)
+CODES = {
+    LABEL: "label",
+    LABELS: "several-labels",
+    QUERY: "query",
+    INDEX: "feature",
+    INDEX_TOO_SMALL: "index-too-small",
+    INDEX_TOO_LARGE: "index-too-large",
+    INDEX_ORDER: "index-order",
+    VALUE: "value",
+    VALUE_TOO_LARGE: "value-too-large",
+    WEIGHT: "weight",
+    NAME: "feature-name",
+    NUL: "nul-byte",
+    CELLS: "cell-count",
+}
+"""The codes of errors by the reasons of kernels."""
 
 
 class LineBuffers(NamedTuple):
@@ -54,7 +86,7 @@ class LineBuffers(NamedTuple):
 class LineParser(Parser):
     """Calls a kernel for whole lines, and leaves out those that it cannot read."""
 
-    ignored: Notice  # what is said of fields that were read and have no use
+    ignored: str  # the notice of fields that were read and have no use
     width = 0
 
     def parsed(self, piece: Piece) -> Iterator[Batch | Broken]:
@@ -72,7 +104,7 @@ class LineParser(Parser):
                 yield self.long_label(data, before, shorter)
                 return
             if cursor.ignored:
-                self.notices[self.ignored] = None
+                self.add_notice(self.ignored)
             weights = out.weights
             for some, rows in self.finished(data, cursor, out):
                 yield Batch(
@@ -91,7 +123,8 @@ class LineParser(Parser):
         """Parse from the cursor on until the buffers are full; broken lines are told."""
         cursor = self.parse(data, cursor._replace(rows=0, values=0), out)
         while cursor.error > FULL:
-            yield Broken(cursor.lines + 1, self.complaint(data, cursor))
+            error = self.explain(data, cursor)
+            yield Broken(cursor.lines + 1, error, isinstance(error, FirstIndexError))
             cursor = self.parse(data, after_line(data, cursor), out)
         return cursor
 
@@ -100,20 +133,20 @@ class LineParser(Parser):
         cursor = self.parse(data, cursor._replace(rows=0, values=0), out)
         while cursor.error > FULL:
             cursor = self.parse(data, after_line(data, cursor), out)
-        complaint = Complaint(self.label_column(), LONG_LABEL, error=ParameterError)
-        return Broken(cursor.lines + 1, complaint)
+        error = InputError(LONG_LABEL, code="label-too-large", column=self.label_column())
+        return Broken(cursor.lines + 1, error, True)
 
     def label_column(self) -> Any:
         """Where the label is."""
         return 1
 
-    def complaint(self, data: np.ndarray, cursor: Cursor) -> Complaint:
-        """The column where a line is broken, and why."""
-        found = Complaint(cursor.where - cursor.at + 1, REASONS[cursor.error])
+    def explain(self, data: np.ndarray, cursor: Cursor) -> InputError:
+        """Say where the line at the cursor is broken, and why."""
+        found = line_error(cursor.error, cursor.where - cursor.at + 1)
         if cursor.error != LABELS or not self.options.new:
             return found
-        sentence = f"{found.sentence}; state {{labels_separator}} if rows may have several"
-        return found._replace(sentence=sentence, values={"labels_separator": ","})
+        sentence = f"{found.template}; state {{labels_separator}} if rows may have several"
+        return found.reword(sentence, values={"labels_separator": ","})
 
     def buffers(self, size: int) -> LineBuffers:
         """Room for the rows of so many bytes, or for the first of them."""
@@ -137,6 +170,11 @@ class LineParser(Parser):
             yield slice(cursor.rows), self.scaled(filled_rows(out.rows, cursor.rows))
 
 
+def line_error(error: int, column: str | int) -> InputError:
+    """Return the error for which a kernel stopped."""
+    return InputError(REASONS[error], code=CODES[error], column=column)
+
+
 def after_line(data: np.ndarray, cursor: Cursor) -> Cursor:
     """The cursor at the beginning of the next line."""
     begin = data.ctypes.data
@@ -148,11 +186,14 @@ def after_line(data: np.ndarray, cursor: Cursor) -> Cursor:
 class SvmlightParser(LineParser):
     """``label index:value …``, where absent values are 0."""
 
-    ignored = QUERIES
+    ignored = "queries"
 
     def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
         if recipe.text or recipe.cross or recipe.pairs:
-            raise ValueError("svmlight has numbered columns only: no text, cross or pairs.")
+            raise ParameterError(
+                "svmlight has numbered columns only: {text?}, {cross?} and {pairs?} do not apply.",
+                code="columns-of-format",
+            )
         first, head = recipe.first, source.head(SAMPLE)
         self.first_is_guessed = first is None
         if first is None:
@@ -162,7 +203,7 @@ class SvmlightParser(LineParser):
         super().__init__(source, with_label_sets(recipe, head, options), options)
         self.scaling = sparse_scaling(recipe.scales)
         if self.recipe.labels_separator != recipe.labels_separator:
-            self.notices[LABEL_SETS] = None
+            self.add_notice("labels")
 
     def over(self, source: Source, recipe: FeatureRecipe) -> "SvmlightParser":
         """A parser for other bytes, or by another recipe."""
@@ -187,24 +228,24 @@ class SvmlightParser(LineParser):
         self.width = int(used.max()) + 1 if cursor.values else 0
         return cursor
 
-    def complaint(self, data: np.ndarray, cursor: Cursor) -> Complaint:
-        """The column where a line is broken, and why."""
-        found = super().complaint(data, cursor)
+    def explain(self, data: np.ndarray, cursor: Cursor) -> InputError:
+        """Say where the line at the cursor is broken, and why."""
+        found = super().explain(data, cursor)
         if cursor.error == INDEX_TOO_LARGE:
-            return found._replace(sentence=f"an index is above {2**32 - 1:,}")
+            return found.reword(f"an index is above {2**32 - 1:,}")
         is_0 = cursor.error == INDEX_TOO_SMALL and data[cursor.where] != MINUS
         if not (is_0 and self.recipe.first == 1 and self.options.new):
             return found
         if self.first_is_guessed:
-            sentence = f"{found.sentence} (1; state {{first}} if it is 0)"
-            return Complaint(found.column, sentence, {"first": 0}, FirstIndexError)
-        return found._replace(sentence=found.sentence + " (1, as was stated)")
+            sentence = f"{found.template} (1; state {{first}} if it is 0)"
+            return FirstIndexError(sentence, code="first-index", column=found.column, first=0)
+        return found.reword(f"{found.template} (1, as stated)")
 
 
 SEVERAL_LABELS = re.compile(rb"^[ \t]*[-+.\deE]+,[-+.\d]+", re.MULTILINE)
 
 
-class FirstIndexError(ParameterError):
+class FirstIndexError(InputError):
     """The indices of svmlight begin with 0 after all."""
 
 
@@ -225,12 +266,15 @@ def has_index_0(head: bytes) -> bool:
 class VowpalWabbitParser(LineParser):
     """``label importance 'tag |namespace name:value …``, hashed."""
 
-    ignored = BASES
+    ignored = "bases"
     hashed = True
 
     def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
         if recipe.text:
-            raise ValueError("Vowpal Wabbit's text has no columns: put words into a namespace.")
+            raise ParameterError(
+                "Vowpal Wabbit's text has no columns for {text?}; put words into a namespace.",
+                code="columns-of-format",
+            )
         look = options.new and source.rereadable  # a pipe is not waited for
         head = source.head(SAMPLE if look else len(BOM))
         self.skip = len(BOM) * head.startswith(BOM)
@@ -238,7 +282,7 @@ class VowpalWabbitParser(LineParser):
         made = make_recipe(recipe, "vw", source.name, bits=bits)
         super().__init__(source, with_label_sets(made, head, options), options)
         if self.recipe.labels_separator != recipe.labels_separator:
-            self.notices[LABEL_SETS] = None
+            self.add_notice("labels")
         self.width = 1 << bits
         self.pairs = crossed_groups(recipe, lambda name: ord((name or " ")[0]))
         self.scaling = sparse_scaling(recipe.scales)

@@ -1,204 +1,83 @@
-"""What was read otherwise than one might think: a kind for programs, a sentence for people."""
+"""Notices: what a reader did to a file that a person might not expect."""
 
 from collections.abc import Sequence
-from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-
-class NoticeKind(StrEnum):
-    """What a notice is about."""
-
-    QUERIES = "queries"
-    BASES = "bases"
-    MISSING = "missing"
-    COLUMN = "column"
-    BITS = "bits"
-    WORDS = "words"
-    NUMBERS = "numbers"
-    DELIMITER = "delimiter"
-    ENCODING = "encoding"
-    SCALE = "scale"
-    CODES = "codes"
-    FIRST = "first"
-    DATES = "dates"
-    TEXT = "text"
-    LABELS = "labels"
+SENTENCES = {
+    "queries": "The query numbers (qid) are not used.",
+    "bases": "The base predictions after the importance are not used.",
+    "bits": "The columns are numbers and not hashed: bits is not used.",
+    "first": "The columns are numbered from 0: a row far down has an index 0.",
+    "labels": "Rows may have several labels: each label is trained as a separate problem.",
+    "missing-zero": "Missing numbers count as 0.",
+    "missing-mean": "Missing numbers count as the mean of their column.",
+    "missing-median": "Missing numbers count as the median of their column.",
+    "missing-flag": "Where numbers are missing in {names} is a feature, too.",
+    "column": "The column {name!r} is neither numbers, strings nor dates: not used.",
+    "words-slips": "The column {name!r} is taken as numbers, though a few of its first {cells:,} "
+    "cells are not ({words}); such rows are broken.",
+    "words-category": "The column {name!r} has words among its numbers ({words}) and is taken as a "
+    "category.",
+    "words-dates": "The column {name!r} has dates, and cells that are not dates ({words}), and is "
+    "taken as a category; leave these cells empty to have it taken as dates.",
+    "numbers": "The column {name!r} is taken as numbers: {cell!r} is read as {number:.12g}.",
+    "numbers-mixed": "The column {name!r} has numbers that are written in several ways ({words}) "
+    "and is taken as a category; write them in one way to have it taken as numbers.",
+    "codes-zeros": "The column {name!r} has leading zeros ({cell!r}) and is taken as a category; "
+    "write its numbers without them to have it taken as numbers.",
+    "codes-numbers": "These columns look like codes rather than sizes: {names}; such a column is "
+    "better a category, or ignored.",
+    "codes-names": "The column {name!r} is different in nearly every row and says little about "
+    "other rows; such a column is better text, or ignored.",
+    "dates": "The column {name!r} is taken as dates{form}: {parts}, and the time as a number.",
+    "text": "The column {name!r} is taken as text, as its cells are of many words.",
+    "encoding": "The bytes look like UTF-8 and are read as {encoding}, as stated: letters with "
+    "accents will be wrong. Leave the encoding out.",
+    "delimiter": "The cells are divided by {delimiter}.",
+    "scale-first-rows": "Numbers are scaled by the first {rows:,} rows, as a pipe is read once.",
+    "scale-maxabs": "The sizes of columns differ widely, so each is divided by its largest number.",
+    "scale-lost": "The numbers of {names} do not differ, or too little for {dtype}; subtract one "
+    "of them from all.",
+}
+"""What notices say, by code; what is before the hyphen is their kind."""
 
 
 class Notice(NamedTuple):
-    """Something that a reader passed over or took in its own way."""
+    """Something that a reader ignored or decided: a code for programs, a sentence for people."""
 
-    kind: NoticeKind
+    code: str
     sentence: str
+
+    @property
+    def kind(self) -> str:
+        """What the notice is about: the code up to its hyphen."""
+        return self.code.partition("-")[0]
 
     def __str__(self) -> str:
         return self.sentence
 
 
-QUERIES = Notice(NoticeKind.QUERIES, "The query numbers (qid) are not used.")
-BASES = Notice(NoticeKind.BASES, "The base predictions after the importance are not used.")
-MISSING = Notice(NoticeKind.MISSING, "Missing numbers count as 0.")
-AVERAGED = Notice(NoticeKind.MISSING, "Missing numbers count as the mean of their column.")
-MEDIAN = Notice(NoticeKind.MISSING, "Missing numbers count as the median of their column.")
-LABEL_SETS = Notice(
-    NoticeKind.LABELS,
-    "Rows have any number of labels, so that each label is a problem of its own.",
-)
-BITS = Notice(NoticeKind.BITS, "The columns are numbers and not hashed: bits is not used.")
+def make_notice(code: str, **values: Any) -> Notice:
+    """Fill in the sentence of a notice.
+
+    >>> str(make_notice("delimiter", delimiter="blanks"))
+    'The cells are divided by blanks.'
+    """
+    return Notice(code, SENTENCES[code].format(**values))
 
 
-FROM_0 = Notice(NoticeKind.FIRST, "The columns are numbered from 0: a row far down has an index 0.")
+def list_words(words: Sequence[str], most: int = 3) -> str:
+    """Quote the first few words, and show that there are more.
 
-
-def unused_column(name: str) -> Notice:
-    """A column that cannot become features."""
-    return Notice(
-        NoticeKind.COLUMN, f"The column {name!r} is neither numbers, strings nor dates: not used."
-    )
-
-
-def stray_words(name: str, words: Sequence[str], cells: int) -> Notice:
-    """A column of numbers with a few words in it."""
-    return Notice(
-        NoticeKind.WORDS,
-        f"The column {name!r} is taken as numbers, though of its first {cells:,} cells a few are "
-        f"not ({listed(words)}); such rows are broken.",
-    )
-
-
-def spelled_numbers(name: str, cell: str, number: float) -> Notice:
-    """A column of numbers that are not written plainly."""
-    return Notice(
-        NoticeKind.NUMBERS,
-        f"The column {name!r} is taken as numbers: {cell[:40]!r} is read as {number:.12g}.",
-    )
-
-
-def spelled_in_several_ways(name: str, cells: Sequence[str]) -> Notice:
-    """A column of numbers of several spellings or units."""
-    return Notice(
-        NoticeKind.NUMBERS,
-        f"The column {name!r} has numbers that are written in several ways ({listed(cells)}) and "
-        "is taken as a category; write them in one way to have it taken as numbers.",
-    )
-
-
-def leading_zeros(name: str, cell: str) -> Notice:
-    """A column of whole numbers with zeros before them."""
-    return Notice(
-        NoticeKind.CODES,
-        f"The column {name!r} has leading zeros ({cell.strip()[:40]!r}) and is taken as a "
-        "category; write its numbers without them to have it taken as numbers.",
-    )
-
-
-def mixed_column(name: str, words: Sequence[str]) -> Notice:
-    """A column with more numbers than words, and many of these."""
-    return Notice(
-        NoticeKind.WORDS,
-        f"The column {name!r} has words among its numbers ({listed(words)}) and is taken as a "
-        "category.",
-    )
-
-
-def mixed_dates(name: str, words: Sequence[str]) -> Notice:
-    """A column of dates but for a few cells."""
-    return Notice(
-        NoticeKind.WORDS,
-        f"The column {name!r} has dates, and cells that are none ({listed(words)}), and is taken "
-        "as a category; leave these cells empty to have it taken as dates.",
-    )
-
-
-def looks_like_utf8(encoding: str) -> Notice:
-    """A file of UTF-8 that is read in another encoding, as was stated."""
-    return Notice(
-        NoticeKind.ENCODING,
-        f"The bytes are UTF-8 as far as one can tell, and are read as {encoding}, as was stated: "
-        "letters with accents will be wrong. Leave the encoding out.",
-    )
-
-
-def note_delimiter(delimiter: str) -> Notice:
-    """Cells that are not divided as the name of their file says."""
-    what = "blanks" if delimiter == " " else repr(delimiter)
-    return Notice(NoticeKind.DELIMITER, f"The cells are divided by {what}.")
-
-
-def listed(words: Sequence[str], most: int = 3) -> str:
-    """Some words, and that there are more."""
+    >>> list_words(["a", "b", "c", "d"])
+    "'a', 'b', 'c', …"
+    """
     shown = ", ".join(repr(word[:40]) for word in words[:most])
     return shown + (", …" if len(words) > most else "")
 
 
-def flagged_columns(names: Sequence[str]) -> Notice:
-    """Columns with so many gaps that these are features."""
-    return Notice(
-        NoticeKind.MISSING, f"Where numbers are missing in {listed(names)} is a feature, too."
-    )
-
-
-def note_statistics(rows: int) -> Notice:
-    """Statistics of what can be read only once."""
-    return Notice(
-        NoticeKind.SCALE,
-        f"The sizes of numbers are those of the first {rows:,} rows, as a pipe is read once.",
-    )
-
-
-def other_sizes() -> Notice:
-    """Sparse columns that were scaled, as nobody said."""
-    return Notice(
-        NoticeKind.SCALE,
-        "The sizes of columns differ widely, so each is divided by its largest number.",
-    )
-
-
-def indistinct(names: Sequence[str], dtype: str) -> Notice:
-    """Columns of numbers that are so large that their differences are lost."""
-    return Notice(
-        NoticeKind.SCALE,
-        f"The numbers of {listed(names)} do not differ, or too little for their size to be told "
-        f"apart in {dtype}; subtract one of them from all.",
-    )
-
-
-def find_code_columns(names: Sequence[str]) -> Notice:
-    """Columns of numbers that are names rather than sizes, by their looks."""
-    are = "looks like codes" if len(names) == 1 else "look like codes"
-    return Notice(
-        NoticeKind.CODES,
-        f"{listed(names)} {are} rather than sizes; such a column is better a category, or ignored.",
-    )
-
-
-def date_column(name: str, form: str, parts: Sequence[str]) -> Notice:
-    """A column that was taken as dates."""
-    return Notice(
-        NoticeKind.DATES,
-        f"The column {name!r} is taken as dates{form}: {', '.join(parts)}, and the time as a "
-        "number.",
-    )
-
-
-def text_column(name: str) -> Notice:
-    """A column that was taken as text."""
-    return Notice(
-        NoticeKind.TEXT, f"The column {name!r} is taken as text, as its cells are of many words."
-    )
-
-
-def names_of_rows(name: str) -> Notice:
-    """A column of strings that are different in nearly every row."""
-    return Notice(
-        NoticeKind.CODES,
-        f"The column {name!r} is another in nearly every row, so that it tells little of rows to "
-        "come; such a column is better text, or ignored.",
-    )
-
-
 def left_out(bad: int) -> str:
-    """What to say of broken rows.
+    """Say how many broken rows were left out.
 
     >>> left_out(1)
     '1 broken row left out.'

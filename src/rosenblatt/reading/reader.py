@@ -12,13 +12,13 @@ import numpy as np
 from ..data.labels import tidy
 from ..data.rows import n_rows
 from ..data.splits import Split
-from ..parameters import ParameterError
+from ..parameters import InputError, ParameterError
 from .batches import Batch, get_labels, one_batch
 from .columnar import ColumnarParser
 from .delimited import delimited_parser
 from .formats import DELIMITERS, detect_format
 from .lines import FirstIndexError, SvmlightParser, VowpalWabbitParser
-from .notices import BITS, FROM_0, Notice
+from .notices import Notice
 from .parser import Parser
 from .recipe import ASKED, FeatureRecipe, ReaderOptions, check, load_recipe, refuse_options_of_text
 from .sources import Location, Source
@@ -193,7 +193,7 @@ def make_reader(
     refuse_options_of_others(kind, asked, options)
     parser = make_parser(source, kind, recipe, options)
     if asked.bits is not None and not parser.hashed:
-        parser.notices[BITS] = None
+        parser.add_notice("bits")
     return Reader(source, kind, parser)
 
 
@@ -202,7 +202,11 @@ def make_parser(source: Source, kind: str, recipe: FeatureRecipe, options: Reade
     if kind in ("parquet", "arrow"):
         return ColumnarParser(source, kind, recipe, options)
     if source.is_folder or len(source.files) > 1:
-        raise ValueError(f"{source.name} is several files; only Parquet and Arrow can be several.")
+        raise InputError(
+            f"{source.name} is several files; only Parquet and Arrow can be several.",
+            code="several-files",
+            file=source.name,
+        )
     if kind == "svmlight":
         return SvmlightParser(source, recipe, options)
     if kind == "vw":
@@ -215,7 +219,10 @@ def refuse_options_of_others(kind: str, recipe: FeatureRecipe, options: ReaderOp
     label = None if recipe.label is False else recipe.label
     named = options.category or recipe.ignore or (label, recipe.id) != (None, None)
     if kind in ("svmlight", "vw") and named:
-        raise ValueError(f"A line of {kind} begins with its label: it has no columns to name.")
+        raise ParameterError(
+            f"A line of {kind} begins with its label: it has no columns to name.",
+            code="columns-of-format",
+        )
     if kind in ("svmlight", "vw"):
         refuse_options_of_text(recipe)
         if recipe.labels_separator not in (None, ","):
@@ -375,7 +382,7 @@ class Reader:
             raise late
         self.asked = replace(self.asked, first=0)
         self.adopt(self.asked)
-        self.parser.notices[FROM_0] = None
+        self.parser.add_notice("first")
 
     def resumes(self, features: dict[str, Any]) -> bool:
         """Whether features were made as asked here; then what was known of all rows still holds.
@@ -494,9 +501,10 @@ def read_matrix(reader: Reader) -> tuple[Any, Any]:
     return batch.X, tidy(get_labels(batch))
 
 
-def no_rows(reader: Reader) -> ValueError:
-    """What to say of a file without rows."""
-    return ValueError(f"There are no rows to learn from in {reader.source.name}.")
+def no_rows(reader: Reader) -> InputError:
+    """Return the error of a file without rows."""
+    name = reader.source.name
+    return InputError(f"There are no rows to learn from in {name}.", code="no-rows", file=name)
 
 
 class Peeked:

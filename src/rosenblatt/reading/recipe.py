@@ -8,10 +8,18 @@ from typing import Annotated, Any, NamedTuple, TypedDict
 
 import numpy as np
 
-from ..parameters import Parameter, ParameterError, check_ranges, choice, count, whole_number
+from ..parameters import (
+    InputError,
+    Parameter,
+    ParameterError,
+    check_ranges,
+    choice,
+    count,
+    whole_number,
+)
 from .dates import DateForm
 from .notices import Notice
-from .scaling import Scale, unpacked
+from .scaling import Scale, recipe_error, unpacked
 from .spellings import Spelling
 
 SCALES = ("auto", "none", "standard", "maxabs", "robust")
@@ -147,26 +155,30 @@ class ReaderOptions(NamedTuple):
     skip_bad: int
     threads: int
 
-    def not_a(self, what: str, name: str, cell: str) -> tuple[str, dict[str, Any]]:
-        """What to say of a word among numbers or dates, and the options that this speaks of."""
-        if not self.new:
-            return f"{cell!r} is not a {what}, which the model wants", {}
-        remedy = "if the column holds words, state {category}"
-        return f"{cell!r} is not a {what}; {remedy}", {"category": [name]}
+    def word_error(self, what: str, name: str, cell: str) -> InputError:
+        """Return the error of a word among numbers or dates."""
+        remedy = "; if the column holds words, state {category}" if self.new else ""
+        return InputError(
+            f"{cell[:40]!r} is not a {what}{remedy}",
+            code=f"not-a-{what}",
+            column=name,
+            category=[name],
+        )
 
 
 def load_recipe(features: dict[str, Any], asked: FeatureRecipe) -> FeatureRecipe:
     """The recipe that features() wrote, with what is stated of the file at hand."""
     stated = {name: getattr(asked, name) for name in OF_THE_FILE}
     if replace(asked, **{name: getattr(ASKED, name) for name in OF_THE_FILE}) != ASKED:
-        raise ValueError(
-            "features says how features are made; leave out text, category, bits and what else is "
-            "about that."
+        raise ParameterError(
+            "{features?} says how features are made; leave out {text?}, {category?}, {bits?} and "
+            "other options of features.",
+            code="features-and-options",
         )
     try:
         recipe = FeatureRecipe(**features)
     except TypeError as error:
-        raise ValueError("features is not what features() of a reader gives.") from error
+        raise recipe_error() from error
     return replace(recipe, **{name: value for name, value in stated.items() if value is not None})
 
 
@@ -185,7 +197,9 @@ def check_kept(features: Mapping[str, Any], width: int) -> None:
         packed += [recipe.scales["factors"]] if fitting else []
     packed += [recipe.frequencies["counts"]] if recipe.frequencies else []
     if not fitting:
-        raise ValueError("its recipe does not fit together, or not its weights")
+        raise InputError(
+            "its recipe does not fit together, or not its weights", code="recipe-and-weights"
+        )
     for letters in packed:
         unpacked(str(letters), MOST_COLUMNS * max(width, 64))
 
@@ -220,7 +234,11 @@ RANGES = {
 def check(recipe: FeatureRecipe, options: ReaderOptions) -> None:
     """Refuse what cannot be asked for."""
     if recipe.label is True:
-        raise ValueError("label=True is no column; give its name or number, or False for none.")
+        raise ParameterError(
+            "{label} is not a column; give its name or number, or False for none.",
+            code="out-of-range",
+            label=True,
+        )
     check_ranges(vars(recipe) | options._asdict(), RANGES)
     for least, most, *_ in recipe.grams.values():
         check_grams(least, most)
@@ -231,7 +249,9 @@ def check(recipe: FeatureRecipe, options: ReaderOptions) -> None:
             scale=recipe.scale,
         )
     if options.dtype not in (np.dtype(np.float32), np.dtype(np.float64)):
-        raise ValueError(f"dtype={options.dtype} must be float32 or float64.")
+        raise ParameterError(
+            "{dtype} must be float32 or float64.", code="out-of-range", dtype=options.dtype.name
+        )
     if options.threads < 1:
         raise ParameterError(
             "{threads} must be 1 or more.", code="out-of-range", threads=options.threads
@@ -246,7 +266,11 @@ def check_grams(shortest: int, longest: int) -> None:
 def make_recipe(recipe: FeatureRecipe, rows: str, source: str, **settled: Any) -> FeatureRecipe:
     """The recipe for a kind of rows, unless it was made for another."""
     if recipe.rows not in ("", rows):
-        raise ValueError(f"{source} holds {rows} rows, not {recipe.rows} rows as before.")
+        raise InputError(
+            f"{source} holds {rows} rows; the model expects {recipe.rows} rows.",
+            code="other-format",
+            file=source,
+        )
     return replace(recipe, rows=rows, **settled)
 
 
@@ -275,7 +299,12 @@ class ColumnNames:
         self.numbers = {name: number for number, name in enumerate(self.names)}
         if len(self.numbers) < len(self.names):
             twice = next(name for name, count in Counter(self.names).items() if count > 1)
-            raise ValueError(f"{source} has two columns that are called {twice!r}.")
+            raise InputError(
+                f"{source} has two columns that are called {twice!r}.",
+                code="same-names",
+                file=source,
+                column=twice,
+            )
 
     def __len__(self) -> int:
         return len(self.names)
@@ -300,10 +329,15 @@ class ColumnNames:
             raise self.absent(name)
         return found
 
-    def absent(self, column: Any) -> ValueError:
-        """What to say of a column that is not there."""
+    def absent(self, column: Any) -> InputError:
+        """Return the error of a column that is not there."""
         there = ", ".join(self.names[:20]) + (", …" if len(self) > 20 else "")
-        return ValueError(f"{self.source} has no column {column!r}; there are: {there}.")
+        return InputError(
+            f"{self.source} has no column {column!r}; there are: {there}.",
+            code="no-column",
+            file=self.source,
+            column=column,
+        )
 
     def label(self, recipe: FeatureRecipe, needed: bool) -> int | None:
         """Where the label is, if there is one."""
@@ -325,7 +359,9 @@ def with_columns(
         recipe = with_new_columns(recipe, names, kinds)
         refuse_options_of_text(recipe)
     if not recipe.columns:
-        raise ValueError(f"{names.source} has no columns to learn from.")
+        raise InputError(
+            f"{names.source} has no columns to learn from.", code="no-columns", file=names.source
+        )
     for name, _ in recipe.columns:
         names.named(name)
     dense = not (recipe.cross or recipe.pairs)
@@ -413,13 +449,12 @@ def refuse_options_of_text(recipe: FeatureRecipe) -> None:
 
 def collect_notices(
     recipe: FeatureRecipe, asked: FeatureRecipe, names: ColumnNames, kinds: Sequence[ColumnKind]
-) -> list[Notice]:
-    """What is to be said of the columns that are used as they were found, and not as was asked."""
+) -> dict[Notice, None]:
+    """Collect the notices of columns that are used as they were found, and not as was asked."""
     stated, _ = text_columns(asked.text, names)
     kept = {str(name): kind for name, kind in recipe.columns or () if name not in stated}
     pairs = zip(names.names, kinds, strict=True)
-    told = (each.notice for name, each in pairs if kept.get(name) == each.kind)
-    return [notice for notice in told if notice is not None]
+    return {one.notice: None for name, one in pairs if one.notice and kept.get(name) == one.kind}
 
 
 def label_number(wanted: str | int | None, names: ColumnNames) -> int:

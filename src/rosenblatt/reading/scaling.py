@@ -12,6 +12,7 @@ from ..data.rows import joined, known_columns, n_rows, read_only
 from ..kernels import columns
 from ..kernels.algebra import Rows
 from ..kernels.columns import COUNT, LARGEST, SHIFT, SQUARES, SUM, ZEROS
+from ..parameters import InputError
 
 FREQUENT, ENOUGH = 0.01, 10  # gaps in a column that get a feature of their own: share and number
 MOST_KEPT = 1 << 20  # rows of which medians are taken; of more, every second, fourth …
@@ -240,6 +241,11 @@ class SparseSurvey:
 # Keeping.
 
 
+def recipe_error() -> InputError:
+    """Return the error of a recipe that no reader wrote."""
+    return InputError("features is not what features() of a reader gives.", code="recipe")
+
+
 def packed(array: np.ndarray) -> str:
     """An array of float32 as letters, for a recipe."""
     return base64.b64encode(zlib.compress(array.astype("<f4").tobytes(), 1)).decode()
@@ -251,10 +257,10 @@ def unpacked(letters: str, most: int = MOST_SCALED) -> np.ndarray:
         unzip = zlib.decompressobj()
         data = unzip.decompress(base64.b64decode(letters, validate=True), 4 * most + 1)
         if not unzip.eof or unzip.unused_data or len(data) > 4 * most:
-            raise ValueError("more than an array, or less")
+            raise recipe_error()
         found = np.frombuffer(data, "<f4")
     except (ValueError, zlib.error) as error:
-        raise ValueError("features is not what features() of a reader gives.") from error
+        raise recipe_error() from error
     return found.astype(np.float32)
 
 
@@ -263,7 +269,7 @@ def get_scale(kept: Any) -> Scale:
     centre, factor, filling, flagged = kept
     numbers = float(centre), float(factor), float(filling)
     if not all(map(math.isfinite, numbers)):
-        raise ValueError("features is not what features() of a reader gives.")
+        raise recipe_error()
     return Scale(*numbers, bool(flagged))
 
 

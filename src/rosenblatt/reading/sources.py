@@ -15,12 +15,12 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ..disk import plain_errors
-from ..parameters import ParameterError
+from ..parameters import InputError, ParameterError
 
 LONGEST_ROW = 64 << 20
 WAIT = 0.1  # seconds, after which a pipe may be left
@@ -35,7 +35,7 @@ class Source:
 
     def __init__(self, path: Any, encoding: str | None = None) -> None:
         if isinstance(path, io.TextIOBase):
-            raise ValueError("The file must be opened in binary mode.")
+            raise InputError("The file must be opened in binary mode.", code="text-mode")
         self.encoding = other_encoding(encoding)
         self.blanks = False  # whether runs of blanks are to become tabs
         self.files: list[str] = []
@@ -107,7 +107,11 @@ class Source:
             self.file.seek(self.start)
             yield self.translated(decompressed(self.name, self.file, self.start))
         elif self.spent:
-            raise ValueError(f"{self.name} can be read only once; write it to a file first.")
+            raise InputError(
+                f"{self.name} can be read only once; write it to a file first.",
+                code="read-once",
+                file=self.name,
+            )
         else:
             self.spent = True
             yield self.stream or self.translated(decompressed(self.name, self.file, None))
@@ -134,7 +138,7 @@ class Source:
             if self.spent:
                 self.stream, self.spent = stream, False
         if not head:
-            raise ValueError(f"{self.name} is empty.")
+            raise InputError(f"{self.name} is empty.", code="empty", file=self.name)
         return head
 
 
@@ -206,7 +210,11 @@ class ByteStream(io.RawIOBase):
                 raise
             short = self.source.over  # more was asked for, and there was no more
             what = "end too early: the file is cut short" if short else "are damaged"
-            raise ValueError(f"{self.name}: the compressed data {what}.") from error
+            raise InputError(
+                f"{self.name}: the compressed data {what}.",
+                code="cut-short" if short else "damaged",
+                file=self.name,
+            ) from error
 
     @property
     def taken(self) -> int:
@@ -219,7 +227,11 @@ def decompressed(name: str, file: Any, start: int | None) -> ByteStream:
     raw = ByteStream(name, file)
     if raw.head(4) == b"PK\x03\x04":
         if start is None:
-            raise ValueError(f"{name} is a zip archive, which no pipe can give; unpack it first.")
+            raise InputError(
+                f"{name} is a zip archive, which cannot be read from a pipe; unpack it first.",
+                code="zip-in-pipe",
+                file=name,
+            )
         file.seek(start)
         counted = ZippedBytes(name, file)
         return ByteStream(name, only_member(name, file), counted)
@@ -265,8 +277,14 @@ def only_member(name: str, file: Any) -> Any:
         if len(members) == 1:
             return archive.open(members[0])
     except (zipfile.BadZipFile, NotImplementedError, RuntimeError) as error:
-        raise ValueError(f"{name}: the zip archive is damaged or locked.") from error
-    raise ValueError(f"{name} holds {len(members)} files, and one is read; unpack it first.")
+        raise InputError(
+            f"{name}: the zip archive is damaged or locked.", code="damaged", file=name
+        ) from error
+    raise InputError(
+        f"{name} holds {len(members)} files; expected one. Unpack it first.",
+        code="zip-members",
+        file=name,
+    )
 
 
 class Translated(io.RawIOBase):
@@ -302,7 +320,9 @@ class Recoding:
         try:
             return self.decoder.decode(data, last).encode()
         except UnicodeDecodeError as error:
-            raise ValueError(f"{self.name}: the bytes are not {self.encoding}.") from error
+            raise InputError(
+                f"{self.name}: the bytes are not {self.encoding}.", code="encoding", file=self.name
+            ) from error
 
 
 def other_encoding(name: str | None) -> str | None:
@@ -358,30 +378,17 @@ class Location:
         self.name, self.tolerated, self.unit = name, tolerated, unit
         self.lines = self.bad = 0
 
-    def error(self, line: int, complaint: "Complaint") -> ValueError:
-        """What to raise for something broken."""
-        column, sentence, values, error = complaint
-        where = f"{self.name}, {self.unit} {line}, column {column}"
-        return (error or ParameterError)(f"{where}: {sentence}.", **values)
+    def locate(self, line: int, error: InputError, more: str = "") -> InputError:
+        """Return the error of a row with the place of the row in its message."""
+        where = f"{self.name}, {self.unit} {line}, column {error.column!r}"
+        return error.reword(f"{where}: {error.template}{more}.", file=self.name, line=line)
 
-    def skip(self, line: int, complaint: "Complaint") -> None:
-        """Leave a broken row out, or raise if there are too many."""
+    def skip(self, line: int, error: InputError) -> None:
+        """Leave a broken row out, or raise its error if there are too many."""
         if self.bad == self.tolerated:
             more = f"; {self.bad} rows before it were broken too" if self.bad else ""
-            raise self.error(line, complaint._replace(sentence=complaint.sentence + more))
+            raise self.locate(line, error, more)
         self.bad += 1
-
-
-class Complaint(NamedTuple):
-    """Where in a row something is broken, what, and the options that the sentence speaks of.
-
-    A row may be left out unless there is an error to raise.
-    """
-
-    column: Any
-    sentence: str
-    values: dict[str, Any] = {}  # noqa: RUF012
-    error: type[ParameterError] | None = None
 
 
 def last_newline(buffer: bytearray, filled: int) -> int:
@@ -391,10 +398,10 @@ def last_newline(buffer: bytearray, filled: int) -> int:
 
 def pieces(
     stream: ByteStream, size: int, end_of_rows: Callable[[bytearray, int], int], slots: int
-) -> Iterator[np.ndarray | Complaint]:
-    """Whole rows, about so many bytes at a time; a piece is overwritten after as many as slots.
+) -> Iterator[np.ndarray | InputError]:
+    """Yield whole rows, about ``size`` bytes at a time, or the error of a row that is too long.
 
-    A row that is too long ends them with a complaint.
+    A piece is overwritten after as many pieces as there are slots.
     """
     buffers: dict[int, bytearray] = {}
     room, number, rest, more = size + 1, 0, bytearray(), True
@@ -416,7 +423,7 @@ def pieces(
             number += 1
         elif more and room > LONGEST_ROW:
             sentence = f"the row is longer than {LONGEST_ROW >> 20} MB"
-            yield Complaint(1, sentence, error=ParameterError)
+            yield InputError(sentence, code="row-too-long", column=1)
             return
         elif more:
             room *= 2

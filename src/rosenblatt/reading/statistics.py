@@ -13,7 +13,7 @@ from ..kernels import columns
 from ..kernels.algebra import Rows
 from ..parameters import ParameterError
 from .batches import Batch
-from .notices import find_code_columns, flagged_columns, indistinct, note_statistics, other_sizes
+from .notices import list_words
 from .parser import Parser
 from .recipe import FeatureRecipe, Frequencies
 from .scaling import DenseSurvey, SparseSurvey, packed
@@ -60,7 +60,7 @@ class SizeSurvey:
                 row += n_rows(batch.rows)
             if not first.differ():
                 return None
-            self.parser.notices[other_sizes()] = None
+            self.parser.add_notice("scale-maxabs")
         return SparseSurvey()
 
     @property
@@ -81,7 +81,7 @@ class SizeSurvey:
             yield from parser.over(parser.source, recipe).batches(location, threads)
         else:
             yield from parser.first_rows(recipe)
-            self.parser.notices[note_statistics(self.rows)] = None
+            self.parser.add_notice("scale-first-rows", rows=self.rows)
 
     def add(self, batch: Batch) -> None:
         """Measure some rows."""
@@ -101,20 +101,24 @@ class SizeSurvey:
             names = self.recipe.numeric()
             found = self.seen.scales(self.recipe.scale, self.apart)
             scales = dict(zip(names, map(list, found), strict=True))
-            flagged = [name for name, scale in zip(names, found, strict=True) if scale.flagged]
-            if flagged:
-                self.parser.notices[flagged_columns(flagged)] = None
-            codes = [names[j] for j in self.seen.codes() if names[j] not in self.recipe.dates]
-            if codes:
-                self.parser.notices[find_code_columns(codes)] = None
             dtype = self.parser.read_dtype
             close = self.seen.indistinct(float(np.finfo(dtype).eps))
-            lost = [names[j] for j in close if names[j] not in self.recipe.dates]
-            if lost:
-                self.parser.notices[indistinct(lost, str(dtype))] = None
+            for code, places in (
+                ("missing-flag", [j for j, scale in enumerate(found) if scale.flagged]),
+                ("codes-numbers", self.without_dates(self.seen.codes())),
+                ("scale-lost", self.without_dates(close)),
+            ):
+                if places:
+                    listed = list_words([names[j] for j in places])
+                    self.parser.add_notice(code, names=listed, dtype=dtype)
         elif self.seen is not None:
             scales = {"factors": packed(self.seen.factors())}
         return replace(self.recipe, scales=scales)
+
+    def without_dates(self, places: np.ndarray) -> list[int]:
+        """The places of columns that are not dates."""
+        names = self.recipe.numeric()
+        return [j for j in places.tolist() if names[j] not in self.recipe.dates]
 
 
 class TextSurvey:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..parameters import InputError
 from .recipe import ColumnNames
 from .sources import Source
 
@@ -38,16 +39,18 @@ def to_table(data: Any) -> Any:
     try:
         table = converted(data)
     except UnicodeError:
-        raise ValueError(
-            "The table has a string with half a character (a lone surrogate), which is no Unicode; "
-            "replace it."
+        raise InputError(
+            "The table has a string with half a character (a lone surrogate), which is not "
+            "Unicode; replace it.",
+            code="surrogate",
         ) from None
     except (pyarrow.ArrowException, OverflowError) as error:
         raise mixed_column(error) from None
     if table is None:
-        raise ValueError(
-            "These are no rows: give a path, a data frame, an Arrow table, an array, a list of "
-            f"dicts or a list of strings, not {type(data).__name__}."
+        raise InputError(
+            "Expected a path, a data frame, an Arrow table, an array, a list of dicts or a list of "
+            f"strings, got {type(data).__name__}.",
+            code="not-rows",
         )
     return table
 
@@ -67,9 +70,10 @@ def converted(data: Any) -> Any:
     if isinstance(data, np.ndarray):
         return table_of_array(data)
     if isinstance(data, Mapping) and data and all(map(is_list, data.values())):
-        raise ValueError(
+        raise InputError(
             "A dict is one row, and this one has lists only; if these are columns, make a data "
-            "frame or an Arrow table of them."
+            "frame or an Arrow table of them.",
+            code="dict-of-lists",
         )
     rows = [data] if isinstance(data, Mapping) else data
     if not isinstance(rows, Sequence) or not rows:
@@ -104,13 +108,15 @@ def table_of_frame(frame: Any) -> Any:
     return pyarrow.table(arrays)
 
 
-def mixed_column(error: BaseException, name: str | None = None) -> ValueError:
-    """What to say of a column that Arrow refuses."""
+def mixed_column(error: BaseException, name: str | None = None) -> InputError:
+    """Return the error of a column that Arrow refuses."""
     which = "a column that" if name is None else f"the column {name!r}, which"
     said = str(error.args[0] if error.args else error).splitlines()[0]
-    return ValueError(
+    return InputError(
         f"The table has {which} is neither numbers nor strings throughout: {said}; convert or drop "
-        "it."
+        "it.",
+        code="column-type",
+        column=name,
     )
 
 
@@ -129,6 +135,8 @@ def table_of_array(array: np.ndarray) -> Any:
     if array.ndim == 1 and array.dtype.kind in "UO":
         return pyarrow.table({TEXT: array.astype(str)})
     if array.ndim != 2:
-        raise ValueError(f"An array of rows has two dimensions, and this has {array.ndim}.")
+        raise InputError(
+            f"Expected an array of two dimensions, got {array.ndim}.", code="array-dimensions"
+        )
     columns = array.T
     return pyarrow.table({str(j): np.ascontiguousarray(columns[j]) for j in range(len(columns))})

@@ -14,8 +14,9 @@ from queue import SimpleQueue
 from threading import Condition, Thread
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+from ..parameters import InputError
 from .batches import Batch
-from .sources import Complaint, Location
+from .sources import Location
 
 if TYPE_CHECKING:
     from .parser import Parser
@@ -42,10 +43,11 @@ class Piece(NamedTuple):
 
 
 class Broken(NamedTuple):
-    """A row that cannot be read: its line within the piece, and why."""
+    """A row that cannot be read: its line within the piece, and why; ``fatal`` ends the pass."""
 
     line: int
-    complaint: Complaint
+    error: InputError
+    fatal: bool = False
 
 
 Found = Batch | Broken
@@ -81,8 +83,8 @@ def in_order(
         if piece is None:
             return None
         worker = parser.worker(piece.slot, met)
-        if isinstance(piece.data, Complaint):
-            return Part([(Broken(1, piece.data), None)], worker, piece.skipped, None)
+        if isinstance(piece.data, InputError):
+            return Part([(Broken(1, piece.data, True), None)], worker, piece.skipped, None)
         return more(Part([], worker, piece.skipped, worker.parsed(piece)))
 
     def more(part: Part) -> Part:
@@ -124,7 +126,7 @@ def next_part(
             else:
                 found.append((one, None))
                 broken += 1
-                if broken > tolerated or one.complaint.error is not None:
+                if broken > tolerated or one.fatal:
                     return found, True
             if size > MUCH:
                 return found, False
@@ -143,10 +145,10 @@ def delivered(
         if isinstance(one, Batch):
             parser.width = max(parser.width, one.width)
             yield one._replace(width=parser.width, lines=location.lines + one.lines), made
-        elif one.complaint.error is None:
-            location.skip(location.lines + one.line, one.complaint)
+        elif one.fatal:
+            raise location.locate(location.lines + one.line, one.error)
         else:
-            raise location.error(location.lines + one.line, one.complaint)
+            location.skip(location.lines + one.line, one.error)
 
 
 class Turns:

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..data.rows import Array, joined, read_only, rows_between
 from ..kernels.lines import MISSING
-from ..reading.arrow import BrokenCellError, DecodedColumns, TableParser
+from ..parameters import InputError
+from ..reading.arrow import DecodedColumns, TableParser
 from ..reading.batches import Batch, one_batch
 from ..reading.columnar import ColumnarParser
 from ..reading.lines import LineParser, SvmlightParser, VowpalWabbitParser
@@ -221,14 +222,14 @@ def to_times(values: list[Any], name: str, parser: TableParser) -> Any:
     words = [to_word(value, row, name) or None for row, value in enumerate(values, 1)]
     try:
         return parser.times(pyarrow.array(words, pyarrow.string()), name)
-    except BrokenCellError as error:
+    except InputError as error:
         if len(words) == 1:
-            raise BadExampleError(error.complaint.sentence, 1, name) from None
+            raise BadExampleError(str(error), 1, name) from None
         for row, word in enumerate(words, 1):
             try:
                 parser.times(pyarrow.array([word], pyarrow.string()), name)
-            except BrokenCellError as broken:
-                raise BadExampleError(broken.complaint.sentence, row, name) from None
+            except InputError as broken:
+                raise BadExampleError(str(broken), row, name) from None
         raise
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from ...data.rows import Array
 from ...kernels.conll import TokenLines, read_token_lines, write_filled, write_tagged
 from ...parameters import ParameterError
-from ...reading.notices import looks_like_utf8
+from ...reading.notices import make_notice
 from ...reading.sources import Source
 from .sentences import Sentences
 from .strings import Strings, Typed
@@ -80,7 +80,7 @@ def read_pieces(source: Source, kind: str, size: int) -> Iterator[Piece]:
         with own.open() as stream:
             if own.misread is not None:
                 logging.getLogger("rosenblatt").warning(
-                    "%s: %s", own.name, looks_like_utf8(own.misread)
+                    "%s: %s", own.name, make_notice("encoding", encoding=own.misread)
                 )
             while more := read_fully(stream, size):
                 data = (rest + more).removeprefix(BOM if not lines else b"")

@@ -9,7 +9,7 @@ from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .panels import DescribedArgument, option
+from .panels import CommandError, DescribedArgument, option
 
 if TYPE_CHECKING:
     from ..reading.reader import Reader
@@ -140,7 +140,7 @@ class Drawable(NamedTuple):
         known |= {str(label): label for label in called}
         if positive not in known:
             there = ", ".join(map(str, called))
-            raise ValueError(f"{data} has no label {positive}; it has {there}.")
+            raise CommandError(f"{data} has no label {positive}; it has {there}.", "unknown-label")
         return self.y == known[positive]
 
 
@@ -187,7 +187,9 @@ def rows_and_labels(data: str, given: SetOptions | None = None, exact: bool = Fa
     dtype = np.float64 if exact else np.float32
     reader = read(data, **(given or SetOptions()).options(), dtype=dtype, scale="none")
     if exact and reader.hashed and reader.format != "vw":
-        raise ValueError(f"{data} has columns of words; a proof needs numbers, so encode them.")
+        raise CommandError(
+            f"{data} has columns of words, and a proof needs numbers; encode them.", "proof-words"
+        )
     X, y = read_matrix(reader)
     refuse_too_many(X.shape[1], 2)
     tell_notices(data, reader, exact)
@@ -198,7 +200,10 @@ def tell_notices(data: str, reader: "Reader", exact: bool) -> None:
     """Print the notices of a reader; for a proof, refuse missing numbers."""
     for notice in reader.notices:
         if exact and notice.kind == "missing":
-            raise ValueError(f"{data} has missing numbers; a proof needs them all, so fill them.")
+            raise CommandError(
+                f"{data} has missing numbers, and a proof needs all of them; fill them in.",
+                "proof-missing",
+            )
         print(f"Note: {notice}", file=sys.stderr)
 
 
@@ -217,9 +222,10 @@ def refuse_many_classes(y: Any, data: str) -> None:
     labels = sorted(set(y.tolist()))
     if len(labels) > 2:
         listed = ", ".join(map(str, labels[:10]))
-        raise ValueError(
-            f"{data} has {len(labels)} classes ({listed}); name one with --positive to set it "
-            "against the others."
+        raise CommandError(
+            f"{data} has {len(labels)} classes ({listed}); choose one with --positive to separate "
+            "it from the others.",
+            "many-classes",
         )
 
 
@@ -229,17 +235,17 @@ def check_output(output: Path | None, *inputs: Any) -> None:
         return
     folder = output.absolute().parent
     if not folder.is_dir():
-        raise ValueError(f"There is no folder {output.parent} to write to.")
+        raise CommandError(f"There is no folder {output.parent} to write to.", "output")
     if output.is_dir():
-        raise ValueError(f"{output} is a folder; name a file to write to.")
+        raise CommandError(f"{output} is a folder; name a file to write to.", "output")
     if not os.access(folder, os.W_OK):
-        raise ValueError(f"{output.parent} is a folder that cannot be written to.")
+        raise CommandError(f"The folder {output.parent} is not writable.", "output")
     for given in filter(None, inputs):
         if output.exists() and os.path.exists(given) and output.samefile(given):
-            raise ValueError(f"{output} is read, too; give what is written another name.")
+            raise CommandError(f"{output} is also an input; write to another file.", "output")
 
 
 def check_input(path: str | None) -> None:
     """Refuse before the work a file that will be read after it and is not there."""
     if path is not None and path != "-" and not (Path(path).exists() or glob(path)):
-        raise ValueError(f"There is no file {path}.")
+        raise CommandError(f"There is no file {path}.", "file")

@@ -11,6 +11,7 @@ import click
 from ..parameters import ANY_RULE, FILES, RULE_NAMES, RULE_TABLE
 from .data import InputOptions, check_input, check_output, input_option
 from .panels import (
+    CommandError,
     PanelOption,
     option,
     options_by_name,
@@ -100,20 +101,27 @@ class OutputOptions:
         if self.progressive is not None and self.progress_every is None:
             self.progress_every = 1000
         if self.progress_every is not None and self.progress_every < 1:
-            raise ValueError(f"--progress-every {self.progress_every} must be 1 row or more.")
+            raise CommandError(
+                f"--progress-every {self.progress_every} must be 1 row or more.", "out-of-range"
+            )
         check_output(self.output, data, self.test)
         check_output(self.progressive, data, self.test, self.output)
         if self.output is None and (self.checkpoint is not None or self.resume):
-            raise ValueError("--checkpoint and --resume need a model file: name it with -o.")
+            raise CommandError(
+                "--checkpoint and --resume need a model file: name it with -o.", "no-output"
+            )
         if self.checkpoint is not None and not self.checkpoint >= 0:
-            raise ValueError(f"--checkpoint {self.checkpoint} must be 0 seconds or more.")
+            raise CommandError(
+                f"--checkpoint {self.checkpoint} must be 0 seconds or more.", "out-of-range"
+            )
         if self.plot is not None:
             from ..plots import MOVING, STILL, get_ending
 
             check_output(self.plot, data, self.test)
             if self.output is not None and self.plot.resolve() == self.output.resolve():
-                raise ValueError(
-                    f"The model and the figure need different names; both are {self.output}."
+                raise CommandError(
+                    f"The model and the figure need different names; both are {self.output}.",
+                    "output",
                 )
             get_ending(self.plot, (*STILL, *MOVING))
 
@@ -133,7 +141,9 @@ class RuleOptions:
         """Take over from a model what was not given."""
         rule = RULE_NAMES[initial.estimator]
         if self.rule not in (None, rule):
-            raise ValueError(f"The initial model is of --rule {rule}; go on with the same.")
+            raise CommandError(
+                f"The initial model has --rule {rule}; use the same rule.", "initial-rule"
+            )
         self.rule = rule
         for name in RULE_TABLE[rule].own:
             value = initial.parameters.get(name)
@@ -184,7 +194,7 @@ class LearningOptions(RuleOptions):
     def stated(self, once: bool) -> tuple[str | None, dict[str, Any]]:
         """The rule and the parameters that were given; ``once``: the source is read only once."""
         if self.no_bias and self.bias_step is not None:
-            raise ValueError("--no-bias has no --bias-step; leave one out.")
+            raise CommandError("--no-bias excludes --bias-step; leave one out.", "conflict")
         open_ones = {
             "solution": self.solution,
             "average_decay": self.average_decay,
@@ -292,5 +302,7 @@ def parse_ngrams(text: str) -> tuple[int, int]:
     """The least and the most words of an n-gram: "1-2" or "2"."""
     least, _, most = text.partition("-")
     if not least.isdecimal() or not (most or least).isdecimal():
-        raise ValueError(f"--ngrams {text} must be a number or two with a dash between, as 1-2.")
+        raise CommandError(
+            f"--ngrams {text} must be a number or a range such as 1-2.", "out-of-range"
+        )
     return int(least), int(most or least)

@@ -21,6 +21,14 @@ EVERYTHING = "rosenblatt.help_all"  # set in a context that lists all options
 METAVARS: dict[type, str] = {int: "N", float: "NUMBER", str: "NAME"}
 
 
+class CommandError(ValueError):
+    """A command cannot do what its options ask for; ``code`` is a short name of the reason."""
+
+    def __init__(self, sentence: str, code: str) -> None:
+        super().__init__(sentence)
+        self.code = code
+
+
 class PanelOption(click.Option):
     """An option that is listed in a panel of the help.
 

@@ -10,7 +10,7 @@ import click
 from ..parameters import ANY_RULE, FOR_ONE_PASS, RULE_TABLE, SOLUTIONS
 from .data import check_output
 from .options import RULES_PANEL, RuleOptions, rule_options
-from .panels import DescribedArgument, command, option, options_by_name
+from .panels import CommandError, DescribedArgument, command, option, options_by_name
 from .predict import MODEL
 
 if TYPE_CHECKING:
@@ -85,11 +85,14 @@ class AccessOptions:
         }
         files = {role: path for role, path in named.items() if path is not None}
         if files and self.no_token:
-            raise ValueError("--token-file and --no-token exclude each other; leave one out.")
+            raise CommandError(
+                "--token-file and --no-token exclude each other; leave one out.", "conflict"
+            )
         if not files and not is_loopback(self.host) and not self.no_token:
-            raise ValueError(
+            raise CommandError(
                 f"Others can reach {self.host}; name a file with tokens (--token-file), or accept "
-                "requests without a token (--no-token)."
+                "requests without a token (--no-token).",
+                "no-token",
             )
         return Tokens(files)
 
@@ -152,10 +155,14 @@ class NewModelOptions(RuleOptions):
 
         if self.new is None:
             if self != NewModelOptions():
-                raise ValueError("--features, --rule and other options of a new model need --new.")
+                raise CommandError(
+                    "--features, --rule and other options of a new model need --new.", "no-new"
+                )
             return None
         if not self.features:
-            raise ValueError("--new needs the columns of the examples: name them with --features.")
+            raise CommandError(
+                "--new needs the columns of the examples: name them with --features.", "no-features"
+            )
         own = {name: getattr(self, name) for name in ("label", "bits", "solution", "average_decay")}
         given = {name: value for name, value in own.items() if value is not None}
         labels, features = self.new.split(","), self.features.split(",")
@@ -182,7 +189,7 @@ def serve(
     """Answer predictions over HTTP, and with --learn train on examples that are sent."""
     new = begin.model()
     if service.grow and not service.learn:
-        raise ValueError("--grow needs --learn; add it.")
+        raise CommandError("--grow needs --learn; add it.", "no-learn")
     from ..access import is_loopback
     from ..service.app import Limits
     from ..service.learning import Keeping
@@ -236,7 +243,7 @@ def replay(log: Path, given: ReplayOptions) -> None:
 
     check_output(output, log, check)
     if check is not None and (to is not None or output is not None):
-        raise ValueError("--check goes with neither --to nor -o; leave them out.")
+        raise CommandError("--check excludes --to and -o; leave them out.", "conflict")
     reading = Log(log, writes=False)
     try:
         if check is not None:

@@ -155,3 +155,21 @@ def test_verify_lets_coq_check(capsys, numbers, tmp_path):
         f"{proof} proves that {numbers} is separable, as Coq has checked.\n",
     )
     assert run(capsys, "verify", "xor", proof)[0] == 1
+
+
+def test_a_file_of_sentences_is_refused_by_name(capsys, tmp_path):
+    path = tmp_path / "s.conllu"
+    path.write_text("1\tthe\t_\tDET\t_\t_\t_\t_\t_\t_\n\n")
+    for command in (["prove"], ["plot", "-o", tmp_path / "s.png"]):
+        status, _, err = run(capsys, *command, path)
+        assert status == 2
+        assert "holds sentences" in err
+
+
+def test_one_class_is_noted(capsys, tmp_path):
+    path = tmp_path / "one.csv"
+    path.write_text("a,b,y\n1,2,x\n2,3,x\n")
+    status, out, err = run(capsys, "prove", path)
+    assert status == 0
+    assert "Separable" in out
+    assert err == f"Note: All rows of {path} have the label x, so there is nothing to separate.\n"

@@ -100,6 +100,15 @@ def is_builtin_set(data: str) -> bool:
     return data in set(BuiltIn)
 
 
+def has_sentences(data: str, kind: str | None) -> bool:
+    """Whether a file holds sentences, by its format or its name."""
+    if kind is None and "." not in data:
+        return False
+    from ..learners.sequence.file_formats import detect_format
+
+    return detect_format(data, kind) is not None
+
+
 def load_builtin(name: str) -> tuple[Any, Any]:
     """The rows and labels of a built-in data set."""
     import numpy as np
@@ -184,8 +193,15 @@ def rows_and_labels(data: str, given: SetOptions | None = None, exact: bool = Fa
     from ..learners.linear import refuse_too_many
     from ..reading.reader import read, read_matrix
 
+    given = given or SetOptions()
+    if has_sentences(data, given.format):
+        raise CommandError(
+            f"{data} holds sentences, and this command needs a table or an svmlight file; name "
+            "another file, or state its format with --format.",
+            "sentences",
+        )
     dtype = np.float64 if exact else np.float32
-    reader = read(data, **(given or SetOptions()).options(), dtype=dtype, scale="none")
+    reader = read(data, **given.options(), dtype=dtype, scale="none")
     if exact and reader.hashed and reader.format != "vw":
         raise CommandError(
             f"{data} has columns of words, and a proof needs numbers; encode them.", "proof-words"
@@ -204,7 +220,12 @@ def tell_notices(data: str, reader: "Reader", exact: bool) -> None:
                 f"{data} has missing numbers, and a proof needs all of them; fill them in.",
                 "proof-missing",
             )
-        print(f"Note: {notice}", file=sys.stderr)
+        print_note(notice)
+
+
+def print_note(sentence: object) -> None:
+    """Print a note on standard error."""
+    print(f"Note: {sentence}", file=sys.stderr)
 
 
 def two_classes(data: str, given: SetOptions) -> tuple[Any, Any]:
@@ -214,6 +235,8 @@ def two_classes(data: str, given: SetOptions) -> tuple[Any, Any]:
     if given.positive is not None:
         return X, rows.is_label(given.positive, data)
     refuse_many_classes(y, data)
+    if len(set(y.tolist())) == 1:
+        print_note(f"All rows of {data} have the label {y[0]}, so there is nothing to separate.")
     return X, y
 
 

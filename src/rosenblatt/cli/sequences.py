@@ -43,15 +43,6 @@ class SequenceOptions:
     )
 
 
-def is_of_sentences(data: str, kind: str | None) -> bool:
-    """Whether a file holds sentences, by its format or its name."""
-    if kind is None and "." not in data:
-        return False
-    from ..learners.sequence.file_formats import detect_format
-
-    return detect_format(data, kind) is not None
-
-
 def refuse_options(
     result: OutputOptions, learning: LearningOptions, reading: ReadingOptions
 ) -> None:

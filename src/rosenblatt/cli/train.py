@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .data import DATA, SetOptions, is_builtin_set, open_source
+from .data import DATA, SetOptions, has_sentences, is_builtin_set, open_source
 from .format import (
     about_classes,
     about_columns,
@@ -32,7 +32,7 @@ from .options import (
     ReadingOptions,
 )
 from .panels import command
-from .sequences import SequenceOptions, is_of_sentences, train_sequences
+from .sequences import SequenceOptions, train_sequences
 
 if TYPE_CHECKING:
     from ..data.targets import Score
@@ -64,7 +64,7 @@ def train(
 ) -> None:
     """Train a model on a file or a built-in data set."""
     result.check(data)
-    if is_of_sentences(data, reading.format):
+    if has_sentences(data, reading.format):
         train_sequences(data, result, learning, reading, sequence)
         return
     if sequence != SequenceOptions():

@@ -60,7 +60,7 @@ class SparseWeights(NamedTuple):
 def find_nonzero(rows: Array) -> Array:
     """Which rows have a number that is not zero."""
     found: Array = rows != 0
-    return found if rows.ndim == 1 else found.any(axis=1)
+    return found if rows.ndim == 1 else np.asarray(found.any(axis=1))
 
 
 def pack(state: Any) -> SparseWeights:

@@ -27,9 +27,9 @@ import numpy as np
 from measure import parser, table
 
 import rosenblatt
-from rosenblatt.service.learning import log_path
 from rosenblatt.service.log import Log
-from rosenblatt.service.model import ServedModel, rebuilt
+from rosenblatt.service.model import ServedModel
+from rosenblatt.service.replay import Replay, log_path
 from rosenblatt.storage.file import save_model
 
 COLUMNS = [f"f{k}" for k in range(75)]
@@ -319,12 +319,11 @@ def killing(folder: Path, kills: int) -> list[tuple[str, ...]]:
     for round_ in range(kills + 1):
         service = Service(path, "--learn", "--save-seconds", "0.2")
         log = Log(log_path(path), writes=False)
-        offline = offline or rebuilt(log, 0)
+        offline = offline or Replay(log).rebuild(0)
         marks: dict[int, str] = {}
         for entries in log.entries(0):
             marks |= {one.sequence: json.loads(one.text)["mark"] for one in entries}
-        for _ in offline.replay(log):
-            pass
+        offline = Replay(log).run(offline)
         log.close()
         lost += sum(marks.get(number) != mark for number, mark in known.items())
         twice += len(marks) - len(set(marks.values()))

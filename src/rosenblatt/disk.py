@@ -75,8 +75,8 @@ def replacing_folder(path: Path) -> Iterator[Path]:
 
 
 def temporary_beside(path: Path) -> Path:
-    """A name that nothing has yet, on the same disk."""
-    return path.with_name(f".{token_hex(8)}.part")
+    """A name that nothing has yet, on the same disk; it begins with the name of the file."""
+    return path.with_name(f".{path.name[:200]}.{token_hex(8)}.part")
 
 
 def sync(path: Path) -> None:

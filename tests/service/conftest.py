@@ -16,9 +16,8 @@ pytest.importorskip("prometheus_client", reason="the service needs prometheus-cl
 pytest.importorskip("uvicorn", reason="the service needs uvicorn")
 
 import rosenblatt
-from rosenblatt.service.learning import Keeping, Learning, log_path
-from rosenblatt.service.log import Log
-from rosenblatt.service.model import rebuilt
+from rosenblatt.service.learning import Keeping, Learning
+from rosenblatt.service.replay import Replay, log_path, read_log
 from rosenblatt.storage.file import load_model, save_model
 
 COLOURS = ["red", "green", "blue"]
@@ -63,11 +62,9 @@ def learning(model):
 
 def replayed(path, until=None):
     """The bytes of the model that the log of a model makes."""
-    log = Log(log_path(path), writes=False)
-    served = rebuilt(log, log.models()[0])
-    for _ in served.replay(log, until):
-        pass
-    log.close()
+    with read_log(log_path(path)) as log:
+        replay, first = Replay(log), log.models()[0]
+        served = replay.run(replay.open_snapshot(first, first), until)
     other = path.with_name("replayed.safetensors")
     save_model(other, served.model())
     return other.read_bytes()

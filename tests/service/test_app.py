@@ -42,7 +42,7 @@ class Client:
 
 
 def current_of(learning):
-    return lambda: Current(learning.served, learning.published)
+    return lambda: Current(learning.published.served, learning.published)
 
 
 def client_of(learning, learns=True, tokens=None, **limits):
@@ -189,8 +189,8 @@ def test_requests_count_until_they_are_answered(learning):
     service = Service(current_of(learning), learning, Limits(bytes=1000, open=2))
     client, seen = Client(service), []
     append = learning.log.append
-    learning.log.append = lambda texts: (
-        seen.append((service.open, service.open_bytes > 0)) or append(texts)
+    learning.log.append = lambda texts, requests: (
+        seen.append((service.open, service.open_bytes > 0)) or append(texts, requests)
     )
     assert client.post("/learn", json=examples(1)).status_code == 202
     assert client.post("/learn", content="{", headers=JSON).status_code == 400
@@ -244,7 +244,7 @@ def test_pages_of_other_sites_are_refused(client):
 
 
 def test_while_nothing_can_be_written_predictions_go_on(client, learning):
-    def full(texts):
+    def full(texts, requests):
         raise LogError("m.log cannot be written (database or disk is full).")
 
     append, learning.log.append = learning.log.append, full

@@ -13,8 +13,9 @@ import time
 
 import pytest
 
-from rosenblatt.service.learning import Learning, log_path
+from rosenblatt.service.learning import Learning
 from rosenblatt.service.log import Log
+from rosenblatt.service.replay import log_path
 
 from .conftest import examples, replayed, sequence_in, trained
 from .test_learning import silent, taught

@@ -13,8 +13,9 @@ import pytest
 import rosenblatt
 from rosenblatt.service import protocol
 from rosenblatt.service.app import Service
-from rosenblatt.service.learning import Learning, log_path
+from rosenblatt.service.learning import Learning
 from rosenblatt.service.log import Log, acknowledged_path
+from rosenblatt.service.replay import log_path
 from rosenblatt.service.server import ModelWatcher
 
 from .conftest import examples, replayed, sequence_in, trained

@@ -5,8 +5,9 @@ import threading
 
 import pytest
 
-from rosenblatt.service.learning import Job, Keeping, Learning, log_path
+from rosenblatt.service.learning import Job, Keeping, Learning
 from rosenblatt.service.log import Log, LogError
+from rosenblatt.service.replay import log_path
 from rosenblatt.service.requests import BadExampleError
 
 from .conftest import examples, replayed, sequence_in, trained
@@ -74,8 +75,9 @@ def test_rows_that_are_there_keep_their_place(model):
     learning = Learning(model, None, lambda sentence: None)
     told = []
     for number, row in enumerate(examples(9)):
-        given = learning.served.make_learnable([row]) if number % 3 == 1 else [row]
-        learning.take(Job([json.dumps(row)], given, told.append))
+        rows = learning.served.make_learnable([row]) if number % 3 == 1 else None
+        made = Job([json.dumps(row)], [row], told.append, rows=rows, served=learning.served)
+        learning.take(made)
     learning.start()
     learning.stop()
     assert told == list(range(1, 10))
@@ -98,7 +100,7 @@ def test_as_many_as_last_time_are_waited_for(model):
 
 def counted(append, groups):
     """What appends, and notes how many at a time."""
-    return lambda texts: groups.append(len(texts)) or append(texts)
+    return lambda texts, requests: groups.append(len(texts)) or append(texts, requests)
 
 
 def test_a_service_goes_on_where_it_was_left(model):
@@ -180,7 +182,7 @@ def test_a_lost_log_begins_anew_after_the_model(model):
     learning.stop()
     log_path(model).unlink()
     learning, said = silent(model)
-    assert "a new one goes on after example 4" in said[0]
+    assert "a new one continues after example 4" in said[0]
     assert taught(learning, examples(1)) == [5]
     learning.stop()
     assert model.read_bytes() == replayed(model)
@@ -204,7 +206,7 @@ def test_what_cannot_be_written_is_refused_and_nothing_is_learnt(learning):
     said, append = [], learning.log.append
     learning.say = said.append
 
-    def full(texts):
+    def full(texts, requests):
         raise LogError("m.log cannot be written (database or disk is full).")
 
     learning.log.append = full
@@ -227,7 +229,7 @@ def test_old_examples_are_forgotten(model):
         learning.call(learning.snapshot).result(10)
         learning.call(lambda: None).result(10)
     learning.stop()
-    assert any("were forgotten" in sentence for sentence in said)
+    assert any("were deleted" in sentence for sentence in said)
     log = Log(log_path(model), writes=False)
     first = log.models()[0]
     assert first > 0
@@ -244,7 +246,7 @@ class DisasterError(Exception):
 
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
 def test_every_job_has_an_outcome_when_the_thread_fails(learning):
-    def fail(texts):
+    def fail(texts, requests):
         raise DisasterError
 
     learning.log.append = fail

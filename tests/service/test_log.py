@@ -52,7 +52,7 @@ def test_one_writes_and_others_read(log):
 def test_after_an_error_nothing_of_a_group_is_there_and_the_log_goes_on(log):
     log.append(["a"])
     with pytest.raises(LogError, match="cannot be written"):
-        log.write("INSERT INTO nothing VALUES (?)", [(1,)])
+        log.write(("INSERT INTO nothing VALUES (?)", [(1,)]))
     log.reopen()
     log.last = 0  # the number of an example that is there
     with pytest.raises(LogError, match="UNIQUE"):

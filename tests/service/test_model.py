@@ -9,7 +9,8 @@ from hypothesis import given, settings, strategies as st
 import rosenblatt
 from rosenblatt.parameters import RULE_TABLE
 from rosenblatt.service.log import Log
-from rosenblatt.service.model import WINDOWS, Progress, ServedModel, load_model_bytes, rebuilt
+from rosenblatt.service.model import WINDOWS, Progress, ServedModel
+from rosenblatt.service.replay import Replay, load_model_bytes
 from rosenblatt.storage.file import load_model, save_model
 
 from .conftest import examples, trained
@@ -72,18 +73,17 @@ def test_a_replayed_model_is_the_one_that_was_kept(tmp_path):
         if begin % 40 == 0:
             kept[begin + 1] = content(model, tmp_path)
     for sequence, wanted in kept.items():
-        other = rebuilt(log, sequence)
-        assert list(other.replay(log, sequence))[-1:] == [sequence]
+        other = Replay(log).rebuild(sequence)
+        assert other.sequence == sequence
         assert content(other, tmp_path) == wanted
     log.keep_model(41, kept[41])
-    from_there = rebuilt(log)
+    from_there = Replay(log).find_start(log.last)
     assert from_there.sequence == 41
-    assert list(from_there.replay(log)) == [100]
-    assert content(from_there, tmp_path) == content(model, tmp_path)
+    assert content(Replay(log).run(from_there), tmp_path) == content(model, tmp_path)
     restored = ServedModel(load_model_bytes(kept[41], "m"), "m")
-    assert restored.progress.as_json() == rebuilt(log, 41).progress.as_json()
+    assert restored.progress.as_json() == Replay(log).rebuild(41).progress.as_json()
     with pytest.raises(ValueError, match="examples up to 100, not 101"):
-        rebuilt(log, 101)
+        Replay(log).rebuild(101)
     log.close()
 
 
@@ -124,16 +124,15 @@ def test_warming_up_changes_nothing(tmp_path):
 @pytest.mark.parametrize("solution", ["vote", "pocket"])
 def test_what_needs_all_rows_is_not_learnt(tmp_path, solution):
     with pytest.raises(ValueError, match=f"solution {solution} needs all rows"):
-        served(trained(tmp_path / "m", solution=solution)).refuse_to_learn()
+        served(trained(tmp_path / "m", solution=solution)).check_learning()
 
 
-def test_models_without_features_are_not_served(tmp_path):
-    from rosenblatt import KernelPerceptron, Perceptron
+def test_models_in_dual_form_are_not_served(tmp_path):
+    from rosenblatt import KernelPerceptron
 
-    for kind, sentence in ((Perceptron, "how features are made"), (KernelPerceptron, "linear")):
-        kind().fit([[1.0], [-1.0]], [0, 1]).save(tmp_path / "m")
-        with pytest.raises(ValueError, match=sentence):
-            served(tmp_path / "m")
+    KernelPerceptron().fit([[1.0], [-1.0]], [0, 1]).save(tmp_path / "m")
+    with pytest.raises(ValueError, match="linear models and taggers are served"):
+        served(tmp_path / "m")
 
 
 # The errors on the way

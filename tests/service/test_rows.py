@@ -9,7 +9,7 @@ import rosenblatt
 from rosenblatt.data.rows import n_rows, to_dense, to_matrix
 from rosenblatt.service.model import ServedModel
 from rosenblatt.service.requests import BadExampleError, parse_examples, parse_json
-from rosenblatt.service.rows import together
+from rosenblatt.service.rows import join_examples
 from rosenblatt.storage.file import load_model
 
 from .conftest import examples, trained
@@ -56,7 +56,7 @@ def test_a_row_does_not_depend_on_those_that_come_with_it(tmp_path):
     ):
         make = maker(path).make
         rows = odd if "m." in path.name else [{"a": one["size"], "kind": 1} for one in odd]
-        whole, alone = make(rows, True), together([make([row], True) for row in rows])
+        whole, alone = make(rows, True), join_examples([make([row], True) for row in rows])
         np.testing.assert_array_equal(dense(whole), dense(alone))
         assert whole.labels == alone.labels
 
@@ -154,7 +154,7 @@ def test_dates_are_those_of_features(tmp_path):
         dense(make(rows, True)), to_dense(rosenblatt.load(path)[0].transform(rows))
     )
     odd = [*rows, {"when": "2024-05-05T10:00:00Z", "kind": 1}, {"when": None, "kind": 1}]
-    alone = together([make([row], True) for row in odd])
+    alone = join_examples([make([row], True) for row in odd])
     np.testing.assert_array_equal(dense(make(odd, True)), dense(alone))
     with pytest.raises(BadExampleError, match="'soon' is not a date") as error:
         make([*rows, {"when": "soon", "kind": 1}], labelled=True)
@@ -172,7 +172,7 @@ def test_models_of_lines_take_lines(tmp_path, kind):
     made = make(lines, labelled=True)
     assert made.labels == [k % 2 for k in range(10)]
     np.testing.assert_array_equal(
-        dense(made), dense(together([make([one], True) for one in lines]))
+        dense(made), dense(join_examples([make([one], True) for one in lines]))
     )
     for broken in ("1 1:x:2" if kind == "svm" else "1 |f a:b:c:", "a\nb", "", "# nothing"):
         with pytest.raises(BadExampleError):

@@ -5,10 +5,10 @@ import pytest
 import rosenblatt
 from rosenblatt import SequencePerceptron
 from rosenblatt.service.app import Current, Service
-from rosenblatt.service.compare import first_difference
-from rosenblatt.service.learning import Keeping, Learning, Published, log_path
+from rosenblatt.service.learning import Keeping, Learning, Published
 from rosenblatt.service.log import Log
 from rosenblatt.service.model import open_model
+from rosenblatt.service.replay import find_first_difference, log_path
 from rosenblatt.service.sentences import MOST_TOKENS
 from rosenblatt.storage.file import load_model
 
@@ -34,7 +34,7 @@ def listed(sentence):
 
 def client_of(path):
     served = open_model(load_model(path), str(path))
-    current = Current(served, Published(served.published(), served.sequence))
+    current = Current(served, Published(served.published(), served.sequence, served))
     return Client(Service(lambda: current, say=print))
 
 
@@ -91,7 +91,7 @@ def test_what_is_learnt_is_kept_and_can_be_rebuilt(learning):
     assert found.states[0].mistakes == wanted.states[0].mistakes
     assert (found.states[0].emission_sums == wanted.states[0].emission_sums).all()
     assert replayed(path) == path.read_bytes()
-    assert first_difference(Log(log_path(path), writes=False), path)[0] is None
+    assert find_first_difference(Log(log_path(path), writes=False), path)[0] is None
     again = Learning(path, Keeping(), say=lambda sentence: None)
     again.start()
     again.stop()

@@ -33,6 +33,11 @@ class ServiceOptions:
     grow: bool = service_option(
         help="Add a class for each new label sent to /learn.", default=False
     )
+    shadow: Path | None = service_option(
+        help="Model file that learns the same examples for comparison; it does not answer.",
+        metavar="FILE",
+        shown="none",
+    )
     max_classes: int = service_option(
         help="Largest number of classes with --grow.", type=click.IntRange(min=2), default=1000
     )
@@ -190,6 +195,8 @@ def serve(
     new = begin.model()
     if service.grow and not service.learn:
         raise CommandError("--grow needs --learn; add it.", "no-learn")
+    if service.shadow is not None and not service.learn:
+        raise CommandError("--shadow needs --learn; add it.", "no-learn")
     from ..access import is_loopback
     from ..service.app import Limits
     from ..service.learning import Keeping
@@ -212,6 +219,7 @@ def serve(
         grow=service.grow,
         growth=GrowthLimits(service.max_classes, service.max_megabytes << 20),
         new=new,
+        shadow=service.shadow,
         json_logs=service.log_format == "json",
     )
     status = serve_model(model, options)
@@ -221,10 +229,13 @@ def serve(
 
 @dataclass
 class ReplayOptions:
-    """How far a log is replayed, and what becomes of it."""
+    """How far a log is replayed, and where its model is written."""
 
     output: Path | None = option("-o", "--output", help="Write the model to FILE.")
     to: int | None = option(help="Number of the last example to learn.", shown="all")
+    without: str | None = option(
+        help="Numbers of examples to leave out, such as 3,7-9.", metavar="NUMBERS", shown="none"
+    )
     check: Path | None = option(help="Compare the model in FILE with the one that the log gives.")
 
 
@@ -232,57 +243,51 @@ class ReplayOptions:
     DescribedArgument("log", "The log of a service, MODEL.log.", type=click.Path(path_type=Path)),
     examples=[
         "rosenblatt replay model.safetensors.log --to 5000 -o then.safetensors",
+        "rosenblatt replay model.safetensors.log --without 3,7-9 -o without.safetensors",
         "rosenblatt replay model.safetensors.log --check model.safetensors",
     ],
 )
 def replay(log: Path, given: ReplayOptions) -> None:
     """Learn the examples of a service's log again, for any past model, bit for bit."""
-    output, to, check = given.output, given.to, given.check
-    from ..service.log import Log
+    from ..service.changes import check_examples, parse_numbers
+    from ..service.replay import Replay, read_log
     from ..storage.file import save_model
 
-    check_output(output, log, check)
-    if check is not None and (to is not None or output is not None):
-        raise CommandError("--check excludes --to and -o; leave them out.", "conflict")
-    reading = Log(log, writes=False)
-    try:
-        if check is not None:
-            compare(reading, check)
+    check_output(given.output, log, given.check)
+    others = (given.to, given.without, given.output)
+    if given.check is not None and any(one is not None for one in others):
+        raise CommandError(
+            "--check cannot be combined with --to, --without or -o; leave them out.", "conflict"
+        )
+    with read_log(log) as reading:
+        if given.check is not None:
+            compare(reading, given.check)
             return
-        served = replayed(reading, to)
-    finally:
-        reading.close()
-    if output is not None:
-        save_model(output, served.model())
-    told(served)
-    if output is not None:
-        print(f"Wrote the model to {output}.")
+        without = [] if given.without is None else parse_numbers(given.without)
+        left = check_examples(reading, without)
+        served = Replay(reading, without=frozenset(left)).rebuild(given.to)
+    if given.output is not None:
+        save_model(given.output, served.model())
+    print_result(served)
+    if given.output is not None:
+        print(f"Wrote the model to {given.output}.")
 
 
-def replayed(log: Any, to: int | None) -> "ServedModel":
-    """The model after some example."""
-    from ..service.model import rebuilt
-
-    served = rebuilt(log, to)
-    for _ in served.replay(log, to):
-        pass
-    return served
-
-
-def told(served: "ServedModel") -> None:
-    """Say what a replay came to."""
+def print_result(served: "ServedModel") -> None:
+    """Print how many examples a replay learnt, and the progressive error."""
     from .format import count
 
-    error = served.progress.error()
+    progress = served.progress
+    error = progress.error()
     wrong = "" if error is None else f", {error:.2%} of them wrong before they were learnt"
-    print(f"{count(served.sequence, 'example')}{wrong}.")
+    print(f"{count(progress.examples, 'example')}{wrong}.")
 
 
 def compare(log: Any, path: Path) -> None:
-    """Tell whether a model is what its log makes, or where they part; then exit with status 1."""
-    from ..service.compare import first_difference
+    """Print whether a model is what its log makes, or where they part; then exit with status 1."""
+    from ..service.replay import find_first_difference
 
-    difference, sequence = first_difference(log, path)
+    difference, sequence = find_first_difference(log, path)
     if difference is None:
         print(f"{path} is what {log.path} makes of its first {sequence:,} examples, to the bit.")
         return

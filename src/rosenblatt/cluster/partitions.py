@@ -230,7 +230,7 @@ def partition_files(X: Any, reading: dict[str, Any]) -> Partitions:
 
 def list_notices(reader: Reader) -> list[tuple[str, str]]:
     """The sentences and codes of a reader's notices."""
-    return [(str(notice), notice.kind.value) for notice in reader.notices]
+    return [(notice.sentence, notice.code) for notice in reader.notices]
 
 
 def send_notices(topic: str, path: str, reader: Reader) -> None:

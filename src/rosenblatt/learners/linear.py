@@ -443,8 +443,6 @@ class LinearLearner:
             return f"The rule {self.rule.name} keeps more than weights, so it cannot be mixed."
         if use == "step" and len(self.states) > 1:
             return 'steps follows one problem; give y == label instead of multi_class="ovr".'
-        if use == "serve" and self.multilabel:
-            return "It gives a row any number of labels; only models of one label are served."
         return add_class.refusal(self) if use == "add_class" else ""
 
     def predictor(self) -> "LinearLearner":

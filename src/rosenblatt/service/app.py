@@ -5,6 +5,7 @@ import itertools
 import os
 import re
 import secrets
+import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,6 +23,7 @@ except ImportError as missing:
     ) from missing
 
 from ..access import Tokens, includes
+from .admin import AdminEndpoints, load_beside
 from .http import (
     DisconnectedError,
     Receive,
@@ -34,8 +36,8 @@ from .http import (
     to_json,
 )
 from .inference import InferenceEndpoints
-from .learning import Job, Learning, Published
-from .log import LogError
+from .learning import Job, KeyReusedError, Learning, Published
+from .log import LogError, hash_bytes
 from .metrics import Metrics
 from .mlflow import MLflowEndpoints, read_instances, to_predictions
 from .model import ServedModel
@@ -43,6 +45,7 @@ from .requests import BadExampleError, Example, parse_examples, parse_values
 from .responses import about, openapi
 
 SMALL = 1 << 16  # bytes of a body that is parsed at once; larger ones are parsed in a thread
+LONGEST_KEY = 255  # characters
 LOOPBACK = ("127.0.0.1", "localhost", "[::1]")
 PAGE = Path(__file__).parent / "page.html"
 REQUEST_ID = re.compile(r"[\w.:/+=-]{1,128}", re.ASCII)
@@ -134,6 +137,7 @@ class Service:
             Route("GET", "/", "", self.page, "A page to try the model."),
             *MLflowEndpoints(self).routes(),
             *InferenceEndpoints(self).routes(),
+            *AdminEndpoints(self).routes(),
         )
 
     async def __call__(self, scope: dict[str, Any], receive: Receive, send: Send) -> None:
@@ -199,9 +203,10 @@ class Service:
         if self.open >= self.limits.open:
             sentence = f"Over {self.limits.open:,} requests are open; try again."
             raise RequestError(429, "too-many-requests", sentence)
+        largest = route.largest or self.limits.bytes
         length = request.header(b"content-length") or "0"
-        if not length.isdecimal() or int(length) > self.limits.bytes:
-            raise self.too_large()
+        if not length.isdecimal() or int(length) > largest:
+            raise too_large(largest)
         if request.header(b"content-encoding") not in ("", "identity"):
             raise RequestError(415, "encoding", "Send the body without compression.")
         received = 0
@@ -210,9 +215,9 @@ class Service:
             nonlocal received
             received += more
             self.open_bytes += more
-            if size > self.limits.bytes:
-                raise self.too_large()
-            if self.open_bytes > 4 * self.limits.bytes:
+            if size > largest:
+                raise too_large(largest)
+            if self.open_bytes > 4 * max(largest, self.limits.bytes):
                 sentence = "The bodies of open requests are too large; try again."
                 raise RequestError(429, "too-many-bytes", sentence)
 
@@ -226,11 +231,6 @@ class Service:
         finally:
             self.open -= 1
             self.open_bytes -= received
-
-    def too_large(self) -> RequestError:
-        """The refusal of a body that is too large."""
-        sentence = f"A body has at most {self.limits.bytes:,} bytes; send several requests."
-        return RequestError(413, "too-many-bytes", sentence)
 
     async def work(self, request: Request, function: Callable[[], Any]) -> Any:
         """Call a function: at once for a small body, otherwise in a thread."""
@@ -264,6 +264,24 @@ class Service:
 
     async def learn(self, request: Request) -> Response:
         """Take examples with labels; answer when they are on disk."""
+        learning, key = self.check_learning(), read_key(request)
+
+        def make_job() -> Job:
+            served = learning.served
+            found: list[Example] = self.parse(request, served, parse_examples)
+            texts, values = [one.text for one in found], [one.value for one in found]
+            rows = None
+            if len(request.body) > SMALL:
+                with suppress(BadExampleError):  # unless it is a retry, the thread refuses it, too
+                    rows = served.make_learnable(values)
+            return Job(texts, values, ignore, key, rows, served)
+
+        job = await self.work(request, make_job)
+        sequence = await self.write(job, learning)
+        return to_json({"sequence": sequence, "examples": len(job.texts)}, 202)
+
+    def check_learning(self) -> Learning:
+        """The thread that learns; refuse a request if there is none or it has ended."""
         learning = self.learning
         if learning is None:
             sentence = "This service does not learn; it was started without learning."
@@ -271,17 +289,7 @@ class Service:
         if self.stopping or not learning.is_alive():
             sentence = learning.failure or "The service is stopping."
             raise RequestError(503, "cannot-learn", sentence)
-
-        def make_job() -> Job:
-            found: list[Example] = self.parse(request, learning.served, parse_examples)
-            values = [one.value for one in found]
-            large = len(request.body) > SMALL
-            rows = learning.served.make_learnable(values) if large else values
-            return Job([one.text for one in found], rows, ignore)
-
-        job = await self.work(request, make_job)
-        sequence = await self.write(job, learning)
-        return to_json({"sequence": sequence, "examples": len(job.texts)}, 202)
+        return learning
 
     async def write(self, job: Job, learning: Learning) -> int:
         """Wait until examples are on disk; return the sequence number of the last."""
@@ -297,6 +305,8 @@ class Service:
             return await written
         except BadExampleError:
             raise
+        except KeyReusedError as error:
+            raise RequestError(422, "key-reused", str(error)) from None
         except (LogError, ValueError) as error:
             sentence = (
                 f"{error} The examples of this request are not acknowledged; send them again."
@@ -355,6 +365,23 @@ class Service:
             self.say(f"{error} The tokens are unchanged.")
         else:
             self.say("The tokens were read again.")
+        if self.learning is not None:
+            threading.Thread(target=load_beside, args=(self.learning,)).start()
+
+
+def too_large(largest: int) -> RequestError:
+    """The refusal of a body that is too large."""
+    sentence = f"A body has at most {largest:,} bytes; send several requests."
+    return RequestError(413, "too-many-bytes", sentence)
+
+
+def read_key(request: Request) -> bytes | None:
+    """A hash of the key that a request was sent with, if any."""
+    given = request.header(b"idempotency-key")
+    if len(given) > LONGEST_KEY:
+        sentence = f"An Idempotency-Key has at most {LONGEST_KEY} characters."
+        raise RequestError(400, "idempotency-key", sentence)
+    return hash_bytes(given.encode()) if given else None
 
 
 def read_explain(request: Request) -> int:

@@ -135,6 +135,8 @@ class Route(NamedTuple):
         Makes the response.
     summary
         One sentence for the OpenAPI description.
+    largest
+        The largest size of a body in bytes, or None for that of the service.
     """
 
     method: str
@@ -142,6 +144,7 @@ class Route(NamedTuple):
     role: str
     answer: Callable[[Request], Awaitable[Response]]
     summary: str
+    largest: int | None = None
 
 
 class Router:

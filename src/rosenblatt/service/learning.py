@@ -3,24 +3,26 @@
 import queue
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import chain, groupby
+from itertools import accumulate, chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..learners.linear import LinearLearner
-from ..storage.file import load_model, save_model
+from ..storage.file import save_model
 from ..storage.model import Model
-from .log import PRIVATE, Log, LogError
-from .model import ServedModel, open_model, rebuilt
-from .rows import Learnable, together
+from .log import PRIVATE, KeyedRequest, LogError, hash_bytes
+from .model import ServedModel
+from .replay import Replay, erase, has_seen, recover
+from .rows import Learnable, join_examples
+from .shadow import Shadow
 
 MOST_TOGETHER = 20_000  # rows that share one sync
 PATIENCE = 0.5  # of a sync, to wait for as many requests as shared the last one
-LONGEST_SYNC = 0.02  # seconds that are taken for one, lest a slow disk makes requests wait more
+LONGEST_SYNC = 0.02  # seconds that are taken for one, so that a slow disk adds no more waiting
 PUBLISHING = 0.05  # of the time at most
 LONGEST_WAIT = 0.5  # seconds until what was learnt is published
 RETRY = 2.0  # seconds between attempts to use the log again after a write error
@@ -36,7 +38,7 @@ class Keeping:
     examples, seconds
         The model is written after so many examples, or so long after it has learnt something.
     days
-        Examples are forgotten after so many days; None to keep them all.
+        Examples are deleted after so many days; None to keep them all.
     """
 
     examples: int = 20_000
@@ -44,15 +46,37 @@ class Keeping:
     days: float | None = None
 
 
-class Job(NamedTuple):
-    """Examples of one request, and whom to tell their last sequence number, or the error.
+class KeyReusedError(ValueError):
+    """The key of an earlier request that had other examples."""
 
-    A few come as what they say, and become rows together with those of other requests.
+
+class Job(NamedTuple):
+    """Examples of one request.
+
+    Attributes
+    ----------
+    texts, values
+        The examples as the log keeps them, and as they were parsed.
+    tell
+        Called with the sequence number of the last example, or with the error.
+    key
+        The hash of the request's key; a second request with the same key is not learnt.
+    rows, served
+        The rows of many examples, made in advance, and the model that they were made for. Few
+        examples become rows together with those of other requests.
     """
 
     texts: Sequence[str]
-    examples: Learnable | Sequence[Any]
+    values: Sequence[Any]
     tell: Callable[[int | Exception], None]
+    key: bytes | None = None
+    rows: Learnable | None = None
+    served: ServedModel | None = None
+
+    @property
+    def digest(self) -> bytes:
+        """A hash of the examples."""
+        return hash_bytes("\n".join(self.texts).encode())
 
 
 class Call(NamedTuple):
@@ -62,7 +86,7 @@ class Call(NamedTuple):
     future: "Future[Any]"
 
     def run(self) -> None:
-        """Call the function, unless whoever waits has cancelled it."""
+        """Call the function, unless the caller has cancelled it."""
         if not self.future.set_running_or_notify_cancel():
             return
         try:
@@ -77,77 +101,11 @@ class Call(NamedTuple):
 
 
 class Published(NamedTuple):
-    """What predictions are made with: a copy of the weights, and what they have learnt."""
+    """What predictions are made with: a copy of the weights, what they have learnt, their model."""
 
     learner: LinearLearner
     sequence: int
-
-
-def log_path(path: Path) -> Path:
-    """Where the log of a model file is."""
-    return path.with_name(path.name + ".log")
-
-
-def recovered(path: Path, say: Callable[[str], None]) -> tuple[ServedModel, Log, int]:
-    """The model after the last example of its log, the log, and the last example in the file."""
-    place = log_path(path)
-    if not place.exists():
-        model = load_model(path)
-        served = open_model(model, str(path))
-        served.refuse_to_learn()
-        if served.sequence:
-            say(f"There is no log {place}; a new one goes on after example {served.sequence:,}.")
-        log = Log.create(place, path.read_bytes(), served.sequence)
-        served.log = log.identity
-        return served, log, served.sequence
-    log = Log(place, writes=True)
-    try:
-        if log.lost:
-            say(
-                f"{place} has lost {log.lost:,} acknowledged examples after number {log.last:,}; "
-                "restore a backup of the log, or continue without them."
-            )
-        served = last_snapshot(path, log, say)
-        served.refuse_to_learn()
-        begun, told = served.sequence, time.monotonic()
-        saved = begun if served.name == str(path) else -1
-        for sequence in served.replay(log, say=say):
-            if time.monotonic() > told + 5:
-                told = time.monotonic()
-                say(f"Replaying the log: example {sequence:,} of {log.last:,}.")
-        if log.last > begun:
-            say(f"{log.last - begun:,} examples were learnt again from {place}.")
-    except BaseException:
-        log.close()
-        raise
-    served.name = str(path)
-    return served, log, saved
-
-
-def last_snapshot(path: Path, log: Log, say: Callable[[str], None]) -> ServedModel:
-    """The newest model there is to replay the log from: the file, or one in the log."""
-    try:
-        served = open_model(load_model(path), str(path))
-    except (ValueError, FileNotFoundError) as error:
-        say(f"{error} The model is rebuilt from {log.path}.")
-        return rebuilt(log)
-    models = log.models()
-    if served.log == 0 and path.read_bytes() == log.model(models[0]):
-        served.log, served.sequence = log.identity, models[0]
-    if served.log != log.identity:
-        raise ValueError(
-            f"{path} has not learnt from {log.path}; restore the model that has, or move the log "
-            "and the files beside it (-wal, -shm, -last) away to begin a new one."
-        )
-    if served.sequence < models[0]:
-        return rebuilt(log)  # the log was trimmed since
-    if served.sequence > log.last:
-        say(
-            f"{log.path} ends at example {log.last:,}, and the model knows {served.sequence:,}: "
-            "the log was cut; it goes on after the model."
-        )
-        log.keep_model(served.sequence, path.read_bytes())
-    return served
+    served: ServedModel
 
 
 class Learning(threading.Thread):
@@ -168,7 +126,9 @@ class Learning(threading.Thread):
     ) -> None:
         super().__init__(name="rosenblatt-learning", daemon=True)
         self.path, self.keeping, self.say = path, keeping or Keeping(), say
-        self.served, self.log, self.saved_sequence = recovered(path, say)
+        self.served, self.log, self.saved_sequence = recover(path, say)
+        self.changing = threading.Lock()  # held while the model is replaced
+        self.shadow: Shadow | None = None
         self.jobs: queue.SimpleQueue[Job | Call | None] = queue.SimpleQueue()
         self.ended, self.ending = False, threading.Lock()  # after which nothing is queued
         self.failure: str | None = None
@@ -210,6 +170,8 @@ class Learning(threading.Thread):
 
     def run(self) -> None:
         """Take jobs until there are no more; then none is left that waits for an outcome."""
+        if self.shadow is not None:
+            self.shadow.start()
         try:
             while self.turn():
                 pass
@@ -222,7 +184,7 @@ class Learning(threading.Thread):
             self.refuse_rest()
 
     def turn(self) -> bool:
-        """One group of jobs; whether there are more to come."""
+        """Take one group of jobs; return whether there are more to come."""
         try:
             job = self.jobs.get(timeout=self.time_left())
         except queue.Empty:
@@ -255,9 +217,38 @@ class Learning(threading.Thread):
 
     def learn_group(self, group: list[Job]) -> None:
         """Write and learn some jobs, and tell each its outcome."""
-        if group:
-            self.expected = len(group)
-            self.write_and_learn(list(self.understood(group)))
+        if not group:
+            return
+        self.expected = len(group)
+        try:
+            self.recover()
+            group = list(self.answer_retries(group))
+        except (LogError, ValueError) as error:
+            self.refuse(group, error)
+        else:
+            self.write_and_learn(list(self.make_rows(group)))
+
+    def answer_retries(self, group: list[Job]) -> Iterator[Job]:
+        """Answer requests that were learnt before as they were then; yield the others."""
+        keys = set()
+        for job in group:
+            if job.key in keys:
+                self.jobs.put(job)  # it is looked up once the first one is written
+                continue
+            known = None if job.key is None else self.log.find_request(job.key)
+            if known is None:
+                keys |= {job.key} - {None}
+                yield job
+            elif known.digest in (None, job.digest):
+                job.tell(known.last)
+            else:
+                job.tell(KeyReusedError("This Idempotency-Key was used for another body."))
+
+    def refuse(self, group: list[Job], error: Exception) -> None:
+        """Tell jobs that the log cannot be written."""
+        self.fail(str(error))
+        for job in group:
+            job.tell(error)
 
     def next_job(self, group: list[Job], until: float) -> Job | Call | None:
         """What comes next; as many requests as shared the last sync are waited for a little."""
@@ -265,43 +256,50 @@ class Learning(threading.Thread):
             return self.jobs.get_nowait()
         return self.jobs.get(timeout=max(0.0, until - time.monotonic()))
 
-    def understood(self, group: list[Job]) -> Iterator[tuple[list[Job], Learnable]]:
+    def make_rows(self, group: list[Job]) -> Iterator[tuple[list[Job], Learnable]]:
         """Jobs and their rows; those whose examples cannot be learnt are told why."""
-        for jobs in runs(group):
-            examples = [one.examples for one in jobs]
-            if isinstance(examples[0], Learnable):
-                yield jobs, examples[0]
+        for jobs in self.split(group):
+            if jobs[0].rows is not None and jobs[0].served is self.served:
+                yield jobs, jobs[0].rows
                 continue
+            values = list(chain.from_iterable(job.values for job in jobs))
             try:
-                yield jobs, self.served.make_learnable(list(chain.from_iterable(examples)))
-            except Exception as error:  # of one of them, whom it is told
+                yield jobs, self.served.make_learnable(values)
+            except Exception as error:  # of one of them, which is told it
                 if len(jobs) > 1:
-                    yield from (one for job in jobs for one in self.understood([job]))
+                    yield from (one for job in jobs for one in self.make_rows([job]))
                 else:
                     jobs[0].tell(error)
+
+    def split(self, group: list[Job]) -> Iterator[list[Job]]:
+        """Jobs whose examples become rows together, in order; those with rows stay alone."""
+        for has_rows, found in groupby(group, lambda job: job.rows is not None):
+            jobs = list(found)
+            yield from ([job] for job in jobs) if has_rows else [jobs]
 
     def write_and_learn(self, made: list[tuple[list[Job], Learnable]]) -> None:
         """Put examples on disk, acknowledge them, and learn them."""
         group = [job for jobs, _ in made for job in jobs]
         if not group:
             return
-        begun = time.monotonic()
+        begun, ends = time.monotonic(), list(accumulate(len(job.texts) for job in group))
+        requests = [
+            KeyedRequest(job.key, job.digest, end - len(job.texts), end - 1)
+            for job, end in zip(group, ends, strict=True)
+            if job.key is not None
+        ]
+        before = self.log.last
         try:
-            self.recover()
-            before = self.log.last
-            self.log.append([text for job in group for text in job.texts])
+            self.log.append([text for job in group for text in job.texts], requests)
         except (LogError, ValueError) as error:
-            self.fail(str(error))
-            for job in group:
-                job.tell(error)
+            self.refuse(group, error)
             return
         seconds = time.monotonic() - begun
         self.on_sync(seconds)
         self.syncing = min(seconds, LONGEST_SYNC)
-        for job in group:
-            before += len(job.texts)
-            job.tell(before)
-        self.served.learn(together([given for _, given in made]))
+        for job, end in zip(group, ends, strict=True):
+            job.tell(before + end)
+        self.served.learn(join_examples([given for _, given in made]))
         self.check_learnt()
 
     def recover(self) -> None:
@@ -312,9 +310,14 @@ class Learning(threading.Thread):
         if self.failure is None:
             return
         self.log.reopen()
-        for _ in self.served.replay(self.log, say=self.say):
-            pass
+        replay = Replay(self.log, self.say)
+        if self.served.log == self.log.identity:
+            self.replace(replay.run(self.served))
+        else:  # examples were forgotten
+            self.replace(replay.rebuild())
         self.check_learnt()
+        if self.log.is_erasing:
+            self.erase()
         self.say(f"The log can be written again; it has {self.log.last:,} examples.")
         self.failure = self.told = None
 
@@ -345,6 +348,8 @@ class Learning(threading.Thread):
 
     def finish(self) -> None:
         """Write the model and leave the log."""
+        if self.shadow is not None:
+            self.shadow.stop()
         self.publish()
         self.snapshots.shutdown(wait=True)
         try:
@@ -353,7 +358,71 @@ class Learning(threading.Thread):
             self.say(f"{error} The log has all examples; the model is rebuilt from it.")
         self.log.close()
 
-    # Publishing and keeping
+    # Replacing the model
+
+    def replace(self, served: ServedModel) -> None:
+        """Continue with a model that has learnt all of the log that it should."""
+        if served is not self.served:
+            served.grow, served.limits = self.served.grow, self.served.limits
+            served.name, served.log, served.sequence = (
+                str(self.path),
+                self.log.identity,
+                self.log.last,
+            )
+            self.served = served
+            self.publish()
+
+    def change(
+        self, served: ServedModel, action: str, source: int | None, model: bytes | None = None
+    ) -> int:
+        """Write a change of the model to the log and follow it; return its number.
+
+        ``source`` is the row that the change names, by default the last one.
+        """
+        self.recover()
+        try:
+            source = self.log.last if source is None else source
+            number = self.log.append_change(action, source, model)
+        except LogError as error:
+            self.fail(str(error))
+            raise
+        self.replace(served)
+        return number
+
+    def promote(self) -> int:
+        """Continue with the shadow model, which has learnt the same examples."""
+        shadow = self.shadow
+        assert shadow is not None
+        self.recover()
+        with shadow.lock:
+            shadow.learn()
+            number = self.change(shadow.served, "model", shadow.first, shadow.data)
+            shadow.ended.set()
+        self.shadow = None
+        return number
+
+    def forget(self, served: ServedModel, examples: Collection[int]) -> None:
+        """Continue with a model that has not seen some examples, and erase these everywhere."""
+        self.recover()
+        if self.saving is not None:
+            self.saving.result()  # or a model that has seen them would be saved afterwards
+        served = Replay(self.log, self.say, examples).run(served)
+        changes = self.log.changes()
+        snapshots = [one for one in self.log.models() if has_seen(changes, one, examples)]
+        try:
+            self.log.forget(examples, snapshots)
+            self.replace(served)
+            self.erase()
+        except (OSError, ValueError) as error:
+            self.fail(str(error))
+            raise
+
+    def erase(self) -> None:
+        """Remove the bytes of forgotten examples from all files."""
+        erase(self.log, self.served, self.path)
+        self.saved_sequence, self.saved_at = self.served.sequence, time.monotonic()
+
+    # Publishing and saving
 
     def time_left(self) -> float | None:
         """Seconds until something is due, or None if nothing is."""
@@ -386,7 +455,7 @@ class Learning(threading.Thread):
     def publish(self) -> None:
         """Let predictions use what was learnt; large models are copied less often."""
         begun = time.monotonic()
-        self.published = Published(self.served.published(), self.served.sequence)
+        self.published = Published(self.served.published(), self.served.sequence, self.served)
         ended = time.monotonic()
         self.due = ended + min((ended - begun) / PUBLISHING, LONGEST_WAIT)
 
@@ -402,25 +471,27 @@ class Learning(threading.Thread):
         """Write the model, all or nothing."""
         save_model(self.path, model)
         self.path.chmod(PRIVATE)
-        sequence = model.facts["service"]["sequence"]
-        self.saved_sequence, self.saved_at = sequence, time.monotonic()
+        service = model.facts["service"]
+        self.saved_sequence, self.saved_at = service["sequence"], time.monotonic()
         if self.keeping.days is not None:
             saved = self.path.read_bytes()
-            self.call(lambda: self.keep_in_log(sequence, saved))
+            self.call(lambda: self.keep_in_log(service["log"], service["sequence"], saved))
 
-    def keep_in_log(self, sequence: int, model: bytes) -> None:
-        """Keep a model in the log now and then, and forget what is behind those that are old."""
+    def keep_in_log(self, identity: int, sequence: int, model: bytes) -> None:
+        """Keep a model in the log now and then, and delete examples before those that are old."""
+        if identity != self.log.identity:
+            return  # the model has seen examples that are forgotten since
         assert self.keeping.days is not None
         days = self.keeping.days * DAY
         try:
             if time.time() - self.log.last_kept() >= min(DAY, days / 4):
                 self.log.keep_model(sequence, model)
-            forgotten = self.log.trim(time.time() - days)
+            deleted = self.log.trim(time.time() - days)
         except (OSError, ValueError) as error:
             self.fail(str(error))
             return
-        if forgotten:
-            self.say(f"{forgotten:,} examples were forgotten; the model has learnt them.")
+        if deleted:
+            self.say(f"{deleted:,} old examples were deleted; the model has learnt them.")
 
     def snapshot(self) -> Path:
         """Write the model as it is now; to be called between two groups."""
@@ -433,10 +504,3 @@ class Learning(threading.Thread):
 
 def ignore_seconds(seconds: float) -> None:
     """Do nothing with the time of a sync."""
-
-
-def runs(group: list[Job]) -> Iterator[list[Job]]:
-    """Jobs whose examples become rows together, in their order; rows that are there stay alone."""
-    for ready, found in groupby(group, lambda job: isinstance(job.examples, Learnable)):
-        jobs = list(found)
-        yield from ([job] for job in jobs) if ready else [jobs]

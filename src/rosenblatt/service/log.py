@@ -1,22 +1,29 @@
 """The log: every example in order, on disk before it is acknowledged.
 
-One SQLite database with one table. Row n is the n-th example; a row may hold a model file, too: the
-model after it. Row 0 is the model that the log began with, so that the log is complete by itself.
+It is an SQLite database. Row n of ``examples`` is the n-th example; a row may also hold a snapshot,
+the model file after that example. Row 0 is the model that the log began with, so that the log needs
+no other file. A forgotten example is an empty text. A text that begins with @ is a change of the
+model: ``@rollback N`` returns to the model after row N, and ``@model N`` takes the model file of
+its row, as of row N, and has it learn the rows since.
+
 Each row has a checksum, and a small file beside the database has the number of the last example
 that was acknowledged: if the database loses rows, that is noticed.
 """
 
+import hashlib
 import os
 import secrets
 import sqlite3
 import struct
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import quote
 from zlib import crc32
+
+from ..disk import temporary_beside
 
 FORMAT = 0x526F7331  # "Ros1", as SQLite's application_id
 LARGEST_MODEL = 900 << 20  # bytes; SQLite holds up to a billion in a row
@@ -28,7 +35,18 @@ CREATE TABLE examples (
     model BLOB,
     checksum INTEGER
 )"""
-INDEX = "CREATE INDEX models ON examples (sequence) WHERE model IS NOT NULL"
+IS_CHANGE = "example >= '@' AND example < 'A'"
+SCHEMA = (
+    "CREATE INDEX IF NOT EXISTS models ON examples (sequence) WHERE model IS NOT NULL",
+    f"CREATE INDEX IF NOT EXISTS changes ON examples (sequence) WHERE {IS_CHANGE}",
+    """CREATE TABLE IF NOT EXISTS requests (
+    key BLOB PRIMARY KEY,
+    digest BLOB,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL
+) WITHOUT ROWID""",
+    "CREATE TABLE IF NOT EXISTS former (identity INTEGER PRIMARY KEY, erased INTEGER NOT NULL)",
+)  # indices, because a log may have gigabytes, and a start is to be quick
 INSERT = (
     "INSERT INTO examples (sequence, received, example, model, checksum) VALUES (?, ?, ?, ?, ?)"
 )
@@ -41,11 +59,36 @@ class LogError(OSError):
 
 
 class Entry(NamedTuple):
-    """An example of the log."""
+    """A row of the log: an example, a forgotten one, or a change of the model."""
 
     sequence: int
     text: str
     is_intact: bool = True
+
+    @property
+    def kind(self) -> str:
+        """One of "example", "forgotten" and "change"."""
+        return {"@": "change", "": "forgotten"}.get(self.text[:1], "example")
+
+
+class Change(NamedTuple):
+    """A row that replaces the model: its number, "rollback" or "model", and the row it names."""
+
+    sequence: int
+    action: str
+    source: int
+
+
+class KeyedRequest(NamedTuple):
+    """A request that is not to be learnt twice: hashes of its key and of its examples.
+
+    ``digest`` is None after one of its examples was forgotten.
+    """
+
+    key: bytes
+    digest: bytes | None
+    first: int
+    last: int
 
 
 class Log:
@@ -56,7 +99,8 @@ class Log:
     path : Path
         The database.
     identity : int
-        A number that the models of this log name, too.
+        A number that model files name as the log they have learnt from. Forgetting changes it, so
+        that models which have seen a forgotten example no longer belong to the log.
     last : int
         The sequence number of the last example.
     lost : int
@@ -67,11 +111,11 @@ class Log:
         if not path.exists():
             raise FileNotFoundError(f"There is no log {path}.")
         self.path, self.writes = path, writes
-        self.lock = locked(path) if writes else None
+        self.lock = lock_log(path) if writes else None
         self.connection: sqlite3.Connection | None = None
         self.beside: int | None = None
         try:
-            with self.plainly("read"):
+            with self.plain_errors("read"):
                 self.open()
                 self.check()
             self.lost = max(self.acknowledged() - self.last, 0)
@@ -94,20 +138,20 @@ class Log:
                     f"{rest} is left of an older log and would be mixed into a new one; move it "
                     "away, too."
                 )
-        temporary = path.with_name(f".{secrets.token_hex(8)}.part")
+        temporary = temporary_beside(path)
         try:
             if not path.parent.is_dir():
                 raise LogError(f"{path} cannot be written (there is no folder {path.parent}).")
-            with plainly(path, "written"):
+            with plain_errors(path, "written"):
                 os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
                 made = sqlite3.connect(temporary, isolation_level=None)
                 made.execute("PRAGMA auto_vacuum=INCREMENTAL")
                 made.execute("PRAGMA synchronous=FULL")
                 made.execute("PRAGMA journal_mode=WAL")
                 made.execute(f"PRAGMA application_id={FORMAT}")
-                made.execute(f"PRAGMA user_version={secrets.randbits(31) or 1}")
-                made.execute(TABLE)
-                made.execute(INDEX)  # a log may have gigabytes, and a start is to be quick
+                made.execute(f"PRAGMA user_version={new_identity()}")
+                for statement in (TABLE, *SCHEMA):
+                    made.execute(statement)
                 made.execute(INSERT, (sequence, time.time(), None, model, None))
                 made.close()
                 os.replace(temporary, path)
@@ -127,14 +171,22 @@ class Log:
         self.connection = connection
         if self.writes:
             connection.execute("PRAGMA synchronous=FULL")
+            connection.execute("PRAGMA secure_delete=ON")
             with suppress(sqlite3.DatabaseError):  # it may be readable only, for now
                 connection.execute("PRAGMA journal_mode=WAL")
-                columns = [row[1] for row in connection.execute("PRAGMA table_info(examples)")]
-                if columns and "checksum" not in columns:  # of version 0.2
-                    connection.execute("ALTER TABLE examples ADD COLUMN checksum INTEGER")
+                self.upgrade(connection)
+
+    def upgrade(self, connection: sqlite3.Connection) -> None:
+        """Add what logs of earlier versions lack."""
+        columns = [row[1] for row in connection.execute("PRAGMA table_info(examples)")]
+        if columns and "checksum" not in columns:
+            connection.execute("ALTER TABLE examples ADD COLUMN checksum INTEGER")
+        if columns:
+            for statement in SCHEMA:
+                connection.execute(statement)
 
     def check(self) -> None:
-        """Refuse what is no log, and find its end."""
+        """Refuse other files, and read the identity and the last number."""
         try:
             (found,), (self.identity,) = (
                 self.one(f"PRAGMA {name}") for name in ("application_id", "user_version")
@@ -163,27 +215,41 @@ class Log:
         return self.connection.execute(statement, values).fetchone()
 
     @contextmanager
-    def plainly(self, action: str) -> Iterator[None]:
+    def plain_errors(self, action: str) -> Iterator[None]:
         """Say in a sentence what SQLite says in its own words."""
-        with plainly(self.path, action):
+        with plain_errors(self.path, action):
             yield
 
     # Writing
 
-    def append(self, texts: Sequence[str]) -> int:
-        """Put examples on disk with one sync; the sequence number of the last of them.
+    def append(self, texts: Sequence[str], requests: Sequence[KeyedRequest] = ()) -> int:
+        """Put examples on disk with one sync; return the number of the last of them.
 
-        After an error none of them is in the log.
+        ``requests`` are the keys of some of them, with numbers that count from the first text.
+        After an error neither examples nor keys are in the log.
         """
         first, now = int(self.last) + 1, time.time()
         rows = [
             (number, now, text, None, crc32(text.encode()))
             for number, text in enumerate(texts, first)
         ]
-        self.write(INSERT, rows)
-        self.last = first + len(rows) - 1
-        self.acknowledge(self.last)
-        return int(self.last)
+        keys = [(key, digest, first + a, first + b) for key, digest, a, b in requests]
+        self.write((INSERT, rows), ("INSERT INTO requests VALUES (?, ?, ?, ?)", keys))
+        return self.extend(first + len(rows) - 1)
+
+    def append_change(self, action: str, source: int, model: bytes | None = None) -> int:
+        """Put a change of the model on disk; return its number."""
+        if model is not None and len(model) > LARGEST_MODEL:
+            raise ValueError(f"A model may take at most {LARGEST_MODEL >> 20:,} MB.")
+        number, text = int(self.last) + 1, f"@{action} {source}"
+        self.write((INSERT, [(number, time.time(), text, model, crc32(text.encode()))]))
+        return self.extend(number)
+
+    def extend(self, last: int) -> int:
+        """Note that the log ends with a number."""
+        self.last = last
+        self.acknowledge(last)
+        return last
 
     def acknowledge(self, sequence: int) -> None:
         """Remember beside the database that it has all examples up to a number.
@@ -191,7 +257,7 @@ class Log:
         The file is not synced: it may be behind after a loss of power, but never ahead.
         """
         number = sequence.to_bytes(8, "little")
-        with plainly(self.path, "written"):
+        with plain_errors(self.path, "written"):
             if self.beside is None:
                 flags = os.O_RDWR | os.O_CREAT
                 self.beside = os.open(acknowledged_path(self.path), flags, PRIVATE)
@@ -210,23 +276,28 @@ class Log:
     def reopen(self) -> None:
         """Connect again after an error, and look at what the database really has."""
         self.disconnect()
-        with self.plainly("read"):
+        with self.plain_errors("read"):
             self.open()
+            self.check()
+
+    def refresh(self) -> None:
+        """Look at what another process has written since."""
+        with self.plain_errors("read"):
             self.check()
 
     def keep_model(self, sequence: int, model: bytes) -> None:
         """Keep the model after some example, from which the log can be replayed, too."""
-        if len(model) > LARGEST_MODEL:
+        if len(model) > LARGEST_MODEL or sequence in {one.sequence for one in self.changes()}:
             return
         if self.one("SELECT 1 FROM examples WHERE sequence = ?", sequence):
-            self.write("UPDATE examples SET model = ? WHERE sequence = ?", [(model, sequence)])
+            self.write(("UPDATE examples SET model = ? WHERE sequence = ?", [(model, sequence)]))
         else:  # what came before was lost, and the model is what remains of it
-            self.write(INSERT, [(sequence, time.time(), None, model, None)])
+            self.write((INSERT, [(sequence, time.time(), None, model, None)]))
             self.last = max(self.last, sequence)
 
     def last_kept(self) -> float:
         """When the example came after which the last model is kept."""
-        with self.plainly("read"):
+        with self.plain_errors("read"):
             (when,) = self.one(
                 "SELECT received FROM examples WHERE model IS NOT NULL "
                 "ORDER BY sequence DESC LIMIT 1"
@@ -234,21 +305,61 @@ class Log:
         return float(when)
 
     def trim(self, before: float) -> int:
-        """Forget examples that came before some time and behind a kept model; how many."""
-        (kept,) = self.one(
-            "SELECT max(sequence) FROM examples WHERE model IS NOT NULL AND received < ?", before
+        """Delete examples older than a time that no later model needs; return how many."""
+        changes = self.changes()
+        old = self.all(
+            "SELECT sequence FROM examples WHERE model IS NOT NULL AND received < ?", before
         )
-        if kept is None:
-            return 0
+        fit = [
+            number
+            for (number,) in old
+            if all(one.source >= number for one in changes if one.sequence >= number)
+        ]
+        kept = max(fit, default=0)
         (count,) = self.one("SELECT count(*) FROM examples WHERE sequence < ?", kept)
         if count:
-            self.write("DELETE FROM examples WHERE sequence < ?", [(kept,)])
+            self.write(
+                ("DELETE FROM examples WHERE sequence < ?", [(kept,)]),
+                ("DELETE FROM requests WHERE last < ?", [(kept,)]),
+            )
             self.shrink()
         return int(count)
 
+    def forget(self, numbers: Iterable[int], snapshots: Iterable[int]) -> None:
+        """Empty examples and drop the snapshots that have seen them, in one transaction.
+
+        The log gets a new identity. ``erase`` has to follow.
+        """
+        found, identity = [(number,) for number in numbers], new_identity()
+        self.write(
+            ("UPDATE examples SET example = '', checksum = 0 WHERE sequence = ?", found),
+            ("UPDATE examples SET model = NULL WHERE sequence = ?", [(one,) for one in snapshots]),
+            ("UPDATE requests SET digest = NULL WHERE ? BETWEEN first AND last", found),
+            ("INSERT INTO former VALUES (?, 0)", [(self.identity,)]),
+            (f"PRAGMA user_version={identity}", None),
+        )
+        self.identity = identity
+
+    @property
+    def is_erasing(self) -> bool:
+        """Whether examples were forgotten whose bytes may still be in a file."""
+        return bool(self.all("SELECT 1 FROM former WHERE erased = 0"))
+
+    def erase(self) -> None:
+        """Write the database again without the bytes of forgotten examples, and empty its WAL."""
+        with self.plain_errors("written"):
+            self.all("VACUUM")
+            ((busy, *_),) = self.all("PRAGMA wal_checkpoint(TRUNCATE)")
+        if busy:
+            raise LogError(f"{self.path} cannot be erased while another process reads it.")
+
+    def finish_erasing(self) -> None:
+        """Note that no file has the bytes of forgotten examples."""
+        self.write(("UPDATE former SET erased = 1", None))
+
     def shrink(self) -> None:
         """Return the space of deleted examples to the file system."""
-        with self.plainly("written"):
+        with self.plain_errors("written"):
             if self.one("PRAGMA auto_vacuum")[0] != 2:  # a log of version 0.2
                 self.all("PRAGMA auto_vacuum=INCREMENTAL")
                 self.all("VACUUM")
@@ -256,15 +367,19 @@ class Log:
             self.connection.executescript("PRAGMA incremental_vacuum")  # execute stops at a page
             self.all("PRAGMA wal_checkpoint(TRUNCATE)")
 
-    def write(self, statement: str, rows: Sequence[tuple[Any, ...]]) -> None:
-        """One transaction: all on disk, or nothing."""
-        with self.plainly("written"):
+    def write(self, *statements: tuple[str, Sequence[tuple[Any, ...]] | None]) -> None:
+        """Execute each statement for its rows, all in one transaction: all are on disk, or none."""
+        with self.plain_errors("written"):
             connection = self.connection
             if connection is None:
                 raise LogError(f"{self.path} is to be read again after an error.")
             try:
                 connection.execute("BEGIN IMMEDIATE")
-                connection.executemany(statement, rows)
+                for statement, rows in statements:
+                    if rows is None:
+                        connection.execute(statement)
+                    else:
+                        connection.executemany(statement, rows)
                 connection.execute("COMMIT")
             except BaseException:
                 self.disconnect()  # a new connection looks at what is really there
@@ -273,11 +388,11 @@ class Log:
     # Reading
 
     def entries(self, after: int, until: int | None = None, size: int = 1000) -> Iterator[Any]:
-        """The examples after a sequence number, in lists of so many; none may be missing."""
+        """The rows after a number, in lists of so many; none may be missing."""
         assert self.connection is not None
         last = self.last if until is None else until
         while after < last:
-            with self.plainly("read"):
+            with self.plain_errors("read"):
                 found = self.all(
                     f"SELECT sequence, example, {'checksum' if self.has_checksums else 'NULL'} "
                     "FROM examples WHERE sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ?",
@@ -295,17 +410,43 @@ class Log:
             after = found[-1][0]
 
     def models(self) -> list[int]:
-        """After which examples there is a model."""
-        assert self.connection is not None
-        with self.plainly("read"):
-            found = self.connection.execute(
+        """The numbers of the rows with a snapshot: a model that has learnt all up to there."""
+        changes = {one.sequence for one in self.changes()}
+        with self.plain_errors("read"):
+            found = self.all(
                 "SELECT sequence FROM examples WHERE model IS NOT NULL ORDER BY sequence"
             )
-            return [int(number) for (number,) in found]
+        return [int(number) for (number,) in found if number not in changes]
+
+    def changes(self) -> list[Change]:
+        """All changes of the model, in their order."""
+        with self.plain_errors("read"):
+            found = self.all(
+                f"SELECT sequence, example FROM examples WHERE {IS_CHANGE} ORDER BY sequence"
+            )
+        parts = ((number, *text[1:].split()) for number, text in found)
+        return [Change(number, action, int(source)) for number, action, source in parts]
+
+    def find_kind(self, sequence: int) -> str:
+        """What a row is: "example", "forgotten", "change", or "" if there is no such row."""
+        with self.plain_errors("read"):
+            found = self.one("SELECT example FROM examples WHERE sequence = ?", sequence)
+        return "" if found is None or found[0] is None else Entry(sequence, found[0]).kind
+
+    def find_request(self, key: bytes) -> KeyedRequest | None:
+        """The request that came with a key before, if any."""
+        with self.plain_errors("read"):
+            found = self.one("SELECT key, digest, first, last FROM requests WHERE key = ?", key)
+        return None if found is None else KeyedRequest(*found)
+
+    def is_former(self, identity: int) -> bool:
+        """Whether the log had an identity before examples were forgotten."""
+        with self.plain_errors("read"):
+            return self.one("SELECT 1 FROM former WHERE identity = ?", identity) is not None
 
     def model(self, sequence: int) -> bytes:
         """The model file that is kept with an example."""
-        with self.plainly("read"):
+        with self.plain_errors("read"):
             return bytes(self.one("SELECT model FROM examples WHERE sequence = ?", sequence)[0])
 
     @property
@@ -331,7 +472,7 @@ class Log:
 
 
 @contextmanager
-def plainly(path: Path, action: str) -> Iterator[None]:
+def plain_errors(path: Path, action: str) -> Iterator[None]:
     """Say in a sentence what SQLite says in its own words."""
     try:
         yield
@@ -341,12 +482,22 @@ def plainly(path: Path, action: str) -> Iterator[None]:
         raise LogError(f"{path} cannot be {action} ({error}).") from error
 
 
+def hash_bytes(data: bytes) -> bytes:
+    """16 bytes that stand for a key or for the examples of a request."""
+    return hashlib.blake2b(data, digest_size=16).digest()
+
+
+def new_identity() -> int:
+    """A number that no other log has."""
+    return secrets.randbits(31) or 1
+
+
 def acknowledged_path(path: Path) -> Path:
     """The file with the last acknowledged number of a log."""
     return path.with_name(path.name + "-last")
 
 
-def locked(path: Path) -> int | None:
+def lock_log(path: Path) -> int | None:
     """Be the only one who writes a log, as long as the descriptor is open."""
     try:
         import fcntl

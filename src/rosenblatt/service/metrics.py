@@ -107,6 +107,12 @@ class ModelCollector(Collector):
             {name: errors for name, (_, errors) in classes.items()},
             "class",
         )
+        if learning is not None and learning.shadow is not None:
+            errors = learning.shadow.compare(served)
+            both = {"shadow": errors["error"], "model": errors["error_of_model"]}
+            known = {name: error for name, error in both.items() if error is not None}
+            meaning = "Share of wrong predictions before learning, on the same last examples."
+            yield gauge("compared_error_ratio", meaning, known, "model")
         if learning is not None:
             age = time.monotonic() - learning.saved_at
             yield gauge("log_bytes", "Size of the log.", learning.log.size)

@@ -118,7 +118,7 @@ def make_rows(data: Any, maker: Any, most: int, columns: Any = None) -> list[Any
         raise BadExampleError("Expected a list of rows.")
     if maker.of_lines:
         return check_values((unwrap(one) for one in data), most, str)
-    if maker.of_lists is not None:
+    if maker.of_lists is not None and not maker.columns:  # sentences
         found = ({maker.of_lists: one} if isinstance(one, list) else one for one in data)
         return check_values(found, most, dict)
     names = [name for name, _ in maker.columns] if columns is None else columns

@@ -2,8 +2,7 @@
 
 import base64
 import copy
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,13 +12,12 @@ from ..data.weights import class_weights, row_weights
 from ..kernels.algebra import Rows
 from ..learners.linear import LinearLearner, TrainingRows
 from ..reading.batches import Batch
-from ..storage.file import load_model
 from ..storage.model import Model
-from .log import Entry, Log
 from .requests import BadExampleError, parse_json
 from .rows import Learnable, make_row_maker
 
 WINDOWS = (1_000, 10_000)
+MOST_RECENT = WINDOWS[-1]
 MOST_POINTS = 512
 MOST_NEW_CLASSES = 100  # of one request
 MOST_DEVIATIONS = 1e6
@@ -125,22 +123,12 @@ class ServedModel:
 
     def open(self, model: Model) -> None:
         """Make the learner, and what makes rows of requests."""
-        recipe, name = model.features.get("recipe"), self.name
         if not model.is_linear:
             raise ValueError(
-                f"{name} is a {model.estimator}; linear models and taggers are served."
-            )
-        if not isinstance(recipe, dict):
-            raise ValueError(
-                f"{name} does not say how features are made; serve a model that was trained from a "
-                "file or a table."
-            )
-        if model.is_multilabel:
-            raise ValueError(
-                f"{name} gives a row any number of labels; only models of one label are served."
+                f"{self.name} is a {model.estimator}; linear models and taggers are served."
             )
         self.learner = LinearLearner.from_model(model)
-        self.maker = make_row_maker(recipe, self.learner.dtype, self.learner.classes)
+        self.maker = make_row_maker(self.learner)
         self.set_class_weights()
 
     @property
@@ -153,22 +141,31 @@ class ServedModel:
         weights = self.learner.parameters.get("class_weight")
         self.of_class = class_weights(weights, self.learner.classes, np.zeros(0, np.intp))
 
-    def refuse_to_learn(self) -> None:
+    def check_learning(self) -> None:
         """Refuse a model that cannot learn from a stream."""
         reason = self.learner.refusal("stream")
         if reason:
             raise ValueError(f"{self.name}: {reason}")
+
+    def check_growing(self) -> None:
+        """Refuse a model that cannot learn new labels."""
+        reason = self.learner.refusal("add_class")
+        if self.learner.multilabel:
+            reason = "it gives a row any number of labels"
+        if reason:
+            raise ValueError(f"{self.name} cannot learn new labels: {reason}.")
 
     def warm_up(self) -> None:
         """Have all kernels at hand before the first request; the model stays as it is."""
         if self.maker.of_lines:
             values: list[Any] = ["1 1:0" if self.maker.recipe.rows == "svmlight" else "1 | a"]
         else:
-            values = [dict.fromkeys(self.maker.names)]
+            values = [dict.fromkeys(self.maker.names, self.maker.sample)]
         given = self.maker.make(values, labelled=False)
         self.published().scores(given.rows, given.width)
         other = copy.deepcopy(self.learner)
-        codes = np.zeros(1, np.intp)
+        (label, *_) = self.learner.classes.tolist()
+        codes = self.encode([[label] if self.learner.multilabel else label])
         weights = row_weights(codes, given.weights, self.of_class)
         other.learn(TrainingRows.of(given.rows, codes, weights, given.width), np.zeros(1, bool))
 
@@ -178,7 +175,7 @@ class ServedModel:
         """Learn examples in their order; a label that is new becomes a class when it comes."""
         labels, done = given.labels or [], 0
         for row, label in enumerate(labels):
-            if label not in self.learner.codes:
+            if not self.learner.multilabel and label not in self.learner.codes:
                 if row > done:
                     self.learn_known(given.part(done, row))
                 self.learner, done = self.learner.with_class(label), row
@@ -188,17 +185,28 @@ class ServedModel:
 
     def learn_known(self, given: Learnable) -> None:
         """Learn examples of known labels; one that overflows the weights is passed over."""
-        codes = np.array([self.learner.codes[label] for label in given.labels or ()], np.intp)
+        codes = self.encode(given.labels or [])
         weights = row_weights(codes, given.weights, self.of_class)
         wrong = np.zeros(len(codes), bool)
+        self.learner.calibration = None  # it is that of other weights
         try:
             self.learner.learn(TrainingRows.of(given.rows, codes, weights, given.width), wrong)
         except ValueError:
             wrong[:] = False
             for row in range(len(codes)):
                 self.learn_alone(given, codes, weights, row, wrong)
-        self.progress.add(wrong, given.labels or ())
+        self.progress.add(wrong, () if self.learner.multilabel else given.labels or ())
         self.sequence += len(codes)
+
+    def encode(self, labels: list[Any]) -> Array:
+        """The number of each label, or for label sets a flag for each class."""
+        numbers = self.learner.codes
+        if not self.learner.multilabel:
+            return np.array([numbers[label] for label in labels], np.intp)
+        flags = np.zeros((len(labels), len(numbers)), bool)
+        for row, some in enumerate(labels):
+            flags[row, [numbers[label] for label in some]] = True
+        return flags
 
     def learn_alone(
         self, given: Learnable, codes: Array, weights: Array | None, row: int, wrong: Array
@@ -214,36 +222,12 @@ class ServedModel:
             wrong[row] = True
             self.progress.refused += 1
 
-    def replay(
-        self, log: Log, until: int | None = None, say: Callable[[str], None] = print
-    ) -> Iterator[int]:
-        """Learn what a log has after the last example that was learnt; yield how far it got.
-
-        An example that cannot be learnt is skipped with a message and counted as refused.
-        """
-        for entries in log.entries(self.sequence, until):
-            try:
-                refuse_damaged(entries)
-                self.learn(self.make([entry.text for entry in entries]))
-            except Exception:  # of one of them, which is found out below
-                for entry in entries:
-                    self.replay_one(entry, log, say)
-            yield self.sequence
-
-    def replay_one(self, entry: Entry, log: Log, say: Callable[[str], None]) -> None:
-        """Learn one example of the log, or skip it."""
-        if entry.sequence <= self.sequence:
-            return
-        before = self.learner
-        try:
-            refuse_damaged([entry])
-            self.learn(self.make([entry.text]))
-        except Exception as error:  # a service must start again, whatever is in its log
-            say(f"{log.path}: example {entry.sequence} is skipped ({str(error)[:200]}).")
-            self.learner = before  # without a class that the example brought
-            self.set_class_weights()
-            self.sequence = entry.sequence
-            self.progress.refused += 1
+    def skip(self, sequence: int, learner: Any) -> None:
+        """Count an example that cannot be learnt; the learner is the one before it."""
+        self.learner = learner  # without a class that the example brought
+        self.set_class_weights()
+        self.sequence = sequence
+        self.progress.refused += 1
 
     def make(self, texts: list[str]) -> Learnable:
         """The rows of examples of the log, by the path that requests take.
@@ -261,10 +245,10 @@ class ServedModel:
         """The label and the scores of each row, and the features that spoke loudest if wanted."""
         if not loudest:
             made = self.maker.make(values, labelled=False)
-            return predictions(learner, made.rows, made.width)
+            return predict(learner, made.rows, made.width)
         batch, names = self.maker.named(values)
-        answer = predictions(learner, batch.rows, batch.width)
-        return answer | {"explanations": explained(learner, batch, names, loudest)}
+        answer = predict(learner, batch.rows, batch.width)
+        return answer | {"explanations": explain(learner, batch, names, loudest)}
 
     # Being published and kept
 
@@ -276,8 +260,8 @@ class ServedModel:
         """A copy of all that a model file holds, with the number of the last example learnt."""
         learner, kept = self.learner, self.kept
         facts = {**kept.facts, "service": self.about()}
-        if self.sequence:
-            facts.pop("calibration", None)  # it was that of other weights
+        if learner.calibration is None:
+            facts.pop("calibration", None)
         return kept._replace(
             classes=learner.classes, states=copy.deepcopy(learner.states), facts=facts
         )
@@ -292,11 +276,7 @@ class ServedModel:
         given: Learnable = self.maker.make(values, labelled=True)
         new = self.check_labels(given)
         if new and not self.grow:
-            known = [str(one) for one in self.learner.classes[:10].tolist()]
-            more = ", …" if len(self.learner.classes) > 10 else ""
-            label, row = new[0], (given.labels or []).index(new[0]) + 1
-            sentence = f"the label {str(label)[:40]!r} is not among {', '.join(known)}{more}"
-            raise BadExampleError(sentence, row, self.maker.label)
+            self.refuse_label(*next(iter(new.items())))
         self.check_growth(new)
         if given.width > self.learner.width:
             raise BadExampleError(
@@ -305,19 +285,30 @@ class ServedModel:
         self.check_sizes(given)
         return given
 
-    def check_labels(self, given: Learnable) -> list[Any]:
-        """Return the labels that are new; refuse one that a model file cannot hold."""
-        new: dict[Any, None] = {}  # in their order; a request may have thousands
-        for row, label in enumerate(given.labels or (), 1):
-            if label in self.learner.codes or label in new:
-                continue
-            if isinstance(label, str) and not label.isprintable():
-                sentence = f"the label {label[:40]!r} has characters that cannot be printed"
-                raise BadExampleError(sentence, row, self.maker.label)
-            new[label] = None
-        return list(new)
+    def refuse_label(self, label: Any, row: int) -> None:
+        """Refuse a label that the model does not know."""
+        known = [str(one) for one in self.learner.classes[:10].tolist()]
+        more = ", …" if len(self.learner.classes) > 10 else ""
+        sentence = f"the label {str(label)[:40]!r} is not among {', '.join(known)}{more}"
+        raise BadExampleError(sentence, row, self.maker.label)
 
-    def check_growth(self, new: list[Any]) -> None:
+    def check_labels(self, given: Learnable) -> dict[Any, int]:
+        """Return the labels that are new and their rows; refuse one that no model file can hold."""
+        new: dict[Any, int] = {}  # in their order; a request may have thousands
+        several = self.learner.multilabel
+        for row, found in enumerate(given.labels or (), 1):
+            for label in found if several else (found,):
+                if label in self.learner.codes or label in new:
+                    continue
+                if isinstance(label, str) and not label.isprintable():
+                    sentence = f"the label {label[:40]!r} has characters that cannot be printed"
+                    raise BadExampleError(sentence, row, self.maker.label)
+                if several:
+                    self.refuse_label(label, row)
+                new[label] = row
+        return new
+
+    def check_growth(self, new: Collection[Any]) -> None:
         """Refuse more classes than the limits allow."""
         if not new:
             return
@@ -351,15 +342,26 @@ class ServedModel:
             )
 
 
-def predictions(learner: LinearLearner, rows: Rows, width: int) -> dict[str, Any]:
-    """The label and the score of each row: a number for two classes, else one for each class."""
+def predict(learner: LinearLearner, rows: Rows, width: int) -> dict[str, Any]:
+    """The label, the scores and, of a calibrated model, the probabilities of each row.
+
+    A score is a number for two classes, else one for each class.
+    """
     activations = learner.scores(rows, width)
-    labels = learner.classes[learner.choose(activations)]
-    return {"labels": labels.tolist(), "scores": shortened(activations)}
+    chosen = learner.choose(activations)
+    if learner.multilabel:
+        labels = [learner.classes[flags].tolist() for flags in chosen]
+    else:
+        labels = learner.classes[chosen].tolist()
+    answer = {"labels": labels, "scores": round_numbers(activations)}
+    if learner.calibration is not None:
+        found = learner.calibration.probabilities(activations, chosen)
+        answer["probabilities"] = round_numbers(found)
+    return answer
 
 
-def shortened(numbers: Any) -> list[Any]:
-    """Numbers with as many digits as they have."""
+def round_numbers(numbers: Any) -> list[Any]:
+    """Numbers with nine digits, which is what single precision has."""
     flat = [float(f"{number:.9g}") for number in np.ravel(numbers).tolist()]
     if np.ndim(numbers) < 2:
         return flat
@@ -367,18 +369,20 @@ def shortened(numbers: Any) -> list[Any]:
     return [flat[begin : begin + width] for begin in range(0, len(flat), width)]
 
 
-def explained(
+def explain(
     learner: LinearLearner, batch: Batch, names: Mapping[int, str], most: int
 ) -> list[list[dict[str, Any]]]:
-    """The features of each row that spoke loudest: what each adds to the score of its class.
+    """The features with the largest contributions to the score of the class of each row.
 
-    For two classes that is the score, which is above 0 for the second. Values and weights are those
-    of the scaled columns, so that a number at its mean adds nothing.
+    For two classes that is the score, which is above 0 for the second; for label sets, that of the
+    label with the largest score. Values and weights are those of the scaled columns, so that a
+    number at its mean adds nothing.
     """
     coef, bias = learner.coefficients()
-    chosen = learner.choose(learner.scores(batch.rows, batch.width)).tolist()
+    scores = learner.scores(batch.rows, batch.width)
+    chosen = scores.argmax(axis=1) if scores.ndim == 2 else learner.choose(scores)
     found = []
-    for row, code in enumerate(chosen):
+    for row, code in enumerate(chosen.tolist()):
         output = 0 if len(coef) == 1 else code
         one = rows_between(batch.rows, row, row + 1)
         columns = np.arange(len(one.values)) if one.indices is None else one.indices
@@ -399,13 +403,6 @@ def explained(
     return found
 
 
-def refuse_damaged(entries: list[Entry]) -> None:
-    """Refuse examples that are not what was written."""
-    for entry in entries:
-        if not entry.is_intact:
-            raise ValueError("it is damaged: its checksum is wrong")
-
-
 def collect_arrays(learner: LinearLearner) -> Iterator[Array]:
     """The arrays of all states."""
     for state in learner.states:
@@ -419,28 +416,3 @@ def open_model(model: Model, name: str) -> ServedModel:
 
     kinds = {ServedTagger.estimator: ServedTagger}
     return kinds.get(model.estimator, ServedModel)(model, name)
-
-
-def load_model_bytes(data: bytes, name: str) -> Model:
-    """The model of the bytes of a model file."""
-    with tempfile.NamedTemporaryFile(suffix=".safetensors") as file:
-        file.write(data)
-        file.flush()
-        try:
-            return load_model(file.name)
-        except ValueError as error:
-            raise ValueError(str(error).replace(file.name, name)) from None
-
-
-def rebuilt(log: Log, until: int | None = None) -> ServedModel:
-    """The model after some example of a log, or after the last; it is yet to replay the rest."""
-    wanted = log.last if until is None else until
-    if not 0 <= wanted <= log.last:
-        raise ValueError(f"{log.path} has the examples up to {log.last}, not {wanted}.")
-    before = [number for number in log.models() if number <= wanted]
-    if not before:
-        raise ValueError(f"{log.path} was trimmed, and begins after example {log.models()[0] - 1}.")
-    name = f"the model after example {before[-1]} in {log.path}"
-    served = open_model(load_model_bytes(log.model(before[-1]), name), name)
-    served.log, served.sequence = log.identity, before[-1]
-    return served

@@ -26,12 +26,22 @@ EXPLAIN = {
     "model scales its columns, and a contribution is a value times its scaled weight.",
     "schema": {"type": "integer", "maximum": 100},
 }
+KEY = {
+    "name": "Idempotency-Key",
+    "in": "header",
+    "description": "A second request with the same key gets the first answer and is not learnt.",
+    "schema": {"type": "string", "maxLength": 255},
+}
+PARAMETERS = {"/predict": [EXPLAIN], "/learn": [KEY]}
 
 
 def about(served: ServedModel, published: Published, learning: Learning | None) -> dict[str, Any]:
     """A description of the model, what it has learnt, and its errors before learning."""
     learner, progress = published.learner, served.progress
     solution = served.learner.parameters["solution"]
+    shadow = None
+    if learning is not None and learning.shadow is not None:
+        shadow = learning.shadow.compare(served)
     errors = {"all": progress.error()} | {str(last): progress.error(last) for last in WINDOWS}
     return {
         "estimator": served.kept.estimator,
@@ -54,6 +64,7 @@ def about(served: ServedModel, published: Published, learning: Learning | None) 
         },
         "curve": progress.curve,
         "failure": None if learning is None else learning.failure,
+        "shadow": shadow,
         "version": __version__,
     }
 
@@ -69,7 +80,7 @@ def openapi(service: "Service") -> dict[str, Any]:
         parameters = [PATH_PARAMETER | {"name": name} for name in names]
         entry = {
             "summary": route.summary,
-            "parameters": parameters + [EXPLAIN] * (route.path == "/predict"),
+            "parameters": parameters + PARAMETERS.get(route.path, []),
             "responses": describe_responses(service, route),
         }
         if route.method in ("POST", "PUT"):
@@ -111,7 +122,15 @@ def describe_responses(service: "Service", route: Route) -> dict[str, Any]:
     if route.role and service.tokens.files:
         refusals |= {"401": "A token is required.", "403": "The token has another role."}
     if route.role == "learn":
+        refusals["422"] = "The Idempotency-Key was used for other examples."
         refusals["503"] = "Examples cannot be written at the moment."
+    if route.role == "admin" and route.method != "GET":
+        refusals |= {
+            "404": "There is no such example.",
+            "409": "The log does not allow this change.",
+            "422": "The model cannot be used.",
+            "503": "The change cannot be written at the moment.",
+        }
     kind = KINDS.get(route.path, JSON)
     answer = {"description": route.summary, "content": {kind: {"schema": {}}}}
     return {"202" if route.path == "/learn" else "200": answer} | {
@@ -131,7 +150,7 @@ def schemas(served: ServedModel) -> Any:
     columns = {
         name: {"type": kinds.get(kind, ["string", "null"])} for name, kind in served.maker.columns
     }
-    label = {served.maker.label: {"enum": served.learner.classes.tolist()}}
+    label: dict[str, Any] = {served.maker.label: {"enum": served.learner.classes.tolist()}}
     return (
         {"type": "object", "properties": columns},
         {"type": "object", "properties": columns | label, "required": [served.maker.label]},

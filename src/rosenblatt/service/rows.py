@@ -1,22 +1,24 @@
 """Examples become rows as the model's recipe says, each for itself, however many come together."""
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from ..data.labels import LabelSets
 from ..data.rows import Array, joined, read_only, rows_between
 from ..kernels.lines import MISSING
+from ..learners.linear import LinearLearner
 from ..parameters import InputError
 from ..reading.arrow import DecodedColumns, TableParser
 from ..reading.batches import Batch, one_batch
 from ..reading.columnar import ColumnarParser
 from ..reading.lines import LineParser, SvmlightParser, VowpalWabbitParser
 from ..reading.parser import LARGEST_LABEL
-from ..reading.recipe import FeatureRecipe, ReaderOptions
+from ..reading.recipe import LABEL_NAMES, FeatureRecipe, ReaderOptions
 from ..reading.sources import Location, Source
 from ..reading.tables import TableSource
 from ..reading.values import too_large
@@ -25,6 +27,7 @@ from .requests import BadExampleError
 
 NO_NUMBER = float("nan")
 TRUTHS = {"true": True, "false": False}
+MOST_ARRAY_COLUMNS = 10_000
 NAMES = 1 << 16  # of hashed features, when they are asked for
 
 
@@ -46,13 +49,31 @@ class Learnable(NamedTuple):
         return Learnable(rows, self.width, labels, weights)
 
 
-def make_row_maker(
-    features: dict[str, Any], dtype: Any, classes: Array
-) -> "TableMaker | LineMaker":
-    """What makes rows for a model, by the recipe that it keeps."""
-    recipe = FeatureRecipe(**features)
+def make_row_maker(learner: LinearLearner) -> "TableMaker | LineMaker":
+    """Make rows for a model by the recipe that it keeps, or of arrays if it was fitted to these."""
+    kept, label_kind = learner.features.get("recipe"), learner.classes.dtype.kind
+    if not isinstance(kept, dict):
+        return ArrayMaker(make_array_recipe(learner), learner.dtype, label_kind)
+    recipe = FeatureRecipe(**kept)
     make = TableMaker if recipe.rows == "table" else LineMaker
-    return make(recipe, np.dtype(dtype), classes.dtype.kind)
+    return make(recipe, learner.dtype, label_kind)
+
+
+def make_array_recipe(learner: LinearLearner) -> FeatureRecipe:
+    """How rows are made for a model that was fitted to arrays: of numbers as they are."""
+    names = learner.features.get("names") or [f"x{k}" for k in range(learner.width)]
+    if len(names) > MOST_ARRAY_COLUMNS:
+        raise ValueError(
+            f"The model has {len(names):,} columns, and of models that were fitted to arrays those "
+            f"with at most {MOST_ARRAY_COLUMNS:,} are served; train from a file or a table."
+        )
+    return FeatureRecipe(
+        rows="table",
+        label=next(name for name in (*LABEL_NAMES, "") if name not in names),
+        columns=[(str(name), "number") for name in names],
+        labels_separator="," if learner.multilabel else None,
+        trim=True,
+    )
 
 
 def parser_options(dtype: np.dtype[Any], names: int, size: int = 1) -> ReaderOptions:
@@ -63,7 +84,9 @@ def parser_options(dtype: np.dtype[Any], names: int, size: int = 1) -> ReaderOpt
 class TableMaker:
     """Makes rows of objects: numbers and words by column, found by name."""
 
-    of_lines, of_lists = False, None
+    of_lines = False
+    of_lists: str | None = None
+    sample: float | None = None  # a value that every column may have
 
     def __init__(self, recipe: FeatureRecipe, dtype: np.dtype[Any], label_kind: str) -> None:
         self.recipe, self.dtype, self.label_kind = recipe, dtype, label_kind
@@ -154,22 +177,32 @@ class TableMaker:
         return read_only(numbers)
 
     def read_label(self, one: dict[str, Any], row: int) -> Any:
-        """The label of an object, as the model writes its classes."""
-        value = one.get(self.label)
+        """The label of an object, or a list of labels where there may be any number."""
+        value, separator = one.get(self.label), self.recipe.labels_separator
+        if separator is None:
+            return self.to_label(value, row)
+        if isinstance(value, str):
+            value = [part for part in value.split(separator) if part.strip()]
+        if not isinstance(value, list):
+            raise BadExampleError("expected a list of labels", row, self.label)
+        return list(dict.fromkeys(self.to_label(part, row) for part in value))
+
+    def to_label(self, value: Any, row: int) -> Any:
+        """A label as the model writes its classes."""
         if self.label_kind == "b" and isinstance(value, str):
             value = TRUTHS.get(value.strip().lower(), value)
         if self.label_kind in "biuf":
             number = find_number(value, row, self.label)
             if not abs(number) < LARGEST_LABEL:
                 raise BadExampleError("the label is missing or too large", row, self.label)
-            return int(number) if number.is_integer() else number
+            return to_whole(number)
         word = to_word(value, row, self.label)
         word = word.strip() if self.recipe.trim else word
         if not word:
             raise BadExampleError("the label is missing", row, self.label)
         return word
 
-    def named(self, objects: Sequence[dict[str, Any]]) -> tuple[Batch, FeatureNames]:
+    def named(self, objects: Sequence[dict[str, Any]]) -> tuple[Batch, Mapping[int, str]]:
         """The rows of some objects, and the names of their features."""
         parser = self.new_parser(NAMES)
         worker = cast(TableParser, parser.worker(0, {}))
@@ -247,6 +280,50 @@ def to_word(value: Any, row: int, column: str) -> str:
     raise BadExampleError(f"{str(value)[:40]} is neither a word nor a number", row, column)
 
 
+class ArrayMaker(TableMaker):
+    """Makes rows of lists of numbers, or of objects by the names of the columns."""
+
+    of_lists = "x"
+    sample = 0.0
+
+    def make(self, objects: Sequence[dict[str, Any]], labelled: bool) -> Learnable:
+        """The rows of some objects, and their labels if they must have some."""
+        return super().make(self.name_all(objects), labelled)
+
+    def named(self, objects: Sequence[dict[str, Any]]) -> tuple[Batch, Mapping[int, str]]:
+        """The rows of some objects, and the names of their features."""
+        batch = self.batch(self.name_all(objects), self.parser)
+        return batch, dict(enumerate(name for name, _ in self.columns))
+
+    def name_all(self, objects: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Objects with all columns by name; a list is in the order of the columns."""
+        return [self.name_columns(one, row) for row, one in enumerate(objects, 1)]
+
+    def name_columns(self, one: dict[str, Any], row: int) -> dict[str, Any]:
+        """An object with all columns by name."""
+        values = one.get("x")
+        if isinstance(values, list) and "x" not in self.names:
+            if len(values) != len(self.columns):
+                sentence = f"there are {len(values)} numbers, and the model has {len(self.columns)}"
+                raise BadExampleError(f"{sentence} columns", row, "x")
+            one = one | {name: value for (name, _), value in zip(self.columns, values, strict=True)}
+        for name, _ in self.columns:
+            if one.get(name) is None:
+                raise BadExampleError("the number is missing", row, name)
+        return one
+
+    def schemas(self, classes: Array) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The schema of a row, and of one with its label."""
+        count = len(self.columns)
+        numbers = {"type": "array", "items": {"type": "number"}}
+        row: dict[str, Any] = {"x": numbers | {"minItems": count, "maxItems": count}}
+        label: Any = {"enum": classes.tolist()}
+        if self.recipe.labels_separator is not None:
+            label = {"type": "array", "items": label}
+        labelled = {"type": "object", "properties": row | {self.label: label}}
+        return {"type": "object", "properties": row}, labelled | {"required": [self.label]}
+
+
 class LineMaker:
     """Makes rows of lines of svmlight or Vowpal Wabbit text."""
 
@@ -264,11 +341,15 @@ class LineMaker:
         batch = self.batch(lines, labelled, self.new_parser(lines, labelled, 0))
         if not labelled:
             return Learnable(batch.rows, batch.width)
-        assert batch.labels is not None
-        missing = np.flatnonzero(np.isnan(batch.labels))
+        found = batch.labels
+        if isinstance(found, LabelSets):
+            sets = [list(map(to_whole, dict.fromkeys(some))) for some in found]
+            return Learnable(batch.rows, batch.width, sets, batch.weights)
+        assert found is not None
+        missing = np.flatnonzero(np.isnan(found))
         if len(missing):
             raise BadExampleError("the line has no label", int(missing[0]) + 1)
-        labels = [int(one) if one.is_integer() else one for one in batch.labels.tolist()]
+        labels = [to_whole(one) for one in found.tolist()]
         return Learnable(batch.rows, batch.width, labels, batch.weights)
 
     def new_parser(self, lines: Sequence[str], labelled: bool, names: int) -> LineParser:
@@ -300,8 +381,13 @@ class LineMaker:
         return self.batch(lines, False, parser), FeatureNames(dict(parser.vocabulary.known))
 
 
-def together(parts: Sequence[Learnable]) -> Learnable:
-    """Several as one, in their order."""
+def to_whole(number: float) -> int | float:
+    """A number as an integer, if it is whole."""
+    return int(number) if number.is_integer() else number
+
+
+def join_examples(parts: Sequence[Learnable]) -> Learnable:
+    """Join examples in their order."""
     if len(parts) == 1:
         return parts[0]
     weights = None

@@ -109,7 +109,7 @@ class ServedTagger(ServedModel):
         """The number of features that have had weights."""
         return self.learner.state.used - 1
 
-    def refuse_to_learn(self) -> None:
+    def check_learning(self) -> None:
         """Refuse a tagger that keeps only what predicts."""
         reason = self.learner.refusal("learn")
         if reason:
@@ -182,9 +182,10 @@ class ServedTagger(ServedModel):
             limit = f"The model may have at most {self.limits.classes:,} tags."
             raise BadExampleError(reason or limit, row, TAGS)
 
-    def check_labels(self, given: Learnable) -> list[Any]:
-        """The tags of the log that are new."""
-        return [tag for tags in given.labels or () for tag in tags if tag not in self.known]
+    def check_labels(self, given: Learnable) -> dict[Any, int]:
+        """The tags of the log that are new, with their rows."""
+        rows = enumerate(given.labels or (), 1)
+        return {tag: row for row, tags in rows for tag in tags if tag not in self.known}
 
     def model(self) -> Model:
         """A copy of all that a model file holds, with the number of the last example learnt."""

@@ -18,10 +18,12 @@ from ..access import Tokens
 from ..storage.file import load_model, save_model
 from ..storage.model import Model
 from .app import Current, Limits, Service
-from .learning import Keeping, Learning, Published, log_path
+from .learning import Keeping, Learning, Published
 from .messages import Messages
 from .model import GrowthLimits, open_model
 from .protocol import LimitedProtocol
+from .replay import log_path
+from .shadow import Shadow
 
 PATIENCE = 3.0  # seconds that a port may be taken by a service that just ended
 SWITCH = 0.0005  # seconds, lest a small request waits ten times as long for a large one
@@ -45,6 +47,8 @@ class ServerOptions:
         Whether new labels become classes, and how large the model may grow.
     new
         A model to begin with where there is none yet.
+    shadow
+        A model file that learns the same examples and does not answer.
     json_logs
         Whether messages are JSON, with one for each request.
     """
@@ -58,6 +62,7 @@ class ServerOptions:
     grow: bool = False
     growth: GrowthLimits = field(default_factory=GrowthLimits)
     new: Model | None = None
+    shadow: Path | None = None
     json_logs: bool = False
 
 
@@ -104,12 +109,15 @@ def begin(path: Path, options: ServerOptions, say: Messages) -> None:
 def make_learning(path: Path, options: ServerOptions, say: Messages) -> Learning:
     """The thread that learns."""
     learning = Learning(path, options.keeping, say)
-    if options.grow:
-        reason = learning.served.learner.refusal("add_class")
-        if reason:
-            learning.log.close()
-            raise ValueError(f"{path} cannot learn new labels: {reason}.")
-        learning.served.grow, learning.served.limits = True, options.growth
+    try:
+        if options.grow:
+            learning.served.check_growing()
+            learning.served.grow, learning.served.limits = True, options.growth
+        if options.shadow is not None:
+            learning.shadow = Shadow(options.shadow, learning.log.path, say)
+    except BaseException:
+        learning.log.close()
+        raise
     return learning
 
 
@@ -118,7 +126,7 @@ def make_service(
 ) -> Service:
     """The service of a model, which learns or follows the model file."""
     if learning is not None:
-        current = lambda: Current(learning.served, learning.published)  # noqa: E731
+        current = lambda: Current(learning.published.served, learning.published)  # noqa: E731
     else:
         watcher = ModelWatcher(path, say)
         watcher.start()
@@ -142,7 +150,7 @@ class ModelWatcher(threading.Thread):
         """The model of the file, and what tells this file from its replacement."""
         found = self.path.stat()
         served = open_model(load_model(self.path), str(self.path))
-        current = Current(served, Published(served.published(), served.sequence))
+        current = Current(served, Published(served.published(), served.sequence, served))
         return (found.st_ino, found.st_mtime_ns), current
 
     def run(self) -> None:

@@ -1,0 +1,112 @@
+"""Changes of a served model besides learning: forget examples, roll back, load another model.
+
+Each is prepared while the service predicts and learns, then done between two groups of examples.
+"""
+
+import re
+from collections.abc import Collection
+from typing import NamedTuple
+
+from .learning import Learning
+from .log import Log
+from .model import open_model
+from .replay import Replay, load_model_bytes, read_log
+
+MOST_AT_ONCE = 100_000  # examples to forget
+RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
+
+
+class ChangeError(ValueError):
+    """A change that is not possible with this log: why, a stable code, and the HTTP status."""
+
+    def __init__(self, sentence: str, code: str = "impossible-change", status: int = 409) -> None:
+        super().__init__(sentence)
+        self.code, self.status = code, status
+
+
+class Changed(NamedTuple):
+    """The number of the last row of the log after a change, and how many examples it was about."""
+
+    sequence: int
+    examples: int = 0
+
+
+def parse_numbers(text: str) -> list[int]:
+    """Parse the numbers of examples.
+
+    >>> parse_numbers("3,7-9")
+    [3, 7, 8, 9]
+    """
+    found: set[int] = set()
+    for part in text.split(","):
+        numbers = RANGE.fullmatch(part.strip())
+        first, last = (int(numbers[1]), int(numbers[2] or numbers[1])) if numbers else (0, -1)
+        if not numbers or last < first or last - first + len(found) >= MOST_AT_ONCE:
+            raise ValueError(
+                f"{text[:40]!r} is not a list of at most {MOST_AT_ONCE:,} examples, such as 3,7-9."
+            )
+        found.update(range(first, last + 1))
+    return sorted(found)
+
+
+def check_examples(log: Log, numbers: Collection[int]) -> list[int]:
+    """Return the numbers that are not forgotten yet; refuse those of no example."""
+    found = []
+    for number in numbers:
+        kind = log.find_kind(number)
+        if kind in ("", "change"):
+            sentence = f"{log.path.name} has no example {number}."
+            raise ChangeError(sentence, "unknown-example", 404)
+        found += [number] if kind == "example" else []
+    return found
+
+
+def forget(learning: Learning, numbers: Collection[int]) -> Changed:
+    """Replace the model by the one that never saw some examples, and erase these from all files."""
+    with learning.changing, read_log(learning.log.path) as log:
+        left = check_examples(log, numbers)
+        if left:
+            try:
+                served = Replay(log, learning.say, frozenset(left)).rebuild()
+            except ValueError as error:
+                raise ChangeError(str(error)) from None
+            learning.call(lambda: learning.forget(served, frozenset(left))).result()
+    return Changed(learning.served.sequence, len(left))
+
+
+def roll_back(learning: Learning, number: int) -> Changed:
+    """Return to the model after an example; those since then stay in the log."""
+    with learning.changing, read_log(learning.log.path) as log:
+        try:
+            served = Replay(log, learning.say).rebuild(number)
+        except ValueError as error:
+            raise ChangeError(str(error)) from None
+        return Changed(learning.call(lambda: learning.change(served, "rollback", number)).result())
+
+
+def load(learning: Learning, data: bytes, name: str = "the model") -> Changed:
+    """Replace the model by that of another model file."""
+    served = open_model(load_model_bytes(data, name), name)
+    served.check_learning()
+    served.warm_up()
+    with learning.changing:
+        with read_log(learning.log.path) as log:
+            if served.sequence and (served.log == log.identity or log.is_former(served.log)):
+                raise ChangeError(
+                    f"{name} has learnt from this log; roll back to example {served.sequence} "
+                    "instead."
+                )
+        if learning.served.grow:
+            served.check_growing()
+        change = learning.call(lambda: learning.change(served, "model", None, data))
+        return Changed(change.result())
+
+
+def promote(learning: Learning) -> Changed:
+    """Replace the model by its shadow, which ends."""
+    with learning.changing:
+        if learning.shadow is None:
+            sentence = "There is no shadow model; start the service with --shadow MODEL."
+            raise ChangeError(sentence, "no-shadow")
+        learning.shadow.catch_up()  # while the model learns on; then little is left
+        return Changed(learning.call(learning.promote).result())

@@ -1,0 +1,302 @@
+"""Models from logs: replay one, rebuild the model after any example, recover one at a start."""
+
+import tempfile
+import time
+from collections.abc import Callable, Collection, Iterator, Sequence
+from contextlib import closing
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from ..storage.file import load_model, save_model
+from ..storage.model import Model
+from ..training import state as states
+from .log import Change, Entry, Log
+from .model import ServedModel, open_model
+
+REPORT = 5.0  # seconds between messages of a long replay
+Say = Callable[[str], None]
+
+
+def log_path(path: Path) -> Path:
+    """Where the log of a model file is."""
+    return path.with_name(path.name + ".log")
+
+
+class Replay(NamedTuple):
+    """How to read a log: which examples to leave out, and whether to follow changes of the model.
+
+    A shadow model does not: it learns every example.
+    """
+
+    log: Log
+    say: Say = print
+    without: Collection[int] = ()
+    follows_changes: bool = True
+
+    def run(self, served: ServedModel, until: int | None = None) -> ServedModel:
+        """Have a model learn what comes after its last example; return the model.
+
+        A long replay says now and then how far it got.
+        """
+        reported, found = time.monotonic(), served
+        for found in self.steps(served, until):
+            if time.monotonic() > reported + REPORT:
+                reported = time.monotonic()
+                self.say(f"Replaying the log: example {found.sequence:,} of {self.log.last:,}.")
+        return found
+
+    def steps(self, served: ServedModel, until: int | None = None) -> Iterator[ServedModel]:
+        """Have a model learn what comes after its last example; yield the model on the way."""
+        for entries in self.log.entries(served.sequence, until):
+            for kind, found in groupby(entries, self.find_kind):
+                group = list(found)
+                if kind == "example":
+                    self.learn(served, group)
+                elif kind == "change" and self.follows_changes:
+                    served = self.make_changed(group[-1].sequence)
+                served.sequence = group[-1].sequence
+            yield served
+
+    def find_kind(self, entry: Entry) -> str:
+        """What to do with a row of the log."""
+        return "forgotten" if entry.sequence in self.without else entry.kind
+
+    def learn(self, served: ServedModel, entries: Sequence[Entry]) -> None:
+        """Learn examples; one that cannot be learnt is skipped with a message and counted."""
+        try:
+            check_intact(entries)
+            served.learn(served.make([entry.text for entry in entries]))
+        except Exception:  # of one of them, which is found out below
+            for entry in entries:
+                if entry.sequence > served.sequence:
+                    self.learn_one(served, entry)
+
+    def learn_one(self, served: ServedModel, entry: Entry) -> None:
+        """Learn one example, or skip it."""
+        before = served.learner
+        try:
+            check_intact([entry])
+            served.learn(served.make([entry.text]))
+        except Exception as error:  # a service must start again, whatever is in its log
+            reason = str(error)[:200]
+            self.say(f"{self.log.path}: example {entry.sequence} is skipped ({reason}).")
+            served.skip(entry.sequence, before)
+
+    def make_changed(self, number: int) -> ServedModel:
+        """The model after a change."""
+        (change,) = [one for one in self.log.changes() if one.sequence == number]
+        if change.action == "rollback":
+            served = self.rebuild(change.source)
+        else:
+            begun = self.open_snapshot(number, change.source)
+            served = self._replace(follows_changes=False).run(begun, number - 1)
+        served.sequence = number
+        return served
+
+    # From a snapshot
+
+    def rebuild(self, until: int | None = None) -> ServedModel:
+        """The model after some example of the log, or after the last."""
+        wanted = self.log.last if until is None else until
+        return self.run(self.find_start(wanted), wanted)
+
+    def find_start(self, wanted: int) -> ServedModel:
+        """The newest model from which the one after some example can be replayed."""
+        log = self.log
+        if not 0 <= wanted <= log.last:
+            raise ValueError(f"{log.path} has the examples up to {log.last}, not {wanted}.")
+        changes = log.changes()
+        numbers = [number for number in log.models() if number <= wanted]
+        clean = [one for one in numbers if not has_seen(changes, one, self.without)]
+        if not numbers:
+            raise ValueError(f"{log.path} was trimmed, and begins at example {log.models()[0]}.")
+        if not clean:
+            raise ValueError(
+                f"{log.path} was trimmed, and its first model has learnt from example "
+                f"{min(self.without)}; it cannot be rebuilt without it."
+            )
+        loads = [one.sequence for one in changes if one.action == "model"]
+        last_load = max((one for one in loads if one <= wanted), default=0)
+        if last_load > clean[-1]:
+            return self.make_changed(last_load)
+        return self.open_snapshot(clean[-1], clean[-1])
+
+    def open_snapshot(self, number: int, sequence: int) -> ServedModel:
+        """The model of a row of the log, as of a number."""
+        name = f"the model of row {number} in {self.log.path}"
+        served = open_model(load_model_bytes(self.log.model(number), name), name)
+        served.log, served.sequence = self.log.identity, sequence
+        return served
+
+
+def has_seen(changes: Sequence[Change], number: int, examples: Collection[int]) -> bool:
+    """Whether the model after a row of the log has learnt one of some examples."""
+    while True:
+        last = max((one for one in changes if one.sequence <= number), default=Change(-1, "", 0))
+        if any(last.sequence < one <= number for one in examples):
+            return True
+        if last.action != "rollback":
+            return any(last.source < one < last.sequence for one in examples)
+        number = last.source
+
+
+def check_intact(entries: Sequence[Entry]) -> None:
+    """Refuse examples that are not what was written."""
+    if not all(entry.is_intact for entry in entries):
+        raise ValueError("it is damaged: its checksum is wrong")
+
+
+def load_model_bytes(data: bytes, name: str) -> Model:
+    """Load a model from the bytes of a model file."""
+    with tempfile.NamedTemporaryFile(suffix=".safetensors") as file:
+        file.write(data)
+        file.flush()
+        try:
+            return load_model(file.name)
+        except ValueError as error:
+            raise ValueError(str(error).replace(file.name, name)) from None
+
+
+# At the start of a service
+
+
+class Recovered(NamedTuple):
+    """The model after the last example of its log, the log, and the last example in the file."""
+
+    served: ServedModel
+    log: Log
+    saved: int
+
+
+def recover(path: Path, say: Say) -> Recovered:
+    """Open a model file and its log, and learn what the file lacks; without a log begin one."""
+    place = log_path(path)
+    remove_temporaries(path)
+    if not place.exists():
+        served = open_model(load_model(path), str(path))
+        served.check_learning()
+        if served.sequence:
+            say(f"There is no log {place}; a new one continues after example {served.sequence:,}.")
+        log = Log.create(place, path.read_bytes(), served.sequence)
+        served.log = log.identity
+        return Recovered(served, log, served.sequence)
+    log = Log(place, writes=True)
+    try:
+        if log.lost:
+            say(
+                f"{place} has lost {log.lost:,} acknowledged examples after number {log.last:,}; "
+                "restore a backup of the log, or continue without them."
+            )
+        start = find_last_snapshot(path, log, say)
+        begun, saved = start.sequence, start.sequence if start.name == str(path) else -1
+        served = Replay(log, say).run(start)
+        served.check_learning()
+        served.name = str(path)
+        if log.last > begun:
+            say(f"{log.last - begun:,} examples were learnt again from {place}.")
+        if log.is_erasing:
+            erase(log, served, path)
+            saved = served.sequence
+    except BaseException:
+        log.close()
+        raise
+    return Recovered(served, log, saved)
+
+
+def find_last_snapshot(path: Path, log: Log, say: Say) -> ServedModel:
+    """The newest model to replay the log from: the file, or one in the log."""
+    rebuilds = Replay(log, say)
+    try:
+        served = open_model(load_model(path), str(path))
+    except (ValueError, FileNotFoundError) as error:
+        say(f"{error} The model is rebuilt from {log.path}.")
+        return rebuilds.find_start(log.last)
+    models = log.models()
+    if served.log == 0 and path.read_bytes() == log.model(models[0]):
+        served.log, served.sequence = log.identity, models[0]
+    if log.is_former(served.log):
+        say(f"{path} has learnt from forgotten examples. The model is rebuilt from {log.path}.")
+        return rebuilds.find_start(log.last)
+    if served.log != log.identity:
+        raise ValueError(
+            f"{path} has not learnt from {log.path}; restore the model that has, or move the log "
+            "and the files beside it (-wal, -shm, -last) away to begin a new one."
+        )
+    if served.sequence < models[0]:
+        return rebuilds.find_start(log.last)  # the log was trimmed since
+    if served.sequence > log.last:
+        say(
+            f"{log.path} ends at example {log.last:,}, and the model knows {served.sequence:,}: "
+            "the log was cut; it continues after the model."
+        )
+        log.keep_model(served.sequence, path.read_bytes())
+    return served
+
+
+def erase(log: Log, served: ServedModel, path: Path) -> None:
+    """Remove the bytes of forgotten examples from all files."""
+    log.erase()
+    save_model(path, served.model())
+    remove_temporaries(path)
+    log.finish_erasing()
+
+
+def remove_temporaries(path: Path) -> None:
+    """Remove files that a killed process had begun to write in place of a model file."""
+    begin = f".{path.name[:200]}."
+    for one in path.parent.iterdir():
+        if one.name.startswith(begin) and one.name.endswith(".part"):
+            one.unlink(missing_ok=True)
+
+
+# Comparing
+
+
+def find_first_difference(log: Log, path: Path) -> tuple[str | None, int]:
+    """The first difference between a model and what its log makes, if any, and until where.
+
+    The log is replayed from its beginning, and compared with every model on the way.
+    """
+    wanted = open_model(load_model(path), str(path))
+    if wanted.log not in (0, log.identity):
+        return f"{path} is not of {log.path}.", wanted.sequence
+    if wanted.sequence > log.last:
+        text = f"{path} knows {wanted.sequence:,} examples, and {log.path} has {log.last:,}."
+        return text, wanted.sequence
+    (first, *kept), replay = log.models(), Replay(log)
+    served, before = replay.open_snapshot(first, first), first
+    for stop in [number for number in kept if number < wanted.sequence] + [wanted.sequence]:
+        served = replay.run(served, stop)
+        last = stop == wanted.sequence
+        other = wanted.kept if last else load_model_bytes(log.model(stop), str(log.path))
+        found = find_difference(served.model(), other)
+        if found is not None:
+            what = str(path) if last else f"the model after example {stop:,} in the log"
+            return f"{what} parts from the log after example {before:,}: {found}.", stop
+        before = stop
+    return None, wanted.sequence
+
+
+def find_difference(one: Model, other: Model) -> str | None:
+    """What differs first in two models, or None if they are equal to the last bit."""
+    if one.classes.tolist() != other.classes.tolist():
+        return f"the classes are {one.classes.tolist()} and {other.classes.tolist()}"
+    for number, pair in enumerate(zip(one.states, other.states, strict=True)):
+        (arrays, counts), (others, other_counts) = map(states.packed, pair)
+        for name in counts:
+            if counts[name] != other_counts[name]:
+                return f"{name} of problem {number} is {counts[name]} and {other_counts[name]}"
+        for name, array in arrays.items():
+            same = array.shape == others[name].shape
+            if not same or array.tobytes() != others[name].tobytes():
+                place = np.argwhere(array != others[name])[0].tolist() if same else "the shape"
+                return f"{name} of problem {number} differs, first at {place}"
+    return None
+
+
+def read_log(path: Path) -> "closing[Log]":
+    """Open a log to read it in a with statement."""
+    return closing(Log(path, writes=False))

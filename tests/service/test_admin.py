@@ -1,0 +1,287 @@
+"""Requests of the operator, retries with a key, and models of other kinds, over HTTP."""
+
+import json
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import rosenblatt
+from rosenblatt import AROW, Perceptron
+from rosenblatt.service.learning import Learning
+from rosenblatt.service.replay import Replay
+from rosenblatt.storage.file import load_model
+
+from .conftest import examples, replayed, trained
+from .test_app import client_of
+from .test_crashes import marks_in
+
+quiet = lambda sentence: None  # noqa: E731
+
+
+@pytest.fixture
+def client(learning):
+    return client_of(learning)
+
+
+def started(path):
+    learning = Learning(path, say=quiet)
+    learning.start()
+    return learning, client_of(learning)
+
+
+# Keys
+
+
+def test_a_key_makes_a_request_safe_to_repeat(client, learning):
+    rows, key = examples(3), {"Idempotency-Key": "7f3a"}
+    first = client.post("/learn", json=rows, headers=key)
+    assert (first.status_code, first.json()) == (202, {"sequence": 3, "examples": 3})
+    client.post("/learn", json=rows)
+    again = client.post("/learn", content=json.dumps(rows, indent=1), headers=key)
+    assert (again.status_code, again.json()) == (202, first.json())
+    other = client.post("/learn", json=rows[:2], headers=key)
+    assert (other.status_code, other.json()["code"]) == (422, "key-reused")
+    long = client.post("/learn", json=rows, headers={"Idempotency-Key": "x" * 256})
+    assert (long.status_code, long.json()["code"]) == (400, "idempotency-key")
+    assert learning.log.last == 6
+
+
+def test_a_key_of_a_refused_request_is_free(client, learning):
+    key = {"Idempotency-Key": "a"}
+    assert client.post("/learn", json={"size": 1}, headers=key).status_code == 400
+    assert client.post("/learn", json=examples(1), headers=key).json()["sequence"] == 1
+
+
+@pytest.mark.slow
+def test_clients_that_repeat_requests_through_kills_are_learnt_once(serve, model):
+    service, sent, lock = serve(model, "--learn", "--save-seconds", "0.1"), {}, threading.Lock()
+    running, done = [service], threading.Event()
+
+    def send(client):
+        for number in range(10_000):
+            if done.is_set():
+                return
+            mark = f"{client}.{number}"
+            while True:
+                try:
+                    status, answer = running[-1].learn(
+                        examples(1)[0] | {"mark": mark}, **{"Idempotency-Key": mark}
+                    )
+                except (OSError, ValueError):
+                    time.sleep(0.02)
+                    continue
+                assert status == 202, answer
+                break
+            with lock:
+                sent[answer["sequence"]] = mark
+
+    threads = [threading.Thread(target=send, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for _ in range(4):
+        time.sleep(0.5)
+        running[-1].stop(signal.SIGKILL)
+        running.append(serve(model, "--learn", "--save-seconds", "0.1"))
+    time.sleep(0.3)
+    done.set()
+    for thread in threads:
+        thread.join(60)
+    assert running[-1].stop()[0] == 0
+    marks = marks_in(model)
+    assert sent == marks  # each once, at the number that its client knows
+    assert len(set(marks.values())) == len(marks)
+    assert model.read_bytes() == replayed(model)
+
+
+# Changes
+
+
+def test_forgetting_over_http(client, learning):
+    client.post("/learn", json=examples(9))
+    answer = client.ask("DELETE", "/examples/3,5-6")
+    assert (answer.status_code, answer.json()) == (200, {"sequence": 9, "examples": 3})
+    assert client.get("/model").json()["sequence"] == 9
+    assert learning.served.progress.examples == 6
+    for numbers, status, code in (
+        ("12", 404, "unknown-example"),
+        ("x", 400, "bad-numbers"),
+        ("0", 404, "unknown-example"),
+    ):
+        answer = client.ask("DELETE", f"/examples/{numbers}")
+        assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+def test_rolling_back_over_http(client, learning):
+    rows = examples(9)
+    client.post("/learn", json=rows)
+    then = Replay(learning.log, quiet).rebuild(4)
+    answer = client.post("/model/rollback", json={"to": 4})
+    assert (answer.status_code, answer.json()) == (200, {"sequence": 10, "examples": 0})
+    found = client.post("/predict", json=rows).json()
+    assert found["sequence"] == 10
+    assert found["scores"] == then.answer(then.published(), rows, 0)["scores"]
+    for body, status, code in (
+        ({"to": 99}, 409, "impossible-change"),
+        ({"to": "4"}, 400, "bad-body"),
+        ([], 400, "bad-body"),
+    ):
+        answer = client.post("/model/rollback", json=body)
+        assert (answer.status_code, answer.json()["code"]) == (status, code)
+
+
+def test_loading_and_promoting_over_http(client, learning, tmp_path):
+    new = trained(tmp_path / "new", examples(90, seed=5), rule="arow")
+    rows = examples(5)
+    assert client.ask("PUT", "/model", content=new.read_bytes()).json()["sequence"] == 1
+    assert client.get("/model").json()["estimator"] == "AROW"
+    scores = rosenblatt.load(new).decision_function(rows)
+    found = client.post("/predict", json=rows).json()
+    np.testing.assert_allclose(found["scores"], scores, rtol=1e-6)
+    answer = client.ask("PUT", "/model", content=b"no model")
+    assert (answer.status_code, answer.json()["code"]) == (422, "bad-model")
+    answer = client.post("/model/promote")
+    assert (answer.status_code, answer.json()["code"]) == (409, "no-shadow")
+    assert learning.log.last == 1
+
+
+def test_a_service_that_does_not_learn_does_not_change(learning):
+    client = client_of(learning, learns=False)
+    for method, path in (("DELETE", "/examples/1"), ("PUT", "/model"), ("POST", "/model/promote")):
+        answer = client.ask(method, path, content=b"{}")
+        assert (answer.status_code, answer.json()["code"]) == (403, "does-not-learn")
+
+
+@pytest.mark.slow
+def test_a_shadow_a_new_model_and_sighup(serve, model, tmp_path):
+    shadow = trained(tmp_path / "shadow", rule="arow")
+    service = serve(model, "--learn", "--shadow", str(shadow))
+    service.learn(examples(50))
+    service.until(lambda: service.model()["shadow"]["sequence"] == 50)
+    about = service.model()["shadow"]
+    assert (about["examples"], about["estimator"]) == (50, "AROW")
+    assert b'rosenblatt_compared_error_ratio{model="shadow"}' in service.ask("GET", "/metrics")[1]
+    assert service.ask("POST", "/model/promote", {})[1]["sequence"] == 51
+    assert service.model()["shadow"] is None
+    assert service.model()["estimator"] == "AROW"
+    new = model.with_name(f"{model.name}.new")
+    trained(tmp_path / "next", examples(90, seed=5), rule="cw")
+    new.write_bytes((tmp_path / "next").read_bytes())
+    service.process.send_signal(signal.SIGHUP)
+    service.until(lambda: service.model()["estimator"] == "CW")
+    service.until(lambda: not new.exists())
+    assert service.learn(examples(1))[1]["sequence"] == 53
+    status, said = service.stop()
+    assert (status, "was loaded as number 52" in said) == (0, True)
+    assert model.read_bytes() == replayed(model)
+
+
+def test_the_description_has_the_endpoints(client):
+    paths = client.get("/openapi.json").json()["paths"]
+    assert "delete" in paths["/examples/{numbers}"]
+    assert paths["/model"].keys() == {"get", "put"}
+    assert paths["/learn"]["post"]["parameters"][0]["name"] == "Idempotency-Key"
+    assert "409" in paths["/model/rollback"]["post"]["responses"]
+
+
+# Kinds of models
+
+
+def test_probabilities_of_a_calibrated_model_until_it_learns(tmp_path):
+    path = trained(tmp_path / "m", examples(200), calibrate=True)
+    rows = examples(9, seed=3, labelled=False)
+    learning, client = started(path)
+    answer = client.post("/predict", json=rows).json()
+    wanted = rosenblatt.load(path).predict_proba(rows)
+    np.testing.assert_allclose(answer["probabilities"], wanted, rtol=1e-6)
+    assert client.post("/learn", json=examples(1)).status_code == 202
+    learning.call(learning.publish).result(30)
+    assert "probabilities" not in client.post("/predict", json=rows).json()
+    learning.stop()
+    assert "calibration" not in load_model(path).facts
+    assert path.read_bytes() == replayed(path)
+
+
+def test_label_sets_are_served_and_learnt(tmp_path):
+    chance = np.random.default_rng(0)
+    rows = [{"a": round(a, 3), "b": round(b, 3)} for a, b in chance.normal(size=(200, 2))]
+    labels = [[n for n, yes in (("x", r["a"] > 0), ("y", r["b"] > 0)) if yes] for r in rows]
+    given = [row | {"kind": ";".join(some)} for row, some in zip(rows, labels, strict=True)]
+    path = trained(tmp_path / "m", given[:50], text=(), labels_separator=";")
+    learning, client = started(path)
+    answer = client.post("/predict", json=rows[:9]).json()
+    wanted = rosenblatt.load(path).predict(rows[:9])
+    assert answer["labels"] == [
+        [name for name, yes in zip("xy", flags, strict=True) if yes] for flags in wanted.tolist()
+    ]
+    assert [len(scores) for scores in answer["scores"]] == [2] * 9
+    taught = [row | {"kind": some} for row, some in zip(rows, labels, strict=True)]
+    assert client.post("/learn", json=taught[50:150]).json()["sequence"] == 100
+    assert client.post("/learn", json=given[150:]).json()["sequence"] == 150
+    for odd, status in (({"kind": ["z"]}, 400), ({"kind": None}, 400), ({"kind": [[]]}, 400)):
+        assert client.post("/learn", json=rows[0] | odd).status_code == status
+    (why,) = client.post("/predict?explain=2", json=rows[0]).json()["explanations"]
+    assert {one["feature"] for one in why} == {"a", "b", "bias"}
+    learning.stop()
+    assert path.read_bytes() == replayed(path)
+    assert learning.served.progress.error() < 0.2
+
+
+@pytest.mark.parametrize("kind", [Perceptron, AROW])
+@pytest.mark.parametrize("names", [None, ["width", "height", "label"]])
+def test_models_of_arrays_are_served_and_learn_as_in_python(tmp_path, kind, names):
+    pandas = pytest.importorskip("pandas")
+    chance = np.random.default_rng(1)
+    X = chance.normal(size=(90, 3))
+    y = np.array(["a", "b", "c"])[(X @ [[1], [2], [0]]).ravel().astype(int) % 3]
+    table = X if names is None else pandas.DataFrame(X, columns=names)
+    model = kind(solution="last").fit(table[:50], y[:50])
+    model.save(tmp_path / "m")
+    learning, client = started(tmp_path / "m")
+    label = learning.served.maker.label
+    assert label == ("label" if names is None else "class")
+    answer = client.post("/predict", json=X[50:].tolist()).json()
+    assert answer["labels"] == model.predict(table[50:]).tolist()
+    columns = names or ["x0", "x1", "x2"]
+    rows = [dict(zip(columns, row, strict=True)) for row in X[50:].tolist()]
+    assert client.post("/predict", json=rows).json() == answer
+    lists = [{"x": row, label: one} for row, one in zip(X[50:].tolist(), y[50:], strict=True)]
+    assert client.post("/learn", json=lists[:20]).status_code == 202
+    named = [row | {label: one} for row, one in zip(rows, y[50:], strict=True)]
+    assert client.post("/learn", json=named[20:]).json()["sequence"] == 40
+    for k in range(50, 90):
+        model.partial_fit(table[k : k + 1], y[k : k + 1])
+    learning.call(learning.publish).result(30)
+    scores = client.post("/predict", json=X.tolist()).json()["scores"]
+    np.testing.assert_allclose(scores, model.decision_function(table), rtol=1e-8, atol=1e-12)
+    for odd in ([1, 2], [1, 2, None], [1, 2, "x"], {"x": 3}, {columns[0]: 1}):
+        answer = client.post("/predict", json=[odd])
+        assert (answer.status_code, answer.json()["code"]) == (400, "bad-example")
+    (why,) = client.post("/predict?explain=3", json=[X[0].tolist()]).json()["explanations"]
+    assert {one["feature"] for one in why} <= {*columns, "bias"}
+    assert client.post("/invocations", json={"instances": X[:3].tolist()}).status_code == 200
+    learning.stop()
+    assert learning.path.read_bytes() == replayed(learning.path)
+
+
+def test_an_array_of_label_sets(tmp_path):
+    chance = np.random.default_rng(2)
+    X = chance.normal(size=(60, 2))
+    model = Perceptron(solution="last").fit(X, X > 0)
+    model.save(tmp_path / "m")
+    learning, client = started(tmp_path / "m")
+    answer = client.post("/predict", json=X.tolist()).json()
+    flags = model.predict(X)
+    assert answer["labels"] == [np.flatnonzero(row).tolist() for row in flags]
+    assert client.post("/learn", json={"x": [1, 2], "label": [0, 1]}).status_code == 202
+    assert client.post("/learn", json={"x": [1, 2], "label": [7]}).status_code == 400
+    learning.stop()
+    assert learning.path.read_bytes() == replayed(learning.path)
+
+
+def test_what_a_learner_cannot_do_it_says(tmp_path):
+    path = trained(tmp_path / "voted", solution="vote")
+    with pytest.raises(ValueError, match="needs all rows in memory; learn from a stream"):
+        Learning(path)

@@ -1,0 +1,510 @@
+"""Forget, roll back, load and promote: exact by replay, whole or not at all, whatever is killed."""
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from rosenblatt.service import changes
+from rosenblatt.service.changes import ChangeError, parse_numbers
+from rosenblatt.service.learning import Keeping, Learning
+from rosenblatt.service.log import Log, LogError
+from rosenblatt.service.replay import Replay, find_difference, has_seen, log_path, read_log
+from rosenblatt.service.shadow import Shadow
+
+from .conftest import examples, replayed, sequence_in, trained
+from .test_learning import silent, taught
+
+MARK = "Zyxwvutsrqp"
+
+
+def marked(row, number=0):
+    """A row with words that are found in a file if any of the row is left there."""
+    return row | {"note": f"{MARK}{number} " * 3, "mark": f"{MARK}{number}"}
+
+
+def same(served, other):
+    """Whether two models are equal to the last bit, and made the same errors on the way."""
+    return (
+        find_difference(served.model(), other.model()) is None
+        and served.progress.as_json() == other.progress.as_json()
+    )
+
+
+def teach(learning, rows):
+    """Teach rows one by one and wait until they are learnt; their numbers."""
+    numbers = taught(learning, rows)
+    learning.call(lambda: None).result(30)
+    return numbers
+
+
+def begun(path, rows, keeping=None):
+    """A learning thread that has learnt rows one by one."""
+    learning, _ = silent(path, keeping)
+    if rows:
+        teach(learning, rows)
+    return learning
+
+
+def files_with(folder, words):
+    """The files of a folder that contain some bytes."""
+    return [path.name for path in folder.iterdir() if words.encode() in path.read_bytes()]
+
+
+# Forgetting
+
+
+@pytest.mark.parametrize("options", [{}, {"rule": "arow"}, {"solution": "last"}])
+def test_a_forgotten_example_was_never_there(tmp_path, options):
+    rows = examples(30)
+    for name in ("one", "other"):
+        (tmp_path / name).mkdir()
+        trained(tmp_path / name / "m", **options)
+    learning = begun(tmp_path / "one" / "m", [*rows[:10], marked(rows[10]), *rows[11:]])
+    other = begun(tmp_path / "other" / "m", rows[:10] + rows[11:])
+    assert changes.forget(learning, [11]) == (30, 1)
+    assert same(learning.served, other.served)
+    assert learning.published.sequence == 30
+    assert teach(learning, rows[:3])[-1] == 33
+    teach(other, rows[:3])
+    learning.stop()
+    other.stop()
+    assert same(learning.served, other.served)
+    assert learning.path.read_bytes() == replayed(learning.path)
+
+
+def test_the_bytes_of_a_forgotten_example_are_in_no_file(tmp_path):
+    path = trained(tmp_path / "m")
+    chance, rows = random.Random(3), examples(400)
+    odd = [
+        marked(row, k) | {"more": "x" * chance.choice([0, 9, 5000])} for k, row in enumerate(rows)
+    ]
+    learning = begun(path, odd, Keeping(examples=40, seconds=0, days=1))
+    for number in (100, 200, 399):  # models in the log move rows from page to page
+        learning.call(lambda n=number: learning.log.keep_model(n, path.read_bytes())).result(30)
+    forgotten = [5, *range(90, 120), 200, 201, 400]
+    changes.forget(learning, forgotten)
+    for number in forgotten:
+        assert files_with(tmp_path, f"{MARK}{number - 1} ") == []
+    assert files_with(tmp_path, f"{MARK}7 ") == ["m.log"]
+    learning.stop()
+    for number in forgotten:
+        assert files_with(tmp_path, f'{MARK}{number - 1}"') == []
+    assert path.read_bytes() == replayed(path)
+    again, said = silent(path)
+    assert said == []
+    again.stop()
+
+
+def test_examples_may_be_forgotten_twice_but_not_without_being_there(model):
+    learning = begun(model, examples(5))
+    assert changes.forget(learning, [2, 3]) == (5, 2)
+    assert changes.forget(learning, [3, 4]) == (5, 1)
+    assert changes.forget(learning, [3]) == (5, 0)
+    for number in (0, 6):
+        with pytest.raises(ChangeError, match=f"no example {number}"):
+            changes.forget(learning, [1, number])
+    assert learning.served.progress.examples == 2
+    learning.stop()
+
+
+def test_what_the_first_model_has_learnt_cannot_be_forgotten(model):
+    learning = begun(model, examples(8))
+    learning.call(learning.snapshot).result(30)
+    learning.log.keep_model(8, model.read_bytes())
+    learning.log.trim(4e9)
+    teach(learning, examples(2))
+    with pytest.raises(ChangeError, match="no example 3"):
+        changes.forget(learning, [3])
+    with pytest.raises(ChangeError, match="cannot be rebuilt without it"):
+        changes.forget(learning, [8])
+    assert changes.forget(learning, [9]) == (10, 1)
+    learning.stop()
+    assert model.read_bytes() == replayed(model)
+
+
+def test_a_forgotten_request_is_not_learnt_again_by_a_retry(model):
+    learning = begun(model, examples(2))
+    rows = examples(2, seed=5)
+    assert learn_with_key(learning, rows, b"k") == 4
+    changes.forget(learning, [4])
+    assert learn_with_key(learning, rows, b"k") == 4
+    assert learning.log.last == 4
+    learning.stop()
+
+
+def test_a_model_that_has_seen_forgotten_examples_is_not_taken(model):
+    learning = begun(model, examples(9))
+    learning.call(learning.snapshot).result(30)
+    before = model.read_bytes()
+    changes.forget(learning, [4])
+    learning.stop()
+    after = model.read_bytes()
+    assert before != after
+    model.write_bytes(before)  # restored from a backup
+    learning, said = silent(model)
+    assert "has learnt from forgotten examples" in said[0]
+    learning.stop()
+    assert model.read_bytes() == after
+
+
+def test_forgetting_waits_for_the_disk(model, monkeypatch):
+    learning = begun(model, examples(6))
+    erase = Log.erase
+    monkeypatch.setattr(Log, "erase", refuse_erasing)
+    with pytest.raises(LogError, match="erased"):
+        changes.forget(learning, [2])
+    assert "erased" in learning.failure
+    monkeypatch.setattr(Log, "erase", erase)
+    assert teach(learning, examples(1)) == [7]
+    assert learning.failure is None
+    assert not learning.log.is_erasing
+    learning.stop()
+    assert model.read_bytes() == replayed(model)
+
+
+def refuse_erasing(log):
+    raise LogError(f"{log.path} cannot be erased while another process reads it.")
+
+
+FORGETTING = """
+import os, sys
+from pathlib import Path
+from rosenblatt.service import changes
+from rosenblatt.service.learning import Learning
+from rosenblatt.service.log import Log
+path, stop = Path(sys.argv[1]), int(sys.argv[2])
+calls = 0
+
+def count(frame, event, argument):
+    global calls
+    name = frame.f_code.co_filename
+    if event == "line" and ("rosenblatt/service" in name or name.endswith("rosenblatt/disk.py")):
+        calls += 1
+        if calls == stop:
+            os._exit(9)
+    return count
+
+learning = Learning(path, say=lambda sentence: None)
+fresh = changes.Replay(learning.log, print, frozenset([3])).rebuild()
+sys.settrace(count)
+learning.forget(fresh, frozenset([3]))
+sys.settrace(None)
+print(calls)
+os._exit(0)
+"""
+
+
+@pytest.mark.slow
+def test_a_crash_while_forgetting_leaves_before_or_after(tmp_path):
+    def forget(folder, stop):
+        ran = subprocess.run(
+            [sys.executable, "-c", FORGETTING, str(folder / "m"), str(stop)],
+            capture_output=True,
+            text=True,
+        )
+        assert ran.returncode in (0, 9), ran.stderr
+        return ran
+
+    first = tmp_path / "first"
+    first.mkdir()
+    rows = examples(6)
+    learning = begun(trained(first / "m"), [*rows[:2], marked(rows[2]), *rows[3:]])
+    learning.stop()
+    begun_with = {path.name: path.read_bytes() for path in first.iterdir()}
+    before = learning.served
+    with read_log(log_path(first / "m")) as log:
+        after = Replay(log, without=frozenset([3])).rebuild()
+    calls, seen = int(forget(first, 0).stdout), set()
+    for number in range(1, calls, max(1, calls // 12)):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        for name, data in begun_with.items():
+            (folder / name).write_bytes(data)
+        forget(folder, number)
+        again, _ = silent(folder / "m")
+        is_after = same(again.served, after)
+        assert is_after or same(again.served, before)
+        assert is_after == (files_with(folder, MARK) == [])
+        assert [path.name for path in folder.iterdir() if path.suffix == ".part"] == []
+        again.stop()
+        assert (folder / "m").read_bytes() == replayed(folder / "m")
+        seen.add(is_after)
+    assert seen == {True, False}
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"), [("3", [3]), ("3,7-9", [3, 7, 8, 9]), (" 2 , 1-2", [1, 2])]
+)
+def test_numbers_of_examples(text, numbers):
+    assert parse_numbers(text) == numbers
+
+
+@pytest.mark.parametrize("text", ["", "a", "3-", "5-3", "1-1000000", "-3", "1,,2", "9" * 5000])
+def test_what_is_not_a_list_of_examples(text):
+    with pytest.raises(ValueError, match="is not a list"):
+        parse_numbers(text)
+
+
+# Rolling back
+
+
+def test_rolling_back_is_the_model_of_then_which_learns_on(model, tmp_path):
+    rows = examples(40)
+    learning = begun(model, rows[:30])
+    then = Replay(learning.log).rebuild(12)
+    assert changes.roll_back(learning, 12) == (31, 0)
+    assert same(learning.served, then)
+    assert teach(learning, rows[30:]) == list(range(32, 42))
+    other = begun(trained(tmp_path / "other"), rows[:12] + rows[30:])
+    assert same(learning.served, other.served)
+    other.stop()
+    assert changes.roll_back(learning, 30) == (42, 0)  # which undoes it
+    assert same(learning.served, Replay(learning.log).rebuild(30))
+    learning.stop()
+    assert sequence_in(model) == 42
+    assert model.read_bytes() == replayed(model)
+    with read_log(log_path(model)) as log:
+        assert same(Replay(log).rebuild(), learning.served)
+        assert same(Replay(log).rebuild(41), other.served)
+
+
+def test_a_rollback_survives_kill_9(serve, model):
+    service = serve(model, "--learn")
+    service.learn(examples(30))
+    assert service.ask("POST", "/model/rollback", {"to": 12})[1]["sequence"] == 31
+    service.learn(examples(3, seed=4))
+    service.stop(signal.SIGKILL)
+    learning, _ = silent(model)
+    learning.stop()
+    assert learning.served.progress.examples == 15
+    assert model.read_bytes() == replayed(model)
+
+
+def test_forgetting_reaches_into_the_past_that_a_rollback_returns_to(model, tmp_path):
+    rows = examples(30)
+    learning = begun(model, rows[:20])
+    learning.call(learning.snapshot).result(30)
+    learning.log.keep_model(20, model.read_bytes())
+    changes.roll_back(learning, 10)
+    teach(learning, rows[20:])
+    changes.forget(learning, [5, 15])
+    other = begun(trained(tmp_path / "other"), rows[:4] + rows[5:10] + rows[20:])
+    assert same(learning.served, other.served)
+    assert learning.log.models() == [0]
+    learning.stop()
+    other.stop()
+    assert model.read_bytes() == replayed(model)
+
+
+def test_a_row_that_is_not_there_cannot_be_returned_to(learning):
+    teach(learning, examples(3))
+    with pytest.raises(ChangeError, match="up to 3, not 4"):
+        changes.roll_back(learning, 4)
+    assert learning.log.last == 3
+
+
+# Loading another model
+
+
+def test_another_model_takes_over_and_learns_on(model, tmp_path):
+    rows = examples(30)
+    new = trained(tmp_path / "new", examples(90, seed=5), rule="arow")
+    learning = begun(model, rows[:20])
+    assert changes.load(learning, new.read_bytes()) == (21, 0)
+    assert learning.published.served is learning.served
+    assert teach(learning, rows[20:])[-1] == 31
+    other = begun(new, rows[20:])
+    assert same(learning.served, other.served)
+    changes.forget(learning, [3])  # which the new model has never seen
+    assert same(learning.served, other.served)
+    changes.forget(learning, [22])
+    changes.forget(other, [1])
+    assert same(learning.served, other.served)
+    learning.stop()
+    other.stop()
+    assert model.read_bytes() == replayed(model)
+    again, said = silent(model)
+    assert said == []
+    again.stop()
+
+
+def test_what_cannot_learn_or_is_damaged_does_not_take_over(model, tmp_path):
+    learning = begun(model, examples(20))
+    voted = trained(tmp_path / "voted", solution="vote")
+    with pytest.raises(ValueError, match="needs all rows"):
+        changes.load(learning, voted.read_bytes())
+    with pytest.raises(ValueError, match="not an intact model"):
+        changes.load(learning, voted.read_bytes()[:-1])
+    learning.call(learning.snapshot).result(30)
+    with pytest.raises(ChangeError, match="roll back to example 20"):
+        changes.load(learning, model.read_bytes())
+    assert learning.log.last == 20
+    learning.stop()
+
+
+def test_rows_that_were_made_for_another_model_are_made_again(model, tmp_path):
+    rows = [{"a": k, "kind": "xy"[k % 2]} for k in range(9)]
+    new = trained(tmp_path / "new", rows, text=(), bits=None)
+    both = [row | one for row, one in zip(examples(3), [{"a": 1}] * 3, strict=True)]
+    learning = begun(model, [])
+    held, release, told = threading.Event(), threading.Event(), []
+    learning.call(lambda: (held.set(), release.wait(30)))
+    held.wait(30)
+    made = learning.served.make_learnable(both)
+    texts = [json.dumps(row) for row in both]
+    changing = threading.Thread(target=changes.load, args=(learning, new.read_bytes()))
+    changing.start()
+    while learning.jobs.qsize() < 1:
+        pass
+    learning.take(job_of(texts, both, told, made, learning.served))
+    release.set()
+    changing.join()
+    learning.stop()
+    assert "not among x, y" in str(told[0])
+    assert model.read_bytes() == replayed(model)
+
+
+def job_of(texts, values, told, rows, served):
+    from rosenblatt.service.learning import Job
+
+    return Job(texts, values, told.append, rows=rows, served=served)
+
+
+# A shadow
+
+
+def test_a_shadow_learns_the_same_and_takes_over(model, tmp_path):
+    rows = examples(60)
+    path = trained(tmp_path / "shadow", examples(90, seed=5), rule="arow")
+    learning = begun(model, rows[:20])
+    learning.shadow = Shadow(path, learning.log.path, print)
+    learning.shadow.start()
+    teach(learning, rows[20:40])
+    shadow = learning.shadow.catch_up()
+    other = begun(trained(tmp_path / "other", examples(90, seed=5), rule="arow"), rows[:40])
+    assert same(shadow, other.served)
+    compared = learning.shadow.compare(learning.served)
+    assert (compared["examples"], compared["sequence"]) == (40, 40)
+    assert compared["error"] == other.served.progress.error()
+    assert compared["error_of_model"] == learning.served.progress.error()
+    assert path.read_bytes() == learning.shadow.data
+    assert changes.promote(learning) == (41, 0)
+    assert learning.shadow is None
+    for one in (learning, other):
+        teach(one, rows[40:])
+    assert same(learning.served, other.served)
+    changes.forget(learning, [7, 50])
+    changes.forget(other, [7, 49])
+    assert same(learning.served, other.served)
+    with pytest.raises(ChangeError, match="no shadow"):
+        changes.promote(learning)
+    learning.stop()
+    other.stop()
+    assert model.read_bytes() == replayed(model)
+
+
+def test_a_shadow_forgets_too(model, tmp_path):
+    path = trained(tmp_path / "shadow", rule="arow")
+    learning = begun(model, examples(9))
+    learning.shadow = Shadow(path, learning.log.path, print)
+    learning.shadow.catch_up()
+    changes.forget(learning, [4])
+    shadow = learning.shadow.catch_up()
+    assert (shadow.progress.examples, shadow.log) == (8, learning.log.identity)
+    learning.shadow.log.close()
+    learning.shadow = None
+    learning.stop()
+
+
+def test_old_examples_are_not_deleted_while_a_change_needs_them(model):
+    learning = begun(model, examples(10))
+    changes.roll_back(learning, 5)
+    teach(learning, examples(5))
+    learning.call(learning.snapshot).result(30)
+    learning.log.keep_model(8, b"of before")
+    assert learning.log.trim(4e9) == 0
+    learning.log.keep_model(16, model.read_bytes())
+    assert learning.log.trim(4e9) == 16
+    learning.stop()
+    assert model.read_bytes() == replayed(model)
+
+
+def test_which_models_have_seen_an_example():
+    from rosenblatt.service.log import Change
+
+    back = [Change(11, "rollback", 5)]
+    assert has_seen(back, 10, [7])
+    assert not has_seen(back, 15, [7])
+    assert has_seen(back, 15, [5])
+    assert has_seen(back, 15, [12])
+    load = [Change(11, "model", 3)]
+    assert has_seen(load, 15, [4])
+    assert not has_seen(load, 15, [3])
+    assert not has_seen([], 15, [16])
+
+
+# Requests that come twice
+
+
+def learn_with_key(learning, rows, key):
+    """The outcome of a request with a key."""
+    told, done = [], threading.Event()
+
+    def tell(outcome):
+        told.append(outcome)
+        done.set()
+
+    from rosenblatt.service.learning import Job
+
+    learning.take(Job([json.dumps(row) for row in rows], rows, tell, key))
+    assert done.wait(30)
+    return told[0]
+
+
+def test_a_retry_is_answered_as_before_and_not_learnt(model):
+    learning = begun(model, examples(2))
+    rows = examples(3, seed=1)
+    assert learn_with_key(learning, rows, b"one") == 5
+    assert learn_with_key(learning, rows, b"two") == 8
+    assert learn_with_key(learning, rows, b"one") == 5
+    learning.stop()
+    learning, _ = silent(model)
+    assert learn_with_key(learning, rows, b"two") == 8
+    assert "another body" in str(learn_with_key(learning, rows[:2], b"two"))
+    assert (learning.log.last, learning.served.sequence) == (8, 8)
+    learning.stop()
+
+
+def test_two_requests_with_a_key_at_once_are_one(model):
+    from rosenblatt.service.learning import Job
+
+    learning = Learning(model, None, lambda sentence: None)
+    told, (row,) = [], examples(1)
+    for _ in range(5):
+        learning.take(Job([json.dumps(row)], [row], told.append, b"key"))
+    learning.take(Job([json.dumps(row)], [row], told.append))
+    learning.start()
+    while len(told) < 6:
+        pass
+    learning.stop()
+    assert sorted(told) == [1, 1, 1, 1, 1, 2]
+    assert sequence_in(model) == 2
+
+
+def test_a_key_lives_as_long_as_its_examples(model):
+    learning = begun(model, [])
+    learn_with_key(learning, examples(3), b"old")
+    learning.log.keep_model(3, b"model")
+    learn_with_key(learning, examples(3), b"new")
+    learning.log.trim(4e9)
+    assert learning.log.find_request(b"old").last == 3  # the row of the model is kept
+    learning.log.keep_model(5, b"model")
+    learning.log.trim(4e9)
+    assert learning.log.find_request(b"old") is None
+    assert learning.log.find_request(b"new").last == 6
+    learning.stop()

@@ -1,0 +1,138 @@
+"""Faults under load: sync errors, a damaged write-ahead log, a learning thread that dies."""
+
+import json
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from rosenblatt.service.log import acknowledged_path
+from rosenblatt.service.replay import log_path
+
+from .conftest import examples, replayed, sequence_in
+from .test_crashes import Load, killed, marks_in
+from .test_faults import failing_sync  # noqa: F401
+from .test_learning import silent
+
+ERRORS = 20
+
+
+@pytest.mark.slow
+def test_sync_errors_under_load_lose_nothing_and_learn_nothing_twice(
+    serve,
+    model,
+    failing_sync,  # noqa: F811
+):
+    service = serve(model, "--learn", "--save-seconds", "0.1")
+    load, chance = Load(service, "load"), random.Random(0)
+    for _ in range(ERRORS):
+        answered = len(load.acknowledged)
+        service.until(lambda n=answered: len(load.acknowledged) > n + 20)
+        refused = len(load.others)
+        failing_sync.touch()
+        service.until(lambda n=refused: len(load.others) > n)
+        time.sleep(chance.uniform(0, 0.05))
+        failing_sync.unlink()
+    answered = len(load.acknowledged)
+    service.until(lambda: len(load.acknowledged) > answered + 20)
+    status, said = service.stop(signal.SIGTERM)
+    load.end()
+    assert status == 0, said
+    assert {code for code, _ in load.others} == {503}
+    marks = marks_in(model)
+    assert load.acknowledged.items() <= marks.items()
+    assert len(set(marks.values())) == len(marks)
+    assert sequence_in(model) == len(marks)
+    assert model.read_bytes() == replayed(model)
+
+
+@pytest.mark.slow
+def test_damage_anywhere_in_the_wal_is_said_and_the_rest_is_learnt(model):
+    wal = killed(model, 40)
+    log = log_path(model)
+    files = {path: path.read_bytes() for path in (model, log, wal, acknowledged_path(log))}
+    chance = random.Random(1)
+    for _ in range(12):
+        for path, data in files.items():
+            path.write_bytes(data)
+        log.with_name(f"{log.name}-shm").unlink(missing_ok=True)
+        damaged = bytearray(files[wal])
+        place = chance.randrange(32, len(damaged))
+        damaged[place] ^= 1 << chance.randrange(8)
+        wal.write_bytes(damaged)
+        learning, said = silent(model)
+        left = learning.served.sequence
+        assert left == 40 or f"has lost {40 - left} acknowledged examples" in said[0]
+        learning.stop()
+        assert model.read_bytes() == replayed(model)
+        for path in (log, wal, acknowledged_path(log)):
+            path.unlink(missing_ok=True)
+
+
+DYING = """
+import sys
+from pathlib import Path
+from rosenblatt.service.model import ServedModel
+from rosenblatt.service.server import ServerOptions, serve
+
+def fail(served, given):
+    raise RuntimeError("a mistake of ours")
+
+ServedModel.learn = fail
+sys.exit(serve(Path(sys.argv[1]), ServerOptions(learn=True, port=0)))
+"""
+
+
+@pytest.mark.slow
+def test_the_exit_status_after_a_dead_learning_thread_is_1(model):
+    process = subprocess.Popen(
+        [sys.executable, "-c", DYING, str(model)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    address = process.stdout.readline().partition("http://")[2].partition("/")[0]
+    try:
+        import urllib.error
+        import urllib.request
+
+        body = json.dumps(examples(1)).encode()
+        kind = {"Content-Type": "application/json"}
+        request = urllib.request.Request(f"http://{address}/learn", body, kind)
+        with urllib.request.urlopen(request, timeout=30) as answer:
+            assert answer.status == 202  # it is in the log, and learnt after a restart
+        with pytest.raises(urllib.error.HTTPError, match="503"):
+            urllib.request.urlopen(f"http://{address}/healthz", timeout=30)
+        with pytest.raises(urllib.error.HTTPError, match="503"):
+            urllib.request.urlopen(request, timeout=30)
+    finally:
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=60)
+    assert process.returncode == 1, said
+    assert "The learning thread ended" in said
+    learning, _ = silent(model)
+    assert learning.served.sequence == 1
+    learning.stop()
+    assert model.read_bytes() == replayed(model)
+
+
+def test_two_changes_at_once_come_one_after_the_other(model):
+    from rosenblatt.service import changes
+
+    from .test_learning import taught
+
+    learning, _ = silent(model)
+    taught(learning, examples(20))
+    threads = [threading.Thread(target=changes.forget, args=(learning, [k])) for k in (3, 9, 14)]
+    for thread in threads:
+        thread.start()
+    assert taught(learning, examples(10, seed=2))[-1] == 30
+    for thread in threads:
+        thread.join()
+    assert learning.served.progress.examples == 27
+    learning.stop()
+    assert model.read_bytes() == replayed(model)

@@ -16,7 +16,7 @@ import numpy as np
 from measure import options, table
 
 from rosenblatt import SequencePerceptron
-from rosenblatt.jobs.evaluate_tags import evaluate_tags
+from rosenblatt.jobs.evaluation import evaluate_tags
 
 
 def read(path: Path, word: int, tag: int, further: tuple[int, ...] = ()) -> tuple[Any, Any]:

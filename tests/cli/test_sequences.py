@@ -168,7 +168,7 @@ def test_a_tagger_begins_with_another(shell, files, model):
         "The tag 'X' is none of those": (files / "c.tagged", "--initial", model),
         "is not a tagger": (files / "b.tagged", "--initial", files / "iris"),
         "cannot learn": (files / "b.tagged", "--initial", files / "compact"),
-        "have word, and those of the file word, pos": (files / "d.conll", "--initial", model),
+        "choose another --label": (files / "d.conll", "--initial", model),
     }
     (files / "c.tagged").write_text("my/X cow/NOUN\n")
     (files / "d.conll").write_text("my P DET\n")

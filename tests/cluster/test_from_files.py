@@ -11,7 +11,7 @@ from rosenblatt import AROW, Perceptron
 from rosenblatt.cli.app import app, in_shell
 from rosenblatt.cluster import fit
 from rosenblatt.cluster.from_files import train
-from rosenblatt.jobs.files import FileJob
+from rosenblatt.jobs.job import FileJob
 from rosenblatt.parameters import LINEAR, ParameterError, parameters_for_files
 from rosenblatt.reading.reader import read
 from rosenblatt.storage.file import load_model

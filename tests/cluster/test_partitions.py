@@ -11,7 +11,8 @@ from scipy.sparse import csr_matrix
 
 from rosenblatt import Perceptron
 from rosenblatt.cluster import fit, predict, score
-from rosenblatt.jobs.files import FileJob, FileRows, learn, train
+from rosenblatt.jobs.files import FileRows, learn, train
+from rosenblatt.jobs.job import FileJob
 from rosenblatt.parameters import ParameterError
 from rosenblatt.reading.reader import read, read_matrix
 from rosenblatt.training.plan import Found, Request

@@ -12,8 +12,6 @@ from sklearn.datasets import make_circles, make_moons
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from rosenblatt import KernelPerceptron, load
-from rosenblatt.learners.dual.forms import EachClass
-from rosenblatt.training.rules import perceptron_settings
 
 from ..conftest import FORMS, LAYOUTS, blobs, csr, examples
 from ..learners.dual.twins import XOR
@@ -253,20 +251,3 @@ def test_a_failed_batch_leaves_the_model_as_it_was():
     with pytest.raises(ValueError, match="beyond what float64 can hold"):
         model.partial_fit(np.full((2, 5), 1e120), [0, 1])
     np.testing.assert_array_equal(model.decision_function(X), before)
-
-
-@pytest.mark.parametrize("ties", ["mistake", "positive", "negative", "correct"])
-@pytest.mark.parametrize("margin", [0.0, 1.0])
-@settings(max_examples=20)
-@given(st.lists(st.tuples(*[st.integers(-2, 2)] * 3, st.integers(0, 2)), min_size=1))
-def test_a_tie_is_right_for_the_sign_that_it_is_given(ties, margin, rows):
-    """Rows are right by their margins just when each problem is, one by one."""
-    chosen = perceptron_settings({"margin": margin, "ties": ties}, 1.0)
-    *scores, codes = map(np.array, zip(*rows, strict=True))
-    form, numbers = EachClass(codes, None, np.arange(3)), np.arange(len(rows))
-    right = [
-        all(a > chosen.above if k == code else a < chosen.below for k, a in enumerate(row))
-        for *row, code in rows
-    ]
-    found = form.margins(np.array(scores, float), numbers, chosen)
-    assert (found > max(chosen.above, -chosen.below)).tolist() == right

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import rosenblatt
-from rosenblatt import ALMA, AROW, ROMMA, PassiveAggressive, Perceptron, load
+from rosenblatt import ALMA, AROW, FTRL, ROMMA, PassiveAggressive, Perceptron, load
 from rosenblatt.estimators.linear import LinearClassifier
 
 random = np.random.default_rng(0)
@@ -108,11 +108,6 @@ def test_what_cannot_grow_says_what_to_do():
     for model in (Perceptron(ties="positive"), Perceptron(solution="vote")):
         with pytest.raises(ValueError, match="Name all labels in the first call of partial_fit"):
             model.learn_one([1.0], "a")
-    for kind in (ROMMA, ALMA):
-        model = kind().learn_one([1.0], "a").learn_one([-1.0], "b")
-        with pytest.raises(ValueError, match="has no third"):
-            model.learn_one([2.0], "c")
-        assert model.classes_.tolist() == ["a", "b"]
     fitted = Perceptron().fit(X, X[:, 0] > 0)
     with pytest.raises(ValueError, match="columns of this model have no names"):
         fitted.learn_one({"a": 1}, True)
@@ -130,7 +125,7 @@ def test_an_error_leaves_names_and_labels_as_they_were():
     assert model.coef_.shape == (1, 2)
 
 
-@pytest.mark.parametrize("estimator", [Perceptron, AROW, PassiveAggressive])
+@pytest.mark.parametrize("estimator", [Perceptron, AROW, PassiveAggressive, ALMA, ROMMA, FTRL])
 @pytest.mark.parametrize("solution", ["last", "average"])
 def test_a_third_class_comes_to_a_model_of_one_column(estimator, solution):
     """Weights of one column have the shape of a bias, and must not be taken for one."""

@@ -89,12 +89,6 @@ class WatchedNumpy(ModuleType):
         return guarded(np.zeros(size, dtype))
 
 
-def low_zeros(word):
-    """How many bits are 0 before the first that is 1, from the lowest on."""
-    word = int(word)
-    return (word & -word).bit_length() - 1 if word else 64
-
-
 def ldexp(m, q):
     """m·2ᑫ, infinite where Python raises; NumPy takes a plain float for one of any precision."""
     try:
@@ -114,7 +108,7 @@ def interpreted():
     decorators = dict.fromkeys(("compiled", "helper", "inlined", "inlined_sum"), plain)
     with (
         patch.multiple("rosenblatt.kernels.compiling", **decorators),
-        patch("numba.extending.intrinsic", plain),
+        patch("rosenblatt.kernels.compiling.instruction", lambda plain: lambda generator: plain),
         patch("llvmlite.binding.add_symbol"),
     ):
         for source in (algebra, addresses, numbers, words, lines):
@@ -133,8 +127,7 @@ def interpreted():
     module.math = SimpleNamespace(
         ldexp=ldexp, sqrt=np.sqrt, isnan=math.isnan, isinf=math.isinf, isfinite=math.isfinite
     )
-    module.low_zeros, module.forget = low_zeros, memory.arrays.clear
-    module.upper_half = lambda a, b: np.uint64(int(a) * int(b) >> 64)
+    module.forget = memory.arrays.clear
     module.in_python = lambda first, end, single: np.float64(
         numbers.nearest_float(bytes(map(memory.byte, range(first, end))).decode(), single)
     )

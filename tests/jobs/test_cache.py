@@ -248,13 +248,13 @@ def test_another_run_may_replace_the_cache_meanwhile(tmp_path, monkeypatch, made
     wanted = read_whole(make_reader(path, bits=8))
     if made_before:
         again(path, bits=8)
-    checksums = cache.checksums
+    checksums = cache.compute_checksums
 
     def overtaken(reader):
-        monkeypatch.setattr(cache, "checksums", checksums)
+        monkeypatch.setattr(cache, "compute_checksums", checksums)
         again(path, bits=9)
         return checksums(reader)
 
-    monkeypatch.setattr(cache, "checksums", overtaken)
+    monkeypatch.setattr(cache, "compute_checksums", overtaken)
     assert_equal(wanted, again(path, bits=8)[0])
     assert [file.name for file in tmp_path.iterdir() if file.suffix == ".part"] == []

@@ -13,7 +13,7 @@ from sklearn.metrics import (
 
 from rosenblatt.data.labels import LabelSets
 from rosenblatt.data.targets import Score
-from rosenblatt.jobs.evaluate import Evaluation, LabelSetEvaluation
+from rosenblatt.jobs.evaluation import Evaluation, LabelSetEvaluation
 
 
 @pytest.mark.parametrize("classes", [["no", "yes"], ["a", "b", "c"], [-1, 1], [2, 10, 9]])

@@ -16,7 +16,8 @@ from rosenblatt.data.splits import Split
 from rosenblatt.data.targets import Score
 from rosenblatt.jobs import files
 from rosenblatt.jobs.evaluate import evaluate, scored
-from rosenblatt.jobs.files import FileJob, FileRows
+from rosenblatt.jobs.files import FileRows
+from rosenblatt.jobs.job import FileJob
 from rosenblatt.kernels.algebra import shuffle
 from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.parameters import RULE_TABLE

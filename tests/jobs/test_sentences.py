@@ -8,17 +8,16 @@ import pytest
 
 import rosenblatt
 from rosenblatt.jobs import sentences as files
-from rosenblatt.jobs.files import Checkpointer
-from rosenblatt.jobs.sentences import (
-    SentenceFile,
-    SentenceTraining,
-    evaluate_file,
-    tag_file,
-    train_tagger,
-)
+from rosenblatt.jobs.data import SentenceFile
+from rosenblatt.jobs.evaluate import evaluate
+from rosenblatt.jobs.files import train as train_file
+from rosenblatt.jobs.job import Checkpointer, FileJob
+from rosenblatt.jobs.sentences import fill_in_tags
 from rosenblatt.learners.sequence.learner import SequenceLearner
 from rosenblatt.learners.sequence.sentences import read_sentences
+from rosenblatt.parameters import ParameterError
 from rosenblatt.storage.file import load_model, save_model
+from rosenblatt.training.plan import Request
 from rosenblatt.training.report import Listener
 
 from ..storage.models import assert_same_state
@@ -37,26 +36,23 @@ TRAINING = "the/DET dog/NOUN barks/VERB\na/DET cat/NOUN sleeps/VERB\n"
 
 
 def train(path, kind="tagged", label=None, encoding=None, **parameters):
-    return train_tagger(SentenceFile(str(path), kind, label, encoding), training(**parameters))
-
-
-def training(**parameters):
     others = {
         name: parameters.pop(name)
-        for name in ("begun", "initial", "keeper", "listener")
+        for name in ("begun", "initial", "checkpointer", "reporter")
         if name in parameters
     }
-    return SentenceTraining(parameters, **others)
+    job = FileJob(Request(parameters=parameters), **others)
+    return train_file(SentenceFile(str(path), kind, label, encoding), job)
 
 
-def saved(trained, path):
+def saved(model, path):
     """A tagger as its file has it."""
-    save_model(path, trained.to_model())
+    save_model(path, model)
     return SequenceLearner.from_model(load_model(path))
 
 
 def tag(learner, path, kind=None):
-    return b"".join(tag_file(learner, str(path), kind))
+    return b"".join(fill_in_tags(learner, SentenceFile(str(path), kind)))
 
 
 def predict(learner, X):
@@ -82,7 +78,7 @@ def test_plain_text_is_tagged_by_a_model_that_was_saved(tagger, tmp_path):
 def test_words_not_met_are_unknown(tagger, tmp_path):
     path = tmp_path / "b.tagged"
     path.write_text("The/DET cow/NOUN sleeps/VERB\n")
-    found = evaluate_file(tagger.learner, str(path))
+    found = evaluate(SequenceLearner.from_model(tagger), SentenceFile(str(path)))
     assert (found.tokens, found.unknown) == (3, 1)
 
 
@@ -91,7 +87,7 @@ def test_train_in_python_is_that_of_the_shell(tagger, tmp_path):
     again = rosenblatt.train(path)
     unseen = [["a", "dog", "sleeps"], ["the", "cow"]]
     found = [tag for tags in again.predict(unseen) for tag in tags]
-    assert found == predict(tagger.learner, unseen)
+    assert found == predict(SequenceLearner.from_model(tagger), unseen)
     assert rosenblatt.train(str(path), format="tagged", markov=2).markov == 2
     with pytest.raises(TypeError, match="unexpected keyword argument 'text'"):
         rosenblatt.train(path, text="text")
@@ -101,7 +97,7 @@ def test_words_are_known_without_the_lexicon(tmp_path):
     path = tmp_path / "a.tagged"
     path.write_text(TRAINING)
     small = train(path, features=["word[0]"])
-    assert evaluate_file(small.learner, str(path)).unknown == 0
+    assert evaluate(SequenceLearner.from_model(small), SentenceFile(str(path))).unknown == 0
 
 
 @pytest.fixture
@@ -119,11 +115,10 @@ def test_a_stream_in_order_is_the_file_in_memory(tmp_path, in_pieces, monkeypatc
     monkeypatch.undo()
     whole = train(path, order="fixed", max_iter=3)
     assert streamed.history == whole.history
-    assert (streamed.learner.tags.scheme is None) == ("B-X" not in text)
-    one, other = (trained.to_model() for trained in (streamed, whole))
-    assert one.facts == other.facts
-    assert one.features == other.features
-    assert_same_state(one.states[0], other.states[0])
+    assert (streamed.features["scheme"] is None) == ("B-X" not in text)
+    assert streamed.facts == whole.facts
+    assert streamed.features == whole.features
+    assert_same_state(streamed.states[0], whole.states[0])
 
 
 def test_a_stream_from_a_pipe_is_that_of_the_file(tmp_path, in_pieces, monkeypatch):
@@ -137,14 +132,15 @@ def test_a_stream_from_a_pipe_is_that_of_the_file(tmp_path, in_pieces, monkeypat
         monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=file))
         found = train("-")
     assert found.history == wanted.history
-    assert found.learner.n_features == wanted.learner.n_features
+    assert_same_state(found.states[0], wanted.states[0])
 
 
 def test_what_needs_memory_is_refused_for_streams(tmp_path, in_pieces):
     path = tmp_path / "a.tagged"
     path.write_text(SENTENCES)
-    with pytest.raises(ValueError, match="early_stopping=True needs all sentences in memory"):
+    with pytest.raises(ParameterError) as refused:
         train(path, early_stopping=True)
+    assert refused.value.code == "pieces-early-stopping"
 
 
 class Stopping(Listener):
@@ -176,16 +172,16 @@ def test_a_run_goes_on_after_each_epoch_as_if_it_had_not_stopped(tmp_path, param
     path.write_text(SENTENCES + "old/VERB cats/NOUN the/NOUN\n")
     given = {"max_iter": 6, **parameters}
     with pytest.raises(KeyboardInterrupt):
-        train(path, listener=Stopping(stop), keeper=Checkpointer(model, 0.0), **given)
+        train(path, reporter=Stopping(stop), checkpointer=Checkpointer(model, 0.0), **given)
     begun = load_model(model)
     assert (begun.checkpoint.epoch, begun.facts["stop_reason"]) == (stop - 1, "unfinished")
     again = Stopping(0)
-    resumed = train(path, begun=begun, listener=again, **given)
+    resumed = train(path, begun=begun, reporter=again, **given)
     assert again.heard[0] == stop
     if "random_state" in given:
         given["random_state"] = begun.parameters["random_state"]
-    save_model(model, resumed.to_model())
-    save_model(tmp_path / "whole", train(path, **given).to_model())
+    save_model(model, resumed)
+    save_model(tmp_path / "whole", train(path, **given))
     assert model.read_bytes() == (tmp_path / "whole").read_bytes()
 
 
@@ -215,16 +211,17 @@ def test_other_encodings(tmp_path):
     again = saved(train(path, "conll", encoding="latin-1"), tmp_path / "model")
     assert "maría" in again.lexicon.words
     assert tag(again, path).decode().splitlines()[0] == "María B-PER"
-    assert evaluate_file(again, str(path)).unknown == 0
+    assert evaluate(again, SentenceFile(str(path))).unknown == 0
     assert rosenblatt.train(path, encoding="latin-1").classes_.tolist() == ["B-PER", "O"]
 
 
 def test_files_of_other_formats(tagger, tmp_path):
     path = tmp_path / "b.conllu"
     path.write_text("1\tthe\t_\t_\t_\t_\t_\t_\t_\t_\n")
-    assert tag(tagger.learner, path).split(b"\t")[3] == b"DET"
-    with pytest.raises(ValueError, match="format csv holds no sentences"):
-        tag(tagger.learner, path, "csv")
+    assert tag(SequenceLearner.from_model(tagger), path).split(b"\t")[3] == b"DET"
+    with pytest.raises(ParameterError) as refused:
+        tag(SequenceLearner.from_model(tagger), path, "csv")
+    assert refused.value.code == "format-of-sentences"
 
 
 @pytest.mark.slow
@@ -233,4 +230,4 @@ def test_english_tags_of_held_out_sentences():
     folder = SHARED / "ud_en_ewt"
     found = train(folder / "en_ewt-ud-train.conllu", "conllu", "upos", max_iter=5)
     dev = str(folder / "en_ewt-ud-dev.conllu")
-    assert evaluate_file(found.learner, dev).accuracy > 0.95
+    assert evaluate(SequenceLearner.from_model(found), SentenceFile(dev)).accuracy > 0.95

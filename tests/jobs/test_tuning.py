@@ -9,7 +9,7 @@ import pytest
 import rosenblatt
 from rosenblatt import AROW, SCW, PassiveAggressive
 from rosenblatt.jobs import files, tuning
-from rosenblatt.jobs.files import FileJob
+from rosenblatt.jobs.job import FileJob
 from rosenblatt.parameters import ParameterError
 from rosenblatt.training.plan import Request, resolve_rule, rules_with
 from rosenblatt.training.report import Listener

@@ -1,10 +1,13 @@
-"""Compiled code is kept on disk until any compiled file changes."""
+"""Compiled code is kept on disk until any compiled file changes, and also runs uncompiled."""
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+
+import numpy as np
 
 from rosenblatt.kernels import compiling
 from rosenblatt.kernels.algebra import dot
@@ -43,7 +46,7 @@ def test_without_numbas_private_names_its_own_stamp_remains():
     def function():
         """Nothing that could be stamped."""
 
-    assert compiling.stamped(function) is function
+    assert compiling.stamp_cache(function) is function
     assert dot._cache._cache_file._source_stamp[1] == compiling.STAMP
 
 
@@ -83,29 +86,24 @@ print(sum(sum(kernel.cache_hits.values()) for kernel in stats))
     assert third.stderr == f"{compiling.COMPILING}\n"
 
 
-def test_kernels_run_as_plain_python_for_a_debugger():
-    script = """
-import numpy as np
-from scipy.sparse import csr_array
-import rosenblatt
-
-rng = np.random.default_rng(0)
-X, labels = np.round(4 * rng.normal(size=(30, 3))), np.arange(30) % 3
-for name in ("Perceptron", "PassiveAggressive", "ROMMA", "AROW", "SecondOrderPerceptron", "FTRL"):
-    for rows in (X, csr_array(X)):
-        for y in (labels, labels == 0):
-            model = getattr(rosenblatt, name)(solution="average", max_iter=2, random_state=0)
-            print(np.round(model.fit(rows, y).coef_, 6).tolist())
-"""
-    found = [
-        subprocess.run(
-            [sys.executable, "-c", script],
+def test_kernels_run_as_plain_python_for_a_debugger(tmp_path):
+    found = []
+    for off in ("0", "1"):
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-W",
+                "error::RuntimeWarning",
+                Path(__file__).with_name("every_kernel.py"),
+            ],
             env={**os.environ, "NUMBA_DISABLE_JIT": off},
+            cwd=tmp_path,
             capture_output=True,
             text=True,
-            check=True,
-        ).stdout
-        for off in ("0", "1")
-    ]
-    assert found[0] == found[1]
-    assert found[0].count("\n") == 24
+        )
+        assert done.returncode == 0, done.stderr
+        found.append(json.loads(done.stdout))
+    compiled, plain = found
+    assert compiled.keys() == plain.keys()
+    for name, numbers in compiled.items():
+        np.testing.assert_allclose(plain[name], numbers, rtol=1e-6, atol=1e-9, err_msg=name)

@@ -61,6 +61,24 @@ def test_one_row_by_hand():
     assert learn_one("ftrl", l1=2.0)[0].tolist() == [pytest.approx(0.1 / 4), 0.0, 0.0, 0.05]
 
 
+@pytest.mark.parametrize("layout", ["dense", "int32"])
+def test_the_full_second_order_perceptron_solves_the_normal_equations(layout):
+    X, y = blobs(40, 4)
+    X, y = np.round(X), np.where(y > 0, 1.0, -1.0)
+    rows, order = view_rows(LAYOUTS[layout](X)), np.arange(len(y), dtype=np.uint32)
+    w, b, arrays, sums = begin("second-order-full", 4)
+    log, kernel = np.zeros(len(y), UPDATE), RULES["second-order-full"].binary
+    state = [w, b, *arrays, *sums]
+    settings = settings_of("second-order-full", a=2.0)
+    _, made, _ = kernel(Examples(rows, y, None), order, 0, *state, settings, log)
+    mistaken = log["position"][:made]
+    Z, v = np.column_stack([X, np.ones(len(y))])[mistaken], y[mistaken]
+    wanted = np.linalg.solve(2.0 * np.eye(5) + Z.T @ Z, Z.T @ v)
+    assert made > 3
+    assert np.allclose([*w, *b], wanted)
+    assert np.allclose(arrays[0], 2.0 * np.linalg.inv(2.0 * np.eye(5) + Z.T @ Z))
+
+
 @pytest.mark.parametrize(("name", "form"), FORMS)
 @pytest.mark.parametrize("layout", ["dense", "int32"])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

@@ -50,3 +50,24 @@ def test_a_look_is_hashed_as_its_name_is(name, texts):
     kernel.hash_strings(*strings, np.full(len(texts), 7, np.uint64), wanted)
     wanted[[name is None for name in names]] = 0
     assert hashes[0].tolist() == wanted.tolist()
+
+
+def test_a_set_of_tags_leaves_out_the_own_sentence():
+    """Word 0 has tag 0 three times and tag 1 once, word 1 has tag 1 twice."""
+    sequences = np.array([0, 2, 4, 6])
+    words, pairs = np.array([0, 1, 0, 1, 0, 0]), np.array([0, 2, 0, 2, 0, 1])
+    starts, tags, counts = np.array([0, 2, 3]), np.array([0, 1, 1]), np.array([3, 1, 2])
+
+    def hashes(share, counted):
+        sets = np.zeros(6, np.uint64)
+        flags = np.full(3, counted)
+        kernel.hash_tag_sets(sequences, words, pairs, starts, tags, counts, share, flags, sets)
+        return sets.tolist()
+
+    own = hashes(0.0, True)
+    assert own[0] == own[2]  # both tags: the last sentence has them
+    assert own[4] == own[5] != own[0]  # tag 0 alone
+    assert own[1] == own[3]
+    often = hashes(0.4, True)
+    assert often[0] == own[4]  # tag 1 is too rare
+    assert hashes(0.0, False) == [own[0], own[1]] * 2 + [own[0]] * 2  # none is left out

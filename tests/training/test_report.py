@@ -8,7 +8,7 @@ import pytest
 
 from rosenblatt import Epoch
 from rosenblatt.jobs import files
-from rosenblatt.jobs.files import Checkpointer
+from rosenblatt.jobs.job import Checkpointer
 from rosenblatt.training import report as progress
 from rosenblatt.training.report import AsJson, Bar, Listener, Printed, Quiet, Tally, bar_of_epochs
 

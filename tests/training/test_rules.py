@@ -106,9 +106,7 @@ def passive_many(examples, order, start, W, b, fresh, counts, settings, log):
                 return t, updates, loss
             norm = 2 * (squared_norm(i, rows) + settings.intercept_step)
             step = min(settings.C * steps[i], (1 - lead) / norm)
-            move(W, step, y, rival, i, rows)
-            b[y] += step * settings.intercept_step
-            b[rival] -= step * settings.intercept_step
+            move(W, b, step, settings.intercept_step, y, rival, i, rows)
             halve(fresh, y, i, rows)
             counts[y] += 1
             log[updates].position = t

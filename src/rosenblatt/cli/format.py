@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ..data.targets import Score
-    from ..jobs.evaluate import ClassScore, Evaluation, LabelSetEvaluation
+    from ..jobs.evaluation import ClassScore, Evaluation, LabelSetEvaluation
     from ..reading.recipe import FeatureRecipe
     from ..storage.model import Model
 

@@ -3,7 +3,7 @@
 import json
 import sys
 import time
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,8 +14,8 @@ from .format import count, summarize_run
 from .options import LearningOptions, OutputOptions, ReadingOptions, tagging_option
 
 if TYPE_CHECKING:
-    from ..jobs.evaluate_tags import SequenceEvaluation
-    from ..jobs.sentences import SentenceTraining, TrainedTagger
+    from ..jobs.evaluation import SequenceEvaluation
+    from ..jobs.job import FileJob
     from ..learners.sequence.learner import SequenceLearner
     from ..storage.model import Model
     from ..training.report import Quiet
@@ -72,68 +72,70 @@ def train_sequences(
     sequence: SequenceOptions,
 ) -> None:
     """Train a tagger on a file of sentences, save it, and print the result."""
-    from ..jobs.sentences import SentenceFile, evaluate_file, train_tagger
-    from ..learners.sequence.file_formats import detect_format
+    from ..jobs.data import SentenceFile
+    from ..jobs.evaluate import evaluate
+    from ..jobs.files import train
+    from ..learners.kinds import make_learner
     from ..storage.file import save_model
 
     refuse_options(result, learning, reading)
-    kind = detect_format(data, reading.format)
-    assert kind is not None
-    training = make_training(result, learning, sequence)
+    job = make_sentence_job(result, learning, sequence)
     started = time.perf_counter()
     try:
-        file = SentenceFile(data, kind, reading.label, reading.encoding)
-        trained = train_tagger(file, training)
+        file = SentenceFile(data, reading.format, reading.label, reading.encoding)
+        model = train(file, job)
     finally:
-        training.listener.close()
+        job.reporter.close()
     seconds = time.perf_counter() - started
     if result.output is not None:
-        save_model(result.output, trained.to_model())
-    tested = None if result.test is None else evaluate_file(trained.learner, result.test)
+        save_model(result.output, model)
+    tested = None
+    if result.test is not None:
+        tested = evaluate(make_learner(model, data), SentenceFile(result.test))
     tell = tell_json if result.json else tell_words
-    tell(data, trained, seconds, tested, result.output)
+    tell(data, model, seconds, tested, result.output)
 
 
-def make_training(
+def make_sentence_job(
     result: OutputOptions, learning: LearningOptions, sequence: SequenceOptions
-) -> "SentenceTraining":
+) -> "FileJob":
     """How to learn, with checkpoints, a model to begin with, or one to resume."""
-    from ..jobs.files import Checkpointer
-    from ..jobs.sentences import SentenceTraining
+    from ..jobs.job import Checkpointer, FileJob
+    from ..training.plan import Request
     from .train import begun_model
 
-    training = SentenceTraining(collect_parameters(learning, sequence), make_listener(result))
+    request = Request(parameters=collect_parameters(learning, sequence))
+    job = FileJob(request, make_listener(result))
     if result.checkpoint is not None and result.output is not None:
-        training.keeper = Checkpointer(result.output, result.checkpoint)
+        job = replace(job, checkpointer=Checkpointer(result.output, result.checkpoint))
     if result.resume:
-        training.begun = begun_model(result.output)
+        job = replace(job, begun=begun_model(result.output))
     if learning.initial is not None:
         initial = load_tagger(learning.initial)
         if initial is None:
             raise ValueError(f"{learning.initial} is not a tagger; begin with one, or without it.")
-        training.initial = initial.model
-    return training
+        job = replace(job, initial=initial.model)
+    return job
 
 
 def tell_words(
     data: str,
-    trained: "TrainedTagger",
+    model: "Model",
     seconds: float,
     tested: "SequenceEvaluation | None",
     output: Path | None,
 ) -> None:
     """Print the result of a training."""
-    learner, facts = trained.learner, trained.facts
-    scheme, tags = learner.tags.scheme, count(len(learner.classes), "tag")
-    chunks = "" if scheme is None else f" (chunks in {scheme.name})"
+    facts, scheme = model.facts, model.features["scheme"]
+    tags = count(len(model.classes), "tag")
+    chunks = "" if scheme is None else f" (chunks in {scheme[0]})"
     size = f"{count(facts['sentences'], 'sentence')}, {count(facts['tokens'], 'token')}"
     if tested is not None:
         print(f"Test {summary(tested)}")
-    updates, history = learner.state.mistakes, trained.history
-    last = history[-1].mistakes if history else None
-    run = facts["stop_reason"], updates, last, len(history), seconds, "mistake"
-    print(summarize_run(*run))
-    print(f"{data}: {size}, {tags}{chunks}, {learner.n_features:,} features")
+    last = model.history[-1].mistakes if model.history else None
+    updates, epochs = model.states[0].mistakes, len(model.history)
+    print(summarize_run(facts["stop_reason"], updates, last, epochs, seconds, "mistake"))
+    print(f"{data}: {size}, {tags}{chunks}, {len(model.states[0].emissions):,} features")
     if output is not None:
         print(f"Wrote the model to {output}.")
 
@@ -176,7 +178,7 @@ def make_listener(result: OutputOptions) -> "Quiet":
 
 def tell_json(
     data: str,
-    trained: "TrainedTagger",
+    model: "Model",
     seconds: float,
     tested: "SequenceEvaluation | None",
     output: Path | None,
@@ -184,19 +186,19 @@ def tell_json(
     """Print the result of a training as an object."""
     from ..training.report import say
 
-    learner, facts = trained.learner, trained.facts
+    facts, scheme = model.facts, model.features["scheme"]
     say(
         "done",
         data=data,
         model=None if output is None else str(output),
         sentences=facts["sentences"],
         tokens=facts["tokens"],
-        features=learner.n_features,
-        classes=learner.classes.tolist(),
-        scheme=learner.tags.scheme and learner.tags.scheme.name,
+        features=len(model.states[0].emissions),
+        classes=model.classes.tolist(),
+        scheme=scheme and scheme[0],
         stop_reason=facts["stop_reason"],
-        epochs=len(trained.history),
-        mistakes=learner.state.mistakes,
+        epochs=len(model.history),
+        mistakes=model.states[0].mistakes,
         seconds=round(seconds, 6),
         test=None if tested is None else tested.as_dict(),
     )
@@ -236,25 +238,28 @@ def load_tagger(path: Path) -> TaggerFile | None:
 
 def predict_sequences(tagger: TaggerFile, data: str, output: Path | None, kind: str | None) -> None:
     """Write a file back with its tags filled in."""
-    from ..jobs.sentences import tag_file
+    from ..jobs.data import SentenceFile
+    from ..jobs.sentences import fill_in_tags
 
+    pieces = fill_in_tags(tagger.learner, SentenceFile(data, kind))
     if output is None:
         sys.stdout.flush()
-        for piece in tag_file(tagger.learner, data, kind):
+        for piece in pieces:
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
         return
     from ..disk import replacing
 
     with replacing(output) as temporary, open(temporary, "wb") as file:
-        file.writelines(tag_file(tagger.learner, data, kind))
+        file.writelines(pieces)
 
 
 def score_sequences(tagger: TaggerFile, data: str, kind: str | None, as_json: bool) -> None:
     """Print how well a file is tagged."""
-    from ..jobs.sentences import evaluate_file
+    from ..jobs.data import SentenceFile
+    from ..jobs.evaluate import evaluate
 
-    found = evaluate_file(tagger.learner, data, kind)
+    found = evaluate(tagger.learner, SentenceFile(data, kind))
     if as_json:
         print(json.dumps({"data": data, **found.as_dict()}))
         return

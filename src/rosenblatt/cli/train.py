@@ -36,7 +36,7 @@ from .sequences import SequenceOptions, train_sequences
 
 if TYPE_CHECKING:
     from ..data.targets import Score
-    from ..jobs.files import FileJob
+    from ..jobs.job import FileJob
     from ..reading.reader import Reader
     from ..storage.model import Model
     from ..training.report import Quiet
@@ -112,7 +112,7 @@ def make_job(
     result: OutputOptions, learning: LearningOptions, cache: bool, once: bool
 ) -> "FileJob":
     """The training that the options ask for, and what reports it."""
-    from ..jobs.files import Checkpointer, FileJob
+    from ..jobs.job import Checkpointer, FileJob
     from ..training.plan import Request
 
     checkpointer = None

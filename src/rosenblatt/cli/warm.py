@@ -31,7 +31,7 @@ def warm_up() -> None:
     with tempfile.TemporaryDirectory() as name, bar:
         jobs = usual_commands(Path(name))
         line = bar.add_task("", total=len(jobs), speed="")
-        with NOTICE.told_to(lambda kernel: bar.update(line, speed=kernel)):
+        with NOTICE.report_to(lambda kernel: bar.update(line, speed=kernel)):
             for words in jobs:
                 bar.update(line, description=f"{words[0]} {Path(words[-1]).name}", speed="")
                 with silence():

@@ -6,7 +6,7 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
-from ..jobs.files import FileJob
+from ..jobs.job import FileJob
 from ..parameters import FILES, RULE_TABLE
 from ..reading.reader import read
 from ..storage.model import Model

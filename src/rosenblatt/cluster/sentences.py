@@ -13,7 +13,7 @@ import numpy as np
 from dask.delayed import delayed
 
 from ..data.rows import Array
-from ..jobs.sentences import columns_named
+from ..jobs.sentences import name_columns
 from ..learners.sequence.encoding import Dictionary
 from ..learners.sequence.file_formats import detect_format
 from ..learners.sequence.formats import Layout, find_layout, read_pieces, read_tagged
@@ -127,7 +127,7 @@ class SentenceSource:
         """Have the sentences read; return the partitions, the columns and the layout of files."""
         if self.y is None:
             files, layout = find_files(self.X, self.label, self.format)
-            columns = columns_named(layout)
+            columns = name_columns(layout)
             return cluster.submit_each("read", read_file, files, layout, columns), columns, layout
         pairs = zip(self.X.to_delayed(), self.y.to_delayed(), strict=True)
         lists = cluster.client.compute([delayed(list_both)(*pair) for pair in pairs])
@@ -141,7 +141,7 @@ class SentenceSource:
         described = cluster.ask_each("describe", describe, prepared.partitions, state.keys)
         dictionary = merge_dictionaries(learner.dictionary, state.keys, described)
         made = replace(learner, dictionary=dictionary)
-        made.close(state)
+        made.finish([state])
         return made
 
     def list_notes(self, cluster: Cluster) -> list[Note]:

@@ -241,7 +241,7 @@ class KernelPerceptron(FittedKernel):
         ndarray of shape (n_samples,) or (n_samples, n_classes)
             For two classes, positive means ``classes_[1]``. Scores are not probabilities.
         """
-        return self._current().scores(self._rows_to_score(X))
+        return self._current().score_matrix(self._rows_to_score(X))
 
     def predict(self, X: Any) -> Array:
         """The label of each row.

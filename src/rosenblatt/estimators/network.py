@@ -186,7 +186,7 @@ class PerceptronNetwork(FittedNetwork):
         """
         check_is_fitted(self)
         X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return self._learner.scores(X)
+        return self._learner.score_matrix(X)
 
     def predict(self, X: Any) -> Array:
         """The label of each row.

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from ..jobs.files import FileJob, train as train_model
+from ..jobs.data import SentenceFile
+from ..jobs.files import train as train_model
+from ..jobs.job import FileJob
 from ..jobs.tuning import tune
 from ..parameters import RULE_TABLE, SEQUENCE, SHELL_NAMES
 from ..reading.reader import read
@@ -117,14 +119,11 @@ def tagger_from(
     kind = detect_format(path, options.pop("format", None))
     if kind is None:
         return None
-    from ..jobs.sentences import SentenceFile, SentenceTraining, train_tagger
-    from .sequence import SequencePerceptron
-
     refuse_unknown_options(options, {"label", "encoding", *SEQUENCE})
     file = SentenceFile(path, kind, options.pop("label", None), options.pop("encoding", None))
     noted = Noted()
-    training = SentenceTraining(options, listener or noted)
-    tagger = SequencePerceptron._of(train_tagger(file, training))
+    model = train_model(file, FileJob(Request(parameters=options), listener or noted))
+    tagger: SequencePerceptron = make_estimator(model, path)
     for sentence in noted.notes:
         warnings.warn(sentence, stacklevel=3)
     return tagger

@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..jobs.sentences import TrainedTagger
 from ..learners.sequence.explaining import TokenExplanation
 from ..learners.sequence.learner import FoundSentences, SequenceLearner
 from ..learners.sequence.sentences import (
@@ -20,12 +19,15 @@ from ..learners.sequence.sentences import (
 )
 from ..learners.sequence.tagset import check_classes, encode_tags, find_tag_set
 from ..learners.sequence.templates import resolve_templates
-from ..learners.sequence.training import Fit, SentenceData, start
+from ..learners.sequence.training import SentenceSource, make_sequence_plan
 from ..parameters import SEQUENCE
 from ..storage.file import save_model
 from ..storage.model import Model
+from ..training.fit import start
 from ..training.history import Epoch, History
+from ..training.plan import Request
 from ..training.report import bar_of_epochs
+from ..training.run import Run
 from .base import OnlineClassifier, make_seed
 from .constructors import estimator, positional
 
@@ -162,11 +164,15 @@ class SequencePerceptron(FittedTagger):
         check_lengths(sentences, tags)
         sentences, tags = leave_out_markers(sentences, tags)
         columns = find_columns(sentences, self.features is not None)
-        templates = resolve_templates(self.features, columns)
+        given = self._values()
+        plan = make_sequence_plan(
+            Request(parameters=given | {"random_state": make_seed(self.random_state)})
+        )
         with self._unchanged_by_errors():
             part = read_sentences(sentences, columns), list(chain.from_iterable(tags))
-            data = SentenceData(lambda: [part], columns, templates)
-            self._run(start(self._values(), data, make_seed(self.random_state)))
+            source = SentenceSource(lambda: [part], columns, plan.split)
+            learner = source.begin(given)
+            self._train(learner, start(plan, source, learner))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
@@ -337,16 +343,15 @@ class SequencePerceptron(FittedTagger):
 
     # Inside
 
-    def _run(self, fit: Fit) -> None:
+    def _train(self, learner: SequenceLearner, run: Run) -> None:
         """Train to the end, and take over the result."""
-        run = fit.run
         with bar_of_epochs(self.verbose) as tell:
             for _, learnt in run.updates():
                 if tell is not None:
                     done = learnt.position / max(len(run.part.everything), 1)
                     tell(run.epoch, done, f"{run.problems[0].state.mistakes:,} updates")
-        fit.close()
-        self._keep(fit.learner, run.epochs, run.stop_reason)
+        learner.finish(run.outcomes)
+        self._keep(learner, run.epochs, run.stop_reason)
 
     def _keep(self, learner: SequenceLearner, epochs: list[Epoch], reason: str) -> None:
         """Become what a learner is."""
@@ -362,13 +367,8 @@ class SequencePerceptron(FittedTagger):
     def _restored(cls, model: Model) -> Self:
         """The estimator that a model file holds."""
         learner = SequenceLearner.from_model(model)
-        return cls._of(TrainedTagger(learner, list(model.history), dict(model.facts)))
-
-    @classmethod
-    def _of(cls, trained: TrainedTagger) -> Self:
-        """The estimator of a tagger that was trained on a file."""
-        made = cls(**trained.learner.parameters)
+        made = cls(**learner.parameters)
         made._check_parameters()
-        reason = str(trained.facts.get("stop_reason", "max_iter"))
-        made._keep(trained.learner, trained.history, reason)
+        reason = str(model.facts.get("stop_reason", "max_iter"))
+        made._keep(learner, list(model.history), reason)
         return made

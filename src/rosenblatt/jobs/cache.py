@@ -19,6 +19,7 @@ from ..data.labels import LabelSets
 from ..data.rows import check_structure, n_rows, read_only
 from ..disk import replacing_folder
 from ..kernels.algebra import Rows
+from ..parameters import ParameterError
 from ..reading.batches import Batch
 from ..reading.notices import Notice
 from ..reading.reader import Reader, WholeFile, no_rows
@@ -29,26 +30,26 @@ HASHED_AT_ONCE = 16 << 20  # bytes
 WILD = re.compile(r"[*?\[\]]")  # in a pattern
 
 
-def read_cached(reader: Reader, told: Callable[[Batch], None] = lambda batch: None) -> WholeFile:
-    """All rows of a reader from the cache beside its source, which is made anew when it is stale.
+def read_cached(reader: Reader, report: Callable[[Batch], None] = lambda batch: None) -> WholeFile:
+    """Read all rows from the cache beside a file; write it first if there is none of these rows.
 
     Parameters
     ----------
     reader
         Of a file, a folder or a pattern.
-    told
-        Hears of each batch, if the cache has to be made.
+    report
+        Receives each batch, if the cache has to be written.
     """
-    path, origin = cache_path(reader), describe_origin(reader)
-    found = fresh(path, reader, origin)
+    path, origin = cache_path(reader), reader.source.origin
+    found = find_cache(path, reader, origin)
     if found is not None:
         return found
-    reader.settle(told)
+    reader.settle(report)
     with ThreadPoolExecutor(1) as second:
-        sums = second.submit(checksums, reader)
+        sums = second.submit(compute_checksums, reader)
         with replacing_folder(path) as folder:
-            about = written(folder, reader, told)
-            if describe_origin(reader) != origin:
+            about = write_arrays(folder, reader, report)
+            if reader.source.origin != origin:
                 raise ValueError(f"{reader.source.name} changed while it was read; try again.")
             about |= {
                 "origin": origin,
@@ -57,13 +58,17 @@ def read_cached(reader: Reader, told: Callable[[Batch], None] = lambda batch: No
             }
             about["features"] = reader.features()
             (folder / "about.json").write_text(json.dumps(about))
-            return opened(folder)  # before another run can put its own in this place
+            return open_cache(folder)  # before another run can put its own in this place
 
 
 def cache_path(reader: Reader) -> Path:
-    """Where the cache of a source is."""
+    """Return the path of the cache of a file."""
     if reader.size is None:
-        raise ValueError(f"{reader.source.name} has no place beside it for a cache; use a file.")
+        raise ParameterError(
+            f"{reader.source.name} is not a file, so {{cache?}} has no place beside it; leave it "
+            "out.",
+            code="cache-without-file",
+        )
     source = Path(reader.source.name)
     folder = next((above for above in source.parents if not WILD.search(str(above))), source)
     name = WILD.sub("_", "_".join(source.relative_to(folder).parts))
@@ -73,19 +78,13 @@ def cache_path(reader: Reader) -> Path:
     return path
 
 
-def describe_origin(reader: Reader) -> list[list[Any]]:
-    """The name, size and time of each file of a source."""
-    found = [(file, os.stat(file)) for file in reader.source.files]
-    return [[os.path.basename(file), stat.st_size, stat.st_mtime_ns] for file, stat in found]
+def compute_checksums(reader: Reader) -> list[int]:
+    """Return the CRC-32 of each file of a reader: against accidents, at the speed of memory."""
+    return [compute_checksum(file) for file in reader.source.files]
 
 
-def checksums(reader: Reader) -> list[int]:
-    """The CRC-32 of each file of a source: against accidents, at the speed of memory."""
-    return [checksum(file) for file in reader.source.files]
-
-
-def checksum(path: str) -> int:
-    """The CRC-32 of a file."""
+def compute_checksum(path: str) -> int:
+    """Return the CRC-32 of a file."""
     result, buffer = 0, memoryview(bytearray(HASHED_AT_ONCE))
     with open(path, "rb", buffering=0) as file:
         while count := file.readinto(buffer):
@@ -94,7 +93,7 @@ def checksum(path: str) -> int:
 
 
 def describe_reading(reader: Reader) -> dict[str, Any]:
-    """All that decides which rows a source becomes."""
+    """Return all that decides which rows a file becomes, as JSON values."""
     options = reader.options
     return {
         "format": FORMAT,
@@ -108,14 +107,14 @@ def describe_reading(reader: Reader) -> dict[str, Any]:
     }
 
 
-def fresh(path: Path, reader: Reader, origin: list[list[Any]]) -> WholeFile | None:
-    """A cache that was made in this way, of files of these names, sizes, times and bytes."""
+def find_cache(path: Path, reader: Reader, origin: Any) -> WholeFile | None:
+    """Open a cache of the same files, read with the same options; None if there is none."""
     try:
         text = (path / "about.json").read_text()
         about = json.loads(text)
         alike = about["origin"] == origin and about["reading"] == describe_reading(reader)
-        if alike and about["checksums"] == checksums(reader):
-            whole = opened(path)
+        if alike and about["checksums"] == compute_checksums(reader):
+            whole = open_cache(path)
             same = (path / "about.json").read_text() == text  # else another run put its own here
             if same and reader.resumes(about["features"]):
                 return whole
@@ -124,13 +123,13 @@ def fresh(path: Path, reader: Reader, origin: list[list[Any]]) -> WholeFile | No
     return None
 
 
-def written(folder: Path, reader: Reader, told: Callable[[Batch], None]) -> dict[str, Any]:
-    """Write the arrays of all batches, and tell what else is to be known of them."""
+def write_arrays(folder: Path, reader: Reader, report: Callable[[Batch], None]) -> dict[str, Any]:
+    """Write the arrays of all batches; return what else the cache keeps of them."""
     words: dict[str, int] = {}
     values, width, read, lines, labels = 0, 0, 0, 0, 0
     with GrowingArrays(folder) as arrays:
         for batch in reader:
-            told(batch)
+            report(batch)
             rows = batch.rows
             arrays.append("values", rows.values)
             if rows.indices is not None:
@@ -161,16 +160,16 @@ def written(folder: Path, reader: Reader, told: Callable[[Batch], None]) -> dict
 
 
 def number_values(labels: np.ndarray, words: dict[str, int]) -> np.ndarray:
-    """Labels that are numbers, or the numbers of those that are words."""
+    """Return labels as numbers; new words get the next number in ``words``."""
     if labels.dtype.kind in "biuf":
         return labels
     return np.array([words.setdefault(str(word), len(words)) for word in labels], np.uint32)
 
 
 class GrowingArrays:
-    """Arrays on disk that grow; the length of each is written into its header at the end.
+    """Writes arrays of unknown length to disk; their headers are completed at the end.
 
-    ``checksums`` are the CRC-32 of what they hold.
+    ``checksums`` has the CRC-32 of the content of each.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -181,7 +180,7 @@ class GrowingArrays:
         self.checksums: dict[str, int] = {}
 
     def append(self, name: str, array: np.ndarray) -> None:
-        """Write more numbers at the end of an array."""
+        """Append numbers to an array."""
         if name not in self.files:
             self.files[name] = (self.folder / f"{name}.npy").open("wb")
             self.lengths[name], self.types[name] = 0, array.dtype
@@ -192,7 +191,7 @@ class GrowingArrays:
         self.lengths[name] += len(array)
 
     def write_header(self, name: str) -> None:
-        """Write the type and the length; NumPy leaves room for the longest that there can be."""
+        """Write the type and the length of an array; NumPy leaves room for the longest length."""
         layout = {"descr": self.types[name].str, "fortran_order": False}
         npy.write_array_header_1_0(self.files[name], {**layout, "shape": (self.lengths[name],)})
 
@@ -209,10 +208,10 @@ class GrowingArrays:
                     os.fsync(file.fileno())
 
 
-def opened(path: Path) -> WholeFile:
-    """A cache as it lies on disk; what kernels trust is checked."""
+def open_cache(path: Path) -> WholeFile:
+    """Map the arrays of a cache into memory, and check what kernels rely on."""
     about = json.loads((path / "about.json").read_text())
-    arrays = {file.stem: mapped(file) for file in path.glob("*.npy")}
+    arrays = {file.stem: map_array(file) for file in path.glob("*.npy")}
     if {name: zlib.crc32(array.data) for name, array in arrays.items()} != about["arrays"]:
         raise ValueError("The arrays of the cache are damaged.")
     rows, width = load_rows(arrays, about["width"]), int(about["width"])
@@ -233,20 +232,20 @@ def opened(path: Path) -> WholeFile:
 
 
 def read_label_sets(labels: np.ndarray, ends: np.ndarray) -> LabelSets:
-    """The labels of rows that may have several, once it is clear that every number is inside."""
+    """Return label sets; refuse ends that are out of range."""
     starts = np.append(0, ends)
     if np.any(np.diff(starts) < 0) or starts[-1] != len(labels):
         raise ValueError("The labels of the cache are damaged.")
     return LabelSets(labels, starts)
 
 
-def mapped(path: Path) -> np.ndarray:
-    """An array as it lies on disk, read when it is used."""
+def map_array(path: Path) -> np.ndarray:
+    """Map an array file into memory."""
     return np.asarray(np.load(path, mmap_mode="r", allow_pickle=False))
 
 
 def load_rows(arrays: dict[str, np.ndarray], width: int) -> Rows:
-    """The rows of a cache, once it is clear that every number points inside."""
+    """Return the rows of a cache; refuse columns and ends that are out of range."""
     values = arrays["values"]
     if "indices" not in arrays:
         if width < 1 or len(values) % width:

@@ -1,10 +1,8 @@
 """Training from a file to a model: in memory or as a stream, saved on the way and resumed."""
 
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from functools import partial
-from os import PathLike
 from typing import Any, cast
 
 import numpy as np
@@ -18,89 +16,30 @@ from ..reading.batches import Batch, known_labels, windows
 from ..reading.notices import left_out
 from ..reading.reader import Peeked, Reader, WholeFile, read_again_if_need_be, read_whole
 from ..reading.vocabulary import named
-from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.fit import fit, make_model
 from ..training.plan import Found, Plan, Request, make_plan
 from ..training.report import Listener, Note, Tally, Windows
 from ..training.run import Run
 from ..training.tasks import Part, PredictedTask
-from .cache import describe_origin, read_cached
+from .cache import read_cached
 from .calibrate import calibrate_in_memory
+from .data import SentenceFile
 from .evaluate import HeldOut
+from .job import FileJob
 from .stream_rule import choose_stream_rule
 
 IN_MEMORY = 2**30  # bytes of a file that is parsed once and kept for further epochs
 MOST_IN_MEMORY = 2**31  # bytes of rows; a small file may become many
 
 
-@dataclass
-class Checkpointer:
-    """Saves the model of an unfinished run every so many seconds."""
-
-    path: str | PathLike[str]
-    seconds: float
-    saved: float = field(default_factory=time.perf_counter)
-
-    def offer(self, unfinished: Callable[[], Model]) -> None:
-        """Save the model so far, if the last time is long enough ago."""
-        if time.perf_counter() - self.saved >= self.seconds:
-            save_model(self.path, unfinished())
-            self.saved = time.perf_counter()
-
-
-@dataclass(frozen=True)
-class FileJob:
-    """One training from a file.
-
-    Attributes
-    ----------
-    request
-        What the user stated.
-    reporter
-        Receives the events of the training.
-    checkpointer
-        Saves unfinished models.
-    begun
-        The unfinished model of such a run, to resume.
-    initial
-        A model to start from instead of zero, with its classes, features and solution.
-    facts
-        What the model is to remember besides.
-    """
-
-    request: Request = field(default_factory=Request)
-    reporter: Listener = field(default_factory=Listener)
-    checkpointer: Any = None
-    begun: Model | None = None
-    initial: Model | None = None
-    facts: Mapping[str, Any] = field(default_factory=dict)
-
-    def plan(self, found: Found) -> Plan:
-        """The plan for data that look so; a model to start from has its margin and weights."""
-        request, before = self.request, self.initial
-        stated = {name: one for name, one in request.parameters.items() if one is not None}
-        if before is not None and "margin" in before.parameters and "margin" not in stated:
-            kept = {name: before.parameters.get(name) for name in ("margin", "class_weight")}
-            request = replace(request, parameters={**request.parameters, **kept, **stated})
-        plan = make_plan(request, found)
-        if plan.progress_every and (self.checkpointer is not None or self.begun is not None):
-            raise ParameterError(
-                "{progress_every?} tells of a pass as a whole; leave {checkpoint?} out.",
-                code="progress-checkpoint",
-            )
-        return plan
-
-    @property
-    def known_classes(self) -> Array | None:
-        """The classes of the model to resume or to start from."""
-        before = self.begun or self.initial
-        return None if before is None else before.classes
-
-
-def train(reader: Reader, job: FileJob | Request) -> Model:
+def train(reader: Reader | SentenceFile, job: FileJob | Request) -> Model:
     """Learn from a file: in memory when it fits and that is of use, else as a stream."""
     job = FileJob(job) if isinstance(job, Request) else job
+    if isinstance(reader, SentenceFile):
+        from .sentences import train_on_sentences  # most trainings do without its kernels
+
+        return train_on_sentences(reader, job)
     return read_again_if_need_be(reader, lambda: train_once(reader, job))
 
 
@@ -124,10 +63,10 @@ def train_once(reader: Reader, job: FileJob) -> Model:
     if plan.stream and not reader.rereadable:
         refuse_second_pass(plan, reader.source.name)
     if job.begun is not None:
+        complete = job.find_complete(plan, reader.source.origin, reader.source.name)
         check_begun(job.begun, plan, reader)
-        if job.begun.checkpoint is None:
-            job.reporter.note(Note("The run is complete.", "complete"))
-            return job.begun
+        if complete is not None:
+            return complete
     job.reporter.begin(reader.size, plan.max_iter)
     whole = None
     if not plan.stream:
@@ -171,14 +110,13 @@ def refuse_second_pass(plan: Plan, name: str) -> None:
 
 
 def check_begun(begun: Model, plan: Plan, reader: Reader) -> None:
-    """Refuse to resume with another plan or another file."""
-    before = begun.facts.get("training")
-    plan.refuse_other_plan(before if isinstance(before, dict) else {})
+    """Refuse to resume a run that was cut into other parts or had other features."""
     left = begun.checkpoint
     if left is not None and len(left.problems) != len(begun.states):
-        raise ValueError(
-            "The run was begun by version 0.2, which did not save the epochs of each label; "
-            "begin it anew."
+        raise ParameterError(
+            "The run was begun by version 0.2, which did not save the epochs of each label; leave "
+            "{resume?} out to start a new run.",
+            code="resume-old",
         )
     if left is not None and left.parts and plan.cache:
         raise ParameterError(
@@ -186,12 +124,16 @@ def check_begun(begun: Model, plan: Plan, reader: Reader) -> None:
         )
     recipe = begun.features.get("recipe")
     if not isinstance(recipe, dict) or not reader.resumes(recipe):
-        raise ValueError("The run began with other features; resume it with the same options.")
+        raise ParameterError(
+            "The run began with other features; resume it with the same options.",
+            code="resume-changed",
+        )
     size = reader.options.batch_bytes
     if begun.facts.get("batch_bytes", size) != size:
-        raise ValueError("The run began with another batch_bytes; resume it with the same.")
-    if begun.facts.get("origin") not in (None, describe_origin(reader)):
-        raise ValueError(f"{reader.source.name} has changed since the run began; begin it anew.")
+        raise ParameterError(
+            "The run began with another {batch_bytes?}; resume it with the same.",
+            code="resume-changed",
+        )
 
 
 class OutgrownError(Exception):
@@ -348,7 +290,7 @@ class FileRows:
 
     def find_target(self, job: FileJob) -> ClassTarget:
         """What labels mean: by all rows if classes are to be balanced, else by the first ones."""
-        plan, known = self.plan, job.known_classes
+        plan, known = self.plan, None if job.before is None else job.before.classes
         weighs_all = plan.parameters["class_weight"] == "balanced"
         if job.begun is not None and not weighs_all:
             return make_target(job.begun.classes, job.begun.is_multilabel)
@@ -400,7 +342,11 @@ class FileRows:
         refuse_no_rows(len(rows.everything))
         flags = [len(problem.mistaken) for problem in run.problems if len(problem.mistaken)]
         if flags and min(flags) <= int(rows.everything.max()):
-            raise ValueError("The model to resume was trained on fewer rows; begin anew.")
+            raise ParameterError(
+                "The model to resume was trained on fewer rows; leave {resume?} out to start a new "
+                "run.",
+                code="resume-file-changed",
+            )
         self.part, self.file_rows = part, len(rows.codes)
         return part
 
@@ -444,7 +390,7 @@ class FileRows:
         facts = {
             "rows": self.file_rows or run.count.rows,
             "class_rows": self.class_rows,
-            "origin": describe_origin(reader) if reader.size is not None else None,
+            "origin": reader.source.origin,
             **self.facts_besides,
         }
         if not run.stop_reason:

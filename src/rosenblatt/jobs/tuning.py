@@ -27,7 +27,8 @@ from ..training.plan import (
     usual_bias_step,
 )
 from ..training.report import Listener
-from .files import IN_MEMORY, FileJob, FileRows, OutgrownError, look, refuse_no_rows, watch
+from .files import IN_MEMORY, FileRows, OutgrownError, look, refuse_no_rows, watch
+from .job import FileJob
 
 BIAS_STEPS = (1 / 8, 8.0)  # times the usual one
 RUNGS = ((8, 4), (4, 4), (2, 2), (1, 1))  # one of so many rows, in one of so many epochs

@@ -1,18 +1,18 @@
 """Bytes, read by their address.
 
-An array that is handed from function to function costs two atomic counts each time, and a signed
-position in it a wrap-around test at each byte. No end is asked for either: a kernel that reads
-lines reads whole ones only, and nothing that it looks for goes past a newline.
+An array that is passed from function to function costs two atomic counts each time, and a signed
+index a wrap-around test at each byte. There is no check of an end either: a kernel that reads lines
+reads whole lines only, and no search goes past a newline.
 """
 
+import ctypes
 import sys
 
 import numpy as np
 from llvmlite import ir
 from numba import types
-from numba.extending import intrinsic
 
-from .compiling import compiled, helper, inlined
+from .compiling import compiled, helper, inlined, instruction
 
 NEWLINE, RETURN, TAB, SPACE = ord("\n"), ord("\r"), ord("\t"), ord(" ")
 PLUS, MINUS, POINT, COLON, COMMA = ord("+"), ord("-"), ord("."), ord(":"), ord(",")
@@ -22,7 +22,7 @@ COMMENT, QUOTE, BAR, MARKS = ord("#"), ord("'"), ord("|"), ord('"')
 # i is an address.
 
 
-@intrinsic
+@instruction(plain=lambda i: ctypes.string_at(int(i), 1)[0])
 def byte(context, i):
     """The byte at an address."""
 
@@ -33,9 +33,9 @@ def byte(context, i):
     return types.uint8(types.int64), generate
 
 
-@intrinsic
+@instruction(plain=lambda i: np.uint64(int.from_bytes(ctypes.string_at(int(i), 8), "little")))
 def eight_bytes(context, i):
-    """The eight bytes from an address on, the first in the lowest bits."""
+    """Eight bytes at an address as a number, the first byte in the lowest bits."""
 
     def generate(context, builder, signature, arguments):
         pointer = builder.inttoptr(arguments[0], ir.IntType(64).as_pointer())
@@ -45,9 +45,9 @@ def eight_bytes(context, i):
     return types.uint64(types.int64), generate
 
 
-@intrinsic
+@instruction(plain=lambda word: ((int(word) | 1 << 64) & -(int(word) | 1 << 64)).bit_length() - 1)
 def low_zeros(context, word):
-    """How many bits are 0 before the first that is 1, from the lowest on."""
+    """The number of 0 bits below the lowest bit that is 1."""
 
     def generate(context, builder, signature, arguments):
         return builder.cttz(arguments[0], ir.IntType(1)(0))
@@ -57,7 +57,7 @@ def low_zeros(context, word):
 
 @inlined
 def eight(i, end):
-    """The eight bytes from i on; zeros from the end on."""
+    """Eight bytes at i as a number, with zeros for the bytes from the end on."""
     if i + 8 <= end:
         return eight_bytes(i)
     word = np.uint64(0)
@@ -69,25 +69,25 @@ def eight(i, end):
 
 @inlined
 def address(array):
-    """Where an array begins."""
+    """The address of an array."""
     return np.int64(array.ctypes.data)
 
 
 @inlined
 def is_blank(c):
-    """White space within a line."""
+    """Whether a byte is white space within a line."""
     return c == SPACE or (TAB <= c <= RETURN and c != NEWLINE)
 
 
 @inlined
 def ends_field(c):
-    """Whether a field of a line is over."""
+    """Whether a byte ends a field of a line."""
     return is_blank(c) or c == NEWLINE
 
 
 @inlined
 def after_blanks(i):
-    """The first byte from i on that is not blank."""
+    """The address of the first byte from i on that is not blank."""
     while is_blank(byte(i)):
         i += 1
     return i
@@ -95,7 +95,7 @@ def after_blanks(i):
 
 @compiled
 def line_end(i):
-    """The first newline from i on."""
+    """The address of the first newline from i on."""
     while byte(i) != NEWLINE:
         i += 1
     return i
@@ -103,7 +103,7 @@ def line_end(i):
 
 @helper
 def last_line_end(first, stop):
-    """The byte after the last newline of first to stop, or first."""
+    """The address after the last newline between first and stop, or first."""
     while stop > first and byte(stop - 1) != NEWLINE:
         stop -= 1
     return stop

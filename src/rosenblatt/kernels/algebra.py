@@ -1,20 +1,19 @@
-"""Rows and what is computed with one of them: products, sums, norms; fetching ahead; shuffling."""
+"""Rows of numbers: products, sums and norms of a row, fetching rows ahead, and shuffling."""
 
 from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
-from numba import config, types
-from numba.extending import intrinsic
+from numba import types
 
-from .compiling import compiled, inlined, inlined_sum
+from .compiling import compiled, inlined, inlined_sum, instruction
 
 
 class Rows(NamedTuple):
     """The rows of X, one after the other in ``values``.
 
-    Sparse rows (CSR) have a column number in ``indices`` for each value, and ``starts`` says where
-    each row begins. For dense rows ``indices`` is None and ``starts`` holds their one length.
+    Sparse rows (CSR) have the column of each value in ``indices``, and row i begins at
+    ``starts[i]``. For dense rows ``indices`` is None and ``starts`` holds their length.
     Numbers of columns and rows are unsigned: a signed index costs a wrap-around test each time.
     All arrays are read-only views, so that one compiled form serves every caller.
     """
@@ -24,13 +23,13 @@ class Rows(NamedTuple):
     starts: np.ndarray
 
 
-# i is a row number, unsigned. x is None chooses a branch when a function is compiled only if x is
-# an argument of it.
+# i is a row number, unsigned. Numba removes the branch of ``x is None`` only where x is an argument
+# of the function.
 
 
 @inlined
 def span(i, indices, starts):
-    """Where row i begins and ends among the values."""
+    """The places of row i among the values: its first, and the one after its last."""
     if indices is None:
         return i * starts[0], i * starts[0] + starts[0]
     return starts[i], starts[i + np.uint64(1)]
@@ -38,10 +37,14 @@ def span(i, indices, starts):
 
 @inlined
 def column(k, first, indices):
-    """The column of value k in the row that begins at first."""
+    """The column of value k in the row that begins at place first."""
     if indices is None:
         return k - first
     return indices[k]
+
+
+ONE_CLASS, FIRST_CLASS = np.uint64(1), np.uint64(0)
+"""In arrays of weights with one column: how many classes there are, and which one is meant."""
 
 
 @inlined
@@ -54,7 +57,7 @@ def dot(w, i, rows):
 
 @inlined
 def dot_between(w, first, last, values, indices):
-    """The product of w and the values from first to last."""
+    """The product of w and the values from place first to last."""
     if indices is None:
         return dense_dot(w, first, last, values)
     return sparse_dot(w, first, last, values, indices)
@@ -62,7 +65,7 @@ def dot_between(w, first, last, values, indices):
 
 @inlined_sum
 def dense_dot(w, first, last, values):
-    """The same for a value in each column, added up as vector units like."""
+    """The product of w and a dense row, in the order that vector units prefer."""
     total = values.dtype.type(0)
     for k in range(first, last):
         total += values[k] * w[k - first]
@@ -71,9 +74,9 @@ def dense_dot(w, first, last, values):
 
 @inlined
 def sparse_dot(w, first, last, values, indices):
-    """The same for values with their columns.
+    """The product of w and a sparse row.
 
-    Four sums at once, so that none waits for the one before. Vector units are slower here.
+    Four independent sums run in parallel in the processor; vector units are slower here.
     """
     s0 = s1 = s2 = s3 = values.dtype.type(0)
     k = first
@@ -100,19 +103,21 @@ def add(w, step, i, rows):
 
 
 @inlined
-def move(W, step, y, rival, i, rows):
-    """Add step·xᵢ to column y of W and take it from column rival."""
+def move(W, b, step, bias_step, y, rival, i, rows):
+    """Add step·xᵢ to class y and subtract it from its rival; step·bias_step to their biases."""
     values, indices, starts = rows
     first, last = span(i, indices, starts)
     for k in range(first, last):
         j = column(k, first, indices)
         W[j, y] += step * values[k]
         W[j, rival] -= step * values[k]
+    b[y] += step * bias_step
+    b[rival] -= step * bias_step
 
 
 @inlined
 def score(W, b, s, i, rows):
-    """Set s = Wᵀxᵢ + b: the activation of every class, one column of W each."""
+    """Set s = Wᵀxᵢ + b: the score of every class."""
     values, indices, starts = rows
     first, last = span(i, indices, starts)
     for c in range(len(s)):
@@ -144,6 +149,14 @@ def best_other(s, y):
     return rival
 
 
+@inlined
+def find_rival(W, b, s, y, i, rows):
+    """Set s to the scores of row i; return the best rival of class y, and the lead of y over it."""
+    score(W, b, s, i, rows)
+    rival = best_other(s, y)
+    return rival, s[y] - s[rival]
+
+
 @compiled
 def largest_squared_norm(rows, order):
     """R²: the largest ‖xᵢ‖² among the rows in an order."""
@@ -155,7 +168,7 @@ def largest_squared_norm(rows, order):
 
 @compiled
 def mix(z):
-    """Scatter the bits of a 64-bit number (the finaliser of SplitMix64, Steele et al. 2014)."""
+    """Scatter the bits of a 64-bit number (finalizer of SplitMix64, Steele et al. 2014)."""
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return z ^ (z >> np.uint64(31))
@@ -164,13 +177,13 @@ def mix(z):
 # Fetching ahead: in a shuffled order the processor cannot guess which row comes next.
 
 ROWS_AHEAD = 8
-LINE = 64  # bytes that travel from memory together
+LINE = 64  # bytes of a cache line
 LINES_AT_MOST = np.uint64(8)  # of a row; the processor itself fetches what follows
 
 
-@intrinsic
+@instruction(plain=lambda array, k: None)
 def fetch(context, array, k):
-    """Ask for the cache line of array[k] without waiting for it."""
+    """Prefetch the cache line of array[k]."""
 
     def generate(context, builder, signature, arguments):
         data = context.make_array(array)(context, builder, arguments[0]).data
@@ -185,17 +198,11 @@ def fetch(context, array, k):
     return types.void(array, k), generate
 
 
-if config.DISABLE_JIT:
-
-    def fetch(array, k):
-        """Do nothing: plain Python has no cache lines to ask for."""
-
-
 @inlined
 def is_shuffled(order, start):
-    """Whether rows do not lie one after the other in memory, as the first and the last tell.
+    """Whether the rows of an order do not follow each other in memory, by the first and the last.
 
-    Where they do, the processor fetches by itself, and better.
+    Where they do, the processor's own prefetching is better.
     """
     rest = len(order) - start
     return rest > 0 and np.int64(order[-1]) - np.int64(order[start]) != rest - 1
@@ -203,7 +210,7 @@ def is_shuffled(order, start):
 
 @inlined
 def fetch_span(array, first, last):
-    """Ask for the elements first to last of an array, if there is one."""
+    """Prefetch the elements first to last of an array, unless it is None."""
     if array is not None:
         line = np.uint64(LINE // array.itemsize)
         most = first + LINES_AT_MOST * line
@@ -213,8 +220,18 @@ def fetch_span(array, first, last):
 
 
 @inlined
+def take_row(t, order, rows, shuffled, W):
+    """The number of the row at place t; prefetch rows, if shuffled, and weights of all classes."""
+    if shuffled:
+        fetch_row(t, order, rows)
+    if t + 1 < len(order):
+        fetch_weights(W, np.uint64(order[t + 1]), rows.indices, rows.starts)
+    return np.uint64(order[t])
+
+
+@inlined
 def fetch_row(t, order, rows):
-    """Ask for the row that comes some places after t in the order."""
+    """Prefetch the row that comes some places after t in the order."""
     values, indices, starts = rows
     if t + 2 * ROWS_AHEAD < len(order):
         first, last = span(np.uint64(order[t + ROWS_AHEAD]), indices, starts)
@@ -225,20 +242,14 @@ def fetch_row(t, order, rows):
 
 @inlined
 def fetch_start(i, indices, starts):
-    """Ask for where row i begins, if that must be read."""
+    """Prefetch the start of row i, if rows are sparse."""
     if indices is not None:
         fetch(starts, i)
 
 
 @inlined
-def fetch_weights(W, i, rows):
-    """Ask for the weights that row i will need, all classes of each column."""
-    fetch_columns(W, i, rows.indices, rows.starts)
-
-
-@inlined
-def fetch_columns(W, i, indices, starts):
-    """Ask for the weights of each column of a sparse row."""
+def fetch_weights(W, i, indices, starts):
+    """Prefetch the weights of all columns of row i, if rows are sparse."""
     if indices is not None:
         classes = np.uint64(W.shape[1])
         first, last = span(i, indices, starts)
@@ -251,9 +262,9 @@ def fetch_columns(W, i, indices, starts):
 
 @compiled
 def shuffle(order, seed, epoch):
-    """A uniformly random permutation: the same for a seed and an epoch on every machine.
+    """Shuffle uniformly: the same permutation for a seed and an epoch on every machine.
 
-    Fisher-Yates with the bits of SplitMix64 and Lemire's (2019) unbiased way to a smaller range.
+    Fisher-Yates with the bits of SplitMix64 and Lemire's (2019) unbiased reduction to a range.
     """
     state = mix(np.uint64(seed)) ^ mix(~np.uint64(epoch))
     for last in range(len(order) - 1, 0, -1):

@@ -1,16 +1,16 @@
-"""Columns of numbers: how large they are, and how they are brought to one size."""
+"""Statistics of the columns of rows, and their standardization."""
 
 import numpy as np
 
 from .compiling import compiled
 
 COUNT, ZEROS, SHIFT, SUM, SQUARES, LARGEST = range(6)
-"""What is kept of each column: sums of what its numbers are above the first, and of squares."""
+"""The statistics of a column: sums of x - SHIFT and of its square; SHIFT is the first number."""
 
 
 @compiled
 def measure(values, width, seen):
-    """Add dense rows to what is known of their columns, row by row, so that cuts do not matter.
+    """Add dense rows to the statistics of their columns, in the order of the rows.
 
     Missing numbers (NaN) do not count.
     """
@@ -32,8 +32,8 @@ def measure(values, width, seen):
 def standardise(values, width, centre, factor, filling, flags, out):
     """Set out to (x - centre)·factor in each column of dense rows.
 
-    A missing number becomes the filling of its column, and a 1 in the column flags[j] of out, if
-    that is one of the columns beyond the first width.
+    A missing number becomes the filling of its column, and sets column flags[j] of out to 1, if
+    flags[j] is above 0.
     """
     rows, kind = len(values) // width, out.dtype.type
     wide = len(out) // max(rows, 1)
@@ -53,7 +53,7 @@ def standardise(values, width, centre, factor, filling, flags, out):
 
 @compiled
 def largest(values, indices, sizes):
-    """Raise the size of each column of sparse rows to that of its largest number."""
+    """Raise the size of each column of sparse rows to its largest absolute value."""
     for k in range(len(values)):
         j = indices[k]
         sizes[j] = max(sizes[j], abs(np.float64(values[k])))
@@ -68,7 +68,7 @@ def count(indices, counts):
 
 @compiled
 def multiply(values, indices, factors, out):
-    """Set out to the values times the factors of their columns; those without one stay."""
+    """Set out to the values times the factors of their columns; 1 for columns without a factor."""
     for k in range(len(values)):
         j = indices[k]
         out[k] = values[k] * factors[j] if j < len(factors) else values[k]

@@ -1,8 +1,9 @@
-"""The one place that makes compiled functions, kept on disk until any compiled file changes."""
+"""Decorators that compile functions with Numba; results stay on disk until any kernel changes."""
 
 import hashlib
 import logging
 import sys
+import warnings
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -11,15 +12,16 @@ from numba import config, njit
 from numba.core import event
 from numba.core.options import DefaultOptions
 from numba.core.runtime import rtsys
+from numba.extending import intrinsic
 
 BLAS = "scipy.linalg.cython_blas"
 
 
 def hide_blas():
-    """Let Numba not find BLAS, for which it would load SciPy; tell whether it is hidden now.
+    """Keep Numba from loading SciPy for its BLAS; return whether BLAS is hidden now.
 
-    That takes a quarter of a command's start, and no kernel here needs it. Where SciPy is loaded
-    anyway, nothing changes.
+    Loading takes a quarter of a command's start, and no kernel needs BLAS. Where SciPy is loaded
+    already, nothing changes.
     """
     if "scipy.linalg" in sys.modules or "numba.np.arraymath" in sys.modules:
         return False
@@ -27,26 +29,26 @@ def hide_blas():
     return True
 
 
-def sources_stamp():
-    """A hash of every file of this folder."""
+def hash_sources():
+    """Hash all files of this folder."""
     stamp = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         stamp.update(path.read_bytes())
     return stamp.hexdigest()
 
 
-STAMP = sources_stamp()
+STAMP = hash_sources()
 
 
 def load_kernel(cache, signature, target):
-    """A kernel from the disk, or None, without all that only the compiler needs.
+    """Load a kernel from the disk cache, or return None, without loading the compiler.
 
     Numba would first load every function that it can compile: a third of a command's start.
     """
     hidden = hide_blas()
     try:
         with cache._guard_against_spurious_io_errors():
-            rtsys.initialize(target)  # what kernels allocate memory with
+            rtsys.initialize(target)  # kernels allocate memory with it
             kernel = cache._load_overload(signature, target)
             if kernel is None:
                 target.refresh()
@@ -56,11 +58,11 @@ def load_kernel(cache, signature, target):
             del sys.modules[BLAS]
 
 
-def stamped(function):
-    """Have Numba's disk cache watch all compiled files, not only the one of the function.
+def stamp_cache(function):
+    """Make Numba's disk cache depend on all kernel files, not only on the file of the function.
 
-    Else a kernel from before would still call the helper from before after an update of this
-    package. These names are private to Numba: where they are gone, its own ways remain.
+    Otherwise a cached kernel would still contain an old helper after an update of this package.
+    These names are private to Numba; where they are missing, Numba's own stamp remains.
     """
     if config.DISABLE_JIT:  # for debuggers: kernels are plain functions
         function.py_func = function
@@ -76,30 +78,37 @@ def stamped(function):
 
 
 KERNEL = {"cache": True, "nogil": True, "no_cfunc_wrapper": True}
-HELPER = {**KERNEL, "no_cpython_wrapper": True}  # half of what a small one takes to compile
+HELPER = {**KERNEL, "no_cpython_wrapper": True}  # the wrapper is half of a small compilation
 if hasattr(DefaultOptions, "_nrt"):
-    HELPER["_nrt"] = False  # keeps no array, so it need not count who does: two atomic steps each
+    HELPER["_nrt"] = False  # helpers keep no array, so they need no atomic reference counts
 SUM = {"reassoc", "contract"}  # NaN and infinity keep their meaning
+if config.DISABLE_JIT:  # NumPy warns where hashes wrap around, as they should
+    warnings.filterwarnings("ignore", category=RuntimeWarning, module=rf"{__package__}\.")
 
 
 def compiled(function):
-    """A compiled function that Python calls; it lets other threads run."""
-    return stamped(njit(**KERNEL)(function))
+    """Compile a function that Python calls; it releases the GIL."""
+    return stamp_cache(njit(**KERNEL)(function))
 
 
 def helper(function):
-    """One that only compiled functions call."""
-    return stamped(njit(**HELPER)(function))
+    """Compile a function that only compiled functions call."""
+    return stamp_cache(njit(**HELPER)(function))
 
 
 def inlined(function):
-    """One that becomes a part of those that call it: what runs for each byte, number or row."""
-    return stamped(njit(**HELPER, forceinline=True)(function))
+    """Compile a function into its callers: for work on each byte, number or row."""
+    return stamp_cache(njit(**HELPER, forceinline=True)(function))
 
 
 def inlined_sum(function):
-    """One whose sums may be reordered and fused, as the vector units need."""
-    return stamped(njit(**HELPER, forceinline=True, fastmath=SUM)(function))
+    """Compile a function into its callers, with sums that may be reordered for vector units."""
+    return stamp_cache(njit(**HELPER, forceinline=True, fastmath=SUM)(function))
+
+
+def instruction(plain):
+    """Generate LLVM code for what Numba lacks; ``plain`` does the same without a compiler."""
+    return (lambda generator: plain) if config.DISABLE_JIT else intrinsic
 
 
 COMPILING = "Rosenblatt is compiling code for this computer, which takes some seconds."
@@ -110,43 +119,43 @@ OFFER = (
 
 
 class CompilationNotice(event.Listener):
-    """Logs once a process, when a kernel is not in the disk cache, why the user waits.
+    """Logs once per process that kernels are being compiled, which makes the user wait.
 
-    The first one for a cache folder also offers ``warm-up``.
+    The first notice for a cache folder also mentions ``warm-up``.
     """
 
     def __init__(self):
-        self.said, self.tell = False, None
+        self.logged, self.report = False, None
 
     def on_start(self, event):
-        """Report that something is being compiled."""
+        """Report that a kernel is being compiled."""
         dispatcher = event.data["dispatcher"]
         if not dispatcher.py_func.__module__.startswith(__package__):
             return
-        if self.tell is not None:
-            self.tell(dispatcher.py_func.__name__)
-        elif not self.said:
-            self.said = True
+        if self.report is not None:
+            self.report(dispatcher.py_func.__name__)
+        elif not self.logged:
+            self.logged = True
             offer = is_first_offer(dispatcher)
             logging.getLogger(__package__.partition(".")[0]).warning(
                 "%s%s", COMPILING, OFFER if offer else ""
             )
 
     def on_end(self, event):
-        """Nothing to say when it is over."""
+        """Report nothing when a compilation ends."""
 
     @contextmanager
-    def told_to(self, listener):
-        """Pass the names of the kernels that are compiled to a function, and log nothing."""
-        self.tell = listener
+    def report_to(self, function):
+        """Call a function with the name of each kernel that is compiled, and log nothing."""
+        self.report = function
         try:
             yield
         finally:
-            self.tell = None
+            self.report = None
 
 
 def is_first_offer(dispatcher):
-    """Whether no process has offered ``warm-up`` for this cache folder; remembered there."""
+    """Return whether no process has mentioned ``warm-up`` for this cache folder; mark it there."""
     try:
         folder = Path(dispatcher._cache.cache_path)
         folder.mkdir(parents=True, exist_ok=True)

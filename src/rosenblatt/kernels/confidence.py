@@ -1,9 +1,9 @@
-"""Rules that know how sure each weight is: AROW, SCW, NHERD and CW share a loop.
+"""Rules with a variance per weight: AROW, SCW, NHERD and CW share a loop.
 
-``S`` holds the variance of every weight, and ``Sb`` that of the biases: the diagonal of the papers'
-Σ. The weights that a row touches move by its value times their variance, so the loop keeps the sums
-for the average itself (linear.py: an update made when c rows had been seen is summed c times), if
-there is one to keep. A row that weighs more divides r by its weight, and multiplies C.
+``S`` holds the variances of the weights, and ``Sb`` those of the biases: the diagonal of Σ in the
+papers. A weight moves by the row's value times its variance. The log does not have these updates,
+so the loop itself computes the sums u for the average (linear.py), unless u is empty. The weight of
+a row divides r and multiplies C.
 
 A rule is a branch of ``is_sure`` and of ``confident_step``.
 """
@@ -13,17 +13,27 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .algebra import best_other, column, dot, fetch_row, fetch_weights, is_shuffled, score, span
+from .algebra import (
+    FIRST_CLASS,
+    ONE_CLASS,
+    column,
+    dot,
+    fetch_row,
+    find_rival,
+    is_shuffled,
+    span,
+    take_row,
+)
 from .compiling import compiled, inlined, inlined_sum
-from .linear import counted, note
+from .linear import count_weight, log_update
 
 AROW, SCW_I, SCW_II, NHERD, CW = range(5)
 
 
 class ConfidenceSettings(NamedTuple):
-    """When a row is surely right, the bias, which rule, and its parameters.
+    """Thresholds, the step of the bias, the rule, and its parameters.
 
-    ``phi`` is the quantile of the confidence that is asked for, or 0 where a margin of 1 is.
+    ``phi`` is the quantile of the required confidence, or 0 for rules that require a margin of 1.
     """
 
     above: float
@@ -37,7 +47,7 @@ class ConfidenceSettings(NamedTuple):
 
 @inlined_sum
 def variance(S, i, rows):
-    """xᵀΣx of a row."""
+    """The variance xᵀΣx of a row's score."""
     values, indices, starts = rows
     first, last = span(i, indices, starts)
     total = 0.0
@@ -48,8 +58,8 @@ def variance(S, i, rows):
 
 
 @inlined_sum
-def variance_of_two(S, y, rival, i, rows):
-    """The same for the weights of two classes together."""
+def variance_of_lead(S, y, rival, i, rows):
+    """The variance of the lead of a class over its rival."""
     values, indices, starts = rows
     first, last = span(i, indices, starts)
     total = 0.0
@@ -59,12 +69,12 @@ def variance_of_two(S, y, rival, i, rows):
     return total
 
 
-# What a row does to Σ: Σ - βΣxxᵀΣ has Σⱼ(1 - βΣⱼxⱼ²) on its diagonal. No factor is below 1 - βxᵀΣx,
-# which the rules know to the last digit, so that Σ stays positive however large x is.
+# An update of Σ: Σ - βΣxxᵀΣ has Σⱼ(1 - βΣⱼxⱼ²) on its diagonal. No factor is below 1 - βxᵀΣx, which
+# the rules compute without cancellation, so that Σ stays positive however large x is.
 
 
 class ConfidentStep(NamedTuple):
-    """How far to move along Σx, β, and 1 - βxᵀΣx."""
+    """The step α along Σx, β, and ``least`` = 1 - βxᵀΣx."""
 
     alpha: float
     beta: float
@@ -72,12 +82,12 @@ class ConfidentStep(NamedTuple):
 
 
 @inlined
-def learn(w, S, u, alpha, step, time, i, rows):
-    """Move w by αΣx and shrink Σ, where the row has values."""
+def learn(w, S, u, classes, c, alpha, step, time, i, rows):
+    """Move the weights of class c by αΣx and shrink Σ, where row i has values; arrays are flat."""
     values, indices, starts = rows
     first, last = span(i, indices, starts)
     for k in range(first, last):
-        j, x = column(k, first, indices), np.float64(values[k])
+        j, x = column(k, first, indices) * classes + c, np.float64(values[k])
         sx = S[j] * x
         w[j] += alpha * sx
         if len(u):
@@ -86,22 +96,8 @@ def learn(w, S, u, alpha, step, time, i, rows):
 
 
 @inlined
-def learn_class(W, S, u, c, alpha, step, time, i, rows):
-    """The same for the weights of one class."""
-    values, indices, starts = rows
-    first, last = span(i, indices, starts)
-    for k in range(first, last):
-        j, x = column(k, first, indices), np.float64(values[k])
-        sx = S[j, c] * x
-        W[j, c] += alpha * sx
-        if len(u):
-            u[j, c] += time * (alpha * sx)
-        S[j, c] *= max(1.0 - step.beta * sx * x, step.least)
-
-
-@inlined
 def learn_bias(b, Sb, ub, c, alpha, step, time, size):
-    """The same for a bias, the weight of a coordinate of the squared size."""
+    """The same for the bias of class c: the weight of a coordinate of a squared size."""
     b[c] += alpha * Sb[c] * size
     if len(ub):
         ub[c] += time * (alpha * Sb[c] * size)
@@ -109,17 +105,8 @@ def learn_bias(b, Sb, ub, c, alpha, step, time, size):
 
 
 @inlined
-def learn_two(W, b, S, Sb, u, ub, y, rival, step, time, size, i, rows):
-    """The same for a class, and the other way for its rival."""
-    learn_class(W, S, u, y, step.alpha, step, time, i, rows)
-    learn_class(W, S, u, rival, -step.alpha, step, time, i, rows)
-    learn_bias(b, Sb, ub, y, step.alpha, step, time, size)
-    learn_bias(b, Sb, ub, rival, -step.alpha, step, time, size)
-
-
-@inlined
 def scw_step(margin, v, weight, settings):
-    """α and β of SCW-I and SCW-II (Wang, Zhao & Hoi 2012)."""
+    """The step of SCW-I and SCW-II (Wang, Zhao & Hoi 2012)."""
     phi, C = settings.phi, settings.C * weight
     p = phi * phi
     if settings.rule == SCW_II:
@@ -138,7 +125,7 @@ def scw_step(margin, v, weight, settings):
 
 @inlined
 def is_sure(margin, v, settings):
-    """Whether a row of variance v changes nothing; v is known where a confidence is asked for."""
+    """Whether a row causes no update; v is its variance, if the rule requires a confidence."""
     if settings.phi == 0.0:
         return margin >= 1.0
     if settings.rule == CW:
@@ -148,7 +135,7 @@ def is_sure(margin, v, settings):
 
 @inlined
 def confident_step(margin, v, weight, settings):
-    """α and β of the rule."""
+    """The step of the rule for a row of a margin, a variance v and a weight."""
     if settings.rule == AROW:  # Crammer, Kulesza & Dredze 2009
         r = settings.r / weight
         return ConfidentStep((1.0 - margin) / (v + r), 1.0 / (v + r), r / (v + r))
@@ -169,7 +156,7 @@ def confident_step(margin, v, weight, settings):
 
 @compiled
 def confidence(examples, order, start, w, b, S, Sb, u, ub, clock, settings, log):
-    """Unless a row is sure, w += αyΣx and Σ -= βΣxxᵀΣ; the rule gives α and β."""
+    """Unless a row is surely right, w += αyΣx and Σ -= βΣxxᵀΣ; the rule gives α and β."""
     rows, steps, bias = examples.rows, examples.steps, settings.intercept_step
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     early = settings.phi > 0.0
@@ -186,10 +173,10 @@ def confidence(examples, order, start, w, b, S, Sb, u, ub, clock, settings, log)
             if not early:
                 v = variance(S, i, rows) + bias * Sb[0]
             step = confident_step(margin, v, abs(np.float64(steps[i])), settings)
-            alpha, time = math.copysign(step.alpha, steps[i]), counted(clock, t)
-            learn(w, S, u, alpha, step, time, i, rows)
+            alpha, time = math.copysign(step.alpha, steps[i]), count_weight(clock, t)
+            learn(w, S, u, ONE_CLASS, FIRST_CLASS, alpha, step, time, i, rows)
             learn_bias(b, Sb, ub, 0, alpha, step, time, bias)
-            loss += note(log, updates, t, 0, margin, alpha)
+            loss += log_update(log, updates, t, 0, margin, alpha)
             updates += 1
     return len(order), updates, loss
 
@@ -200,25 +187,22 @@ def confidence_multiclass(examples, order, start, W, b, S, Sb, u, ub, clock, set
     rows, steps, labels = examples.rows, examples.steps, examples.labels
     s, bias = np.empty(len(b), b.dtype), settings.intercept_step
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
-    early = settings.phi > 0.0
+    early, flat, classes = settings.phi > 0.0, (W.ravel(), S.ravel(), u.ravel()), np.uint64(len(b))
     for t in range(start, len(order)):
-        i = np.uint64(order[t])
-        if shuffled:
-            fetch_row(t, order, rows)
-        if t + 1 < len(order):
-            fetch_weights(W, np.uint64(order[t + 1]), rows)
-        score(W, b, s, i, rows)
+        i = take_row(t, order, rows, shuffled, W)
         y = labels[i]
-        rival = best_other(s, y)
-        lead = s[y] - s[rival]
-        v = variance_of_two(S, y, rival, i, rows) + bias * (Sb[y] + Sb[rival]) if early else 0.0
+        rival, lead = find_rival(W, b, s, y, i, rows)
+        v = variance_of_lead(S, y, rival, i, rows) + bias * (Sb[y] + Sb[rival]) if early else 0.0
         if not is_sure(lead, v, settings) or math.isinf(lead):
             if updates == len(log) or not math.isfinite(lead):
                 return t, updates, loss
             if not early:
-                v = variance_of_two(S, y, rival, i, rows) + bias * (Sb[y] + Sb[rival])
+                v = variance_of_lead(S, y, rival, i, rows) + bias * (Sb[y] + Sb[rival])
             step = confident_step(lead, v, np.float64(steps[i]), settings)
-            learn_two(W, b, S, Sb, u, ub, y, rival, step, counted(clock, t), bias, i, rows)
-            loss += note(log, updates, t, rival, lead, step.alpha)
+            time = count_weight(clock, t)
+            for c, alpha in ((np.uint64(y), step.alpha), (np.uint64(rival), -step.alpha)):
+                learn(*flat, classes, c, alpha, step, time, i, rows)
+                learn_bias(b, Sb, ub, c, alpha, step, time, bias)
+            loss += log_update(log, updates, t, rival, lead, step.alpha)
             updates += 1
     return len(order), updates, loss

@@ -1,4 +1,4 @@
-"""Files of columns, a token a line and an empty line between sentences, read from bytes."""
+"""Parse and write tagged text: one token per line, with empty lines between sentences."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ DOCUMENT = np.frombuffer(b"-DOCSTART-", np.uint8)
 
 
 class TokenLines(NamedTuple):
-    """Room for tokens: where each wanted field begins and ends, its line, and where that ends.
+    """A buffer for tokens: where each wanted field begins and ends, its line, and the line's end.
 
     A field that a line lacks begins at -1. ``sentences`` has the number of the token after each
     sentence.
@@ -36,7 +36,7 @@ def field_end(data, i, end, tabs):
 
 @inlined
 def is_word_of_tree(data, first, end):
-    """Whether an id of CoNLL-U is that of a word: a number without - and point."""
+    """Whether an id of CoNLL-U belongs to a word: a number without - and point."""
     for i in range(first, end):
         if data[i] == TAB:
             break
@@ -58,7 +58,7 @@ def is_document(data, first, end):
 
 @inlined
 def read_fields(data, first, end, tabs, wanted, out, n):
-    """Note the wanted fields of the line from first to end; how many fields it has."""
+    """Find the wanted fields of the line from first to end; return its number of fields."""
     count, i = 0, first
     last_begin = last_end = -1
     for k in range(len(wanted)):
@@ -80,7 +80,7 @@ def read_fields(data, first, end, tabs, wanted, out, n):
 
 @inlined
 def is_comment(data, first, end, count, columns):
-    """Whether a line of so many columns is a comment: another number than tokens, or # a = b."""
+    """Whether a line is a comment: it has # and other columns than tokens, or # a = b."""
     if data[first] != COMMENT or columns == 0:
         return False
     if count != columns:
@@ -100,9 +100,9 @@ def is_comment(data, first, end, count, columns):
 def read_token_lines(data, tabs, trees, columns, wanted, out):
     """Find the wanted fields (-1 is the last) of all token lines.
 
-    Where tokens usually have so many ``columns``, comments before a sentence are passed over.
-    Returns how many tokens and sentences there are, and the fewest and most fields of a line with
-    the number of the first line that has the fewest.
+    ``columns`` is the usual number of fields, to recognize comments before a sentence; 0 for no
+    comments. Returns the number of tokens and sentences, the fewest and most fields of a line, and
+    the number of the first line with the fewest.
     """
     n = sentences = line = 0
     fewest, most, short_line = 1 << 30, 0, 0
@@ -144,7 +144,7 @@ def read_token_lines(data, tabs, trees, columns, wanted, out):
 
 @inlined
 def copy_bytes(data, begin, end, out, n):
-    """Copy bytes to place n; the place after them."""
+    """Copy bytes to place n; return the place after them."""
     for k in range(begin, end):
         out[n] = data[k]
         n += 1
@@ -153,7 +153,7 @@ def copy_bytes(data, begin, end, out, n):
 
 @compiled
 def write_tagged(words, begins, ends, tags, tag_begins, tag_ends, codes, starts, out):
-    """Write words as word/TAG, a sentence a line; how many bytes that are."""
+    """Write words as word/TAG, one sentence per line; return the number of bytes."""
     n = 0
     for s in range(len(starts) - 1):
         for i in range(starts[s], starts[s + 1]):
@@ -170,7 +170,7 @@ def write_tagged(words, begins, ends, tags, tag_begins, tag_ends, codes, starts,
 
 @compiled
 def write_filled(data, begins, ends, line_ends, gap, tags, tag_begins, tag_ends, codes, out):
-    """Write a file with other tags, or behind a gap where a line has none; how many bytes."""
+    """Write a file with other tags, after a gap where a line has none; return the size."""
     n = at = 0
     for i in range(len(codes)):
         if begins[i] >= 0:

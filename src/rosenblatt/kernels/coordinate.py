@@ -1,12 +1,12 @@
-"""Rules whose every weight learns alone: the second-order perceptron with a diagonal matrix, FTRL.
+"""Rules that update each weight alone: the diagonal second-order perceptron, and FTRL.
 
-The first predicts with w = A⁻¹v, A = aI + Σ xxᵀ and v = Σ yx over its mistakes. With S = aA⁻¹ that
-is, by Sherman & Morrison, w += (y - w·x)Sx/(a + xᵀSx), S -= SxxᵀS/(a + xᵀSx). The sign is the
-paper's, which counts the row itself in A. Where only the diagonal of A is kept, that is true of
-each weight alone. A row that weighs more divides a by its weight.
+The second-order perceptron predicts with w = A⁻¹v, A = aI + Σ xxᵀ and v = Σ yx over its mistakes.
+With S = aA⁻¹ that is, by Sherman & Morrison, w += (y - w·x)Sx/(a + xᵀSx), S -= SxxᵀS/(a + xᵀSx). As
+in the paper, A includes the row itself. With only the diagonal of A, the formulas hold for each
+weight alone. The weight of a row divides a.
 
-FTRL-proximal keeps for each weight the sum n of its squared gradients, in S, and z, of which the
-weight is a function: 0 while ``|z|`` is at most L1. Only the weights of a row's columns change. The
+FTRL-proximal keeps for each weight the sum n of its squared gradients, in S, and z. The weight is a
+function of both: 0 while ``|z|`` is at most L1. Only the weights of a row's columns change. The
 weight of a row multiplies its gradient. The bias is not regularized.
 """
 
@@ -15,15 +15,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .algebra import best_other, column, dot, fetch_row, fetch_weights, is_shuffled, score, span
+from .algebra import (
+    FIRST_CLASS,
+    ONE_CLASS,
+    column,
+    dot,
+    fetch_row,
+    find_rival,
+    is_shuffled,
+    span,
+    take_row,
+)
 from .compiling import compiled, inlined
-from .linear import counted, note
+from .linear import count_weight, log_update
 
 SECOND_ORDER, FTRL = range(2)
 
 
 class CoordinateSettings(NamedTuple):
-    """When a row is right, the bias, which rule, a, and the parameters of FTRL."""
+    """Thresholds, the step of the bias, the rule, a, and the parameters of FTRL."""
 
     above: float
     below: float
@@ -38,18 +48,18 @@ class CoordinateSettings(NamedTuple):
 
 @inlined
 def second_order_weight(w, S, x, r):
-    """What one weight gains, and its variance, when it is alone with a row's value."""
+    """The change of a weight by its value x of a row, and its new variance."""
     rest = r + S * x * x
     return S * x * (1.0 - w * x) / rest, S * r / rest
 
 
 @inlined
-def learn_diagonal(w, S, u, y, r, time, i, rows):
-    """Let every weight that a row touches learn alone."""
+def learn_diagonal(w, S, u, classes, c, y, r, time, i, rows):
+    """Update each weight of class c where row i has values, alone; arrays are flat."""
     values, indices, starts = rows
     first, last = span(i, indices, starts)
     for k in range(first, last):
-        j = column(k, first, indices)
+        j = column(k, first, indices) * classes + c
         gain, S[j] = second_order_weight(w[j], S[j], y * values[k], r)
         w[j] += gain
         if len(u):
@@ -57,21 +67,8 @@ def learn_diagonal(w, S, u, y, r, time, i, rows):
 
 
 @inlined
-def learn_class_diagonal(W, S, u, c, y, r, time, i, rows):
-    """The same for the weights of one class."""
-    values, indices, starts = rows
-    first, last = span(i, indices, starts)
-    for k in range(first, last):
-        j = column(k, first, indices)
-        gain, S[j, c] = second_order_weight(W[j, c], S[j, c], y * values[k], r)
-        W[j, c] += gain
-        if len(u):
-            u[j, c] += time * gain
-
-
-@inlined
 def learn_bias_diagonal(b, Sb, ub, c, y, r, time, size):
-    """The same for a bias, the weight of a coordinate of the squared size."""
+    """The same for the bias of class c: the weight of a coordinate of a squared size."""
     root = math.sqrt(size)
     if root > 0.0:
         gain, Sb[c] = second_order_weight(b[c] / root, Sb[c], y * root, r)
@@ -82,7 +79,7 @@ def learn_bias_diagonal(b, Sb, ub, c, y, r, time, size):
 
 @inlined
 def proximal_weight(z, n, l1, l2, settings):
-    """The weight of z and n (McMahan et al. 2013, algorithm 1)."""
+    """The weight as a function of z and n (McMahan et al. 2013, algorithm 1)."""
     if abs(z) <= l1:
         return 0.0
     return -(z - math.copysign(l1, z)) / ((settings.beta + math.sqrt(n)) / settings.alpha + l2)
@@ -90,14 +87,14 @@ def proximal_weight(z, n, l1, l2, settings):
 
 @inlined
 def proximal_sums(z, n, g, w, settings):
-    """Z and n after a gradient g at the weight w."""
+    """The new z and n after a gradient g at the weight w."""
     more = n + g * g
     return z + g - (math.sqrt(more) - math.sqrt(n)) / settings.alpha * w, more
 
 
 @inlined
 def learn_proximal(w, n, z, u, slope, time, i, rows, settings):
-    """Let every weight that a row touches go down the slope of its loss."""
+    """Update each weight where row i has values, by the slope of the loss."""
     values, indices, starts = rows
     first, last = span(i, indices, starts)
     for k in range(first, last):
@@ -122,7 +119,7 @@ def learn_bias_proximal(b, nb, zb, ub, slope, time, settings):
 
 @compiled
 def coordinate(examples, order, start, w, b, S, Sb, z, zb, u, ub, clock, settings, log):
-    """Learn from a mistake (Cesa-Bianchi et al. 2005), or by FTRL from every row."""
+    """Update on a mistake (Cesa-Bianchi et al. 2005), or by FTRL on every row."""
     rows, steps, bias = examples.rows, examples.steps, settings.intercept_step
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
@@ -134,16 +131,16 @@ def coordinate(examples, order, start, w, b, S, Sb, z, zb, u, ub, clock, setting
         if settings.rule == FTRL or not margin > settings.above or math.isinf(a):
             if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
-            time = counted(clock, t)
+            time = count_weight(clock, t)
             if settings.rule == FTRL:
                 step = -np.float64(steps[i]) / (1.0 + math.exp(min(margin, 700.0)))
                 learn_proximal(w, S, z, u, step, time, i, rows, settings)
                 learn_bias_proximal(b, Sb, zb, ub, step, time, settings)
             else:
                 r, step = settings.a / abs(np.float64(steps[i])), math.copysign(1.0, steps[i])
-                learn_diagonal(w, S, u, step, r, time, i, rows)
+                learn_diagonal(w, S, u, ONE_CLASS, FIRST_CLASS, step, r, time, i, rows)
                 learn_bias_diagonal(b, Sb, ub, 0, step, r, time, bias)
-            loss += note(log, updates, t, 0, margin, step)
+            loss += log_update(log, updates, t, 0, margin, step)
             updates += 1
     return len(order), updates, loss
 
@@ -154,24 +151,18 @@ def coordinate_multiclass(examples, order, start, W, b, S, Sb, u, ub, clock, set
     rows, steps, labels = examples.rows, examples.steps, examples.labels
     s, bias = np.empty(len(b), b.dtype), settings.intercept_step
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
+    flat, classes = (W.ravel(), S.ravel(), u.ravel()), np.uint64(len(b))
     for t in range(start, len(order)):
-        i = np.uint64(order[t])
-        if shuffled:
-            fetch_row(t, order, rows)
-        if t + 1 < len(order):
-            fetch_weights(W, np.uint64(order[t + 1]), rows)
-        score(W, b, s, i, rows)
+        i = take_row(t, order, rows, shuffled, W)
         y = labels[i]
-        rival = best_other(s, y)
-        lead = s[y] - s[rival]
+        rival, lead = find_rival(W, b, s, y, i, rows)
         if not lead > settings.above or math.isinf(lead):
             if updates == len(log) or not math.isfinite(lead):
                 return t, updates, loss
-            r, time = settings.a / np.float64(steps[i]), counted(clock, t)
-            learn_class_diagonal(W, S, u, y, 1.0, r, time, i, rows)
-            learn_class_diagonal(W, S, u, rival, -1.0, r, time, i, rows)
-            learn_bias_diagonal(b, Sb, ub, y, 1.0, r, time, bias)
-            learn_bias_diagonal(b, Sb, ub, rival, -1.0, r, time, bias)
-            loss += note(log, updates, t, rival, lead, 1.0)
+            r, time = settings.a / np.float64(steps[i]), count_weight(clock, t)
+            for c, sign in ((np.uint64(y), 1.0), (np.uint64(rival), -1.0)):
+                learn_diagonal(*flat, classes, c, sign, r, time, i, rows)
+                learn_bias_diagonal(b, Sb, ub, c, sign, r, time, bias)
+            loss += log_update(log, updates, t, rival, lead, 1.0)
             updates += 1
     return len(order), updates, loss

@@ -1,7 +1,7 @@
-"""The dual perceptron: scores of a block of rows, one line per problem or class, without weights.
+"""The dual perceptron: updates the scores of a block of rows, one line per problem or class.
 
-Each kernel stops early at a row that it needs the kernel values of and that has none at hand, or
-whose activation is not a finite number.
+Each kernel stops early at a mistaken row without kernel values, or at a row whose activation is not
+finite.
 """
 
 import math
@@ -11,12 +11,13 @@ import numpy as np
 
 from .algebra import best_other
 from .compiling import compiled, inlined
+from .linear import log_update
 
 
 class KernelValues(NamedTuple):
     """Kernel values of some rows of a block with all of its rows.
 
-    Those of row t are line ``places[t]`` of ``values``, or not at hand when that is negative.
+    Those of row t are line ``places[t]`` of ``values``; it has none if ``places[t]`` is negative.
     """
 
     values: np.ndarray
@@ -49,19 +50,14 @@ def dual_perceptron(kernel_values, steps, learning, start, scores, b, settings, 
                 step = steps[p, t]
                 add_line(scores[p], step, values[places[t]])
                 b[p] += step * settings.intercept_step
-                log[updates].position = t
-                log[updates].rival = p
-                margin = a if step > 0 else -a
-                log[updates].margin = margin
-                log[updates].step = step
-                loss -= margin if margin < 0 else 0.0
+                loss += log_update(log, updates, t, p, a if step > 0 else -a, step)
                 updates += 1
     return len(places), updates, loss
 
 
 @compiled
 def dual_multiclass(kernel_values, steps, labels, start, scores, b, settings, log):
-    """Add ηK(x, ·) to the right class and take it from its best rival (Crammer & Singer 2003)."""
+    """Add ηK(x, ·) to the right class, subtract it from its rival (Crammer & Singer 2003)."""
     values, places = kernel_values.values, kernel_values.places
     s = np.empty(len(b), b.dtype)
     updates, loss = 0, 0.0
@@ -78,10 +74,6 @@ def dual_multiclass(kernel_values, steps, labels, start, scores, b, settings, lo
             add_line(scores[rival], -steps[t], values[places[t]])
             b[y] += steps[t] * settings.intercept_step
             b[rival] -= steps[t] * settings.intercept_step
-            log[updates].position = t
-            log[updates].rival = rival
-            log[updates].margin = lead
-            log[updates].step = steps[t]
-            loss -= lead if lead < 0 else 0.0
+            loss += log_update(log, updates, t, rival, lead, steps[t])
             updates += 1
     return len(places), updates, loss

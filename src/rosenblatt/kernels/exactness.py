@@ -1,4 +1,4 @@
-"""What must hold beyond all rounding: signs that are sure, and numbers that tell rows apart."""
+"""Signs of scores that hold in spite of rounding, and hashes of rows."""
 
 import numpy as np
 
@@ -8,7 +8,7 @@ from .compiling import compiled, inlined_sum
 
 @inlined_sum
 def product_and_size(w, i, rows):
-    """The product w·xᵢ and the sum of the sizes of its terms, in double precision."""
+    """The product w·xᵢ and the sum of the absolute values of its terms, in double precision."""
     values, indices, starts = rows
     first, last = span(i, indices, starts)
     total, size = 0.0, 0.0
@@ -21,7 +21,7 @@ def product_and_size(w, i, rows):
 
 @compiled
 def surely_positive(examples, w, b, out):
-    """Whether y(w·x + b) > 0 beyond all rounding, for every row.
+    """Set for every row whether y(w·x + b) > 0 for sure, in spite of rounding.
 
     A sum of m products in any order is off by at most m·u/(1 - m·u) times the sum of their sizes
     (Higham 2002, section 3.1), u = 2⁻⁵³, plus what underflows; both are taken twice here.
@@ -37,7 +37,7 @@ def surely_positive(examples, w, b, out):
 
 @compiled
 def fingerprints(rows, out):
-    """A number for every row that is the same for equal rows, dense or sparse."""
+    """Set a hash of every row, which is the same for equal rows, dense or sparse."""
     values, indices, starts = rows
     for i in range(len(out)):
         first, last = span(np.uint64(i), indices, starts)

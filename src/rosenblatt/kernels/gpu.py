@@ -1,7 +1,7 @@
-"""The replays and votes of the dual form on a GPU: the updates are those of ``kernels.dual``.
+"""The dual perceptron on a GPU: the same updates as ``kernels.dual``, and votes.
 
-A thread block has one problem, and each of its threads every so many rows of the block of rows:
-their scores are its own, so that all wait for each other only to agree on the next mistake.
+A thread block has one problem. Its rows are divided among the threads; only the owner changes the
+score of a row, so that threads synchronize only to find the next mistake.
 """
 
 import math
@@ -11,9 +11,9 @@ from numba import config, cuda, float64, int32
 
 
 def load_array_functions():
-    """Load what numba-cuda compiles array functions with.
+    """Load the array functions of numba-cuda, which the compiler needs.
 
-    Up to version 0.30.4 it asks NumPy for ``row_stack``, which NumPy 2.5 no longer has.
+    Up to version 0.30.4 they need ``row_stack``, which NumPy 2.5 no longer has.
     """
     lacking = not hasattr(np, "row_stack")
     if lacking:
@@ -38,8 +38,8 @@ NONE = 2**31 - 1
 def next_mistake(firsts, turn, found):
     """The first row that any thread found wrong in this turn, or NONE.
 
-    There are three places, so that clearing one takes no waiting: nobody reads the next turn's
-    since the last time that all waited, and nobody writes to it before they do so again.
+    There are three places, so that clearing one needs no synchronization: between two barriers, no
+    thread reads or writes the place of the next turn.
     """
     if cuda.threadIdx.x == 0:
         firsts[(turn + 1) % 3] = NONE
@@ -50,15 +50,15 @@ def next_mistake(firsts, turn, found):
 
 
 @cuda.jit(device=True)
-def cleared(firsts):
-    """Begin with no mistake found."""
+def clear(firsts):
+    """Start without a mistake."""
     if cuda.threadIdx.x < 3:
         firsts[cuda.threadIdx.x] = NONE
     cuda.syncthreads()
 
 
-# What a replay writes: a line of each of these per problem. The first number is how many updates
-# there were; of the margins, it is the bias afterwards.
+# What a replay writes: one line of each of these per problem. The first number is the number of
+# updates; of the margins, it is the bias afterwards.
 POSITION, MARGIN, OWN, RIVAL = range(4)
 LINES = 4
 
@@ -68,7 +68,7 @@ def replay_each(problems, values, steps, scores, b, above, below, bias_step, log
     """On every mistake of a problem, f += ηyK(x, ·) and b += ηy."""
     p, me = problems[cuda.blockIdx.x], cuda.threadIdx.x
     firsts = cuda.shared.array(3, int32)
-    cleared(firsts)
+    clear(firsts)
     bias, step, t, updates = b[p], 0.0, -1, 0
     while True:
         found = NONE
@@ -85,7 +85,7 @@ def replay_each(problems, values, steps, scores, b, above, below, bias_step, log
             break
         step = steps[p, t]
         updates += 1
-        if t % cuda.blockDim.x == me:  # whose scores these are
+        if t % cuda.blockDim.x == me:  # the owner of these scores
             a = scores[p, t] + bias
             log[p, POSITION, updates] = t
             log[p, MARGIN, updates] = a if step > 0 else -a
@@ -98,7 +98,7 @@ def replay_each(problems, values, steps, scores, b, above, below, bias_step, log
 
 @cuda.jit(device=True)
 def best_rival(scores, b, u, y):
-    """The best class of row u but for y; of equals, the first."""
+    """The best class of row u other than y; of equals, the first."""
     best = 0 if y else 1
     for c in range(best + 1, len(b)):
         if c != y and scores[c, u] + b[c] > scores[best, u] + b[best]:
@@ -108,11 +108,11 @@ def best_rival(scores, b, u, y):
 
 @cuda.jit
 def replay_all(values, steps, labels, scores, b, above, bias_step, log):
-    """Add ηK(x, ·) to the right class and take it from its best rival; one line for all."""
+    """Add ηK(x, ·) to the right class and subtract it from its best rival; one log for all."""
     me = cuda.threadIdx.x
     firsts = cuda.shared.array(3, int32)
-    chosen = cuda.shared.array(1, int32)  # the simulator tells arrays apart by their lines
-    cleared(firsts)
+    chosen = cuda.shared.array(1, int32)  # the simulator identifies arrays by their lines
+    clear(firsts)
     t, updates = -1, 0
     while True:
         found = NONE
@@ -148,7 +148,7 @@ def replay_all(values, steps, labels, scores, b, above, bias_step, log):
 
 @cuda.jit
 def votes_each(values, places, steps, bias_steps, survived, sign_of_zero, out):
-    """Each function's sign on a row, times the rows it survived; a thread has one row."""
+    """Sum the sign of each function on a row, times the rows it survived; one thread per row."""
     u = cuda.grid(1)
     if u >= values.shape[1]:
         return
@@ -167,7 +167,7 @@ def votes_each(values, places, steps, bias_steps, survived, sign_of_zero, out):
 
 @cuda.jit
 def votes_all(values, places, steps, bias_steps, labels, rivals, survived, scores, out):
-    """Each function's best class on a row, times the rows it survived; ``scores`` begin as 0."""
+    """Count for each function's best class on a row the rows it survived; ``scores`` begin as 0."""
     u = cuda.grid(1)
     if u >= values.shape[1]:
         return

@@ -1,7 +1,7 @@
-"""The linear perceptron: learning, margins, scores, the average and the votes of all weights.
+"""The linear perceptron: learning, margins, scores, averages and votes.
 
-Kernels know arrays only: they change the weights in place, take randomness as the order of the
-rows, and can stop and go on where they stopped.
+Kernels take arrays and change the weights in place. Randomness is in the order of the rows. A
+kernel can stop after any update and continue from there.
 """
 
 import math
@@ -9,12 +9,23 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .algebra import Rows, add, best_other, dot, fetch_row, fetch_weights, is_shuffled, move, score
+from .algebra import (
+    Rows,
+    add,
+    best_other,
+    dot,
+    fetch_row,
+    find_rival,
+    is_shuffled,
+    move,
+    score,
+    take_row,
+)
 from .compiling import compiled, inlined
 
 
 class Examples(NamedTuple):
-    """Rows with what they teach.
+    """Rows with their labels and step sizes.
 
     ``steps[i]`` is how far row i moves the weights: the learning rate times the row's weight and,
     for two classes, times its label (+1 or -1). ``labels`` holds class numbers, or None for two.
@@ -26,7 +37,7 @@ class Examples(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What the perceptron's kernels must know: when a row is right, how far one moves the bias.
+    """Thresholds of the perceptron, and the step of its bias.
 
     A positive row is right when its activation is above ``above``, a negative one when it is
     below ``below``; with more classes, when the right class leads every other by over ``above``.
@@ -40,16 +51,16 @@ class Settings(NamedTuple):
 UPDATE = np.dtype(
     [("position", np.intp), ("rival", np.intp), ("margin", np.float64), ("step", np.float64)]
 )
-"""One entry of a kernel's log, whose length is how many updates the kernel may make.
+"""One entry of a kernel's log; the length of the log is the largest number of updates.
 
-``position`` says where in the order, ``rival`` the wrong class that was moved away, ``margin`` the
-label times the activation before the update (or the lead of the right class). ``step`` times the
-row was added to the weights, or to those of its class and taken from the rival's.
+``position`` is the place in the order, ``rival`` the wrong class that was moved away, ``margin``
+the label times the activation before the update (or the lead of the right class). ``step`` times
+the row was added to the weights, or to those of its class and subtracted from the rival's.
 """
 
 
 class Updates(NamedTuple):
-    """A list of updates: which row, after how many rows seen, and how it moved which classes."""
+    """A list of updates: the row, the number of rows seen before, the steps and the classes."""
 
     rows: np.ndarray
     times: np.ndarray
@@ -60,7 +71,7 @@ class Updates(NamedTuple):
 
 
 @inlined
-def note(log, updates, t, rival, margin, step):
+def log_update(log, updates, t, rival, margin, step):
     """Write an update into the log; return its loss."""
     log[updates]["position"] = t
     log[updates]["rival"] = rival
@@ -69,9 +80,9 @@ def note(log, updates, t, rival, margin, step):
     return -margin if margin < 0 else 0.0
 
 
-# The algorithms. Each returns how far it got in the order, how many updates it made and the loss J
-# of the rows that were wrong; it stops early when the log is full, or at a row whose activation is
-# not a finite number.
+# The algorithms. Each returns the place in the order where it stopped, the number of updates, and
+# the loss J of the rows that were wrong. It stops early when the log is full, or at a row whose
+# activation is not finite.
 
 
 @compiled
@@ -90,39 +101,31 @@ def perceptron(examples, order, start, w, b, settings, log):
                 return t, updates, loss
             add(w, steps[i], i, rows)
             b[0] += steps[i] * settings.intercept_step
-            loss += note(log, updates, t, 0, a if steps[i] > 0 else -a, steps[i])
+            loss += log_update(log, updates, t, 0, a if steps[i] > 0 else -a, steps[i])
             updates += 1
     return len(order), updates, loss
 
 
 @compiled
 def multiclass(examples, order, start, W, b, settings, log):
-    """Add ηx to the right class and take it from its best rival (Crammer & Singer 2003)."""
+    """Add ηx to the right class and subtract it from its best rival (Crammer & Singer 2003)."""
     rows, steps, labels = examples.rows, examples.steps, examples.labels
     s = np.empty(len(b), b.dtype)
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
-        i = np.uint64(order[t])
-        if shuffled:
-            fetch_row(t, order, rows)
-        if t + 1 < len(order):
-            fetch_weights(W, np.uint64(order[t + 1]), rows)
-        score(W, b, s, i, rows)
+        i = take_row(t, order, rows, shuffled, W)
         y = labels[i]
-        rival = best_other(s, y)
-        lead = s[y] - s[rival]
+        rival, lead = find_rival(W, b, s, y, i, rows)
         if not lead > settings.above or math.isinf(lead):
             if updates == len(log) or not math.isfinite(lead):
                 return t, updates, loss
-            move(W, steps[i], y, rival, i, rows)
-            b[y] += steps[i] * settings.intercept_step
-            b[rival] -= steps[i] * settings.intercept_step
-            loss += note(log, updates, t, rival, lead, steps[i])
+            move(W, b, steps[i], settings.intercept_step, y, rival, i, rows)
+            loss += log_update(log, updates, t, rival, lead, steps[i])
             updates += 1
     return len(order), updates, loss
 
 
-# What every row's margin is under given weights: label times activation, or the right class's lead.
+# Margins of rows under given weights: label times activation, or the lead of the right class.
 
 
 @compiled
@@ -160,14 +163,13 @@ def multiclass_scores(rows, W, b, out):
         score(W, b, out[i], np.uint64(i), rows)
 
 
-# The average over all rows seen, kept lazily: an update made when c rows had been seen is missing
-# from the first c weights, so c times the update is summed in u and the average is w - u/c. In one
-# that forgets, all rows lose a share with every row that comes, or what is the same: each counts
-# e^rate times as much as the one before.
+# The average over all rows seen, computed lazily: an update made after c rows is missing from the
+# first c weights, so c times the update is summed in u, and the average over n rows is w - u/n. In
+# an average that decays, each row counts e^rate times as much as the row before.
 
 
 class Clock(NamedTuple):
-    """How rows are counted: those seen before an order, and how fast the later ones outweigh them.
+    """How rows count in an average: the rows seen before an order, and the rate of growth.
 
     Row ``since`` counts as 1, which keeps the others in range.
     """
@@ -178,8 +180,8 @@ class Clock(NamedTuple):
 
 
 @inlined
-def counted(clock, t):
-    """How much all rows up to place t of an order count together: as many as they are at rate 0."""
+def count_weight(clock, t):
+    """The weight of all rows up to place t of an order in an average: their number at rate 0."""
     rows = clock.seen + t
     if clock.rate == 0.0:
         return rows
@@ -189,36 +191,33 @@ def counted(clock, t):
 
 @compiled
 def perceptron_missing(examples, order, clock, log, u, ub, intercept_step):
-    """Sum in u what the weights before each logged update lack of it (Daumé 2006)."""
+    """Sum each logged update times the rows before it, for the average (Daumé 2006)."""
     rows = examples.rows
     for update in log:
         i = np.uint64(order[update["position"]])
-        lack = update["step"] * counted(clock, update["position"])
+        lack = update["step"] * count_weight(clock, update["position"])
         add(u, lack, i, rows)
         ub[0] += lack * intercept_step
 
 
 @compiled
 def multiclass_missing(examples, order, clock, log, u, ub, intercept_step):
-    """The same with a right class and a rival per update."""
+    """The same for a right class and a rival per update."""
     rows, labels = examples.rows, examples.labels
     for update in log:
-        i, rival = np.uint64(order[update["position"]]), update["rival"]
-        lack = update["step"] * counted(clock, update["position"])
-        move(u, lack, labels[i], rival, i, rows)
-        ub[labels[i]] += lack * intercept_step
-        ub[rival] -= lack * intercept_step
+        i = np.uint64(order[update["position"]])
+        lack = update["step"] * count_weight(clock, update["position"])
+        move(u, ub, lack, intercept_step, labels[i], update["rival"], i, rows)
 
 
-# The vote of all weights there ever were: weights k are weights k-1 plus one update, so that their
-# scores on new rows follow from the products of these with the mistaken rows (Freund & Schapire
-# 1999). Each line of products, scores and votes has a column per new row: one update moves a whole
-# line, as the vector units need.
+# The vote of all weights: weights k are weights k-1 plus one update, so their scores on new rows
+# follow from the products of these rows with the mistaken rows (Freund & Schapire 1999). Products,
+# scores and votes have a column per new row, so that an update changes a contiguous line.
 
 
 @inlined
 def move_scores(scores, sign, k, products, updates):
-    """Let update k move the scores of all rows."""
+    """Apply update k to the scores of all rows."""
     step, bias = sign * updates.steps[k], updates.intercept_steps[k]
     line = products[updates.rows[k]]
     for r in range(len(scores)):
@@ -227,7 +226,7 @@ def move_scores(scores, sign, k, products, updates):
 
 @compiled
 def perceptron_votes(scores, products, updates, survived, sign_of_zero, out):
-    """Each weight vector's sign, times the rows it survived."""
+    """Sum the sign of each weight vector, times the rows that it survived."""
     for k in range(len(survived)):
         if k > 0:
             move_scores(scores, 1.0, k - 1, products, updates)
@@ -239,7 +238,7 @@ def perceptron_votes(scores, products, updates, survived, sign_of_zero, out):
 
 @compiled
 def multiclass_votes(scores, products, updates, survived, out):
-    """Each weight matrix's best class, times the rows it survived; of equals, the first."""
+    """Count for the best class of each weight matrix the rows that it survived; ties: the first."""
     best = np.zeros(scores.shape[1], np.intp)
     for r in range(len(best)):
         best[r] = np.argmax(scores[:, r])
@@ -256,7 +255,7 @@ def multiclass_votes(scores, products, updates, survived, out):
 
 @inlined
 def best_after(scores, best, label, rival, r):
-    """The best class of a row, which was best before the scores of two classes moved."""
+    """The best class of row r after the scores of two classes moved; ``best`` was best before."""
     if best in (label, rival):
         best = 0
         for c in range(1, len(scores)):

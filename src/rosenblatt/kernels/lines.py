@@ -1,8 +1,8 @@
-"""Lines of text become rows: svmlight, Vowpal Wabbit, and tables of numbers.
+"""Parse lines of text into rows: svmlight, Vowpal Wabbit, and tables of numbers.
 
-Kernels write into arrays that the caller made. They take the whole lines from the cursor to stop,
-leave what follows the last newline, stop when an array is full or at a broken line, say how far
-they got, and go on from there.
+Kernels write into arrays of the caller. They parse the whole lines from the cursor to ``stop`` and
+leave what follows the last newline. They stop when an array is full or at an invalid line, and
+return a cursor to continue from.
 """
 
 import math
@@ -32,16 +32,16 @@ from .addresses import (
 )
 from .compiling import compiled, helper, inlined
 from .numbers import DIGITS, DOUBLE, NOTHING, digits, is_digit, number
-from .words import hash_bytes, is_new, note, seen_names
+from .words import hash_bytes, is_new, keep_name, seen_names
 
 
 class Cursor(NamedTuple):
-    """How far a text kernel got: give it back to go on.
+    """The state of a text kernel; pass it again to continue.
 
-    ``at`` is the first byte not taken, always the start of a line; ``rows``, ``values`` and
-    ``lines`` count what was taken before it. ``ignored`` counts the fields that were read and have
-    no use here (qid, base). ``error`` is 0, or why the line at ``at`` was not taken; ``where`` is
-    the byte to blame, or ``at``.
+    ``at`` is the first byte that was not parsed, always the start of a line; ``rows``, ``values``
+    and ``lines`` count what was parsed before. ``ignored`` counts the fields without a use here
+    (qid, base). ``error`` is 0, or why the line at ``at`` was not parsed; ``where`` is the invalid
+    byte, or ``at``.
     """
 
     at: int = 0
@@ -54,20 +54,8 @@ class Cursor(NamedTuple):
 
 
 # Why a kernel stopped.
-FULL = 1
-LABEL = 2
-LABELS = 3
-QUERY = 4
-INDEX = 5
-INDEX_TOO_SMALL = 6
-INDEX_TOO_LARGE = 7
-INDEX_ORDER = 8
-VALUE = 9
-VALUE_TOO_LARGE = 10
-WEIGHT = 11
-NAME = 12
-NUL = 13
-CELLS = 14
+FULL, LABEL, LABELS, QUERY, INDEX, INDEX_TOO_SMALL, INDEX_TOO_LARGE = range(1, 8)
+INDEX_ORDER, VALUE, VALUE_TOO_LARGE, WEIGHT, NAME, NUL, CELLS = range(8, 15)
 
 REASONS = {
     FULL: "there is no room for more",
@@ -90,12 +78,12 @@ REASONS = {
 LETTER_Q, LETTER_I, LETTER_D = ord("q"), ord("i"), ord("d")
 
 
-# i is an address, k the number of values so far; single tells the precision of values.
+# i is an address, k the number of values so far; single: whether values are float32.
 
 
 @inlined
-def stopped(base, line, i, counts, error):
-    """The cursor of a kernel that stopped before a line, of which i is to blame if it is broken."""
+def make_cursor(base, line, i, counts, error):
+    """The cursor of a kernel that stopped before a line; i is the address of an error."""
     row, k, lines, ignored = counts
     if error == 0:
         i = line
@@ -106,18 +94,18 @@ def stopped(base, line, i, counts, error):
 
 @inlined
 def ends_item(c):
-    """Whether a field of an svmlight line is over."""
+    """Whether a byte ends a field of an svmlight line."""
     return ends_field(c) or c == COMMENT
 
 
 @compiled
 def svmlight(buffer, stop, cursor, labels, label_starts, rows, first, limit, lenient, labelled):
-    """Rows of lines ``label qid:number index:value … # comment``.
+    """Parse lines ``label qid:number index:value … # comment``.
 
-    The columns are index - first, below limit, each above the last; what is beyond the limit is
-    left out if one is ``lenient``. Unless ``labelled``, a label may be absent, and is then not a
-    number. Where there is room for ``label_starts``, a row has any number of labels, ``1,4,7``,
-    which begin and end as these say.
+    The columns are index - first, below limit, in increasing order; ``lenient`` leaves out those
+    beyond the limit. Unless ``labelled``, a label may be absent, and is then NaN. Unless
+    ``label_starts`` is empty, a row has any number of labels, ``1,4,7``: row r those from
+    ``label_starts[r]`` to ``label_starts[r + 1]``.
     """
     values, indices, starts = rows
     at, row, k, lines, ignored, error, _ = cursor
@@ -147,12 +135,12 @@ def svmlight(buffer, stop, cursor, labels, label_starts, rows, first, limit, len
             if several:
                 label_starts[row] = last
         line, lines = line_end(i) + 1, lines + 1
-    return stopped(base, line, i, (row, k, lines, ignored), error)
+    return make_cursor(base, line, i, (row, k, lines, ignored), error)
 
 
 @inlined
 def svmlight_label(i, labelled):
-    """The label at i, where it ends, and an error."""
+    """Parse the label at i; return it, where it ends, and an error."""
     label, end = number(i, DOUBLE)
     if not labelled and (byte(end) == COLON or byte(end) == LETTER_Q):
         label, end = np.nan, i
@@ -165,7 +153,7 @@ def svmlight_label(i, labelled):
 
 @helper
 def svmlight_labels(i, labels, k):
-    """Write the labels from i on to the places from k on; where both end, and an error."""
+    """Parse the labels at i into the places from k on; return where both end, and an error."""
     _, end = digits(i, NOTHING)
     if byte(i) == LETTER_Q or (end > i and byte(end) == COLON):
         return i, k, 0  # features: there are none
@@ -174,7 +162,7 @@ def svmlight_labels(i, labels, k):
 
 @inlined
 def label_list(i, labels, k):
-    """Write labels with commas between them to the places from k on; where both end, an error."""
+    """Parse labels between commas into the places from k on; return both ends, and an error."""
     label, end = number(i, DOUBLE)
     while True:
         if end == i or math.isinf(label):
@@ -191,7 +179,7 @@ def label_list(i, labels, k):
 
 @inlined
 def svmlight_query(i):
-    """Where the features begin after the label that ends at i, how many queries, and an error."""
+    """Skip a query after the label; return where the features begin, the queries, and an error."""
     i = after_blanks(i)
     if byte(i) != LETTER_Q:
         return i, 0, 0
@@ -204,7 +192,7 @@ def svmlight_query(i):
 
 @inlined
 def svmlight_features(i, k, values, indices, first, limit, lenient):
-    """Write the features from i on to the places from k on; where both end, and an error."""
+    """Parse the features at i into the places from k on; return where both end, and an error."""
     single, room = values.itemsize == 4, min(len(values), len(indices))
     limit = min(limit, (1 << 32) - 1)
     least = first
@@ -242,11 +230,11 @@ NAME_ENDS = np.array([chr(c) in "\0\t\n\v\f\r :|" for c in range(256)])
 
 @compiled
 def vowpal_wabbit(buffer, stop, cursor, labels, label_starts, weights, rows, groups, mask, names):
-    """Rows of lines ``label importance base 'tag |namespace:scale name:value … |namespace …``.
+    """Parse lines ``label importance base 'tag |namespace:scale name:value … |namespace …``.
 
-    All but the bar may be missing: a label is then not a number, and the others are 1. A value's
-    group is the first letter of its namespace, as in Vowpal Wabbit, or a space. Where there is room
-    for ``label_starts``, a row has any number of labels, as in svmlight.
+    All but the bar may be missing: a label is then NaN, and the others are 1. The group of a value
+    is the first letter of its namespace, as in Vowpal Wabbit, or a space. Unless ``label_starts``
+    is empty, a row has any number of labels, as in svmlight.
     """
     values, indices, starts = rows
     at, row, k, lines, ignored, error, _ = cursor
@@ -276,12 +264,12 @@ def vowpal_wabbit(buffer, stop, cursor, labels, label_starts, weights, rows, gro
             row, k, ignored = row + 1, end, ignored + bases
             starts[row] = k
         line, lines = line_end(i) + 1, lines + 1
-    return stopped(base, line, i, (row, k, lines, ignored), error)
+    return make_cursor(base, line, i, (row, k, lines, ignored), error)
 
 
 @helper
 def vw_labels(i, labels, k):
-    """Write the labels from i on to the places from k on; where the rest begins, and an error."""
+    """Parse the labels at i into the places from k on; return both ends, and an error."""
     end = i
     while not (ends_field(byte(end)) or byte(end) == BAR or byte(end) == 0):
         end += 1
@@ -293,9 +281,9 @@ def vw_labels(i, labels, k):
 
 @inlined
 def vw_label(i, labelled):
-    """The label and the importance at i, where the features begin, how many bases, and an error.
+    """Parse label and importance at i; also where features begin, the bases, and an error.
 
-    If it is ``labelled`` already, the importance comes first.
+    If ``labelled``, the label was parsed before, and the importance comes first.
     """
     label, weight, count = np.nan, 1.0, 1 if labelled else 0
     while byte(i) != BAR and byte(i) != NEWLINE:
@@ -324,7 +312,7 @@ def vw_label(i, labelled):
 
 @inlined
 def vw_features(i, base, stop, k, values, indices, groups, mask, names):
-    """Write the features from i on to the places from k on; where both end, and an error."""
+    """Parse the features at i into the places from k on; return where both end, and an error."""
     single, room = values.itemsize == 4, min(len(values), len(indices), len(groups))
     space, group, scale, seen = np.uint64(0), np.uint8(SPACE), 1.0, seen_names(names)
     while byte(i) != NEWLINE:
@@ -343,7 +331,7 @@ def vw_features(i, base, stop, k, values, indices, groups, mask, names):
         if not is_space:
             place, index = np.uint64(k), np.uint32(h & mask)
             if is_new(seen, index):
-                note(names, index, begin - base, end - base)
+                keep_name(names, index, begin - base, end - base)
             values[place], indices[place], groups[place] = x, index, group
             k += 1
         elif end > begin:
@@ -356,7 +344,7 @@ def vw_features(i, base, stop, k, values, indices, groups, mask, names):
 
 @inlined
 def vw_name(i, stop, space, is_space):
-    """The hash of a name or namespace at i, and where it ends. Digits alone name a number."""
+    """Hash the name or namespace at i; return where it ends. Digits alone are a column number."""
     m, end = digits(i, NOTHING)
     if NAME_ENDS[byte(end)] and 0 < end - i <= DIGITS and not is_space:
         return space + np.uint64(m), end
@@ -367,7 +355,7 @@ def vw_name(i, stop, space, is_space):
 
 @inlined
 def vw_value(i, scale, single):
-    """What stands after a colon at i, or 1, times the scale; where it ends, and an error."""
+    """Parse the value after a colon at i, else 1; return it times scale, its end, and an error."""
     if byte(i) != COLON:
         return scale, i, 0 if ends_field(byte(i)) or byte(i) == BAR else NAME
     x, end = number(i + 1, single)
@@ -379,7 +367,7 @@ def vw_value(i, scale, single):
     return x, end, 0
 
 
-# Tables as text: cells between delimiters. Quotation marks may hide a delimiter or a newline.
+# Tables as text: cells between delimiters. Within quotation marks, these have no meaning.
 
 
 MISSING = ["", "?", "NA", "N/A", "NaN", "nan", "NULL", "null", "None", "#N/A"]
@@ -388,7 +376,7 @@ MISSING_WORDS = np.array([int.from_bytes(word.encode(), "little") for word in MI
 
 @compiled
 def row_ends(data, delimiter, ends):
-    """Set where each whole row ends; how many there are."""
+    """Set where each whole row ends; return the number of rows."""
     i, n, quoted, may_open = address(data), 0, False, True
     base, stop = i, i + len(data)
     while i < stop:
@@ -396,7 +384,7 @@ def row_ends(data, delimiter, ends):
         i += 1
         if quoted:
             quoted = c != MARKS
-            may_open = True  # a mark that follows is one within the cell
+            may_open = True  # a second mark is part of the cell
         else:
             quoted = may_open and c == MARKS
             may_open = ends_cell(c, delimiter) or c == RETURN
@@ -408,10 +396,10 @@ def row_ends(data, delimiter, ends):
 
 @compiled
 def table(buffer, stop, cursor, delimiter, places, labels, values, width):
-    """Dense rows of lines of numbers.
+    """Parse lines of numbers into dense rows.
 
-    Cell j is the label if places[j] is -1, and else number places[j] of its row; those from width
-    on are left out. A missing number is NaN, and counted as ignored.
+    Cell j is the label if places[j] is -1, else number places[j] of its row; those from width on
+    are left out. A missing number is NaN, and counts as ignored.
     """
     at, row, _, lines, ignored, error, _ = cursor
     base, room = address(buffer), min(len(labels), len(values) // width)
@@ -428,12 +416,12 @@ def table(buffer, stop, cursor, delimiter, places, labels, values, width):
                 break
             row, ignored = row + 1, ignored + missing
         line, lines = line_end(i) + 1, lines + 1
-    return stopped(base, line, i, (row, row * width, lines, ignored), error)
+    return make_cursor(base, line, i, (row, row * width, lines, ignored), error)
 
 
 @inlined
 def table_row(i, delimiter, places, labels, row, values, width):
-    """Write the cells from i on to a row; where they end, how many are missing, and an error."""
+    """Parse the cells at i into a row; return where they end, the missing ones, and an error."""
     single, first, missing, last = values.itemsize == 4, row * width, 0, len(places) - 1
     for j in range(last + 1):
         place = places[j]
@@ -460,19 +448,19 @@ def table_row(i, delimiter, places, labels, row, values, width):
 
 @inlined
 def ends_cell(c, delimiter):
-    """Whether a cell is over."""
+    """Whether a byte ends a cell."""
     return c == delimiter or c == NEWLINE  # `in` takes longer to compile
 
 
 @inlined
 def surrounds(c, delimiter):
-    """Whether a byte may stand around a number in a cell: a blank or a mark."""
+    """Whether a byte may surround a number in a cell: a blank or a quotation mark."""
     return (is_blank(c) or c == MARKS) and c != delimiter
 
 
 @inlined
 def cell(i, delimiter, single):
-    """The number in the cell at i, or NaN if it is missing; where the cell ends, and an error."""
+    """Parse the number in the cell at i, NaN if missing; also the cell's end, and an error."""
     while surrounds(byte(i), delimiter):
         i += 1
     x, after = number(i, single)
@@ -491,7 +479,7 @@ def cell(i, delimiter, single):
 
 @helper
 def missing_end(i, delimiter):
-    """Where the word at i ends that stands for a missing number, or -1 if it does not."""
+    """Where the word at i ends if it stands for a missing number, else -1."""
     end = i
     while not (ends_cell(byte(end), delimiter) or surrounds(byte(end), delimiter)):
         end += 1

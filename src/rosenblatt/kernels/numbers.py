@@ -1,7 +1,7 @@
-"""Decimal digits to the nearest float, ties to even (Clinger 1990).
+"""Parse decimal numbers to the nearest float, ties to even (Clinger 1990).
 
-A short number is a division of exact floats. A long one is a product of two 64-bit integers with a
-known error. The few that lie too near the middle between two floats are left to Python.
+A short number is a quotient of exact floats. A long one is a product of two 64-bit integers with a
+known error. Numbers too near the middle between two floats are parsed by Python.
 """
 
 import ctypes
@@ -10,11 +10,10 @@ from decimal import Decimal
 
 import numpy as np
 from llvmlite import binding, ir
-from numba import types
-from numba.extending import intrinsic
+from numba import config, types
 
 from .addresses import MINUS, PLUS, POINT, byte
-from .compiling import helper, inlined
+from .compiling import helper, inlined, instruction
 
 DIGITS = 18  # that always fit in 63 bits; 19 in 64
 EXACT = 1 << 53  # integers up to here are floats
@@ -27,7 +26,7 @@ BIT, TEN, FIRST_BIT = np.uint64(1), np.uint64(10), np.uint64(1 << 63)
 
 
 def power_of_ten(e):
-    """P and q with 10ᵉ = P·2ᑫ, where P has 64 bits and is rounded down."""
+    """P and q with 10ᵉ = P·2ᑫ; P has 64 bits and is rounded down."""
     q = (10**e).bit_length() - 64 if e >= 0 else -63 - (10**-e).bit_length()
     return (10 ** max(e, 0) << max(-q, 0)) // (10 ** max(-e, 0) << max(q, 0)), q
 
@@ -45,7 +44,7 @@ def is_digit(c):
 
 @inlined
 def digits(i, m):
-    """Carry m on over the decimal digits from i on; m and where they end."""
+    """Append the decimal digits from i on to the number m; return m and where they end."""
     while is_digit(byte(i)):
         m = 10 * m + byte(i) - ZERO
         i += 1
@@ -56,7 +55,7 @@ def digits(i, m):
 def number(i, single):
     """The number at i, rounded once to single or double precision, and where it ends.
 
-    That is i if there is none.
+    The end is i if there is no number.
     """
     negative = byte(i) == MINUS
     first = i + 1 if negative or byte(i) == PLUS else i
@@ -104,10 +103,10 @@ def exponent(i):
 
 @helper
 def nearest(first, last, end, scale):
-    """The float nearest to the decimal first to last times a power of ten, all of it up to end.
+    """The float nearest to the decimal first to last times 10^scale; the exponent is up to end.
 
-    The first digits and the power of ten are made 64-bit integers whose first bit is set. The
-    upper half P of their product is at most error below the decimal; its last bits are rounded.
+    The first digits and the power of ten become 64-bit integers whose first bit is set. The upper
+    half P of their product is at most error below the decimal; its last bits are rounded.
     """
     m, e, error = significant(first, last, scale)
     if m == 0 or e < LEAST:
@@ -134,14 +133,14 @@ def nearest(first, last, end, scale):
         m += BIT
     elif rest + error > middle:
         return in_python(first, end, 0)
-    return math.ldexp(np.float64(m), q + surplus)
+    return math.ldexp(np.float64(m), int(q + surplus))
 
 
 @inlined
 def significant(i, last, e):
-    """The first 19 digits of the decimal i to last times 10ᵉ, their exponent, and an error.
+    """The first 19 digits of the decimal i to last times 10ᵉ, their exponent, and an error bound.
 
-    It counts in the last bits of the upper half of a product: more, if there are more digits.
+    The bound counts in last bits of the upper half of a product; it is larger for more digits.
     """
     m, count, error, whole = np.uint64(0), 0, np.uint64(4), True
     while i < last:
@@ -159,7 +158,7 @@ def significant(i, last, e):
     return m, e, error
 
 
-@intrinsic
+@instruction(plain=lambda a, b: np.uint64(int(a) * int(b) >> 64))
 def upper_half(context, a, b):
     """The upper 64 bits of the 128 of a·b."""
 
@@ -174,8 +173,8 @@ def upper_half(context, a, b):
 def nearest_float(text, single):
     """The float nearest to a decimal.
 
-    For single precision, if that is in the middle between two shorter floats, one next to it on
-    the side of the decimal: rounded again, it would forget the side.
+    For single precision, if that is the middle between two shorter floats, return the next float
+    on the side of the decimal: rounding again would lose the side.
     """
     d = float(text)
     exact, near = Decimal(text if single else 0), Decimal(d if single else 0)
@@ -183,16 +182,18 @@ def nearest_float(text, single):
 
 
 @ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
-def rounded(first, end, single):
-    """The float nearest to the decimal between two addresses; not a number if interrupted."""
+def round_decimal(first, end, single):
+    """The float nearest to the decimal between two addresses; NaN after an interrupt."""
     try:
         return nearest_float(ctypes.string_at(first, end - first).decode("ascii"), single)
     except KeyboardInterrupt:  # which cannot pass through compiled code
         return math.nan
 
 
-# Compiled code finds it by its name, as what comes from the disk cache must.
-binding.add_symbol("rosenblatt_rounded", ctypes.cast(rounded, ctypes.c_void_p).value)
+# Compiled code finds the function by its name, as kernels from the disk cache must.
+binding.add_symbol("rosenblatt_rounded", ctypes.cast(round_decimal, ctypes.c_void_p).value)
 in_python = types.ExternalFunction(
     "rosenblatt_rounded", types.float64(types.int64, types.int64, types.int64)
 )
+if config.DISABLE_JIT:
+    in_python = lambda *places: round_decimal(*map(int, places))  # noqa: E731

@@ -1,8 +1,8 @@
-"""The passive-aggressive rule: the smallest step after which a row has margin 1, or less.
+"""The passive-aggressive rule: the smallest step after which a row has margin 1, bounded by C.
 
-With several classes the row to learn is the difference of two: x for its class, -x for the best
-rival, of twice the squared size (Crammer & Singer 2003). The bias is a weight of one more
-coordinate, whose square is the settings' ``intercept_step``. The weight of a row multiplies C.
+With several classes, an update adds x to the right class and subtracts it from the best rival: a
+row of twice the squared size (Crammer & Singer 2003). The bias is a weight of one more coordinate,
+whose square is the settings' ``intercept_step``. The weight of a row multiplies C.
 """
 
 import math
@@ -12,23 +12,22 @@ import numpy as np
 
 from .algebra import (
     add,
-    best_other,
     dot,
     fetch_row,
-    fetch_weights,
+    find_rival,
     is_shuffled,
     move,
-    score,
     squared_norm,
+    take_row,
 )
 from .compiling import compiled, inlined
-from .linear import note
+from .linear import log_update
 
 HARD, HINGE, SQUARED_HINGE = range(3)
 
 
 class AggressiveSettings(NamedTuple):
-    """When a row is right, the bias, the aggressiveness C, and which loss it is for."""
+    """Thresholds, the step of the bias, the aggressiveness C, and the loss."""
 
     above: float
     below: float
@@ -39,7 +38,7 @@ class AggressiveSettings(NamedTuple):
 
 @inlined
 def aggressive_step(margin, size, C, loss):
-    """τ of PA, PA-I and PA-II for a row of a squared size (Crammer et al. 2006)."""
+    """The step τ of PA, PA-I or PA-II for a row of a squared size (Crammer et al. 2006)."""
     if loss == SQUARED_HINGE:
         return (1.0 - margin) / (size + 0.5 / C)
     step = (1.0 - margin) / size if size > 0.0 else 0.0
@@ -48,7 +47,7 @@ def aggressive_step(margin, size, C, loss):
 
 @compiled
 def passive_aggressive(examples, order, start, w, b, settings, log):
-    """If 1 - y(w·x + b) > 0, w += τyx with the τ that mends it, or less (Crammer et al. 2006)."""
+    """If y(w·x + b) < 1, w += τyx with the least τ that makes it 1 (Crammer et al. 2006)."""
     rows, steps = examples.rows, examples.steps
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
@@ -65,7 +64,7 @@ def passive_aggressive(examples, order, start, w, b, settings, log):
             step = steps.dtype.type(math.copysign(tau, steps[i]))
             add(w, step, i, rows)
             b[0] += step * settings.intercept_step
-            loss += note(log, updates, t, 0, margin, step)
+            loss += log_update(log, updates, t, 0, margin, step)
             updates += 1
     return len(order), updates, loss
 
@@ -77,24 +76,16 @@ def passive_aggressive_multiclass(examples, order, start, W, b, settings, log):
     s = np.empty(len(b), b.dtype)
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
-        i = np.uint64(order[t])
-        if shuffled:
-            fetch_row(t, order, rows)
-        if t + 1 < len(order):
-            fetch_weights(W, np.uint64(order[t + 1]), rows)
-        score(W, b, s, i, rows)
+        i = take_row(t, order, rows, shuffled, W)
         y = labels[i]
-        rival = best_other(s, y)
-        lead = s[y] - s[rival]
+        rival, lead = find_rival(W, b, s, y, i, rows)
         if not lead >= 1.0 or math.isinf(lead):
             if updates == len(log) or not math.isfinite(lead):
                 return t, updates, loss
             size = 2.0 * (squared_norm(i, rows) + settings.intercept_step)
             tau = aggressive_step(lead, size, settings.C * steps[i], settings.loss)
             step = steps.dtype.type(tau)
-            move(W, step, y, rival, i, rows)
-            b[y] += step * settings.intercept_step
-            b[rival] -= step * settings.intercept_step
-            loss += note(log, updates, t, rival, lead, step)
+            move(W, b, step, settings.intercept_step, y, rival, i, rows)
+            loss += log_update(log, updates, t, rival, lead, step)
             updates += 1
     return len(order), updates, loss

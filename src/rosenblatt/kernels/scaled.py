@@ -1,12 +1,12 @@
 """Rules that also multiply all weights: ALMA and ROMMA share a loop.
 
-w = Zv, and an update changes Z and adds to v. ``scale`` holds Z; T, the sum of Z over the rows seen
-up to the last update, and how many these were; ‖w‖²; and ALMA's k. As in linear.py, what is added
-to v is missing from all weights before, so T times it is summed in u (if there is an average to
-keep), and Tv - u is the sum of the weights after each row.
+w = Zv, and an update changes Z and adds to v. ``scale`` holds Z; T, the sum of Z over the rows up
+to the last update, and the number of these rows; ‖w‖²; and ALMA's k. As in linear.py, what is added
+to v is missing from all weights before, so T times it is summed in u (unless u is empty), and
+Tv - u is the sum of the weights after each row.
 
-With several classes the row to learn is the difference of two, as in passive_aggressive.py. The
-weight of a row multiplies ALMA's step; a constraint that must hold has no use for it.
+With several classes, x is added to a class and subtracted from its rival, as in
+passive_aggressive.py. The weight of a row multiplies ALMA's step; ROMMA ignores it.
 """
 
 import math
@@ -16,24 +16,23 @@ import numpy as np
 
 from .algebra import (
     add,
-    best_other,
     dot,
     fetch_row,
-    fetch_weights,
+    find_rival,
     is_shuffled,
     move,
-    score,
     squared_norm,
+    take_row,
 )
 from .compiling import compiled, inlined
-from .linear import counted, note
+from .linear import count_weight, log_update
 
 ALMA, ROMMA = range(2)
 Z, T, SEEN, SQUARE, K = range(5)
 
 
 class ScaledSettings(NamedTuple):
-    """When a row is right, the bias, which rule, and α, B and C of ALMA."""
+    """Thresholds, the step of the bias, the rule, and α, B and C of ALMA."""
 
     above: float
     below: float
@@ -46,17 +45,17 @@ class ScaledSettings(NamedTuple):
 
 @inlined
 def count_rows(scale, clock, t):
-    """Let T count the rows since the last update."""
-    before = counted(clock, scale[SEEN] - clock.seen)
-    scale[T] += scale[Z] * (counted(clock, t) - before)
+    """Add the rows since the last update to T."""
+    before = count_weight(clock, scale[SEEN] - clock.seen)
+    scale[T] += scale[Z] * (count_weight(clock, t) - before)
     scale[SEEN] = clock.seen + t
 
 
 @inlined
-def settle(w, b, u, ub, scale):
-    """Put the sum of all weights so far into u, so that what w and T become counts from now on."""
+def close_sums(w, b, u, ub, scale):
+    """Put the sum of all weights so far into u, and begin T at 0."""
     if len(u):
-        for k in range(u.size):  # an expression of arrays would make one
+        for k in range(u.size):  # an expression of arrays would allocate one
             u.flat[k] -= scale[T] * w.flat[k]
         for c in range(len(ub)):
             ub[c] -= scale[T] * b[c]
@@ -65,10 +64,10 @@ def settle(w, b, u, ub, scale):
 
 @inlined
 def fold(w, b, u, ub, scale, bias):
-    """Multiply Z out before too many digits are lost, and measure ‖w‖²."""
+    """Multiply v by Z before too many digits are lost, and compute ‖w‖²."""
     far = 1e3 if w.itemsize == 4 else 1e6
     if not 1.0 < scale[Z] * far < far * far:
-        settle(w, b, u, ub, scale)
+        close_sums(w, b, u, ub, scale)
         w *= w.dtype.type(scale[Z])
         b *= b.dtype.type(scale[Z])
         scale[Z], scale[SQUARE] = 1.0, 0.0
@@ -80,7 +79,7 @@ def fold(w, b, u, ub, scale, bias):
 
 @inlined
 def alma_step(margin, size, weight, scale, settings):
-    """What to add of the row to v; Z, ‖w‖² and k go on (Gentile 2001, p = 2)."""
+    """Update Z, ‖w‖² and k; return the step along the row to add to v (Gentile 2001, p = 2)."""
     if size == 0.0:
         return 0.0  # an empty row without a bias teaches nothing
     rate = weight * settings.C / math.sqrt(scale[K])
@@ -93,16 +92,16 @@ def alma_step(margin, size, weight, scale, settings):
     return step
 
 
-# ROMMA: the shortest weights that meet the last row's constraint, and keep to a half-space that
-# holds all weights which meet those before.
+# ROMMA: the shortest weights that satisfy the constraint of the last row and lie in a half-space
+# that contains all weights which satisfy the constraints before.
 
 
 @inlined
 def romma_step(margin, size, scale, tiny):
-    """What to add of the row to v; Z and ‖w‖² go on (Li & Long 2002).
+    """Update Z and ‖w‖²; return the step along the row to add to v (Li & Long 2002).
 
-    Where the row's constraint implies the half-space, or contradicts it, the weights are y·x/‖x‖²
-    alone: then Z is 0, which says so.
+    Where the row's constraint implies the half-space, or contradicts it, the weights become
+    y·x/‖x‖²; Z is then 0.
     """
     if size == 0.0:
         return 0.0  # an empty row without a bias teaches nothing
@@ -119,29 +118,17 @@ def romma_step(margin, size, scale, tiny):
 
 
 @inlined
-def forget(w, b, u, ub, scale):
-    """Begin anew with weights of zero."""
-    settle(w, b, u, ub, scale)
+def reset(w, b, u, ub, scale):
+    """Set the weights to 0 and Z to 1."""
+    close_sums(w, b, u, ub, scale)
     w[...] = 0
     b[...] = 0
     scale[Z] = 1.0
 
 
 @inlined
-def move_all(W, b, u, ub, step, time, y, rival, bias, i, rows):
-    """Move a class and its rival, and what the average lacks of them."""
-    move(W, step, y, rival, i, rows)
-    b[y] += step * bias
-    b[rival] -= step * bias
-    if len(u):
-        move(u, time * step, y, rival, i, rows)
-        ub[y] += time * step * bias
-        ub[rival] -= time * step * bias
-
-
-@inlined
 def is_right(margin, size, scale, settings):
-    """Whether a row changes nothing; ALMA demands y·w·x/‖x‖ > (1 - α)B/√k."""
+    """Whether a row causes no update; ALMA requires y·w·x/‖x‖ > (1 - α)B/√k."""
     if settings.rule == ALMA:
         return margin > (1.0 - settings.alpha) * settings.B * math.sqrt(size / scale[K])
     return margin > settings.above
@@ -149,7 +136,7 @@ def is_right(margin, size, scale, settings):
 
 @inlined
 def scaled_step(margin, size, weight, scale, tiny, settings):
-    """What to add of the row to v, by the rule."""
+    """Update the scale by the rule; return the step along the row to add to v."""
     if settings.rule == ALMA:
         return alma_step(margin, size, weight, scale, settings)
     return romma_step(margin, size, scale, tiny)
@@ -157,7 +144,7 @@ def scaled_step(margin, size, weight, scale, tiny, settings):
 
 @compiled
 def scaled(examples, order, start, w, b, scale, u, ub, clock, settings, log):
-    """If a row is not right, multiply w and add to it as the rule says."""
+    """On a row that is not right, multiply w by a factor and add a step along the row."""
     rows, steps = examples.rows, examples.steps
     tiny, early = 1e-5 if w.itemsize == 4 else 1e-12, settings.rule == ALMA
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
@@ -176,7 +163,7 @@ def scaled(examples, order, start, w, b, scale, u, ub, clock, settings, log):
             count_rows(scale, clock, t)
             step = scaled_step(margin, size, abs(np.float64(steps[i])), scale, tiny, settings)
             if scale[Z] == 0.0:
-                forget(w, b, u, ub, scale)
+                reset(w, b, u, ub, scale)
             step = steps.dtype.type(math.copysign(step, steps[i]))
             add(w, step, i, rows)
             b[0] += step * settings.intercept_step
@@ -184,7 +171,7 @@ def scaled(examples, order, start, w, b, scale, u, ub, clock, settings, log):
                 add(u, scale[T] * step, i, rows)
                 ub[0] += scale[T] * step * settings.intercept_step
             fold(w, b, u, ub, scale, settings.intercept_step)
-            loss += note(log, updates, t, 0, margin, step)
+            loss += log_update(log, updates, t, 0, margin, step)
             updates += 1
     return len(order), updates, loss
 
@@ -197,15 +184,10 @@ def scaled_multiclass(examples, order, start, W, b, scale, u, ub, clock, setting
     tiny = 1e-5 if W.itemsize == 4 else 1e-12
     updates, loss, shuffled = 0, 0.0, is_shuffled(order, start)
     for t in range(start, len(order)):
-        i = np.uint64(order[t])
-        if shuffled:
-            fetch_row(t, order, rows)
-        if t + 1 < len(order):
-            fetch_weights(W, np.uint64(order[t + 1]), rows)
-        score(W, b, s, i, rows)
+        i = take_row(t, order, rows, shuffled, W)
         y = labels[i]
-        rival = best_other(s, y)
-        lead = (s[y] - s[rival]) * scale[Z]
+        rival, lead = find_rival(W, b, s, y, i, rows)
+        lead *= scale[Z]
         size = 2.0 * (squared_norm(i, rows) + settings.intercept_step) if early else 0.0
         if not is_right(lead, size, scale, settings) or math.isinf(lead):
             if updates == len(log) or not math.isfinite(lead):
@@ -215,10 +197,12 @@ def scaled_multiclass(examples, order, start, W, b, scale, u, ub, clock, setting
             count_rows(scale, clock, t)
             step = scaled_step(lead, size, np.float64(steps[i]), scale, tiny, settings)
             if scale[Z] == 0.0:
-                forget(W, b, u, ub, scale)
+                reset(W, b, u, ub, scale)
             step = steps.dtype.type(step)
-            move_all(W, b, u, ub, step, scale[T], y, rival, settings.intercept_step, i, rows)
+            move(W, b, step, settings.intercept_step, y, rival, i, rows)
+            if len(u):
+                move(u, ub, scale[T] * step, settings.intercept_step, y, rival, i, rows)
             fold(W, b, u, ub, scale, settings.intercept_step)
-            loss += note(log, updates, t, rival, lead, step)
+            loss += log_update(log, updates, t, rival, lead, step)
             updates += 1
     return len(order), updates, loss

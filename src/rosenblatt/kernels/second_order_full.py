@@ -1,4 +1,4 @@
-"""The second-order perceptron with a full matrix; coordinate.py says what S is."""
+"""The second-order perceptron with a full matrix S, which coordinate.py defines."""
 
 import math
 from typing import NamedTuple
@@ -7,11 +7,11 @@ import numpy as np
 
 from .algebra import column, dot, span
 from .compiling import compiled, inlined
-from .linear import counted, note
+from .linear import count_weight, log_update
 
 
 class FullSettings(NamedTuple):
-    """When a row is right, the bias, and a."""
+    """Thresholds, the step of the bias, and a."""
 
     above: float
     below: float
@@ -21,7 +21,7 @@ class FullSettings(NamedTuple):
 
 @inlined
 def full_product(S, i, bias, out, rows):
-    """Set out = S·(x, √bias) and return (x, √bias)ᵀ·out: the bias is the last coordinate."""
+    """Set out = S·z and return zᵀ·out for z = (x, √bias): the bias is the last coordinate."""
     values, indices, starts = rows
     first, last = span(i, indices, starts)
     root, end = math.sqrt(bias), len(out) - 1
@@ -40,7 +40,7 @@ def full_product(S, i, bias, out, rows):
 
 @compiled
 def second_order_full(examples, order, start, w, b, S, u, ub, clock, settings, log):
-    """On a mistake, v += yx and A += xxᵀ, the whole of it (Cesa-Bianchi et al. 2005)."""
+    """On a mistake, v += yx and A += xxᵀ (Cesa-Bianchi et al. 2005)."""
     rows, steps, bias = examples.rows, examples.steps, settings.intercept_step
     sx, root = np.empty(len(w) + 1), math.sqrt(settings.intercept_step)
     updates, loss = 0, 0.0
@@ -51,7 +51,7 @@ def second_order_full(examples, order, start, w, b, S, u, ub, clock, settings, l
         if not margin > settings.above or math.isinf(a):
             if updates == len(log) or not math.isfinite(a):
                 return t, updates, loss
-            r, time = settings.a / abs(np.float64(steps[i])), counted(clock, t)
+            r, time = settings.a / abs(np.float64(steps[i])), count_weight(clock, t)
             beta = 1.0 / (r + max(0.0, full_product(S, i, bias, sx, rows)))
             alpha = math.copysign(beta * (1.0 - margin), steps[i])
             for j in range(len(w)):
@@ -64,6 +64,6 @@ def second_order_full(examples, order, start, w, b, S, u, ub, clock, settings, l
             for j in range(len(sx)):
                 for k in range(len(sx)):
                     S[j, k] -= beta * sx[j] * sx[k]
-            loss += note(log, updates, t, 0, margin, alpha)
+            loss += log_update(log, updates, t, 0, margin, alpha)
             updates += 1
     return len(order), updates, loss

@@ -1,10 +1,10 @@
-"""Tags of sequences: the best path by Viterbi or tag by tag, and learning from the wrong ones.
+"""Sequence tagging: the best path by Viterbi or greedy search, and learning from wrong paths.
 
-Scores are rows of ``width`` numbers, one for each tag, rounded up to whole vectors of eight. All
-arrays of weights are flat. A transition from tag p to tag t lies at p·width + t, and the row after
-that of the last tag is for the start of a sequence. Of second order, that from q and p to t lies at
-(q·(tags + 1) + p)·width + t. Forbidden transitions weigh IMPOSSIBLE, and so do those to tags that
-only fill a vector.
+Scores are rows of ``width`` numbers: one for each tag, rounded up to whole vectors of eight. All
+arrays of weights are flat. A transition from tag p to tag t is at p·width + t, and the row after
+the last tag is for the start of a sequence. A second-order transition from q and p to t is at
+(q·(tags + 1) + p)·width + t. Forbidden transitions weigh IMPOSSIBLE, and so do those to the tags
+that only fill up a vector.
 """
 
 from typing import NamedTuple
@@ -12,16 +12,17 @@ from typing import NamedTuple
 import numpy as np
 
 from .compiling import compiled, helper, inlined
+from .linear import log_update
 from .vectors import add_rows, max_plus
 
 IMPOSSIBLE = np.float32(-1e30)
-ROUNDING = 1e-5  # of what scores in single precision can tell
+ROUNDING = 1e-5  # relative precision of scores in float32
 
 
 class Tokens(NamedTuple):
-    """The features of tokens: token i has those of ``starts[i]`` to ``starts[i + 1]``.
+    """The features of tokens: token i has features ``starts[i]`` to ``starts[i + 1]``.
 
-    ``values`` is None where all are 1.
+    ``values`` is None where all values are 1.
     """
 
     features: np.ndarray
@@ -30,11 +31,11 @@ class Tokens(NamedTuple):
 
 
 class PathWeights(NamedTuple):
-    """What the score of a path is made of: features of tokens, transitions, and the last tag.
+    """The weights of a path's score: of token features, transitions, and the last tag.
 
-    While they are learnt, features get rows of emissions when they are moved first: ``rows`` has
-    the row of each, row 0 stays zero for those without one, and ``used[0]`` are in use. Else
-    ``rows`` is None, and features are rows.
+    During training, a feature gets a row of emissions at its first update: ``rows[f]`` is its row,
+    row 0 stays zero for features without one, and ``used[0]`` rows are in use. Otherwise ``rows``
+    is None, and feature f has row f.
     """
 
     emissions: np.ndarray
@@ -46,7 +47,7 @@ class PathWeights(NamedTuple):
 
 
 class PathSums(NamedTuple):
-    """What past weights lack of the present ones, for the average; empty where none is wanted."""
+    """Sums for the average: each update times the time before it; empty without an average."""
 
     emissions: np.ndarray
     transitions: np.ndarray
@@ -54,11 +55,11 @@ class PathSums(NamedTuple):
 
 
 class PathSettings(NamedTuple):
-    """How many tags there are, as numbers and as whole vectors; how they depend, and learn.
+    """The number of tags, the width of a row of scores, and how tags are searched and learned.
 
-    ``markov`` is how many tags before one it depends on. ``margin`` times the squared length of a
-    token's features is what the right tag must lead by. With ``C`` above 0, steps are passive-
-    aggressive, at most C, and it must lead by the margin itself.
+    A tag depends on ``markov`` tags before it. The right tag of a token must lead by ``margin``
+    times the squared length of its features. With ``C`` above 0, steps are passive-aggressive, at
+    most C, and the right tag must lead by the margin itself.
     """
 
     tags: int
@@ -70,7 +71,7 @@ class PathSettings(NamedTuple):
 
 
 class Room(NamedTuple):
-    """Where the longest sequence is worked on: scores of its tokens, of paths, and the path."""
+    """Buffers for the longest sequence: scores of its tokens, of paths, and the path."""
 
     scores: np.ndarray
     paths: np.ndarray
@@ -81,19 +82,25 @@ class Room(NamedTuple):
 
 
 @inlined
-def find_best(scores, place, count, moves, begin, step, avoided):
-    """Which of ``count`` scores plus moves is largest; of equals the first that is not avoided."""
+def find_best(scores, place, stride, count, moves, begin, step, avoided):
+    """The largest of ``count`` scores plus moves; of equals the first that is not avoided."""
     best, found = scores[place] + moves[begin], 0
     for p in range(1, count):
-        total = scores[place + p] + moves[begin + p * step]
+        total = scores[place + p * stride] + moves[begin + p * step]
         if total > best or (total == best and found == avoided):
             best, found = total, p
     return found
 
 
 @inlined
+def get_right(right, i):
+    """The right tag of token i, or -1 where none are known."""
+    return np.int64(right[i]) if len(right) > 0 else -1
+
+
+@inlined
 def score_tokens(tokens, first, count, weights, width, scores):
-    """The score of every tag for ``count`` tokens, by their features alone."""
+    """Set the score of every tag for ``count`` tokens, by their features alone."""
     features, starts, values = tokens
     for i in range(count):
         begin, end = np.int64(starts[first + i]), np.int64(starts[first + i + 1])
@@ -103,13 +110,13 @@ def score_tokens(tokens, first, count, weights, width, scores):
 
 @compiled
 def score_path_tokens(tokens, first, count, weights, settings, scores):
-    """The same, for those who look at single sequences."""
+    """Set the score of every tag for ``count`` tokens, by their features alone; for Python."""
     score_tokens(tokens, first, count, weights, settings.width, scores)
 
 
 @helper
 def first_order_paths(room, n, weights, settings):
-    """For each token and tag the score of the best path that ends there (Viterbi 1967)."""
+    """Set for each token and tag the score of the best path that ends there (Viterbi 1967)."""
     tags, width = settings.tags, settings.width
     scores, paths, moves = room.scores, room.paths, weights.transitions
     for t in range(width):
@@ -122,21 +129,19 @@ def first_order_paths(room, n, weights, settings):
 
 @helper
 def first_order_path(room, n, weights, settings, right, first):
-    """Fill in the best path; of equals one that is not right."""
-    tags, width = settings.tags, settings.width
-    path, learning = room.path, len(right) > 0
+    """Set the best path; of equal ones a path that is not right."""
+    tags, width, path, moves = settings.tags, settings.width, room.path, weights.transitions
     first_order_paths(room, n, weights, settings)
-    avoided = np.int64(right[first + n - 1]) if learning else -1
-    path[n - 1] = find_best(room.paths, (n - 1) * width, tags, weights.last, 0, 1, avoided)
-    for i in range(n - 1, 0, -1):
-        avoided = np.int64(right[first + i - 1]) if learning else -1
-        place, moves = (i - 1) * width, weights.transitions
-        path[i - 1] = find_best(room.paths, place, tags, moves, np.int64(path[i]), width, avoided)
+    avoided = get_right(right, first + n - 1)
+    path[n - 1] = find_best(room.paths, (n - 1) * width, 1, tags, weights.last, 0, 1, avoided)
+    for i in range(n - 2, -1, -1):
+        tag, avoided = np.int64(path[i + 1]), get_right(right, first + i)
+        path[i] = find_best(room.paths, i * width, 1, tags, moves, tag, width, avoided)
 
 
 @helper
 def second_order_paths(room, n, weights, settings):
-    """For each token, tag before and tag the score of the best path that ends with both."""
+    """Set for each token, tag before and tag the score of the best path that ends with both."""
     tags, width = settings.tags, settings.width
     scores, paths, square = room.scores, room.paths, (settings.tags + 1) * settings.width
     for k in range(square):
@@ -159,35 +164,25 @@ def second_order_paths(room, n, weights, settings):
 
 @helper
 def second_order_path(room, n, weights, settings, right, first):
-    """Fill in the best path by two tags before; of equals one that is not right."""
-    tags, width = settings.tags, settings.width
-    square, path, learning = (settings.tags + 1) * settings.width, room.path, len(right) > 0
+    """Set the best path by two tags before; of equal ones a path that is not right."""
+    tags, width, path, pairs = settings.tags, settings.width, room.path, weights.pairs
+    square = (tags + 1) * width
     second_order_paths(room, n, weights, settings)
-    before, found = last_pair(room, n, weights, settings, right, first)
+    before, found = find_last_pair(room, n, weights, settings, right, first)
     path[n - 1] = found
     for i in range(n - 1, 0, -1):
         path[i - 1] = before
-        place = (i - 1) * square + before
-        moves = np.int64(before) * width + np.int64(path[i])
-        avoided = np.int64(right[first + i - 2]) if learning and i > 1 else -1
-        earlier = 0
-        best = room.paths[place] + weights.pairs[moves]
-        for q in range(1, tags + 1):
-            total = room.paths[place + q * width] + weights.pairs[moves + q * square]
-            if total > best or (total == best and earlier == avoided):
-                best, earlier = total, q
-        before = earlier
+        place, moves = (i - 1) * square + before, before * width + np.int64(path[i])
+        avoided = get_right(right, first + i - 2) if i > 1 else -1
+        before = find_best(room.paths, place, width, tags + 1, pairs, moves, square, avoided)
 
 
 @inlined
-def last_pair(room, n, weights, settings, right, first):
+def find_last_pair(room, n, weights, settings, right, first):
     """The last two tags of the best path."""
-    tags, width, learning = settings.tags, settings.width, len(right) > 0
-    row = (n - 1) * (tags + 1) * width
-    avoided = np.int64(right[first + n - 1]) if learning else -1
-    avoided_before = tags
-    if learning and n > 1:
-        avoided_before = np.int64(right[first + n - 2])
+    tags, width = settings.tags, settings.width
+    row, avoided = (n - 1) * (tags + 1) * width, get_right(right, first + n - 1)
+    avoided_before = get_right(right, first + n - 2) if n > 1 and len(right) > 0 else tags
     found = before = -1
     best = np.float32(-np.inf)
     for t in range(tags):
@@ -201,7 +196,7 @@ def last_pair(room, n, weights, settings, right, first):
 
 @inlined
 def get_context(i, tags, markov, path):
-    """The two tags before token i of a path, as far as tags depend on them."""
+    """The two tags before token i of a path; the start where tags do not depend on them."""
     before = np.int64(path[i - 1]) if i > 0 and markov > 0 else tags
     earlier = np.int64(path[i - 2]) if i > 1 and markov > 1 else tags
     return earlier, before
@@ -209,7 +204,7 @@ def get_context(i, tags, markov, path):
 
 @helper
 def add_moves(room, i, weights, settings):
-    """Add to the scores of token i what the tags before it say."""
+    """Add the transitions from the tags before to the scores of token i."""
     tags, width, scores = settings.tags, settings.width, room.scores
     earlier, before = get_context(i, tags, settings.markov, room.path)
     if settings.markov > 0:
@@ -223,11 +218,11 @@ def add_moves(room, i, weights, settings):
 
 @helper
 def greedy_path(room, n, weights, settings):
-    """Fill in the tags one by one, each the best after those before it."""
+    """Set the tags one by one, each the best after those before it."""
     for i in range(n):
         add_moves(room, i, weights, settings)
         place = i * settings.width
-        room.path[i] = find_best(room.scores, place, settings.tags, weights.last, 0, 1, -1)
+        room.path[i] = find_best(room.scores, place, 1, settings.tags, weights.last, 0, 1, -1)
 
 
 @compiled
@@ -244,7 +239,7 @@ def predict(tokens, sequences, begin, end, weights, settings, room, right, tags)
 
 @inlined
 def find_path(room, n, weights, settings, right, first):
-    """Fill in the best path, by the search that was asked for."""
+    """Set the best path, by the search and order of the settings."""
     if settings.greedy:
         greedy_path(room, n, weights, settings)
     elif settings.markov > 1:
@@ -283,7 +278,7 @@ def get_value(k, values):
 
 @inlined
 def required_lead(tokens, i, settings):
-    """By how much the right tag of token i must lead."""
+    """The lead that the right tag of token i must have."""
     if settings.C > 0:
         return np.float32(settings.margin)
     return np.float32(settings.margin) * squared_length(tokens, i)
@@ -291,7 +286,7 @@ def required_lead(tokens, i, settings):
 
 @inlined
 def find_row(feature, weights):
-    """The row of a feature's weights; a new one if it has none yet."""
+    """The row of a feature's weights; a new row at its first update."""
     row = np.int64(weights.rows[feature])
     if row == 0:
         row = weights.used[0]
@@ -301,8 +296,8 @@ def find_row(feature, weights):
 
 
 @helper
-def rows_lacking(tokens, first, n, weights, width):
-    """How many more rows there must be for all features of some tokens to be moved; 0 if none."""
+def count_lacking_rows(tokens, first, n, weights, width):
+    """The number of rows to add before all features of some tokens can be updated."""
     begin, end = np.int64(tokens.starts[first]), np.int64(tokens.starts[first + n])
     free = len(weights.emissions) // width - weights.used[0]
     if end - begin <= free:
@@ -315,7 +310,7 @@ def rows_lacking(tokens, first, n, weights, width):
 
 @inlined
 def move_emissions(tokens, i, right, wrong, step, time, weights, sums, settings):
-    """Move the weights of a token's features from a wrong tag to the right one."""
+    """Add a step to the weights of a token's features for the right tag, subtract for the wrong."""
     features, starts, values = tokens
     width, tags = settings.width, settings.tags
     for k in range(np.int64(starts[i]), np.int64(starts[i + 1])):
@@ -329,7 +324,7 @@ def move_emissions(tokens, i, right, wrong, step, time, weights, sums, settings)
 
 @helper
 def move_transition(earlier, before, tag, step, time, weights, sums, settings):
-    """Move the weights of a tag after those before it."""
+    """Add a step to the weights of a transition."""
     tags, width = settings.tags, settings.width
     if settings.markov > 0:
         place = before * width + tag
@@ -345,7 +340,7 @@ def move_transition(earlier, before, tag, step, time, weights, sums, settings):
 
 @helper
 def move_paths(tokens, right, first, n, step, time, room, weights, sums, settings):
-    """Add the features of the right path and take away those of the path that was found."""
+    """Add a step times the features of the right path, subtract those of the path found."""
     tags, markov = settings.tags, settings.markov
     ours = right[first : first + n]
     for i in range(n):
@@ -356,13 +351,13 @@ def move_paths(tokens, right, first, n, step, time, room, weights, sums, setting
         earlier_found, before_found = get_context(i, tags, markov, room.path)
         if y != z or before != before_found or earlier != earlier_found:
             move_transition(earlier, before, y, step, time, weights, sums, settings)
-            there = earlier_found, before_found, z
-            move_transition(*there, -step, time, weights, sums, settings)
+            found = earlier_found, before_found, z
+            move_transition(*found, -step, time, weights, sums, settings)
 
 
 @helper
-def lead_of_right(right, first, n, room, weights, settings):
-    """The score of the right path less that of the path that was found."""
+def measure_lead(right, first, n, room, weights, settings):
+    """The score of the right path minus that of the path found."""
     tags, width, markov = settings.tags, settings.width, settings.markov
     ours, lead = right[first : first + n], np.float64(0)
     for i in range(n):
@@ -381,22 +376,22 @@ def lead_of_right(right, first, n, room, weights, settings):
 
 @inlined
 def aggressive_step(demanded, lead, distance, C):
-    """The smallest step after which the lead is as demanded, at most C."""
+    """The smallest step after which the lead is as required, at most C."""
     return min(C, (demanded - lead) / distance) if distance > 0 else 0.0
 
 
 @helper
 def learn_path(tokens, right, first, n, lead, demanded, time, room, weights, sums, settings):
-    """Move the weights from the path that was found to the right one; how far."""
+    """Move the weights from the path found to the right path; return the step."""
     if settings.C == 0:
         move_paths(tokens, right, first, n, 1.0, time, room, weights, sums, settings)
         return 1.0
-    if demanded - lead <= ROUNDING * demanded:  # as a step before has made it
+    if demanded - lead <= ROUNDING * demanded:  # as an earlier step has left it
         return 0.0
     move_paths(tokens, right, first, n, 1.0, time, room, weights, sums, settings)
     score_tokens(tokens, first, n, weights, settings.width, room.scores)
     # a step of 1 adds ‖Φ(x, y) - Φ(x, z)‖² to the lead
-    distance = lead_of_right(right, first, n, room, weights, settings) - lead
+    distance = measure_lead(right, first, n, room, weights, settings) - lead
     step = aggressive_step(demanded, lead, distance, settings.C)
     move_paths(tokens, right, first, n, step - 1.0, time, room, weights, sums, settings)
     return step
@@ -406,10 +401,11 @@ def learn_path(tokens, right, first, n, lead, demanded, time, room, weights, sum
 def learn(tokens, sequences, right, order, start, seen, weights, sums, settings, room, log):
     """Where the best path is wrong, add Φ(x, y) - Φ(x, z) to the weights (Collins 2002).
 
-    While learning, wrong tags are favoured by the margin, so that the right path must lead the
-    others by it for each wrong tag. With C, the step is that of 1-best MIRA (McDonald, Crammer &
-    Pereira 2005; Crammer et al. 2006). Returns how far it got, how many updates it made, how much
-    the found paths led, and how many rows of weights it lacks; it stops when the log is full.
+    The scores of right tags are lowered by the margin, so that the right path must lead the others
+    by the margin for each wrong tag. With C, the step is that of 1-best MIRA (McDonald, Crammer &
+    Pereira 2005; Crammer et al. 2006). Returns the place in the order where it stopped, the number
+    of updates, their loss, and the number of rows of weights to add before it can continue. It
+    stops when the log is full.
     """
     updates, loss, width = 0, 0.0, settings.width
     for t in range(start, len(order)):
@@ -429,17 +425,14 @@ def learn(tokens, sequences, right, order, start, seen, weights, sums, settings,
                 wrong = True
                 demanded += required_lead(tokens, first + i, settings)
         if wrong:
-            lacking = rows_lacking(tokens, first, n, weights, width)
+            lacking = count_lacking_rows(tokens, first, n, weights, width)
             if updates == len(log) or lacking > 0:
                 return t, updates, loss, lacking
-            lead = lead_of_right(right, first, n, room, weights, settings) + demanded
+            lead = measure_lead(right, first, n, room, weights, settings) + demanded
             asked = lead, demanded, np.float64(seen + t)
             step = learn_path(tokens, right, first, n, *asked, room, weights, sums, settings)
             if step > 0:
-                log[updates].position = t
-                log[updates].margin = lead
-                log[updates].step = step
-                loss -= lead if lead < 0 else 0.0
+                loss += log_update(log, updates, t, 0, lead, step)
                 updates += 1
     return len(order), updates, loss, 0
 
@@ -448,27 +441,26 @@ def learn(tokens, sequences, right, order, start, seen, weights, sums, settings,
 def learn_greedily(
     tokens, sequences, right, order, start, seen, weights, sums, settings, room, log
 ):
-    """Where the best tag after those before it is wrong, move both at once, token by token.
+    """Where the best tag after the tags found so far is wrong, update at once, token by token.
 
-    Tags before are those that were found, right or wrong. ``seen`` counts tokens. Returns what
-    ``learn`` does, and the tokens seen; it stops before a sequence for which the log may be too
-    short.
+    ``seen`` counts tokens. Returns what ``learn`` returns, and the number of tokens seen. It stops
+    before a sequence for which the log may be too short.
     """
     updates, loss, tags, width = 0, 0.0, settings.tags, settings.width
     for t in range(start, len(order)):
         s = np.int64(order[t])
         first, n = sequences[s], sequences[s + 1] - sequences[s]
-        lacking = rows_lacking(tokens, first, n, weights, width)
+        lacking = count_lacking_rows(tokens, first, n, weights, width)
         if updates + n > len(log) or lacking > 0:
             return t, updates, loss, lacking, seen
         for i in range(n):
             place, y = i * width, np.int64(right[first + i])
             score_tokens(tokens, first + i, 1, weights, width, room.scores[place : place + width])
             add_moves(room, i, weights, settings)
-            found = find_best(room.scores, place, tags, weights.last, 0, 1, y)
+            found = find_best(room.scores, place, 1, tags, weights.last, 0, 1, y)
             bonus = np.float64(required_lead(tokens, first + i, settings))
             room.scores[place + y] -= np.float32(bonus)
-            rival = find_best(room.scores, place, tags, weights.last, 0, 1, y)
+            rival = find_best(room.scores, place, 1, tags, weights.last, 0, 1, y)
             if rival != y:
                 lead = np.float64(room.scores[place + y]) - room.scores[place + rival] + bonus
                 earlier, before = get_context(i, tags, settings.markov, room.path)
@@ -479,10 +471,7 @@ def learn_greedily(
                 move_emissions(tokens, first + i, y, rival, step, time, weights, sums, settings)
                 for tag, signed in ((y, step), (rival, -step)):
                     move_transition(earlier, before, tag, signed, time, weights, sums, settings)
-                log[updates].position = t
-                log[updates].margin = lead
-                log[updates].step = step
-                loss -= lead if lead < 0 else 0.0
+                loss += log_update(log, updates, t, 0, lead, step)
                 updates += 1
             room.path[i] = found
             seen += 1
@@ -494,7 +483,7 @@ def learn_greedily(
 
 @compiled
 def best_through(tokens, first, n, weights, settings, room, out):
-    """For each token and tag the score of the best path that has the tag there."""
+    """Set for each token and tag the score of the best path that has the tag there."""
     tags, width, square = settings.tags, settings.width, (settings.tags + 1) * settings.width
     score_tokens(tokens, first, n, weights, width, room.scores)
     after = np.zeros(square, np.float32)
@@ -505,7 +494,7 @@ def best_through(tokens, first, n, weights, settings, room, out):
         first_order_paths(room, n, weights, settings)
     for i in range(n - 1, -1, -1):
         if settings.markov > 1:
-            rest_of_pairs(room, i, n, weights, settings, later, after)
+            continue_pairs(room, i, n, weights, settings, later, after)
             for t in range(tags):
                 best = np.float32(-np.inf)
                 for p in range(tags + 1):
@@ -513,14 +502,14 @@ def best_through(tokens, first, n, weights, settings, room, out):
                     best = max(best, total)
                 out[i, t] = best
         else:
-            rest_of_tags(room, i, n, weights, settings, later, after)
+            continue_tags(room, i, n, weights, settings, later, after)
             for t in range(tags):
                 out[i, t] = room.paths[i * width + t] + later[t]
 
 
 @helper
-def rest_of_tags(room, i, n, weights, settings, later, after):
-    """Set ``later`` to the score of the best way on from each tag of token i."""
+def continue_tags(room, i, n, weights, settings, later, after):
+    """Set ``later`` to the score of the best continuation from each tag of token i."""
     tags, width = settings.tags, settings.width
     for k in range(len(later)):
         after[k] = later[k]
@@ -536,8 +525,8 @@ def rest_of_tags(room, i, n, weights, settings, later, after):
 
 
 @helper
-def rest_of_pairs(room, i, n, weights, settings, later, after):
-    """The same from each two tags, of token i and of that before it."""
+def continue_pairs(room, i, n, weights, settings, later, after):
+    """The same from each two tags: of token i and of the token before."""
     tags, width, square = settings.tags, settings.width, (settings.tags + 1) * settings.width
     for k in range(len(later)):
         after[k] = later[k]

@@ -1,4 +1,4 @@
-"""The thermal perceptron: mistakes far from the boundary move it less as it cools."""
+"""The thermal perceptron: as it cools, mistakes far from the boundary cause smaller updates."""
 
 import math
 
@@ -10,10 +10,10 @@ from .compiling import compiled
 
 @compiled
 def thermal(rows, targets, order, w, b, temperature, rate):
-    """If a row is on the wrong side, w += αyx·exp(-|a|/T), and b with it; the mistakes.
+    """On every mistake, w += αyx·exp(-|a|/T) and b likewise; return the number of mistakes.
 
-    Frean (1992), "A 'thermal' perceptron learning rule", Neural Computation 4(6). A unit is off
-    at 0.
+    Frean (1992), "A 'thermal' perceptron learning rule", Neural Computation 4(6). An activation of
+    0 is negative.
     """
     mistakes = 0
     for t in range(len(order)):

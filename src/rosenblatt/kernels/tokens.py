@@ -1,8 +1,8 @@
-"""Words become numbers: types of strings, what they look like, and the features that they make.
+"""Features of words: numbers of distinct strings, their spelling, and templates of features.
 
-Strings lie in ``data``, string i from ``begins[i]`` to ``ends[i]``. They are told apart by hashes
-of 64 bits of their characters, which two strings share once in a million vocabularies. A table of
-hashes has a power of 2 of places, of which at least half are free; a key of 0 is a free place.
+String i is ``data[begins[i]:ends[i]]``. Strings are compared by 64-bit hashes of their characters;
+two different strings share one in a million vocabularies. A hash table has a power of 2 of places,
+at least half of them free; a key of 0 marks a free place.
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ UPPER_CASE, LOWER_CASE, DIGIT, LETTER, MARK = range(1, 6)  # kinds of characters
 
 
 class HashTable(NamedTuple):
-    """Numbers by the hashes of what is numbered."""
+    """Numbers by hash: ``numbers[place]`` belongs to the hash ``keys[place]``."""
 
     keys: np.ndarray
     numbers: np.ndarray
@@ -33,7 +33,7 @@ class Characters(NamedTuple):
 
 
 class Looks(NamedTuple):
-    """What is asked of a word: which of its looks, of so many characters, hashed from a salt."""
+    """Spelling features to compute: the code, number of characters and hash salt of each."""
 
     codes: np.ndarray
     sizes: np.ndarray
@@ -41,11 +41,11 @@ class Looks(NamedTuple):
 
 
 class Templates(NamedTuple):
-    """Templates: number k has the places ``starts[k]`` to ``starts[k + 1]``.
+    """Feature templates: template k has the places ``starts[k]`` to ``starts[k + 1]``.
 
     A place is an attribute and a view, which is a column seen some tokens away. A template of one
-    place has its features by type in the block of its view, at ``slots``, which is -1 for others;
-    these are listed in ``joined``.
+    place has its features by type in the block of its view, at ``slots[k]``; that is -1 for other
+    templates, which are listed in ``joined``.
     """
 
     starts: np.ndarray
@@ -68,11 +68,11 @@ class Views(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """The types of all tokens, a row for each column, and what is known of the types.
+    """The types of all tokens, one row per column, and the attribute values of the types.
 
-    The value of an attribute for a type is at ``value_starts`` of the attribute plus the type.
-    After the ``counts`` of a column come the types of what lies before and behind a sequence, the
-    nearest first, ``reach`` of each.
+    The value of attribute a for type t is at ``value_starts[a] + t``. After the ``counts`` types of
+    a column come the types of places before and behind a sequence, nearest first, ``reach`` of
+    each.
     """
 
     types: np.ndarray
@@ -83,9 +83,9 @@ class Columns(NamedTuple):
 
 
 class FeatureList(NamedTuple):
-    """Features by their keys, and what each is made of: its template and its values, else ABSENT.
+    """Features by key, with the template and the values of each; unused values are ABSENT.
 
-    ``count[0]`` is how many there are; the lists have room for more.
+    There are ``count[0]`` features; the arrays have room for more.
     """
 
     table: HashTable
@@ -99,7 +99,7 @@ class FeatureList(NamedTuple):
 
 @inlined
 def find_slot(table, key):
-    """Where a key is, or where it would be."""
+    """The place of a key, or the free place for it."""
     mask = np.uint64(len(table.keys) - 1)
     place = key & mask
     while table.keys[place] != 0 and table.keys[place] != key:
@@ -124,16 +124,16 @@ def fill(table, keys, numbers):
 
 @compiled
 def find(table, keys, numbers):
-    """The number of each key; ABSENT for one that is not known or is 0."""
+    """Set the number of each key; ABSENT for unknown keys and for 0."""
     for k in range(len(keys)):
         numbers[k] = find_number(table, keys[k]) if keys[k] != 0 else ABSENT
 
 
 @compiled
 def number_keys(table, keys, known, numbers, firsts):
-    """Number each key, new ones from ``known`` on; where each of these is; how many are known then.
+    """Number keys, new ones from ``known`` on; return how many are known then.
 
-    The table must have room. A key of 0 is ABSENT.
+    ``firsts`` gets the place of each new key. The table must have room. A key of 0 is ABSENT.
     """
     count = known
     for k in range(len(keys)):
@@ -173,7 +173,7 @@ def decode_character(data, i, end):
 
 @helper
 def read_characters(data, begin, end, letters):
-    """Write the characters of a string; how many they are."""
+    """Write the characters of a string; return their number."""
     n, i = 0, begin
     while i < end:
         letters[n], i = decode_character(data, i, end)
@@ -182,17 +182,29 @@ def read_characters(data, begin, end, letters):
 
 
 @inlined
-def hash_characters(letters, first, last, h):
-    """The hash of some characters, from another hash on; never 0."""
-    for k in range(first, last):
-        h = spell(h, np.uint64(letters[k]) + np.uint64(1))
+def hash_number(h, number):
+    """Extend a hash by a number."""
+    return spell(h, np.uint64(number) + np.uint64(1))
+
+
+@inlined
+def to_key(h):
+    """Turn a hash into the key of a table, which is never 0."""
     h = mix(h)
     return h if h != 0 else np.uint64(1)
 
 
+@inlined
+def hash_characters(letters, first, last, h):
+    """Hash characters first to last, starting from the hash h; never 0."""
+    for k in range(first, last):
+        h = hash_number(h, letters[k])
+    return to_key(h)
+
+
 @helper
 def longest(begins, ends):
-    """The bytes of the longest string."""
+    """The number of bytes of the longest string."""
     most = 0
     for k in range(len(begins)):
         most = max(most, ends[k] - begins[k])
@@ -201,7 +213,7 @@ def longest(begins, ends):
 
 @compiled
 def hash_strings(data, begins, ends, salts, hashes):
-    """The hash of each string, from its salt on."""
+    """Set the hash of each string, which depends on its salt."""
     letters = np.empty(longest(begins, ends), np.uint32)
     for k in range(len(begins)):
         n = read_characters(data, begins[k], ends[k], letters)
@@ -210,7 +222,7 @@ def hash_strings(data, begins, ends, salts, hashes):
 
 @compiled
 def hash_each_string(data, begins, ends, hashes):
-    """A hash of the bytes of each string, to tell them apart; never 0."""
+    """Set a hash of the bytes of each string; never 0."""
     for k in range(len(begins)):
         h, i, end = np.uint64(ends[k] - begins[k]), begins[k], ends[k]
         while i < end:
@@ -220,13 +232,12 @@ def hash_each_string(data, begins, ends, hashes):
                 letters = letters << np.uint64(8) | np.uint64(data[stop])
             h = spell(h, letters)
             i += 8
-        h = mix(h)
-        hashes[k] = h if h != 0 else np.uint64(1)
+        hashes[k] = to_key(h)
 
 
 @inlined
 def classify_character(letter, characters):
-    """The kind of a character; beyond the table there are letters without case."""
+    """The kind of a character; those beyond the table are letters without case."""
     return characters.kinds[letter] if letter < len(characters.kinds) else np.uint8(LETTER)
 
 
@@ -237,7 +248,7 @@ LONGEST_RUN = 4  # of a shape
 
 @inlined
 def get_shape(letters, n, most, characters, out):
-    """What characters are of which kind, in runs of at most so many; how many they are."""
+    """Write the shape of a word, with runs of at most ``most`` equal kinds; return its length."""
     size, run = 0, 0
     for k in range(n):
         kind = classify_character(letters[k], characters)
@@ -251,9 +262,8 @@ def get_shape(letters, n, most, characters, out):
 
 @inlined
 def get_flags(letters, n, characters, out):
-    """Letters for what a word has: capitals, only such, digits, only such, letters, others, -."""
-    upper = lower = digits = hyphens = 0
-    other = 0
+    """Write a letter for each property of a word, such as capitals or digits; return how many."""
+    upper = lower = digits = hyphens = other = 0
     for k in range(n):
         kind = classify_character(letters[k], characters)
         upper += kind == UPPER_CASE
@@ -280,7 +290,7 @@ def get_flags(letters, n, characters, out):
 
 @inlined
 def hash_shape(code, size, letters, lowered, n, characters, out, salt):
-    """The hash of one look of a word; 0 if it has none."""
+    """Hash one spelling feature of a word; 0 if the word is too short for it."""
     if code == WORD:
         return hash_characters(letters, 0, n, salt)
     if code == LOWER:
@@ -297,7 +307,7 @@ def hash_shape(code, size, letters, lowered, n, characters, out, salt):
 
 @compiled
 def hash_looks(data, begins, ends, looks, characters, hashes):
-    """The hash of each look (a row each) of each string."""
+    """Set the hash of each spelling feature (one row each) of each string."""
     most = longest(begins, ends) + 8
     letters, lowered = np.empty(most, np.uint32), np.empty(most, np.uint32)
     out = np.empty(most, np.uint32)
@@ -316,7 +326,7 @@ def hash_looks(data, begins, ends, looks, characters, hashes):
 
 @inlined
 def get_type(columns, column, i, first, last):
-    """The type of a column at place i of a sequence, or of what lies around it."""
+    """The type of a column at place i, which may lie outside the sequence first to last."""
     if i < first:
         return columns.counts[column] + (first - i - 1)
     if i >= last:
@@ -326,7 +336,7 @@ def get_type(columns, column, i, first, last):
 
 @inlined
 def get_value(columns, templates, place, here):
-    """The value of a template's place, by the types seen from a token."""
+    """The attribute value of a template's place, by the types around a token."""
     return columns.values[
         columns.value_starts[templates.attributes[place]] + here[templates.views[place]]
     ]
@@ -334,39 +344,26 @@ def get_value(columns, templates, place, here):
 
 @inlined
 def template_key(k):
-    """Where the hashes of a template's features begin."""
-    return spell(np.uint64(0x2545F4914F6CDD1D), np.uint64(k) + np.uint64(1))
-
-
-@inlined
-def feature_key(h, value):
-    """A hash carried on over a value."""
-    return spell(h, np.uint64(value) + np.uint64(1))
-
-
-@inlined
-def finished(h):
-    """A hash as a key of a table, never 0."""
-    h = mix(h)
-    return h if h != 0 else np.uint64(1)
+    """The hash that the keys of a template's features begin with."""
+    return hash_number(np.uint64(0x2545F4914F6CDD1D), k)
 
 
 @compiled
-def keys_of_features(numbers, values, keys):
-    """The key of each feature, by the number of its template and its values."""
+def compute_keys(numbers, values, keys):
+    """Set the key of each feature, from the number of its template and its values."""
     for f in range(len(numbers)):
         h = template_key(numbers[f])
         for a in range(values.shape[1]):
             if values[f, a] != ABSENT:
-                h = feature_key(h, values[f, a])
-        keys[f] = finished(h)
+                h = hash_number(h, values[f, a])
+        keys[f] = to_key(h)
 
 
 @inlined
 def find_feature(key, features, learning):
-    """The number of a feature, a new one if it is not known and is to be learnt; ABSENT if not.
+    """The number of a feature, and whether it is new; when not learning, ABSENT for unknown ones.
 
-    The caller writes down what a new one is made of.
+    The caller fills in the template and values of a new feature.
     """
     table, _, _, count = features
     place = find_slot(table, key)
@@ -381,10 +378,10 @@ def find_feature(key, features, learning):
 
 
 @compiled
-def rows_of_types(templates, views, columns, features, learning, rows):
-    """Fill the blocks of all views.
+def fill_views(templates, views, columns, features, learning, rows):
+    """Fill the blocks of all views with the features of each type.
 
-    If new features are to be learnt, there must be room for one of each type and template.
+    When learning, there must be room for one new feature of each type and template.
     """
     for k in range(len(templates.slots)):
         if templates.slots[k] < 0:
@@ -397,7 +394,7 @@ def rows_of_types(templates, views, columns, features, learning, rows):
             value = columns.values[columns.value_starts[attribute] + t]
             rows[place + t * size] = ABSENT
             if value != ABSENT:
-                key = finished(feature_key(template_key(k), value))
+                key = to_key(hash_number(template_key(k), value))
                 row, new = find_feature(key, features, learning)
                 rows[place + t * size] = row
                 if new:
@@ -407,7 +404,7 @@ def rows_of_types(templates, views, columns, features, learning, rows):
 
 @inlined
 def has_room(features, more):
-    """Whether so many more features can be learnt."""
+    """Whether there is room for more features."""
     needed = features.count[0] + more
     return 2 * needed <= len(features.table.keys) and needed <= len(features.numbers)
 
@@ -416,11 +413,11 @@ def has_room(features, more):
 def write_features(
     sequences, begin, end, templates, views, columns, features, learning, rows, out, starts
 ):
-    """Write the features of the tokens of the sequences begin to end; how far it got.
+    """Write the features of the tokens of the sequences begin to end; return where it stopped.
 
-    Features of token i lie from ``starts[i]`` on. Those of templates of one place are in the blocks
-    of the views; the others are in the table. It stops before a sequence for which new features may
-    lack room.
+    Features of token i begin at ``starts[i]``. Those of templates of one place come from the blocks
+    of the views, the others from the table. It stops before a sequence whose new features may lack
+    room.
     """
     n, here = starts[sequences[begin]], np.empty(len(views.columns), np.int64)
     keys, mask = np.empty(len(templates.joined), np.uint64), np.uint64(len(features.table.keys) - 1)
@@ -438,7 +435,7 @@ def write_features(
                     if rows[k] != ABSENT:
                         out[n] = rows[k]
                         n += 1
-            for j in range(len(keys)):  # all keys first, so that the table is read at many places
+            for j in range(len(keys)):  # all keys first, to prefetch their places
                 keys[j] = joined_key(templates.joined[j], templates, columns, here)
                 fetch(features.table.keys, keys[j] & mask)
             for j in range(len(keys)):
@@ -457,49 +454,36 @@ def write_features(
 
 @inlined
 def joined_key(k, templates, columns, here):
-    """The key of a template of several places, or of none, by the types seen from a token; or 0."""
+    """The key of a template's feature by the types around a token; 0 if a value is absent."""
     h = template_key(k)
     for place in range(templates.starts[k], templates.starts[k + 1]):
         value = get_value(columns, templates, place, here)
         if value == ABSENT:
             return np.uint64(0)
-        h = feature_key(h, value)
-    return finished(h)
+        h = hash_number(h, value)
+    return to_key(h)
 
 
 @inlined
 def describe_joined(row, k, templates, columns, features, here):
-    """Write down what a new feature is made of."""
+    """Set the template and the values of a new feature."""
     features.numbers[row] = k
     for place in range(templates.starts[k], templates.starts[k + 1]):
         value = get_value(columns, templates, place, here)
         features.values[row, place - templates.starts[k]] = value
 
 
-@compiled
-def count_features(features, counts):
-    """Count how often each feature occurs."""
-    for k in range(len(features)):
-        counts[features[k]] += 1
+# The lexicon: the tags of each word in the training data.
 
 
 @compiled
-def renumber(features, places):
-    """Give each feature another number."""
-    for k in range(len(features)):
-        features[k] = places[features[k]]
+def hash_tag_sets(sequences, words, pairs, starts, tags, counts, share, counted, sets):
+    """Set a hash of the frequent tags that each token's word has in other sequences.
 
-
-# The lexicon: which tags a word has had.
-
-
-@compiled
-def tag_sets(sequences, words, pairs, starts, tags, counts, share, counted, sets):
-    """A hash of the set of tags that each token's word has in other sequences, at least so often.
-
-    ``pairs`` tells each token's word and tag among those that occur: those of word w are
-    ``starts[w]`` to ``starts[w + 1]``, with their ``tags`` and ``counts``. A word of no other
-    sequence has an empty set. A sequence that is not ``counted`` is not in the counts.
+    A tag is frequent with at least ``share`` of the word's tokens. Pairs of a word and a tag are
+    numbered: word w has the pairs ``starts[w]`` to ``starts[w + 1]``, with their ``tags`` and
+    ``counts``, and token i has pair ``pairs[i]``. A word of no other sequence has an empty set. The
+    counts do not include a sequence that is not ``counted``.
     """
     own = np.zeros(len(counts), np.int64)
     for s in range(len(sequences) - 1):
@@ -514,8 +498,7 @@ def tag_sets(sequences, words, pairs, starts, tags, counts, share, counted, sets
             h = np.uint64(0)
             for p in range(starts[w], starts[w + 1]):
                 if counts[p] - own[p] > 0 and counts[p] - own[p] >= share * total:
-                    h = spell(h, np.uint64(tags[p]) + np.uint64(1))
-            h = mix(h)
-            sets[i] = h if h != 0 else np.uint64(1)
+                    h = hash_number(h, tags[p])
+            sets[i] = to_key(h)
         for i in range(first, last):
             own[pairs[i]] = 0

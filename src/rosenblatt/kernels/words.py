@@ -1,8 +1,8 @@
-"""Strings become hashed features: words and n-grams, categories, crosses, and their names.
+"""Hashed features of strings: words, n-grams, categories, crosses, and their names.
 
-Columns of a table become sparse rows, one column after the other. Strings lie one after the other
-in data, row r between offsets r and r + 1, as Arrow keeps them. A kernel goes on from a row and a
-number k of values, stops before a row without room, and returns both.
+Each kernel appends the features of one column of a table to sparse rows. The string of row r is
+``data[offsets[r]:offsets[r + 1]]``, as in Arrow. A kernel starts at a row and a number k of values,
+stops before a row without room, and returns both.
 """
 
 import math
@@ -16,9 +16,9 @@ from .compiling import compiled, helper, inlined
 
 
 class CSRBuffer(NamedTuple):
-    """Room for sparse rows: row r has the values, and their columns, ``starts[r]:starts[r + 1]``.
+    """A buffer of sparse rows: row r has the values and columns ``starts[r]:starts[r + 1]``.
 
-    ``starts`` has one more element than there may be rows, and ``starts[0]`` is 0.
+    ``starts`` has one more element than the buffer has rows, and ``starts[0]`` is 0.
     """
 
     values: np.ndarray
@@ -27,12 +27,13 @@ class CSRBuffer(NamedTuple):
 
 
 class Grams(NamedTuple):
-    """Which n-grams of a text are features, and how they count.
+    """Which n-grams of a text are features, and their values.
 
-    Runs of ``shortest`` to ``longest`` words, or ``characters``; each hashed from ``salt`` to the
-    columns 0 to ``mask`` (one less than a power of 2). A value is how often an n-gram occurs (RAW),
-    1 (BINARY), or 1 and the logarithm of that (SUBLINEAR), by ``counts``; times the weight of its
-    column, if there are ``weights``; with ``unit_length`` every row is divided by its length.
+    Features are runs of ``shortest`` to ``longest`` words, or characters; each is hashed with
+    ``salt`` to the columns 0 to ``mask`` (one less than a power of 2). By ``counts``, a value is
+    the number n of occurrences (RAW), 1 (BINARY), or 1 + log n (SUBLINEAR); it is multiplied by the
+    weight of its column, if there are ``weights``; with ``unit_length`` every row is divided by its
+    length.
     """
 
     shortest: int
@@ -49,11 +50,11 @@ RAW, BINARY, SUBLINEAR = range(3)
 
 
 class Names(NamedTuple):
-    """Room for the names of the first features met: what a hash cannot tell.
+    """A buffer for the names of new features, which their hashes do not tell.
 
-    Feature ``indices[n]`` is spelt by the bytes ``begins[n]:ends[n]``, for n below ``count[0]``.
-    ``seen`` has one byte for every column, mask + 1 in all, which is 1 once its feature was met, or
-    none where names are not to be kept. Set ``count[0]`` to 0 when the names are copied out.
+    The name of feature ``indices[n]`` is in the bytes ``begins[n]:ends[n]``, for n below
+    ``count[0]``. ``seen`` has a byte for each of the mask + 1 columns, which is 1 once its feature
+    occurred; it is empty where names are not wanted. Set ``count[0]`` to 0 after copying the names.
     """
 
     seen: np.ndarray
@@ -63,19 +64,19 @@ class Names(NamedTuple):
     count: np.ndarray
 
 
-# Hashes of 64 bits, eight bytes at a time. A column is the last bits of a scattered hash.
+# Hashes of 64 bits, eight bytes at a time. A column is the last bits of a mixed hash.
 
 
 @inlined
 def spell(h, letters):
-    """Carry a hash on over up to eight letters."""
+    """Extend a hash by up to eight letters."""
     h = (h ^ letters) * np.uint64(0x9E3779B97F4A7C15)
     return h ^ (h >> np.uint64(32))
 
 
 @inlined
 def hash_bytes(i, end, stop, h):
-    """The hash of the bytes i to end, from another hash on; the bytes up to stop may be read."""
+    """Hash the bytes i to end, starting from the hash h; the bytes up to stop may be read."""
     h = spell(h, np.uint64(end - i))
     while i + 8 < end:
         h = spell(h, eight_bytes(i))
@@ -88,26 +89,26 @@ def hash_bytes(i, end, stop, h):
 
 @compiled
 def salt(name):
-    """Where the hashes of a column begin: a hash of its name, an array of bytes."""
+    """The hash that the features of a column begin with: that of its name, an array of bytes."""
     i = address(name)
     return hash_bytes(i, i + len(name), i + len(name), np.uint64(0))
 
 
 @inlined
 def seen_names(names):
-    """Where the marks of the known names begin, or 0 when names are not kept."""
+    """The address of the flags of known names, or 0 where names are not wanted."""
     return address(names.seen) if len(names.seen) > 0 else 0
 
 
 @inlined
 def is_new(seen, index):
-    """Whether a feature's name is to be kept."""
+    """Whether a feature occurs for the first time and its name is wanted."""
     return seen != 0 and byte(seen + index) == 0
 
 
 @helper
-def note(names, index, begin, end):
-    """Keep the name of a feature that is met for the first time, while there is room."""
+def keep_name(names, index, begin, end):
+    """Keep the name of a new feature, while there is room."""
     seen, indices, begins, ends, count = names
     n = count[0]
     seen[index] = 1
@@ -121,7 +122,7 @@ def note(names, index, begin, end):
 
 @compiled
 def categories(data, offsets, row, k, seed, mask, trim, rows, names):
-    """Each string, with or without blanks around it, as one feature of value 1; none if empty."""
+    """Append each string as a feature of value 1; none if it is empty. ``trim`` ignores blanks."""
     values, indices, starts = rows
     base, seen = address(data), seen_names(names)
     while row < min(len(offsets), len(starts)) - 1 and k < min(len(values), len(indices)):
@@ -133,7 +134,7 @@ def categories(data, offsets, row, k, seed, mask, trim, rows, names):
         if i < end:
             index = np.uint32(hash_bytes(i, end, end, seed) & mask)
             if is_new(seen, index):
-                note(names, index, i - base, end - base)
+                keep_name(names, index, i - base, end - base)
             values[k], indices[k] = 1, index
             k += 1
         row += 1
@@ -143,7 +144,7 @@ def categories(data, offsets, row, k, seed, mask, trim, rows, names):
 
 @compiled
 def numbers(column, row, k, index, rows):
-    """Each number as one feature in a given column; none if it is 0 or missing."""
+    """Append each number as a feature of a given column; none if it is 0 or missing."""
     values, indices, starts = rows
     while row < min(len(column), len(starts) - 1) and k < min(len(values), len(indices)):
         if column[row] != 0 and not math.isnan(column[row]):
@@ -156,9 +157,9 @@ def numbers(column, row, k, index, rows):
 
 @compiled
 def append(rows, group, ends, out, groups):
-    """Put rows into out, where row r ends at ends[r] so far.
+    """Append the values of rows to the rows of ``out``, which end at ``ends`` so far.
 
-    Those that are appended one after the other become one, with the group of each value.
+    ``groups`` gets the group of each value.
     """
     values, indices, starts = rows
     for row in range(len(ends)):
@@ -169,7 +170,7 @@ def append(rows, group, ends, out, groups):
         ends[row] = end
 
 
-# Words, eight bytes at a time. Some of eight bytes are told by the upper bits of these.
+# Words, eight bytes at a time. A set of some of eight bytes is a mask of their upper bits.
 
 A_TO_Z, ZERO_TO_NINE, UNDERSCORE = tuple(b"az"), tuple(b"09"), tuple(b"__")
 ONES = np.uint64(0x0101010101010101)
@@ -178,19 +179,19 @@ UPPER = np.uint64(0x8080808080808080)
 
 @inlined
 def between(word, first, last):
-    """The bytes from one letter to another, in a word without upper bits."""
+    """The mask of the bytes from one letter to another, in eight bytes without upper bits."""
     return (word + ONES * np.uint64(128 - first)) & ~(word + ONES * np.uint64(127 - last)) & UPPER
 
 
 @inlined
 def lower(word):
-    """The letters of words in lower case; an underscore becomes a byte that is in no word."""
+    """Letters in lower case; an underscore becomes a byte that is in no word."""
     return word | (~word & UPPER) >> np.uint64(2)
 
 
 @inlined
 def in_words(word):
-    """The letters, digits and underscores of ASCII, and every byte of other characters."""
+    """The mask of ASCII letters, digits and underscores, and of all bytes of other characters."""
     plain = word & ~UPPER
     letters = between(lower(plain), *A_TO_Z)
     others = between(plain, *ZERO_TO_NINE) | between(plain, *UNDERSCORE)
@@ -199,13 +200,13 @@ def in_words(word):
 
 @inlined
 def character_starts(word):
-    """The bytes that begin a character of UTF-8: all but 10xxxxxx."""
+    """The mask of the bytes that begin a character of UTF-8: all but 10xxxxxx."""
     return ~(word & ~(word << np.uint64(1))) & UPPER
 
 
 @inlined
 def read_word(i, end, h):
-    """The hash of the word at i in lower case, where it ends, and if it has several characters."""
+    """Hash the word at i in lower case; also where it ends, and if it has several characters."""
     after_first = UPPER << np.uint64(8)
     several = False
     while True:
@@ -224,10 +225,10 @@ def read_word(i, end, h):
 
 @inlined
 def word_keys(i, end, base, grams, hashes, begins, keys, names):
-    """The columns of the word n-grams between two addresses; how many they are.
+    """Write the columns of the word n-grams between two addresses; return their number.
 
-    Words are what scikit-learn takes for words: two or more letters, digits or underscores, in
-    lower case. hashes[n] is the hash of the last n + 1 words, which begin at begins[n].
+    Words are those of scikit-learn: two or more letters, digits or underscores, in lower case.
+    hashes[n] is the hash of the last n + 1 words, which begin at begins[n].
     """
     n, words, seen = 0, 0, seen_names(names)
     while i < end:
@@ -244,7 +245,7 @@ def word_keys(i, end, base, grams, hashes, begins, keys, names):
                 if before + 1 >= grams.shortest:
                     index = np.uint32(mix(g) & grams.mask)
                     if is_new(seen, index):
-                        note(names, index, begin - base, after - base)
+                        keep_name(names, index, begin - base, after - base)
                     keys[np.uint64(n)] = index
                     n += 1
         i = after + 1
@@ -258,10 +259,10 @@ LOWER[9:14] = SPACE
 
 @inlined
 def character_keys(i, end, base, grams, letters, edges, begins, keys, names):
-    """The columns of the character n-grams between two addresses; how many they are.
+    """Write the columns of the character n-grams between two addresses; return their number.
 
-    Letters are taken in lower case, and white space as one space. Character c lies at edges[c] to
-    edges[c + 1] of the letters, and came from begins[c].
+    Letters are in lower case, and white space is one space. Character c is letters[edges[c]] to
+    letters[edges[c + 1]]; it came from the address begins[c].
     """
     size = characters = n = 0
     while i < end:
@@ -281,7 +282,7 @@ def character_keys(i, end, base, grams, letters, edges, begins, keys, names):
             h = hash_bytes(first + edges[c], first + edges[d], first + size, grams.salt)
             index = np.uint32(h & grams.mask)
             if is_new(seen, index):
-                note(names, index, begins[c] - base, begins[d] - base)
+                keep_name(names, index, begins[c] - base, begins[d] - base)
             keys[n] = index
             n += 1
     return n
@@ -292,7 +293,7 @@ BUCKETS = 1 << 16
 
 @inlined
 def sort(keys, n, mask, counts, ordered):
-    """Sort n keys of 0 to mask. They are hashes: about one falls into each of n equal buckets."""
+    """Sort n keys from 0 to mask. They are hashes: about one falls into each of n buckets."""
     buckets, shift = BUCKETS, np.uint32(0)
     while buckets > n + n and buckets > 2:
         buckets >>= 1
@@ -317,7 +318,7 @@ def sort(keys, n, mask, counts, ordered):
 
 @helper
 def write_counts(keys, n, k, grams, rows, ordered, counts):
-    """Write each key once from place k on, with how often it comes; where they end."""
+    """Write each distinct key from place k on, with its value; return the place after them."""
     values, indices, _ = rows
     sort(keys, n, grams.mask, counts, ordered)
     first, count = k, 0
@@ -332,7 +333,7 @@ def write_counts(keys, n, k, grams, rows, ordered, counts):
 
 @inlined
 def weigh(first, stop, grams, values, indices):
-    """Make of counts what they are to be."""
+    """Turn the counts of a row into its values."""
     total = 0.0
     for t in range(first, stop):
         value = np.float64(values[t])
@@ -349,7 +350,7 @@ def weigh(first, stop, grams, values, indices):
 
 @compiled
 def weigh_rows(starts, grams, values, indices):
-    """Make of the counts of rows what they are to be, as if that had been known when they were."""
+    """Turn the counts of rows into their values, once the weights are known."""
     for row in range(len(starts) - 1):
         weigh(starts[row], starts[row + 1], grams, values, indices)
 
@@ -363,14 +364,14 @@ def text(
     rows: CSRBuffer,
     names: Names,
 ) -> tuple[int, int]:
-    """The n-grams of each string, once each, sorted by column."""
+    """Append the distinct n-grams of each string, sorted by column."""
     kernel = character_grams if grams.characters else word_grams
     return kernel(data, offsets, row, k, grams, rows, names)
 
 
 @compiled
 def word_grams(data, offsets, row, k, grams, rows, names):
-    """Those of words."""
+    """Append the distinct word n-grams of each string."""
     base, most = address(data), (longest_string(offsets, row, len(rows.starts) - 1) + 1) // 3
     keys = np.empty(most * (grams.longest - grams.shortest + 1), np.uint32)
     ordered, counts = np.empty(len(keys), np.uint32), np.empty(BUCKETS + 1, np.uint32)
@@ -388,7 +389,7 @@ def word_grams(data, offsets, row, k, grams, rows, names):
 
 @compiled
 def character_grams(data, offsets, row, k, grams, rows, names):
-    """Those of characters."""
+    """Append the distinct character n-grams of each string."""
     base, most = address(data), longest_string(offsets, row, len(rows.starts) - 1)
     keys = np.empty(most * (grams.longest - grams.shortest + 1), np.uint32)
     ordered, counts = np.empty(len(keys), np.uint32), np.empty(BUCKETS + 1, np.uint32)
@@ -407,19 +408,19 @@ def character_grams(data, offsets, row, k, grams, rows, names):
 
 @helper
 def longest_string(offsets, row, stop):
-    """The bytes of the longest string from a row on."""
+    """The number of bytes of the longest string from a row on."""
     longest = 0
     for r in range(row, min(len(offsets) - 1, stop)):
         longest = max(longest, offsets[r + 1] - offsets[r])
     return longest
 
 
-# Crosses: the products of the features of two groups, as features of their own.
+# Crosses: products of the features of two groups, as additional features.
 
 
 @compiled
 def count_crosses(starts, groups, pairs, crossed_starts):
-    """Set where each row will begin and end when it has the products of pairs of groups too."""
+    """Set the starts of rows that also have the products of pairs of groups."""
     for row in range(len(starts) - 1):
         size = starts[row + 1] - starts[row]
         for p in range(len(pairs)):
@@ -437,10 +438,10 @@ def count_crosses(starts, groups, pairs, crossed_starts):
 
 @compiled
 def cross(rows, groups, pairs, mask, out, names):
-    """Copy rows, and add to each the products of pairs of groups: one for every two features.
+    """Copy rows, and add the products of pairs of groups to each: one for every two features.
 
-    A group with itself gives one for every two different places. A name is kept as the columns
-    that are multiplied. The starts of out are those that count_crosses gives.
+    A group with itself gives one for every two different places. The name of a product is the pair
+    of its columns. The starts of ``out`` must be those of ``count_crosses``.
     """
     values, indices, starts = rows
     for row in range(len(starts) - 1):
@@ -454,7 +455,7 @@ def cross(rows, groups, pairs, mask, out, names):
 
 @helper
 def multiply(row, a, b, rows, groups, mask, out, end, names):
-    """Write the products of groups a and b in a row from place end on; where they end."""
+    """Write the products of groups a and b in a row from place end on; return the end."""
     values, indices, starts = rows
     seen = seen_names(names)
     for k in range(starts[row], starts[row + 1]):
@@ -463,7 +464,7 @@ def multiply(row, a, b, rows, groups, mask, out, end, names):
                 if groups[j] == b:
                     index = cross_index(indices[k], indices[j], a == b, mask)
                     if is_new(seen, index):
-                        note(names, index, indices[k], indices[j])
+                        keep_name(names, index, indices[k], indices[j])
                     out.values[end], out.indices[end] = values[k] * values[j], index
                     end += np.uint64(1)
     return end
@@ -471,7 +472,7 @@ def multiply(row, a, b, rows, groups, mask, out, end, names):
 
 @inlined
 def cross_index(i, j, unordered, mask):
-    """The column of two features together; in one group it does not matter which is first."""
+    """The column of a product of two features; within one group their order does not matter."""
     if unordered and i > j:
         i, j = j, i
     return np.uint32(mix(np.uint64(i) << np.uint64(32) | np.uint64(j)) & mask)

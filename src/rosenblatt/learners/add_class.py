@@ -1,32 +1,35 @@
-"""One class more: states as if they had always known a label that they have not met."""
+"""Add a class to a linear model: states as if they had always known a label without examples."""
 
 import copy
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..data.rows import Array
-from ..training.rules import UpdateRule
 from ..training.solutions import Average, Last, new_state
 
 if TYPE_CHECKING:
     from .linear import LinearLearner
 
+Change = Callable[[Array, Any, bool, bool], Array]
+"""Takes an array, what a new class starts with, whether the array changes its sign with the class,
+and whether it belongs to the bias."""
+
 
 def refusal(learner: "LinearLearner") -> str:
     """Return why a linear model cannot learn a further label; "" if it can."""
-    two = len(learner.classes) == 2
     if learner.ties in ("positive", "negative"):
         return f"ties={learner.ties} has no meaning for more than two classes"
     if type(learner.states[0]) not in (Last, Average):
         return f"the solution {learner.parameters['solution']} keeps rows of two classes"
-    if learner.rule.multiclass is None or (two and learner.rule.scale is not None):
-        return f"the rule {learner.rule.name} keeps something for two classes that has no third"
+    if any(one.like == "square" for one in learner.rule.arrays):
+        return f"the rule {learner.rule.name} keeps a matrix of two classes"
     return ""
 
 
-def states_with(learner: "LinearLearner", label: Any) -> tuple[Array, list[Last]]:
-    """The classes with a further label, and the states with zero weights for it.
+def make_states(learner: "LinearLearner", label: Any) -> tuple[Array, list[Last]]:
+    """Return the classes with a further label, and the states with zero weights for it.
 
     For two classes one vector tells the difference: w for the second is -w for the first, which is
     what the rules for several classes would have made of the same rows.
@@ -35,24 +38,20 @@ def states_with(learner: "LinearLearner", label: Any) -> tuple[Array, list[Last]
     place = int(np.searchsorted(classes, label))
     states = learner.states
     if len(learner.classes) == 1:  # the state says "not the second class" of rows of the first
-        return classes, [mirrored(states[0]) if place == 0 else states[0]]
+        return classes, [mirror(states[0]) if place == 0 else states[0]]
     one_by_one = learner.rule.problems(len(classes), learner.parameters["multi_class"]) != [None]
     if one_by_one:
         if len(states) == 1:
-            states = [mirrored(states[0]), states[0]]
-        return classes, [*states[:place], begun(learner, states[0]), *states[place:]]
+            states = [mirror(states[0]), states[0]]
+        return classes, [*states[:place], begin_problem(learner, states[0]), *states[place:]]
     (state,) = states
     if len(learner.classes) == 2:
-        state = doubled(state)
-    return classes, [inserted(state, place)]
+        state = divide(learner, state)
+    return classes, [insert_class(state, place)]
 
 
-def changed(state: Last, change: Any) -> Last:
-    """A copy of a state, each array changed by a function.
-
-    The function takes the array, what a new class starts with, whether the array changes its sign
-    with the class, and whether it belongs to the bias.
-    """
+def change_arrays(state: Last, change: Change) -> Last:
+    """Return a copy of a state with each array changed."""
     new = copy.copy(state)
     names = ["weights", "bias"]
     if isinstance(state, Average):
@@ -70,42 +69,46 @@ def changed(state: Last, change: Any) -> Last:
     return new
 
 
-def mirrored(state: Last) -> Last:
-    """A state for the other of two classes."""
-    return changed(state, lambda array, start, signed, of_bias: -array if signed else array.copy())
+def mirror(state: Last) -> Last:
+    """Return the state for the other of two classes."""
+    return change_arrays(
+        state, lambda array, start, signed, of_bias: -array if signed else array.copy()
+    )
 
 
-def doubled(state: Last) -> Last:
-    """The state of two classes with a column for each."""
+def divide(learner: "LinearLearner", state: Last) -> Last:
+    """Return the state of two classes with a column for each."""
+    scale, share = state.rule.scale, 1.0
 
-    def double(array: Array, start: float, signed: bool, of_bias: bool) -> Array:
-        other = -array if signed else array
-        return np.concatenate([other, array]) if of_bias else stacked(other, array)
+    def double(array: Array, start: Any, signed: bool, of_bias: bool) -> Array:
+        own = (share * array).astype(array.dtype) if signed else array
+        both = [-own if signed else own, own]
+        return np.concatenate(both) if of_bias else np.ascontiguousarray(np.stack(both, axis=-1))
 
-    return changed(state, double)
+    if scale is None:
+        return change_arrays(state, double)
+    settings = state.rule.settings(learner.parameters, learner.intercept_step)
+    numbers = {name: array.copy() for name, array in state.further.items()}
+    share = scale.divide(numbers, settings)
+    new = change_arrays(state, double)
+    new.further = numbers
+    return new
 
 
-def stacked(one: Array, other: Array) -> Array:
-    """Two arrays as columns."""
-    return np.ascontiguousarray(np.stack([one, other], axis=-1))
+def insert_class(state: Last, place: int) -> Last:
+    """Return a state with a column for a further class."""
 
-
-def inserted(state: Last, place: int) -> Last:
-    """A state with a column for a further class."""
-
-    def insert(array: Array, start: float, signed: bool, of_bias: bool) -> Array:
+    def insert(array: Array, start: Any, signed: bool, of_bias: bool) -> Array:
         return np.ascontiguousarray(np.insert(array, place, start, axis=-1))
 
-    return changed(state, insert)
+    return change_arrays(state, insert)
 
 
-def begun(learner: "LinearLearner", like: Last) -> Last:
-    """The state of a problem of its own that has seen as many rows as others, and no mistake."""
-    rule: UpdateRule = like.rule
+def begin_problem(learner: "LinearLearner", like: Last) -> Last:
+    """Return the state of a problem that has seen as many rows as others, and no mistake."""
     weights, bias = np.zeros_like(like.weights), np.zeros_like(like.bias)
-    state = new_state(learner.parameters, weights, bias, rule)
+    state = new_state(learner.parameters, weights, bias, like.rule)
     state.seen = like.seen
-    for name, kept in like.further.items():
-        if kept.ndim == 1 and name == "scale":
-            state.further[name][2] = like.seen
+    if like.rule.scale is not None:
+        like.rule.scale.begin(state.further, like.seen)
     return state

@@ -1,16 +1,17 @@
 """What every kind of model can do without scikit-learn: begin, learn, score, be saved and loaded.
 
-Estimators, jobs, the service and the cluster use this protocol only. What a kind cannot do it
+Estimators, jobs, the service and the cluster use these methods only. What a kind cannot do it
 refuses in one sentence, which ``refusal`` gives and ``check_use`` raises.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Protocol, Self
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, Literal, Self
 
-from ..data.rows import Array
+from ..data.rows import Array, known_columns, n_rows, to_matrix
 from ..storage.model import Model
-from ..training.history import Checkpoint, Count, Epoch
-from ..training.state import Layer
+from ..training.history import Checkpoint, Count, Epoch, History
+from ..training.run import Problem, Run
+from ..training.tasks import Part
 
 Use = Literal["learn", "stream", "resume", "mix", "relay", "serve", "step", "tune", "add_class"]
 """What a learner may be asked for: ``learn`` from a batch; ``stream``, learn from data that are not
@@ -20,48 +21,56 @@ pass the state from partition to partition; ``serve`` predictions; ``step`` from
 """
 
 
-class Learner(Protocol):
+class Learner:
     """One kind of model: linear, dual, sequence or network.
 
-    ``learn`` ends in the same ``State.sweep`` as a run over epochs (``training.fit``).
+    ``begin`` makes an untrained learner from the parameters of its estimator and what was found in
+    the data, ``from_model`` that of a model file. ``learn`` ends in the same sweep of the states as
+    a run over epochs (``training.fit``).
 
     Attributes
     ----------
     kind
         The name of the kind.
+    reads
+        What the examples of a file are: "rows" or "sentences".
+    refusals
+        Why the kind cannot be used in some ways.
     estimator
         The name of the estimator that a model of this learner becomes.
     parameters
         All parameters of that estimator.
     classes
         The labels, sorted.
+    multilabel
+        Whether an example may have any number of labels.
     states
         What has been learnt, one state per problem.
+    width
+        The number of columns of rows.
     features
         How examples are made from raw data: names, templates, or the recipe of a file.
     """
 
     kind: ClassVar[str]
+    reads: ClassVar[str] = "rows"
+    refusals: ClassVar[Mapping[str, str]] = {}
+    multilabel = False
+    estimator: ClassVar[Any]
     parameters: Mapping[str, Any]
-    states: list[Any]
     features: dict[str, Any]
-
-    @property
-    def classes(self) -> Array: ...
-
-    @property
-    def estimator(self) -> str: ...
-
-    @classmethod
-    def begin(cls, plan: Any, found: Any, start: Any = None) -> Self:
-        """Make an untrained learner from a plan and a first look at the data.
-
-        The weights are zero, or ``start`` in the shapes of ``coef_`` and ``intercept_``.
-        """
+    classes: Any
+    states: Any
+    width: Any
 
     @classmethod
     def from_model(cls, model: Model) -> Self:
-        """Make the learner of a model file; it goes on where the model was left."""
+        """Make the learner of a model file; it continues where the model was left."""
+        raise NotImplementedError
+
+    def own_facts(self) -> dict[str, Any]:
+        """Return the facts that the learner itself adds to its model."""
+        return {}
 
     def to_model(
         self,
@@ -69,95 +78,67 @@ class Learner(Protocol):
         history: Sequence[Epoch] = (),
         checkpoint: Checkpoint | None = None,
     ) -> Model:
-        """Build the model to save; no other function builds one.
-
-        ``facts`` are added to those that the learner knows itself.
-        """
+        """Build the model to save, with the learner's own facts and others."""
+        return Model(
+            self.estimator,
+            dict(self.parameters),
+            self.classes,
+            self.states,
+            self.features,
+            {**self.own_facts(), **facts},
+            history,
+            checkpoint,
+        )
 
     def refusal(self, use: Use) -> str:
         """Return why the learner cannot be used so, as a sentence; "" if it can."""
+        return self.refusals.get(use, "")
+
+    def run(self, parts: Callable[[], Iterable[Part]], max_iter: int, **options: Any) -> Run:
+        """Return the training of all problems, ready to start; options are those of ``Run``."""
+        patience = self.parameters.get("n_iter_no_change", 5)
+        problems = [Problem(state, History(max_iter, patience)) for state in self.states]
+        return Run(parts, problems, **options)
+
+    def mixable_states(self) -> list[Any]:
+        """Return the states, with keys that mean the same on all partitions of a cluster."""
+        states: list[Any] = self.states
+        return states
+
+    def finish(self, states: list[Any]) -> None:
+        """Take the states that a run ended with."""
+        self.states = states
 
     def learn(self, examples: Any, wrong: Array | None = None) -> Count:
         """Learn from examples once, in their order; after an error nothing has changed.
 
         ``wrong``, one flag per example, is set where the prediction before learning was wrong.
         """
+        raise ValueError(self.refusal("learn"))
 
-    def scores(self, examples: Any) -> Array:
-        """Score examples: a row per example, or per token of sentences."""
+    def prepare(self) -> None:
+        """Compute what all predictions share, before several threads predict."""
+
+    def score_matrix(self, X: Any) -> Array:
+        """Score the rows of a matrix."""
+        raise NotImplementedError
+
+    def scores(self, rows: Any, width: int) -> Array:
+        """Score the rows of a batch of some width; columns that are not known say nothing."""
+        known = known_columns(rows, width, self.width)
+        return self.score_matrix(to_matrix(known, n_rows(rows), self.width))
 
     def choose(self, scores: Array) -> Array:
         """Return the class numbers that scores decide for, or an indicator of label sets."""
+        raise NotImplementedError
 
     def predictor(self) -> Self:
         """Return a copy that predicts the same and that learning does not change."""
-
-    def mixable_states(self) -> list[Any]:
-        """Return the states, with keys that are the same on all partitions of a cluster."""
+        raise NotImplementedError
 
     def with_class(self, label: Any) -> Self:
         """Return a learner that knows one label more."""
-
-
-class Task(Protocol):
-    """What one problem has to learn from some examples.
-
-    Attributes
-    ----------
-    everything
-        The numbers of the examples that count.
-    width
-        The number of columns known by now.
-    """
-
-    everything: Array
-    width: int
-
-    def learn(self, state: Any, order: Array, start: int, most: int | None = None) -> Any:
-        """Change a state by the examples of an order from ``start``, for at most ``most`` updates.
-
-        Returns a ``Learnt`` (``training/tasks.py``).
-        """
-
-    def margins(self, state: Any) -> Array:
-        """Return the margin of every example that counts."""
-
-    def required(self) -> Array:
-        """Return what each margin must exceed to be right."""
-
-    def close(self, state: Any) -> None:
-        """Write into the state what the task still holds; called before a state is used."""
-
-
-class State(Protocol):
-    """What has been learnt: arrays and counters, declared by fields so that they can be saved."""
-
-    def sweep(self, task: Task, order: Array, most: int | None) -> Any:
-        """Learn from the examples in an order and yield what was learnt, piece by piece."""
-
-    def widen(self, width: int) -> None:
-        """Make room for more columns, with zero weights."""
-
-    def stop_reason(self, clean: bool) -> str:
-        """Return the reason to stop, or "" to continue; ``clean``: the epoch made no mistake."""
-
-    def snapshot(self, examples: Any) -> Callable[[], None]:
-        """Return a function that undoes what learning from the examples will change."""
-
-    def layers(self) -> dict[str, Layer]:
-        """Return what the partitions of a cluster mix: "weights", "variances", "sums"."""
-
-    def find_keys(self, rows: Array) -> tuple[Array, Array]:
-        """Return the keys of some rows of the layers, sorted, and these rows.
-
-        A key means the same on every partition.
-        """
-
-    def find_rows(self, keys: Array, size: int, add: bool = True) -> tuple[Any, Array]:
-        """Give rows to keys; return which keys have rows, and the rows of these.
-
-        There are ``size`` keys in all, if that is known. Unknown keys get rows if ``add``.
-        """
+        raise ValueError(self.refusal("add_class"))
 
 
 def check_use(learner: Learner, use: Use) -> None:

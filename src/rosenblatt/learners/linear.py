@@ -2,7 +2,7 @@
 
 import copy
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar, NamedTuple
@@ -29,14 +29,13 @@ from ..parameters import (
 from ..reading.batches import Batch, known_labels
 from ..storage.model import Model
 from ..training.calibration import Calibration
-from ..training.history import Checkpoint, Count, Epoch, History
+from ..training.history import Count
 from ..training.plan import Plan
 from ..training.rules import PERCEPTRON, RULES, UpdateRule, choose_rule_form
-from ..training.run import Problem, Run
 from ..training.solutions import Last, Vote, new_state, zeros
 from ..training.tasks import LinearTask, Part, compute_steps, scores
 from . import add_class
-from .base import Use
+from .base import Learner, Use
 
 MOST_WEIGHTS = 2**28  # 3 GB with their average
 MOST_SQUARE = 2**14  # columns and bias of a full matrix: 2 GB
@@ -104,7 +103,7 @@ class Coefficients(NamedTuple):
 
 
 @dataclass
-class LinearLearner:
+class LinearLearner(Learner):
     """A model in training or at work: one state for each problem.
 
     Attributes
@@ -259,12 +258,6 @@ class LinearLearner:
         keep = len(self.states) == 1 or size <= MOST_STEPS
         return Part(partial(self.task, given), given.everything, given.width, keep)
 
-    def run(self, parts: Callable[[], Iterable[Part]], max_iter: int, **options: Any) -> Run:
-        """The training of all problems, ready to start; options are those of ``Run``."""
-        patience = self.parameters.get("n_iter_no_change", 5)
-        problems = [Problem(state, History(max_iter, patience)) for state in self.states]
-        return Run(parts, problems, **options)
-
     def learn(self, given: TrainingRows, wrong: Array | None = None) -> Count:
         """Learn from rows once, in their order; after any error the model is what it was.
 
@@ -344,6 +337,11 @@ class LinearLearner:
     def __getstate__(self) -> dict[str, Any]:
         return {one.name: getattr(self, one.name) for one in fields(self)} | {"kept": None}
 
+    def prepare(self) -> None:
+        """Compute the coefficients, before several threads predict."""
+        if not self.votes:
+            self.coefficients()
+
     def scores(self, rows: Rows, width: int) -> Array:
         """The activation, or share of votes, of each row, with a column per class if over two.
 
@@ -417,20 +415,14 @@ class LinearLearner:
         """The name of the estimator that a model of this learner becomes."""
         return RULE_TABLE[self.rule.family].estimator
 
-    def to_model(
-        self,
-        facts: Mapping[str, Any],
-        history: Sequence[Epoch] = (),
-        checkpoint: Checkpoint | None = None,
-    ) -> Model:
-        """Build the model to save."""
-        facts = {"intercept_step": self.intercept_step, **facts}
+    def own_facts(self) -> dict[str, Any]:
+        """Return the bias step, and what is not the same for all linear models."""
+        facts: dict[str, Any] = {"intercept_step": self.intercept_step}
         if self.multilabel:
             facts["multilabel"] = True
         if self.calibration is not None:
             facts["calibration"] = self.calibration.as_dict()
-        kept = dict(self.parameters), self.classes, self.states, self.features, facts
-        return Model(self.estimator, *kept, history, checkpoint)
+        return facts
 
     def refusal(self, use: Use) -> str:
         """Return why the learner cannot be used so, as a sentence; "" if it can."""
@@ -452,10 +444,6 @@ class LinearLearner:
         pairs = [state.coefficients() for state in self.states]
         return replace(self, states=[Last(w.copy(), b.copy()) for w, b in pairs])
 
-    def mixable_states(self) -> list[Any]:
-        """The states, to be mixed with those of other partitions."""
-        return self.states
-
     def without_weights(self) -> "LinearLearner":
         """Return an untrained learner with the same settings and no columns."""
         shape, rule = (0, self.dtype), self.rule
@@ -465,7 +453,7 @@ class LinearLearner:
 
     def with_class(self, label: Any) -> "LinearLearner":
         """Return a learner with one class more, as if it had always known the label."""
-        classes, states = add_class.states_with(self, label)
+        classes, states = add_class.make_states(self, label)
         return replace(self, classes=classes, states=states)
 
 

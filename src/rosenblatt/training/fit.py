@@ -50,6 +50,8 @@ def start(plan: Plan, source: Source, learner: Any, resume: Checkpoint | None = 
         order=plan.parameters["order"],
         seed=plan.split.seed,
     )
+    if plan.parameters["early_stopping"]:
+        run.validate = partial(source.accuracies, learner)
     if resume is not None:
         run.resume(resume)
     return run
@@ -102,9 +104,7 @@ def fit(
 
     run.after_epoch = after_epoch
     run.after_part = None if source.in_memory else after_part
-    if plan.parameters["early_stopping"]:
-        run.validate = partial(source.accuracies, learner)
-    learner.states = run.train().outcomes
+    learner.finish(run.train().outcomes)
     return run
 
 

@@ -1,7 +1,7 @@
 """Orders: each gives the sweeps of a problem over a part, as arrays of row numbers."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,7 +37,7 @@ def first(run: "Run", problem: "Problem", task: "Task") -> Iterable[Array]:
     return (everything[found : found + 1],)
 
 
-def worst(run: "Run", problem: "Problem", task: "Task") -> Iterable[Array]:
+def worst(run: "Run", problem: "Problem", task: Any) -> Iterable[Array]:
     """The most wrong of all rows; of equals, the first."""
     everything = task.everything
     margins = task.margins(problem.state)

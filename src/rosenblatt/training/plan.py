@@ -14,6 +14,7 @@ from ..parameters import (
     FOR_ONE_PASS,
     RULE_TABLE,
     STREAM_RULES,
+    Parameter,
     ParameterError,
     check_parameters,
     parameters_for_files,
@@ -144,6 +145,11 @@ class Plan:
         return RULE_TABLE[self.rule].estimator
 
     @property
+    def table(self) -> Mapping[str, Parameter]:
+        """The parameters of the estimator, by name."""
+        return RULE_TABLE[self.rule].parameters
+
+    @property
     def max_iter(self) -> int:
         """The largest number of epochs."""
         return int(self.parameters["max_iter"])
@@ -152,7 +158,7 @@ class Plan:
         """Refuse parameters that are out of range or do not go together."""
         names = ("classes", "window", "cache", "progress_every")
         values = {name: getattr(self, name) for name in names} | {"holdout": self.split.share}
-        table = {**RULE_TABLE[self.rule].parameters, **FILES}
+        table = {**self.table, **FILES}
         check_parameters({**self.parameters, **values}, table, *where)
 
     def as_dict(self) -> dict[str, Any]:
@@ -169,7 +175,7 @@ class Plan:
 
     def __str__(self) -> str:
         usual = {**{name: each.default for name, each in FILES.items()}, "classes": None}
-        usual |= {name: each.default for name, each in RULE_TABLE[self.rule].parameters.items()}
+        usual |= {name: each.default for name, each in self.table.items()}
         always = "solution", "order", "max_iter"
         chosen = [
             f"{name}={value}"

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..data.rows import Array
 from ..kernels import confidence, coordinate, linear, passive_aggressive, scaled, second_order_full
-from ..kernels.linear import Clock, Settings, counted
+from ..kernels.linear import Clock, Settings, count_weight
 from ..parameters import RULE_TABLE, ParameterError, RuleEntry
 
 
@@ -79,12 +79,26 @@ class Scale:
     def total(self, arrays: Mapping[str, Array], clock: Clock, rows: Any) -> Any:
         """The sum of the scale over rows that count so much together."""
         scale = arrays["scale"]
-        before = counted.py_func(clock, scale[scaled.SEEN] - clock.seen)
+        before = count_weight.py_func(clock, scale[scaled.SEEN] - clock.seen)
         return scale[scaled.T] + scale[scaled.Z] * (rows - before)
 
     def shrink(self, arrays: Mapping[str, Array], factor: float) -> None:
         """Multiply the sum so far, as an average that forgets asks for."""
         arrays["scale"][scaled.T] *= factor
+
+    def begin(self, arrays: Mapping[str, Array], seen: int) -> None:
+        """Count from here on, after some rows without an update."""
+        arrays["scale"][scaled.SEEN] = seen
+
+    def divide(self, arrays: Mapping[str, Array], settings: Any) -> float:
+        """Divide the weights of two classes into a column for each; return the share of each.
+
+        What is learnt is then the difference of two rows, √2 times as long. ALMA's margin is
+        measured in this length, so that the norm of the weights stays; ROMMA's is 1.
+        """
+        share = math.sqrt(0.5) if settings.rule == scaled.ALMA else 0.5
+        arrays["scale"][scaled.SQUARE] *= 2 * share * share
+        return share
 
 
 @dataclass(frozen=True)

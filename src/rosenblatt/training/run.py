@@ -262,7 +262,7 @@ def finish(sweeps: Iterable[Any]) -> None:
             pass
 
 
-def losses(task: Task, state: Any) -> tuple[int, float, bool]:
+def losses(task: Any, state: Any) -> tuple[int, float, bool]:
     """The errors and the loss of a state as it is, and whether every row is right."""
     margins, required = task.margins(state), task.required()
     wrong = margins[~(margins > np.minimum(required, 0))]

@@ -23,7 +23,7 @@ from ..data.rows import (
 )
 from ..kernels import linear
 from ..kernels.algebra import Rows
-from ..kernels.linear import Clock, Updates, counted
+from ..kernels.linear import Clock, Updates, count_weight
 from .rules import PERCEPTRON, UpdateRule
 from .state import (
     Layer,
@@ -263,7 +263,7 @@ class Average(Last):
         last = scores(rows, len(places), self.weights, self.bias)
         lacking = scores(rows, len(places), self.missing, self.missing_bias)
         clock = self.clock(int(places[-1]))
-        totals = np.array([counted.py_func(clock, place) or 1.0 for place in places.tolist()])
+        totals = np.array([count_weight.py_func(clock, place) or 1.0 for place in places.tolist()])
         if last.ndim == 2:
             totals = totals[:, None]
         if self.rule.scale is not None and self.seen + places[-1] > 0:
@@ -273,7 +273,7 @@ class Average(Last):
 
     def total(self) -> float:
         """How much all rows seen count together."""
-        return float(counted.py_func(self.clock(-1), 0.0)) if self.seen else 1.0
+        return float(count_weight.py_func(self.clock(-1), 0.0)) if self.seen else 1.0
 
     # Forgetting: sums grow with what rows count, and every so many rows are brought back in range,
     # after the same rows however they are cut into batches.

@@ -52,12 +52,6 @@ class Task(Protocol):
     def learn(self, state: Any, order: Array, start: int, most: int | None = None) -> Learnt:
         """Change a state by the rows of an order from a place on, until there are most updates."""
 
-    def margins(self, state: Any) -> Array:
-        """Every row's label times activation, or the lead of its class over the best rival."""
-
-    def required(self) -> Array:
-        """What each row's margin must exceed to be right."""
-
     def close(self, state: Any) -> None:
         """Write into the state what the task still holds; the rows may be gone afterwards."""
 
@@ -89,7 +83,7 @@ class Part:
         """A part for one problem."""
         return cls(lambda _: task, task.everything, task.width)
 
-    def task(self, number: int) -> Task:
+    def task(self, number: int) -> Any:
         """What a problem has to learn from the rows."""
         task = self.tasks.get(number) or self.make(number)
         if self.keep:

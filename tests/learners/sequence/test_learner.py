@@ -206,8 +206,8 @@ def test_one_tag_more(name):
     assert after.classes.tolist() == sorted([*before.classes.tolist(), label])
     sentences = read_sentences(X, before.columns)
     old = before.classes[before.predict(sentences)]
-    learner_scores = before.scores(sentences)
-    mapped = after.scores(sentences)[:, before.tags.to_numbers(after.tags)]
+    learner_scores = before.score_tags(sentences)
+    mapped = after.score_tags(sentences)[:, before.tags.to_numbers(after.tags)]
     assert np.array_equal(learner_scores, mapped) or name in ("chunks", "average", "markov2")
     saved = before.to_model({})
     for _ in range(30):
@@ -241,11 +241,11 @@ def test_a_predictor_does_not_change_when_the_tagger_learns(name):
     X, y = taggers.data_of(name, seed=6, count=40)
     sentences, tags = examples(learner, X, y)
     predictor, before = learner.predictor(), learner.predict(sentences)
-    scores = predictor.scores(sentences)
+    scores = predictor.score_tags(sentences)
     for _ in range(3):
         learner.learn((sentences, tags))
         assert np.array_equal(predictor.predict(sentences), before)
-        assert np.array_equal(predictor.scores(sentences), scores)
+        assert np.array_equal(predictor.score_tags(sentences), scores)
     assert predictor.refusal("learn")
     assert not np.array_equal(learner.predict(sentences), before)
 
@@ -254,7 +254,7 @@ def test_a_predictor_does_not_change_when_the_tagger_learns(name):
 def test_the_best_scores_are_those_of_the_best_paths(name):
     learner = taggers.fitted(name)._learner
     sentences = read_sentences(taggers.data_of(name, seed=2)[0], learner.columns)
-    found = learner.choose(learner.scores(sentences))
+    found = learner.choose(learner.score_tags(sentences))
     assert np.mean(found == learner.predict(sentences)) > 0.98  # ties aside
 
 

@@ -118,7 +118,7 @@ class BudgetedTask(DualTask):
         self.coef[:, place] = self.missing[:, place] = 0.0
         del self.place[int(self.numbers[place])]
 
-    def finish(self) -> DualState:
+    def learnt_state(self) -> DualState:
         size = self.size
         return replace(
             self.state,

@@ -289,13 +289,7 @@ class DeviceTask(GrowingTask):
         if is_on_gpu(self.X):
             return on_host(self.support.room[: self.support.count])
         fresh = np.concatenate(self.numbers[1:] or [np.zeros(0, np.int64)]) - self.state.given
-        return stacked(self.state.support, self.gram.pick(self.X, fresh))
-
-    def margins(self, state: DualState) -> Array:
-        for block in self.blocks:
-            self.settle(block)
-        scores = on_host(self.scores)[:, self.everything] + self.state.bias[:, None]
-        return self.form.margins(scores, self.everything, self.settings)
+        return stacked(self.begun.support, self.gram.pick(self.X, fresh))
 
 
 def fetched(X: Any, numbers: Array, index: Any) -> Any:

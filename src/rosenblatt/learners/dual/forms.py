@@ -75,17 +75,6 @@ class EachClass:
         wrong = task.learning & ~np.where(step > 0, a > settings.above, a < settings.below)
         return np.where(wrong, step, 0.0), np.where(step > 0, a, -a)[wrong]
 
-    def margins(self, scores: Array, numbers: Array, settings: Settings) -> Array:
-        """Every row's smallest margin among the problems.
-
-        Where a tie is right for one sign only, what that sign need not have is added to it.
-        """
-        positive = self.codes[numbers] == self.positive[:, None]
-        needed = np.where(positive, settings.above, -settings.below)
-        margins = np.where(positive, scores, -scores)
-        most = max(settings.above, -settings.below)
-        return np.asarray((margins + (most - needed)).min(axis=0))
-
 
 @dataclass
 class AllClasses:

@@ -22,9 +22,9 @@ from ...storage.model import Model
 from ...training.history import Checkpoint, Count, Epoch, History
 from ...training.rules import PERCEPTRON
 from ...training.run import Run
-from ..base import Use
+from ..base import Learner
 from .budget import SQUARED, BudgetedTask
-from .device import DeviceScorer, DeviceTask, is_on_gpu, on_card, on_host
+from .device import DeviceScorer, DeviceTask, is_on_gpu, like, on_card, on_host
 from .forms import AllClasses, EachClass
 from .gram import ROWS_AT_ONCE, Gram, parts, resolve_gamma, scores_overflow
 from .state import DualState
@@ -51,7 +51,7 @@ class DualExamples(NamedTuple):
 
 
 @dataclass
-class DualLearner:
+class DualLearner(Learner):
     """A kernel perceptron without scikit-learn.
 
     Attributes
@@ -75,6 +75,8 @@ class DualLearner:
     """
 
     kind: ClassVar[str] = "dual"
+    estimator: ClassVar[str] = "KernelPerceptron"
+    refusals: ClassVar[Mapping[str, str]] = REFUSALS
     parameters: Mapping[str, Any]
     classes: Array
     state: DualState
@@ -117,10 +119,14 @@ class DualLearner:
         learner.check_begun()
         return learner
 
-    @property
-    def estimator(self) -> str:
-        """The name of the estimator that a model of this learner becomes."""
-        return "KernelPerceptron"
+    def own_facts(self) -> dict[str, Any]:
+        """Return the numbers that the parameters were resolved to."""
+        return {
+            "intercept_step": self.intercept_step,
+            "gamma": self.gram.gamma,
+            "together": self.together,
+            "width": self.width,
+        }
 
     def to_model(
         self,
@@ -128,33 +134,14 @@ class DualLearner:
         history: Sequence[Epoch] = (),
         checkpoint: Checkpoint | None = None,
     ) -> Model:
-        """Build the model to save."""
+        """Build the model to save; refuse a kernel function, and parameters that have changed."""
         if callable(self.parameters["kernel"]):
             raise ValueError(
                 "A model file holds numbers and no code, so a kernel function cannot be saved; use "
                 'a kernel by name or "precomputed".'
             )
         self.check_begun()
-        own = {
-            "intercept_step": self.intercept_step,
-            "gamma": self.gram.gamma,
-            "together": self.together,
-            "width": self.width,
-        }
-        return Model(
-            estimator=self.estimator,
-            parameters=dict(self.parameters),
-            classes=self.classes,
-            states=[self.state],
-            features=self.features,
-            facts=own | dict(facts),
-            history=history,
-            checkpoint=checkpoint,
-        )
-
-    def refusal(self, use: Use) -> str:
-        """Return why the learner cannot be used so, as a sentence; "" if it can."""
-        return REFUSALS.get(use, "")
+        return super().to_model(facts, history, checkpoint)
 
     @property
     def together(self) -> bool:
@@ -253,8 +240,7 @@ class DualLearner:
         with card, np.errstate(over="ignore", invalid="ignore"):
             run = self.start(examples, order, epochs, seed)
             yield run
-            task: Any = run.part.task(0)
-            state = task.finish()
+            (state,) = run.outcomes
         self.state = replace(state, given=state.given + examples.X.shape[0])
 
     def learn(self, examples: DualExamples, wrong: Array | None = None) -> Count:
@@ -298,8 +284,9 @@ class DualLearner:
                 "budget; fit it with budget=None."
             )
 
-    def scores(self, X: Any) -> Array:
+    def score_matrix(self, X: Any) -> Array:
         """The activation, or share of votes, of each row, with a column per class if over two."""
+        X = like(self.state.support, X)
         if self.runs_on_gpu(X):
             scores = self.scores_on_gpu(X)
         else:
@@ -363,10 +350,6 @@ class DualLearner:
         Learning replaces the state and never changes it in place.
         """
         return replace(self)
-
-    def with_class(self, label: Any) -> Self:
-        """Refuse one label more."""
-        raise ValueError(self.refusal("add_class"))
 
 
 def is_joint(parameters: Mapping[str, Any], classes: Array) -> bool:

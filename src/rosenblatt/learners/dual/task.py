@@ -66,8 +66,8 @@ class DualTask:
         """How many pieces of updates the scores of new blocks have taken in."""
         return 0
 
-    def finish(self) -> DualState:
-        """The state that was learnt."""
+    def learnt_state(self) -> DualState:
+        """Return the state with the support and coefficients as they are now."""
         raise NotImplementedError
 
     def learn(self, state: DualState, order: Array, start: int, most: int | None = None) -> Learnt:
@@ -110,22 +110,6 @@ class DualTask:
         self.mistakes += np.bincount(outputs, minlength=len(self.mistakes))
         self.state.mistakes += len(log)
 
-    def margins(self, state: DualState) -> Array:
-        """Every row's smallest margin among the problems, or the lead of its class."""
-        function = self.finish()
-        slices = range(0, len(self.everything), self.rows_at_once)
-        margins = [np.empty(0)]
-        for begin in slices:
-            numbers = self.everything[begin : begin + self.rows_at_once].astype(np.intp)
-            values = self.gram(function.support, self.X[numbers])
-            scores = function.coef @ values + function.bias[:, None]
-            margins.append(self.form.margins(scores, numbers, self.settings))
-        return np.concatenate(margins)
-
-    def required(self) -> Array:
-        """What each row's margin must exceed to be right."""
-        above, below = self.settings.above, self.settings.below
-        return np.full(len(self.everything), max(above, -below))
-
     def close(self, state: DualState) -> None:
-        """Nothing: ``finish`` gives the state that was learnt."""
+        """Write the support and the coefficients into the state that a run was given."""
+        vars(state).update(vars(self.learnt_state()))

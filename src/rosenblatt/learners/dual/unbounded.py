@@ -182,7 +182,7 @@ class GrowingTask(DualTask):
         """The support rows, apart from the room that they have."""
         return self.support.room[: self.support.count].copy()
 
-    def finish(self) -> DualState:
+    def learnt_state(self) -> DualState:
         kept = replace(
             self.state,
             support=self.kept_support(),

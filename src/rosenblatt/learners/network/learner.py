@@ -1,18 +1,18 @@
 """The network of perceptrons as a learner: it grows unit by unit instead of sweeping over rows."""
 
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from ...data.rows import Array
+from ...data.rows import Array, to_dense
 from ...data.splits import Split
 from ...data.targets import choose_class
 from ...kernels.algebra import mix
 from ...storage.model import Model
-from ...training.history import Checkpoint, Count, Epoch
-from ..base import Use
+from ..base import Learner
 from .growth import Problem, Weights, grow_units
 from .lifting import Lift, make_lift
 from .state import NetworkState, Unit, answers
@@ -54,7 +54,7 @@ class Growth(NamedTuple):
 
 
 @dataclass
-class NetworkLearner:
+class NetworkLearner(Learner):
     """A network of perceptrons without scikit-learn; one per class if there are over two.
 
     Attributes
@@ -71,17 +71,22 @@ class NetworkLearner:
         The errors after each unit.
     stop_reason : str
         Why growth ended; of several networks the worst.
+    checksum : int or None
+        Of the rows and labels that it was grown from; None if an older file does not say.
     features : dict
         The names of the columns, if they have names.
     """
 
     kind: ClassVar[str] = "network"
+    estimator: ClassVar[str] = "PerceptronNetwork"
+    refusals: ClassVar[Mapping[str, str]] = REFUSALS
     parameters: Mapping[str, Any]
     classes: Array
     lift: Lift
     networks: list[list[Unit]] = field(default_factory=list)
     growth: list[Growth] = field(default_factory=list)
     stop_reason: str = ""
+    checksum: int | None = None
     features: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -99,53 +104,48 @@ class NetworkLearner:
                 raise ValueError("its units do not fit together")
         networks = [state.units() for state in model.states]
         history = [Growth(*record) for record in facts["growth"]]
-        given = model.parameters, model.classes, lift, networks, history
-        return cls(*given, facts.get("stop_reason", "max_units"), model.features)
-
-    @property
-    def estimator(self) -> str:
-        """The name of the estimator that a model of this learner becomes."""
-        return "PerceptronNetwork"
+        return cls(
+            model.parameters,
+            model.classes,
+            lift,
+            networks,
+            history,
+            facts.get("stop_reason", "max_units"),
+            facts.get("rows_checksum"),
+            model.features,
+        )
 
     @property
     def states(self) -> list[NetworkState]:
         """The networks as a model file holds them."""
         return [NetworkState.of(units) for units in self.networks]
 
-    def to_model(
-        self,
-        facts: Mapping[str, Any],
-        history: Sequence[Epoch] = (),
-        checkpoint: Checkpoint | None = None,
-    ) -> Model:
-        """Build the model to save."""
-        own = {
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return len(self.lift.centre)
+
+    def own_facts(self) -> dict[str, Any]:
+        """Return how rows are lifted, how the network grew, and why it stopped."""
+        return {
             "stop_reason": self.stop_reason,
-            "width": len(self.lift.centre),
+            "width": self.width,
             "lift": self.lift.kept(),
             "growth": [list(record) for record in self.growth],
+            "rows_checksum": self.checksum,
         }
-        return Model(
-            estimator=self.estimator,
-            parameters=dict(self.parameters),
-            classes=self.classes,
-            states=self.states,
-            features=self.features,
-            facts=own | dict(facts),
-        )
-
-    def refusal(self, use: Use) -> str:
-        """Return why the learner cannot be used so, as a sentence; "" if it can."""
-        return REFUSALS.get(use, "")
 
     # Learning
 
     def grow(self, X: Array, codes: Array, seed: int, progress: Progress | None = None) -> None:
         """Add units to each network until it is right, full or no better.
 
-        Units that are there already are taken over without training, as long as the rows would
-        make the same ones; the result is that of a network grown in one go.
+        Units that there are already are taken over without training; the result is that of a
+        network grown in one go. Other rows or labels than those it was grown from are refused.
         """
+        checksum = compute_checksum(X.astype(np.float64), codes.astype(np.int64))
+        if self.networks and self.checksum not in (None, checksum):
+            raise other_rows()
         rows, same = self.lift.rows(X), np.unique(X, axis=0, return_inverse=True)[1].reshape(-1)
         held_out = self.held_out(codes, seed)
         networks, history, reasons = [], [], []
@@ -161,7 +161,7 @@ class NetworkLearner:
                     progress(problem, record.units / self.parameters["max_units"], text)
             networks.append(grower.units)
             reasons.append(grower.stop_reason)
-        self.networks, self.growth = networks, history
+        self.networks, self.growth, self.checksum = networks, history, checksum
         self.stop_reason = min(reasons, key=REASONS.index)
 
     def held_out(self, codes: Array, seed: int) -> Array:
@@ -172,15 +172,11 @@ class NetworkLearner:
             chosen[split.stratified(codes, np.arange(len(codes)))[1]] = True
         return chosen
 
-    def learn(self, examples: Any, wrong: Array | None = None) -> Count:
-        """Refuse to learn from a batch."""
-        raise ValueError(self.refusal("learn"))
-
     # Predicting
 
-    def scores(self, X: Array) -> Array:
+    def score_matrix(self, X: Array) -> Array:
         """Score rows: the sign is the answer, the size grows with the last activation."""
-        rows, scores = self.lift.rows(X), []
+        rows, scores = self.lift.rows(to_dense(X)), []
         for units in self.networks:
             outputs, activations = answers(self.parameters["growth"], units, rows)
             size = np.abs(activations)
@@ -194,10 +190,6 @@ class NetworkLearner:
     def predictor(self) -> Self:
         """Return a copy that predicts the same and that growing does not change."""
         return replace(self)
-
-    def with_class(self, label: Any) -> Self:
-        """Refuse one label more."""
-        raise ValueError(self.refusal("add_class"))
 
 
 class NetworkGrower:
@@ -273,7 +265,17 @@ class NetworkGrower:
             place = unit.layer, unit.parent, unit.sign, unit.bias
             before = known.layer, known.parent, known.sign, known.bias
             if place != before or not np.array_equal(unit.weights, known.weights):
-                raise ValueError(
-                    "The network was grown from other rows or with other parameters; continue with "
-                    "the same, or set warm_start=False to grow a new one."
-                )
+                raise other_rows()
+
+
+def compute_checksum(*arrays: Array) -> int:
+    """Return the CRC-32 of some arrays."""
+    return zlib.crc32(b"".join(array.tobytes() for array in arrays))
+
+
+def other_rows() -> ValueError:
+    """Return the error for a network that is to continue with other rows."""
+    return ValueError(
+        "The network was grown from other rows or with other parameters; continue with the same, "
+        "or set warm_start=False to grow a new one."
+    )

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, NamedTuple, TypedDict
+from typing import Annotated, Any, ClassVar, NamedTuple, NotRequired, TypedDict
 
 import numpy as np
 
@@ -91,6 +91,7 @@ class NetworkFacts(TypedDict):
     width: Annotated[int, lambda width: width > 0]
     lift: LiftFacts
     growth: list[tuple[int, int, int | None, int]]
+    rows_checksum: NotRequired[int | None]
 
 
 @dataclass(kw_only=True)

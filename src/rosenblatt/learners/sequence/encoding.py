@@ -121,7 +121,7 @@ class Dictionary:
         rows = np.empty(int(starts[-1]), np.uint32)
         if learning:
             self.make_room(self.most_single(templates, views, types))
-        kernel.rows_of_types(templates, views, columns, self.features, learning, rows)
+        kernel.fill_views(templates, views, columns, self.features, learning, rows)
         return views, rows
 
     def most_single(self, templates: Templates, views: Views, types: Array) -> int:
@@ -309,7 +309,7 @@ class Dictionary:
     def table_of_features(self, numbers: Array, values: Array) -> HashTable:
         """The table of features, by what they are made of."""
         keys = np.empty(len(numbers), np.uint64)
-        kernel.keys_of_features(numbers, values, keys)
+        kernel.compute_keys(numbers, values, keys)
         return to_table(keys, np.arange(len(numbers), dtype=np.uint32))
 
     def lasting_keys(self) -> Array:
@@ -325,7 +325,7 @@ class Dictionary:
         present = values != ABSENT
         values[present] = of_values[values[present].astype(np.int64)]
         keys = np.empty(len(numbers), np.uint64)
-        kernel.keys_of_features(numbers, values, keys)
+        kernel.compute_keys(numbers, values, keys)
         return keys
 
     def names_of_values(self) -> list[tuple[int, str]]:

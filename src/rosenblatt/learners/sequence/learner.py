@@ -1,6 +1,6 @@
 """A tagger without scikit-learn: tags, a dictionary and a lexicon that grow, and weights."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
@@ -15,7 +15,7 @@ from ...parameters import SEQUENCE, ParameterError, defaults
 from ...storage.model import Model
 from ...training.history import Checkpoint, Count, Epoch
 from ...training.state import require
-from ..base import Use, check_use
+from ..base import Learner, Use, check_use
 from .arrays import TaggerArrays, pack_arrays, unpack_dictionary, unpack_lexicon, unpack_state
 from .encoding import Dictionary
 from .explaining import TokenExplanation, best_paths, explanations
@@ -41,7 +41,7 @@ class FoundSentences(NamedTuple):
 
 
 @dataclass
-class SequenceLearner:
+class SequenceLearner(Learner):
     """A tagger in training or at work.
 
     Attributes
@@ -63,6 +63,7 @@ class SequenceLearner:
     """
 
     kind: ClassVar[str] = "sequence"
+    reads: ClassVar[str] = "sentences"
     estimator: ClassVar[str] = "SequencePerceptron"
     parameters: Mapping[str, Any]
     tags: TagSet
@@ -274,12 +275,6 @@ class SequenceLearner:
         n_features = self.dictionary.n_features
         return SequenceTask(tokens, starts, codes, learnt, self.settings, n_features)
 
-    def tasks(self, parts: Callable[[], Iterable[Tagged]]) -> Iterator[SequenceTask]:
-        """What there is to learn from parts of a stream, which are forgotten one by one."""
-        for sentences, tags in parts():
-            yield self.task(sentences, self.inner_codes(sentences, tags))
-            self.forget_unmoved()
-
     def learn(self, examples: Tagged, wrong: Array | None = None) -> Count:
         """Learn from sentences once, in their order; after an error nothing has changed.
 
@@ -317,11 +312,11 @@ class SequenceLearner:
         if self.dictionary.n_features > 2 * self.state.used + SPARE:
             self.forget_unmoved()
 
-    def close(self, state: PathState) -> None:
-        """Take the state that a run came to, and forget features without weights."""
-        self.states, self.kept = [state], None
-        state.widen(self.dictionary.n_features)
-        state.trim()
+    def finish(self, states: list[PathState]) -> None:
+        """Take the state that a run ended with, and forget features without weights."""
+        self.states, self.kept = states, None
+        self.state.widen(self.dictionary.n_features)
+        self.state.trim()
         self.forget_unmoved()
 
     def mixable_states(self) -> list[PathState]:
@@ -393,7 +388,7 @@ class SequenceLearner:
         codes = decode(self.tokens(sentences), sentences.starts, self.coefficients(), self.settings)
         return self.tags.outside(codes, sentences.starts)
 
-    def scores(self, sentences: Sentences) -> Array:
+    def score_tags(self, sentences: Sentences) -> Array:
         """The score of the best path through each of the tags that are learnt, a row per token."""
         tokens, weights = self.tokens(sentences), self.coefficients()
         found = np.empty((sentences.n_tokens, self.state.shape.tags), np.float32)

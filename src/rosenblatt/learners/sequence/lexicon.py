@@ -211,13 +211,13 @@ class TagCounts(NamedTuple):
         alone, own = np.arange(len(words) + 1), np.zeros(len(words), bool)
         found = np.empty(len(words), np.uint64)
         pairs = np.minimum(self.starts[:-1], len(self.counts) - 1)
-        kernel.tag_sets(alone, words, pairs, *self, LEAST_SHARE, own, found)
+        kernel.hash_tag_sets(alone, words, pairs, *self, LEAST_SHARE, own, found)
         return found
 
     def sets_of_tokens(self, words: Array, pairs: Array, starts: Array, counted: Array) -> Array:
         """A hash of the set of each token's word, leaving its own sentence out."""
         found = np.empty(len(words), np.uint64)
-        kernel.tag_sets(starts, words, pairs, *self, LEAST_SHARE, counted, found)
+        kernel.hash_tag_sets(starts, words, pairs, *self, LEAST_SHARE, counted, found)
         return found
 
     def of_word(self, word: int, own: Array | None = None) -> list[int]:

@@ -53,27 +53,8 @@ class SequenceTask:
         errors = int(np.count_nonzero(updates["margin"] <= 0))
         return Learnt(position, updates, errors, loss, n_rows)
 
-    def margins(self, state: PathState) -> Array:
-        """By how much the right path of each sentence leads the best other one."""
-        margins = np.full(len(self.everything), np.inf)
-        weights = state.weights._replace(rows=None, used=None)
-        tokens = self.tokens._replace(features=state.view_rows(self.tokens.features))
-        for place, sentence in enumerate(self.everything.tolist()):
-            first, last = self.starts[sentence : sentence + 2].tolist()
-            if first < last:
-                right = self.codes[first:last]
-                through = best_through(tokens, first, last, weights, self.settings)
-                own = sentence_score(tokens, first, right, weights, self.settings)
-                through[np.arange(last - first), right] = -np.inf
-                margins[place] = own - through.max()
-        return margins
-
-    def required(self) -> Array:
-        """What each sentence's margin must exceed to be right."""
-        return np.zeros(len(self.everything))
-
     def close(self, state: PathState) -> None:
-        """Nothing: all that was learnt is in the state."""
+        """Do nothing: a sweep writes into the state all that it learns."""
 
 
 def allocate_room(length: int, settings: PathSettings) -> Room:
@@ -93,15 +74,6 @@ def best_through(
     room = allocate_room(last - first, settings)
     kernel.best_through(tokens, first, last - first, weights, settings, room, out)
     return out
-
-
-def sentence_score(
-    tokens: Tokens, first: int, path: Array, weights: PathWeights, settings: PathSettings
-) -> float:
-    """The score of a path of the sentence that begins at a token."""
-    scores = np.zeros(len(path) * settings.width, np.float32)
-    kernel.score_path_tokens(tokens, first, len(path), weights, settings, scores)
-    return path_score(scores, path, weights, settings)
 
 
 def path_score(scores: Array, path: Array, weights: PathWeights, settings: PathSettings) -> float:

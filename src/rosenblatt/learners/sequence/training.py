@@ -1,173 +1,187 @@
-"""Runs of a tagger over epochs: from sentences in memory, or from parts that are read again."""
+"""The plan of a tagger's training, and sentences as its source: in memory, or in parts."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePath
 from typing import Any
 
 import numpy as np
 
 from ...data.rows import Array
+from ...data.splits import Split
 from ...kernels.sequences import Tokens
-from ...parameters import ParameterError
-from ...storage.model import Model
-from ...training.history import History
-from ...training.run import Problem, Run
+from ...parameters import SEQUENCE, Parameter, ParameterError, check_parameters, defaults
+from ...training.plan import Plan, Request
+from ...training.run import Run
 from ...training.tasks import Part
 from ..base import check_use
 from .learner import FoundSentences, SequenceLearner
-from .state import PathState
 from .tagset import Tagged, scan_tags
 from .task import SequenceTask, decode
-from .templates import Template
+from .templates import resolve_templates
+
+NO_SPLIT = Split()
 
 
-@dataclass
-class SentenceData:
-    """Sentences to learn from.
+@dataclass(frozen=True)
+class SequencePlan(Plan):
+    """The training of a tagger with nothing left open."""
 
-    Attributes
-    ----------
-    parts
-        Gives them with their tags, part by part; the same each time.
-    columns
-        What tokens have.
-    templates
-        What their features are.
-    in_memory
-        Whether there is one part, which is kept with its features.
-    """
+    @property
+    def estimator(self) -> str:
+        """The name of the estimator that a model becomes in Python."""
+        return SequenceLearner.estimator
 
-    parts: Callable[[], Iterable[Tagged]]
-    columns: tuple[str, ...]
-    templates: list[Template]
-    in_memory: bool = True
+    @property
+    def table(self) -> Mapping[str, Parameter]:
+        """The parameters that there are, by name."""
+        return SEQUENCE
+
+    def check(self, *where: str) -> None:
+        """Refuse parameters that are out of range or do not go together."""
+        check_parameters(self.parameters, SEQUENCE, *where)
 
 
-@dataclass
-class Fit:
-    """A training of a tagger that is ready to run.
-
-    Attributes
-    ----------
-    learner
-        What is trained; it has the result after ``close``.
-    run
-        Its epochs.
-    sentences, tokens
-        How many there are.
-    """
-
-    learner: SequenceLearner
-    run: Run
-    sentences: int
-    tokens: int
-
-    def close(self) -> None:
-        """Give the learner what the run came to."""
-        self.learner.close(self.run.outcomes[0])
-
-
-def start(
-    parameters: Mapping[str, Any],
-    data: SentenceData,
-    seed: int,
-    initial: SequenceLearner | None = None,
-) -> Fit:
-    """Begin to train a tagger, with zero weights or those of another.
+def make_sequence_plan(
+    request: Request, before: Mapping[str, Any] | None = None, seed: int | None = None
+) -> SequencePlan:
+    """Resolve what was not stated, and refuse options that are for rows.
 
     Parameters
     ----------
-    parameters
-        Those of ``SequencePerceptron``.
-    data
-        The sentences.
+    request
+        What the user stated.
+    before
+        The parameters of a model to start from, which are then the defaults.
     seed
-        Decides the permutations, and which sentences are held out.
-    initial
-        What to begin with, with its tags and features.
+        The seed to take where it is stated to be None; without one, it is drawn.
     """
-    if initial is None:
-        tags = scan_tags(parameters, data.parts)
-        found = FoundSentences(tags, data.columns, data.templates)
-        learner = SequenceLearner.begin(parameters, found)
-    else:
-        check_use(initial, "learn")
-        learner = initial
-        learner.set_parameters(parameters)
-    size = np.zeros(2, np.int64)
-    for sentences, tags_of_tokens in data.parts():
-        count = len(sentences.starts) - 1
-        learnt, _ = split(count, parameters, seed)
-        counted = None if len(learnt) == count else np.isin(np.arange(count), learnt)
-        learner.count(sentences, learner.inner_codes(sentences, tags_of_tokens), counted)
-        size += count, sentences.n_tokens
-    return make_fit(learner, data, seed, *size.tolist())
+    for name, value in request.options.items():
+        if value:
+            raise ParameterError(
+                f"{{{name}?}} is not for sentences; leave it out.", code="sentences-option"
+            )
+    given = {**defaults(SEQUENCE), **(before or {}), "random_state": 0, **request.parameters}
+    if request.rule is not None:
+        given["rule"] = request.rule
+    if isinstance(given["features"], PurePath):
+        given["features"] = str(given["features"])
+    if given["random_state"] is None:
+        drawn = int(np.random.SeedSequence().generate_state(1)[0])
+        given["random_state"] = drawn if seed is None else seed
+    check_parameters(given, SEQUENCE)
+    share = given["validation_fraction"] if given["early_stopping"] else 0.0
+    return SequencePlan(given["rule"], given, Split(share, given["random_state"]))
 
 
-def resume(begun: Model, data: SentenceData, seed: int) -> Fit:
-    """Continue a training where its unfinished model was left."""
-    learner, left = SequenceLearner.from_model(begun), begun.checkpoint
-    check_use(learner, "resume")
-    assert left is not None
-    sizes = [begun.facts.get(name, 0) for name in ("sentences", "tokens")]
-    fit = make_fit(learner, data, seed, *sizes)
-    fit.run.resume(left.with_best(learner.unpack_state))
-    return fit
+@dataclass
+class SentenceSource:
+    """Tagged sentences to learn from, as ``training.fit`` takes them.
 
+    Attributes
+    ----------
+    read
+        Returns the sentences with their tags, part by part; the same each time.
+    columns
+        The names of what tokens have.
+    split
+        The sentences to hold out, where all are in memory.
+    in_memory
+        Whether there is one part, which is kept with its features.
+    layout, origin
+        Of a file: where words and tags stand, and its name, size and time.
+    sentences, tokens
+        How many there are, once ``begin`` has counted them.
+    """
 
-def make_fit(
-    learner: SequenceLearner, data: SentenceData, seed: int, sentences: int, tokens: int
-) -> Fit:
-    """A training of a learner whose lexicon knows the sentences."""
-    given, validate = learner.parameters, None
-    parts: Callable[[], Iterable[SequenceTask]] = lambda: learner.tasks(data.parts)  # noqa: E731
-    if data.in_memory:
-        ((read, tags),) = data.parts()
-        count = len(read.starts) - 1
-        learnt, held = split(count, given, seed)
-        counted = np.isin(np.arange(count), learnt)
-        task = learner.task(read, learner.inner_codes(read, tags), counted)
-        learner.dictionary.forget_keys()
-        parts, validate = lambda: [task], validator(task, held) if len(held) else None
-    problem = Problem(learner.state, History(given["max_iter"], given["n_iter_no_change"]))
-    run = Run(lambda: map(Part.of, parts()), [problem], given["order"], seed)
-    if validate is not None:
-        run.validate = lambda _: {0: validate(problem.state)}
-    return Fit(learner, run, sentences, tokens)
+    read: Callable[[], Iterable[Tagged]]
+    columns: tuple[str, ...]
+    split: Split = NO_SPLIT
+    in_memory: bool = True
+    layout: list[Any] | None = None
+    origin: Any = None
+    sentences: int = 0
+    tokens: int = 0
+    task: SequenceTask | None = None
 
+    def begin(
+        self, parameters: Mapping[str, Any], initial: SequenceLearner | None = None
+    ) -> SequenceLearner:
+        """Make a learner whose lexicon knows the sentences, from zero or from another learner."""
+        if initial is None:
+            templates = resolve_templates(parameters["features"], self.columns)
+            tags = scan_tags(parameters, self.read)
+            found = FoundSentences(tags, self.columns, templates)
+            learner = SequenceLearner.begin(parameters, found)
+        else:
+            check_use(initial, "learn")
+            learner = initial
+            learner.set_parameters(parameters)
+        for sentences, tags_of_tokens in self.read():
+            count = len(sentences.starts) - 1
+            codes = learner.inner_codes(sentences, tags_of_tokens)
+            learner.count(sentences, codes, self.flag_learnt(count))
+            self.sentences, self.tokens = self.sentences + count, self.tokens + sentences.n_tokens
+        return learner
 
-def split(count: int, parameters: Mapping[str, Any], seed: int) -> tuple[Array, Array]:
-    """The sentences to learn from, and those held out."""
-    everything = np.arange(count, dtype=np.uint32)
-    if not parameters["early_stopping"]:
-        return everything, everything[:0]
-    held = round(count * parameters["validation_fraction"])
-    if not 0 < held < count:
-        raise ParameterError(
-            f"{{early_stopping}} cannot hold {held} of {count} sentences out; change "
-            "{validation_fraction?}.",
-            code="holdout-empty",
-            early_stopping=True,
-        )
-    mixed = np.random.RandomState(seed).permutation(everything)
-    return np.sort(mixed[held:]), np.sort(mixed[:held])
+    def flag_learnt(self, count: int) -> Array | None:
+        """Flag the sentences to learn from; None if none is held out."""
+        if not self.split:
+            return None
+        learnt, _ = self.split.stratified(np.zeros(count, np.intp), np.arange(count))
+        return np.isin(np.arange(count), learnt)
 
+    def parts(self, learner: SequenceLearner, run: Run) -> Iterator[Part]:
+        """Yield what there is to learn: one part in memory; of a stream, each is then forgotten."""
+        if self.task is not None:
+            yield self.part
+            return
+        for sentences, tags in self.read():
+            codes = learner.inner_codes(sentences, tags)
+            counted = self.flag_learnt(len(sentences.starts) - 1)
+            task = learner.task(sentences, codes, counted)
+            if self.in_memory:
+                self.task = task
+                learner.dictionary.forget_keys()
+                yield self.part
+            else:
+                yield Part.of(task)
+                learner.forget_unmoved()
 
-def validator(task: SequenceTask, held: Array) -> Callable[[PathState], float]:
-    """A function that tells the accuracy of a state on the sentences held out."""
-    tokens, starts = select_sentences(task.tokens, task.starts, held)
-    wanted = np.concatenate([task.codes[slice(*task.starts[s : s + 2])] for s in held])
+    @cached_property
+    def part(self) -> Part:
+        """All sentences in memory."""
+        assert self.task is not None
+        return Part.of(self.task)
 
-    def accuracy(state: PathState) -> float:
+    def report_part(self, run: Run) -> None:
+        """Report nothing between epochs."""
+
+    @cached_property
+    def held_out(self) -> tuple[Tokens, Array, Array]:
+        """The tokens of the sentences held out, where each sentence starts, and their tags."""
+        assert self.task is not None
+        task, count = self.task, len(self.task.starts) - 1
+        held = np.setdiff1d(np.arange(count), task.everything)
+        codes = [task.codes[slice(*task.starts[s : s + 2])] for s in held]
+        return *select_sentences(task.tokens, task.starts, held), np.concatenate(codes)
+
+    def accuracies(self, learner: SequenceLearner, problems: list[int]) -> dict[int, float]:
+        """Return the share of the tokens held out whose tag is right, for the one problem."""
+        (tokens, starts, wanted), state = self.held_out, learner.state
         known = tokens._replace(features=state.view_rows(tokens.features))
-        found = decode(known, starts, state.coefficients(), task.settings)
-        return float(np.mean(found == wanted))
+        found = decode(known, starts, state.coefficients(), learner.settings)
+        return dict.fromkeys(problems, float(np.mean(found == wanted)))
 
-    return accuracy
+    def facts(self, learner: SequenceLearner, run: Run) -> dict[str, Any]:
+        """Return what a model keeps of the sentences; the learner gets their layout."""
+        learner.features["layout"] = self.layout
+        return {"sentences": self.sentences, "tokens": self.tokens, "origin": self.origin}
 
 
 def select_sentences(tokens: Tokens, starts: Array, which: Array) -> tuple[Tokens, Array]:
-    """Some sentences alone."""
+    """Return the tokens of some sentences, and where each of these starts."""
     numbers = np.concatenate([np.arange(*starts[s : s + 2]) for s in which])
     sizes = np.diff(tokens.starts)[numbers]
     places = [np.arange(*tokens.starts[i : i + 2]) for i in numbers]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rosenblatt.jobs.evaluate_tags import evaluate_tags
+from rosenblatt.jobs.evaluation import evaluate_tags
 
 TAGS = st.sampled_from(["O", "B-A", "I-A", "B-B", "I-B"])
 

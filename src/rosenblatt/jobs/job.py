@@ -1,0 +1,97 @@
+"""One training from a file, of rows or of sentences: what was asked for, and where it resumes."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from typing import Any
+
+from ..parameters import ParameterError
+from ..storage.file import save_model
+from ..storage.model import Model
+from ..training.plan import Found, Plan, Request, make_plan
+from ..training.report import Listener, Note
+
+
+@dataclass
+class Checkpointer:
+    """Saves the model of an unfinished run every few seconds."""
+
+    path: str | PathLike[str]
+    seconds: float
+    saved: float = field(default_factory=time.perf_counter)
+
+    def offer(self, unfinished: Callable[[], Model]) -> None:
+        """Save the model so far, if the last time is long enough ago."""
+        if time.perf_counter() - self.saved >= self.seconds:
+            save_model(self.path, unfinished())
+            self.saved = time.perf_counter()
+
+
+@dataclass(frozen=True)
+class FileJob:
+    """One training from a file.
+
+    Attributes
+    ----------
+    request
+        What the user stated.
+    reporter
+        Receives the events of the training.
+    checkpointer
+        Saves unfinished models.
+    begun
+        The unfinished model of the same training, to resume.
+    initial
+        A model to start from instead of zero, with its classes, features and solution.
+    facts
+        More facts for the model to keep.
+    """
+
+    request: Request = field(default_factory=Request)
+    reporter: Listener = field(default_factory=Listener)
+    checkpointer: Checkpointer | None = None
+    begun: Model | None = None
+    initial: Model | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def before(self) -> Model | None:
+        """The model to resume or to start from."""
+        return self.begun or self.initial
+
+    def plan(self, found: Found) -> Plan:
+        """Make the plan for rows; a model to start from gives its margin and class weights."""
+        request, before = self.request, self.initial
+        stated = {name: one for name, one in request.parameters.items() if one is not None}
+        if before is not None and "margin" in before.parameters and "margin" not in stated:
+            kept = {name: before.parameters.get(name) for name in ("margin", "class_weight")}
+            request = replace(request, parameters={**request.parameters, **kept, **stated})
+        plan = make_plan(request, found)
+        if plan.progress_every and (self.checkpointer is not None or self.begun is not None):
+            raise ParameterError(
+                "{progress_every?} is about a whole pass; leave {checkpoint?} out.",
+                code="progress-checkpoint",
+            )
+        return plan
+
+    def find_complete(self, plan: Plan, origin: Any, name: str) -> Model | None:
+        """Return the model to resume if its run is complete; refuse another plan or another file.
+
+        ``origin`` describes the file called ``name``; None if it has no size and time.
+        """
+        if self.begun is None:
+            return None
+        before = self.begun.facts
+        training = before.get("training")
+        plan.refuse_other_plan(training if isinstance(training, dict) else {})
+        if before.get("origin") not in (None, origin):
+            raise ParameterError(
+                f"{name} has changed since the run began; leave {{resume?}} out to start a new "
+                "run.",
+                code="resume-file-changed",
+            )
+        if self.begun.checkpoint is not None:
+            return None
+        self.reporter.note(Note("The run is complete.", "complete"))
+        return self.begun

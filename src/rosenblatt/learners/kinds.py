@@ -1,0 +1,32 @@
+"""Which learner a model file becomes, imported when a file asks for it."""
+
+from typing import Any
+
+from ..parameters import RULE_NAMES
+from ..storage.model import Model
+from ..storage.registry import restore
+from .base import Learner
+
+
+def learner_class(estimator: str) -> type[Learner]:
+    """Return the class of the learner of an estimator, by its name."""
+    if estimator in RULE_NAMES:
+        from .linear import LinearLearner
+
+        return LinearLearner
+    if estimator == "KernelPerceptron":
+        from .dual.learner import DualLearner
+
+        return DualLearner
+    if estimator == "PerceptronNetwork":
+        from .network.learner import NetworkLearner
+
+        return NetworkLearner
+    from .sequence.learner import SequenceLearner
+
+    return SequenceLearner
+
+
+def make_learner(model: Model, name: Any) -> Any:
+    """Make the learner of a model; ``name`` is what an error calls its file."""
+    return restore(learner_class(model.estimator).from_model, model, name)

@@ -1,0 +1,45 @@
+"""Statistics of columns are those of NumPy, however the rows are cut."""
+
+import numpy as np
+import pytest
+
+from rosenblatt.kernels import columns
+from rosenblatt.kernels.columns import COUNT, LARGEST, SHIFT, SQUARES, SUM, ZEROS
+
+ROWS = np.array([[1.0, np.nan, 0.0], [3.0, -5.0, 0.0], [-4.0, 2.0, 7.0]])
+
+
+@pytest.mark.parametrize("cut", [0, 1, 2, 3])
+def test_statistics_are_those_of_numpy(cut):
+    seen = np.zeros((6, 3))
+    for part in (ROWS[:cut], ROWS[cut:]):
+        columns.measure(part.ravel(), 3, seen)
+    assert seen[COUNT].tolist() == [3, 2, 3]
+    assert seen[ZEROS].tolist() == [0, 0, 2]
+    assert seen[SHIFT].tolist() == [1, -5, 0]
+    assert seen[LARGEST].tolist() == [4, 5, 7]
+    mean = seen[SHIFT] + seen[SUM] / seen[COUNT]
+    assert np.allclose(mean, np.nanmean(ROWS, axis=0))
+    variance = seen[SQUARES] / seen[COUNT] - (seen[SUM] / seen[COUNT]) ** 2
+    assert np.allclose(variance, np.nanvar(ROWS, axis=0))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_missing_number_is_filled_and_flagged(dtype):
+    centre, factor, filling = np.array([1.0, 2.0, 0.0]), np.array([2.0, 1.0, 0.5]), np.zeros(3) + 9
+    flags, out = np.array([0, 3, 0]), np.full((3, 4), np.nan, dtype)
+    columns.standardise(ROWS.ravel().astype(dtype), 3, centre, factor, filling, flags, out.ravel())
+    wanted = np.column_stack([(ROWS - centre) * factor, [1, 0, 0]])
+    wanted[0, 1] = 9
+    assert out.tolist() == wanted.tolist()
+
+
+def test_sparse_columns_are_measured_counted_and_multiplied():
+    values, indices = np.array([2.0, -3.0, 1.0]), np.array([4, 1, 4], np.uint32)
+    sizes, counts, out = np.zeros(5), np.zeros(5, np.int64), np.zeros(3)
+    columns.largest(values, indices, sizes)
+    columns.count(indices, counts)
+    columns.multiply(values, indices, np.array([1.0, 10.0]), out)
+    assert sizes.tolist() == [0, 3, 0, 0, 2]
+    assert counts.tolist() == [0, 1, 0, 0, 2]
+    assert out.tolist() == [2, -30, 1]  # column 4 has no factor

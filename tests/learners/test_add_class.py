@@ -1,0 +1,62 @@
+"""A model of two classes that gets a third is what the rule for several classes would have made."""
+
+import numpy as np
+import pytest
+
+from rosenblatt.data.rows import view_rows
+from rosenblatt.kernels.linear import Examples
+from rosenblatt.learners import add_class
+from rosenblatt.learners.linear import LinearLearner, TrainingRows
+from rosenblatt.parameters import RULE_TABLE, defaults
+from rosenblatt.training.rules import RULES
+from rosenblatt.training.solutions import new_state
+from rosenblatt.training.tasks import LinearTask
+
+CLASSES = np.array(["a", "b"])
+
+
+def learnt_from_two(rule, solution, rows):
+    """A learner of two classes that has seen some rows."""
+    parameters = defaults(RULE_TABLE[rule].parameters) | {"solution": solution}
+    shape = rows.width, np.float64
+    learner = LinearLearner.begin(parameters, CLASSES, shape, rule=RULES[rule])
+    learner.learn(rows)
+    return learner
+
+
+@pytest.mark.parametrize("solution", ["last", "average"])
+@pytest.mark.parametrize("rule", ["perceptron", "alma", "romma"])
+def test_two_columns_are_those_of_the_rule_for_several_classes(rule, solution):
+    random = np.random.default_rng(5)
+    codes = random.integers(0, 2, 80)
+    X = random.normal(size=(80, 4)) + 0.7 * codes[:, None]
+    rows = TrainingRows.of(view_rows(X), codes, None, 4)
+    learner = learnt_from_two(rule, solution, rows)
+    divided = add_class.divide(learner, learner.states[0])
+    several = new_state(learner.parameters, np.zeros((4, 2)), np.zeros(2), RULES[rule])
+    settings = RULES[rule].settings(learner.parameters, 1.0)
+    examples = Examples(rows.rows, np.ones(80), codes.astype(np.uint32))
+    for _ in several.sweep(
+        LinearTask(examples, rows.everything, RULES[rule], settings, 4), rows.everything, None
+    ):
+        pass
+    assert divided.mistakes == several.mistakes > 10
+    for one, other in zip(divided.coefficients(), several.coefficients(), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
+    for name, array in divided.further.items():
+        np.testing.assert_allclose(array, several.further[name], rtol=1e-9)
+
+
+@pytest.mark.parametrize("rule", [name for name in RULES if not name.endswith("-full")])
+def test_every_rule_learns_a_third_class(rule):
+    random = np.random.default_rng(2)
+    codes = random.integers(0, 3, 200)
+    X = random.normal(size=(200, 5)) + 3 * np.eye(3, 5)[codes]
+    given = TrainingRows.of(view_rows(X[codes < 2]), codes[codes < 2], None, 5)
+    learner = learnt_from_two(rule, "last", given)
+    assert learner.refusal("add_class") == ""
+    three = learner.with_class("c")
+    for _ in range(3):
+        three.learn(TrainingRows.of(view_rows(X), codes, None, 5))
+    found = three.choose(three.scores(view_rows(X), 5))
+    assert np.mean(found == codes) > 0.8

@@ -76,6 +76,7 @@ class SentenceSource:
     y: Any = None
     label: str | None = None
     format: str | None = None
+    classes = None
 
     def __post_init__(self) -> None:
         bags = [hasattr(each, "to_delayed") for each in (self.X, self.y)]
@@ -140,7 +141,7 @@ class SentenceSource:
         (state,), learner = deepcopy(states), prepared.learner
         described = cluster.ask_each("describe", describe, prepared.partitions, state.keys)
         dictionary = merge_dictionaries(learner.dictionary, state.keys, described)
-        made = replace(learner, dictionary=dictionary)
+        made: SequenceLearner = replace(learner, dictionary=dictionary)
         made.finish([state])
         return made
 

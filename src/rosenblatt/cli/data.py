@@ -20,18 +20,17 @@ DATA = DescribedArgument(
     "A file (svmlight, VW, CSV, TSV, Parquet, Arrow, CoNLL; also .gz, .zst, .zip), - for standard "
     "input, or a built-in set: iris, xor, digits, breast-cancer, wine.",
 )
-USUAL_LABEL = "label, class, target or y; else the last"
 input_option = partial(option, panel="Input")
 
 
 @dataclass
-class InputOptions:
+class FileOptions:
     """How a file is read."""
 
     label: str | None = input_option(
         help="Column with the label, by name or number.",
         metavar="COLUMN",
-        shown=USUAL_LABEL,
+        shown="label, class, target or y; else the last",
     )
     format: str | None = input_option(help=FORMAT_HELP, shown="by the name of the file")
     header: bool | None = input_option(
@@ -39,32 +38,17 @@ class InputOptions:
     )
     first: int | None = input_option(
         help="Number of the first column in svmlight: 0 or 1.", shown="detected"
-    )
-    threads: int | None = option(
-        help="Number of threads that read.", shown="all cores", panel="Large files"
     )
 
 
 @dataclass
-class SetOptions:
-    """How rows are read that no model is kept of."""
+class SetOptions(FileOptions):
+    """How rows are read that are not learnt by a model."""
 
-    label: str | None = input_option(
-        help="Column with the label, by name or number.",
-        metavar="COLUMN",
-        shown=USUAL_LABEL,
-    )
     positive: str | None = input_option(
         help="Label of the positive class; all others are negative.",
         metavar="LABEL",
         shown="none; needed for more than two classes",
-    )
-    format: str | None = input_option(help=FORMAT_HELP, shown="by the name of the file")
-    header: bool | None = input_option(
-        "--header/--no-header", help="Whether the first row has names.", shown="detected"
-    )
-    first: int | None = input_option(
-        help="Number of the first column in svmlight: 0 or 1.", shown="detected"
     )
 
     def options(self) -> dict[str, Any]:

@@ -1,15 +1,15 @@
 """The options of training, in groups, and their translation for the library."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..parameters import ANY_RULE, FILES, RULE_NAMES, RULE_TABLE
-from .data import InputOptions, check_input, check_output, input_option
+from ..parameters import ANY_RULE, FILES, RULE_NAMES, RULE_TABLE, SEQUENCE
+from .data import FileOptions, check_input, check_output, input_option
 from .panels import (
     CommandError,
     PanelOption,
@@ -150,10 +150,6 @@ class RuleOptions:
             if value is not None:
                 self.own.setdefault(name, value)
 
-    def of_rule(self) -> dict[str, Any]:
-        """The parameters of the rule that were given."""
-        return dict(self.own)
-
 
 @dataclass
 class LearningOptions(RuleOptions):
@@ -191,26 +187,54 @@ class LearningOptions(RuleOptions):
         help="All labels, separated by commas.", metavar="A,B,…", shown="labels of the first rows"
     )
 
+    markov: int | None = tagging_option(
+        help=SEQUENCE["markov"].help + ".", metavar="0|1|2", shown="1"
+    )
+    search: str | None = tagging_option(
+        help="Search for the best tags of a sentence: viterbi, greedy.",
+        type=click.Choice(SEQUENCE["search"].choices),
+        shown="viterbi",
+    )
+    templates: Path | None = tagging_option(
+        help="File of feature templates, one per line, or of CRF++.", shown="built-in templates"
+    )
+
     def stated(self, once: bool) -> tuple[str | None, dict[str, Any]]:
         """The rule and the parameters that were given; ``once``: the source is read only once."""
         if self.no_bias and self.bias_step is not None:
             raise CommandError("--no-bias excludes --bias-step; leave one out.", "conflict")
-        open_ones = {
+        given: dict[str, Any] = {
             "solution": self.solution,
             "average_decay": self.average_decay,
             "order": self.order,
             "class_weight": self.class_weight,
             "max_iter": 1 if self.epochs is None and once else self.epochs,
-        }
-        given: dict[str, Any] = {
-            "early_stopping": self.early_stopping,
-            "random_state": self.seed,
-            "calibrate": self.probabilities,
+            "early_stopping": self.early_stopping or None,
+            "calibrate": self.probabilities or None,
             "intercept_step": self.bias_step,
-            "fit_intercept": not self.no_bias,
+            "fit_intercept": False if self.no_bias else None,
+            "random_state": self.seed,
+            "markov": self.markov,
+            "search": self.search,
+            "features": None if self.templates is None else read_templates(self.templates),
         }
-        given |= {name: value for name, value in open_ones.items() if value is not None}
-        return self.rule, given | self.of_rule()
+        stated = {name: value for name, value in given.items() if value is not None}
+        return self.rule, stated | self.own
+
+    def refuse_tagging(self, data: str) -> None:
+        """Refuse the options of taggers for a file of rows."""
+        given = {
+            "--markov": self.markov,
+            "--search": self.search,
+            "--templates": self.templates,
+        }
+        for name, value in given.items():
+            if value is not None:
+                raise CommandError(
+                    f"{name} is for files of sentences, and {data} is not one; if it is, state "
+                    "its format: --format conllu, conll or tagged.",
+                    "rows-option",
+                )
 
     def names(self) -> tuple[str, ...] | None:
         """The labels that were named."""
@@ -218,7 +242,7 @@ class LearningOptions(RuleOptions):
 
 
 @dataclass
-class ReadingOptions(InputOptions):
+class ReadingOptions(FileOptions):
     """How a file becomes rows."""
 
     text: list[str] | None = input_option(
@@ -241,6 +265,7 @@ class ReadingOptions(InputOptions):
     encoding: str | None = input_option(
         help="Encoding of the text, such as latin-1.", shown="utf-8"
     )
+    threads: int | None = stream_option(help="Number of threads that read.", shown="all cores")
     skip_bad: int = stream_option(help="Skip up to N malformed rows.", default=0)
     cache: bool = stream_option(help="Keep the parsed rows beside the file.", default=False)
     ngrams: str | None = feature_option(
@@ -274,28 +299,20 @@ class ReadingOptions(InputOptions):
 
     def options(self) -> dict[str, Any]:
         """The options of ``read``."""
-        return {
-            "format": self.format,
-            "label": self.label,
-            "labels_separator": self.labels_separator,
-            "text": tuple(self.text or ()),
-            "category": tuple(self.category or ()),
-            "ngrams": None if self.ngrams is None else parse_ngrams(self.ngrams),
-            "characters": self.characters,
-            "counts": self.counts or "binary",
-            "tfidf": self.tfidf,
-            "bits": self.bits,
-            "cross": tuple(self.cross or ()),
-            "pairs": self.pairs,
-            "scale": self.scale,
-            "ignore": tuple(self.ignore or ()),
-            "id": self.id,
-            "header": self.header,
-            "encoding": self.encoding,
-            "first": self.first,
-            "skip_bad": self.skip_bad,
-            "threads": self.threads,
-        }
+        given = {each.name: getattr(self, each.name) for each in fields(self)}
+        del given["cache"]
+        for name in ("text", "category", "cross", "ignore"):
+            given[name] = tuple(given[name] or ())
+        ngrams = None if self.ngrams is None else parse_ngrams(self.ngrams)
+        return given | {"ngrams": ngrams, "counts": self.counts or "binary"}
+
+
+def read_templates(path: Path) -> Any:
+    """The templates of a file, one per line; of CRF++, the path itself."""
+    check_input(str(path))
+    lines = [line.strip() for line in path.read_text("utf-8").splitlines()]
+    lines = [line for line in lines if line and not line.startswith("#")]
+    return str(path) if any("%x[" in line for line in lines) else lines
 
 
 def parse_ngrams(text: str) -> tuple[int, int]:

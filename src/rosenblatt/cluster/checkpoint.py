@@ -31,6 +31,7 @@ def build_model(run: ClusterRun, learner: Any) -> Model:
         "rows": sum(run.rows),
         "plain": False,
         "cluster": about,
+        **run.prepared.facts,
     }
     model: Model = learner.to_model(
         facts, run.epochs, None if run.stop_reason else run.checkpoint()

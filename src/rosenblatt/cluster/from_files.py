@@ -6,18 +6,22 @@ from dataclasses import replace
 from os import PathLike
 from typing import Any
 
+from ..jobs.data import refuse_options_of_rows
 from ..jobs.job import FileJob
-from ..parameters import FILES, RULE_TABLE
+from ..learners.sequence.file_formats import detect_format
+from ..learners.sequence.training import make_sequence_plan
+from ..parameters import FILES, RULE_TABLE, SEQUENCE
 from ..reading.reader import read
 from ..storage.model import Model
-from ..training.plan import IN_MEMORY_ROWS, make_plan
-from ..training.rules import RULES
+from ..training.plan import IN_MEMORY_ROWS, Request, make_plan
+from ..training.rules import PERCEPTRON, RULES
 from .checkpoint import ClusterCheckpoint, build_model
 from .client import Cluster, connect
 from .fitting import Training, check_supported, default_mix
 from .partitions import partition_files
 from .rounds import Round, print_rounds
 from .rows import RowSource
+from .sentences import SentenceSource
 
 
 def train(
@@ -44,7 +48,23 @@ def train(
     kept
         The file to write the model to after each epoch, and whether to resume from it.
     """
-    request = asked.request
+    rows = detect_format(data, reading.get("format")) is None
+    make = plan_rows if rows else plan_sentences
+    source, parameters, mix = make(data, reading, asked.request)
+    training = Training(source, parameters, "mixing", mix, ClusterCheckpoint(*kept))
+    shown = print_rounds(parameters["max_iter"]) if report is None else nullcontext(report)
+    with connect(address) as client, shown as tell:
+        cluster = Cluster(client)
+        run = training.run(cluster, tell)
+        for note in source.list_notes(cluster):
+            asked.reporter.note(note)
+        return build_model(run, training.finish(run))
+
+
+def plan_rows(
+    data: str, reading: dict[str, Any], request: Request
+) -> tuple[RowSource, dict[str, Any], str]:
+    """The partitions, the parameters and the mixing of a linear model, checked."""
     alone = replace(request, window=0, holdout=0.0, progress_every=0)
     plan = make_plan(alone, IN_MEMORY_ROWS)
     rule = RULES[plan.rule]
@@ -58,12 +78,16 @@ def train(
         (first, *_), alike, *_ = files.parts[0]
         found = replace(found, mean_square=read(first, **alike).mean_square())
     parameters = dict(make_plan(alone, found).parameters)
-    source = RowSource(files, rule, request.classes)
-    training = Training(source, parameters, **modes, checkpoint=ClusterCheckpoint(*kept))
-    shown = print_rounds(parameters["max_iter"]) if report is None else nullcontext(report)
-    with connect(address) as client, shown as tell:
-        cluster = Cluster(client)
-        run = training.run(cluster, tell)
-        for note in source.list_notes(cluster):
-            asked.reporter.note(note)
-        return build_model(run, training.finish(run))
+    return RowSource(files, rule, request.classes), parameters, modes["mix"]
+
+
+def plan_sentences(
+    data: str, reading: dict[str, Any], request: Request
+) -> tuple[SentenceSource, dict[str, Any], str]:
+    """The partitions, the parameters and the mixing of a tagger, checked."""
+    refuse_options_of_rows(reading)
+    parameters = dict(make_sequence_plan(request).parameters)
+    modes = {"mode": "mixing", "mix": default_mix(PERCEPTRON)}
+    check_supported(parameters | modes, SEQUENCE, PERCEPTRON, "pieces")
+    source = SentenceSource(data, label=reading.get("label"), format=reading.get("format"))
+    return source, parameters, modes["mix"]

@@ -1,7 +1,7 @@
 """A run over the partitions of a cluster, on the driver."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -39,6 +39,8 @@ class Prepared(NamedTuple):
         Whether all rows count alike, as the theory of the perceptron has it.
     squared_radius
         The largest squared length of a row.
+    facts
+        What the model is to keep about the data.
     """
 
     learner: Any
@@ -46,6 +48,7 @@ class Prepared(NamedTuple):
     sizes: list[int]
     plain: bool = False
     squared_radius: float = 0.0
+    facts: Mapping[str, Any] = {}
 
 
 class ClusterRun(Run):

@@ -120,7 +120,9 @@ class SentenceSource:
             learner.lexicon.add(lexicon, len(tags.names))
         parts = cluster.submit_each("prepare", encode, parts, cluster.share(learner))
         cluster.retry_when_lost(lambda: cluster.wait(parts))
-        return Prepared(learner, parts, [count for _, tokens, count in found if tokens])
+        sizes = [count for _, tokens, count in found if tokens]
+        facts = {"sentences": sum(sizes), "tokens": sum(tokens for _, tokens, _ in found)}
+        return Prepared(learner, parts, sizes, facts=facts)
 
     def read(
         self, cluster: Cluster, own_templates: bool

@@ -219,7 +219,7 @@ def test_predictions_do_not_replace_their_rows(capsys, folder):
     model = trained(capsys)
     status, out, err = run(capsys, "predict", model, "flowers.csv", "-o", "flowers.csv")
     assert (status, out) == (2, "")
-    assert "is read, too" in err
+    assert "is also an input" in err
 
 
 def test_a_closed_standard_output_is_said_in_a_sentence(capsys, folder):

@@ -52,6 +52,7 @@ oldest: ## Test with the oldest versions of what is needed, in an environment of
 pictures: ## Draw the pictures of the pages
 	python examples/pictures.py docs
 	python examples/networks.py docs
+	python examples/history.py docs
 	python examples/lattice.py docs
 
 check: lint types test docs bench ## All of the above

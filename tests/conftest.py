@@ -38,11 +38,13 @@ def pytest_collection_modifyitems(items):
 
 
 FORMS = ["two", "argmax", "ovr"]
-ORDERS = ["each", "once", "fixed", "active", "first", "worst"]
+ORDERS = ["each", "once", "fixed", "replacement", "active", "first", "worst"]
 VARIANTS = [  # what goes together of solutions and orders
     *(("last", order) for order in ORDERS),
-    *((solution, order) for solution in ("average", "vote") for order in ORDERS[:4]),
-    *(("pocket", order) for order in ORDERS[:3]),
+    *((solution, order) for solution in ("average", "vote") for order in ORDERS[:5]),
+    *(("pocket", order) for order in ORDERS[:4]),
+    ("last", "batch"),
+    ("average", "batch"),
 ]
 
 

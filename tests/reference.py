@@ -48,6 +48,17 @@ def shuffled(rows, seed, number):
     return order
 
 
+def drawn(rows, seed, number):
+    """As many rows as there are, drawn with replacement, each choice without bias."""
+    rows, order, state = list(rows), [], mix_bits(seed) ^ mix_bits(~number & BITS)
+    while len(order) < len(rows):
+        state = state + 0x9E3779B97F4A7C15 & BITS
+        product = (mix_bits(state) >> 32) * len(rows)
+        if product % 2**32 >= 2**32 % len(rows):
+            order.append(rows[product >> 32])
+    return order
+
+
 # The perceptron.
 
 
@@ -146,8 +157,9 @@ class Run:
             ORDERS[order](self, seed, epoch)
             mistakes = self.mistakes - before
             separated = mistakes == 0
-            if measure:
+            if measure or (separated and order == "replacement"):  # which may have missed rows
                 separated = all(self.is_right(i) for i in self.rows)
+            if measure:
                 wrong = [i for i in self.rows if not self.on_right_side(i)]
                 self.errors, self.loss = len(wrong), -sum(self.margin_at(i) for i in wrong)
             self.history.append(Epoch(epoch, self.gone_through, mistakes, self.errors, self.loss))
@@ -229,6 +241,26 @@ def fixed(run, seed, epoch):
     run.sweep(run.rows)
 
 
+def replacement(run, seed, epoch):
+    run.sweep(drawn(run.rows, seed, epoch))
+
+
+def batch(run, seed, epoch):
+    """All mistakes of the same weights, added up; every row then counts with the new weights."""
+    wrong = [i for i in run.rows if not run.is_right(i)]
+    weights, bias = run.weights, run.bias
+    for i in wrong:
+        if not run.on_right_side(i):
+            run.errors += 1
+            run.loss -= run.margin_at(i)
+        new_weights, new_bias = run.updated(i)
+        weights, bias = weights + (new_weights - run.weights), bias + (new_bias - run.bias)
+    run.weights, run.bias = weights, bias
+    run.mistakes += len(wrong)
+    run.gone_through = len(run.rows)
+    run.tried += [(weights, bias)] * len(run.rows)
+
+
 def active(run, seed, epoch):
     mistakes = run.sweep(run.rows)
     hard, visits = sorted(run.mistaken), 0
@@ -254,6 +286,8 @@ ORDERS = {
     "each": each,
     "once": once,
     "fixed": fixed,
+    "replacement": replacement,
+    "batch": batch,
     "active": active,
     "first": first,
     "worst": worst,

@@ -110,8 +110,26 @@ def test_links_lead_somewhere(page):
     prose = FENCED.sub("", page.read_text("utf-8"))
     targets = [(markdown or html).split("#")[0] for markdown, html in LINK.findall(prose)]
     inside = [target for target in targets if target and not re.match(r"\w+:", target)]
-    inside = [target for target in inside if target != "lab/index.html?embed"]  # the site has it
+    inside = [target for target in inside if not target.startswith("lab/index.html")]  # the site's
     assert [target for target in inside if not (page.parent / target).exists()] == []
+
+
+def test_the_index_of_concepts_is_complete():
+    """Every row has a document, code that exists, a state of the lab and an exercise."""
+    lines = (ROOT / "docs/concepts.md").read_text("utf-8").splitlines()
+    rows = [line.strip("|").split("|") for line in lines if line.startswith("|")][2:]
+    documents = "".join(row[1] for row in rows)
+    assert all(f"00{number}" in documents for number in range(5))
+    for concept, document, code, lab, exercise in rows:
+        assert re.fullmatch(r" 00[0-4](, 00[0-4])* ", document), concept
+        assert '<a href="lab/index.html#data=' in lab, concept
+        path, name = re.search(r"\(\.\./(src/[\w/]+\.py)#([\w.]+)\)", code).groups()
+        source = (ROOT / path).read_text("utf-8")
+        assert re.search(rf"^ *(?:def|class) {name.rpartition('.')[2]}\b", source, re.M), concept
+        lesson, number = re.search(r"\(\.\./(examples/course/\w+\.py)\), (\d)", exercise).groups()
+        asked = (ROOT / lesson).read_text("utf-8").partition("# Exercises\n")[2]
+        assert f"# {number}. " in asked, concept
+        assert f"# **{number}.** " in asked, concept
 
 
 @pytest.mark.parametrize("room", ["rosenblatt", "rosenblatt.plots", "rosenblatt.cluster"])

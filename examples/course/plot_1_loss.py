@@ -111,6 +111,9 @@ print(model.stop_reason_, model.coef_.round(2), model.intercept_)
 # 2. What are J₁ and J at w = 0? What does that mean for stopping when J is 0?
 # 3. If w starts at 0, does the learning rate η change which rows become mistakes? Try 1 and 0.25.
 # 4. What happens to J and to J₁ if you multiply w by 8?
+# 5. Gradient descent on J adds up all mistakes of the same weights before it moves
+#    (``order="batch"``). Compare its passes and its mistakes with those of single updates. Does J
+#    fall with every pass? Try η = 1 and a small η from a start other than 0.
 
 # %%
 # Answers
@@ -139,3 +142,16 @@ print(one[1] == quarter[1], np.allclose(one[0], 4 * quarter[0]))
 # predictions.
 
 print(losses(guess), losses(8 * guess))
+
+# %%
+# **5.** A batch needs more passes here, because one update does the work of a whole pass of single
+# ones. J falls with every pass only if η is small: a step along the gradient can be too long.
+
+for order in ("fixed", "batch"):
+    trained = Perceptron(order=order, max_iter=10_000).fit(X, y)
+    print(f"{order:6} {trained.n_iter_:3} passes, {trained.n_mistakes_:4} mistakes")
+for rate in (1.0, 1e-3):
+    slow = Perceptron(order="batch", eta0=rate, measure=True, max_iter=20)
+    slow.fit(X, y, coef_init=[[1.0, 1.0]], intercept_init=[1.0])
+    J = [epoch.loss for epoch in slow.history_]
+    print(f"η = {rate}: J falls with every pass:", bool(np.all(np.diff(J) <= 0)))

@@ -123,6 +123,8 @@ print(Perceptron(max_iter=1000).fit(corners, odd).stop_reason_, "after 1,000 pas
 #    Why can a perceptron not learn this? Which products of features make it possible, and with
 #    which weights?
 # 5. Name two more ways to learn XOR and try them.
+# 6. Draw 60 rows with 40 features that are all noise, and random labels. Train one pass and 100
+#    passes. How many training rows are wrong, and how many new ones? When would you stop?
 
 # %%
 # Answers
@@ -158,3 +160,14 @@ for name, weight in zip(products.get_feature_names_out(words), reader[-1].coef_[
 
 print(KernelPerceptron("poly", degree=2, gamma=1).fit(corners, odd).score(corners, odd))
 print(PerceptronNetwork(random_state=0).fit(corners, odd).score(corners, odd))
+
+# %%
+# **6.** After 100 passes every training row is right, and new rows are still a coin toss: with so
+# many columns for the rows there is always a plane. Errors on held-out rows tell when to stop.
+
+noise, coins = rng.normal(size=(60, 40)), rng.choice([-1, 1], 60)
+new, new_coins = rng.normal(size=(1000, 40)), rng.choice([-1, 1], 1000)
+for passes in (1, 100):
+    memory = Perceptron(max_iter=passes, random_state=0).fit(noise, coins)
+    print(f"{passes:3} passes: {1 - memory.score(noise, coins):.0%} of the training rows wrong,",
+          f"{1 - memory.score(new, new_coins):.0%} of new rows")  # fmt: skip

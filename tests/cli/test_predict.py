@@ -103,7 +103,7 @@ def test_score_counts_the_wrong_rows(capsys, folder):
     ],
 )
 def test_inspect_names_the_largest_weights(capsys, folder, data, options, names):
-    model = trained(capsys, data, *options)
+    model = trained(capsys, data, *options, "--rule", "perceptron")
     status, out, _ = run(capsys, "inspect", model, "--top", 20)
     assert status == 0
     assert out.startswith(f"A perceptron for {2 if options else 3} classes: ")
@@ -326,8 +326,9 @@ TAGS = "x,z,tags\n3,1,warm; wet\n-2,-1,\n-1,2,wet\n2,-3,warm\n" * 1
 )
 def test_rows_of_any_number_of_labels(capsys, folder, name, text, options, lines):
     (folder / name).write_text(text)
+    options = [*options, "--rule", "perceptron"]
     status, out, err = run(capsys, "train", name, *options, "--test", name, "-o", "model")
-    assert (status, "any number of labels" in err) == (0, not options)
+    assert (status, "Rows may have several labels" in err) == (0, name == "sets")
     assert ", 2 labels: " in out
     assert "Test error 0.00%: 0 of" in out
     assert "rows without exactly their labels; micro F1 1.0000." in out
@@ -357,7 +358,6 @@ def test_what_does_not_know_several_labels_says_so(capsys, folder):
     run(capsys, "train", "sets.svm", "-o", "model")
     for words, sentence in {
         "export model model.onnx": "gives a row any number of labels cannot be exported",
-        "serve model": "only models of one label are served",
         "train sets.svm --cluster local:1": "A cluster learns from rows of one label each",
         "train sets.svm --probabilities": "--probabilities is for rows of one label each",
         "train sets.svm --class-weight balanced": "--class-weight is for rows of one label each",
@@ -401,8 +401,8 @@ def test_probabilities_change_no_prediction(capsys, folder, classes):
     assert said[0] == said[1]
     lines = run(capsys, "predict", "model", data, "--probabilities")[1].splitlines()
     table = [line.split() for line in lines]
-    likely = ["abc"[max(range(classes), key=lambda k: float(row[k]))] for row in table]
-    assert likely == said[1]
+    for label, row in zip(said[1], table, strict=True):  # rounded, two may look the same
+        assert float(row["abc".index(label)]) == max(map(float, row))
 
 
 def test_inspect_counts_as_train_does_and_shows_the_weights_that_the_service_explains_by(

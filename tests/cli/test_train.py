@@ -17,6 +17,8 @@ from rosenblatt.storage.file import load_model
 
 from .conftest import TRAINED, flowers, get_labels, run, trained
 
+PERCEPTRON = ("--rule", "perceptron")
+
 
 def sample_lines(text):
     return [json.loads(line) for line in text.splitlines()]
@@ -58,7 +60,7 @@ def test_the_first_minute_takes_no_more_than_a_screen(capsys, name):
     status, out, _ = run(capsys, "train", name)
     lines = out.splitlines()
     assert status == 0
-    assert len(lines) <= 15
+    assert len(lines) <= 16
     assert lines[1].startswith("Numbers (mean 0, deviation 1): ")
     epochs = [line.split()[1] for line in lines if line.startswith("epoch")]
     assert epochs[:3] == ["1", "2", "4"]
@@ -70,6 +72,7 @@ def test_the_first_minute_takes_no_more_than_a_screen(capsys, name):
     assert lines[after + 1].endswith("(proved exactly).")
     assert re.match(rf"(Trained {epochs[-1]} epochs in|Separated the) ", lines[after + 2])
     assert lines[after + 3].startswith(f"{name}: ")
+    assert "Rule PassiveAggressive, solution average." in lines
     assert lines[-3] == "Try next:"
     assert "\x1b" not in out
 
@@ -124,7 +127,7 @@ def test_json_of_a_built_in_set_ends_with_done(capsys):
 
 
 def test_train_says_when_the_classes_are_separated(capsys):
-    status, out, _ = run(capsys, "train", "digits", "--quiet", "--epochs", 100)
+    status, out, _ = run(capsys, "train", "digits", "--quiet", "--epochs", 100, *PERCEPTRON)
     assert status == 0
     assert "Separated the training data after" in out
     assert "Training error 0." in out
@@ -132,7 +135,7 @@ def test_train_says_when_the_classes_are_separated(capsys):
 
 
 def test_train_says_when_they_are_not(capsys):
-    _, out, _ = run(capsys, "train", "xor", "--quiet")
+    _, out, _ = run(capsys, "train", "xor", "--quiet", *PERCEPTRON)
     assert re.search(r"^Trained \d+ epochs in .* s: [\d,]+ mistakes, ", out, re.MULTILINE)
 
 
@@ -148,7 +151,7 @@ def test_train_takes_every_solution(capsys, solution, order):
 @pytest.mark.parametrize(("data", "options"), TRAINED)
 def test_train_on_a_file_keeps_and_tests_a_model(capsys, folder, data, options):
     arguments = ("train", data, *options, "-o", "m.safetensors", "--test", data, "--epochs", 200)
-    status, out, err = run(capsys, *arguments)
+    status, out, err = run(capsys, *arguments, *PERCEPTRON)
     assert (status, err) == (0, "")
     lines = out.splitlines()
     rows = len(get_labels(data))
@@ -381,7 +384,7 @@ def test_only_what_was_trained_from_a_file_is_resumed(capsys, folder, kind):
 
 
 def test_resume_with_nothing_to_resume_begins_anew(capsys, folder):
-    options = ["-q", "-o", "model", "--resume"]
+    options = ["-q", "-o", "model", "--resume", *PERCEPTRON]
     status, _, err = run(capsys, "train", "flowers.csv", *options)
     assert (status, err) == (
         0,

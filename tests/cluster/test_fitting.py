@@ -94,6 +94,7 @@ def test_sequential_is_local(client, solution, form):
         ({}, {"mix": "both"}, "out-of-range"),
         ({"margin": -1}, {}, "out-of-range"),
         ({}, {"classes": [0, 5]}, "unknown-label"),
+        ({"order": "batch"}, {}, "cluster-order"),
     ],
 )
 def test_what_cannot_be_mixed_is_refused(client, parameters, options, code):

@@ -348,7 +348,7 @@ def holed_rows():
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("order", [*ORDERS, "batch"])
 def test_rows_that_are_not_finite_are_named(order, form):
     model = Perceptron(order=order, random_state=0, **form_parameters(form))
     for row, holed in holed_rows():
@@ -364,6 +364,8 @@ def test_rows_that_are_not_finite_are_named(order, form):
         ({"order": "worst"}, {"coef_init": [[1, 0]]}),
         ({"order": "fixed", "measure": True}, {"coef_init": [[1, 0]]}),
         ({"order": "active"}, {"coef_init": [[1, 0]]}),
+        ({"order": "batch"}, {"coef_init": [[1, 0]]}),
+        ({"order": "replacement"}, {"coef_init": [[1, 0]]}),
     ],
 )
 def test_infinity_on_the_right_side_is_not_taken_for_right(parameters, given):
@@ -491,6 +493,11 @@ def test_unusable_weights_are_refused(given, sentence):
         ({"solution": "average", "order": "first"}, 'solution="average" weighs .* order="first"'),
         ({"solution": "vote", "order": "worst"}, 'solution="vote" weighs .* order="worst"'),
         ({"solution": "pocket", "order": "active"}, '"pocket" needs runs over all rows'),
+        (
+            {"solution": "vote", "order": "batch"},
+            '"vote" counts .* order="batch" takes all at once',
+        ),
+        ({"solution": "pocket", "order": "batch"}, '"pocket" counts the rows'),
         ({"solution": "pocket", "order": "first"}, '"pocket" needs runs over all rows'),
     ],
 )
@@ -556,6 +563,8 @@ def test_a_step_too_small_for_the_type_is_refused():
         {"order": "active"},
         {"order": "first"},
         {"order": "worst"},
+        {"order": "batch"},
+        {"order": "replacement"},
         {"intercept_step": "radius"},
         {"class_weight": "balanced"},
         {"early_stopping": True},

@@ -59,6 +59,40 @@ def check_step(record, x, label, margin):
         assert sign * (record.new_cosine - record.cosine) >= -1e-12
 
 
+@pytest.mark.parametrize("form", ["two", "argmax"])
+@given(choices=st.data())
+@settings(max_examples=15)
+def test_a_batch_is_one_step_with_all_rows_that_made_it(form, choices):
+    rows, y = choices.draw(examples(form))
+    layout = LAYOUTS[choices.draw(st.sampled_from(sorted(LAYOUTS)))]
+    chosen = {"order": "batch", "max_iter": 5}
+    model = Perceptron(**chosen).fit(layout(rows), y)
+    weights, bias = np.zeros_like(model.coef_), np.zeros_like(model.intercept_)
+    records = list(steps(layout(rows), y, **chosen))
+    for record, epoch in zip(records, model.history_, strict=False):
+        assert (record.epoch, len(record.row)) == (epoch.epoch, epoch.mistakes)
+        assert record.loss == epoch.loss
+        np.testing.assert_array_equal(record.label, y[record.row])
+        np.testing.assert_array_equal(record.weights, weights)
+        scores = rows[record.row] @ weights.T + bias
+        for k, (row, label) in enumerate(zip(record.row, record.label, strict=True)):
+            if form == "two":
+                assert record.activation[k] == scores[k, 0]
+                sign = 2 * label - 1
+                weights, bias = weights + sign * rows[row], bias + sign
+            else:
+                rival = record.rival[k]
+                assert record.activation[k] == scores[k, label] - scores[k, rival]
+                moved = np.zeros(3)
+                moved[[label, rival]] = 1, -1
+                weights, bias = weights + np.outer(moved, rows[row]), bias + moved
+        np.testing.assert_array_equal(record.new_weights, weights)
+        np.testing.assert_array_equal(record.new_bias, bias)
+        if not np.isnan([record.cosine, record.new_cosine]).any():
+            assert record.new_cosine >= record.cosine - 1e-12
+    assert len(records) == sum(epoch.mistakes > 0 for epoch in model.history_)
+
+
 def cosine(w, x):
     norms = np.linalg.norm(w) * np.linalg.norm(x)
     return w @ x / norms if norms else np.nan

@@ -23,7 +23,13 @@ from rosenblatt.learners.linear import LinearLearner
 from rosenblatt.parameters import RULE_TABLE
 from rosenblatt.reading.reader import read, read_whole
 from rosenblatt.storage.file import load_model, save_model
-from rosenblatt.training.plan import IN_MEMORY_ROWS, Found, Request, usual_bias_step
+from rosenblatt.training.plan import (
+    IN_MEMORY_ROWS,
+    Found,
+    Request,
+    usual_aggressiveness,
+    usual_bias_step,
+)
 from rosenblatt.training.report import Listener, Quiet
 from rosenblatt.training.solutions import SOLUTIONS
 
@@ -334,11 +340,11 @@ def test_a_late_label_of_several_begins_the_run_again(write):
         streamed(write("rows.svm", "1:1\n1:-1\n"), How(), labels_separator=",")
 
 
-@pytest.mark.parametrize("order", ["active", "first", "worst"])
+@pytest.mark.parametrize("order", ["replacement", "batch", "active", "first", "worst"])
 def test_the_other_orders_in_memory_are_fit(write, order):
     path = write("rows.csv", made("csv"))
     model = in_memory(path, How("last", order, 5))
-    assert_same(model, Perceptron(order=order, max_iter=5).fit(*matrix(path)[:2]))
+    assert_same(model, Perceptron(order=order, max_iter=5, random_state=0).fit(*matrix(path)[:2]))
 
 
 def test_a_margin_is_kept(write):
@@ -1020,13 +1026,27 @@ def test_texts_have_a_margin_and_classes_of_equal_weight_unless_stated(write, mo
     weights = {"ham": 1.0, "spam": 3.0}
     assert learnt(class_weight=weights).parameters["class_weight"] == weights
     named = Request(classes=("ham", "other", "spam"))
-    assert files.train(read(path), named).parameters["margin"] == 0.0  # there is no such row
+    assert files.train(read(path), named).estimator == "PassiveAggressive"  # a class has no row
     going_on = FileJob(Request(), initial=usual)
     again = files.train(read(path, features=usual.features["recipe"]), going_on)
     kept = again.parameters["margin"], again.parameters["class_weight"]
     assert kept == (1.0, usual.parameters["class_weight"])
 
 
-def test_rows_without_texts_have_no_margin(write):
-    model = files.train(read(write("rows.csv", made("csv"))), Request())
-    assert (model.parameters["margin"], model.parameters["class_weight"]) == (0.0, None)
+def test_rows_without_texts_are_learnt_by_pa_with_steps_by_their_size(write):
+    path = write("rows.csv", made("csv"))
+    model, reader = files.train(read(path), Request()), read(path)
+    read_whole(reader)
+    assert (model.estimator, model.parameters["loss"]) == ("PassiveAggressive", "squared_hinge")
+    assert model.parameters["C"] == usual_aggressiveness(reader.mean_square())
+    assert model.parameters["class_weight"] is None
+    textbook = files.train(read(path), Request(parameters={"solution": "last"}))
+    assert (textbook.estimator, textbook.parameters["margin"]) == ("Perceptron", 0.0)
+
+
+def test_a_model_to_start_from_keeps_its_rule(write):
+    path = write("rows.csv", made("csv"))
+    first = files.train(read(path), Request("arow", {"r": 3.0}))
+    again = read(path, features=first.features["recipe"])
+    model = files.train(again, FileJob(Request(), initial=first))
+    assert (model.estimator, model.parameters["r"]) == ("AROW", 3.0)

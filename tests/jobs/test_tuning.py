@@ -11,7 +11,7 @@ from rosenblatt import AROW, SCW, PassiveAggressive
 from rosenblatt.jobs import files, tuning
 from rosenblatt.jobs.job import FileJob
 from rosenblatt.parameters import ParameterError
-from rosenblatt.training.plan import Request, resolve_rule, rules_with
+from rosenblatt.training.plan import Found, Request, resolve_rule, rules_with
 from rosenblatt.training.report import Listener
 
 from ..cli.conftest import reviews, run
@@ -70,7 +70,7 @@ def test_the_usual_way_is_beaten_on_new_rows(path):
     facts = told_by(tuned)
     assert facts["best"][0]["error"] < facts["usual"]["error"]
     assert facts["best"] == sorted(facts["best"], key=lambda each: each["error"])
-    assert facts["usual"]["rule"] == "perceptron"
+    assert facts["usual"]["rule"] == "pa"
     assert facts["tried"] > 30
 
 
@@ -195,8 +195,8 @@ def test_rules_are_tried_that_have_what_was_stated():
     assert rules_with({}) == ["perceptron", "pa", "alma", "arow", "scw"]
     assert rules_with({"C": 1.0}) == ["pa", "alma", "scw"]
     assert rules_with({"a": 1.0}) == ["second-order"]
-    assert resolve_rule(Request(None, {"C": 2.0}, tune=True))[0] == "pa"
-    assert resolve_rule(Request(None, {"max_iter": 1}, tune=True))[0] == "arow"
+    assert resolve_rule(Request(None, {"C": 2.0}, tune=True), Found())[0] == "pa"
+    assert resolve_rule(Request(None, {"max_iter": 1}, tune=True), Found())[0] == "arow"
 
 
 @pytest.mark.parametrize("rule", ["nherd", "cw", "ftrl"])

@@ -3,13 +3,21 @@
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
-const [folder, wasm, cases] = process.argv.slice(2);
+const [folder, wasm, cases, standIns] = process.argv.slice(2);
+if (standIns) {
+  // Functions of few digits, so that all sums are exact and only the algorithms are compared.
+  Math.exp = (x) => Math.floor(256 / (1 + x * x) + 0.5) / 256;
+  Math.tanh = (x) => Math.floor((256 * x) / (1 + Math.abs(x)) + 0.5) / 256;
+}
 const module = (name) => import(pathToFileURL(`${folder}/${name}`).href);
 const { Engine } = await module("engine.js");
 const { traceLinear, traceClasses, traceKernel, dualCoefficients, countVotes, countMistakes } = await module("trace.js");
 const { decideInPlane, cancellingShares, monomials, toIntegers } = await module("exact.js");
 const { mistakeBound, kernelBound } = await module("margin.js");
 const { traceNetwork, activations, answer } = await module("network.js");
+const { pointsOf, readAddress, SETTINGS, usualState } = await module("state.js");
+const { OPTIONS } = await module("sets.js");
+const { ShownRun } = await module("model.js");
 const engine = await Engine.load(readFileSync(wasm));
 
 const actions = {
@@ -41,6 +49,20 @@ const actions = {
     const answers = places.map((x) => answer(growth, units, activations(growth, units, lift.apply(x))));
     return { units, answers, stopReason: trace.stopReason };
   },
+  address({ address }) {
+    try {
+      const known = new Set([...Object.keys(usualState()), ...Object.keys(OPTIONS), ...Object.keys(SETTINGS), "t", "ask", "compare", "points"]);
+      const names = [...new URLSearchParams(address).keys()].filter((name) => !known.has(name.replace(/^b\./, "")));
+      const state = readAddress(address), { points } = pointsOf(engine, state);
+      const runs = state.settings.filter(Boolean).map((settings) => new ShownRun(engine, points, settings, state.halved));
+      return { names, troubles: runs.map((run) => run.trouble).filter(Boolean) };
+    } catch (error) {
+      return { names: [], troubles: [error.message] };
+    }
+  },
+  functions({ values }) {
+    return { exp: values.map(Math.exp), tanh: values.map(Math.tanh) };
+  },
   kernelBound({ points, settings }) {
     const trace = traceKernel(engine, points, settings);
     return { theorem: kernelBound(trace.gram, points.y, trace.interceptStep), mistakes: trace.last, separated: trace.stopReason === "separated" };
@@ -54,9 +76,9 @@ function withProduct(X) {
 }
 
 function told(trace, more = {}) {
-  const { epoch, row, position, rival, activation, epochs, stopReason, last, seen, found, lines, visits, cut } = trace;
+  const { epoch, row, position, rival, activation, epochs, stopReason, last, seen, found, lines, visits, cut, batches } = trace;
   const each = (part) => part && { weights: part.weights.map((w) => [...w]), bias: part.bias.map((b) => [...b]) };
-  return { epoch, row, position, rival, activation, epochs, stopReason, last, seen, cut, visits: visits.row.length, found: each(found), lines: each(lines), ...more };
+  return { epoch, row, position, rival, activation, epochs, stopReason, last, seen, cut, batches, visits: visits.row.length, found: each(found), lines: each(lines), ...more };
 }
 
 const { memory } = engine, results = [];

@@ -31,7 +31,7 @@ def test_the_squeeze_holds_and_ends_as_the_report_says(parameters):
     assert np.allclose((gamma * M[-1], length[-1], R * np.sqrt(M[-1])), told.chain)
 
 
-@pytest.mark.parametrize("order", ["each", "fixed", "active", "worst"])
+@pytest.mark.parametrize("order", ["each", "fixed", "replacement", "batch", "active", "worst"])
 def test_over_epochs_the_losses_are_those_that_the_engine_measures(order):
     X, y = blobs(60, 3)
     parameters = {"order": order, "random_state": 1, "max_iter": 8}

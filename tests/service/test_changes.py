@@ -153,22 +153,47 @@ def test_a_model_that_has_seen_forgotten_examples_is_not_taken(model):
 
 
 def test_forgetting_waits_for_the_disk(model, monkeypatch):
-    learning = begun(model, examples(6))
-    erase = Log.erase
-    monkeypatch.setattr(Log, "erase", refuse_erasing)
-    with pytest.raises(LogError, match="erased"):
-        changes.forget(learning, [2])
-    assert "erased" in learning.failure
-    monkeypatch.setattr(Log, "erase", erase)
-    assert teach(learning, examples(1)) == [7]
-    assert learning.failure is None
+    learning = begun(model, [*examples(6), marked(examples(1)[0])])
+    with read_log(learning.log.path) as reader:
+        reader.all("PRAGMA busy_timeout=0")
+        reader.all("BEGIN")
+        reader.one("SELECT count(*) FROM examples")
+        learning.call(lambda: learning.log.all("PRAGMA busy_timeout=0")).result(30)
+        for _ in range(2):  # a second request does not pretend that all is done
+            with pytest.raises(LogError, match="another process is reading"):
+                changes.forget(learning, [2, 7])
+        assert learning.served.progress.examples == 5
+        assert teach(learning, examples(1)) == [8]
+        assert learning.log.is_erasing
+    assert changes.forget(learning, [2]) == (8, 0)
     assert not learning.log.is_erasing
+    assert files_with(model.parent, MARK) == []
     learning.stop()
     assert model.read_bytes() == replayed(model)
 
 
-def refuse_erasing(log):
-    raise LogError(f"{log.path} cannot be erased while another process reads it.")
+@pytest.mark.parametrize("is_written", [True, False])
+def test_a_write_error_while_forgetting_is_before_or_after(model, monkeypatch, is_written):
+    learning, forget = begun(model, [*examples(6), marked(examples(1)[0])]), Log.forget
+
+    def fail(log, *given):
+        if is_written:
+            forget(log, *given)
+        log.disconnect()
+        raise LogError("The disk failed.")
+
+    monkeypatch.setattr(Log, "forget", fail)
+    with pytest.raises(LogError, match="disk failed"):
+        changes.forget(learning, [7])
+    assert learning.failure == "The disk failed."
+    assert teach(learning, examples(1)) == [8]
+    assert learning.failure is None
+    assert learning.served.progress.examples == 8 - is_written
+    learning.call(lambda: setattr(learning, "erase_at", 0.0 if is_written else None)).result(30)
+    learning.call(lambda: None).result(30)
+    learning.stop()
+    assert files_with(model.parent, MARK) == ([] if is_written else ["model.safetensors.log"])
+    assert model.read_bytes() == replayed(model)
 
 
 FORGETTING = """

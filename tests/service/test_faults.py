@@ -1,5 +1,6 @@
 """Faults of disk, thread, clients and log: nothing is lost in silence."""
 
+import asyncio
 import json
 import shutil
 import socket
@@ -9,6 +10,8 @@ import threading
 import time
 
 import pytest
+import uvicorn
+from uvicorn.server import ServerState
 
 import rosenblatt
 from rosenblatt.service import protocol
@@ -317,3 +320,32 @@ def test_slow_and_endless_headers_do_not_block_others(serve, model):
     finally:
         for one in held:
             one.close()
+
+
+@pytest.mark.parametrize(
+    ("sent", "code"),
+    [(b"POST /predict HTTP/1.1\r\nHost: x", "slow-headers"), (b"{", "slow-body")],
+)
+def test_a_request_that_does_not_end_is_closed(learning, monkeypatch, sent, code):
+    monkeypatch.setattr(protocol, "HEADER_SECONDS", 0.1)
+    monkeypatch.setattr(protocol.LimitedProtocol, "body_seconds", 0.1)
+    head = b"POST /predict HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99\r\n\r\n"
+
+    async def ask():
+        service = Service(current_of(learning))
+        config = uvicorn.Config(service, lifespan="off", ws="none", log_level="error")
+        config.load()
+        state = ServerState()
+        server = await asyncio.get_running_loop().create_server(
+            lambda: protocol.LimitedProtocol(config, state, {}), "127.0.0.1", 0
+        )
+        reader, writer = await asyncio.open_connection(*server.sockets[0].getsockname())
+        writer.write(head + sent if code == "slow-body" else sent)
+        answer = await asyncio.wait_for(reader.read(), 20)
+        writer.close()
+        server.close()
+        return answer
+
+    answer = asyncio.run(ask())
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert json.loads(answer.partition(b"\r\n\r\n")[2])["code"] == code

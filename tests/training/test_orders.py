@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rosenblatt import Perceptron
-from rosenblatt.training.orders import ORDERS as ORDERS_BY_NAME
+from rosenblatt import Perceptron, max_margin, radius
+from rosenblatt.theory.batch import batch_bounds, batch_length
+from rosenblatt.training import orders
+from rosenblatt.training.orders import ORDERS as ORDERS_BY_NAME, resample
 from rosenblatt.training.run import Problem, Run
 from rosenblatt.training.tasks import Learnt, Part
 
 from .. import reference
-from ..conftest import FORMS, ORDERS, VARIANTS, examples, form_parameters
+from ..conftest import FORMS, ORDERS, VARIANTS, blobs, examples, form_parameters
 
 
 @st.composite
@@ -38,6 +40,98 @@ def test_mistakes_and_weights_stay_within_the_bounds_of_novikoff(order, problem)
     assert (R / gamma) ** 2 * (1 + 1e-9) >= M
     assert gamma * M <= norm * (1 + 1e-9)
     assert norm <= R * np.sqrt(M) * (1 + 1e-9)
+
+
+@given(problem=separable())
+@settings(max_examples=50)
+def test_a_batch_stays_within_bounds_of_its_own(problem):
+    X, y, u = problem
+    R, gamma = np.linalg.norm(X, axis=1).max(), (y * (X @ u)).min()
+    model = Perceptron(order="batch", fit_intercept=False, max_iter=10**5).fit(X, y)
+    passes = np.array([epoch.mistakes for epoch in model.history_])
+    M, norm, n = model.n_mistakes_, np.linalg.norm(model.coef_), len(X)
+    assert model.stop_reason_ == "separated"
+    assert passes.sum() == M
+    most, most_updates = batch_bounds((R / gamma) ** 2, n)
+    assert most * (1 + 1e-9) >= M
+    assert most_updates * (1 + 1e-9) >= np.count_nonzero(passes)
+    assert gamma * M <= norm * (1 + 1e-9)
+    assert norm <= batch_length(R, passes) * (1 + 1e-9)
+
+
+def test_a_batch_may_need_more_mistakes_than_single_updates_ever_make():
+    """Many copies of a row move the weights so far that the other row needs as many passes."""
+    n = 400
+    X = np.array([[1.0, 0.0]] * n + [[-0.5, 0.5]])
+    y = np.ones(n + 1)
+    y[-1] = 1
+    X, y = np.vstack([X, -X]), np.append(y, -y)
+    plane = max_margin(X, y, fit_intercept=False)
+    single = (radius(X) / plane.attained) ** 2
+    model = Perceptron(order="batch", fit_intercept=False, max_iter=10**5).fit(X, y)
+    updates = sum(epoch.mistakes > 0 for epoch in model.history_)
+    assert single * 1.01 < updates <= batch_bounds(single, len(X))[1]
+
+
+@pytest.mark.parametrize("order", ["batch", "each"])
+def test_the_sum_over_all_mistakes_is_gradient_descent_on_the_loss(order):
+    """Of J, which a batch of a small rate lowers at every pass, and single updates need not."""
+    X, y = blobs(60, 2)
+    chosen = {"order": order, "measure": True, "max_iter": 30, "random_state": 0}
+    start = {"coef_init": [[1.0, -1.0]], "intercept_init": [0.5]}
+    history = Perceptron(eta0=1e-4, **chosen).fit(X, y, **start).history_
+    losses = [epoch.loss for epoch in history]
+    if order == "batch":
+        assert all(np.diff(losses) <= 0)
+        gradient = (losses[0] - losses[1]) / 1e-4
+        assert gradient > 0
+    single = [epoch.loss for epoch in Perceptron(**chosen).fit(X, y, **start).history_]
+    assert any(np.diff(single) > 0)
+
+
+def test_rows_are_drawn_as_often_as_each_other():
+    counts = np.zeros(7)
+    for epoch in range(2000):
+        order = np.arange(7, dtype=np.uint32)
+        resample(order, 3, epoch)
+        assert order.tolist() == reference.drawn(range(7), 3, epoch)
+        counts += np.bincount(order, minlength=7)
+    assert np.sum((counts - 2000) ** 2 / 2000) < 25  # chi-square of 6 degrees: p = 0.0003
+
+
+def test_draws_that_would_favour_a_row_are_drawn_again(monkeypatch):
+    """So rare for few rows that the bits are made up: the first would favour row 0 of 3."""
+    bits = np.array([0, 2**63, 2**62, 2**63 - 1, 0, 0], np.uint64)  # 0 of 2^32 favours row 0
+    monkeypatch.setattr(orders, "mix", Made(bits))
+    order = np.array([10, 20, 30], np.uint32)
+    resample(order, 0, 0)
+    assert order.tolist() == [20, 10, 20]
+
+
+class Made:
+    """In place of ``mix``: gives made-up bits, three at a time."""
+
+    def __init__(self, bits):
+        self.bits, self.asked = bits, 0
+
+    def __call__(self, z):
+        return 0
+
+    def py_func(self, states):
+        self.asked += 1
+        return self.bits[3 * self.asked - 3 : 3 * self.asked]
+
+
+def test_a_draw_without_mistakes_separates_nothing_that_it_missed():
+    X, y = np.array([[1.0], [2.0], [3.0], [4.0], [-0.1]]), [1, 1, 1, 1, 0]
+    ends = set()
+    for seed in range(40):
+        model = Perceptron(order="replacement", max_iter=200, random_state=seed).fit(X, y)
+        clean = [epoch.mistakes == 0 for epoch in model.history_]
+        ends.add(any(clean[:-1]))
+        assert model.stop_reason_ == "separated"
+        assert model.score(X, y) == 1
+    assert ends == {True, False}
 
 
 @pytest.mark.parametrize("form", FORMS)

@@ -13,6 +13,7 @@ from rosenblatt.training.plan import (
     Request,
     make_plan,
     resolve_rule,
+    usual_aggressiveness,
     usual_bias_step,
 )
 
@@ -67,17 +68,31 @@ def test_texts_have_a_margin_and_balanced_classes_if_all_labels_are_known():
     assert plan(texts, class_weight=weights).parameters["class_weight"] == weights
     assert plan(texts, margin=0.5).parameters["class_weight"] is None
     for other in (replace(texts, label_sets=True), replace(texts, rereadable=False)):
-        assert plan(other).parameters["margin"] == 0.0
-    assert plan(texts, classes=("a", "b")).parameters["margin"] == 0.0
+        assert plan(other).rule == "pa"
+        assert plan(other, rule="perceptron").parameters["margin"] == 0.0
+    assert plan(texts, classes=("a", "b")).rule == "pa"
+
+
+def test_tables_are_learnt_by_pa_unless_the_textbook_is_stated():
+    usual = plan()
+    assert (usual.rule, usual.parameters["loss"]) == ("pa", "squared_hinge")
+    assert usual.unresolved == ["intercept_step", "C"]
+    known = plan(replace(IN_MEMORY_ROWS, mean_square=54.0))
+    assert (known.parameters["C"], known.unresolved) == (usual_aggressiveness(54.0), [])
+    assert plan(replace(IN_MEMORY_ROWS, mean_square=54.0), C=2.0).parameters["C"] == 2.0
+    stated = plan(rule="pa").parameters
+    assert (stated["C"], stated["loss"]) == (1.0, "hinge")
+    for textbook in ({"margin": 0.5}, {"solution": "vote"}, {"order": "worst", "solution": "last"}):
+        assert plan(**textbook).rule == "perceptron"
 
 
 def test_one_pass_without_a_rule_is_that_of_arow():
     made = plan(max_iter=1)
     assert (made.rule, made.estimator, made.parameters["solution"]) == ("arow", "AROW", "last")
-    assert plan(max_iter=1, solution="average").rule == "perceptron"
+    assert plan(max_iter=1, solution="average").rule == "pa"
     assert plan(max_iter=1, progress_every=9).rules == ("arow", "pa")
     assert plan(rule="pa", max_iter=1, progress_every=9).rules == ()
-    assert resolve_rule(Request(parameters={"C": 1.0}, tune=True))[0] == "pa"
+    assert resolve_rule(Request(parameters={"C": 1.0}, tune=True), Found())[0] == "pa"
 
 
 def test_rows_are_held_out_where_something_needs_them():

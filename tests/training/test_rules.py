@@ -252,7 +252,7 @@ def assert_same_run(model, twin):
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize(("solution", "order"), VARIANTS)
+@pytest.mark.parametrize(("solution", "order"), [v for v in VARIANTS if v[1] != "batch"])
 @settings(max_examples=15)
 @given(choices=st.data())
 def test_an_additive_rule_has_every_solution_and_order(solution, order, form, choices):
@@ -275,7 +275,10 @@ def test_an_additive_rule_has_every_solution_and_order(solution, order, form, ch
 
 
 @pytest.mark.parametrize("form", ["two", "ovr"])
-@pytest.mark.parametrize(("solution", "order"), [v for v in VARIANTS if v[0] in ("last", "pocket")])
+@pytest.mark.parametrize(
+    ("solution", "order"),
+    [v for v in VARIANTS if v[0] in ("last", "pocket") and v[1] != "batch"],
+)
 @settings(max_examples=15)
 @given(choices=st.data())
 def test_a_rule_that_is_not_additive_has_the_others(solution, order, form, choices):
@@ -306,6 +309,13 @@ def test_updates_that_do_not_add_up_are_neither_averaged_nor_voted(solution):
         Forgetful(solution=solution).partial_fit(X, y, classes=[0, 1])
     with pytest.raises(ParameterError, match=sentence):
         list(follow(Forgetful(solution=solution), X, y))
+
+
+def test_only_the_perceptron_adds_up_a_batch():
+    X, y = blobs()
+    with pytest.raises(ParameterError, match=r'^order="batch" adds up .*, and pa takes') as refusal:
+        PassiveAggressive(order="batch").fit(X, y)
+    assert refusal.value.code == "order-of-rule"
 
 
 FOLLOWED = [(PassiveAggressive, PassiveTwin, form) for form in ("two", "argmax")]

@@ -10,6 +10,8 @@ from rosenblatt import Perceptron, load
 from .. import reference
 from ..conftest import FORMS, LAYOUTS, VARIANTS, blobs, examples, form_parameters
 
+RANDOM = "each", "once", "replacement"
+
 
 def parameters(form):
     """Settings under which small integers stay exact."""
@@ -116,7 +118,7 @@ def test_batches_equal_one_pass_on_real_numbers_too(solution, layout):
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
-    ("solution", "order"), [variant for variant in VARIANTS if variant[1] not in ("each", "once")]
+    ("solution", "order"), [variant for variant in VARIANTS if variant[1] not in RANDOM]
 )
 @given(choices=st.data())
 @settings(max_examples=15)

@@ -31,7 +31,10 @@ stream_option = partial(option, panel=STREAM_PANEL)
 feature_option = partial(option, panel=FEATURE_PANEL)
 tagging_option = partial(option, panel=TAGGING_PANEL)
 
-FOR_FILES_SHOWN = {"margin": "0; text and tags: 1", "C": "1; tags: 0.01"}
+FOR_FILES_SHOWN = {
+    "margin": "0; text and tags: 1",
+    "C": "1; without --rule, by the size of rows; tags: 0.01",
+}
 """Defaults of rules' parameters that depend on the file."""
 
 
@@ -133,7 +136,7 @@ class RuleOptions:
     rule: str | None = training_option(
         help=f"Update rule: {', '.join(RULE_TABLE)}.",
         type=click.Choice(list(RULE_TABLE)),
-        shown="perceptron; arow with --epochs 1",
+        shown="pa; text: perceptron; --epochs 1: arow",
     )
     own: dict[str, Any] = options_by_name(rule_options(FOR_FILES_SHOWN))
 

@@ -45,6 +45,7 @@ def usual_commands(folder: Path) -> list[list[Any]]:
     """Commands on files of each kind with two classes and with three; the last word is the data."""
     model, out = folder / "model", folder / "predicted"
     jobs: list[list[Any]] = [["train", "iris"], ["train", "breast-cancer"]]
+    jobs += [["train", "--rule", "perceptron", each[-1]] for each in jobs]
     for classes in 2, 3:
         for kind in "svm", "scaled.svm", "vw", "csv", "words.csv":
             data = folder / f"{classes}-classes.{kind}"

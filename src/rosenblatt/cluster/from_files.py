@@ -74,7 +74,7 @@ def plan_rows(
     check_supported(values, table, rule)  # before a cluster is started
     files = partition_files(data, reading)
     found = replace(IN_MEMORY_ROWS, texts=len(files.features["recipe"]["text"]))
-    if plan.parameters["intercept_step"] is None:
+    if make_plan(alone, found).unresolved:
         (first, *_), alike, *_ = files.parts[0]
         found = replace(found, mean_square=read(first, **alike).mean_square())
     parameters = dict(make_plan(alone, found).parameters)

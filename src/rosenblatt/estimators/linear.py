@@ -424,7 +424,7 @@ class LinearClassifier(FittedLinear):
         if y.ndim == 2 and self.calibrate:
             raise ValueError("calibrate=True is for rows of one label each; leave it out.")
         holds_out = self.early_stopping
-        if self.order == "first" or holds_out:
+        if self.order in ("first", "replacement") or holds_out:
             refuse_not_finite(X)  # these may never look at some rows
         if self.intercept_step == "radius":
             X = canonical(X)

@@ -29,8 +29,11 @@ class Perceptron(LinearClassifier):
         With ``solution="average"``, the share of what it counts that every row loses with each row
         after it: 0.001 averages over about the last thousand, so that the model follows data that
         drift. 0 counts all rows alike.
-    order : {"each", "once", "fixed", "active", "first", "worst"}, default="each"
-        A fresh permutation each epoch; one permutation, kept; as given; all rows, then only those
+    order : {"each", "once", "fixed", "replacement", "batch", "active", "first", "worst"}, \
+default="each"
+        A fresh permutation each epoch; one permutation, kept; as given; as many rows as there are,
+        drawn with replacement; all rows at once, one update per epoch by the sum over its mistakes
+        (the batch perceptron, gradient descent on the loss J); all rows, then only those
         that were ever mistaken until they are clean (or twice as many rows have been read), and
         so on; the first mistake from the start, one per epoch; the most wrong row, one per epoch.
     fit_intercept : bool, default=True
@@ -81,7 +84,8 @@ class Perceptron(LinearClassifier):
     n_iter_ : int
         Epochs gone through.
     n_mistakes_ : int
-        Updates made, over all calls of ``partial_fit`` or warm starts.
+        Updates made, over all calls of ``partial_fit`` or warm starts; with ``order="batch"`` the
+        mistaken rows that they were made by.
     stop_reason_ : {"separated", "max_iter", "no_improvement", "zero_weights"}
         Why training ended. "separated": a pass without mistakes, as ``ties`` counts them;
         "zero_weights": one with ``ties="correct"`` from weights of 0, which separate nothing.

@@ -18,6 +18,10 @@ from .perceptron import Perceptron
 class Step(NamedTuple):
     """One update, as the textbook would write it down.
 
+    With ``order="batch"`` the positions, rows, labels, rivals and activations of all rows that made
+    it are arrays, the loss is their sum, and the cosines are those between the weights and what was
+    added to them.
+
     Attributes
     ----------
     epoch, position, row : int
@@ -47,11 +51,11 @@ class Step(NamedTuple):
     """
 
     epoch: int
-    position: int
-    row: int
+    position: Any
+    row: Any
     label: Any
     rival: Any
-    activation: float
+    activation: Any
     loss: float
     weights: Array
     bias: Array
@@ -126,9 +130,10 @@ class Followed:
         before = copied(state)
         with np.errstate(over="ignore", invalid="ignore"):
             for order, learnt in self.run.updates():
-                made = learnt.updates[:1]
-                step = [step_record(self.given, self.run, order, one, *before) for one in made]
-                yield order, learnt, step[0] if step else None
+                step, made = None, learnt.updates
+                if len(made):
+                    step = step_record(self.given, self.run, order, made, *before)
+                yield order, learnt, step
                 before = copied(state)
 
 
@@ -155,29 +160,34 @@ def copied(state: Any) -> tuple[Array, Array]:
 
 
 def step_record(
-    given: Prepared, run: Run, order: Array, update: Any, weights: Array, bias: Array
+    given: Prepared, run: Run, order: Array, updates: Array, weights: Array, bias: Array
 ) -> Step:
-    """Write down the update that a run has just made."""
-    row, margin = int(order[update["position"]]), float(update["margin"])
+    """Write down the update that a run has just made, by one row or by all of a batch."""
+    made = updates if run.order == "batch" else updates[0]
+    row, margin = order[made["position"]], made["margin"]
     state = run.problems[0].state
     code, two = given.rows.codes[row], state.weights.ndim == 1
     new_weights, new_bias = copied(state)
-    x = to_dense(given.X[[row]]).ravel()
-    of_label = ... if two else (slice(None), code)
+    if run.order == "batch":
+        old, new, x = weights.ravel(), new_weights.ravel(), (new_weights - weights).ravel()
+    else:
+        row, margin = int(row), float(margin)
+        of_label = ... if two else (slice(None), code)
+        old, new, x = weights[of_label], new_weights[of_label], to_dense(given.X[[row]]).ravel()
     return Step(
         epoch=run.epoch,
-        position=int(update["position"]),
+        position=made["position"].copy() if run.order == "batch" else int(made["position"]),
         row=row,
         label=given.classes[code],
-        rival=None if two else given.classes[update["rival"]],
-        activation=-margin if two and code == 0 else margin,
-        loss=max(-margin, 0.0),
+        rival=None if two else given.classes[made["rival"]],
+        activation=margin * np.where(code == 0, -1.0, 1.0)[()] if two else margin,
+        loss=float(np.maximum(-margin, 0.0).sum()),
         weights=np.atleast_2d(weights.T),
         bias=bias,
         new_weights=np.atleast_2d(new_weights.T),
         new_bias=new_bias,
-        cosine=cosine(weights[of_label], x),
-        new_cosine=cosine(new_weights[of_label], x),
+        cosine=cosine(old, x),
+        new_cosine=cosine(new, x),
     )
 
 

@@ -81,7 +81,7 @@ def train_once(reader: Reader, job: FileJob) -> Model:
             job.reporter.note(Note(sentence, "stream"))
     if whole is None:
         reader.settle(watch(job.reporter))
-    if plan.parameters["intercept_step"] is None:
+    if plan.unresolved:
         found = replace(found, mean_square=reader.mean_square())
         plan = job.plan(found)
     model = learn(FileRows(reader, whole, plan, job.reporter), found, job)

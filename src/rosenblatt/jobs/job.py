@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from os import PathLike
 from typing import Any
 
-from ..parameters import ParameterError
+from ..parameters import RULE_NAMES, RULE_TABLE, ParameterError
 from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.plan import Found, Plan, Request, make_plan
@@ -61,12 +61,17 @@ class FileJob:
         return self.begun or self.initial
 
     def plan(self, found: Found) -> Plan:
-        """Make the plan for rows; a model to start from gives its margin and class weights."""
+        """Make the plan for rows; a model to start from gives its rule and parameters."""
         request, before = self.request, self.initial
-        stated = {name: one for name, one in request.parameters.items() if one is not None}
-        if before is not None and "margin" in before.parameters and "margin" not in stated:
-            kept = {name: before.parameters.get(name) for name in ("margin", "class_weight")}
-            request = replace(request, parameters={**request.parameters, **kept, **stated})
+        if before is not None and request.rule in (None, RULE_NAMES.get(before.estimator)):
+            rule = RULE_NAMES[before.estimator]
+            stated = {name: one for name, one in request.parameters.items() if one is not None}
+            kept = {
+                name: before.parameters[name]
+                for name in (*RULE_TABLE[rule].own, "class_weight")
+                if name in before.parameters
+            }
+            request = replace(request, rule=rule, parameters={**kept, **stated})
         plan = make_plan(request, found)
         if plan.progress_every and (self.checkpointer is not None or self.begun is not None):
             raise ParameterError(

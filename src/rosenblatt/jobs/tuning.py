@@ -170,7 +170,11 @@ class Tuning:
         """Rules with their parameters and solutions, whether these go together or not."""
         rule, given, as_usual = self.request.rule, self.request.parameters, self.plan.parameters
         usual, solution = self.plan.rule, as_usual["solution"]
-        own = {name: as_usual[name] for name in RULE_TABLE[usual].grid}
+        own = {
+            name: as_usual[name]
+            for name, each in RULE_TABLE[usual].own.items()
+            if each.grid or as_usual[name] != each.default
+        }
         if as_usual["class_weight"] is not None:
             own["class_weight"] = as_usual["class_weight"]
         yield self.way(usual, own, solution)
@@ -341,6 +345,9 @@ def tune(
             kept[key] = Material(rows.encode(whole.batch, 0), rows.target, found)
         return kept[key]
 
+    if plan.unresolved:
+        measured = replace(found, fits=True, mean_square=material({}).found.mean_square)
+        plan = make_plan(request, replace(measured, measured_in_passing=True))
     tuning = Tuning(material, request, reading, plan, job.reporter)
     best, facts = tuning.best(bool(reader.parser.recipe.text))
     request = request.with_rule(best.rule, **best.parameters)

@@ -161,7 +161,7 @@ class LinearLearner(Learner):
         refuse_too_many(shape[0], len(classes), rule)
         problems = rule.problems(len(classes), parameters["multi_class"], multilabel)
         check_ties(parameters.get("ties", "mistake"), len(classes), problems != [None])
-        rule.check(parameters["solution"])
+        rule.check(parameters["solution"], parameters.get("order", ""))
         together = len(classes) if problems == [None] else None
         if all(part is None for part in start):
             weights = [zeros(together, *shape) for _ in problems]

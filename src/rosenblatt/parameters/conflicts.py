@@ -29,6 +29,19 @@ def needs_all_rows(name: str, when: Callable[[Values], bool], instead: str) -> C
 
 CONFLICTS: tuple[Conflict, ...] = (
     Conflict(
+        "batch-vote",
+        "fit",
+        lambda p: p["order"] == "batch" and p["solution"] in ("vote", "pocket"),
+        "{solution} counts the rows that weights get right one after the other, and {order} takes "
+        'all at once; use {solution="average"} or "last".',
+    ),
+    Conflict(
+        "batch-decay",
+        "fit",
+        lambda p: p["order"] == "batch" and p.get("average_decay", 0) > 0,
+        "{average_decay} forgets row by row, and {order} takes all rows at once; leave one out.",
+    ),
+    Conflict(
         "order-average",
         "fit",
         lambda p: p["order"] in ("first", "worst") and p["solution"] in ("average", "vote"),
@@ -51,7 +64,7 @@ CONFLICTS: tuple[Conflict, ...] = (
     needs_all_rows("solution", lambda p: p["solution"] == "pocket", '{solution="average"}'),
     needs_all_rows(
         "order",
-        lambda p: p["order"] in ("active", "first", "worst"),
+        lambda p: p["order"] in ("replacement", "batch", "active", "first", "worst"),
         '{order="fixed"} (partial_fit always takes the rows as they come)',
     ),
     needs_all_rows(
@@ -162,7 +175,7 @@ CONFLICTS: tuple[Conflict, ...] = (
     Conflict(
         "cluster-order",
         "cluster",
-        lambda p: p["order"] in ("active", "first", "worst"),
+        lambda p: p["order"] in ("replacement", "batch", "active", "first", "worst"),
         '{order} chooses among all rows; use {order="each"}, "once" or "fixed".',
     ),
     Conflict(

@@ -10,7 +10,7 @@ from numbers import Integral, Real
 from typing import Any
 
 SOLUTIONS = ("last", "average", "vote", "pocket")
-ORDERS = ("each", "once", "fixed", "active", "first", "worst")
+ORDERS = ("each", "once", "fixed", "replacement", "batch", "active", "first", "worst")
 SIGN_OF_ZERO = {"mistake": 0.0, "positive": 1.0, "negative": -1.0, "correct": 0.0}
 """The sign that an activation of exactly 0 has in a vote, by ``ties``."""
 MODES = ("mixing", "sequential")
@@ -202,7 +202,8 @@ ANY_RULE = SHARED | {
         "each",
         *ORDERS,
         help="Order of the rows: each (shuffled every epoch), once (shuffled once), fixed (as "
-        "given), active (mostly mistaken rows), first or worst (one mistaken row per epoch)",
+        "given), replacement (drawn with replacement), batch (one update per epoch, by all "
+        "mistaken rows), active (mostly mistaken rows), first or worst (one mistake per epoch)",
     ),
     "multi_class": choice(
         "argmax", "argmax", "ovr", help="One problem for all classes, or one for each class"
@@ -341,6 +342,12 @@ FOR_FILES: dict[str, Any] = {
 
 FOR_ONE_PASS: dict[str, Any] = {"rule": "arow", "solution": "last"}
 """Defaults for a single pass over a file (docs/rules-compared.md gives the reasons)."""
+
+FOR_TABLES: dict[str, Any] = {"rule": "pa", "loss": "squared_hinge", "C": None}
+"""Defaults for several passes over rows without text; C depends on their size."""
+
+TEXTBOOK = {"solution": ("last", "vote", "pocket"), "order": ("active", "first", "worst")}
+"""Values that state the textbook's perceptron where no rule is stated."""
 
 STREAM_RULES = "arow", "pa"
 """The rules to choose from for progressive prediction, by their error on the first rows."""

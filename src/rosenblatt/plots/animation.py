@@ -14,6 +14,7 @@ from textwrap import fill
 from typing import Any, NamedTuple, Self, Unpack
 from uuid import uuid4
 
+import numpy as np
 from matplotlib.animation import FFMpegWriter, PillowWriter
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -28,7 +29,7 @@ from .data import Data, Names, check_drawable
 from .display import MOVING, get_ending, get_shape
 from .drawing import FAINT, legend_above, ring, rounded
 from .planes import Plane, choose_plane
-from .runs import TrainedDisplay, repeated
+from .runs import TrainedDisplay, count_updates, repeated
 from .scores import Linear
 
 WIDEST = 62, 46  # letters along the axes of a frame
@@ -177,7 +178,7 @@ class LearningAnimation(TrainedDisplay):
             if ends is not None:
                 ax.axline(*ends, color=FAINT, linestyle=(0, (5, 3)), linewidth=1.2, zorder=2,
                           label=BEFORE)  # fmt: skip
-        x, y = display.plane.place(self.data.X[[step.row]]).T
+        x, y = display.plane.place(self.data.X[np.atleast_1d(step.row)]).T
         ring(ax, x, y, s=320, linewidths=2.2, zorder=5, label=USED)
         ring(ax, x, y, edgecolors=ax.get_facecolor(), s=300, linewidths=0.8, zorder=6)
 
@@ -187,15 +188,16 @@ class LearningAnimation(TrainedDisplay):
         if moment.step is None:
             return f"Start: w = 0, b = 0\n{wrong}"
         step, eta = moment.step, "" if self.model.eta0 == 1 else "η"
+        when = f"Update {moment.number:,} of {count_updates(self.model):,}, epoch {step.epoch}"
+        if self.model.order == "batch":
+            rows = f"{len(step.row):,} row{'s' if len(step.row) > 1 else ''}"
+            return f"{when}: the sum over {rows}\n{wrong}"
         names = dict(zip(self.data.classes.tolist(), self.data.class_names, strict=True))
         if step.rival is None:
             rule = f"w ← w {'+' if step.label == self.data.classes[-1] else '−'} {eta}x"
         else:
             rule = f"from {names[step.rival]} to {names[step.label]}"
-        return (
-            f"Update {moment.number:,} of {self.model.n_mistakes_:,}, epoch {step.epoch}: "
-            f"row {step.row}, activation {rounded(step.activation)}, {rule}\n{wrong}"
-        )
+        return f"{when}: row {step.row}, activation {rounded(step.activation)}, {rule}\n{wrong}"
 
     def save(self, path: str | os.PathLike[str], *, dpi: int = 90, fps: int = 4) -> None:
         """Write it to a file ``.gif``, ``.mp4`` or ``.html``, which appears when it is complete.

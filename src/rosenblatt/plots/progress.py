@@ -136,7 +136,7 @@ class ProgressDisplay(TrainedDisplay):
             "length": np.array([linear.length for linear in moments]) / model.eta0,
         }
         theorem = None
-        if data.X.shape[1] <= MOST_COLUMNS:
+        if data.X.shape[1] <= MOST_COLUMNS and model.order != "batch":
             with suppress(ValueError):  # which says that the theorem is not about such a run
                 theorem = convergence(model, data.X, data.signs)
         if theorem is not None and moments:

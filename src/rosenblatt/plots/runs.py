@@ -52,12 +52,13 @@ def repeated(
     """
     if every not in ("update", "epoch"):
         raise ValueError(f"every must be 'update' or 'epoch'; got {every!r}.")
-    if model.n_mistakes_ > MOST_UPDATES:
+    updates = count_updates(model)
+    if updates > MOST_UPDATES:
         raise ValueError(
-            f"The run made {model.n_mistakes_:,} updates, and at most {MOST_UPDATES:,} are "
+            f"The run made {updates:,} updates, and at most {MOST_UPDATES:,} are "
             "followed one by one; lower max_iter or take fewer rows."
         )
-    total = model.n_mistakes_ if every == "update" else model.n_iter_
+    total = updates if every == "update" else model.n_iter_
     wanted = spread_over(total, min(most, affordable(X)))
     parameters = model.get_params() | {"warm_start": False, "verbose": 0}
     kept: dict[int, tuple[int, Step]] = {}
@@ -70,12 +71,19 @@ def repeated(
     ends_alike = model.solution not in ("last", "vote") or (
         weights.shape == model.coef_.shape and np.allclose(weights, model.coef_)
     )
-    if number != model.n_mistakes_ or not ends_alike:
+    if number != updates or not ends_alike:
         raise ValueError(
             "Repeating the fit made other updates: give the rows that the model was fitted on, and "
             "fit it with a number as random_state."
         )
     return list(kept.values())
+
+
+def count_updates(model: Perceptron) -> int:
+    """How often the weights of a fitted model changed; a batch changes them once."""
+    if model.order == "batch":
+        return sum(epoch.mistakes > 0 for epoch in model.history_)
+    return model.n_mistakes_
 
 
 def affordable(X: Any) -> int:

@@ -8,7 +8,7 @@ from . import changes
 from .changes import Changed, ChangeError
 from .http import Request, RequestError, Response, Route, to_json
 from .learning import Learning
-from .log import LARGEST_MODEL, LogError
+from .log import LARGEST_MODEL
 from .requests import parse_json
 
 if TYPE_CHECKING:
@@ -61,8 +61,9 @@ class AdminEndpoints:
             changed = await asyncio.to_thread(function, learning, *given)
         except ChangeError as error:
             raise RequestError(error.status, error.code, str(error)) from None
-        except LogError as error:
-            raise RequestError(503, "cannot-write", str(error)) from None
+        except OSError as error:
+            sentence = f"{error} The change may be incomplete; send the request again."
+            raise RequestError(503, "cannot-write", sentence) from None
         except ValueError as error:
             raise RequestError(422, "bad-model", str(error)) from None
         return to_json(changed._asdict())

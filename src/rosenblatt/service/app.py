@@ -67,7 +67,7 @@ class Limits:
     open
         The largest number of requests at a time.
     seconds
-        The time for a body to arrive.
+        The time for a body to arrive, which the connection checks.
     any_host
         Whether the Host header may name any host, not only this computer.
     """
@@ -121,7 +121,7 @@ class Service:
         self.router = Router(self.routes())
         self.run_name, self.numbers = secrets.token_hex(6), itertools.count(1)
         if learning is not None:
-            learning.on_sync = self.metrics.sync.observe
+            learning.on_sync = self.metrics.sync.add
 
     def routes(self) -> Iterable[Route]:
         """All endpoints."""
@@ -223,7 +223,7 @@ class Service:
 
         self.open += 1
         try:
-            await request.read(self.limits.seconds, admit)
+            await request.read(admit)
             return await route.answer(request)
         except BadExampleError as error:
             details = {"row": error.row, "column": error.column}

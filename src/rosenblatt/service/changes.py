@@ -64,13 +64,15 @@ def check_examples(log: Log, numbers: Collection[int]) -> list[int]:
 def forget(learning: Learning, numbers: Collection[int]) -> Changed:
     """Replace the model by the one that never saw some examples, and erase these from all files."""
     with learning.changing, read_log(learning.log.path) as log:
-        left = check_examples(log, numbers)
+        left = frozenset(check_examples(log, numbers))
         if left:
             try:
-                served = Replay(log, learning.say, frozenset(left)).rebuild()
+                served = Replay(log, learning.say, left).rebuild()
             except ValueError as error:
                 raise ChangeError(str(error)) from None
-            learning.call(lambda: learning.forget(served, frozenset(left))).result()
+            learning.call(lambda: learning.forget(served, left)).result()
+        elif log.is_erasing:  # the examples of an earlier request
+            learning.call(learning.erase).result()
     return Changed(learning.served.sequence, len(left))
 
 
@@ -93,8 +95,8 @@ def load(learning: Learning, data: bytes, name: str = "the model") -> Changed:
         with read_log(learning.log.path) as log:
             if served.sequence and (served.log == log.identity or log.is_former(served.log)):
                 raise ChangeError(
-                    f"{name} has learnt from this log; roll back to example {served.sequence} "
-                    "instead."
+                    f"{name} has learnt from this log; roll back to example {served.sequence}, or "
+                    "forget examples, instead."
                 )
         if learning.served.grow:
             served.check_growing()

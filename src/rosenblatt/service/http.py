@@ -70,21 +70,17 @@ class Request:
             return default
         return dict(parse_qsl(self.query_string.decode("latin-1"), True)).get(name, default)
 
-    async def read(self, seconds: float, admit: Callable[[int, int], None]) -> None:
+    async def read(self, admit: Callable[[int, int], None]) -> None:
         """Read the body; ``admit`` is called with the size of each piece and of all so far."""
         pieces, size, more = [], 0, True
-        try:
-            async with asyncio.timeout(seconds):
-                while more:
-                    message = await self.receive()
-                    if message["type"] != "http.request":
-                        raise DisconnectedError
-                    piece, more = message.get("body", b""), message.get("more_body", False)
-                    pieces.append(piece)
-                    size += len(piece)
-                    admit(len(piece), size)
-        except TimeoutError:
-            raise RequestError(408, "slow-body", "The body did not arrive in time.") from None
+        while more:
+            message = await self.receive()
+            if message["type"] != "http.request":
+                raise DisconnectedError
+            piece, more = message.get("body", b""), message.get("more_body", False)
+            pieces.append(piece)
+            size += len(piece)
+            admit(len(piece), size)
         self.body = pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
 

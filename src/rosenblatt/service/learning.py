@@ -129,6 +129,7 @@ class Learning(threading.Thread):
         self.served, self.log, self.saved_sequence = recover(path, say)
         self.changing = threading.Lock()  # held while the model is replaced
         self.shadow: Shadow | None = None
+        self.erase_at: float | None = None  # when to remove forgotten examples from files
         self.jobs: queue.SimpleQueue[Job | Call | None] = queue.SimpleQueue()
         self.ended, self.ending = False, threading.Lock()  # after which nothing is queued
         self.failure: str | None = None
@@ -317,7 +318,7 @@ class Learning(threading.Thread):
             self.replace(replay.rebuild())
         self.check_learnt()
         if self.log.is_erasing:
-            self.erase()
+            self.erase_at = time.monotonic()
         self.say(f"The log can be written again; it has {self.log.last:,} examples.")
         self.failure = self.told = None
 
@@ -411,15 +412,20 @@ class Learning(threading.Thread):
         snapshots = [one for one in self.log.models() if has_seen(changes, one, examples)]
         try:
             self.log.forget(examples, snapshots)
-            self.replace(served)
-            self.erase()
-        except (OSError, ValueError) as error:
+        except LogError as error:
             self.fail(str(error))
             raise
+        self.replace(served)
+        self.erase()
 
     def erase(self) -> None:
-        """Remove the bytes of forgotten examples from all files."""
+        """Remove the bytes of forgotten examples from all files; after an error do it again soon.
+
+        Meanwhile the service learns on, with a model that has not seen these examples.
+        """
+        self.erase_at = time.monotonic() + RETRY
         erase(self.log, self.served, self.path)
+        self.erase_at = None
         self.saved_sequence, self.saved_at = self.served.sequence, time.monotonic()
 
     # Publishing and saving
@@ -429,6 +435,8 @@ class Learning(threading.Thread):
         now, due = time.monotonic(), []
         if self.failure is not None:
             due.append(self.retry_at)
+        if self.erase_at is not None:
+            due.append(self.erase_at)
         if self.published.sequence < self.served.sequence:
             due.append(self.due)
         if self.saved_sequence < self.served.sequence:
@@ -443,6 +451,9 @@ class Learning(threading.Thread):
                 self.recover()
             except (LogError, ValueError) as error:
                 self.fail(str(error))
+        if self.erase_at is not None and now >= self.erase_at and self.failure is None:
+            with suppress(OSError, ValueError):  # the client that waits for it was told
+                self.erase()
         sequence = self.served.sequence
         if self.published.sequence < sequence and now >= self.due:
             self.publish()

@@ -51,6 +51,7 @@ INSERT = (
     "INSERT INTO examples (sequence, received, example, model, checksum) VALUES (?, ?, ?, ?, ?)"
 )
 ACKNOWLEDGED = struct.Struct("<QI")  # a sequence number and its checksum
+VACUUMED, ERASED = 1, 2  # steps of removing forgotten examples
 PRIVATE = 0o600  # examples may be anything that people send
 
 
@@ -343,19 +344,21 @@ class Log:
     @property
     def is_erasing(self) -> bool:
         """Whether examples were forgotten whose bytes may still be in a file."""
-        return bool(self.all("SELECT 1 FROM former WHERE erased = 0"))
+        return bool(self.all("SELECT 1 FROM former WHERE erased < ?", ERASED))
 
     def erase(self) -> None:
         """Write the database again without the bytes of forgotten examples, and empty its WAL."""
         with self.plain_errors("written"):
-            self.all("VACUUM")
+            if self.all("SELECT 1 FROM former WHERE erased < ?", VACUUMED):
+                self.all("VACUUM")
+                self.mark_erased(VACUUMED)
             ((busy, *_),) = self.all("PRAGMA wal_checkpoint(TRUNCATE)")
         if busy:
-            raise LogError(f"{self.path} cannot be erased while another process reads it.")
+            raise LogError(f"{self.path} has old bytes that another process is reading.")
 
-    def finish_erasing(self) -> None:
-        """Note that no file has the bytes of forgotten examples."""
-        self.write(("UPDATE former SET erased = 1", None))
+    def mark_erased(self, step: int = ERASED) -> None:
+        """Note how far the bytes of forgotten examples are removed."""
+        self.write(("UPDATE former SET erased = ?", [(step,)]))
 
     def shrink(self) -> None:
         """Return the space of deleted examples to the file system."""

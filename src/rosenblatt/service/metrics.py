@@ -1,85 +1,102 @@
 """Metrics for Prometheus: counted as requests are answered, or read from the model when asked."""
 
 import time
+from bisect import bisect_left
+from collections import Counter, defaultdict
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any
 
-from prometheus_client import (
-    CONTENT_TYPE_LATEST,
-    CollectorRegistry,
-    Counter,
-    Histogram,
-    disable_created_metrics,
-    generate_latest,
+from prometheus_client import CONTENT_TYPE_LATEST, CollectorRegistry, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
 )
-from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from .http import Response
+from .responses import about
 
 if TYPE_CHECKING:
     from .app import Service
 
 SECONDS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
+BOUNDS = (*map(str, SECONDS), "+Inf")
 
 
-class Metrics:
-    """The metrics of one service."""
+class Times:
+    """How many times fell between two bounds, and their sum."""
+
+    def __init__(self) -> None:
+        self.counts, self.sum = [0] * len(BOUNDS), 0.0
+
+    def add(self, seconds: float) -> None:
+        """Count a time."""
+        self.counts[bisect_left(SECONDS, seconds)] += 1
+        self.sum += seconds
+
+    def buckets(self) -> list[tuple[str, float]]:
+        """How many times are up to each bound."""
+        return [*zip(BOUNDS, accumulate(self.counts), strict=True)]
+
+
+class Metrics(Collector):
+    """The metrics of one service.
+
+    The objects of prometheus-client that count take locks, which a prediction can do without: one
+    thread counts requests, another one syncs.
+    """
 
     def __init__(self, service: "Service") -> None:
-        disable_created_metrics()  # type: ignore[no-untyped-call]
-        self.registry = registry = CollectorRegistry()
-        self.requests = Counter(
-            "rosenblatt_requests", "Requests answered.", ["path", "status"], registry=registry
-        )
-        self.seconds = Histogram(
-            "rosenblatt_request_seconds",
-            "Time from the headers of a request to the end of its response.",
-            ["path"],
-            buckets=SECONDS,
-            registry=registry,
-        )
-        self.rows = Counter("rosenblatt_rows", "Rows of requests.", ["path"], registry=registry)
-        self.sync = Histogram(
-            "rosenblatt_sync_seconds",
-            "Time to write a group of examples to the log and to sync it.",
-            buckets=SECONDS,
-            registry=registry,
-        )
-        registry.register(ModelCollector(service))
-        self.children: dict[tuple[str, int], Any] = {}  # finding them takes longer than counting
+        self.service = service
+        self.requests: Counter[tuple[str, str]] = Counter()
+        self.rows: Counter[str] = Counter()
+        self.seconds: defaultdict[str, Times] = defaultdict(Times)
+        self.sync = Times()
+        self.registry = CollectorRegistry()
+        self.registry.register(self)
 
     def count(self, path: str, status: int, seconds: float, rows: int = 0) -> None:
         """Count an answered request."""
-        found = self.children.get((path, status))
-        if found is None:
-            found = (
-                self.requests.labels(path, str(status)),
-                self.seconds.labels(path),
-                self.rows.labels(path),
-            )
-            self.children[path, status] = found
-        requests, times, all_rows = found
-        requests.inc()
-        times.observe(seconds)
-        if rows:
-            all_rows.inc(rows)
+        self.requests[path, str(status)] += 1
+        self.seconds[path].add(seconds)
+        self.rows[path] += rows
 
     def to_response(self) -> Response:
         """All metrics, in the text format of Prometheus."""
         return Response(generate_latest(self.registry), kind=CONTENT_TYPE_LATEST)
 
-
-class ModelCollector(Collector):
-    """Reads the state of a service when Prometheus asks for it."""
-
-    def __init__(self, service: "Service") -> None:
-        self.service = service
+    def describe(self) -> Iterator[Metric]:
+        """Nothing: the registry would ask for all values to learn their names."""
+        return iter(())
 
     def collect(self) -> Iterator[Metric]:
-        """All values of the moment."""
-        from .responses import about
+        """All metrics."""
+        yield from self.collect_requests()
+        yield from self.collect_model()
 
+    def collect_requests(self) -> Iterator[Metric]:
+        """What was counted."""
+        requests = CounterMetricFamily(
+            "rosenblatt_requests", "Requests answered.", labels=["path", "status"]
+        )
+        for labels, number in self.requests.items():
+            requests.add_metric(labels, number)
+        yield requests
+        yield counter("rows", "Rows of requests.", self.rows, "path")
+        meaning = "Time from the headers of a request to the end of its response."
+        times = HistogramMetricFamily("rosenblatt_request_seconds", meaning, labels=["path"])
+        for path, one in self.seconds.items():
+            times.add_metric([path], one.buckets(), one.sum)
+        yield times
+        meaning = "Time to write a group of examples to the log and to sync it."
+        buckets = self.sync.buckets()
+        yield HistogramMetricFamily("rosenblatt_sync_seconds", meaning, buckets, self.sync.sum)
+
+    def collect_model(self) -> Iterator[Metric]:
+        """The state of the model and of the log."""
         service, learning = self.service, self.service.learning
         served, published = service.current()
         model = about(served, published, learning)

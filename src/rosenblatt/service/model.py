@@ -360,12 +360,12 @@ def predict(learner: LinearLearner, rows: Rows, width: int) -> dict[str, Any]:
     return answer
 
 
-def round_numbers(numbers: Any) -> list[Any]:
+def round_numbers(numbers: Array) -> list[Any]:
     """Numbers with nine digits, which is what single precision has."""
-    flat = [float(f"{number:.9g}") for number in np.ravel(numbers).tolist()]
-    if np.ndim(numbers) < 2:
+    flat = [float(f"{number:.9g}") for number in numbers.ravel().tolist()]
+    if numbers.ndim < 2:
         return flat
-    width = np.shape(numbers)[1]
+    width = numbers.shape[1]
     return [flat[begin : begin + width] for begin in range(0, len(flat), width)]
 
 

@@ -1,4 +1,4 @@
-"""HTTP connections with limits: the size of headers, the time for them, connections per address."""
+"""HTTP connections with limits: the size of headers, the time of a request, connections."""
 
 import asyncio
 from collections import Counter
@@ -19,7 +19,7 @@ RESPONSE = (
 
 
 class LimitedProtocol(HttpToolsProtocol):
-    """A connection that is closed when its headers are too long or too slow.
+    """A connection that is closed when a request is too long or arrives too slowly.
 
     Uvicorn itself waits for headers without a limit, so that some hundred half-sent requests would
     block every other client.
@@ -27,13 +27,14 @@ class LimitedProtocol(HttpToolsProtocol):
 
     connections_of: ClassVar[Counter[str]] = Counter()
     most_connections: ClassVar[int] = 1024
+    body_seconds: ClassVar[float] = 60.0
     metrics: ClassVar[Metrics | None] = None
     deadline: asyncio.TimerHandle | None = None
     header_bytes = 0
-    reads_headers = True
+    part = "headers"  # of the request that is being received, or ""
 
     def connection_made(self, transport: Any) -> None:
-        """Count the connection, and close it if its address has too many."""
+        """Count the connection, and close it if there are too many."""
         super().connection_made(transport)
         self.address = str(self.client[0]) if self.client else ""
         self.connections_of[self.address] += 1
@@ -45,7 +46,7 @@ class LimitedProtocol(HttpToolsProtocol):
             self.start_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
+        """Stop counting the connection."""
         self.stop_deadline()
         self.connections_of[self.address] -= 1
         if not self.connections_of[self.address]:
@@ -53,39 +54,51 @@ class LimitedProtocol(HttpToolsProtocol):
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Parse what arrived; refuse headers that do not end."""
+        """Parse what arrived; refuse headers that do not end, and wait for the rest not too long.
+
+        Most requests arrive in one piece, for which no deadline is needed.
+        """
         super().data_received(data)
-        if self.reads_headers and not self.transport.is_closing():
+        if not self.part or self.transport.is_closing():
+            self.stop_deadline()
+            return
+        self.start_deadline()
+        if self.part == "headers":
             self.header_bytes += len(data)
             if self.header_bytes > HEADER_BYTES:
                 self.refuse(431, "long-headers", "The headers are longer than 64 kB.")
 
     def on_message_begin(self) -> None:
-        """Begin to read headers."""
-        self.reads_headers, self.header_bytes = True, 0
-        self.start_deadline()
+        """Begin to receive the headers of a request."""
+        self.part, self.header_bytes = "headers", 0
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
-        """Headers have arrived in time."""
-        self.reads_headers = False
+        """Begin to receive the body of a request."""
+        self.part = "body"
         self.stop_deadline()
         super().on_headers_complete()
 
+    def on_message_complete(self) -> None:
+        """Wait for the next request."""
+        self.part = ""
+        super().on_message_complete()
+
     def start_deadline(self) -> None:
-        """Allow some seconds for headers."""
+        """Allow some seconds for the part that is being received."""
         if self.deadline is None:
-            self.deadline = self.loop.call_later(HEADER_SECONDS, self.close_slow)
+            seconds = HEADER_SECONDS if self.part == "headers" else self.body_seconds
+            self.deadline = self.loop.call_later(seconds, self.close_slow)
 
     def stop_deadline(self) -> None:
-        """No headers are waited for."""
+        """Wait without a limit: uvicorn closes connections that are idle."""
         if self.deadline is not None:
             self.deadline.cancel()
             self.deadline = None
 
     def close_slow(self) -> None:
-        """Close a connection whose headers did not arrive."""
-        self.refuse(408, "slow-headers", "The headers did not arrive in time.")
+        """Close a connection whose request did not arrive in time."""
+        self.refuse(408, f"slow-{self.part}", f"The {self.part} did not arrive in time.")
 
     def send_400_response(self, msg: str) -> None:
         """Answer bytes that are not HTTP."""

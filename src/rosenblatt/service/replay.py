@@ -241,7 +241,7 @@ def erase(log: Log, served: ServedModel, path: Path) -> None:
     log.erase()
     save_model(path, served.model())
     remove_temporaries(path)
-    log.finish_erasing()
+    log.mark_erased()
 
 
 def remove_temporaries(path: Path) -> None:

@@ -96,6 +96,7 @@ class TableMaker:
         first, *rest = [name for name, _ in self.columns]
         self.all_in = itemgetter(first, *rest) if rest else lambda one: (one[first],)
         self.parser = self.new_parser(0)
+        self.largest = float(np.finfo(self.dtype).max)
 
     def new_parser(self, names: int) -> ColumnarParser:
         """A parser of tables with the columns of the model."""
@@ -145,10 +146,9 @@ class TableMaker:
         except (KeyError, ValueError):
             found = np.empty(0, object)
         if found.dtype.kind in "iufb" and found.ndim == 2:  # no value is a list
-            with np.errstate(over="ignore"):
-                numbers: Array = (found.astype(np.float64) + 0.0).astype(self.parser.read_dtype)
-            if not (np.isnan(numbers) | too_large(numbers, self.dtype)).any():
-                return numbers
+            numbers: Array = found + 0.0  # as doubles, and -0 is 0
+            if np.abs(numbers).max() <= self.largest:  # NaN is not
+                return numbers.astype(self.parser.read_dtype, copy=False)
         columns = [
             self.to_numbers([one.get(name) for one in objects], name) for name, _ in self.columns
         ]

@@ -235,6 +235,7 @@ def run(service: Service, listening: socket.socket) -> None:
     """Answer requests until a signal; then those that are open."""
     raise_file_limit()
     LimitedProtocol.metrics = service.metrics
+    LimitedProtocol.body_seconds = service.limits.seconds
     LimitedProtocol.most_connections = 4 * max(service.limits.open, 64)
     config = uvicorn.Config(
         service,

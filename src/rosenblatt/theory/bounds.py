@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike
 from scipy import sparse
 
 from ..data.rows import Array
+from .batch import batch_bounds, batch_length
+from .generalization import Generalization, generalization
 from .margins import MaxMargin, radius, widest
 from .problem import check_problem, checked_weights, length
 
@@ -187,7 +189,10 @@ class FittedPerceptron(Protocol):
     """What the theorem needs to know of a model."""
 
     eta0: Any
+    order: str
+    stop_reason_: str
     n_mistakes_: int
+    history_: list[Any]
 
     def last_weights(self) -> tuple[Array, float, float]:
         """Weights, bias and ``intercept_step``; an error where the theorem does not speak."""
@@ -266,7 +271,11 @@ class Report(NamedTuple):
     angle : float
         Between the weights and those of the margin attained, in degrees.
     chain : tuple of float
-        γM ≤ ‖w‖/η ≤ R√M.
+        γM ≤ ‖w‖/η ≤ R√M; of a batch perceptron, γM ≤ ‖w‖/η ≤ R√(Σm²) with m mistakes per pass.
+    updates, most_updates : float or None
+        Of a batch perceptron, the updates made and the most that could have been made.
+    generalization : Generalization or None
+        Bounds on the error on new rows, if all rows are drawn independently and alike.
 
     See Also
     --------
@@ -288,23 +297,31 @@ class Report(NamedTuple):
     upper: float
     angle: float
     chain: tuple[float, float, float]
+    updates: int | None = None
+    most_updates: float | None = None
+    generalization: Generalization | None = None
 
     def __str__(self) -> str:
         low, length, high = self.chain
         lines = [f"{self.mistakes} mistakes; R = {self.radius:.6g}"]
+        most, longest = f"(R/γ)² = {self.bound:.6g} mistakes were", "R√M"
+        if self.updates is not None:
+            lines = [f"{self.updates} updates by {lines[0]}"]
+            most = f"n(R/γ)² = {self.bound:.6g} mistakes and {self.most_updates:.6g} updates were"
+            longest = "R√(Σm²)"
         if self.attained > 0:
             lines += [
                 f"margin γ between {self.attained:.6g} and {self.upper:.6g}",
-                f"at most (R/γ)² = {self.bound:.6g} mistakes were possible",
+                f"at most {most} possible",
                 f"{self.angle:.2f}° from the best separator found",
-                f"γM = {low:.6g} ≤ ‖w‖ = {length:.6g} ≤ R√M = {high:.6g}",
+                f"γM = {low:.6g} ≤ ‖w‖ = {length:.6g} ≤ {longest} = {high:.6g}",
             ]
         else:
             lines += [
                 f"no hyperplane was found to separate; no margin can exceed {self.upper:.6g}",
-                f"‖w‖ = {length:.6g} ≤ R√M = {high:.6g}",
+                f"‖w‖ = {length:.6g} ≤ {longest} = {high:.6g}",
             ]
-        return "\n".join(lines)
+        return "\n".join(filter(None, [*lines, str(self.generalization or "")]))
 
 
 def report(model: FittedPerceptron, X: Any, y: ArrayLike, *, tolerance: float = 1e-3) -> Report:
@@ -347,8 +364,8 @@ def report(model: FittedPerceptron, X: Any, y: ArrayLike, *, tolerance: float = 
     weights, bias, _ = model.last_weights()
     found, M = convergence(model, X, y, tolerance), model.n_mistakes_
     low, high = found.limits(M)
-    reached = float(found.length(weights, bias))
-    return Report(
+    reached, n_rows = float(found.length(weights, bias)), len(np.asarray(y))
+    made = Report(
         mistakes=M,
         bound=found.bound,
         radius=found.radius,
@@ -356,4 +373,20 @@ def report(model: FittedPerceptron, X: Any, y: ArrayLike, *, tolerance: float = 
         upper=min(found.widest.upper, reached / M) if M else found.widest.upper,
         angle=float(found.angle(weights, bias)),
         chain=(low, reached, float(high)),
+        generalization=generalization(
+            model.history_,
+            n_rows,
+            separated=model.stop_reason_ == "separated",
+            order=model.order,
+        ),
     )
+    return for_batches(made, model, n_rows) if model.order == "batch" else made
+
+
+def for_batches(made: Report, model: FittedPerceptron, n_rows: int) -> Report:
+    """The same with the bounds of a batch perceptron, which are others."""
+    passes = [epoch.mistakes for epoch in model.history_ if epoch.mistakes]
+    bound, most = batch_bounds(made.bound, n_rows)
+    longest = batch_length(made.radius, passes)
+    chain = *made.chain[:2], longest
+    return made._replace(bound=bound, chain=chain, updates=len(passes), most_updates=most)

@@ -19,7 +19,7 @@ class Epoch(NamedTuple):
     rows : int
         Rows gone through.
     mistakes : int
-        Updates made.
+        Updates made; with ``order="batch"`` the rows that the one update was made by.
     errors : int
         J₁, the misclassified rows (the boundary counts as wrong unless ``ties`` says otherwise).
     loss : float

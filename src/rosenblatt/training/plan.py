@@ -12,8 +12,10 @@ from ..parameters import (
     ANY_RULE,
     FILES,
     FOR_ONE_PASS,
+    FOR_TABLES,
     RULE_TABLE,
     STREAM_RULES,
+    TEXTBOOK,
     Parameter,
     ParameterError,
     check_parameters,
@@ -23,6 +25,7 @@ from .rules import RULES
 
 HELD_OUT = 0.1  # share of the rows, where early stopping or calibration of a stream need some
 BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by; benchmarks/defaults.py
+STEP_SHARE = 0.3  # aggressiveness C for rows of length 1; benchmarks/defaults.py --only rules
 
 
 @dataclass(frozen=True)
@@ -154,12 +157,19 @@ class Plan:
         """The largest number of epochs."""
         return int(self.parameters["max_iter"])
 
+    @property
+    def unresolved(self) -> list[str]:
+        """The parameters that depend on the size of the rows, which is not known yet."""
+        names = ["intercept_step", *(["C"] if self.rule == FOR_TABLES["rule"] else [])]
+        return [name for name in names if self.parameters.get(name, 0) is None]
+
     def check(self, *where: str) -> None:
         """Refuse parameters that are out of range or do not go together."""
         names = ("classes", "window", "cache", "progress_every")
         values = {name: getattr(self, name) for name in names} | {"holdout": self.split.share}
         table = {**self.table, **FILES}
-        check_parameters({**self.parameters, **values}, table, *where)
+        usual = {name: table[name].default for name in self.unresolved}
+        check_parameters({**self.parameters, **values, **usual}, table, *where)
 
     def as_dict(self) -> dict[str, Any]:
         """The plan as JSON values: what a run must share with one that it resumes."""
@@ -190,7 +200,7 @@ class Plan:
         if before.keys() != now.keys():
             raise ValueError("The model does not say how it was trained; it cannot be resumed.")
         for name, value in now.items():
-            if before[name] != value and (name != "intercept_step" or value is not None):
+            if before[name] != value and name not in self.unresolved:
                 raise ParameterError(
                     f"The run began with {{{name}?}} = {before[name]}, not {value}; resume it with "
                     "the same options.",
@@ -208,9 +218,9 @@ def make_plan(request: Request, found: Found) -> Plan:
 
     The same arguments give the same plan; when more is found out, make another.
     """
-    rule, parameters = resolve_rule(request)
+    rule, parameters = resolve_rule(request, found)
     parameters = resolve_margin(parameters, request, found)
-    parameters = resolve_bias_step(parameters, found)
+    parameters = resolve_steps(rule, parameters, found)
     stream, order = resolve_order(parameters, request, found)
     needs = parameters["early_stopping"] or (stream and parameters["calibrate"])
     share = request.holdout or (HELD_OUT if needs else 0.0)
@@ -227,24 +237,35 @@ def make_plan(request: Request, found: Found) -> Plan:
         STREAM_RULES if open_rule else (),
     )
     plan.check(*(["stream"] if stream else ["cache"] if request.cache else []))
-    RULES[rule].check(parameters["solution"])
+    RULES[rule].check(parameters["solution"], order)
     return plan
 
 
-def resolve_rule(request: Request) -> tuple[str, dict[str, Any]]:
+def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
     """The rule and all its parameters, with None for what depends on the data.
 
-    For a single pass, that is AROW and its last weights (docs/choosing.md says why). Where a rule
-    is to be tuned, it is the first that has the parameters that were stated.
+    For a single pass, that is AROW and its last weights (docs/rules-compared.md says why); for
+    several passes over rows without text, averaged PA-II (docs/how-defaults-were-chosen.md).
     """
     rule, stated = request.rule, dict(request.parameters)
     if request.is_open:
         rule, stated = FOR_ONE_PASS["rule"], stated | {"solution": FOR_ONE_PASS["solution"]}
-    if rule is None and request.tune:
-        rules = rules_with(stated)
-        rule = rules[0] if rules and "perceptron" not in rules else None
-    rule = rule or "perceptron"
+    elif rule is None:
+        rule = usual_rule(request, found)
+        if rule == FOR_TABLES["rule"]:
+            stated = {name: FOR_TABLES[name] for name in ("loss", "C")} | stated
     return rule, parameters_for_files(rule, **stated)
+
+
+def usual_rule(request: Request, found: Found) -> str:
+    """The rule for several passes where none is stated: the first that has what is stated."""
+    stated, rules = request.parameters, ["perceptron", FOR_TABLES["rule"]]
+    textbook = any(stated.get(name) in values for name, values in TEXTBOOK.items())
+    if not textbook and not has_text_margin(request, found):
+        rules.reverse()
+    rules += rules_with(stated) if request.tune else []
+    able = (rule for rule in rules if stated.keys() <= RULE_TABLE[rule].parameters.keys())
+    return next(able, "perceptron")
 
 
 def rules_with(parameters: Mapping[str, Any]) -> list[str]:
@@ -263,20 +284,27 @@ def resolve_margin(parameters: Mapping[str, Any], request: Request, found: Found
     """
     if parameters.get("margin", 0.0) is not None:
         return dict(parameters)
-    all_labels = request.classes is None and not found.label_sets and found.rereadable
-    texts = found.texts if all_labels else 0
+    texts = found.texts if has_text_margin(request, found) else 0
     weighs = texts and parameters["class_weight"] is None
     return {**parameters, "margin": float(texts)} | ({"class_weight": "balanced"} if weighs else {})
 
 
-def resolve_bias_step(parameters: Mapping[str, Any], found: Found) -> dict[str, Any]:
-    """Parameters with the amount by which an update moves the bias, by the size of the rows."""
-    step = parameters["intercept_step"]
+def has_text_margin(request: Request, found: Found) -> bool:
+    """Whether rows have text and all labels are known before, so that classes can be balanced."""
+    all_labels = request.classes is None and not found.label_sets and found.rereadable
+    return found.texts > 0 and all_labels
+
+
+def resolve_steps(rule: str, parameters: Mapping[str, Any], found: Found) -> dict[str, Any]:
+    """Parameters with the step of the bias and, for PA, the limit C, by the size of the rows."""
+    step, resolved = parameters["intercept_step"], {}
     if step is None and not parameters["fit_intercept"]:
         step = 1.0
-    if step is None and found.mean_square is not None:
-        step = usual_bias_step(found.mean_square)
-    return {**parameters, "intercept_step": step}
+    if found.mean_square is not None:
+        step = usual_bias_step(found.mean_square) if step is None else step
+        if rule == FOR_TABLES["rule"] and parameters["C"] is None:
+            resolved["C"] = usual_aggressiveness(found.mean_square)
+    return {**parameters, "intercept_step": step, **resolved}
 
 
 def resolve_order(
@@ -308,3 +336,14 @@ def usual_bias_step(mean_square: float) -> float:
     """
     share = BIAS_SHARE * mean_square
     return float(2.0 ** np.round(np.log2(share))) if 0 < share < np.inf else 1.0
+
+
+def usual_aggressiveness(mean_square: float) -> float:
+    """The default C of the passive-aggressive rule, for rows of a mean squared length.
+
+    A step τ = loss / (‖x‖² + 1/(2C)) is then damped as much for long rows as for short ones.
+
+    >>> usual_aggressiveness(1.0), usual_aggressiveness(54.0)
+    (0.3, 0.0056)
+    """
+    return float(f"{STEP_SHARE / mean_square:.2g}") if 0 < mean_square < np.inf else 1.0

@@ -172,8 +172,15 @@ class UpdateRule:
         """Whether it knows how sure it is of each weight."""
         return any(one.is_variance for one in self.arrays)
 
-    def check(self, solution: str) -> None:
-        """Refuse a solution that reads the log of a rule whose updates are not in it."""
+    def check(self, solution: str, order: str = "") -> None:
+        """Refuse a solution or an order that needs updates which only other rules make."""
+        if order == "batch" and self.binary is not linear.perceptron:
+            raise ParameterError(
+                f"{{order}} adds up the mistakes of a pass, and {self.name} takes them one by one; "
+                'use {order="each"}, or the perceptron.',
+                code="order-of-rule",
+                order=order,
+            )
         if not self.additive and (solution == "vote" or (solution == "average" and not self.sums)):
             raise ParameterError(
                 f"{{solution}} adds up updates, which those of {self.name} do not allow; use "

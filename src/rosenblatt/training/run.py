@@ -11,6 +11,7 @@ import numpy as np
 
 from ..data.rows import Array
 from ..kernels.algebra import shuffle
+from .batch import BatchTask
 from .history import Best, Checkpoint, Count, Epoch, History, Standing, merged, stop_reason, summed
 from .orders import ORDERS
 from .tasks import Learnt, Part, Task
@@ -195,20 +196,21 @@ class Run:
         problem, task = self.problems[number], part.task(number)
         if self.order == "active" and not len(problem.mistaken):
             problem.mistaken = np.zeros(1 + int(task.everything.max(initial=0)), bool)
+        learns = BatchTask(task) if self.order == "batch" else task
         for order in ORDERS[self.order](self, problem, task):
-            for learnt in problem.state.sweep(task, order, self.updates_at_once):
+            for learnt in problem.state.sweep(learns, order, self.updates_at_once):
                 problem.tally(order, learnt)
                 yield order, learnt
         if not part.keep:
             task.close(problem.state)
 
-    def permutation(self, number: int) -> Array:
+    def permutation(self, number: int, permute: Callable[..., None] = shuffle) -> Array:
         """The rows of the part in a random order, the same whenever it is asked for."""
         number |= self.first_part + self.number << 32
         with self.permuting:
             if self.permuted != number:
                 self.permuted, self.order_of_rows = number, self.part.everything.copy()
-                shuffle(self.order_of_rows, self.seed, number)
+                permute(self.order_of_rows, self.seed, number)
             return self.order_of_rows
 
     def end_epoch(self) -> None:
@@ -219,10 +221,11 @@ class Run:
             scores = self.validate(active)
         for number in active:
             problem = self.problems[number]
-            separated = problem.count.mistakes == 0
+            separated, draws = problem.count.mistakes == 0, self.order == "replacement"
+            if self.measure or (separated and draws):  # which may have missed rows
+                errors, loss, separated = self.measure_losses(number)
             if self.measure:
-                measured = self.measure_losses(number)
-                problem.count.errors, problem.count.loss, separated = measured
+                problem.count.errors, problem.count.loss = errors, loss
             score = scores.get(number)
             problem.history.close(problem.count, problem.state, separated, score)
             problem.count = Count()
@@ -252,7 +255,8 @@ class Run:
             problem.resume(standing)
             history = problem.history
             if history.epochs and not left.parts and not history.stop_reason:
-                history.decide(problem.state, history.epochs[-1].mistakes == 0)
+                clean = history.epochs[-1].mistakes == 0 and self.order != "replacement"
+                history.decide(problem.state, clean)
 
 
 def finish(sweeps: Iterable[Any]) -> None:

@@ -245,10 +245,11 @@ export class App {
 	scene(side, k = null) {
 		const run = this.runs[side], now = this.now(run), moment = k === null ? now.k : Math.min(k, run?.last ?? 0);
 		const row = k === null ? now.row : run?.trace ? run.rowOf(moment) : -1;
+		const used = !run?.trace ? [] : row >= 0 ? [row] : k === null && now.isRight ? [] : run.rowsOf(moment);
 		const measured = run?.trace ? run.measure(moment) : null;
 		const wrong = measured?.margins.map((margin, i) => run.isWrong(margin, run.points[i][2]));
 		return {
-			run, k: moment, row, isRight: k === null && now.isRight, points: this.found.points, columns: this.found.columns, classes: this.found.classes,
+			run, k: moment, row, used, isRight: k === null && now.isRight, points: this.found.points, columns: this.found.columns, classes: this.found.classes,
 			asked: this.state.asked, chosenAsked: this.chosenAsked, view: this.view, colours: this.colours ?? readColours(), isDual: this.state.dual,
 			isMoving: this.isMoving || Boolean(this.timer), selected: this.selected, lit: this.lit, measured, wrong: run?.trace && (moment || run.settings.start) ? wrong : wrong?.map(() => false), turn: this.turn,
 		};

@@ -63,11 +63,14 @@ function drawChartAxes(painter, frame, { width, last, most, y, colours, unit, cu
 	painter.text([0.4 * unit, 1.05 * unit], `↑ ${CURVES[curve]}`, text);
 }
 
-/** A line through all numbers; of more numbers than pixels, their mean and the band they lie in. */
+const MOST_INK = 15; // how often a line may cross the chart's width before it is shown as a band
+
+/** A line through all numbers; of numbers that go up and down too often, their mean and the band they lie in. */
 function drawSeries(painter, frame, moments, values, y, style) {
-	const columns = Math.max(8, Math.floor((frame.x(moments.at(-1)) - frame.left) / 1.5));
-	const place = (i) => [frame.x(moments[i]), y(values[i])];
-	if (values.length <= 2 * columns) return painter.shape([values.map((_, i) => place(i))], style);
+	const width = frame.x(moments.at(-1)) - frame.left, places = values.map((value, i) => [frame.x(moments[i]), y(value)]);
+	const ink = places.reduce((sum, [, high], i) => sum + (i ? Math.abs(high - places[i - 1][1]) : 0), 0);
+	if (ink <= MOST_INK * width && values.length <= width) return painter.shape([places], style);
+	const columns = Math.max(8, Math.floor(Math.min(width / 1.5, values.length / 8)));
 	const high = [], low = [], middle = [], size = values.length / columns;
 	for (let column = 0; column < columns; column++) {
 		const some = values.slice(Math.floor(column * size), Math.floor((column + 1) * size));
@@ -88,7 +91,7 @@ function drawSeries(painter, frame, moments, values, y, style) {
 /** γM ≤ ‖w‖ ≤ R√M, in the units of a run. */
 export function limitsOf(run) {
 	const { theorem, settings } = run;
-	if (!theorem || run.trace.kind !== "linear") return null;
+	if (!theorem || run.trace.kind !== "linear" || run.trace.batches) return null;
 	return { low: (M) => settings.eta0 * theorem.margin * M, high: (M) => settings.eta0 * theorem.radius * Math.sqrt(M) };
 }
 

@@ -103,7 +103,7 @@ export class DualRun {
 		while (start < this.n) {
 			this.engine.call("dual_perceptron", this.lines, this.places, this.n, this.steps, start, this.scoresAt, this.b,
 				this.above, this.below, this.interceptStep, this.log, this.n, this.learning, this.engine.out);
-			const [position, made, loss] = this.engine.results(3);
+			const position = this.engine.result(0), made = this.engine.result(1), loss = this.engine.result(2);
 			let update = null;
 			if (made) {
 				const [at] = view(Int32Array, this.log, 1), [margin, step] = view(Float64Array, this.log + 16, 2);

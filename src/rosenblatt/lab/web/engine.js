@@ -28,6 +28,18 @@ class Memory {
 		this.next = mark;
 	}
 
+	/** All memory as numbers of 8 bytes; as `view`, no longer valid after the next `allocate`. */
+	get numbers() {
+		if (this.known?.buffer !== this.memory.buffer) this.known = new Float64Array(this.memory.buffer, 0, this.memory.buffer.byteLength >> 3);
+		return this.known;
+	}
+
+	/** All memory as numbers of 4 bytes. */
+	get integers() {
+		if (this.knownIntegers?.buffer !== this.memory.buffer) this.knownIntegers = new Int32Array(this.memory.buffer);
+		return this.knownIntegers;
+	}
+
 	/** A typed array of the memory; it is no longer valid after the next `allocate`. */
 	view(type, address, length) {
 		return new type(this.memory.buffer, address, length);
@@ -81,8 +93,9 @@ export class Engine {
 		if (failed) throw new Error(`The kernel ${name} has failed.`);
 	}
 
-	results(count) {
-		return this.memory.view(Float64Array, this.out, count);
+	/** One of the numbers that a kernel has returned. */
+	result(i) {
+		return this.memory.numbers[(this.out >> 3) + i];
 	}
 
 	/** Scatter the bits of a 64-bit number. */
@@ -116,6 +129,7 @@ export class Rows {
 		this.stepSizes = Float64Array.from(steps);
 		this.steps = memory.put(Float64Array, this.stepSizes);
 		this.labels = labels && memory.put(Uint32Array, labels);
+		this.labelAt = (i) => labels[i];
 		this.log = memory.allocate(UPDATE_BYTES);
 	}
 
@@ -130,8 +144,7 @@ export class Rows {
 
 	/** The update that a kernel has just logged. */
 	logged(log = this.log) {
-		const [position, , rival] = this.memory.view(Int32Array, log, 3);
-		const [margin, step] = this.memory.view(Float64Array, log + 16, 2);
-		return { position, rival, margin, step };
+		const { integers, numbers } = this.memory, at = log >> 2, further = (log >> 3) + 2;
+		return { position: integers[at], rival: integers[at + 2], margin: numbers[further], step: numbers[further + 1] };
 	}
 }

@@ -4,7 +4,7 @@ import { cancellingShares, decideInPlane, monomials, toIntegers } from "./exact.
 import { kernelBound, mistakeBound } from "./margin.js";
 import { activations, answer, traceNetwork } from "./network.js";
 import { conflictOf, countKinds, splitRows } from "./state.js";
-import { countVotes, dualCoefficients, featuresOf, traceClasses, traceKernel, traceLinear } from "./trace.js";
+import { countVotes, dualCoefficients, featuresOf, rowsAt, traceClasses, traceKernel, traceLinear } from "./trace.js";
 import { thresholds } from "./run.js";
 
 const MOST_EXACT_COLUMNS = 16; // of products, for a verdict in the space of a polynomial kernel
@@ -53,6 +53,11 @@ export class ShownRun {
 	rowOf(k) {
 		const row = this.trace.row[k];
 		return row < 0 ? -1 : this.rows.learnt[row];
+	}
+
+	/** The numbers of the points that update k was made for. */
+	rowsOf(k) {
+		return rowsAt(this.trace, k).map((row) => this.rows.learnt[row]);
 	}
 
 	get isVote() {
@@ -266,6 +271,8 @@ function boundOf(run) {
 	if (verdict.separable === false) return null;
 	const found = mistakeBound(featuresOf(settings, X), y, trace.interceptStep);
 	if (!found) return null;
+	const n = X.length;
+	if (trace.batches) found.updates = Math.floor(((n + 1) ** 2 / (4 * n)) * (found.radius / found.margin) ** 2 * (1 + 1e-9));
 	if (settings.form === "bias" && settings.intercept_step === "radius") {
 		const { radius, gamma } = verdict;
 		found.textbook = { radius, gamma, bound: Math.floor((2 * radius / gamma) ** 2 * (1 + 1e-9)) };

@@ -167,7 +167,7 @@ export function liftOf(X, kind) {
 	const centre = [], scale = [];
 	for (let j = 0; j < width; j++) {
 		centre.push(mean(column(j)));
-		const spread = Math.sqrt(mean(column(j).map((value) => (value - centre[j]) ** 2)));
+		const spread = Math.sqrt(mean(column(j).map((value) => (value - centre[j]) * (value - centre[j]))));
 		scale.push((spread > 0 ? spread : 1) * Math.sqrt(width));
 	}
 	const apply = (x) => {
@@ -253,7 +253,7 @@ const TRAININGS = {
 	thermal(engine, rows, targets, maxIter, seed) {
 		const mark = engine.memory.mark(), { memory } = engine;
 		try {
-			const heat = (HEAT * rows.reduce((sum, row) => sum + dot(row, row) + 1, 0)) / rows.length;
+			const heat = HEAT * (rows.reduce((sum, row) => sum + (dot(row, row) + 1), 0) / rows.length);
 			const task = new LinearTask(engine, rows, targets, { interceptStep: 1 });
 			const { address, length } = task.everything;
 			const w = memory.put(Float64Array, rows[0].map(() => 0)), b = memory.put(Float64Array, [0]);
@@ -261,7 +261,7 @@ const TRAININGS = {
 				engine.shuffle(address, length, seed, epoch);
 				const warmth = 1 - epoch / maxIter;
 				engine.call("thermal_unit", ...task.rows.given, task.rows.steps, address, length, w, b, heat * warmth, warmth, engine.out);
-				if (engine.results(1)[0] === 0) break;
+				if (engine.result(0) === 0) break;
 			}
 			return { weights: Array.from(memory.view(Float64Array, w, rows[0].length)), bias: memory.view(Float64Array, b, 1)[0] };
 		} finally {

@@ -36,8 +36,9 @@ export const DRAW = {
 		const { run, k, colours, unit, width, height } = scene;
 		if (run?.trace?.kind !== "linear" || run.kinds > 2) return say(painter, scene, "The update as vectors is shown for a line and two classes.");
 		if (!k || scene.isRight) return say(painter, scene, k ? "This row was right: w stays as it is." : "Step to the first update (→) to see w, y·x and the new w.");
-		const { trace, settings } = run, place = trace.row[k], y = trace.y[place] > 0 ? 1 : -1;
-		const x = trace.X[place].slice(0, 2), before = trace.lines.weights[k - 1].slice(0, 2), after = trace.lines.weights[k].slice(0, 2);
+		const { trace, settings } = run, place = trace.row[k], isBatch = Boolean(trace.batches), y = isBatch || trace.y[place] > 0 ? 1 : -1;
+		const before = trace.lines.weights[k - 1].slice(0, 2), after = trace.lines.weights[k].slice(0, 2);
+		const x = isBatch ? after.map((value, j) => (value - before[j]) / settings.eta0) : trace.X[place].slice(0, 2);
 		const ends = [[0, 0], before, after, x];
 		const low = [0, 1].map((axis) => Math.min(...ends.map((each) => each[axis]))), high = [0, 1].map((axis) => Math.max(...ends.map((each) => each[axis])));
 		const scale = Math.min((width - 7 * unit) / (high[0] - low[0] || 1), (height - 6.5 * unit) / (high[1] - low[1] || 1));
@@ -51,10 +52,14 @@ export const DRAW = {
 		arrow(painter, origin, pixel(after), { stroke: colours.weights, width: unit / 4.5, head: 0.9 * unit });
 		arc(painter, origin, pixel(x), pixel(before), 2.2 * unit, colours.faint, unit, angleOf(before, x), [unit / 4, unit / 4]);
 		arc(painter, origin, pixel(x), pixel(after), 3.4 * unit, colours.weights, unit, angleOf(after, x), []);
-		name(pixel(x), "x", colours.faint);
+		name(pixel(x), isBatch ? "Σ y·x" : "x", colours.faint);
 		if (Math.hypot(...before)) name(pixel(before), "w", colours.weights);
-		name(pixel([(before[0] + after[0]) / 2, (before[1] + after[1]) / 2]), `${settings.eta0 === 1 ? "" : "η·"}${y > 0 ? "+x" : "−x"}`, colour);
+		name(pixel([(before[0] + after[0]) / 2, (before[1] + after[1]) / 2]), `${settings.eta0 === 1 ? "" : "η·"}${isBatch ? "Σ y·x" : y > 0 ? "+x" : "−x"}`, colour);
 		name(pixel(after), "w′", colours.weights);
+		if (isBatch) {
+			const count = trace.batches[k].length;
+			return painter.text([width / 2, height - 0.7 * unit], `the sum of y·x over ${count} mistaken row${count > 1 ? "s" : ""}`, { fill: colours.ink, size: 0.95 * unit, align: "center" });
+		}
 		const was = y * trace.activation[k], square = trace.X[place].reduce((sum, value) => sum + value * value, 0);
 		const sum = hasBias(settings) ? "y·(w·x + b)" : "y·w·x", gain = settings.eta0 * (square + trace.interceptStep);
 		painter.text([width / 2, height - 0.7 * unit], `${sum}: ${short(was)} → ${short(was + gain)}, a rise of ${short(gain)}`, { fill: colours.ink, size: 0.95 * unit, align: "center" });
@@ -62,7 +67,7 @@ export const DRAW = {
 
 	strip(painter, scene) {
 		fillBox(painter, scene);
-		const { run, k, colours, unit, width, height, points, row } = scene;
+		const { run, k, colours, unit, width, height, points, used } = scene;
 		if (!run?.trace || run.kinds > 2 || run.trace.kind === "network") return say(painter, scene, "The strip is shown for two classes and a line or a kernel.");
 		const line = run.line(k), length = line ? Math.hypot(...line.w) : 1;
 		if (line && !length) return say(painter, scene, "w = 0: there is no direction yet.");
@@ -79,7 +84,7 @@ export const DRAW = {
 		points.forEach((point, i) => {
 			const lane = middle + ((point[2] ? 1 : -1) * (height - 6.5 * unit)) / 5 + (((i * 0.618) % 1) - 0.5) * ((height - 6.5 * unit) / 4);
 			mark(painter, point[2], [x(values[i]), lane], 0.32 * unit, { fill: colours.classes[point[2]], stroke: colours.ground, width: 0.7 });
-			if (i === row) painter.circle([x(values[i]), lane], 0.75 * unit, { stroke: colours.use, width: unit / 6 });
+			if (used.includes(i)) painter.circle([x(values[i]), lane], 0.75 * unit, { stroke: colours.use, width: unit / 6 });
 		});
 		for (const value of ticks(low, high, Math.floor(width / (6 * unit)))) painter.text([x(value), height - 1.9 * unit], short(value), { fill: colours.faint, size: 0.85 * unit, align: "center" });
 		painter.text([width / 2, height - 0.6 * unit], line ? "w·x/‖w‖: how far along w" : "f(x): how far on the positive side", { fill: colours.ink, size: 0.9 * unit, align: "center" });
@@ -87,7 +92,7 @@ export const DRAW = {
 
 	space(painter, scene) {
 		fillBox(painter, scene);
-		const { run, k, colours, unit, width, height, points, row } = scene;
+		const { run, k, colours, unit, width, height, points, used } = scene;
 		if (!run?.trace || run.kinds > 2 || run.trace.kind !== "linear") return say(painter, scene, "Space is shown for a line or a third feature and two classes.");
 		const isLifted = run.settings.form === "lifted", third = isLifted ? (run.settings.third === "product" ? ([a, b]) => a * b : ([a, b]) => a * a + b * b) : () => 1;
 		const reach = Math.max(...points.map(([a, b]) => Math.max(Math.abs(a), Math.abs(b))), 0.1);
@@ -116,7 +121,7 @@ export const DRAW = {
 			const foot = project([points[i][0], points[i][1], 0]);
 			if (!isLifted) painter.shape([[at.slice(0, 2), foot.slice(0, 2)]], { stroke: colours.axis, width: 0.7, isOpen: true, alpha: 0.5 });
 			mark(painter, points[i][2], at.slice(0, 2), 0.36 * unit, { fill: colours.classes[points[i][2]], stroke: colours.ground, width: 0.8 });
-			if (i === row) painter.circle(at.slice(0, 2), 0.85 * unit, { stroke: colours.use, width: unit / 6 });
+			if (used.includes(i)) painter.circle(at.slice(0, 2), 0.85 * unit, { stroke: colours.use, width: unit / 6 });
 		}
 		const words = isLifted ? "the plane w·(x₁, x₂, x₃) + b = 0; drag to turn" : "the plane (w, b)·(x₁, x₂, 1) = 0 through 0; drag to turn";
 		painter.text([width / 2, height - 0.6 * unit], words, { fill: colours.ink, size: 0.9 * unit, align: "center" });

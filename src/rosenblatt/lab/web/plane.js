@@ -225,7 +225,7 @@ function drawExampleRay(painter, frame, scene) {
 }
 
 function drawPoints(painter, frame, scene) {
-	const { points, run, k, colours, unit, row } = scene, size = pointSize(scene);
+	const { points, run, colours, unit, used } = scene, size = pointSize(scene);
 	const held = new Set(run?.rows.held), alphas = alphasOf(scene);
 	points.forEach((point, i) => {
 		const at = frame.pixel(point), colour = colours.classes[point[2]];
@@ -239,7 +239,7 @@ function drawPoints(painter, frame, scene) {
 		}
 		if (alphas?.[i]) painter.text([at[0] + grown + 2, at[1] - grown - 1], String(alphas[i]), { fill: colours.ink, size: 0.85 * unit, halo: colours.ground });
 	});
-	if (row >= 0) painter.circle(frame.pixel(points[row]), 1.9 * size + 2, { stroke: colours.use, width: unit / 5 });
+	for (const i of used) painter.circle(frame.pixel(points[i]), 1.9 * size + 2, { stroke: colours.use, width: unit / 5 });
 	for (const i of scene.selected) if (points[i]) painter.circle(frame.pixel(points[i]), 1.9 * size + 6, { stroke: colours.ink, width: unit / 8, dash: [unit / 3, unit / 4] });
 	if (scene.lit >= 0 && points[scene.lit]) painter.circle(frame.pixel(points[scene.lit]), 2.4 * size + 4, { stroke: colours.proof, width: unit / 4 });
 }
@@ -295,7 +295,7 @@ export function legendOf(scene) {
 	names.forEach((name, kind) => found.push([`class${kind}`, classes[kind] ? `${classes[kind]} (${name})` : `class ${name}`]));
 	if (run?.rows.held.length) found.push(["hollow", "held out"]);
 	if (!run?.trace) return found;
-	found.push(["wrong", "misclassified"], ["use", "row in use"], ["boundary", boundaryWords(run)]);
+	found.push(["wrong", "misclassified"], ["use", run.trace.batches ? "rows in use" : "row in use"], ["boundary", boundaryWords(run)]);
 	const isLine = Boolean(run.line(scene.k));
 	if (isLine && run.settings.solution === "last") found.push(["before", "before the update"]);
 	if (run.lastLine(scene.k)) found.push(["lastLine", "last weights"]);

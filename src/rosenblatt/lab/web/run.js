@@ -46,15 +46,10 @@ export class LinearTask {
 	/** Learn from an order, from a position on, until there is one update, or without any (most = 0). */
 	learn(state, order, start, most, end = order.length) {
 		const { engine, rows } = this, { w, b } = state;
-		const range = [order.address, end, start, w, b];
-		if (this.classes) {
-			const given = [rows.X, rows.size, rows.n, rows.d, this.classes, rows.steps, rows.labels];
-			engine.call("multiclass", ...given, ...range, this.above, this.interceptStep, rows.log, most, engine.out);
-		} else {
-			const given = [...rows.given, rows.steps];
-			engine.call("perceptron", ...given, ...range, this.above, this.below, this.interceptStep, rows.log, most, engine.out);
-		}
-		const [position, count, loss] = engine.results(3);
+		const { address } = order, { above, below, interceptStep, classes } = this, { X, size, n, d, steps, labels, log } = rows;
+		if (classes) engine.call("multiclass", X, size, n, d, classes, steps, labels, address, end, start, w, b, above, interceptStep, log, most, engine.out);
+		else engine.call("perceptron", X, size, n, d, steps, address, end, start, w, b, above, below, interceptStep, log, most, engine.out);
+		const position = engine.result(0), count = engine.result(1), loss = engine.result(2);
 		if (count < most && position < end) throw new NotFiniteError(order.rows[position]);
 		const update = count ? rows.logged() : null;
 		const errors = update && this.demanding ? Number(update.margin <= 0) : count;
@@ -81,6 +76,65 @@ export class LinearTask {
 		const range = [order.address, order.length, state.seen, rows.log, 1, state.u, state.ub, this.interceptStep];
 		if (this.classes) engine.call("multiclass_missing", ...rows.given, this.classes, rows.labels, ...range);
 		else engine.call("perceptron_missing", ...rows.given, ...range);
+	}
+}
+
+/** A task whose rows are all judged by the same weights, which then move once (training/batch.py). */
+export class BatchTask {
+	constructor(task) {
+		this.task = task;
+		this.log = task.engine.memory.allocate(32 * Math.max(task.rows.n, 1));
+	}
+
+	learn(state, order) {
+		const { task } = this, { rows } = task, k = task.classes || 1;
+		const batch = task.classes ? this.findRivals(state, order) : this.findMistakes(state);
+		this.total = new Float64Array(state.size);
+		this.totalOfBias = new Float64Array(k);
+		let errors = 0, loss = 0;
+		for (const { position, rival, margin, step } of batch) {
+			const i = order.rows[position], own = task.classes ? rows.labelAt(i) : 0;
+			rows.row(i).forEach((value, j) => {
+				this.total[j * k + own] += step * value;
+				if (task.classes) this.total[j * k + rival] -= step * value;
+			});
+			this.totalOfBias[own] += step * task.interceptStep;
+			if (task.classes) this.totalOfBias[rival] -= step * task.interceptStep;
+			errors += !task.demanding || margin <= 0 ? 1 : 0;
+			loss += Math.max(-margin, 0);
+		}
+		state.move(this.total, this.totalOfBias);
+		const update = batch.length ? { position: order.length - 1, rival: -1, margin: NaN, batch } : null;
+		return { position: order.length, update, errors, loss, rows: order.length };
+	}
+
+	findMistakes(state) {
+		const { task } = this, { stepSizes } = task.rows, found = [];
+		task.margins(state).forEach((margin, position) => {
+			if (!Number.isFinite(margin)) throw new NotFiniteError(position);
+			if (!(margin > task.required(position))) found.push({ position, rival: 0, margin, step: stepSizes[position] });
+		});
+		return found;
+	}
+
+	/** A kernel without steps changes nothing, and tells the rivals. */
+	findRivals(state, order) {
+		const { task, log } = this, { engine, rows } = task, { memory } = engine, mark = memory.mark();
+		const still = memory.put(Float64Array, new Float64Array(rows.n));
+		engine.call("multiclass", ...rows.given, task.classes, still, rows.labels, order.address, order.length, 0,
+			state.w, state.b, task.above, task.interceptStep, log, rows.n, engine.out);
+		const position = engine.result(0), count = engine.result(1);
+		memory.release(mark);
+		if (position < order.length) throw new NotFiniteError(order.rows[position]);
+		return Array.from({ length: count }, (_, t) => {
+			const update = rows.logged(log + 32 * t);
+			return { ...update, step: rows.stepSizes[order.rows[update.position]] };
+		});
+	}
+
+	/** Each pass counts with the weights that it led to. */
+	addMissing(state) {
+		state.lack(this.total, this.totalOfBias, state.seen);
 	}
 }
 
@@ -116,8 +170,15 @@ class Last {
 		this.seen += order.length;
 	}
 
-	record() {
-		this.mistakes += 1;
+	record(task, order, update) {
+		this.mistakes += update?.batch?.length ?? 1;
+	}
+
+	/** Add to the weights and the bias. */
+	move(total, totalOfBias) {
+		const w = this.memory.view(Float64Array, this.w, this.size), b = this.memory.view(Float64Array, this.b, this.outputs);
+		total.forEach((value, j) => (w[j] += value));
+		totalOfBias.forEach((value, c) => (b[c] += value));
 	}
 
 	stopReason(clean) {
@@ -125,11 +186,11 @@ class Last {
 	}
 
 	weights() {
-		return this.memory.view(Float64Array, this.w, this.size).slice();
+		return this.memory.numbers.slice(this.w >> 3, (this.w >> 3) + this.size);
 	}
 
 	bias() {
-		return this.memory.view(Float64Array, this.b, this.outputs).slice();
+		return this.memory.numbers.slice(this.b >> 3, (this.b >> 3) + this.outputs);
 	}
 
 	/** The weights and bias to predict with, after so many rows of the order at hand. */
@@ -145,9 +206,16 @@ class Average extends Last {
 		this.ub = this.memory.put(Float64Array, new Float64Array(this.outputs));
 	}
 
-	record(task, order) {
-		super.record();
+	record(task, order, update) {
+		super.record(task, order, update);
 		task.addMissing(this, order);
+	}
+
+	/** Sum what past weights lack of an update that comes after so many rows. */
+	lack(total, totalOfBias, rows) {
+		const u = this.memory.view(Float64Array, this.u, this.size), ub = this.memory.view(Float64Array, this.ub, this.outputs);
+		total.forEach((value, j) => (u[j] += rows * value));
+		totalOfBias.forEach((value, c) => (ub[c] += rows * value));
 	}
 
 	coefficients(more = 0) {
@@ -240,6 +308,12 @@ const ORDERS = {
 	*fixed(run) {
 		yield run.task.everything;
 	},
+	*replacement(run) {
+		yield run.draw(run.epoch);
+	},
+	*batch(run) {
+		yield run.task.everything;
+	},
 	*first(run) {
 		const { everything } = run.task;
 		const found = run.task.learn(run.state, everything, 0, 0).position;
@@ -273,6 +347,7 @@ const ORDERS = {
 export class Run {
 	constructor(task, { order = "each", solution = "last", maxIter = 100, seed = 0, start = null }) {
 		this.task = task;
+		this.learns = order === "batch" ? new BatchTask(task) : task;
 		this.memory = task.engine.memory;
 		this.state = new SOLUTIONS[solution](task, start);
 		this.order = order;
@@ -309,12 +384,29 @@ export class Run {
 		return this.permuted.order;
 	}
 
+	/** As many rows as there are, drawn with replacement; what would favour a row is drawn again. */
+	draw(number) {
+		const { engine, everything } = this.task, n = BigInt(everything.length), drawn = [];
+		let state = engine.mix(BigInt(this.seed)) ^ engine.mix(~BigInt(number));
+		while (drawn.length < everything.length) {
+			state += 0x9e3779b97f4a7c15n;
+			const product = (engine.mix(state) >> 32n) * n;
+			if ((product & 0xffffffffn) >= 2n ** 32n % n) drawn.push(everything.rows[Number(product >> 32n)]);
+		}
+		return this.orderOf(Uint32Array.from(drawn));
+	}
+
+	/** Whether every row is right. */
+	get isClean() {
+		return this.task.margins(this.state).every((margin, i) => margin > this.task.required(i));
+	}
+
 	/** Train; yield each sweep's order and what was learnt from it, up to an update at a time. */
 	*updates() {
 		while (!this.stopReason) {
 			this.epoch += 1;
 			for (const order of ORDERS[this.order](this)) {
-				for (const learnt of this.state.sweep(this.task, order)) {
+				for (const learnt of this.state.sweep(this.learns, order)) {
 					this.tally(order, learnt);
 					yield { order, learnt };
 				}
@@ -330,14 +422,15 @@ export class Run {
 
 	tally(order, learnt) {
 		this.count.rows += learnt.rows;
-		this.count.mistakes += learnt.update ? 1 : 0;
+		this.count.mistakes += learnt.update ? (learnt.update.batch?.length ?? 1) : 0;
 		this.count.errors += learnt.errors;
 		this.count.loss += learnt.loss;
 		if (learnt.update) this.mistaken.add(order.rows[learnt.update.position]);
 	}
 
 	endEpoch() {
-		const reason = this.state.stopReason(this.count.mistakes === 0);
+		const clean = this.count.mistakes === 0 && (this.order !== "replacement" || this.isClean); // a draw may miss rows
+		const reason = this.state.stopReason(clean);
 		this.epochs.push({ epoch: this.epoch, ...this.count });
 		this.stopReason = reason || (this.epochs.length >= this.maxIter ? "max_iter" : "");
 		this.newCount();

@@ -28,7 +28,7 @@ export const SETTINGS = {
 	unit: { words: "Units by", hint: "How each unit is trained: pocket keeps the best weights, thermal cools down.", forms: ["network"], choices: { pocket: "pocket", thermal: "thermal" } },
 	lift: { words: "Lift", hint: "Whether units see the plane, or a sphere on which their lines are circles.", forms: ["network"], choices: { auto: "auto", sphere: "sphere", none: "none" } },
 	kernel: { words: "Kernel", hint: "The function that replaces the dot product of two points.", forms: ["kernel"], choices: { rbf: "Gaussian (rbf)", linear: "linear", poly: "polynomial", sigmoid: "sigmoid" } },
-	order: { words: "Order", hint: "The order in which each epoch goes through the rows.", forms: LEARNING, choices: { each: "new permutation each epoch", once: "one permutation", fixed: "as given", active: "all, then hard rows", first: "first mistake", worst: "worst mistake" } },
+	order: { words: "Order", hint: "The order in which each epoch goes through the rows.", forms: LEARNING, choices: { each: "new permutation each epoch", once: "one permutation", fixed: "as given", replacement: "drawn with replacement", batch: "all at once (batch)", active: "all, then hard rows", first: "first mistake", worst: "worst mistake" } },
 	solution: { words: "Solution", hint: "Which weights predict: the last ones, their average, their vote, or the best ones met.", forms: LEARNING, choices: { last: "last", average: "average", vote: "vote", pocket: "pocket" } },
 	multi_class: { words: "Three classes", hint: "Whether three classes learn together, or each against the rest.", forms: ["bias", "origin"], choices: { argmax: "all at once", ovr: "one against the rest" } },
 	ties: { words: "Activation 0 is", hint: "What an activation of exactly 0 counts as: sgn(0).", forms: LEARNING, choices: { mistake: "a mistake", positive: "+1", negative: "−1", correct: "right" } },
@@ -75,12 +75,16 @@ export function conflictOf(settings, kinds) {
 		if (!["bias", "origin"].includes(form) || !["last", "average"].includes(solution)) {
 			return "Three classes are shown for lines, with a bias or through the origin, and their last or average weights; choose these, or points of two classes.";
 		}
+		if (order === "batch" && together === "ovr") return "One against the rest is shown with single updates; choose “all at once”, or another order.";
 		if (settings.start) return "With three classes learning starts at zero; clear the field “Start”.";
 		if (together === "argmax" && ["positive", "negative"].includes(ties)) {
 			return "Three classes at once have no sign of 0; choose “a mistake” or “right”, or one against the rest.";
 		}
 	}
 	if (form === "network") return "";
+	if (order === "batch" && ["vote", "pocket"].includes(solution)) {
+		return `The ${solution} counts rows that are right one after the other, and a batch takes all at once; choose the last or average weights.`;
+	}
 	if (["first", "worst"].includes(order) && ["average", "vote"].includes(solution)) {
 		return `The ${solution} weighs weights by the rows that they survive, which this order does not count; choose another order.`;
 	}

@@ -51,6 +51,11 @@ export const TOUR = [
 		document: "004, the order of the examples", address: `data=500-then-500&gap=0.05&order=fixed&compare=on&t=${END}`,
 	},
 	{
+		title: "All mistakes at once",
+		text: "Gradient descent on the loss J would add up all mistakes of the same weights before it moves: one update in each pass (left). The usual perceptron moves at every mistake (right). Step through both: a batch takes long steps and more passes.",
+		document: "000, gradient descent or SGD", address: `data=blobs&size=40&gap=0.15&order=batch&compare=on&b.order=fixed&t=${END}`,
+	},
+	{
 		title: "Margin and bound",
 		text: "The wider the margin γ, the fewer mistakes: at most (R/γ)², in any order. The chart shows why: after M mistakes, the length of w is at least γM and at most R√M. The panel “Gap” compares the bound with mistakes made.",
 		document: "002, Novikoff; 004, the convergence theorem", address: `data=blobs&size=60&gap=0.1&order=fixed&curve=length&panel=gap&t=${END}`,

@@ -33,10 +33,10 @@ function runOptions(settings) {
 	return { order, solution, maxIter, seed };
 }
 
-/** Every row that a run met, the epoch, and how many updates there had been after it. */
+/** Every row that a run met, the epoch, and how many updates there had been after it; written out when it is asked for. */
 class Visits {
 	constructor(run) {
-		Object.assign(this, { run, row: [-1], epoch: [0], moment: [0], updates: 0, order: null, position: 0 });
+		Object.assign(this, { run, pieces: [], order: null, position: 0, last: Infinity, known: null });
 	}
 
 	add(order, learnt) {
@@ -45,40 +45,58 @@ class Visits {
 		const start = again ? this.position : 0;
 		this.order = order;
 		this.position = start + learnt.rows;
-		let rows = order.rows.slice(start, this.position);
-		let place = learnt.update ? learnt.update.position - start : -1;
-		if (this.run.order === "first") {
-			place += place < 0 ? 0 : rows[0]; // those before it were right
-			rows = Array.from({ length: rows[0] + 1 }, (_, i) => i);
-		}
-		this.write(rows, place);
+		const place = learnt.update ? learnt.update.position - start : -1;
+		this.pieces.push({ rows: order.rows, start, end: this.position, place, epoch: this.run.epoch });
 	}
 
 	endEpoch(mistakes, everything) {
-		if (this.run.order === "first" && !mistakes) this.write(everything, -1);
-	}
-
-	write(rows, place) {
-		rows.forEach((row, t) => {
-			if (t === place) this.updates += 1;
-			if (this.row.length > MOST_VISITS) return;
-			this.row.push(row);
-			this.epoch.push(this.run.epoch);
-			this.moment.push(this.updates);
-		});
+		if (this.run.order === "first" && !mistakes) this.pieces.push({ rows: everything, start: 0, end: everything.length, place: -1, epoch: this.run.epoch, isAll: true });
 	}
 
 	/** Leave out what came after the last update that is shown. */
 	upTo(moment) {
-		const end = this.moment.findIndex((each) => each > moment);
-		const some = (values) => (end < 0 ? values : values.slice(0, end));
-		return { row: some(this.row), epoch: some(this.epoch), moment: some(this.moment) };
+		this.last = moment;
+		return this;
+	}
+
+	get row() {
+		return this.written.row;
+	}
+
+	get epoch() {
+		return this.written.epoch;
+	}
+
+	get moment() {
+		return this.written.moment;
+	}
+
+	get written() {
+		return (this.known ??= this.write());
+	}
+
+	write() {
+		const found = { row: [-1], epoch: [0], moment: [0] };
+		let updates = 0;
+		for (const { rows, start, end, place, epoch, isAll } of this.pieces) {
+			const skipped = this.run.order === "first" && !isAll ? rows[start] : 0; // those before it were right
+			const some = skipped ? Array.from({ length: skipped + 1 }, (_, i) => i) : rows.subarray?.(start, end) ?? rows.slice(start, end);
+			for (let t = 0; t < some.length; t++) {
+				if (t === place + (place < 0 ? 0 : skipped)) updates += 1;
+				if (updates > this.last || found.row.length > MOST_VISITS) return found;
+				found.row.push(some[t]);
+				found.epoch.push(epoch);
+				found.moment.push(updates);
+			}
+		}
+		return found;
 	}
 }
 
 /** Go through a run and write down each update; `look` adds what belongs to the kind of run. */
 function record(run, y, look) {
 	const trace = { epoch: [0], row: [-1], position: [-1], rival: [-1], activation: [NaN], seen: [0], time: [0] };
+	const batches = run.order === "batch" ? [[]] : null;
 	const visits = new Visits(run);
 	const everything = y.map((_, i) => i);
 	let end = null;
@@ -92,12 +110,16 @@ function record(run, y, look) {
 		visits.add(order, learnt);
 		const { update } = learnt;
 		if (!update) continue;
-		const row = order.rows[update.position], seen = run.state?.seen ?? run.seen;
+		const row = batches ? -1 : order.rows[update.position], seen = run.state?.seen ?? run.seen;
+		batches?.push(update.batch.map(({ position, rival, margin }) => {
+			const own = order.rows[position];
+			return { row: own, rival, activation: y[own] < 0 ? -margin : margin };
+		}));
 		trace.epoch.push(run.epoch);
 		trace.row.push(row);
 		trace.position.push(update.position);
 		trace.rival.push(update.rival);
-		trace.activation.push(y[row] < 0 ? -update.margin : update.margin);
+		trace.activation.push(y[row] < 0 ? -update.margin : update.margin); // of a batch, NaN
 		trace.time.push(seen + update.position);
 		trace.seen.push(seen + learnt.position);
 		look(trace.row.length - 1, learnt.position, false);
@@ -105,6 +127,7 @@ function record(run, y, look) {
 	}
 	for (const name of ["epoch", "row", "position", "rival", "activation", "seen", "time"]) trace[name].length = end.count + 1;
 	trace.seen[end.count] = end.seen;
+	trace.batches = batches?.slice(0, end.count + 1);
 	trace.last = end.count;
 	trace.epochs = run.epochs.slice(0, end.epochs);
 	trace.stopReason = run.stopReason;
@@ -238,8 +261,13 @@ export function traceKernel(engine, points, settings) {
 /** How often each row was mistaken, up to a moment. */
 export function countMistakes(trace, moment, n) {
 	const counts = new Int32Array(n);
-	for (let k = 1; k <= moment; k++) counts[trace.row[k]] += 1;
+	for (let k = 1; k <= moment; k++) for (const row of rowsAt(trace, k)) counts[row] += 1;
 	return counts;
+}
+
+/** The rows that update k was made by: one, or all of a batch. */
+export function rowsAt(trace, k) {
+	return trace.batches ? trace.batches[k].map(({ row }) => row) : trace.row[k] < 0 ? [] : [trace.row[k]];
 }
 
 /** The coefficients of rows in the dual form at a moment: the last ones or their average. */

@@ -1,7 +1,7 @@
 // Sentences and numbers: what the page says about a moment, a run and its points.
 
 import { toNumber } from "./exact.js";
-import { findRepeat, MOST_UPDATES } from "./trace.js";
+import { findRepeat, MOST_UPDATES, rowsAt } from "./trace.js";
 import { SETTINGS } from "./state.js";
 
 /** A number in few digits. */
@@ -60,6 +60,7 @@ export function sayMoment(run, now, context) {
 	if (run.trace.kind === "network") parts.push(sayUnit(run, now.k));
 	else if (now.isRight) parts.push(sayRight(run, now));
 	else if (!now.k) parts.push(sayStart(run));
+	else if (run.trace.batches) parts.push(sayBatch(run, now.k));
 	else if (run.kinds > 2) parts.push(sayClasses(run, now.k, context.classes));
 	else if (run.trace.kind === "kernel") parts.push(sayAlpha(run, now.k));
 	else parts.push(sayUpdate(run, now.k));
@@ -76,9 +77,10 @@ function sayStart(run) {
 	return `<p><b>Start</b>: w = ${tuple(weights[0])}${b}.${run.settings.start ? " Drag the two circles: where w begins, and its tip." : ""}</p>`;
 }
 
-function sayRight(run, { row, epoch, met }) {
+function sayRight(run, { k, row, epoch, met }) {
 	const [, , kind] = run.points[row], need = run.settings.margin, y = kind ? "−1" : "+1";
 	const sum = { origin: "w·x", kernel: "f(x)" }[run.settings.form] ?? "(w·x + b)";
+	if (run.trace.batches?.[k + 1] && run.rowsOf(k + 1).includes(row)) return `<p><b>${rowLink(row, "Row")}: a mistake</b>, added with the others at the end of epoch ${epoch}</p>`;
 	if (run.kinds > 2) return `<p><b>${rowLink(row, "Row")}: right, no change</b> (epoch ${epoch})</p>`;
 	return `<p><b>${rowLink(row, "Row")}: right, no change</b></p><p class="facts">epoch ${epoch}, y = ${y}, y·${sum} = ${num(short(met), `the label times the activation of row ${row + 1}`)} ${met > need ? "&gt;" : "≥"} ${short(need)}</p>`;
 }
@@ -96,6 +98,17 @@ function sayUpdate(run, k) {
 	return `<p><b>Update ${grouped(k)}</b>, epoch ${grouped(trace.epoch[k])}: ${rowLink(row)}, y = ${y > 0 ? "+1" : "−1"}, a mistake: y·${sum} = ${num(short(before), `y times the activation of row ${row + 1} before the update: ${y > 0 ? "" : "−"}(${tuple(weights[k - 1])}·${tuple(x)}${isBiased ? ` ${signed(bias[k - 1][0])}` : ""})`)} ≤ ${short(settings.margin)}</p>
 <p class="rule">w ← w ${op} ${eta === 1 ? "" : "η·"}x = ${tuple(weights[k - 1])} ${op} ${rate}${tuple(x)} = <b class="new">${tuple(weights[k])}</b>${moved}</p>
 <p class="facts angles">y·${sum}: ${short(before)} → ${num(short(before + rise), "the same activation after the update")}, a rise of ${num(short(rise), `${eta === 1 ? "" : "η·"}(${rises}) = ${rate}(${short(square)} + ${short(step)})`)} · ∠(w, x): ${num(degrees(angle), "arccos of w·x / (‖w‖‖x‖) before the update")} → ${num(degrees(turned), "arccos of w·x / (‖w‖‖x‖) after the update")}</p>`;
+}
+
+/** One update by all mistakes of a pass. */
+function sayBatch(run, k) {
+	const { trace, settings } = run, rows = run.rowsOf(k), { weights, bias } = trace.lines, eta = settings.eta0 === 1 ? "" : "η·";
+	const shown = rows.slice(0, 8).map((row, i) => rowLink(row, i ? "" : "row")).join(", ") + (rows.length > 8 ? ", …" : "");
+	const head = `<p><b>Update ${grouped(k)}</b>, epoch ${grouped(trace.epoch[k])}: ${num(plural(rows.length, "mistake"), "rows that the weights before this update get wrong")} of one pass, added at once (${shown})</p>`;
+	if (run.kinds > 2) return `${head}<p class="rule">Each adds ${eta}x to its class and takes it from the best other one.</p>`;
+	const sum = Array.from(weights[k], (value, j) => value - weights[k - 1][j]);
+	const moved = settings.form === "origin" ? "" : `; b ← ${short(bias[k - 1][0])} ${signed(bias[k][0] - bias[k - 1][0])} = <b class="new">${short(bias[k][0])}</b>`;
+	return `${head}<p class="rule">w ← w + ${eta}Σ y·x = ${tuple(weights[k - 1])} + ${tuple(sum)} = <b class="new">${tuple(weights[k])}</b>${moved}</p>`;
 }
 
 /** The angle between two vectors in degrees; NaN where one is zero. */
@@ -134,7 +147,7 @@ function sayUnit(run, k) {
 /** w as the sum of the rows that were mistaken. */
 function saySum(run, k) {
 	const { trace, settings } = run, counts = new Map();
-	for (let i = 1; i <= k; i++) counts.set(trace.row[i], (counts.get(trace.row[i]) ?? 0) + 1);
+	for (let i = 1; i <= k; i++) for (const row of rowsAt(trace, i)) counts.set(row, (counts.get(row) ?? 0) + 1);
 	if (!counts.size) return "";
 	const terms = [...counts].map(([place, count], i) => `${trace.y[place] < 0 ? "− " : i ? "+ " : ""}${count}·${tuple(trace.X[place])}`);
 	const shown = terms.length > 6 ? `${terms.slice(0, 5).join(" ")} ± … (${terms.length} rows)` : terms.join(" ");
@@ -144,7 +157,10 @@ function saySum(run, k) {
 
 function sayState(run, { k, measured }) {
 	const { trace, rows, settings, theorem } = run, parts = [];
-	if (trace.kind !== "network") {
+	if (trace.batches) {
+		const most = theorem ? ` of at most ${num(grouped(theorem.updates), "(n + 1)²/(4n)·(R/γ)² for n points")}` : "";
+		parts.push(`${num(grouped(k), "updates made so far, one for each pass with mistakes")}${most} update${k === 1 && !theorem ? "" : "s"}`);
+	} else if (trace.kind !== "network") {
 		const most = theorem ? ` of at most ${num(grouped(theorem.bound), `(R/γ)² = (${theorem.radius.toPrecision(7)}/${theorem.margin.toPrecision(7)})²`)}` : "";
 		parts.push(`${num(grouped(k), "mistakes made so far: M")}${most} mistake${k === 1 && !theorem ? "" : "s"}`);
 	}
@@ -171,13 +187,13 @@ export function sayEnding(run) {
 		if (trace.stopReason === "max_units") return `Stopped at ${units}, with ${plural(errors, "point")} on the wrong side; allow more units.`;
 		return `Stopped: more than ${units} correct nothing; ${plural(errors, "point")} on the wrong side.`;
 	}
-	const done = `${plural(count, "mistake")} in ${plural(trace.epochs.length, "epoch")}`;
+	const done = `${plural(count, trace.batches ? "update" : "mistake")} in ${plural(trace.epochs.length, "epoch")}`;
 	if (trace.stopReason === "separated") return `Separated after ${done}.`;
 	if (trace.stopReason === "zero_weights") return "Nothing was learnt: at w = 0 every activation is 0, which counts as right here.";
 	if (trace.cut) return `Cut after ${done}: the lab shows at most ${grouped(MOST_UPDATES)} updates.`;
 	if (verdict.separable === false) {
 		const what = verdict.kind === "plane" ? `no ${settings.form === "origin" ? "line through the origin" : "line"} separates these points` : "nothing in this space separates these points";
-		return `Stopped after ${done}. It would never stop: ${what}${findRepeat(trace, count) >= 0 ? ", and the weights come back" : ""}.`;
+		return `Stopped after ${done}. It would never stop: ${what}${!run.isMoving && findRepeat(trace, count) >= 0 ? ", and the weights come back" : ""}.`;
 	}
 	return `Stopped after ${done}, before it had separated the points; allow more epochs.`;
 }
@@ -246,7 +262,8 @@ function sayBound(run) {
 	const isBiased = settings.form !== "origin", symbols = isBiased ? "(R̃/γ̃)²" : "(R/γ)²";
 	const where = settings.form === "kernel" && settings.kernel !== "linear" ? " in the kernel’s space" : "";
 	const square = `(${theorem.radius.toPrecision(5)}/${theorem.margin.toPrecision(5)})²`;
-	lines.push(`At most ${symbols} = ${square} = ${num(grouped(theorem.bound), `R${isBiased ? "̃" : ""}: the largest length of a row, γ${isBiased ? "̃" : ""}: the widest margin${isBiased ? `, with the bias as a coordinate of size ${settings.intercept_step === "radius" ? "R" : "1"}` : ""}`)} mistakes in any order${where}${isBiased ? ", with the bias as a coordinate" : ""}.`);
+	lines.push(`At most ${symbols} = ${square} = ${num(grouped(theorem.bound), `R${isBiased ? "̃" : ""}: the largest length of a row, γ${isBiased ? "̃" : ""}: the widest margin${isBiased ? `, with the bias as a coordinate of size ${settings.intercept_step === "radius" ? "R" : "1"}` : ""}`)} mistakes ${theorem.updates ? "by single updates" : "in any order"}${where}${isBiased ? ", with the bias as a coordinate" : ""}.`);
+	if (theorem.updates) lines.push(`In a batch, at most (n + 1)²/(4n) times that: ${num(grouped(theorem.updates), "n: the number of points; an update by m mistakes grows ‖w‖² by up to m²R²")} updates.`);
 	if (theorem.textbook) {
 		const { radius, gamma, bound } = theorem.textbook;
 		lines.push(`As in 002: at most (2R/γ)² = (2·${short(radius)}/${short(gamma)})² = ${num(grouped(bound), "Novikoff’s bound for a bias step of R²; the bound above is never larger")}.`);

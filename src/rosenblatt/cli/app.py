@@ -126,13 +126,13 @@ def main() -> None:
         stop(error.render(spelling(sys.argv[1:2])), error.code)
     except (ValueError, ImportError) as error:
         stop(str(error), getattr(error, "code", "input"))
+    except (click.Abort, KeyboardInterrupt):
+        print("rosenblatt: interrupted", file=sys.stderr)
+        sys.exit(130)
     except RuntimeError as error:
         if not hasattr(error, "code"):  # of lost workers
             raise
         stop(str(error), error.code)
-    except (click.Abort, KeyboardInterrupt):
-        print("rosenblatt: interrupted", file=sys.stderr)
-        sys.exit(130)
 
 
 def show_warning(

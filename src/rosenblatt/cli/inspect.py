@@ -12,6 +12,7 @@ from .format import (
     about_classes,
     about_columns,
     count,
+    count_features,
     count_updates,
     errors,
     fold,
@@ -173,7 +174,7 @@ def inspect_tagger(model: "Model", learner: Any, options: InspectOptions) -> Non
     )
     templates = learner.templates
     print(
-        f"Tokens have {', '.join(learner.columns)}; {learner.n_features:,} features of "
+        f"Tokens have {', '.join(learner.columns)}; {count_features(model):,} features of "
         f"{count(len(templates), 'template')}: {' '.join(templates)}"
     )
     if learner.tags.scheme is not None:

@@ -66,19 +66,19 @@ def plan_rows(
 ) -> tuple[RowSource, dict[str, Any], str]:
     """The partitions, the parameters and the mixing of a linear model, checked."""
     alone = replace(request, window=0, holdout=0.0, progress_every=0)
-    plan = make_plan(alone, IN_MEMORY_ROWS)
-    rule = RULES[plan.rule]
-    modes = {"mode": "mixing", "mix": default_mix(rule)}
+    plan = make_plan(alone, replace(IN_MEMORY_ROWS, mean_square=1.0))
+    modes = {"mode": "mixing", "mix": default_mix(RULES[plan.rule])}
     values = {**plan.parameters, **request.options, **modes}
     table = {**RULE_TABLE[plan.rule].parameters, **FILES}
-    check_supported(values, table, rule)  # before a cluster is started
+    check_supported(values, table, RULES[plan.rule])  # before files are read
     files = partition_files(data, reading)
     found = replace(IN_MEMORY_ROWS, texts=len(files.features["recipe"]["text"]))
     if make_plan(alone, found).unresolved:
         (first, *_), alike, *_ = files.parts[0]
         found = replace(found, mean_square=read(first, **alike).mean_square())
-    parameters = dict(make_plan(alone, found).parameters)
-    return RowSource(files, rule, request.classes), parameters, modes["mix"]
+    plan = make_plan(alone, found)
+    rule = RULES[plan.rule]
+    return RowSource(files, rule, request.classes), dict(plan.parameters), default_mix(rule)
 
 
 def plan_sentences(

@@ -13,7 +13,7 @@ import numpy as np
 
 from . import __version__
 from .data.rows import Array
-from .disk import replacing
+from .disk import replace_file
 from .learners.linear import LinearLearner
 from .reading.arrow import table_scaling
 from .reading.recipe import FeatureRecipe
@@ -42,7 +42,7 @@ def write_onnx(path: str | os.PathLike[str], model: Model) -> int:
     """
     made = make_onnx_graph(model)
     content = made.SerializeToString()
-    with replacing(path) as temporary:
+    with replace_file(path) as temporary:
         temporary.write_bytes(content)
     columns: int = made.graph.input[0].type.tensor_type.shape.dim[1].dim_value
     return columns

@@ -10,12 +10,12 @@ from numba import typeof
 from scipy.sparse import csr_array, csr_matrix
 
 from rosenblatt.data.rows import (
+    drop_empty_columns,
     first_not_finite,
-    joined,
+    join_rows,
     known_columns,
     n_rows,
     not_finite,
-    occurring,
     overflow,
     refuse_not_finite,
     rows_between,
@@ -154,7 +154,7 @@ def test_rows_are_cut_and_joined_again(layout, cuts):
     assert [n_rows(part) for part in parts] == np.diff(ends).tolist()
     for part, (first, stop) in zip(parts, itertools.pairwise(ends), strict=True):
         np.testing.assert_array_equal(dense(to_matrix(part, stop - first, 4)), whole[first:stop])
-    np.testing.assert_array_equal(dense(to_matrix(joined(parts), 10, 4)), whole)
+    np.testing.assert_array_equal(dense(to_matrix(join_rows(parts), 10, 4)), whole)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -173,9 +173,9 @@ def test_columns_are_added_or_left_out(layout):
 
 def test_columns_that_do_not_occur_are_left_out():
     first, second = csr_array(np.eye(5)[[3, 1]]), csr_array([[1.0, 2, 3, 4, 5], [0, 0, 6, 7, 0]])
-    rows, others, width = occurring(view_rows(first), view_rows(second), 5)
+    rows, others, width = drop_empty_columns(view_rows(first), view_rows(second), 5)
     assert width == 2
     np.testing.assert_array_equal(to_matrix(rows, 2, width).toarray(), [[0, 1], [1, 0]])
     np.testing.assert_array_equal(to_matrix(others, 2, width).toarray(), [[2, 4], [0, 7]])
     nothing = view_rows(csr_array((1, 5)))
-    assert occurring(nothing, nothing, 5)[2] == 1
+    assert drop_empty_columns(nothing, nothing, 5)[2] == 1

@@ -30,7 +30,7 @@ from rosenblatt.estimators.steps import follow
 from rosenblatt.learners.linear import LinearLearner, TrainingRows
 from rosenblatt.parameters import RULE_TABLE, ParameterError
 from rosenblatt.storage.file import load_model, save_model
-from rosenblatt.training.state import packed
+from rosenblatt.training.state import pack_state
 
 from .. import reference
 from ..conftest import FORMS, LAYOUTS, blobs, csr, form_parameters
@@ -278,7 +278,7 @@ def test_an_empty_row_without_a_bias_teaches_nothing(name):
 def states_of(model):
     found = []
     for state in model._learner.states:
-        arrays, numbers = packed(state)
+        arrays, numbers = pack_state(state)
         found.append(numbers)
         found += [(key, each.dtype, each.shape, each.tobytes()) for key, each in arrays.items()]
     return found
@@ -327,7 +327,7 @@ def test_a_warm_pocket_goes_on_with_what_the_rule_keeps(name):
     model, _ = one_of(name, solution="pocket", warm_start=True)
     before = model.fit(X, y)._learner.states[0]
     errors = np.mean(model.predict(X) != y)
-    again = before.renewed()
+    again = before.renew()
     for key, kept in before.further.items():
         np.testing.assert_array_equal(again.further[key], kept)
         assert again.further[key] is not kept

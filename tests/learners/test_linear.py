@@ -37,7 +37,7 @@ def content(learner):
     """All that a learner is, as bytes."""
     found = []
     for state in learner.states:
-        arrays, numbers = states.packed(state)
+        arrays, numbers = states.pack_state(state)
         found.append((type(state), numbers, len(getattr(state, "pending", ()))))
         found += [(name, a.dtype, a.shape, a.tobytes()) for name, a in arrays.items()]
     return found

@@ -10,6 +10,7 @@ def write(tmp_path):
 
     def to_file(name, data):
         path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
         if name.endswith(".parquet"):
             data.to_parquet(path)
         elif name.endswith(".arrow"):

@@ -45,8 +45,6 @@ def test_files_that_cannot_be_read_are_told_in_a_sentence(write, tmp_path):
         read(write("data.txt", "some words\n"))
     with refused("out-of-range"):
         read(write("data.svm", SVMLIGHT), format="xls")
-    with refused("several-files"):
-        read(tmp_path, format="csv")
     with refused("folder"):
         read(write("empty/data.txt", SVMLIGHT).parent)
     with pytest.raises(ValueError, match="no column 'z'; there are: a, b, label, c"):
@@ -55,6 +53,43 @@ def test_files_that_cannot_be_read_are_told_in_a_sentence(write, tmp_path):
         read(write("twice.csv", "a,a,y\n1,2,3\n"))
     with refused("damaged"):
         read(write("data.bin", SVMLIGHT), format="parquet")
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+@pytest.mark.parametrize(("name", "how"), [("data.svm", ".gz"), ("data.vw", ""), ("p.csv", ".xz")])
+def test_several_files_are_read_as_one(write, tmp_path, name, how, threads):
+    data, ending = TINY[name], name.split(".")[1]
+    header = data[: data.index(b"\n") + 1] if ending == "csv" else b""
+    body = data[len(header) :]
+    for part in "abc":
+        own = body if part != "b" else body.rstrip(b"\n")  # the last row lacks its newline
+        write(f"parts/{part}.{ending}{how}", compressed(b"\xef\xbb\xbf" + header + own, how))
+    write("parts/README", b"no data")
+    expected = whole(read(write(name, header + body * 3)))
+    files = [tmp_path / f"parts/{part}.{ending}{how}" for part in "abc"]
+    for path in tmp_path / "parts", tmp_path / f"parts/*.{ending}{how}", files:
+        reader = read(path, threads=threads, batch_bytes=999)
+        assert whole(reader) == expected
+        assert (
+            reader.size
+            == sum(map(os.path.getsize, reader.source.files))
+            == sum(map(os.path.getsize, files))
+        )
+
+
+def test_errors_name_the_file_and_its_line(write, tmp_path):
+    write("1.csv", "a,y\n" + "1,0\n2,1\n" * 50)
+    broken = write("2.csv", "a,y\n1,0\nx,1\n")
+    with refused("not-a-number", file=str(broken), line=3, column="a"):
+        list(read(tmp_path / "*.csv"))
+    other = write("2.csv", "y,a\n0,1\n")
+    with refused("other-columns", file=str(other)):
+        list(read(tmp_path / "*.csv"))
+    write("2.csv", "a,y\n")
+    assert len(whole(read(tmp_path / "*.csv"))[0]) == 100
+    write("h/1.csv", "1,2,0\n3,4,1\n")
+    write("h/2.csv", "5,6,0\n")
+    assert whole(read(tmp_path / "h" / "?.csv"))[2] == [[1, 2], [3, 4], [5, 6]]
 
 
 def test_an_open_file_is_read_from_where_it_stands_and_left_open():

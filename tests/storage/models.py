@@ -9,7 +9,7 @@ from safetensors.numpy import save_file
 from rosenblatt import Perceptron
 from rosenblatt.storage import file
 from rosenblatt.storage.file import load_model
-from rosenblatt.training.state import packed
+from rosenblatt.training.state import pack_state
 
 from ..conftest import LAYOUTS, blobs, csr, form_parameters
 
@@ -44,7 +44,7 @@ def assert_same_arrays(one, other):
 def assert_same_state(one, other):
     assert type(one) is type(other)
     assert getattr(one, "rule", None) is getattr(other, "rule", None)
-    (arrays, numbers), (other_arrays, other_numbers) = map(packed, (one, other))
+    (arrays, numbers), (other_arrays, other_numbers) = map(pack_state, (one, other))
     assert numbers == other_numbers
     assert [type(number) for number in numbers.values()] == [
         type(number) for number in other_numbers.values()
@@ -86,7 +86,7 @@ def attempt(path, load=load_model):
 
 def forge(path, model, change):
     """Write a changed model with a checksum that is right."""
-    tensors, text = file.packed(model)
+    tensors, text = file.pack_model(model)
     header = json.loads(text)
     change(header, tensors)
     text = json.dumps(header)

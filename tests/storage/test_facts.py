@@ -93,7 +93,7 @@ def little_memory():
 def forged(path, model, change):
     """Write a changed copy of a model."""
     rosenblatt.save(model, path)
-    tensors, text = file.packed(file.load_model(path))
+    tensors, text = file.pack_model(file.load_model(path))
     header = json.loads(text)
     change(header, tensors)
     write(path, header, tensors)

@@ -107,7 +107,7 @@ def test_what_does_not_go_together_is_refused():
         plan(STREAM, order="once")
     with pytest.raises(ParameterError, match="adds up updates"):
         plan(rule="arow", solution="vote")
-    with pytest.raises(ParameterError, match="is for streams, and cache makes none"):
+    with pytest.raises(ParameterError, match="is for streams, and cache keeps the rows"):
         plan(cache=True, window=3)
 
 

@@ -94,11 +94,11 @@ def predict_rows(
 ) -> Iterator[bytes]:
     """The lines of the predictions for rows, batch by batch."""
     from ..jobs.evaluate import scored
-    from ..training.report import bar_of_reading
+    from .report import show_reading
 
     write = make_line_writer(learner, reader.parser.recipe.labels_separator)
     probable = compute_probabilities(learner) if given.probabilities else None
-    with bar_of_reading(reader.size, seen) as tell:
+    with show_reading(reader.size, seen) as tell:
         for batch, activations in scored(learner, reader):
             tell(batch.bytes_read)
             if given.scores or given.probabilities:
@@ -164,11 +164,11 @@ def escaped(letter: str) -> str:
 def score(model: Path, data: str, given: ScoreOptions, result: JsonOption) -> None:
     """Print the error of a model on a file, with precision, recall and F1 of each class."""
     from ..jobs.evaluate import evaluate
-    from ..training.report import bar_of_reading
+    from .report import show_reading
 
     saved, learner = load_learner(model)
     opened = open_for(saved, model, data, labels=True, given=given)
-    with bar_of_reading(getattr(opened, "size", None), sys.stderr.isatty()) as tell:
+    with show_reading(getattr(opened, "size", None), sys.stderr.isatty()) as tell:
         found = evaluate(learner, opened, tell)
     if result.json:
         print(json.dumps({"data": data, **found.as_dict()}))
@@ -185,7 +185,7 @@ def score(model: Path, data: str, given: ScoreOptions, result: JsonOption) -> No
 def export(model: Path, output: Path) -> None:
     """Write a model of columns of numbers as an ONNX file."""
     from ..export import write_onnx
-    from ..storage.file import load_model
+    from ..learners import load_model
 
     check_output(output, model)
     columns = write_onnx(output, load_model(model))
@@ -194,8 +194,8 @@ def export(model: Path, output: Path) -> None:
 
 def load_learner(path: Path) -> "tuple[Model, Any]":
     """A model file, and its learner."""
+    from ..learners import load_model
     from ..learners.kinds import make_learner
-    from ..storage.file import load_model
 
     saved = load_model(path)
     return saved, make_learner(saved, path)
@@ -220,7 +220,7 @@ def open_output(path: Path | None) -> Iterator[Any]:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    from ..disk import replacing
+    from ..disk import replace_file
 
-    with replacing(path) as temporary, temporary.open("wb") as out:
+    with replace_file(path) as temporary, temporary.open("wb") as out:
         yield out

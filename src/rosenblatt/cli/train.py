@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from ..jobs.job import FileJob
     from ..reading.reader import Reader
     from ..storage.model import Model
-    from ..training.report import Quiet
     from .builtin_report import Study
+    from .report import Quiet
 
 NAMES = 100_000  # of features, that a model may show
 
@@ -126,14 +126,14 @@ def make_job(
 
 def make_listener(result: OutputOptions) -> "Quiet":
     """The reporter: JSON if asked for, a bar at a terminal, else lines."""
-    from ..training import report as progress
+    from . import report
 
     if result.quiet:
-        return progress.Quiet()
+        return report.Quiet()
     if result.json:
-        return progress.AsJson()
+        return report.AsJson()
     every = result.verbose
-    return progress.Bar(every) if sys.stdout.isatty() else progress.Printed(every)
+    return report.Bar(every) if sys.stdout.isatty() else report.Printed(every)
 
 
 def train_on_file(
@@ -200,20 +200,20 @@ def open_again(data: Any, options: dict[str, Any], **others: Any) -> Any:
 
 def print_tuning(facts: dict[str, Any], result: OutputOptions) -> None:
     """Print the settings that were tried and chosen."""
-    from ..training.report import say, tell
     from .app import in_shell
+    from .report import print_event, print_line
 
     if result.json:
-        say("tuned", **facts)
+        print_event("tuned", **facts)
     elif not result.quiet:
         for line in about_tuning(facts, in_shell):
-            tell(line)
+            print_line(line)
 
 
 def load_initial(data: str, learning: LearningOptions, reading: ReadingOptions) -> "Model":
     """The model to start from; it keeps its features and its solution."""
+    from ..learners import load_model
     from ..learners.kinds import learner_class
-    from ..storage.file import load_model
 
     path = learning.initial
     assert path is not None
@@ -247,7 +247,7 @@ def load_initial(data: str, learning: LearningOptions, reading: ReadingOptions) 
 
 def load_begun(path: Path | None) -> "Model | None":
     """The model of a run to resume, if there is one."""
-    from ..storage.file import load_model
+    from ..learners import load_model
 
     if path is None or not path.exists():
         print_note(f"There is no {path} to resume; the run starts from the beginning.")
@@ -273,7 +273,7 @@ def train_on_cluster(
 ) -> "Model":
     """Train on files with Dask and save the model."""
     from ..cluster.from_files import train as train_files
-    from ..training.report import say
+    from .report import print_event
 
     alone = {
         "--cache": reading.cache,
@@ -289,7 +289,7 @@ def train_on_cluster(
 
     def as_object(done: Any) -> None:
         epoch, shards, *_ = done
-        say("epoch", **(done._asdict() | epoch._asdict()), mistakes_per_shard=shards)
+        print_event("epoch", **(done._asdict() | epoch._asdict()), mistakes_per_shard=shards)
 
     report: Callable[[Any], None] | None = as_object if result.json else None
     kept = result.output if result.checkpoint is not None or result.resume else None
@@ -313,7 +313,7 @@ def print_result(
     from ..jobs.data import open_like
     from ..jobs.evaluate import evaluate
     from ..learners.kinds import make_learner
-    from ..training.report import say, tell
+    from .report import print_event, print_line
 
     found = None
     if result.test is not None:
@@ -322,7 +322,7 @@ def print_result(
             those = f"{count(found.unknown, 'row')} of {result.test}"
             print_note(f"{those} with labels that the model does not know count as errors.")
     if result.json:
-        say("done", **as_result(name, model, seconds, found, result.output))
+        print_event("done", **as_result(name, model, seconds, found, result.output))
         return
     lines = [] if found is None else [f"Test {summarize_evaluation(found)}."]
     if "held_out" in model.facts:
@@ -331,14 +331,14 @@ def print_result(
     if result.output is not None:
         lines.append(f"Wrote the model to {result.output}.")
     for line in lines:
-        tell(fold(line))
+        print_line(fold(line))
 
 
 def draw(figure: Path, model: "Model", data: str) -> None:
     """Draw the rows as a model sees them, or the progress alone if they do not fit in memory."""
+    from ..estimators.pipeline import make_estimator
     from ..jobs.files import IN_MEMORY
     from ..plots import save_plot
-    from ..storage.registry import make_estimator
     from .draw import rows_for_model
 
     X, y, names, path = None, None, dict[str, Any](), Path(data)

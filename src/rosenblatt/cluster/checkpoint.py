@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..learners import load_model
 from ..parameters import ParameterError
-from ..storage.file import load_model, save_model
+from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.history import Epoch, Standing
 from .rounds import Round

@@ -1,4 +1,4 @@
-"""The door: arrays and sparse matrices become Rows; what is not finite is named."""
+"""Rows as arrays: from and to matrices, joining and slicing, and checks of their numbers."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -15,7 +15,7 @@ MOST_COLUMNS = 1 << 32
 
 
 def view_rows(X: Any) -> Rows:
-    """See a C-contiguous array or a CSR matrix as Rows, without copying its values.
+    """View a C-contiguous array or a CSR matrix as Rows, without copying its values.
 
     Numbers of columns become 32 bits wide and those of row starts 64, so that kernels are compiled
     for one type of each.
@@ -42,7 +42,7 @@ def view_rows(X: Any) -> Rows:
 
 
 def check_structure(X: Any) -> None:
-    """Refuse a CSR matrix whose numbers point outside of it: a kernel would read there."""
+    """Refuse a CSR matrix with indices out of range: kernels do not check."""
     starts, indices = X.indptr, X.indices
     if starts[0] != 0 or starts[-1] > len(indices) or np.any(starts[1:] < starts[:-1]):
         raise ValueError("The row pointers (indptr) of the sparse X are not in order.")
@@ -55,14 +55,14 @@ def check_structure(X: Any) -> None:
 
 
 def read_only(array: Array) -> Array:
-    """A view that cannot be written through."""
+    """A read-only view of an array."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def unsigned(array: Array) -> Array:
-    """A view of signed integers as unsigned ones; a negative number becomes a huge one."""
+    """View signed integers as unsigned ones; a negative number becomes a huge one."""
     return array.view(np.dtype(f"u{array.dtype.itemsize}"))
 
 
@@ -81,14 +81,14 @@ def first_not_finite(X: Any) -> tuple[int, int] | None:
 
 
 def n_rows(rows: Rows) -> int:
-    """How many rows there are."""
+    """The number of rows."""
     if rows.indices is not None:
         return len(rows.starts) - 1
     return len(rows.values) // int(rows.starts[0])
 
 
-def joined(parts: list[Rows]) -> Rows:
-    """The rows of several batches, one after the other."""
+def join_rows(parts: list[Rows]) -> Rows:
+    """Join the rows of several batches."""
     values = read_only(np.concatenate([part.values for part in parts]))
     if parts[0].indices is None:
         return Rows(values, None, parts[0].starts)
@@ -109,7 +109,7 @@ def rows_between(rows: Rows, first: int, stop: int) -> Rows:
 
 
 def to_matrix(rows: Rows, count: int, width: int) -> Any:
-    """Rows as an array or a CSR matrix of some width, which may be more than they have."""
+    """Rows as an array or a CSR matrix of at least their width."""
     if rows.indices is None:
         return with_columns(rows.values.reshape(count, int(rows.starts[0])), width)
     from scipy.sparse import csr_array
@@ -121,7 +121,7 @@ def to_matrix(rows: Rows, count: int, width: int) -> Any:
 
 
 def with_columns(X: Any, width: int) -> Any:
-    """A matrix with as many further columns as there must be; they are zero."""
+    """Add columns of zeros to a matrix, up to a width."""
     if X.shape[1] >= width:
         return X
     if hasattr(X, "indptr"):
@@ -130,18 +130,18 @@ def with_columns(X: Any, width: int) -> Any:
 
 
 def known_columns(rows: Rows, width: int, known: int) -> Rows:
-    """The rows without values in columns from ``known`` on; ``width`` is what they may reach."""
+    """Drop the values in columns from ``known`` on; ``width`` is the number of columns of rows."""
     if rows.indices is None:
         length = int(rows.starts[0])
         cut = rows.values.reshape(-1, max(length, 1))[:, :known]
         return rows if length <= known else view_rows(np.ascontiguousarray(cut))
     if width <= known or not (rows.indices >= known).any():
         return rows
-    return without(rows, rows.indices < known)
+    return keep_values(rows, rows.indices < known)
 
 
-def without(rows: Rows, keep: Array) -> Rows:
-    """Sparse rows of some of their values only."""
+def keep_values(rows: Rows, keep: Array) -> Rows:
+    """Sparse rows with the flagged values only."""
     assert rows.indices is not None
     ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(keep, dtype=np.uint64)])
     starts = read_only(ends[rows.starts.astype(np.intp)])
@@ -159,14 +159,14 @@ def rows_where(rows: Rows, keep: Array) -> Rows:
     return Rows(read_only(rows.values[values]), read_only(rows.indices[values]), read_only(starts))
 
 
-def occurring(rows: Rows, others: Rows, width: int) -> tuple[Rows, Rows, int]:
-    """Sparse rows, and others, of the columns only that the first have, and how many these are."""
+def drop_empty_columns(rows: Rows, others: Rows, width: int) -> tuple[Rows, Rows, int]:
+    """Drop the columns in which ``rows`` have no value from both; also return how many remain."""
     assert rows.indices is not None
     assert others.indices is not None
     known = np.zeros(width, bool)
     known[rows.indices] = True
     places = (np.cumsum(known) - 1).astype(np.uint32)
-    others = without(others, known[others.indices])
+    others = keep_values(others, known[others.indices])
     rows, others = (
         each._replace(indices=read_only(places[each.indices])) for each in (rows, others)
     )
@@ -174,7 +174,7 @@ def occurring(rows: Rows, others: Rows, width: int) -> tuple[Rows, Rows, int]:
 
 
 def refuse_not_finite(X: Any, first_row: int = 0) -> None:
-    """Raise when X has NaN or infinity, and say where."""
+    """Raise if X has NaN or infinity, with its place."""
     where = first_not_finite(X)
     if where is not None:
         row, column = where
@@ -186,7 +186,7 @@ def refuse_not_finite(X: Any, first_row: int = 0) -> None:
 
 
 def not_finite(rows: Rows, row: int) -> ValueError:
-    """Why the activation of a row is not finite: a value in it, or weights that grew too large."""
+    """The error for a row without a finite score, due to its values or to the weights."""
     one = rows_between(rows, row, row + 1)
     bad = np.flatnonzero(~np.isfinite(one.values))
     if not len(bad):
@@ -200,7 +200,7 @@ def not_finite(rows: Rows, row: int) -> ValueError:
 
 
 def overflow(dtype: Any) -> ValueError:
-    """What to say when weights are no longer finite."""
+    """The error for weights that are not finite."""
     wider = " or use float64" if dtype == np.float32 else ""
     return ValueError(
         f"The weights grew beyond what {dtype} can hold (infinity); scale the numbers down{wider}."
@@ -208,10 +208,10 @@ def overflow(dtype: Any) -> ValueError:
 
 
 def refuse_lost(coef: Array, updates: int, parts: Iterable[Rows]) -> None:
-    """Raise when weights are zero, or without effect, because of the size of the numbers of rows.
+    """Raise if weights are 0 or without effect because the numbers of rows are too large or small.
 
-    Squares of the numbers, which the rules divide by, are then infinite or zero in their type. Rows
-    are looked at only where the weights are suspect.
+    The squares of the numbers, by which rules divide, are then infinite or 0 in their type. Rows
+    are examined only if the weights are tiny.
     """
     largest = np.abs(coef).max(initial=0.0)
     if not updates or largest > np.sqrt(np.finfo(coef.dtype).tiny):

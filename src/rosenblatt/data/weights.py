@@ -1,4 +1,4 @@
-"""How much rows and classes weigh."""
+"""Weights of rows and classes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -34,11 +34,11 @@ def row_weights(
 
 
 def class_weights(class_weight: Any, classes: Array, codes: Array) -> Array | None:
-    """The weight of each class: as given by label, or by its rarity among the rows."""
+    """The weight of each class, as given by label, or balanced."""
     if class_weight is None:
         return None
     if isinstance(class_weight, str) and class_weight == "balanced":
-        return balanced(classes, np.bincount(codes, minlength=len(classes)))
+        return balance(classes, np.bincount(codes, minlength=len(classes)))
     if not isinstance(class_weight, Mapping):
         raise ParameterError(
             f'{{class_weight?}} must be a dict, "balanced" or None; got {class_weight!r}.',
@@ -46,7 +46,7 @@ def class_weights(class_weight: Any, classes: Array, codes: Array) -> Array | No
         )
     known = classes.tolist()
     forgotten = [label for label in known if label not in class_weight]
-    if forgotten and set(class_weight) - set(known):  # a slip of the pen, most likely
+    if forgotten and set(class_weight) - set(known):  # most likely a typing error
         raise ParameterError(
             f"The classes {forgotten} are not in {{class_weight?}}.", code="class-without-weight"
         )
@@ -58,8 +58,8 @@ def class_weights(class_weight: Any, classes: Array, codes: Array) -> Array | No
     return weights
 
 
-def balanced(classes: Array, counts: Array) -> Array:
-    """Weights by the rarity of each class, so that all weigh the same."""
+def balance(classes: Array, counts: Array) -> Array:
+    """Weights of classes such that each has the same total weight."""
     if not counts.all():
         missing = classes.tolist()[np.argmin(counts)]
         raise ValueError(f"No row has the label {missing!r} to balance.")
@@ -67,14 +67,14 @@ def balanced(classes: Array, counts: Array) -> Array:
 
 
 def rows_that_count(codes: Array, weights: Array | None) -> Array:
-    """The numbers of the rows that weigh something."""
+    """The numbers of the rows with a weight above 0."""
     if weights is None:
         return np.arange(len(codes), dtype=np.uint32)
     return np.flatnonzero(weights > 0).astype(np.uint32)
 
 
 def refuse_one_class(codes: Array, counting: Array) -> None:
-    """Refuse to learn from rows of one class alone, where each row has one."""
+    """Refuse rows of a single class."""
     if not len(counting):
         raise ValueError("All sample weights are zero, so there is no row to learn from.")
     if codes.ndim == 1 and np.all(codes[counting] == codes[counting[0]]):

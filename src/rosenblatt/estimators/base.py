@@ -16,7 +16,7 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from ..data.labels import encode, known_classes, number_labels, refuse_missing
+from ..data.labels import check_classes, encode, number_labels, refuse_missing
 from ..data.rows import Array, check_structure
 from ..data.weights import class_weights, row_weights
 from ..parameters import Parameter, check_parameters
@@ -165,7 +165,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         given = np.asarray(classes)
         if not first and given.dtype == self.classes_.dtype and same(given, self.classes_):
             return self.classes_
-        named = known_classes(given)
+        named = check_classes(given)
         if not first and not np.array_equal(named, self.classes_):
             raise ValueError(
                 f"classes={named.tolist()} differs from the first call's {self.classes_.tolist()}; "

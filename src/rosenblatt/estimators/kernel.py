@@ -15,7 +15,7 @@ from ..learners.dual.device import check_on_gpu, is_on_gpu, like, on_host, rows_
 from ..learners.dual.learner import DualExamples, DualLearner, runs_on_gpu
 from ..parameters import KERNEL
 from ..storage.model import Model
-from ..training.report import bar_of_epochs
+from ..training.bars import show_epochs
 from .base import OnlineClassifier, canonical, make_seed
 from .constructors import estimator, positional
 
@@ -351,7 +351,7 @@ class KernelPerceptron(FittedKernel):
 
     def _train(self, learner: DualLearner, examples: DualExamples, order: str, epochs: int) -> None:
         """Train, and keep the learner."""
-        with bar_of_epochs(self.verbose) as progress:
+        with show_epochs(self.verbose) as progress:
             seed = make_seed(self.random_state)
             history = learner.fit(examples, order, epochs, seed, progress)
         self._learner, self.classes_ = learner, learner.classes

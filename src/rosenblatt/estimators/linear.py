@@ -20,7 +20,7 @@ from ..kernels.algebra import Rows, largest_squared_norm
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import LINEAR, check_ties
 from ..storage.model import Model
-from ..training.calibration import Calibration, calibrated, cross_fitted
+from ..training.calibration import Calibration, cross_fit, fit_calibration
 from ..training.history import Epoch
 from ..training.rules import PERCEPTRON, UpdateRule, choose_rule_form
 from ..training.run import Run
@@ -436,9 +436,9 @@ class LinearClassifier(FittedLinear):
         weights = self._weigh(classes, codes, sample_weight, learnt)
         rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
         if learnt is not None:
-            rows = rows._replace(everything=np.intersect1d(rows.everything, learnt))
+            rows = rows._replace(row_order=np.intersect1d(rows.row_order, learnt))
         if weights is not None:
-            refuse_one_class(codes, rows.everything)
+            refuse_one_class(codes, rows.row_order)
         return Prepared(X, classes, rows, held, seed)
 
     def _begin(self, given: Prepared, start: tuple[Any, Any]) -> LinearLearner:
@@ -468,7 +468,7 @@ class LinearClassifier(FittedLinear):
         """The parameters without open questions."""
         step = self.intercept_step
         if step == "radius":
-            step = largest_squared_norm(given.rows, given.everything)
+            step = largest_squared_norm(given.rows, given.row_order)
         step = float(step) if self.fit_intercept else 0.0
         return {"parameters": self._values(), "intercept_step": step}
 
@@ -499,7 +499,7 @@ class LinearClassifier(FittedLinear):
 
     def _continue(self, given: Prepared) -> LinearLearner:
         """A copy of the model that there is, to go on from."""
-        states = [state.renewed() for state in self._learner.states]
+        states = [state.renew() for state in self._learner.states]
         return replace(self._learner, states=states, **self._settings(given.rows))
 
     def _run(
@@ -517,7 +517,7 @@ class LinearClassifier(FittedLinear):
             threads=effective_n_jobs(self.n_jobs),
         )
         if self.verbose:
-            run.after_epoch = partial(say, run, len(given.rows.everything) * self.measure)
+            run.after_epoch = partial(say, run, len(given.rows.row_order) * self.measure)
         if given.held_out is not None and self.early_stopping:
             run.validate = learner.validator(given.rows, given.held_out)
         return run
@@ -531,18 +531,18 @@ class LinearClassifier(FittedLinear):
         codes, rows = given.rows.codes, given.held_out
         if rows is not None:
             scores = learner.scores(view_rows(given.X[rows]), given.X.shape[1])
-            return calibrated(scores, codes[rows], len(given.classes))
+            return fit_calibration(scores, codes[rows], len(given.classes))
 
         def score(learnt: Array, held: Array) -> Array:
-            part = given._replace(rows=given.rows._replace(everything=learnt))
+            part = given._replace(rows=given.rows._replace(row_order=learnt))
             model = begin(part)
             run = self._run(model, part)
             run.after_epoch = None
             model.states = run.train().outcomes
             return model.scores(view_rows(given.X[held]), given.X.shape[1])
 
-        rows = given.rows.everything
-        return cross_fitted(codes, rows, len(given.classes), given.seed, score)
+        rows = given.rows.row_order
+        return cross_fit(codes, rows, len(given.classes), given.seed, score)
 
     def _keep(self, learner: LinearLearner, epochs: list[Epoch], stop_reason: str) -> None:
         """Take over what was learnt."""

@@ -13,7 +13,7 @@ from ..learners.network.learner import Growth, NetworkLearner
 from ..learners.network.state import Unit
 from ..parameters import NETWORK, check_ranges
 from ..storage.model import Model
-from ..training.report import bar_of_epochs
+from ..training.bars import show_epochs
 from .base import OnlineClassifier, make_seed
 from .constructors import estimator, positional
 
@@ -137,7 +137,7 @@ class PerceptronNetwork(FittedNetwork):
         with self._unchanged_by_errors():
             learner, X, codes = self._prepare(X, y)
             seed = make_seed(self.random_state)
-            with bar_of_epochs(self.verbose) as progress:
+            with show_epochs(self.verbose) as progress:
                 learner.grow(X, codes, seed, progress)
             self._keep(learner)
         return self

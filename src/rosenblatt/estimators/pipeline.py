@@ -12,15 +12,18 @@ from typing import TYPE_CHECKING, Any
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
+import rosenblatt
+
 from ..jobs.data import SentenceFile
 from ..jobs.files import train as train_model
 from ..jobs.job import FileJob
 from ..jobs.tuning import tune
+from ..learners import load_model
 from ..parameters import RULE_TABLE, SEQUENCE, SHELL_NAMES
 from ..reading.reader import read
-from ..storage.file import load_model, save_model
+from ..storage.file import save_model
 from ..storage.model import Model
-from ..storage.registry import make_estimator
+from ..storage.registry import restore
 from ..training.plan import Request
 from ..training.report import Listener
 from .features import NAMES, Features
@@ -138,6 +141,12 @@ class Noted(Listener):
     def note(self, sentence: str) -> None:
         """Keep a sentence."""
         self.notes.append(sentence)
+
+
+def make_estimator(model: Model, name: Any) -> Any:
+    """Make the fitted estimator of a model; an error calls the model ``name``."""
+    kind = getattr(rosenblatt, model.estimator)  # loaded when it is needed
+    return restore(kind._restored, model, name)
 
 
 def to_pipeline(model: Model, name: str) -> Pipeline:

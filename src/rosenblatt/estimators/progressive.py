@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..data.labels import encode, known_classes, number_labels
+from ..data.labels import check_classes, encode, number_labels
 from ..data.rows import Array
 from ..training.report import Windows
 
@@ -126,7 +126,7 @@ def progressive(
     X, y = X if hasattr(X, "shape") else np.asarray(X), np.asarray(y)
     if batch_size < 1 or y.ndim != 1 or X.shape[0] != len(y) or not len(y):
         raise ValueError("progressive needs rows, one label of each, and a batch_size from 1 up.")
-    known = encode(y)[0] if classes is None else known_classes(np.asarray(classes))
+    known = encode(y)[0] if classes is None else check_classes(np.asarray(classes))
     number_labels(y, known, where="y: ")
     wrong = np.zeros(len(y), bool)
     fitted = hasattr(model, "classes_")

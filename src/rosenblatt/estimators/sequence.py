@@ -23,10 +23,10 @@ from ..learners.sequence.training import SentenceSource, make_sequence_plan
 from ..parameters import SEQUENCE
 from ..storage.file import save_model
 from ..storage.model import Model
+from ..training.bars import show_epochs
 from ..training.fit import start
 from ..training.history import Epoch, History
 from ..training.plan import Request
-from ..training.report import bar_of_epochs
 from ..training.run import Run
 from .base import OnlineClassifier, make_seed
 from .constructors import estimator, positional
@@ -345,10 +345,10 @@ class SequencePerceptron(FittedTagger):
 
     def _train(self, learner: SequenceLearner, run: Run) -> None:
         """Train to the end, and take over the result."""
-        with bar_of_epochs(self.verbose) as tell:
+        with show_epochs(self.verbose) as tell:
             for _, learnt in run.updates():
                 if tell is not None:
-                    done = learnt.position / max(len(run.part.everything), 1)
+                    done = learnt.position / max(len(run.part.row_order), 1)
                     tell(run.epoch, done, f"{run.problems[0].state.mistakes:,} updates")
         learner.finish(run.outcomes)
         self._keep(learner, run.epochs, run.stop_reason)

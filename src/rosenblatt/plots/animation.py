@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from ..disk import replacing
+from ..disk import replace_file
 from ..estimators.perceptron import Perceptron
 from ..estimators.steps import Step
 from .boundary import BoundaryDisplay
@@ -217,7 +217,7 @@ class LearningAnimation(TrainedDisplay):
                 "An .mp4 file needs the program ffmpeg, which is not installed; write .gif or "
                 ".html, or install ffmpeg."
             )
-        with replacing(path) as temporary, TemporaryDirectory() as folder:
+        with replace_file(path) as temporary, TemporaryDirectory() as folder:
             if ending == ".html":
                 page = self.to_html(dpi=dpi, fps=fps)
                 temporary.write_text(HEAD + page, encoding="utf-8")

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..data.rows import Array
-from ..disk import replacing
+from ..disk import replace_file
 
 STILL = (".png", ".svg", ".pdf", ".jpg", ".webp")
 MOVING = (".gif", ".mp4", ".html")
@@ -43,7 +43,7 @@ class Display:
         figure = Figure(**get_shape(self.n_axes))
         self.plot(make_axes(figure, self.n_axes))
         self._add_title(figure)
-        with replacing(path) as temporary:
+        with replace_file(path) as temporary:
             figure.savefig(temporary, format=ending[1:], dpi=dpi, bbox_inches="tight")
 
     def _add_title(self, figure: Any) -> None:

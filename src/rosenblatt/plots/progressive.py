@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.ticker import EngFormatter, PercentFormatter
 
 from ..data.rows import Array
-from ..disk import plain_errors
+from ..disk import explain_errors
 from ..estimators.progressive import Progressive
 from ..training.report import COLUMNS
 from .display import Display
@@ -83,7 +83,7 @@ class ProgressiveDisplay(Display):
         ProgressiveDisplay
             To be drawn or saved.
         """
-        with plain_errors(path, "read"), open(path, encoding="utf-8", newline="") as file:
+        with explain_errors(path, "read"), open(path, encoding="utf-8", newline="") as file:
             header, *lines = [*csv.reader(file)] or [[]]
         try:
             table = np.array(lines, float).reshape(-1, len(COLUMNS))

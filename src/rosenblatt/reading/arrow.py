@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.labels import LabelSets
-from ..data.rows import joined, read_only, view_rows
+from ..data.rows import join_rows, read_only, view_rows
 from ..kernels import words
+from ..kernels.addresses import NEWLINE
 from ..kernels.algebra import Rows
 from ..kernels.lines import MISSING, VALUE_TOO_LARGE
 from ..kernels.words import CSRBuffer, Grams
@@ -19,11 +20,19 @@ from .dates import Times, get_parts, to_days, to_times
 from .kinds import classify_character
 from .lines import line_error
 from .parser import LARGEST_LABEL, LONG_LABEL, Parser, empty_rows, filled_rows
-from .recipe import COUNTS, ColumnNames, FeatureRecipe, ReaderOptions, crossed_groups
+from .recipe import (
+    COUNTS,
+    ColumnNames,
+    FeatureRecipe,
+    ReaderOptions,
+    RestartError,
+    crossed_groups,
+    leading_zeros_error,
+)
 from .scaling import DenseScaling, get_scale, recipe_error, unpacked
 from .sources import Source
-from .spellings import Spelling, plain_numbers
-from .threads import Broken
+from .spellings import LEADING_ZEROS, Spelling, plain_numbers
+from .threads import Broken, Piece
 from .values import to_numbers, to_scalar, to_strings, too_large
 from .vocabulary import Cells
 
@@ -83,6 +92,72 @@ class TableParser(Parser):
             further = enumerate(map(missing_name, flagged), len(names))
             self.vocabulary.known.update((place, (str, name)) for place, name in further)
 
+    def parsed(self, piece: Piece) -> Iterator[Batch | Broken]:
+        """Make rows of a piece."""
+        lines = self.count_lines(piece.data)
+        for found in self.decode_parts(piece.data):
+            if isinstance(found, Broken):
+                yield found
+            else:
+                yield from self.make_batches(found, piece.taken, lines)
+        self.lines = lines
+
+    def count_lines(self, data: Any) -> int:
+        """Count the lines of a piece, or its rows where it has no lines."""
+        return int(np.count_nonzero(data == NEWLINE))
+
+    def row_edges(self, data: Any) -> np.ndarray:
+        """Return where each row of a piece begins, and where the last one ends."""
+        return np.append(0, np.flatnonzero(data == NEWLINE) + 1)
+
+    def decode(self, data: Any) -> DecodedColumns:
+        """Decode the columns of whole rows; raise ValueError if a row is broken."""
+        raise NotImplementedError
+
+    def explain(self, row: Any) -> InputError:
+        """Say in which column a row is broken, and why."""
+        try:
+            self.decode(row)
+        except InputError as error:
+            return error
+        except ValueError as error:
+            return InputError(str(error), code="cells", column=1)
+        raise AssertionError
+
+    def decode_parts(self, data: Any) -> Iterator[DecodedColumns | Broken]:
+        """Decode all rows of a piece, in as few parts as the broken ones among them allow."""
+        try:
+            yield self.decode(data)
+            return
+        except ValueError:
+            edges = self.row_edges(data)
+        first, rows = 0, len(edges) - 1
+
+        def decode(start: int, stop: int) -> DecodedColumns:
+            return self.decode(data[edges[start] : edges[stop]])
+
+        while first < rows:
+            bad, beyond = first, rows
+            while beyond - bad > 1:  # the first broken row is from bad on and before beyond
+                middle = (bad + beyond) // 2
+                try:
+                    decode(bad, middle)
+                    bad = middle
+                except ValueError:
+                    beyond = middle
+            if bad > first:
+                yield decode(first, bad)
+            error = self.explain(data[edges[bad] : edges[beyond]])
+            line = self.count_lines(data[: edges[bad]]) + 1
+            yield Broken(line, error, isinstance(error, RestartError))
+            first = bad + 1
+            if first < rows:
+                try:
+                    yield decode(first, rows)
+                    return
+                except ValueError:
+                    continue
+
     def decoded(self, table: Any) -> DecodedColumns:
         """The columns of an Arrow table that has just those that are wanted."""
         columns = [column.combine_chunks() for column in table.columns]
@@ -129,30 +204,43 @@ class TableParser(Parser):
         return Times(read_only(to_days(times)), times)
 
     def labels(self, column: Any) -> np.ndarray:
-        """The labels, as numbers or strings."""
+        """Decode the labels, as numbers or strings; a missing one is NaN or None."""
         from pyarrow import types
 
-        name, labels = str(self.recipe.label), np.empty(0)
-        if types.is_dictionary(column.type) and self.recipe.label_kind == "boolean":
+        name, kind = str(self.recipe.label), self.recipe.label_kind
+        if types.is_dictionary(column.type) and kind == "boolean":
             column = column.dictionary_decode()
-        if self.recipe.label_kind == "boolean" and types.is_boolean(column.type):
-            good = not column.null_count
-            labels = to_numbers(column.cast("uint8")) == 1
-        elif self.recipe.label_kind == "number":
-            labels = exact_numbers(column)
-            good = bool(np.isfinite(labels).all())
-            if good and labels.dtype.kind == "f" and np.any(np.abs(labels) >= LARGEST_LABEL):
+        if kind == "boolean" and types.is_boolean(column.type):
+            truth = to_numbers(column.cast("uint8"))
+            gaps = np.isnan(truth) if column.null_count else None
+            return truth == 1 if gaps is None else np.where(gaps, np.array(None), truth == 1)
+        if kind == "number":
+            numbers = self.number_labels(column, name)
+            if numbers.dtype.kind == "f" and np.any(np.abs(numbers) >= LARGEST_LABEL):
                 raise InputError(LONG_LABEL, code="label-too-large", column=name)
-        else:
-            coded = as_words(column).dictionary_encode()
-            classes = coded.dictionary.to_pylist()
-            if self.recipe.trim:
-                classes = [name if name is None else name.strip() for name in classes]
-            good = not coded.null_count and "" not in classes
-            labels = np.array(classes, object)[to_numbers(coded.indices)] if good else labels
-        if not good:
-            raise InputError("the label is missing or not finite", code="label", column=name)
+            return numbers
+        coded = as_words(column).dictionary_encode()
+        classes = [None, *coded.dictionary.to_pylist()]
+        if self.recipe.trim:
+            classes = [each if each is None else each.strip() for each in classes]
+        classes = [each or None for each in classes]
+        labels: np.ndarray = np.array(classes, object)[to_numbers(coded.indices.fill_null(-1)) + 1]
         return labels
+
+    def number_labels(self, column: Any, name: str) -> np.ndarray:
+        """Decode labels that are numbers; in cells of text, leading zeros make them words."""
+        from pyarrow import compute, types
+
+        if types.is_string(column.type):
+            zeros = compute.match_substring_regex(column, LEADING_ZEROS)
+            if self.options.new and compute.any(zeros).as_py():
+                raise leading_zeros_error(name)
+            column = trim_cells(column)
+        try:
+            return exact_numbers(column)
+        except ValueError:
+            word = str(column[0])  # of one row, once the broken one is found
+            raise self.options.word_error("number", name, word) from None
 
     def label_sets(self, column: Any) -> LabelSets:
         """The labels of rows that may have several, or none."""
@@ -180,7 +268,11 @@ class TableParser(Parser):
         for some, part in rows:
             some_labels = None if labels is None else labels[some]
             some_ids = None if ids is None else ids[some]
-            yield Batch(part, some_labels, None, self.width, taken, lines, some_ids)
+            batch = Batch(part, some_labels, None, self.width, taken, lines, some_ids)
+            if isinstance(some_labels, np.ndarray):
+                yield from self.leave_out_unlabelled(batch)
+            else:
+                yield batch
 
     def dense_rows(self, decoded: DecodedColumns) -> Iterator[tuple[slice, Rows]]:
         """Numbers side by side."""
@@ -273,7 +365,7 @@ class TableParser(Parser):
 
     def weighed(self, parts: list[Rows]) -> Rows:
         """The rows of several parts, of the counts of one text as they are."""
-        rows = joined(parts)
+        rows = join_rows(parts)
         values = rows.values.copy()
         words.weigh_rows(rows.starts, self.grams(0), values, rows.indices)
         return rows._replace(values=read_only(values))
@@ -375,25 +467,32 @@ def exact_numbers(column: Any) -> np.ndarray:
     )
 
 
+def trim_cells(column: Any) -> Any:
+    """Return a column of strings without blanks around them; what means "missing" is null."""
+    import pyarrow
+    from pyarrow import compute
+
+    words = compute.utf8_trim_whitespace(column.cast(arrow_type(None)))
+    gaps = compute.is_in(words, to_strings(MISSING))
+    return compute.if_else(gaps, pyarrow.nulls(1, words.type)[0], words)
+
+
 def truth_as_digits(column: Any, spelling: Spelling | None = None) -> Any:
     """A column of numbers; in one of strings, truth values are 1 and 0, as Arrow casts its own.
 
     Numbers of another spelling are written plainly.
     """
-    import pyarrow
     from pyarrow import compute
 
     if classify_character(column.type) != "category":
         return column
-    column = column.cast(arrow_type(None))
-    words = compute.utf8_trim_whitespace(column)
-    gaps = compute.is_in(words, to_strings(MISSING))
+    words = trim_cells(column)
     words = words if spelling is None else plain_numbers(words, spelling)
     lower = compute.utf8_lower(words)
     for word, digit in ("false", "0"), ("true", "1"):
         said = compute.equal(lower, to_scalar(word))
         words = compute.if_else(said, to_scalar(digit), words)
-    return compute.if_else(gaps, pyarrow.nulls(1, words.type)[0], words)
+    return words
 
 
 def as_words(column: Any) -> Any:
@@ -420,27 +519,3 @@ def strings(column: Any) -> tuple[np.ndarray, np.ndarray]:
     data = np.frombuffer(data, np.uint8) if data else np.empty(0, np.uint8)
     offsets = np.frombuffer(offsets, np.int32)[column.offset : column.offset + len(column) + 1]
     return read_only(data), read_only(offsets)
-
-
-def with_broken(
-    rows: int, decode: Callable[[int, int], DecodedColumns], broken: Callable[[int], Broken]
-) -> Iterator[DecodedColumns | Broken]:
-    """The rows 0 to rows decoded, in as few parts as the broken ones among them allow."""
-    first = 0
-    while first < rows:
-        try:
-            yield decode(first, rows)
-            return
-        except ValueError:
-            bad, beyond = first, rows
-            while beyond - bad > 1:  # the first broken row is from bad on and before beyond
-                middle = (bad + beyond) // 2
-                try:
-                    decode(bad, middle)
-                    bad = middle
-                except ValueError:
-                    beyond = middle
-        if bad > first:
-            yield decode(first, bad)
-        yield broken(bad)
-        first = bad + 1

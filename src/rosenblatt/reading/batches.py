@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.labels import LabelSets, in_sequence
-from ..data.rows import joined, n_rows, rows_between, to_matrix
+from ..data.labels import LabelSets, join_labels
+from ..data.rows import join_rows, n_rows, rows_between, rows_where, to_matrix
 from ..kernels.algebra import Rows
 from ..parameters import InputError
 
@@ -63,9 +63,9 @@ class Batch(NamedTuple):
         return self.labels
 
 
-def one_batch(parts: list[Batch], join: Callable[[list[Rows]], Rows] = joined) -> Batch:
+def one_batch(parts: list[Batch], join: Callable[[list[Rows]], Rows] = join_rows) -> Batch:
     """Several batches as one."""
-    labels = None if parts[0].labels is None else in_sequence([part.labels for part in parts])
+    labels = None if parts[0].labels is None else join_labels([part.labels for part in parts])
     rows = join([part.rows for part in parts])
     return Batch(
         rows,
@@ -85,6 +85,15 @@ def slice_batch(batch: Batch, first: int, stop: int) -> Batch:
     weights = None if batch.weights is None else batch.weights[some]
     ids = None if batch.ids is None else batch.ids[some]
     rows = rows_between(batch.rows, first, stop)
+    return batch._replace(rows=rows, labels=labels, weights=weights, ids=ids)
+
+
+def select_rows(batch: Batch, keep: np.ndarray) -> Batch:
+    """Copy the rows of a batch that are flagged."""
+    labels, weights, ids = (
+        None if each is None else each[keep] for each in (batch.labels, batch.weights, batch.ids)
+    )
+    rows = rows_where(batch.rows, keep)
     return batch._replace(rows=rows, labels=labels, weights=weights, ids=ids)
 
 

@@ -3,17 +3,20 @@
 import os
 import shutil
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from itertools import islice
 from typing import Any
 
+import numpy as np
+
 from ..parameters import InputError
-from .arrow import DecodedColumns, TableParser, with_broken
+from .arrow import DecodedColumns, TableParser
 from .batches import Batch
 from .formats import told_by_magic
 from .kinds import classify_character, kind_of_column
+from .label import FIRST_ROWS as LABEL_ROWS, with_label
 from .recipe import (
     ColumnKind,
     ColumnNames,
@@ -26,7 +29,7 @@ from .recipe import (
 )
 from .sources import Location, Source
 from .tables import TableSource
-from .threads import Broken, Piece
+from .threads import Piece
 from .vocabulary import Vocabulary
 
 BATCH_ROWS = 1 << 14
@@ -34,11 +37,90 @@ FIRST_ROWS = 5_000  # by which it is told what strings hold
 COPIED_AT_ONCE = 4 << 20  # bytes
 ARROW_NAMES = {"arrow": "ipc"}  # of formats, where Arrow has another
 
+FirstRows = Callable[[Sequence[str]], Any]
+"""Returns the first rows of some columns, as an Arrow table."""
 
-class ColumnarParser(TableParser):
-    """Rows of Parquet or Arrow files."""
+
+class TypedParser(TableParser):
+    """Rows whose columns have Arrow types: those of columnar files, tables and JSON lines."""
 
     unit = "row"
+
+    def __init__(
+        self,
+        source: Source,
+        recipe: FeatureRecipe,
+        options: ReaderOptions,
+        schema: Any,
+        first_rows: FirstRows,
+    ) -> None:
+        self.names = names = ColumnNames(schema.names, source.name)
+        kinds = self.kinds(schema, options, first_rows)
+        asked = make_recipe(recipe, "table", source.name)
+
+        def cells(place: int) -> list[Any]:
+            try:
+                column = first_rows([names.names[place]])[0][:LABEL_ROWS]
+            except (ValueError, OSError):
+                return []  # the damage is told where the rows are read
+            return list(column.to_pylist())
+
+        recipe, notices = with_label(asked, names, cells)
+        recipe = with_columns(recipe, names, kinds)
+        if options.new and recipe.label and recipe.label not in options.category:
+            recipe = with_label_type(recipe, schema.field(recipe.label).type)
+        super().__init__(source, recipe, options, names)
+        for number in self.wanted:
+            lists = number == self.label and recipe.labels_separator is not None
+            if not kinds[number].kind and not lists:
+                raise InputError(
+                    f"{source.name}: the column {schema.names[number]!r} is neither numbers, "
+                    f"strings nor dates, but {schema.types[number]}; cast it to one of them.",
+                    code="column-type",
+                    file=source.name,
+                    column=schema.names[number],
+                )
+        self.notices.update(notices)
+        if options.new:
+            self.notices.update(collect_notices(recipe, asked, names, kinds))
+        if recipe.labels_separator != asked.labels_separator:
+            self.add_notice("labels")
+        for name, each in zip(schema.names, kinds, strict=True):
+            if not each.kind and name not in (*recipe.ignore, recipe.label):
+                self.add_notice("column", name=name)
+
+    def kinds(self, schema: Any, options: ReaderOptions, first_rows: FirstRows) -> list[ColumnKind]:
+        """Find what each column holds: by its type, and strings and times by the first rows."""
+        names = self.names
+        stated = {names.number(name) for name in options.category}
+        kinds = [
+            ColumnKind("category" if j in stated else classify_character(kind))
+            for j, kind in enumerate(schema.types)
+        ]
+        unsure = [
+            names.names[j]
+            for j, each in enumerate(kinds)
+            if each.kind in ("category", "date") and j not in stated
+        ]
+        if not options.new or not unsure:
+            return kinds
+        try:
+            first = first_rows(unsure)
+        except (ValueError, OSError):
+            return kinds  # the damage is told where the rows are read
+        for name in unsure:
+            kinds[names.numbers[name]] = kind_of_column(name, first[name])
+        return kinds
+
+    def over(self, source: Source, recipe: FeatureRecipe) -> "TypedParser":
+        """Make a parser of the same columns for other bytes, or by another recipe."""
+        other = copy(self)
+        TableParser.__init__(other, source, recipe, self.options, self.names)
+        return other
+
+
+class ColumnarParser(TypedParser):
+    """Rows of Parquet or Arrow files, or of a table in memory."""
 
     def __init__(
         self,
@@ -59,68 +141,19 @@ class ColumnarParser(TableParser):
             self.count = self.dataset.count_rows()
         except (ValueError, OSError) as error:
             raise unreadable(source, files, format) from error
-        schema = self.dataset.schema
-        self.names = names = ColumnNames(schema.names, source.name)
-        kinds = self.kinds(options)
-        asked = make_recipe(recipe, "table", source.name)
-        recipe = with_columns(asked, names, kinds)
-        if options.new and recipe.label and recipe.label not in options.category:
-            recipe = with_label_type(recipe, schema.field(recipe.label).type)
-        super().__init__(source, recipe, options, names)
-        for number in self.wanted:
-            lists = number == self.label and recipe.labels_separator is not None
-            if not kinds[number].kind and not lists:
-                raise InputError(
-                    f"{source.name}: the column {schema.names[number]!r} is neither numbers, "
-                    f"strings nor dates, but {schema.types[number]}; cast it to one of them.",
-                    code="column-type",
-                    file=source.name,
-                    column=schema.names[number],
-                )
-        if options.new:
-            self.notices.update(collect_notices(recipe, asked, names, kinds))
-        if recipe.labels_separator != asked.labels_separator:
-            self.add_notice("labels")
-        for name, each in zip(schema.names, kinds, strict=True):
-            if not each.kind and name not in (*recipe.ignore, recipe.label):
-                self.add_notice("column", name=name)
+        super().__init__(source, recipe, options, self.dataset.schema, self.first_table)
 
-    def kinds(self, options: ReaderOptions) -> list[ColumnKind]:
-        """What each column holds: by its type, and strings and times by the first rows."""
-        names = self.names
-        stated = {names.number(name) for name in options.category}
-        kinds = [
-            ColumnKind("category" if j in stated else classify_character(kind))
-            for j, kind in enumerate(self.dataset.schema.types)
-        ]
-        unsure = [
-            names.names[j]
-            for j, each in enumerate(kinds)
-            if each.kind in ("category", "date") and j not in stated
-        ]
-        if not options.new or not unsure:
-            return kinds
-        try:
-            first = self.dataset.head(FIRST_ROWS, columns=unsure, use_threads=False)
-        except (ValueError, OSError):
-            return kinds  # the damage is told where the rows are read
-        for name in unsure:
-            kinds[names.numbers[name]] = kind_of_column(name, first[name])
-        return kinds
+    def first_table(self, columns: Sequence[str]) -> Any:
+        """Read the first rows of some columns."""
+        return self.dataset.head(FIRST_ROWS, columns=list(columns), use_threads=False)
 
     def readable(self, source: Source) -> list[str]:
-        """The files that Arrow can read: the source's own, or a copy."""
+        """Return files that Arrow can read: the source's own, or a copy."""
         return source.files if is_plain(source) else [self.copied(source)]
-
-    def over(self, source: Source, recipe: FeatureRecipe) -> "ColumnarParser":
-        """A parser of the same files by another recipe."""
-        other = copy(self)
-        TableParser.__init__(other, source, recipe, self.options, self.names)
-        return other
 
     @property
     def rereadable(self) -> bool:
-        """Whether all rows can be gone through another time: those of a copy can."""
+        """Whether all rows can be read another time: those of a copy can."""
         return self.source.rereadable or self.copy is not None
 
     def first_rows(self, recipe: FeatureRecipe) -> Iterator[Batch]:
@@ -131,8 +164,8 @@ class ColumnarParser(TableParser):
         yield from islice(few.batches(Location(self.source.name, BATCH_ROWS, self.unit)), 1)
 
     def copied(self, source: Source) -> str:
-        """A decompressed copy that lives as long as this does."""
-        if told_by_magic(source.head(6)) is None:  # it may be endless
+        """Make a decompressed copy that lives as long as this parser."""
+        if told_by_magic(source.head(6)) not in ("parquet", "arrow"):  # it may be endless
             raise InputError(
                 f"{source.name} is neither Parquet nor Arrow.", code="damaged", file=source.name
             )
@@ -143,7 +176,7 @@ class ColumnarParser(TableParser):
         return str(self.copy.name)
 
     def pieces(self, slots: int) -> Generator[Piece]:
-        """All rows from the beginning, as tables."""
+        """Read all rows from the beginning, as tables."""
         import pyarrow
 
         names = self.dataset.schema.names
@@ -164,26 +197,17 @@ class ColumnarParser(TableParser):
                 yield Piece(part, taken, number % slots)
                 number += 1
 
-    def parsed(self, piece: Piece) -> Iterator[Batch | Broken]:
-        """The rows of a table."""
-        table = piece.data
+    def count_lines(self, data: Any) -> int:
+        """Count the rows of a table."""
+        return len(data)
 
-        def decode(first: int, stop: int) -> DecodedColumns:
-            return self.decoded(table.slice(first, stop - first))
+    def row_edges(self, data: Any) -> np.ndarray:
+        """Return the number of each row, and how many there are."""
+        return np.arange(len(data) + 1)
 
-        def broken(row: int) -> Broken:
-            try:
-                decode(row, row + 1)
-            except InputError as error:
-                return Broken(row + 1, error)
-            raise AssertionError
-
-        for decoded in with_broken(len(table), decode, broken):
-            if isinstance(decoded, Broken):
-                yield decoded
-            else:
-                yield from self.make_batches(decoded, piece.taken, len(table))
-        self.lines = len(table)
+    def decode(self, data: Any) -> DecodedColumns:
+        """Decode the columns of a table."""
+        return self.decoded(data)
 
 
 def with_label_type(recipe: FeatureRecipe, kind: Any) -> FeatureRecipe:

@@ -14,19 +14,13 @@ from ..data.rows import view_rows
 from ..kernels import lines
 from ..kernels.addresses import NEWLINE
 from ..kernels.algebra import Rows
-from ..kernels.lines import CELLS, NUL, VALUE, VALUE_TOO_LARGE, Cursor
+from ..kernels.lines import CELLS, LABEL, NUL, VALUE, VALUE_TOO_LARGE, Cursor
 from ..kernels.words import CSRBuffer
 from ..parameters import InputError
-from .arrow import (
-    DecodedColumns,
-    TableParser,
-    arrow_type,
-    missing_name,
-    table_scaling,
-    with_broken,
-)
+from .arrow import DecodedColumns, TableParser, arrow_type, missing_name, table_scaling
 from .batches import Batch
 from .formats import detect_delimiter
+from .label import with_label
 from .layout import (
     TableLayout,
     detect_layout,
@@ -38,16 +32,27 @@ from .layout import (
 )
 from .lines import CODES, LineBuffers, LineParser, line_error
 from .parser import Parser
-from .recipe import FeatureRecipe, ReaderOptions, collect_notices, make_recipe, with_columns
-from .sources import BLANKS, Source, last_newline
+from .recipe import (
+    FeatureRecipe,
+    ReaderOptions,
+    collect_notices,
+    leading_zeros_error,
+    make_recipe,
+    with_columns,
+)
+from .sources import BLANKS, ByteStream, Source, last_newline
 from .threads import Broken, Piece
 from .values import too_large
+
+ZERO = ord("0")
+BEFORE_NUMBERS = np.frombuffer(b' "\t', np.uint8)
+ZEROS_FIRST = re.compile(rb"0\d+\s*(?![.eE\d])")  # an integer
 
 
 def delimited_parser(
     source: Source, usual: str, recipe: FeatureRecipe, options: ReaderOptions
 ) -> Parser:
-    """The parser of a CSV or TSV file, whose name tells a delimiter that may not be the one."""
+    """Make the parser of a CSV or TSV file; ``usual`` is the delimiter that its name implies."""
     found = detect_delimiter(source, recipe.delimiter or usual)
     if found == BLANKS:
         source.divide_at_blanks()
@@ -60,33 +65,60 @@ def delimited_parser(
             file=source.name,
         )
     asked = make_recipe(recipe, "table", source.name)
-    recipe = with_columns(asked, layout.columns, layout.kinds)
+    recipe, notices = with_label(asked, layout.columns, lambda place: layout.cells(rows, place))
+    recipe = with_columns(recipe, layout.columns, layout.kinds)
     if options.new:
         recipe = with_exact_labels(recipe, layout, rows)
         if recipe.label_kind == "boolean":
             recipe = replace(recipe, label_kind="category")
         recipe = replace(recipe, header=layout.header, delimiter=found)
-    all_numbers = {*(each.kind for each in layout.kinds), recipe.label_kind} <= {"number", None}
-    plain = not recipe.spellings and not any(each.spelling for each in layout.kinds)
-    in_one_go = all_numbers and plain and recipe.bits is None and recipe.id is None
-    parser = (NumberParser if in_one_go else CellParser)(source, recipe, options, layout)
+        if recipe.label:
+            cells = layout.cells(rows, layout.columns.number(recipe.label))
+            layout = layout._replace(gaps=None in cells)
+    parser = make_table_parser(source, recipe, options, layout)
     if options.new:
         if found != usual:
             parser.add_notice("delimiter", delimiter="blanks" if found == BLANKS else repr(found))
+        parser.notices.update(notices)
         parser.notices.update(collect_notices(recipe, asked, layout.columns, layout.kinds))
         if source.misread is not None:
             parser.add_notice("encoding", encoding=source.misread)
     return parser
 
 
-class NumberParser(LineParser):
+def make_table_parser(
+    source: Source, recipe: FeatureRecipe, options: ReaderOptions, layout: TableLayout
+) -> "NumberParser | CellParser":
+    """Make the parser of a table: by the kernel if all its cells are plain numbers."""
+    kinds = {*(each.kind for each in layout.kinds), recipe.label_kind}
+    plain = not recipe.spellings and not any(each.spelling for each in layout.kinds)
+    dense = plain and recipe.bits is None and recipe.id is None
+    numbers = dense and kinds <= {"number", None} and not layout.gaps
+    return (NumberParser if numbers else CellParser)(source, recipe, options, layout)
+
+
+class DelimitedParser(Parser):
+    """A CSV or TSV file whose layout is known."""
+
+    layout: TableLayout
+
+    def over(self, source: Source, recipe: FeatureRecipe) -> "NumberParser | CellParser":
+        """Make a parser of the same layout for other bytes, or by another recipe."""
+        return make_table_parser(source, recipe, self.options, self.layout)
+
+    def find_rows(self, stream: ByteStream, place: int) -> int:
+        """Count the bytes before the first row of a file; all files have the same header."""
+        return self.layout.skip if place == 0 else self.layout.find_rows(stream)
+
+
+class NumberParser(DelimitedParser, LineParser):
     """A table of numbers only, dense."""
 
     def __init__(
         self, source: Source, recipe: FeatureRecipe, options: ReaderOptions, layout: TableLayout
     ) -> None:
         super().__init__(source, recipe, options)
-        self.layout, self.skip = layout, layout.skip
+        self.layout = layout
         features = [name for name, _ in recipe.columns or ()]
         self.n_numbers = self.width = len(features)
         if recipe.scales is not None:
@@ -98,14 +130,24 @@ class NumberParser(LineParser):
         self.places = np.full(len(layout.columns), self.n_numbers)
         places = [layout.columns.named(name) for name in features[: self.n_numbers]]
         self.places[places] = range(self.n_numbers)
-        label = layout.columns.label(recipe, options.label_needed)
-        self.labelled = label is not None
-        if label is not None:
-            self.places[label] = -1
+        self.label = layout.columns.label(recipe, options.label_needed)
+        self.labelled = self.label is not None
+        if self.label is not None:
+            self.places[self.label] = -1
 
-    def over(self, source: Source, recipe: FeatureRecipe) -> "NumberParser":
-        """A parser of the same layout for other bytes, or by another recipe."""
-        return NumberParser(source, recipe, self.options, self.layout)
+    def parsed(self, piece: Piece) -> Iterator[Batch | Broken]:
+        """Parse whole lines; a label with leading zeros makes the labels words."""
+        if self.label is not None and self.options.new:
+            found = find_leading_zeros(piece.data, self.layout, self.label)
+            if found is not None:
+                line = int(np.count_nonzero(piece.data[:found] == NEWLINE)) + 1
+                yield Broken(line, leading_zeros_error(str(self.recipe.label)), True)
+                return
+        yield from super().parsed(piece)
+
+    def is_unlabelled(self, cursor: Cursor) -> bool:
+        """Whether the line at the cursor was refused as its label is missing."""
+        return cursor.error == LABEL
 
     def buffers(self, size: int) -> LineBuffers:
         """There may be more rows than these, if cells are short or missing."""
@@ -162,29 +204,21 @@ class NumberParser(LineParser):
         return self.recipe.label
 
 
-class CellParser(TableParser):
+class CellParser(DelimitedParser, TableParser):
     """A table with words in it."""
 
     def __init__(
         self, source: Source, recipe: FeatureRecipe, options: ReaderOptions, layout: TableLayout
     ) -> None:
         super().__init__(source, recipe, options, layout.columns)
-        self.layout, self.skip = layout, layout.skip
+        self.layout = layout
         number, word = arrow_type(self.read_dtype), arrow_type(None)
         found = [layout.kinds[place].kind for place in self.wanted]
         self.types = [
             number if kind == spelled == "number" and name not in recipe.spellings else word
             for (name, kind), spelled in zip(self.columns, found, strict=False)
         ]
-        if self.label is not None:
-            numeric = recipe.label_kind == "number"
-            self.types.append(arrow_type(np.dtype(np.float64)) if numeric else word)
-        if self.id is not None:
-            self.types.append(word)
-
-    def over(self, source: Source, recipe: FeatureRecipe) -> "CellParser":
-        """A parser of the same layout for other bytes, or by another recipe."""
-        return CellParser(source, recipe, self.options, self.layout)
+        self.types += [word] * (len(self.wanted) - len(self.types))
 
     @property
     def piece_bytes(self) -> int:
@@ -193,16 +227,6 @@ class CellParser(TableParser):
         most = max([longest - shortest + 1 for shortest, longest, each in grams if each] or [1])
         return self.options.batch_bytes // most + 1
 
-    def parsed(self, piece: Piece) -> Iterator[Batch | Broken]:
-        """The rows of whole lines."""
-        lines = int(np.count_nonzero(piece.data == NEWLINE))
-        for decoded in self.decoded_cells(piece.data):
-            if isinstance(decoded, Broken):
-                yield decoded
-            else:
-                yield from self.make_batches(decoded, piece.taken, lines)
-        self.lines = lines
-
     def end_of_rows(self, buffer: bytearray, filled: int) -> int:
         """Where the last whole row ends."""
         if buffer.find(b'"', 0, filled) < 0:
@@ -210,23 +234,9 @@ class CellParser(TableParser):
         ends = row_ends(memoryview(buffer)[:filled], self.layout.delimiter)
         return int(ends[-1]) if len(ends) else 0
 
-    def decoded_cells(self, data: np.ndarray) -> Iterator[DecodedColumns | Broken]:
-        """The cells of whole rows, and where one is broken."""
-        try:
-            yield self.decode(data)
-            return
-        except ValueError:
-            ends = row_ends(data, self.layout.delimiter)
-        edges = np.unique([0, *ends, len(data)])  # a mark that is never closed hides the last end
-
-        def decode(first: int, stop: int) -> DecodedColumns:
-            return self.decode(data[edges[first] : edges[stop]])
-
-        def broken(row: int) -> Broken:
-            before = int(np.count_nonzero(data[: edges[row]] == NEWLINE))
-            return Broken(before + 1, self.explain(data[edges[row] : edges[row + 1]]))
-
-        yield from with_broken(len(edges) - 1, decode, broken)
+    def row_edges(self, data: np.ndarray) -> np.ndarray:
+        """Return where rows begin and end; a mark that is never closed hides the last end."""
+        return np.unique([0, *row_ends(data, self.layout.delimiter), len(data)])
 
     def decode(self, data: np.ndarray) -> DecodedColumns:
         """The columns of some rows."""
@@ -244,12 +254,9 @@ class CellParser(TableParser):
 
     def explain(self, row: np.ndarray) -> InputError:
         """Say in which column a row is broken, and why."""
-        try:
-            self.decode(row)
-        except InputError as error:
-            return error
-        except ValueError as error:
-            problem = str(error)
+        found = super().explain(row)
+        if found.code != "cells":
+            return found
         try:
             text = bytes(row).decode()
         except UnicodeDecodeError as error:
@@ -266,4 +273,24 @@ class CellParser(TableParser):
             cell = cells[number].strip()
             if kind != arrow_type(None) and not is_number(cell):
                 return self.options.word_error("number", names[number], cell)
-        return InputError(problem, code="cells", column=1)
+        return found
+
+
+def find_leading_zeros(data: np.ndarray, layout: TableLayout, place: int) -> int | None:
+    """Find the first cell of a column that is an integer with leading zeros, such as ``01``."""
+    ends, delimiter = np.flatnonzero(data == NEWLINE), ord(layout.delimiter)
+    if place == len(layout.columns) - 1:  # walk back, which is cheaper than finding all cells
+        begins = ends
+        while (inside := (begins > 0) & ~np.isin(data[begins - 1], (delimiter, NEWLINE))).any():
+            begins = begins - inside
+    else:
+        begins = np.append(0, ends[:-1] + 1)
+        if place:
+            cells = np.flatnonzero(data == delimiter)
+            numbers = np.searchsorted(cells, begins) + place - 1
+            begins = cells[np.minimum(numbers, len(cells) - 1)] + 1
+    while (outside := np.isin(data[begins], BEFORE_NUMBERS) & (data[begins] != delimiter)).any():
+        begins = begins + outside
+    digits = data[np.minimum(begins + 1, len(data) - 1)] - np.uint8(ZERO) < 10
+    zeros = begins[(data[begins] == ZERO) & digits].tolist()
+    return next((at for at in zeros if ZEROS_FIRST.match(data[at : at + 99].tobytes())), None)

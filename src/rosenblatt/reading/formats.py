@@ -19,6 +19,8 @@ FORMATS = {
     "vw": "vw",
     "csv": "csv",
     "tsv": "tsv",
+    "jsonl": "jsonl",
+    "ndjson": "jsonl",
     "parquet": "parquet",
     "arrow": "arrow",
     "feather": "arrow",
@@ -27,6 +29,7 @@ DELIMITERS = {"csv": ",", "tsv": "\t"}
 PACKED = ("gz", "bz2", "xz", "zst", "lz4", "zip")
 OF_SENTENCES = "conllu, conll, tagged"  # formats that taggers read
 MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"FEA1": "arrow"}
+JSON_OBJECT = re.compile(rb"\s*\{\s*[\"}]")
 FORMAT_OF_ROWS = {"svmlight": "svmlight", "vw": "vw", "table": "csv"}
 
 NUMBER = r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
@@ -53,13 +56,13 @@ def detect_format(source: Source, stated: str | None, rows: str = "") -> str:
                 format=stated,
             )
         return FORMATS[stated]
-    for path in source.files or [source.name]:
-        told = format_told_by(path)
-        if told is not None:
-            return told
+    told = next(filter(None, map(format_told_by, source.names)), None)
+    if told is not None:
+        return told
     if source.is_folder:
         raise InputError(
-            f"{source.name} is a folder without Parquet or Arrow files.",
+            f"{source.name} is a folder without a file whose name tells its format; there are: "
+            f"{known}.",
             code="folder",
             file=source.name,
         )
@@ -82,8 +85,9 @@ def format_told_by(name: str) -> str | None:
 
 
 def told_by_magic(head: bytes) -> str | None:
-    """The format that a file is marked with."""
-    return next((kind for mark, kind in MAGIC.items() if head.startswith(mark)), None)
+    """Return the format that the first bytes of a file show, if they do."""
+    found = next((kind for mark, kind in MAGIC.items() if head.startswith(mark)), None)
+    return found or ("jsonl" if JSON_OBJECT.match(head.removeprefix(BOM)) else None)
 
 
 def told_by_lines(head: bytes) -> str | None:
@@ -126,11 +130,11 @@ def found_delimiter(head: bytes, usual: str) -> str | None:
     return BLANKS if numbers and divides(rows) else None
 
 
-def rows_of_cells(text: str, delimiter: str) -> list[list[str]]:
-    """The first rows of a text, divided in some way; none if they cannot be."""
+def rows_of_cells(text: str, delimiter: str, most: int = LINES_LOOKED_AT) -> list[list[str]]:
+    """Divide the first rows of a text into cells; return none if they cannot be divided."""
     try:
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
-        return list(islice(filter(None, rows), LINES_LOOKED_AT))
+        return list(islice(filter(None, rows), most))
     except csv.Error:
         return []
 

@@ -16,21 +16,20 @@ from ..kernels.addresses import MARKS
 from ..kernels.lines import MISSING, VALUE_TOO_LARGE, Cursor
 from ..parameters import InputError
 from .arrow import arrow_type, as_words
-from .formats import NUMBER
+from .formats import NUMBER, rows_of_cells
 from .kinds import kind_of_cells
+from .label import FIRST_ROWS, LABEL_NAMES, find_usual_labels
 from .lines import after_line
-from .notices import make_notice
+from .notices import list_words, make_notice
 from .parser import BOM, LARGEST_LABEL, SAMPLE
 from .recipe import (
     DIGITS,
-    LABEL_NAMES,
     ColumnKind,
     ColumnNames,
     FeatureRecipe,
     ReaderOptions,
-    usual_label,
 )
-from .sources import LONGEST_ROW, Source
+from .sources import LONGEST_ROW, ByteStream, Source
 from .spellings import LEADING_ZEROS
 from .values import to_scalar
 
@@ -48,6 +47,29 @@ class TableLayout(NamedTuple):
     kinds: list[ColumnKind]
     skip: int
     header: bool
+    gaps: bool = False  # whether labels are missing in the first rows
+
+    def cells(self, rows: bytes, place: int) -> list[str | None]:
+        """Return the first cells of a column; None where one is missing."""
+        divided = rows_of_cells(rows.decode(errors="replace"), self.delimiter, FIRST_ROWS)
+        found = [row[place].strip() for row in divided if len(row) == len(self.columns)]
+        return [None if cell in MISSING else cell for cell in found]
+
+    def find_rows(self, stream: ByteStream) -> int:
+        """Count the bytes before the first row of another file, whose header must be the same."""
+        begin, head, ends = sample(stream, self.delimiter)
+        if not self.header:
+            return begin
+        text = head[begin : ends[0]].decode(errors="replace")
+        names = [cell.strip() for cell in split_cells(text, self.delimiter)]
+        if names != self.columns.names:
+            raise InputError(
+                f"{stream.name} has other columns than {self.columns.source}: "
+                f"{list_words(names)} instead of {list_words(self.columns.names)}.",
+                code="other-columns",
+                file=stream.name,
+            )
+        return int(ends[0])
 
 
 def detect_layout(
@@ -63,14 +85,14 @@ def detect_layout(
     if not rows.strip():
         hint = " below its header (state {header=False} if that line is a row)" if header else ""
         raise InputError(f"{source.name} has no rows{hint}.", code="no-rows", file=source.name)
-    columns = ColumnNames(first.names(header, recipe, source.name), source.name)
+    columns = ColumnNames(first.names(header, recipe, source.name), source.names[0])
     found = first.kinds(header, columns.names, options.skip_bad)
     stated = {columns.number(name) for name in options.category}
     kinds = [ColumnKind("category") if j in stated else each for j, each in enumerate(found)]
     return TableLayout(delimiter, columns, kinds, ends[0] if header else begin, header), rows
 
 
-def sample(source: Source, delimiter: str) -> tuple[int, bytes, list[int]]:
+def sample(source: Source | ByteStream, delimiter: str) -> tuple[int, bytes, list[int]]:
     """Where rows begin, the first bytes, and where the rows in them end: two if there are two."""
     size = SAMPLE
     while True:
@@ -269,7 +291,7 @@ def is_within(cell: str, column: Any) -> bool:
 def label_place(label: Any, names: list[str]) -> int:
     """Which column would be the label if a row held names."""
     if label is None or label is False:
-        return usual_label(names)
+        return next(iter(find_usual_labels(names)), len(names) - 1)
     number = int(label) if isinstance(label, int) or DIGITS.fullmatch(label) else -1
     return number % len(names)
 

@@ -42,7 +42,14 @@ from .parser import (
     filled_rows,
     some_rows,
 )
-from .recipe import OTHER_BITS, FeatureRecipe, ReaderOptions, crossed_groups, make_recipe
+from .recipe import (
+    OTHER_BITS,
+    FeatureRecipe,
+    ReaderOptions,
+    RestartError,
+    crossed_groups,
+    make_recipe,
+)
 from .scaling import sparse_scaling
 from .sources import Source
 from .threads import Broken, Piece
@@ -107,14 +114,13 @@ class LineParser(Parser):
                 self.add_notice(self.ignored)
             weights = out.weights
             for some, rows in self.finished(data, cursor, out):
-                yield Batch(
-                    rows,
-                    labels[some] if self.labelled else None,
-                    None if weights is None else weights[some],
-                    self.width,
-                    piece.taken,
-                    cursor.lines,
-                )
+                own = labels[some] if self.labelled else None
+                own_weights = None if weights is None else weights[some]
+                batch = Batch(rows, own, own_weights, self.width, piece.taken, cursor.lines)
+                if self.options.label_needed and isinstance(own, np.ndarray):
+                    yield from self.leave_out_unlabelled(batch)
+                else:
+                    yield batch
         self.lines = cursor.lines
 
     def parse_good(
@@ -123,10 +129,17 @@ class LineParser(Parser):
         """Parse from the cursor on until the buffers are full; broken lines are told."""
         cursor = self.parse(data, cursor._replace(rows=0, values=0), out)
         while cursor.error > FULL:
-            error = self.explain(data, cursor)
-            yield Broken(cursor.lines + 1, error, isinstance(error, FirstIndexError))
+            if self.is_unlabelled(cursor):
+                self.unlabelled += 1
+            else:
+                error = self.explain(data, cursor)
+                yield Broken(cursor.lines + 1, error, isinstance(error, RestartError))
             cursor = self.parse(data, after_line(data, cursor), out)
         return cursor
+
+    def is_unlabelled(self, cursor: Cursor) -> bool:
+        """Whether the line at the cursor was refused as its label is missing."""
+        return False
 
     def long_label(self, data: np.ndarray, cursor: Cursor, out: LineBuffers) -> Broken:
         """A number so large that two labels could become one; buffers end before its row."""
@@ -198,7 +211,6 @@ class SvmlightParser(LineParser):
         self.first_is_guessed = first is None
         if first is None:
             first = 0 if has_index_0(head) else 1
-        self.skip = len(BOM) * head.startswith(BOM)
         recipe = make_recipe(recipe, "svmlight", source.name, first=first, bits=None)
         super().__init__(source, with_label_sets(recipe, head, options), options)
         self.scaling = sparse_scaling(recipe.scales)
@@ -238,15 +250,11 @@ class SvmlightParser(LineParser):
             return found
         if self.first_is_guessed:
             sentence = f"{found.template} (1; state {{first}} if it is 0)"
-            return FirstIndexError(sentence, code="first-index", column=found.column, first=0)
+            return RestartError(sentence, code="first", column=found.column, first=0)
         return found.reword(f"{found.template} (1, as stated)")
 
 
 SEVERAL_LABELS = re.compile(rb"^[ \t]*[-+.\deE]+,[-+.\d]+", re.MULTILINE)
-
-
-class FirstIndexError(InputError):
-    """The indices of svmlight begin with 0 after all."""
 
 
 def with_label_sets(recipe: FeatureRecipe, head: bytes, options: ReaderOptions) -> FeatureRecipe:
@@ -277,7 +285,6 @@ class VowpalWabbitParser(LineParser):
             )
         look = options.new and source.rereadable  # a pipe is not waited for
         head = source.head(SAMPLE if look else len(BOM))
-        self.skip = len(BOM) * head.startswith(BOM)
         bits = recipe.bits or OTHER_BITS
         made = make_recipe(recipe, "vw", source.name, bits=bits)
         super().__init__(source, with_label_sets(made, head, options), options)

@@ -9,6 +9,14 @@ SENTENCES = {
     "bits": "The columns are numbers and not hashed: bits is not used.",
     "first": "The columns are numbered from 0: a row far down has an index 0.",
     "labels": "Rows may have several labels: each label is trained as a separate problem.",
+    "label-zeros": "A label far down has leading zeros, so all labels are words: 01 is not 1.",
+    "label-other": "The label is {name!r}: the column {other!r} holds too many different values "
+    "to be classes. State label to choose a column.",
+    "label-near": "The label is {name!r}, and {other!r} looks like a label, too. State label to "
+    "choose it.",
+    "label-values": "The label {name!r} holds too many different values to be classes: "
+    "{values:,} in the first rows. Each is learnt as a class.",
+    "label-missing": "{rows:,} rows without a label left out.",
     "missing-zero": "Missing numbers count as 0.",
     "missing-mean": "Missing numbers count as the mean of their column.",
     "missing-median": "Missing numbers count as the median of their column.",

@@ -13,11 +13,11 @@ from ..kernels import words
 from ..kernels.algebra import Rows
 from ..kernels.words import CSRBuffer
 from ..parameters import InputError
-from .batches import Batch
+from .batches import Batch, select_rows
 from .notices import Notice, make_notice
 from .recipe import FeatureRecipe, ReaderOptions
 from .scaling import Scaling
-from .sources import Location, Source, last_newline, pieces
+from .sources import ByteStream, Location, Source, last_newline, pieces
 from .threads import Broken, Piece, in_order
 from .vocabulary import Vocabulary
 
@@ -33,9 +33,9 @@ class Parser:
 
     unit = "line"
     hashed = False
-    skip = 0  # bytes before the first row
     width = 0  # the columns known so far
     lines = 0  # of the piece that a worker has parsed
+    unlabelled = 0  # rows of it that have no label, and were left out
 
     def __init__(self, source: Source, recipe: FeatureRecipe, options: ReaderOptions) -> None:
         self.source, self.recipe, self.options = source, recipe, options
@@ -105,14 +105,21 @@ class Parser:
         return self.options.batch_bytes
 
     def pieces(self, slots: int) -> Generator[Piece]:
-        """The source from its first row on, cut at the ends of rows."""
-        with self.source.open() as stream:
-            skipped = stream.head(self.skip).count(b"\n")
-            stream.skip(self.skip)
-            cut = pieces(stream, self.piece_bytes, self.end_of_rows, slots)
-            for number, data in enumerate(cut):
-                yield Piece(data, stream.taken, number % slots, skipped)
-                skipped = 0
+        """Cut every file, from its first row on, at the ends of rows."""
+        number = before = 0
+        for place, name in enumerate(self.source.names):
+            with self.source.open(place) as stream:
+                skip = self.find_rows(stream, place)
+                start: Any = name, stream.head(skip).count(b"\n")
+                stream.skip(skip)
+                for data in pieces(stream, self.piece_bytes, self.end_of_rows, slots):
+                    yield Piece(data, before + stream.taken, number % slots, start)
+                    number, start = number + 1, None
+                before += stream.taken
+
+    def find_rows(self, stream: ByteStream, place: int) -> int:
+        """Count the bytes before the first row of a file, by its place among the files."""
+        return len(BOM) * stream.head(len(BOM)).startswith(BOM)
 
     def worker(self, slot: int, met: dict[int, np.ndarray]) -> "Parser":
         """A parser for one piece, which keeps to itself what it finds out.
@@ -120,7 +127,7 @@ class Parser:
         A slot has what its pieces have ``met``: features whose names need not be told again.
         """
         worker = copy(self)
-        worker.notices, worker.lines = {}, 0
+        worker.notices, worker.lines, worker.unlabelled = {}, 0, 0
         worker.vocabulary = self.vocabulary.apart(slot, met)
         return worker
 
@@ -136,6 +143,22 @@ class Parser:
     def parsed(self, piece: Piece) -> Iterator[Batch | Broken]:
         """What a piece holds, in its order; lines are counted from its beginning."""
         raise NotImplementedError
+
+    def leave_out_unlabelled(self, batch: Batch) -> Iterator[Batch]:
+        """Yield a batch without the rows whose labels are missing: None or NaN."""
+        labels, kind = batch.labels, batch.labels.dtype.kind
+        if kind not in "fO":
+            yield batch
+            return
+        known = labels != np.array(None) if kind == "O" else ~np.isnan(labels)
+        if known.all():
+            yield batch
+            return
+        self.unlabelled += int(np.count_nonzero(~known))
+        if known.any():
+            kept = select_rows(batch, known)
+            truth = isinstance(kept.labels[0], bool)
+            yield kept._replace(labels=kept.labels.astype(bool)) if truth else kept
 
     def crossed(
         self, rows: CSRBuffer, groups: np.ndarray, pairs: np.ndarray

@@ -16,11 +16,20 @@ from ..parameters import InputError, ParameterError
 from .batches import Batch, get_labels, one_batch
 from .columnar import ColumnarParser
 from .delimited import delimited_parser
-from .formats import DELIMITERS, detect_format
-from .lines import FirstIndexError, SvmlightParser, VowpalWabbitParser
-from .notices import Notice
+from .formats import DELIMITERS, detect_format, format_told_by
+from .jsonlines import JsonLinesParser
+from .lines import SvmlightParser, VowpalWabbitParser
+from .notices import Notice, make_notice
 from .parser import Parser
-from .recipe import ASKED, FeatureRecipe, ReaderOptions, check, load_recipe, refuse_options_of_text
+from .recipe import (
+    ASKED,
+    FeatureRecipe,
+    ReaderOptions,
+    RestartError,
+    check,
+    load_recipe,
+    refuse_options_of_text,
+)
 from .sources import Location, Source
 from .statistics import learnt_rows, next_statistics
 from .tables import TableSource, open_source
@@ -201,12 +210,10 @@ def make_parser(source: Source, kind: str, recipe: FeatureRecipe, options: Reade
     """The parser for a format."""
     if kind in ("parquet", "arrow"):
         return ColumnarParser(source, kind, recipe, options)
-    if source.is_folder or len(source.files) > 1:
-        raise InputError(
-            f"{source.name} is several files; only Parquet and Arrow can be several.",
-            code="several-files",
-            file=source.name,
-        )
+    if source.is_folder:  # which may hold other files, too
+        source.select([name for name in source.files if format_told_by(name) == kind])
+    if kind == "jsonl":
+        return JsonLinesParser(source, recipe, options)
     if kind == "svmlight":
         return SvmlightParser(source, recipe, options)
     if kind == "vw":
@@ -373,16 +380,16 @@ class Reader:
             self.adopt(self.asked)  # it was measured with other rows
         self.split = split
 
-    def number_from_0(self, late: FirstIndexError) -> None:
-        """Begin again with another first index, if there can be another pass.
+    def restart(self, late: RestartError) -> None:
+        """Begin again with the recipe that a row far down demands, if there can be another pass.
 
         :meta private:
         """
         if not self.rereadable:
             raise late
-        self.asked = replace(self.asked, first=0)
+        self.asked = replace(self.asked, **late.changes)
         self.adopt(self.asked)
-        self.parser.add_notice("first")
+        self.parser.add_notice(late.code)
 
     def resumes(self, features: dict[str, Any]) -> bool:
         """Whether features were made as asked here; then what was known of all rows still holds.
@@ -391,6 +398,8 @@ class Reader:
         """
         if features.get("first") == 0 and getattr(self.parser, "first_is_guessed", False):
             self.asked = replace(self.asked, first=0)
+        if (self.asked.label_kind, features.get("label_kind")) == ("number", "category"):
+            self.asked = replace(self.asked, label_kind="category")
         scales, frequencies = features.get("scales"), features.get("frequencies")
         recipe = replace(self.asked, scales=scales, frequencies=frequencies)
         alike = json.dumps(asdict(recipe), sort_keys=True) == json.dumps(features, sort_keys=True)
@@ -427,8 +436,9 @@ class Reader:
 
     @property
     def notices(self) -> list[Notice]:
-        """What was read otherwise than one might think."""
-        return list(self.parser.notices)
+        """What a person might not expect, and how many rows had no label in the last pass."""
+        rows = self.location.unlabelled
+        return [*self.parser.notices, *([make_notice("label-missing", rows=rows)] if rows else [])]
 
     @property
     def names(self) -> Mapping[int, str]:
@@ -448,11 +458,11 @@ class Reader:
 
 
 def read_again_if_need_be(reader: Reader, use: Callable[[], Result]) -> Result:
-    """What comes of using a reader, from its beginning if the indices turn out to begin with 0."""
+    """Use a reader, from its beginning again if a row far down demands another recipe."""
     try:
         return use()
-    except FirstIndexError as late:
-        reader.number_from_0(late)
+    except RestartError as late:
+        reader.restart(late)
         return use()
 
 
@@ -503,8 +513,9 @@ def read_matrix(reader: Reader) -> tuple[Any, Any]:
 
 def no_rows(reader: Reader) -> InputError:
     """Return the error of a file without rows."""
-    name = reader.source.name
-    return InputError(f"There are no rows to learn from in {name}.", code="no-rows", file=name)
+    name, unlabelled = reader.source.name, reader.location.unlabelled
+    why = f": none of its {unlabelled:,} rows has a label" if unlabelled else ""
+    return InputError(f"There are no rows to learn from in {name}{why}.", code="no-rows", file=name)
 
 
 class Peeked:

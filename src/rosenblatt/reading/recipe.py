@@ -23,7 +23,6 @@ from .scaling import Scale, recipe_error, unpacked
 from .spellings import Spelling
 
 SCALES = ("auto", "none", "standard", "maxabs", "robust")
-LABEL_NAMES = ("label", "class", "target", "y")
 TEXT_BITS, OTHER_BITS = 20, 18  # unless stated
 WORDS, CHARACTERS = (1, 2), (2, 4)  # of an n-gram, unless stated
 COUNTS = ("raw", "binary", "sublinear")
@@ -164,6 +163,26 @@ class ReaderOptions(NamedTuple):
             column=name,
             category=[name],
         )
+
+
+class RestartError(InputError):
+    """A row far down shows that the file must be read again, with another recipe."""
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """The entries of the recipe that change."""
+        return {"first": 0} if self.code == "first" else {"label_kind": "category"}
+
+
+def leading_zeros_error(label: str) -> RestartError:
+    """Return the error of a label such as 01 among labels that are numbers."""
+    return RestartError(
+        "the label has leading zeros, and labels before it are numbers; state {category} to keep "
+        "01 and 1 apart",
+        code="label-zeros",
+        column=label,
+        category=[label],
+    )
 
 
 def load_recipe(features: dict[str, Any], asked: FeatureRecipe) -> FeatureRecipe:
@@ -374,7 +393,7 @@ def with_new_columns(
     recipe: FeatureRecipe, names: ColumnNames, kinds: Sequence[ColumnKind]
 ) -> FeatureRecipe:
     """The recipe of a table that no model has met."""
-    number = None if recipe.label is False else label_number(recipe.label, names)
+    number = None if recipe.label is False else names.number(str(recipe.label))
     label = None if number is None else names.names[number]
     text, grams = text_columns(recipe.text, names)
     ignore = names.chosen(recipe.ignore)
@@ -455,18 +474,3 @@ def collect_notices(
     kept = {str(name): kind for name, kind in recipe.columns or () if name not in stated}
     pairs = zip(names.names, kinds, strict=True)
     return {one.notice: None for name, one in pairs if one.notice and kept.get(name) == one.kind}
-
-
-def label_number(wanted: str | int | None, names: ColumnNames) -> int:
-    """Which column is the label: the one wanted, or of the first usual name there is, or the last.
-
-    >>> label_number(None, ColumnNames(["x", "y", "Label"], ""))
-    2
-    """
-    return usual_label(names.names) if wanted is None else names.number(wanted)
-
-
-def usual_label(names: Sequence[str]) -> int:
-    """The column of the first usual name of a label that there is, or the last."""
-    lower = [name.lower() for name in names]
-    return next((lower.index(name) for name in LABEL_NAMES if name in lower), len(names) - 1)

@@ -13,13 +13,13 @@ import sys
 import weakref
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from ..disk import plain_errors
+from ..disk import explain_errors
 from ..parameters import InputError, ParameterError
 
 LONGEST_ROW = 64 << 20
@@ -34,6 +34,7 @@ class Source:
     """Something that can be opened: a file, several of them, standard input or an open file."""
 
     def __init__(self, path: Any, encoding: str | None = None) -> None:
+        several = isinstance(path, Sequence) and not isinstance(path, str)
         if isinstance(path, io.TextIOBase):
             raise InputError("The file must be opened in binary mode.", code="text-mode")
         self.encoding = other_encoding(encoding)
@@ -51,33 +52,39 @@ class Source:
         elif hasattr(path, "read"):
             self.name, self.file = str(getattr(path, "name", "the stream")), path
         else:
-            self.name = os.fsdecode(path)
-            with plain_errors(self.name, "read"):
-                self.find_files()
+            names = [os.fsdecode(each) for each in path] if several else [os.fsdecode(path)]
+            self.name = names[0] if len(names) == 1 else f"{names[0]} … {names[-1]}"
+            for name in names:
+                with explain_errors(name, "read"):
+                    self.find_files(name)
         if self.file is not None and self.file.seekable():
             self.start = self.file.tell()
         elif os.name == "posix" and isinstance(getattr(self.file, "raw", self.file), io.FileIO):
             self.file = Pipe(self.file)
 
-    def find_files(self) -> None:
-        """The files that the name stands for, in order, or a pipe or device, which is opened."""
-        self.is_folder = os.path.isdir(self.name)
-        if self.is_folder:
-            found = sorted(glob.glob(os.path.join(glob.escape(self.name), "**"), recursive=True))
+    def find_files(self, name: str) -> None:
+        """Add the files that a name stands for, in order; a pipe or device is opened."""
+        folder = os.path.isdir(name)
+        if folder:
+            found = sorted(glob.glob(os.path.join(glob.escape(name), "**"), recursive=True))
             left = re.compile(rf"[/\\]_[^/\\]*$|{CACHE_ENDING}[/\\]")  # by other programs, by us
-            self.files = [file for file in found if os.path.isfile(file) and not left.search(file)]
-        elif os.path.exists(self.name):
-            self.files = [self.name]
+            found = [file for file in found if os.path.isfile(file) and not left.search(file)]
         else:
-            self.files = sorted(glob.glob(self.name))
-        if not self.files:
-            what = "There is no file in" if self.is_folder else "There is no file"
-            raise FileNotFoundError(f"{what} {self.name}.")
-        if os.path.exists(self.name) and not (self.is_folder or os.path.isfile(self.name)):
-            self.file = open(self.name, "rb", buffering=0)  # noqa: SIM115
+            found = [name] if os.path.exists(name) else sorted(glob.glob(name))
+        if not found:
+            raise FileNotFoundError(f"There is no file{' in' if folder else ''} {name}.")
+        self.is_folder |= folder
+        self.files += found
+        if os.path.exists(name) and not (folder or os.path.isfile(name)):
+            self.file = open(name, "rb", buffering=0)  # noqa: SIM115
             weakref.finalize(self, self.file.close)  # it may never be read to its end
         else:
-            self.size = sum(os.path.getsize(file) for file in self.files)
+            self.size = (self.size or 0) + sum(map(os.path.getsize, found))
+
+    def select(self, files: list[str]) -> None:
+        """Read only some of the files, if there are any of them."""
+        self.files = files or self.files
+        self.size = sum(map(os.path.getsize, self.files))
 
     @property
     def rereadable(self) -> bool:
@@ -97,12 +104,18 @@ class Source:
         if isinstance(self.file, Pipe):
             self.file.left = True
 
+    @property
+    def names(self) -> list[str]:
+        """The names of the files, or of what takes their place."""
+        return self.files or [self.name]
+
     @contextmanager
-    def open(self) -> Iterator["ByteStream"]:
-        """The bytes from the beginning; what is opened here is closed afterwards."""
+    def open(self, place: int = 0) -> Iterator["ByteStream"]:
+        """Open the bytes of a file from its beginning; what is opened here is closed afterwards."""
         if self.file is None:
-            with plain_errors(self.name, "read"), open(self.files[0], "rb", buffering=0) as file:
-                yield self.translated(decompressed(self.name, file, 0))
+            name = self.names[place]
+            with explain_errors(name, "read"), open(self.files[place], "rb", buffering=0) as file:
+                yield self.translated(decompressed(name, file, 0))
         elif self.start is not None:
             self.file.seek(self.start)
             yield self.translated(decompressed(self.name, self.file, self.start))
@@ -119,10 +132,10 @@ class Source:
     def translated(self, stream: "ByteStream") -> "ByteStream":
         """The bytes in UTF-8, with single tabs where there are runs of blanks between cells."""
         if self.encoding is not None:
-            recoding = Recoding(self.name, self.encoding)
+            recoding = Recoding(stream.name, self.encoding)
             if looks_like_utf8(stream.head(TRANSLATED), self.encoding):
                 self.misread = self.encoding
-            stream = ByteStream(self.name, Translated(stream, recoding), stream)
+            stream = ByteStream(stream.name, Translated(stream, recoding), stream)
         return with_tabs(stream) if self.blanks else stream
 
     def divide_at_blanks(self) -> None:
@@ -225,7 +238,7 @@ class ByteStream(io.RawIOBase):
 def decompressed(name: str, file: Any, start: int | None) -> ByteStream:
     """The bytes of a file, decompressed if its first ones say so; start is where it can go back."""
     raw = ByteStream(name, file)
-    if raw.head(4) == b"PK\x03\x04":
+    if raw.head(4) in (b"PK\x03\x04", b"PK\x05\x06"):  # with files, and without
         if start is None:
             raise InputError(
                 f"{name} is a zip archive, which cannot be read from a pipe; unpack it first.",
@@ -280,10 +293,9 @@ def only_member(name: str, file: Any) -> Any:
         raise InputError(
             f"{name}: the zip archive is damaged or locked.", code="damaged", file=name
         ) from error
+    what = f"holds {len(members)} files" if members else "is a zip archive without a file"
     raise InputError(
-        f"{name} holds {len(members)} files; expected one. Unpack it first.",
-        code="zip-members",
-        file=name,
+        f"{name} {what}; expected one file. Unpack it first.", code="zip-members", file=name
     )
 
 
@@ -372,14 +384,21 @@ def with_tabs(stream: ByteStream) -> ByteStream:
 
 
 class Location:
-    """Where a pass is: the lines before the bytes at hand, and how many broken rows it left out."""
+    """Where a pass is: the file, the lines before the current piece, and the rows left out."""
 
     def __init__(self, name: str, tolerated: int, unit: str) -> None:
         self.name, self.tolerated, self.unit = name, tolerated, unit
-        self.lines = self.bad = 0
+        self.lines = self.bad = self.unlabelled = 0
+        self.before = 0  # lines of the files before this one
+
+    def enter(self, name: str, lines: int) -> None:
+        """Go to the next file, and past the lines before its first row."""
+        self.name, self.before = name, self.lines
+        self.lines += lines
 
     def locate(self, line: int, error: InputError, more: str = "") -> InputError:
         """Return the error of a row with the place of the row in its message."""
+        line += self.lines - self.before
         where = f"{self.name}, {self.unit} {line}, column {error.column!r}"
         return error.reword(f"{where}: {error.template}{more}.", file=self.name, line=line)
 

@@ -32,7 +32,7 @@ def open_source(data: Any, encoding: str | None = None) -> Source:
 
 def to_table(data: Any) -> Any:
     """An Arrow table of a data frame, of dicts, of strings or of an array; None of a path."""
-    if isinstance(data, str | os.PathLike) or hasattr(data, "read"):
+    if isinstance(data, str | os.PathLike) or hasattr(data, "read") or is_paths(data):
         return None
     import pyarrow
 
@@ -85,6 +85,12 @@ def converted(data: Any) -> Any:
     if all(isinstance(row, list | tuple) for row in rows):
         return table_of_array(np.asarray(rows))
     return None
+
+
+def is_paths(data: Any) -> bool:
+    """Whether something is several paths; strings are texts."""
+    several = isinstance(data, Sequence) and len(data) > 0
+    return several and all(isinstance(each, os.PathLike) for each in data)
 
 
 def is_list(value: Any) -> bool:

@@ -33,13 +33,13 @@ class Piece(NamedTuple):
 
     ``data`` are bytes or a table, or why there can be none; ``taken`` counts the bytes of the
     source up to its end. ``slot`` is a number that no other piece has until this one is delivered.
-    ``skipped`` lines are before it that hold no rows.
+    ``start`` is the name of the file that begins with this piece, and the lines before its rows.
     """
 
     data: Any
     taken: int
     slot: int
-    skipped: int = 0
+    start: tuple[str, int] | None = None
 
 
 class Broken(NamedTuple):
@@ -58,7 +58,7 @@ class Part(NamedTuple):
 
     found: list[tuple[Found | Exception, Any]]
     worker: "Parser"
-    skipped: int
+    start: tuple[str, int] | None
     rest: Iterator[Found] | None
 
 
@@ -84,8 +84,8 @@ def in_order(
             return None
         worker = parser.worker(piece.slot, met)
         if isinstance(piece.data, InputError):
-            return Part([(Broken(1, piece.data, True), None)], worker, piece.skipped, None)
-        return more(Part([], worker, piece.skipped, worker.parsed(piece)))
+            return Part([(Broken(1, piece.data, True), None)], worker, piece.start, None)
+        return more(Part([], worker, piece.start, worker.parsed(piece)))
 
     def more(part: Part) -> Part:
         assert part.rest is not None
@@ -102,7 +102,8 @@ def in_order(
             part = coming.popleft()()
             if part is None:
                 return
-            location.lines += part.skipped
+            if part.start is not None:
+                location.enter(*part.start)
             while part.rest is not None:
                 coming_more = submit(more, part)
                 yield from delivered(part.found, parser, location)
@@ -110,6 +111,7 @@ def in_order(
             parser.absorb(part.worker)
             yield from delivered(part.found, parser, location)
             location.lines += part.worker.lines
+            location.unlabelled += part.worker.unlabelled
 
 
 def next_part(
@@ -146,9 +148,9 @@ def delivered(
             parser.width = max(parser.width, one.width)
             yield one._replace(width=parser.width, lines=location.lines + one.lines), made
         elif one.fatal:
-            raise location.locate(location.lines + one.line, one.error)
+            raise location.locate(one.line, one.error)
         else:
-            location.skip(location.lines + one.line, one.error)
+            location.skip(one.line, one.error)
 
 
 class Turns:

@@ -116,7 +116,7 @@ class Log:
         self.connection: sqlite3.Connection | None = None
         self.beside: int | None = None
         try:
-            with self.plain_errors("read"):
+            with self.explain_errors("read"):
                 self.open()
                 self.check()
             self.lost = max(self.acknowledged() - self.last, 0)
@@ -143,7 +143,7 @@ class Log:
         try:
             if not path.parent.is_dir():
                 raise LogError(f"{path} cannot be written (there is no folder {path.parent}).")
-            with plain_errors(path, "written"):
+            with explain_errors(path, "written"):
                 os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
                 made = sqlite3.connect(temporary, isolation_level=None)
                 made.execute("PRAGMA auto_vacuum=INCREMENTAL")
@@ -216,9 +216,9 @@ class Log:
         return self.connection.execute(statement, values).fetchone()
 
     @contextmanager
-    def plain_errors(self, action: str) -> Iterator[None]:
+    def explain_errors(self, action: str) -> Iterator[None]:
         """Say in a sentence what SQLite says in its own words."""
-        with plain_errors(self.path, action):
+        with explain_errors(self.path, action):
             yield
 
     # Writing
@@ -258,7 +258,7 @@ class Log:
         The file is not synced: it may be behind after a loss of power, but never ahead.
         """
         number = sequence.to_bytes(8, "little")
-        with plain_errors(self.path, "written"):
+        with explain_errors(self.path, "written"):
             if self.beside is None:
                 flags = os.O_RDWR | os.O_CREAT
                 self.beside = os.open(acknowledged_path(self.path), flags, PRIVATE)
@@ -277,13 +277,13 @@ class Log:
     def reopen(self) -> None:
         """Connect again after an error, and look at what the database really has."""
         self.disconnect()
-        with self.plain_errors("read"):
+        with self.explain_errors("read"):
             self.open()
             self.check()
 
     def refresh(self) -> None:
         """Look at what another process has written since."""
-        with self.plain_errors("read"):
+        with self.explain_errors("read"):
             self.check()
 
     def keep_model(self, sequence: int, model: bytes) -> None:
@@ -298,7 +298,7 @@ class Log:
 
     def last_kept(self) -> float:
         """When the example came after which the last model is kept."""
-        with self.plain_errors("read"):
+        with self.explain_errors("read"):
             (when,) = self.one(
                 "SELECT received FROM examples WHERE model IS NOT NULL "
                 "ORDER BY sequence DESC LIMIT 1"
@@ -348,7 +348,7 @@ class Log:
 
     def erase(self) -> None:
         """Write the database again without the bytes of forgotten examples, and empty its WAL."""
-        with self.plain_errors("written"):
+        with self.explain_errors("written"):
             if self.all("SELECT 1 FROM former WHERE erased < ?", VACUUMED):
                 self.all("VACUUM")
                 self.mark_erased(VACUUMED)
@@ -362,7 +362,7 @@ class Log:
 
     def shrink(self) -> None:
         """Return the space of deleted examples to the file system."""
-        with self.plain_errors("written"):
+        with self.explain_errors("written"):
             if self.one("PRAGMA auto_vacuum")[0] != 2:  # a log of version 0.2
                 self.all("PRAGMA auto_vacuum=INCREMENTAL")
                 self.all("VACUUM")
@@ -372,7 +372,7 @@ class Log:
 
     def write(self, *statements: tuple[str, Sequence[tuple[Any, ...]] | None]) -> None:
         """Execute each statement for its rows, all in one transaction: all are on disk, or none."""
-        with self.plain_errors("written"):
+        with self.explain_errors("written"):
             connection = self.connection
             if connection is None:
                 raise LogError(f"{self.path} is to be read again after an error.")
@@ -395,7 +395,7 @@ class Log:
         assert self.connection is not None
         last = self.last if until is None else until
         while after < last:
-            with self.plain_errors("read"):
+            with self.explain_errors("read"):
                 found = self.all(
                     f"SELECT sequence, example, {'checksum' if self.has_checksums else 'NULL'} "
                     "FROM examples WHERE sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ?",
@@ -415,7 +415,7 @@ class Log:
     def models(self) -> list[int]:
         """The numbers of the rows with a snapshot: a model that has learnt all up to there."""
         changes = {one.sequence for one in self.changes()}
-        with self.plain_errors("read"):
+        with self.explain_errors("read"):
             found = self.all(
                 "SELECT sequence FROM examples WHERE model IS NOT NULL ORDER BY sequence"
             )
@@ -423,7 +423,7 @@ class Log:
 
     def changes(self) -> list[Change]:
         """All changes of the model, in their order."""
-        with self.plain_errors("read"):
+        with self.explain_errors("read"):
             found = self.all(
                 f"SELECT sequence, example FROM examples WHERE {IS_CHANGE} ORDER BY sequence"
             )
@@ -432,24 +432,24 @@ class Log:
 
     def find_kind(self, sequence: int) -> str:
         """What a row is: "example", "forgotten", "change", or "" if there is no such row."""
-        with self.plain_errors("read"):
+        with self.explain_errors("read"):
             found = self.one("SELECT example FROM examples WHERE sequence = ?", sequence)
         return "" if found is None or found[0] is None else Entry(sequence, found[0]).kind
 
     def find_request(self, key: bytes) -> KeyedRequest | None:
         """The request that came with a key before, if any."""
-        with self.plain_errors("read"):
+        with self.explain_errors("read"):
             found = self.one("SELECT key, digest, first, last FROM requests WHERE key = ?", key)
         return None if found is None else KeyedRequest(*found)
 
     def is_former(self, identity: int) -> bool:
         """Whether the log had an identity before examples were forgotten."""
-        with self.plain_errors("read"):
+        with self.explain_errors("read"):
             return self.one("SELECT 1 FROM former WHERE identity = ?", identity) is not None
 
     def model(self, sequence: int) -> bytes:
         """The model file that is kept with an example."""
-        with self.plain_errors("read"):
+        with self.explain_errors("read"):
             return bytes(self.one("SELECT model FROM examples WHERE sequence = ?", sequence)[0])
 
     @property
@@ -475,7 +475,7 @@ class Log:
 
 
 @contextmanager
-def plain_errors(path: Path, action: str) -> Iterator[None]:
+def explain_errors(path: Path, action: str) -> Iterator[None]:
     """Say in a sentence what SQLite says in its own words."""
     try:
         yield

@@ -9,16 +9,17 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from ..data.labels import LabelSets
-from ..data.rows import Array, joined, read_only, rows_between
+from ..data.rows import Array, join_rows, read_only, rows_between
 from ..kernels.lines import MISSING
 from ..learners.linear import LinearLearner
 from ..parameters import InputError
 from ..reading.arrow import DecodedColumns, TableParser
 from ..reading.batches import Batch, one_batch
 from ..reading.columnar import ColumnarParser
+from ..reading.label import LABEL_NAMES
 from ..reading.lines import LineParser, SvmlightParser, VowpalWabbitParser
 from ..reading.parser import LARGEST_LABEL
-from ..reading.recipe import LABEL_NAMES, FeatureRecipe, ReaderOptions
+from ..reading.recipe import FeatureRecipe, ReaderOptions
 from ..reading.sources import Location, Source
 from ..reading.tables import TableSource
 from ..reading.values import too_large
@@ -395,7 +396,7 @@ def join_examples(parts: Sequence[Learnable]) -> Learnable:
         weights = np.concatenate([get_weights(part) for part in parts])
     labels = [label for part in parts for label in part.labels or ()]
     width, rows = max(part.width for part in parts), [part.rows for part in parts]
-    whole: Any = [*chain(*rows)] if isinstance(rows[0], list) else joined(rows)
+    whole: Any = [*chain(*rows)] if isinstance(rows[0], list) else join_rows(rows)
     return Learnable(whole, width, labels, weights)
 
 

@@ -15,7 +15,8 @@ from pathlib import Path
 import uvicorn
 
 from ..access import Tokens
-from ..storage.file import load_model, save_model
+from ..learners import load_model
+from ..storage.file import save_model
 from ..storage.model import Model
 from .app import Current, Limits, Service
 from .learning import Keeping, Learning, Published

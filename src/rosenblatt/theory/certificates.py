@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.rows import Array, view_rows
-from ..disk import replacing
+from ..disk import replace_file
 from ..kernels.exactness import surely_positive
 from ..kernels.linear import Examples
 from .problem import Problem, check_problem
@@ -253,7 +253,7 @@ def save_certificate(verdict: Separable | Inseparable, path: str | Path) -> None
     if isinstance(verdict, Separable) and not np.isfinite(verdict.margin):
         content["margin"] = None  # JSON has no word for infinity
     text = json.dumps(content, default=as_text, indent=1) + "\n"
-    with replacing(path) as temporary:
+    with replace_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 

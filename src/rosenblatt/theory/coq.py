@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.rows import to_dense
-from ..disk import replacing
+from ..disk import replace_file
 from .certificates import Inseparable, Separable, load_certificate
 from .margins import max_margin
 from .problem import Problem, check_problem
@@ -187,7 +187,7 @@ def activate(
 def write_coq(proof: Proof, X: Any, y: ArrayLike, path: str | Path) -> None:
     """Write a file that ``coqc`` accepts: the theory, the rows, the proof and its statement."""
     text = format_coq(proof, check_problem(X, y))
-    with replacing(path) as temporary:
+    with replace_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
@@ -397,9 +397,9 @@ def write_plain(proof: Proof, X: Any, y: ArrayLike, folder: str | Path) -> tuple
     folder = Path(folder)
     folder.mkdir(exist_ok=True)
     rows, certificate = folder / "rows.txt", folder / "proof.txt"
-    with replacing(rows) as temporary, temporary.open("w", encoding="ascii") as file:
+    with replace_file(rows) as temporary, temporary.open("w", encoding="ascii") as file:
         file.writelines(f"{format_row(sign, x)}\n" for sign, x in read_rows(problem))
-    with replacing(certificate) as temporary:
+    with replace_file(certificate) as temporary:
         temporary.write_text(format_plain(proof), encoding="ascii")
     return rows, certificate
 

@@ -1,4 +1,4 @@
-"""From scores to probabilities, fitted on scores of rows that were not learnt from."""
+"""Probabilities from scores, fitted on the scores of rows that were not learned from."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -55,14 +55,14 @@ class Calibration:
         return found
 
     def as_dict(self) -> dict[str, Any]:
-        """As it is kept in a model file."""
+        """The calibration as JSON values."""
         if self.offsets is not None:
             return {"slope": float(self.slopes[0]), "offsets": self.offsets.tolist()}
         return {"slopes": self.slopes.tolist()}
 
     @classmethod
     def of(cls, kept: dict[str, Any]) -> "Calibration":
-        """As it was kept."""
+        """The calibration from JSON values."""
         if "slopes" in kept:
             return cls(np.array(kept["slopes"], np.float64))
         offsets = np.array(kept["offsets"], np.float64)
@@ -70,7 +70,7 @@ class Calibration:
 
 
 def columns(scores: Array) -> Array:
-    """Scores with a column per class, or one for two classes."""
+    """Scores as an array with a column per class, or one column for two classes."""
     return np.asarray(scores, np.float64).reshape(len(scores), -1)
 
 
@@ -87,8 +87,8 @@ def softmax(scores: Array) -> Array:
     return np.asarray(grown / grown.sum(axis=1, keepdims=True))
 
 
-def calibrated(scores: Array, codes: Array, n_classes: int) -> Calibration:
-    """The slopes under which labels are the most likely.
+def fit_calibration(scores: Array, codes: Array, n_classes: int) -> Calibration:
+    """Fit the slopes that make the labels most likely.
 
     Each label counts as a little uncertain, as in Platt (1999), so that no probability becomes 0
     or 1. The slope of a class is drawn towards the one that suits all rows, so that few rows do not
@@ -114,7 +114,7 @@ def calibrated(scores: Array, codes: Array, n_classes: int) -> Calibration:
     return Calibration(np.maximum(np.array(slopes) / size, np.finfo(float).tiny))
 
 
-def cross_fitted(
+def cross_fit(
     codes: Array,
     rows: Array,
     n_classes: int,
@@ -142,11 +142,11 @@ def cross_fitted(
         if len(learnt) and len(held):
             parts.append((score(learnt, held), codes[held]))
     scores, labels = map(np.concatenate, zip(*parts, strict=True))
-    return calibrated(scores, labels, n_classes)
+    return fit_calibration(scores, labels, n_classes)
 
 
 def targets(codes: Array, n_classes: int) -> Array:
-    """How sure each label is: (n + 1)/(n + 2) for one that n rows have, the rest for the others."""
+    """Target probabilities: (n + 1)/(n + 2) for a class of n rows, the rest for the others."""
     counts = np.bincount(codes, minlength=n_classes)[codes]
     doubt = 1.0 / (counts + 2.0)
     wanted = np.repeat(doubt[:, None] / (n_classes - 1), n_classes, axis=1)
@@ -155,7 +155,7 @@ def targets(codes: Array, n_classes: int) -> Array:
 
 
 def best_slope(scores: Array, wanted: Array, prior: float | None = None) -> float:
-    """The positive slope that makes labels the most likely, near ``prior`` where rows are few.
+    """Fit the positive slope that makes labels most likely; near ``prior`` with few rows.
 
     Minus the logarithm of the likelihood is convex in the slope: its derivative is bisected.
     """

@@ -1,0 +1,101 @@
+"""Which column of a table is the label: by its name, its place and its first cells."""
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..parameters import InputError
+from .notices import Notice, make_notice
+from .recipe import ColumnNames, FeatureRecipe
+
+LABEL_NAMES = ("label", "class", "target", "y")
+FIRST_ROWS = 2_000  # that are looked at
+FEW_ROWS = 20  # and fewer prove nothing
+FEW_CLASSES = 30  # different numbers with decimals may be classes, and more are measurements
+FRACTION = re.compile(r"[-+]?\d*\.\d*[1-9]\d*(e[-+]?\d+)?", re.IGNORECASE)
+
+FirstCells = Callable[[int], Sequence[Any]]
+"""Returns the first cells of a column by its place; None where one is missing."""
+
+
+def with_label(
+    recipe: FeatureRecipe, names: ColumnNames, cells: FirstCells
+) -> tuple[FeatureRecipe, dict[Notice, None]]:
+    """Return the recipe of a new table with the name of its label, and what to note about it.
+
+    Without a stated label it is the first column that holds classes among those with a usual name
+    and the last one.
+    """
+    if recipe.columns is not None or recipe.label is False:
+        return recipe, {}
+    stated = recipe.label is not None
+    usual = find_usual_labels(names.names) if recipe.label is None else [names.number(recipe.label)]
+    places = usual if stated else list(dict.fromkeys([*usual, len(names) - 1]))
+    if recipe.labels_separator is not None:
+        return replace(recipe, label=names.names[places[0]]), {}
+    good = [place for place in places if holds_classes(cells(place))]
+    if not good and not stated:
+        raise no_label(names, places[0], cells)
+    place = good[0] if good else places[0]
+    label, notices = names.names[place], dict[Notice, None]()
+    if not good:
+        known = {*map(str, cells(place))} - {"None"}
+        notices[make_notice("label-values", name=label, values=len(known))] = None
+    elif place != places[0]:
+        notices[make_notice("label-other", name=label, other=names.names[places[0]])] = None
+    near = [other for other in good[1:] if other in usual]
+    near += [0] if not usual and has_fewer_classes(cells(0), cells(place)) else []
+    if near:
+        notices[make_notice("label-near", name=label, other=names.names[near[0]])] = None
+    return replace(recipe, label=label), notices
+
+
+def find_usual_labels(names: Sequence[str]) -> list[int]:
+    """Return the places of columns with a usual name of a label, the most usual first.
+
+    >>> find_usual_labels(["x", "y", "Label"])
+    [2, 1]
+    """
+    lower = [name.lower() for name in names]
+    return [lower.index(name) for name in LABEL_NAMES if name in lower]
+
+
+def no_label(names: ColumnNames, place: int, cells: FirstCells) -> InputError:
+    """Return the error of a table whose label cannot be guessed, with the columns it could be."""
+    found = [name for j, name in enumerate(names.names) if holds_classes(cells(j))]
+    others = f" It could be one of: {', '.join(found[:10])}." if found else ""
+    return InputError(
+        f"{names.source}: the column {names.names[place]!r} does not look like a label, as it "
+        f"holds too many different values.{others} State {{label?}} to choose a column.",
+        code="no-label-column",
+        file=names.source,
+        column=names.names[place],
+    )
+
+
+def holds_classes(cells: Sequence[Any]) -> bool:
+    """Whether cells may be classes: they repeat, and are not many numbers with decimals.
+
+    >>> holds_classes(["a", "b"] * 20), holds_classes(range(40)), holds_classes([None] * 99)
+    (True, False, True)
+    >>> holds_classes([j % 40 / 8 for j in range(900)])
+    False
+    """
+    known = [str(cell).strip() for cell in cells if cell is not None]
+    distinct = {*known}
+    if len(known) < FEW_ROWS or any(isinstance(cell, list) for cell in cells):
+        return True
+    if 2 * len(distinct) > len(known):
+        return False
+    return len(distinct) <= FEW_CLASSES or not any(map(FRACTION.fullmatch, distinct))
+
+
+def has_fewer_classes(cells: Sequence[Any], others: Sequence[Any]) -> bool:
+    """Whether a column has a few classes, and less than half as many as another one."""
+    distinct, more = ({*map(str, each)} - {"None"} for each in (cells, others))
+    return (
+        len(cells) >= FEW_ROWS
+        and 2 <= len(distinct) <= FEW_CLASSES
+        and 2 * len(distinct) < len(more)
+    )

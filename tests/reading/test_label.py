@@ -1,0 +1,135 @@
+"""Which column is the label, what is noted about it, and rows without one."""
+
+import io
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from rosenblatt.reading.label import holds_classes
+
+from .samples import notices, read, refused, whole
+
+RANDOM = np.random.default_rng(0)
+N = 300
+FRAME = pd.DataFrame(
+    {
+        "id": np.arange(N),
+        "kind": RANDOM.choice(["a", "b", "c"], N),
+        "size": RANDOM.normal(size=N).round(3),
+        "price": (RANDOM.normal(size=N) * 90 + 400).round(2),
+    }
+)
+
+
+def forms(frame, write, name="t"):
+    yield write(f"{name}.csv", frame.to_csv(index=False))
+    yield write(f"{name}.parquet", frame)
+    yield write(f"{name}.jsonl", frame.to_json(orient="records", lines=True))
+
+
+def test_a_label_that_looks_like_a_measurement_is_refused_with_the_candidates(write):
+    for path in forms(FRAME, write):
+        with refused("no-label-column", column="price") as caught:
+            read(path)
+        assert "It could be one of: kind." in str(caught.value)
+    for path in forms(FRAME[["size", "id"]], write):
+        with refused("no-label-column", column="id"):
+            read(path)
+
+
+def test_a_stated_label_is_taken_and_its_values_are_noted(write):
+    for path in forms(FRAME, write):
+        reader = read(path, label="price")
+        assert "label-values" in notices(reader)
+        assert len(set(whole(reader)[0])) > 250
+        assert "label-values" not in notices(read(path, label="kind"))
+
+
+def test_a_usual_name_that_holds_no_classes_gives_way_to_the_last_column(write):
+    frame = FRAME.rename(columns={"price": "y"})[["size", "y", "kind"]]
+    for path in forms(frame, write):
+        reader = read(path)
+        assert reader.features()["label"] == "kind"
+        assert "label-other" in notices(reader)
+
+
+def test_another_column_that_may_be_the_label_is_noted(write):
+    frame = FRAME.assign(target=np.arange(N) % 2, y=np.arange(N) % 3)[["size", "target", "y"]]
+    for path in forms(frame, write):
+        reader = read(path)
+        assert (reader.features()["label"], notices(reader)) == ("target", ["label-near"])
+    first = pd.DataFrame({"party": ["d", "r"] * 60, "n": range(120), "grade": [*range(8)] * 15})
+    reader = read(write("f.csv", first.to_csv(index=False)))
+    assert (reader.features()["label"], notices(reader)[0]) == ("grade", "label-near")
+    assert "label-near" not in notices(read(write("f.csv", first.to_csv(index=False)), label=-1))
+
+
+@pytest.mark.parametrize(
+    ("cells", "plausible"),
+    [
+        ([*range(10)], True),
+        ([*range(30)], False),
+        ([*range(15)] * 2, True),
+        (["a"] * 90, True),
+        ([f"{j % 40}.5" for j in range(200)], False),
+        ([f"{j % 40}.0" for j in range(200)], True),
+        ([f"{j % 8}.5" for j in range(200)], True),
+        ([["u"], ["u", "v"]] * 30, True),
+    ],
+)
+def test_what_may_be_classes(cells, plausible):
+    assert holds_classes(cells) is plausible
+
+
+@pytest.mark.parametrize("extra", [{}, {"colour": "red"}])
+@pytest.mark.parametrize("label", [[1, 2], ["p", "n"], [True, False], [0.5, 1.5]])
+def test_rows_without_a_label_are_left_out_and_counted(write, label, extra):
+    y = pd.Series([label[j % 2] for j in range(N)], dtype=object)
+    frame = FRAME[["size"]].assign(**extra, y=y.where(np.arange(N) % 3 > 0, None))
+    known = frame[frame["y"].notna()].infer_objects().reset_index(drop=True)
+    paths = forms(frame.infer_objects(), write), forms(known, write, "known")
+    for path, rest in zip(*paths, strict=True):
+        for threads, size in (1, 1 << 22), (3, 500):
+            reader = read(path, threads=threads, batch_bytes=size)
+            assert whole(reader) == whole(read(rest)), path
+            assert notices(reader)[-1] == "label-missing"
+            assert "100 rows without a label" in str(reader.notices[-1])
+            assert reader.bad == 0
+
+
+def test_a_missing_label_far_down_is_left_out_too():
+    text = "a,y\n" + "1,0\n2,1\n" * 150_000 + "3,\n4,NA\n5,1\n"
+    reader = read(io.BytesIO(text.encode()), format="csv")
+    assert len(whole(reader)[0]) == 300_001
+    assert reader.location.unlabelled == 2
+    lines = b"1 |a b\n|a c\n0 |a d\n"
+    assert whole(read(io.BytesIO(lines), format="vw"))[0] == [1, 0]
+
+
+@pytest.mark.parametrize("row", ["{x},{y}", "{y},{x}", "{x},{y},{x}", '{x}," {y} "', "{w},{y}"])
+def test_a_late_label_with_leading_zeros_is_not_merged(write, row):
+    wanted = {"{y},{x}": 0}.get(row, 1)
+
+    def line(j, y):
+        return row.format(x=j % 7, y=y, w=f"w{j % 3}")
+
+    rows = [line(j, j % 2) for j in range(300_000)] + [line(1, "01"), line(2, "1")]
+    text = "\n".join(rows).encode()
+    reader = read(write("t.csv", text), label=wanted, header=False)
+    from rosenblatt.reading.reader import read_again_if_need_be
+
+    labels = read_again_if_need_be(reader, lambda: whole(reader))[0]
+    assert set(labels) == {"0", "1", "01"}
+    assert labels[-2:] == ["01", "1"]
+    assert "label-zeros" in notices(reader)
+
+
+def test_a_pipe_cannot_be_read_again_for_a_late_label():
+    class Pipe(io.BytesIO):
+        def seekable(self):
+            return False
+
+    text = "\n".join([f"{j % 7},{j % 2}" for j in range(300_000)] + ["1,01"]).encode()
+    with refused("label-zeros", line=300_001, column="1"):
+        list(read(Pipe(text), format="csv", header=False))

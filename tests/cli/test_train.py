@@ -93,8 +93,8 @@ def test_what_to_try_next_needs_no_extra(monkeypatch):
     from rosenblatt.cli import builtin_report as sets
 
     monkeypatch.setattr(sets, "find_spec", lambda name: None)
-    assert "plot" not in "".join(sets.what_next("iris", {"a": True, "b": None}))
-    assert "prove iris --positive b" not in "".join(sets.what_next("iris", {"a": False, "b": None}))
+    assert "plot" not in "".join(sets.list_next_steps("iris", {"a": True, "b": None}))
+    assert "prove iris --positive b" not in "".join(sets.list_next_steps("iris", {"a": False, "b": None}))
 
 
 def test_verbose_tells_of_every_epoch_of_any_run(capsys, folder):
@@ -378,7 +378,7 @@ def test_only_what_was_trained_from_a_file_is_resumed(capsys, folder, kind):
     getattr(rosenblatt, kind)().fit([[2.0], [-1.0]], [1, 0]).save("model")
     before = Path("model").read_bytes()
     status, out, err = run(capsys, "train", "flowers.csv", "-o", "model", "--resume")
-    sentence = "rosenblatt: model was not trained from a file; there is nothing to resume.\n"
+    sentence = "rosenblatt: model was not trained from a file; leave --resume out.\n"
     assert (status, out, err) == (2, "", sentence)
     assert Path("model").read_bytes() == before
 

@@ -82,7 +82,11 @@ def predict(model: Path, data: str, given: PredictOptions) -> None:
         raise CommandError("--scores excludes --probabilities; leave one out.", "conflict")
     saved, learner = load_learner(model)
     opened = open_for(saved, model, data, labels=False, given=given)
-    pieces = {"rows": predict_rows, "sentences": predict_sentences}[learner.reads]
+    kinds: dict[str, Callable[..., Iterator[bytes]]] = {
+        "rows": predict_rows,
+        "sentences": predict_sentences,
+    }
+    pieces = kinds[learner.reads]
     seen = sys.stderr.isatty() and not (given.output is None and sys.stdout.isatty())
     with open_output(given.output) as out:
         for piece in pieces(learner, opened, given, seen):

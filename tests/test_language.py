@@ -19,8 +19,11 @@ IDIOMS = re.compile(
 PLAIN = (
     "src/rosenblatt/cli/*.py",
     "src/rosenblatt/parameters/*.py",
-    "src/rosenblatt/estimators/constructors.py",
-    "src/rosenblatt/estimators/family.py",
+    "src/rosenblatt/__init__.py",
+    "src/rosenblatt/estimators/*.py",
+    "src/rosenblatt/export.py",
+    "src/rosenblatt/plots/*.py",
+    "src/rosenblatt/theory/*.py",
     "README.md",
     "docs/start.md",
     "docs/streams.md",

@@ -26,7 +26,7 @@ from rosenblatt import (
 )
 from rosenblatt.data.labels import number_labels
 from rosenblatt.data.rows import view_rows
-from rosenblatt.estimators.steps import follow
+from rosenblatt.estimators.steps import start_steps
 from rosenblatt.learners.linear import LinearLearner, TrainingRows
 from rosenblatt.parameters import RULE_TABLE, ParameterError
 from rosenblatt.storage.file import load_model, save_model
@@ -206,7 +206,7 @@ def test_every_step_is_told(name):
     X, y = data_for(name)
     model, twin = one_of(name)
     (run,) = twin.fit(X, y).runs
-    records = list(follow(model, X, y))
+    records = list(start_steps(model, X, y))
     assert len(records) == run.mistakes
     np.testing.assert_allclose(records[-1].new_weights, twin.coef_, rtol=1e-8)
     for before, after in pairwise(records):

@@ -188,7 +188,6 @@ def test_unusable_parameters_are_refused(parameters, sentence):
     [
         {"kernel": "precomputed"},
         {"intercept_step": "radius"},
-        {"class_weight": "balanced"},
     ],
 )
 def test_what_needs_all_the_data_cannot_learn_in_batches(parameters):

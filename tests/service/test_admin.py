@@ -122,7 +122,7 @@ def test_rolling_back_over_http(client, learning):
     assert (answer.status_code, answer.json()) == (200, {"sequence": 10, "examples": 0})
     found = client.post("/predict", json=rows).json()
     assert found["sequence"] == 10
-    assert found["scores"] == then.answer(then.published(), rows, 0)["scores"]
+    assert found["scores"] == then.make_predictor().answer(rows)["scores"]
     for body, status, code in (
         ({"to": 99}, 409, "impossible-change"),
         ({"to": "4"}, 400, "bad-body"),

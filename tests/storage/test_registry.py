@@ -46,13 +46,13 @@ def test_states_go_by_the_solution(solution):
 
 
 def test_an_unknown_estimator_is_neither_saved_nor_loaded(tmp_path):
-    model = trained()._model()._replace(estimator="Multilayer")
+    model = trained().to_model()._replace(estimator="Multilayer")
     with pytest.raises(ValueError, match=r"cannot be saved: .*Multilayer"):
         save_model(tmp_path / "model", model)
 
 
 def test_parameters_that_an_estimator_refuses_are_told_with_the_file(tmp_path):
-    model = trained()._model()
+    model = trained().to_model()
     model.parameters["eta0"] = -1.0
     save_model(tmp_path / "model", model)
     refused(

@@ -19,7 +19,7 @@ import rosenblatt
 from rosenblatt import Perceptron, load
 from rosenblatt.data.labels import number_labels
 from rosenblatt.data.rows import view_rows
-from rosenblatt.estimators.steps import follow
+from rosenblatt.estimators.steps import start_steps
 from rosenblatt.kernels.algebra import add, best_other, column, dot, move, score, span, squared_norm
 from rosenblatt.learners.linear import LinearLearner, TrainingRows
 from rosenblatt.parameters import LINEAR, RULE_TABLE, ParameterError, RuleEntry, positive
@@ -309,7 +309,7 @@ def test_updates_that_do_not_add_up_are_neither_averaged_nor_voted(solution):
     with pytest.raises(ParameterError, match=sentence):
         Forgetful(solution=solution).partial_fit(X, y, classes=[0, 1])
     with pytest.raises(ParameterError, match=sentence):
-        list(follow(Forgetful(solution=solution), X, y))
+        list(start_steps(Forgetful(solution=solution), X, y))
 
 
 def test_only_the_perceptron_adds_up_a_batch():
@@ -336,7 +336,7 @@ def test_every_step_of_any_rule_is_told(kind, twin_kind, form, order, choices):
     (run,) = twin.runs
     model = kind(**chosen)
     model.C = PassiveRun.C
-    records = list(follow(model, X, y))
+    records = list(start_steps(model, X, y))
     assert [sum(r.epoch == e.epoch for r in records) for e in run.history] == [
         e.mistakes for e in run.history
     ]
@@ -478,7 +478,7 @@ def test_a_run_goes_on_where_it_was_left(kind, solution, order, count, after, tm
 
 def test_a_file_whose_rule_keeps_something_else_is_refused(tmp_path):
     X, y = blobs()
-    model = PassiveAggressive().fit(X, y)._model()
+    model = PassiveAggressive().fit(X, y).to_model()
     good = model.states[0].further
     for bad in (
         {"fresh": np.ones(4)},

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TypeVar
 from distributed import Client
 
 from ..data.labels import UnknownLabelError
-from ..estimators.base import OnlineClassifier, make_seed, take_over, unchanged_by_errors
+from ..estimators.base import OnlineClassifier, make_seed, unchanged_by_errors
 from ..estimators.linear import LinearClassifier
 from ..estimators.sequence import SequencePerceptron
 from ..parameters import (
@@ -133,9 +133,11 @@ def fit(
     shown = print_rounds(parameters["max_iter"]) if lines else nullcontext(report)
     with unchanged_by_errors(estimator), shown as tell:
         run = training.run(cluster, tell)
-        plain = run.prepared.plain and run.relays  # mixed weights are no sum of mistakes
         learner = training.finish(run)
-        take_over(estimator, learner, run.epochs, run.stop_reason, plain)
+        learner.parameters = parameters
+        plain = run.prepared.plain and run.relays  # mixed weights are no sum of mistakes
+        facts = {**run.prepared.facts, "plain": plain}
+        estimator.take_over(learner, run.epochs, run.stop_reason, facts)
         estimator.mixing_ = run.summarize()
     for note in source.list_notes(cluster):
         warnings.warn(note, stacklevel=2)

@@ -236,6 +236,7 @@ class RowSource:
             parts = cluster.submit_each("prepare", prepare, parts, *settings)
             cluster.retry_when_lost(lambda: cluster.wait(parts))  # to know where they are
         textbook = learner.rule is PERCEPTRON and parameters["margin"] == 0
+        counts = count_by_class(found, classes, "counts")
         weighted = parameters["class_weight"] is not None or any(one.weighted for one in found)
         return Prepared(
             learner,
@@ -243,6 +244,7 @@ class RowSource:
             [one.n_rows for one in found],
             plain=textbook and not (parameters["early_stopping"] or streams or weighted),
             squared_radius=max(one.squared_radius for one in found),
+            facts={} if streams else {"class_rows": counts.tolist()},
         )
 
     def finish(self, cluster: Cluster, prepared: Prepared, states: list[Any]) -> LinearLearner:

@@ -255,3 +255,10 @@ def join_labels(parts: list[Any]) -> Any:
 def has_class(codes: Array, number: int) -> Array:
     """Whether each row has a class; ``codes`` are class numbers or flags."""
     return np.asarray(codes == number if codes.ndim == 1 else codes[:, number])
+
+
+def count_classes(codes: Array, n_classes: int) -> Array:
+    """Count the rows of each class, by the numbers of their classes or by an indicator."""
+    if codes.ndim == 2:
+        return np.asarray(codes.sum(axis=0, dtype=np.int64))
+    return np.bincount(codes, minlength=n_classes)

@@ -66,6 +66,25 @@ def balance(classes: Array, counts: Array) -> Array:
     return np.asarray(counts.sum() / (len(classes) * counts))
 
 
+def balance_running(counts: Array, codes: Array) -> Array:
+    """Weigh each row of a stream by the rarity of its class among all rows up to this one.
+
+    ``counts`` has the rows of each class before the first one. However a stream is cut into
+    batches, the weights are the same.
+
+    >>> balance_running(np.array([0, 0]), np.array([0, 0, 0, 1])).tolist()
+    [1.0, 1.0, 1.0, 2.0]
+    """
+    order = np.argsort(codes, kind="stable")
+    first = np.searchsorted(codes[order], codes[order])
+    met = np.empty(len(codes), np.int64)
+    met[order] = np.arange(1, len(codes) + 1) - first
+    is_new = (met == 1) & (counts[codes] == 0)
+    n_classes = np.count_nonzero(counts) + np.cumsum(is_new)
+    total = counts.sum() + np.arange(1, len(codes) + 1)
+    return np.asarray(total / (n_classes * (counts[codes] + met)))
+
+
 def rows_that_count(codes: Array, weights: Array | None) -> Array:
     """The numbers of the rows with a weight above 0."""
     if weights is None:

@@ -70,9 +70,7 @@ CONFLICTS: tuple[Conflict, ...] = (
     needs_all_rows(
         "intercept_step", lambda p: p["intercept_step"] == "radius", "the number R² itself"
     ),
-    needs_all_rows("class_weight", lambda p: p["class_weight"] == "balanced", "a dict of weights"),
     needs_all_rows("early_stopping", lambda p: bool(p.get("early_stopping")), "fit"),
-    needs_all_rows("calibrate", lambda p: bool(p.get("calibrate")), "fit"),
     needs_all_rows("kernel", lambda p: p.get("kernel") == "precomputed", "the kernel itself"),
     Conflict(
         "normalize-vote",

@@ -1,4 +1,4 @@
-"""A model that knows its labels and columns and nothing else, for a service that starts so."""
+"""Untrained models with stated labels and columns, for a service without a training file."""
 
 import math
 import re
@@ -30,7 +30,7 @@ class Column(NamedTuple):
 
 
 def parse_column(stated: str) -> Column:
-    """What a word says of a column.
+    """Parse the description of a column.
 
     >>> parse_column("height:number:170:10").scale
     Scale(centre=170.0, factor=0.1, filling=0.0, flagged=False)
@@ -75,7 +75,7 @@ def make_scale(stated: str, mean: str, spread: str) -> Scale:
 
 
 def make_recipe(columns: Sequence[Column], label: str, numbers: bool, bits: int | None) -> Any:
-    """How rows are made of columns.
+    """Make the recipe of a table with stated columns.
 
     Without statistics of rows, numbers are taken as they are, or as their stated mean and spread
     say.
@@ -117,7 +117,7 @@ def new_model(
     rule: str | None = None,
     **given: Any,
 ) -> Model:
-    """A model that has seen nothing.
+    """Make an untrained model.
 
     Parameters
     ----------

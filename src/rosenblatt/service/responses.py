@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from .http import JSON, Route
-from .learning import Learning, Published
-from .model import WINDOWS, ServedModel
+from .learning import Learning
+from .model import WINDOWS, Predictor, ServedModel
 from .requests import CSV, LINES, NDJSON
 
 if TYPE_CHECKING:
@@ -35,9 +35,10 @@ KEY = {
 PARAMETERS = {"/predict": [EXPLAIN], "/learn": [KEY]}
 
 
-def about(served: ServedModel, published: Published, learning: Learning | None) -> dict[str, Any]:
+def about(predictor: Predictor, learning: Learning | None) -> dict[str, Any]:
     """A description of the model, what it has learnt, and its errors before learning."""
-    learner, progress = published.learner, served.progress
+    served, learner, published = predictor
+    progress = served.progress
     solution = served.learner.parameters["solution"]
     shadow = None
     if learning is not None and learning.shadow is not None:
@@ -54,7 +55,7 @@ def about(served: ServedModel, published: Published, learning: Learning | None) 
         "learning": learning is not None,
         "sequence": served.sequence,
         "logged": served.sequence if learning is None else learning.log.last,
-        "published": published.sequence,
+        "published": published,
         "saved": served.sequence if learning is None else learning.saved_sequence,
         "mistakes": sum(state.mistakes for state in served.learner.states),
         "refused": progress.refused,

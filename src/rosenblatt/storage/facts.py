@@ -98,6 +98,13 @@ class Cluster(TypedDict):
     rows: list[int]
 
 
+class Scores(TypedDict):
+    """The scores that the last rows of a stream had before they were learnt, and their classes."""
+
+    scores: list[Finite] | list[list[Finite]]
+    codes: list[Count]
+
+
 class Facts(TypedDict, total=False):
     """Facts that a model of any kind may have; other entries are kept and not used."""
 
@@ -110,6 +117,7 @@ class Facts(TypedDict, total=False):
     sentences: Count
     tokens: Count
     class_rows: list[Count] | None
+    recent_scores: Scores
     batch_bytes: Count
     training: dict[str, Any]
     tuning: Tuning

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,8 @@ FOLDS = 3
 MOST_ROWS = 2**16  # more say nothing new of so few numbers
 PRIOR = 4.0  # rows that the slope shared by all classes counts as
 STEPS = 40  # of a bisection
+MOST_RECENT = 10_000  # scores of a stream to calibrate on
+ENOUGH = 200  # rows of a stream to calibrate on
 
 
 @dataclass(frozen=True)
@@ -67,6 +69,46 @@ class Calibration:
             return cls(np.array(kept["slopes"], np.float64))
         offsets = np.array(kept["offsets"], np.float64)
         return cls(np.full(max(2, len(offsets)), float(kept["slope"])), offsets)
+
+
+class RecentScores(NamedTuple):
+    """The scores that the last rows of a stream had before they were learnt, and their classes.
+
+    Together at most ``MOST_RECENT`` numbers; older rows are forgotten, so that probabilities follow
+    a stream that drifts.
+    """
+
+    scores: Array = np.empty(0)
+    codes: Array = np.empty(0, np.intp)
+
+    def add(self, scores: Array, codes: Array) -> "RecentScores":
+        """Return the scores with those of further rows."""
+        most = max(MOST_RECENT // max(scores.size // len(scores), 1), ENOUGH)
+        if len(self.codes):
+            scores, codes = np.concatenate([self.scores, scores]), np.append(self.codes, codes)
+        return RecentScores(scores[-most:].astype(np.float64), codes[-most:].astype(np.intp))
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether there are enough rows to replace an earlier calibration."""
+        return len(self.codes) >= ENOUGH
+
+    def calibrate(self, n_classes: int) -> Calibration:
+        """Fit probabilities to the scores."""
+        return fit_calibration(self.scores, self.codes, n_classes)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON values for a model file."""
+        return {"scores": self.scores.tolist(), "codes": self.codes.tolist()}
+
+    @classmethod
+    def of(cls, kept: dict[str, Any], n_classes: int) -> "RecentScores":
+        """Restore the scores of a model file; raise ValueError if they are inconsistent."""
+        scores, codes = np.array(kept["scores"], np.float64), np.array(kept["codes"], np.intp)
+        shape = (len(codes),) if n_classes == 2 else (len(codes), n_classes)
+        if scores.shape != shape or codes.max(initial=0) >= n_classes:
+            raise ValueError("its recent_scores do not fit its classes")
+        return cls(scores, codes)
 
 
 def columns(scores: Array) -> Array:

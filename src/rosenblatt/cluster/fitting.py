@@ -30,7 +30,7 @@ from .rows import RowSource
 from .run import ClusterRun
 from .sentences import SentenceSource
 
-E = TypeVar("E", bound=OnlineClassifier)
+E = TypeVar("E", bound=OnlineClassifier[Any])
 
 
 def fit(

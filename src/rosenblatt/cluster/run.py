@@ -150,7 +150,7 @@ class ClusterRun(Run):
             left = self.cluster.submit("relay", relay, part, i, left, self.epoch, where=where)
         (last,) = self.cluster.get_results([left])
         for problem, state in last.states.items():
-            self.problems[problem].state = state.renewed()  # what arrives is read-only
+            self.problems[problem].state = state.renew()  # what arrives is read-only
             size = sum(array.nbytes for array in states.pack_state(state)[0].values())
             self.moved += size * (len(parts) + 1)
         return dict(last.epochs)

@@ -61,7 +61,7 @@ class Handover(NamedTuple):
 
 def relay(part: Any, number: int, before: Handover, epoch: int) -> Handover:
     """Learn from a partition with the states that the one before it left."""
-    states = {k: left.renewed() for k, left in before.states.items()}  # what arrives is read-only
+    states = {k: left.renew() for k, left in before.states.items()}  # what arrives is read-only
     records = learn_epoch(part, number, states, epoch)
     return Handover(states, {k: (*before.epochs[k], records[k]) for k in states})
 

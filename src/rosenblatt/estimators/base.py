@@ -429,10 +429,10 @@ def print_epoch(run: Run, measured: int, epoch: Epoch) -> None:
 # For trainings elsewhere, such as on a cluster
 
 
-def get_learner(estimator: OnlineClassifier) -> Any:
+def get_learner(estimator: Any) -> Any:
     """The learner of a fitted estimator."""
     check_is_fitted(estimator)
-    return estimator._learner  # type: ignore[attr-defined]
+    return estimator._learner
 
 
 def to_predictor(estimator: Any) -> Any:
@@ -442,6 +442,6 @@ def to_predictor(estimator: Any) -> Any:
     return light
 
 
-def unchanged_by_errors(estimator: OnlineClassifier) -> Any:
+def unchanged_by_errors(estimator: Any) -> Any:
     """A context that leaves the attributes of an estimator as they were after an error."""
     return estimator._unchanged_by_errors()

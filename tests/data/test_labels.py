@@ -18,7 +18,8 @@ from rosenblatt.data.labels import (
     number_labels,
     tidy,
 )
-from rosenblatt.parameters import ParameterError
+
+from ..reading.samples import refused
 
 labels = arrays(
     integer_dtypes(endianness="=") | st.sampled_from([np.dtype("U3"), np.dtype(bool)]),
@@ -77,24 +78,24 @@ def test_named_classes_are_sorted_and_of_the_type_of_the_labels(named, dtype, wa
 
 
 @pytest.mark.parametrize(
-    ("named", "dtype", "sentence"),
+    ("named", "dtype", "code"),
     [
-        ([1, 1], None, "classes must name at least two different labels"),
-        ([1.0, np.nan], None, "classes contains NaN or infinity"),
-        (["1", "x"], np.float64, r"classes 1, x are not all numbers below 2\^53"),
-        (["1", "9007199254740993"], np.int64, "are not all numbers below"),
+        ([1, 1], None, "one-class"),
+        ([1.0, np.nan], None, "classes-not-finite"),
+        (["1", "x"], np.float64, "classes-of-type"),
+        (["1", "9007199254740993"], np.int64, "classes-of-type"),
     ],
 )
-def test_unusable_classes_are_refused(named, dtype, sentence):
-    with pytest.raises(ParameterError, match=sentence):
+def test_unusable_classes_are_refused(named, dtype, code):
+    with refused(code):
         check_classes(named, dtype)
 
 
 def test_classes_that_were_met_are_two_and_not_too_many():
     assert find_classes(np.array([2.0, 1.0, 2.0])).tolist() == [1, 2]
-    with pytest.raises(UnknownLabelError, match="only the label 1;"):
+    with refused("one-class"):
         find_classes(np.array([1.0, 1.0]))
-    with pytest.raises(ParameterError, match="1001 different numbers, too many"):
+    with refused("labels-are-numbers"):
         find_classes(np.arange(1001))
 
 
@@ -123,5 +124,5 @@ def test_a_label_of_several_that_is_not_known_is_named_with_its_row():
 def test_classes_of_sets_may_be_one_but_not_none():
     assert find_classes(np.array([3.0]), least=1).tolist() == [3]
     assert check_classes(["a"], least=1).tolist() == ["a"]
-    with pytest.raises(UnknownLabelError, match="No row has a label; name all labels with classes"):
+    with refused("no-labels"):
         find_classes(np.array([]), least=1)

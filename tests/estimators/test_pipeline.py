@@ -136,6 +136,21 @@ def test_a_pipeline_continues_to_learn_from_tables_of_the_same_form(tmp_path):
     np.testing.assert_array_equal(loaded[-1].coef_, twin[-1].coef_)
 
 
+def test_a_pipeline_of_label_sets_continues_to_learn():
+    rows = [{"a": 1.0, "tags": "x;y"}, {"a": -1.0, "tags": "x"}, {"a": -2.0, "tags": ""}] * 5
+    options = {"label": "tags", "labels_separator": ";", "rule": "perceptron", "order": "fixed"}
+    model, twin = (train(rows, **options) for _ in range(2))
+    model.partial_fit(rows[:3])
+    twin[-1].partial_fit(twin[0].transform(rows[:3]), np.array([[1, 1], [1, 0], [0, 0]]))
+    np.testing.assert_array_equal(model[-1].coef_, twin[-1].coef_)
+
+
+def test_rows_without_labels_need_y():
+    model = Pipeline([("features", Features()), ("classifier", Perceptron())])
+    with pytest.raises(ValueError, match="pass y"):
+        model.partial_fit([{"a": 1}, {"a": 2}], classes=[0, 1])
+
+
 def test_a_new_pipeline_begins_with_a_batch():
     X, y = FRAME.drop(columns="kind"), FRAME["kind"]
     model = Pipeline([("features", Features()), ("classifier", Perceptron())])

@@ -740,7 +740,7 @@ def test_balanced_classes(write, way, classes):
 
 def test_a_class_without_rows_cannot_be_balanced(write):
     path = write("rows.csv", made("csv"))
-    with pytest.raises(ValueError, match="No row has the label 2 to balance"):
+    with pytest.raises(ValueError, match="No row has the label 2, so"):
         train(read(path), How(balanced=True, classes=["0", "1", "2"]))
 
 

@@ -184,6 +184,7 @@ def test_the_description_has_the_endpoints(client):
     assert paths["/model"].keys() == {"get", "put"}
     assert paths["/learn"]["post"]["parameters"][0]["name"] == "Idempotency-Key"
     assert "409" in paths["/model/rollback"]["post"]["responses"]
+    assert list(paths["/model"]["put"]["requestBody"]["content"]) == ["application/octet-stream"]
 
 
 # Kinds of models
@@ -277,6 +278,10 @@ def test_an_array_of_label_sets(tmp_path):
     assert answer["labels"] == [np.flatnonzero(row).tolist() for row in flags]
     assert client.post("/learn", json={"x": [1, 2], "label": [0, 1]}).status_code == 202
     assert client.post("/learn", json={"x": [1, 2], "label": [7]}).status_code == 400
+    schema = client.get("/openapi.json").json()["paths"]["/learn"]["post"]["requestBody"]
+    row = schema["content"]["application/json"]["schema"]["oneOf"][0]["properties"]
+    assert row["label"] == {"type": "array", "items": {"enum": [0, 1]}}
+    assert row.keys() == {"x0", "x1", "x", "label"}
     learning.stop()
     assert learning.path.read_bytes() == replayed(learning.path)
 

@@ -7,6 +7,7 @@ import pytest
 from safetensors.numpy import save_file
 
 from rosenblatt import Perceptron
+from rosenblatt.parameters import CodedError
 from rosenblatt.storage import file
 from rosenblatt.storage.file import load_model
 from rosenblatt.training.state import pack_state
@@ -68,9 +69,10 @@ def files_beside(path):
     return sorted(file.name for file in path.parent.iterdir())
 
 
-def refused(path, match="is not an intact model of rosenblatt", load=load_model):
-    with pytest.raises(ValueError, match=match) as caught:
+def refused(path, match=None, load=load_model, code="model-damaged"):
+    with pytest.raises(CodedError, match=match) as caught:
         load(path)
+    assert (caught.value.code, caught.value.file) == (code, str(path))
     assert str(path) in str(caught.value)
     assert str(caught.value).endswith(".")
     assert len(str(caught.value)) < 300

@@ -364,13 +364,13 @@ def test_other_safetensors_are_refused(text, tmp_path):
 
 def test_a_newer_file_says_what_to_do(tmp_path):
     forge(tmp_path / "new", trained().to_model(), put(["format"], file.NEWEST + 1))
-    refused(tmp_path / "new", "was written by a newer rosenblatt; update rosenblatt to load it")
+    refused(tmp_path / "new", code="model-newer")
 
 
 def test_what_is_no_file_is_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for what in ("pipe", ""):
-        refused(tmp_path / what, "is a (folder|device or pipe); give the name of a file")
+        refused(tmp_path / what, "is a (folder|device or pipe)", code="not-a-file")
         with pytest.raises(ValueError, match="give the name of a file"):
             save_model(tmp_path / what, trained().to_model())
     with pytest.raises(FileNotFoundError, match=r"missing could not be read: no such file .*\.$"):

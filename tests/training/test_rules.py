@@ -499,7 +499,7 @@ def test_an_estimator_of_another_rule_is_one_of_scikit_learn():
     assert model.fit(X, y).score(X, y) > 0.8
     with pytest.raises(ParameterError, match="C must be a number above 0; got 0"):
         model.set_params(C=0).fit(X, y)
-    with pytest.raises(ValueError, match="The theory is about"):
+    with pytest.raises(ValueError, match="The convergence theorem needs"):
         PassiveAggressive().fit(X, y).last_weights()
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..parameters import ParameterError
+from ..parameters import InputError, ParameterError
 from .rows import Array
 
 MOST_NUMBERS = 1000  # as labels; more look like measurements
@@ -40,7 +40,12 @@ def encode(y: Array) -> tuple[Array, Array]:
 
 
 def number_labels(
-    labels: Array, classes: Array, first_row: int = 0, where: str = "", rows: Array | None = None
+    labels: Array,
+    classes: Array,
+    first_row: int = 0,
+    where: str = "",
+    rows: Array | None = None,
+    held: Array | None = None,
 ) -> Array:
     """The class number of each label; a label that is not a class raises.
 
@@ -54,9 +59,12 @@ def number_labels(
         The start of an error message, with a blank at its end.
     rows
         The row of each label, unless every row has one.
+    held
+        Flags of held-out rows, whose labels get -1 if they are not classes.
     """
     codes = find_codes(labels, classes)
-    unknown = np.flatnonzero(codes < 0)
+    known = False if held is None else held if rows is None else held[rows]
+    unknown = np.flatnonzero((codes < 0) & ~np.asarray(known))
     if len(unknown):
         listed = classes.tolist() if len(classes) <= 20 else [*classes[:20].tolist(), "…"]
         row = first_row + (unknown if rows is None else rows[unknown])[0]
@@ -95,9 +103,11 @@ def refuse_missing(labels: Any) -> None:
         row = missing[0]
         label = labels.iloc[row] if hasattr(labels, "iloc") else labels[row]
         what = "infinity" if isinstance(label, float) and label in (np.inf, -np.inf) else "NaN"
-        raise ValueError(
+        raise InputError(
             f"Input y contains {what}: the label of row {row} is {label}. Leave such rows out of X "
-            "and y, for example with keep = pandas.notna(y), X[keep] and y[keep]."
+            "and y, for example with keep = pandas.notna(y), X[keep] and y[keep].",
+            code="missing-label",
+            line=row,
         )
 
 
@@ -236,9 +246,10 @@ def check_indicator(y: Any) -> Array:
     """Flags per row and label, from an array or sparse matrix of 0 and 1."""
     given = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
     if not np.isin(given, (0, 1)).all():
-        raise ValueError(
+        raise InputError(
             f"y has {given.shape[1]} columns and other values than 0 and 1; give one label per "
-            "row, or an indicator matrix of 0 and 1."
+            "row, or an indicator matrix of 0 and 1.",
+            code="not-an-indicator",
         )
     return np.asfortranarray(given, bool)
 

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.algebra import Rows
+from ..parameters import InputError
 
 Array = NDArray[Any]
 
@@ -24,17 +25,19 @@ def view_rows(X: Any) -> Rows:
     9
     """
     if X.shape[0] > MOST_ROWS:
-        raise ValueError(
-            f"X has {X.shape[0]} rows and fit takes at most {MOST_ROWS}; use partial_fit."
+        raise InputError(
+            f"X has {X.shape[0]} rows and fit takes at most {MOST_ROWS}; use partial_fit.",
+            code="too-many-rows",
         )
     if not hasattr(X, "indptr"):
         length = np.array([X.shape[1]], np.uint64)
         return Rows(read_only(X.reshape(-1)), None, read_only(length))
     check_structure(X)
     if X.shape[1] > MOST_COLUMNS:
-        raise ValueError(
+        raise InputError(
             f"The sparse X has {X.shape[1]} columns and {MOST_COLUMNS} are possible; hash them to "
-            "fewer."
+            "fewer.",
+            code="too-many-columns",
         )
     indices = unsigned(X.indices).astype(np.uint32, copy=False)
     starts = unsigned(X.indptr).astype(np.uint64, copy=False)
@@ -43,15 +46,15 @@ def view_rows(X: Any) -> Rows:
 
 def check_structure(X: Any) -> None:
     """Refuse a CSR matrix with indices out of range: kernels do not check."""
-    starts, indices = X.indptr, X.indices
+    starts, indices, fault = X.indptr, X.indices, ""
     if starts[0] != 0 or starts[-1] > len(indices) or np.any(starts[1:] < starts[:-1]):
-        raise ValueError("The row pointers (indptr) of the sparse X are not in order.")
-    if starts[-1] > len(X.data):
-        raise ValueError("The sparse X has fewer values than its row pointers (indptr) say.")
-    if len(indices) and unsigned(indices).max() >= X.shape[1]:
-        raise ValueError(
-            f"The sparse X has a column index outside of its {X.shape[1]} columns; rebuild it."
-        )
+        fault = "row pointers (indptr) that are not in order"
+    elif starts[-1] > len(X.data):
+        fault = "fewer values than its row pointers (indptr) need"
+    elif len(indices) and unsigned(indices).max() >= X.shape[1]:
+        fault = f"a column index outside of its {X.shape[1]} columns"
+    if fault:
+        raise InputError(f"The sparse X has {fault}; build it again.", code="broken-csr")
 
 
 def read_only(array: Array) -> Array:
@@ -178,32 +181,37 @@ def refuse_not_finite(X: Any, first_row: int = 0) -> None:
     where = first_not_finite(X)
     if where is not None:
         row, column = where
-        what = "NaN" if np.isnan(X[row, column]) else "infinity (inf)"
-        raise ValueError(
-            f"Input X contains {what} in row {first_row + row}, column {column}; remove or impute "
-            "such values first."
-        )
+        raise value_error(X[row, column], first_row + row, column)
 
 
-def not_finite(rows: Rows, row: int) -> ValueError:
+def value_error(value: Any, row: int, column: int) -> InputError:
+    """The error for a value that is NaN or infinite."""
+    what = "NaN" if np.isnan(value) else "infinity (inf)"
+    return InputError(
+        f"Input X contains {what} in row {row}, column {column}; remove or impute such values "
+        "first.",
+        code="not-finite",
+        line=row,
+        column=column,
+    )
+
+
+def not_finite(rows: Rows, row: int) -> InputError:
     """The error for a row without a finite score, due to its values or to the weights."""
     one = rows_between(rows, row, row + 1)
     bad = np.flatnonzero(~np.isfinite(one.values))
     if not len(bad):
         return overflow(rows.values.dtype)
     column = bad[0] if one.indices is None else one.indices[bad[0]]
-    what = "NaN" if np.isnan(one.values[bad[0]]) else "infinity (inf)"
-    return ValueError(
-        f"Input X contains {what} in row {row}, column {column}; remove or impute such values "
-        "first."
-    )
+    return value_error(one.values[bad[0]], row, int(column))
 
 
-def overflow(dtype: Any) -> ValueError:
+def overflow(dtype: Any) -> InputError:
     """The error for weights that are not finite."""
     wider = " or use float64" if dtype == np.float32 else ""
-    return ValueError(
-        f"The weights grew beyond what {dtype} can hold (infinity); scale the numbers down{wider}."
+    return InputError(
+        f"The weights grew beyond what {dtype} can hold (infinity); scale the numbers down{wider}.",
+        code="overflow",
     )
 
 
@@ -223,9 +231,10 @@ def refuse_lost(coef: Array, updates: int, parts: Iterable[Rows]) -> None:
             lost = largest * size == 0 and (square == 0 or np.isinf(square))
             if lost and size > 0:
                 word = "large" if size > 1 else "small"
-                raise ValueError(
+                raise InputError(
                     f"X has numbers of size {size:.0e}, too {word} for {size.dtype} to learn from "
-                    "(their squares cannot be held); scale the numbers."
+                    "(their squares cannot be held); scale the numbers.",
+                    code="lost-numbers",
                 )
 
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels.algebra import mix
+from ..parameters import InputError
 from .rows import Array
 
 
@@ -46,9 +47,10 @@ class Split(NamedTuple):
         held = np.empty(len(rows), bool)
         held[order] = place < quotas(counts, self.share)[groups[order]]
         if not held.any():
-            raise ValueError(
+            raise InputError(
                 f"{len(rows)} rows are too few to hold out {self.share:g} of them; give more rows, "
-                "or hold out a larger share."
+                "or hold out a larger share.",
+                code="too-few-rows",
             )
         return rows[~held], rows[held]
 

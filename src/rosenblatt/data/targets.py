@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -60,45 +60,18 @@ class Score:
         return counts if self.labels else {name: counts[name] for name in ("rows", "errors")}
 
 
-class Target(Protocol):
-    """The meaning of labels.
+@dataclass(frozen=True)
+class ClassTarget:
+    """One of some classes for each row; its code is the number of the class.
 
     Attributes
     ----------
     classes
         The labels, sorted.
+    class_weight
+        The weight of each class, if they differ.
     label_sets
         Whether a row may have any number of labels.
-    """
-
-    classes: Array
-    label_sets: ClassVar[bool]
-
-    def encode(self, labels: Any, first_row: int = 0, held: Array | None = None) -> Array:
-        """Turn the labels of rows into codes.
-
-        ``first_row`` is the number of the first row, for errors. Rows flagged in ``held`` may have
-        labels that are not classes.
-        """
-
-    def weigh(self, codes: Array, sample_weight: ArrayLike | None) -> Array | None:
-        """The weight of each row, or None if all are 1."""
-
-    def problems(self, together: bool) -> list[int | None]:
-        """The class that is positive in each problem, None for all classes ``together``."""
-
-    def decide(self, scores: Array, ties: str = "mistake") -> Array:
-        """The codes that scores decide for."""
-
-    def new_score(self) -> Score:
-        """A score that counts nothing yet."""
-
-
-@dataclass(frozen=True)
-class ClassTarget:
-    """One of some classes for each row; its code is the number of the class.
-
-    ``class_weight`` is the weight of each class, if they differ.
     """
 
     classes: Array
@@ -106,30 +79,17 @@ class ClassTarget:
     label_sets: ClassVar[bool] = False
 
     def encode(self, labels: Any, first_row: int = 0, held: Array | None = None) -> Array:
-        """The class number of each label; -1 for other labels of rows that are held out."""
-        labels = tidy(labels)
-        return self.find(labels, np.arange(len(labels)), first_row, held)
+        """The class number of each label; -1 for other labels of rows that are held out.
 
-    def find(self, labels: Array, rows: Array, first_row: int, held: Array | None) -> Array:
-        """The class number of each label; another label raises, unless its row is held out."""
-        codes = find_codes(labels, self.classes)
-        late = np.flatnonzero(codes < 0 if held is None else (codes < 0) & ~held[rows])
-        if len(late):
-            number_labels(
-                labels[late], self.classes, first_row + 1, rows=rows[late]
-            )  # which raises
-        return codes
+        ``first_row`` is the number of the first row, for errors, and ``held`` flags the rows that
+        are held out.
+        """
+        return number_labels(tidy(labels), self.classes, first_row + 1, held=held)
 
     def weigh(self, codes: Array, sample_weight: ArrayLike | None) -> Array | None:
         """Sample weights times class weights, or None if all are 1."""
         given = self.class_weight
         return row_weights(codes, sample_weight, None if np.all(given == 1) else given)
-
-    def problems(self, together: bool) -> list[int | None]:
-        """One problem for two classes or for all classes together, else one per class."""
-        if len(self.classes) == 2:
-            return [1]
-        return [None] if together else list(range(len(self.classes)))
 
     def decide(self, scores: Array, ties: str = "mistake") -> Array:
         """The class with the highest score, or of the sign for two classes."""
@@ -157,14 +117,10 @@ class LabelSetTarget(ClassTarget):
 
     def encode(self, labels: LabelSets, first_row: int = 0, held: Array | None = None) -> Array:
         """Flag the classes of each row; other labels share one more column."""
-        codes = self.find(tidy(labels.values), labels.rows, first_row, held)
-        count = len(self.classes)
+        values, count = tidy(labels.values), len(self.classes)
+        codes = number_labels(values, self.classes, first_row + 1, rows=labels.rows, held=held)
         others = bool(np.any(codes < 0))
         return labels.indicator(np.where(codes < 0, count, codes), count + others)
-
-    def problems(self, together: bool) -> list[int | None]:
-        """One problem per label."""
-        return list(range(len(self.classes)))
 
     def decide(self, scores: Array, ties: str = "mistake") -> Array:
         """Flag the labels with a positive score."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..parameters import ParameterError
+from ..parameters import InputError, ParameterError
 from .rows import Array
 
 
@@ -20,15 +20,18 @@ def row_weights(
     if weights.ndim == 0:
         weights = np.full(len(codes), float(weights))
     if weights.shape != codes.shape[:1]:
-        raise ValueError(
+        raise InputError(
             f"sample_weight has shape {weights.shape}; X has {len(codes)} rows, and each needs one "
-            "weight."
+            "weight.",
+            code="weights-of-rows",
         )
     bad = np.flatnonzero(~(weights >= 0) | np.isinf(weights))
     if len(bad):
-        raise ValueError(
+        raise InputError(
             f"sample_weight is {weights[bad[0]]} in row {bad[0]}; weights must be finite and not "
-            "negative."
+            "negative.",
+            code="weight-out-of-range",
+            line=int(bad[0]),
         )
     return weights if of_class is None else weights * of_class[codes]
 
@@ -62,7 +65,10 @@ def balance(classes: Array, counts: Array) -> Array:
     """Weights of classes such that each has the same total weight."""
     if not counts.all():
         missing = classes.tolist()[np.argmin(counts)]
-        raise ValueError(f"No row has the label {missing!r} to balance.")
+        raise InputError(
+            f"No row has the label {missing!r}, so the classes cannot be balanced.",
+            code="class-without-rows",
+        )
     return np.asarray(counts.sum() / (len(classes) * counts))
 
 
@@ -95,6 +101,10 @@ def rows_that_count(codes: Array, weights: Array | None) -> Array:
 def refuse_one_class(codes: Array, counting: Array) -> None:
     """Refuse rows of a single class."""
     if not len(counting):
-        raise ValueError("All sample weights are zero, so there is no row to learn from.")
+        raise InputError(
+            "All sample weights are zero, so there is no row to learn from.", code="no-rows"
+        )
     if codes.ndim == 1 and np.all(codes[counting] == codes[counting[0]]):
-        raise ValueError("Only one class has rows of a weight above 0; at least two must.")
+        raise InputError(
+            "Only one class has rows of a weight above 0; at least two must.", code="one-class"
+        )

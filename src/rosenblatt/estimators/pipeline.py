@@ -15,13 +15,15 @@ from sklearn.utils.validation import check_is_fitted
 
 import rosenblatt
 
+from ..data.labels import LabelSets
+from ..data.targets import make_target
 from ..jobs.data import SentenceFile
 from ..jobs.files import train as train_model
 from ..jobs.job import FileJob
 from ..jobs.tuning import tune
 from ..learners import load_model
 from ..parameters import RULE_TABLE, SEQUENCE, SHELL_NAMES
-from ..reading.batches import get_labels
+from ..reading.batches import known_labels
 from ..reading.reader import read, read_whole
 from ..reading.tables import to_table
 from ..storage.file import save_model
@@ -88,7 +90,12 @@ class Pipeline(ScikitPipeline):  # type: ignore[misc]
         if y is None:
             table = to_table(X)
             X = X if table is None else table
-            y = get_labels(read_whole(read(X, features=features.recipe_)).batch)
+            batch = read_whole(read(X, features=features.recipe_)).batch
+            if batch.labels is None:
+                raise ValueError("X has no column of labels that train was given; pass y.")
+            y = known_labels(batch)
+            if isinstance(y, LabelSets):
+                y = make_target(classifier.classes_, True).encode(y)
         classifier.partial_fit(features.transform(X), y, classes=classes)
         return self
 

@@ -313,17 +313,6 @@ class ArrayMaker(TableMaker):
                 raise BadExampleError("the number is missing", row, name)
         return one
 
-    def schemas(self, classes: Array) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The schema of a row, and of one with its label."""
-        count = len(self.columns)
-        numbers = {"type": "array", "items": {"type": "number"}}
-        row: dict[str, Any] = {"x": numbers | {"minItems": count, "maxItems": count}}
-        label: Any = {"enum": classes.tolist()}
-        if self.recipe.labels_separator is not None:
-            label = {"type": "array", "items": label}
-        labelled = {"type": "object", "properties": row | {self.label: label}}
-        return {"type": "object", "properties": row}, labelled | {"required": [self.label]}
-
 
 class LineMaker:
     """Makes rows of lines of svmlight or Vowpal Wabbit text."""

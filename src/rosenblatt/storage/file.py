@@ -224,9 +224,10 @@ def plain(value: Any) -> Any:
     """Turn a NumPy number into one for JSON; refuse other objects."""
     if isinstance(value, np.generic):
         return value.item()
-    raise ValueError(
+    raise InputError(
         f"A model file holds numbers, text, lists and dicts, not {value!r}; for random_state give "
-        "an int or None."
+        "an int or None.",
+        code="not-json",
     )
 
 

@@ -59,10 +59,7 @@ class Count:
 
     def tally(self, learnt: Any) -> None:
         """Add what was learned from some rows."""
-        self.rows += learnt.n_rows
-        self.mistakes += len(learnt.updates)
-        self.errors += learnt.errors
-        self.loss += learnt.loss
+        self.add(Count(learnt.n_rows, len(learnt.updates), learnt.errors, learnt.loss))
 
     def add(self, epoch: "Epoch | Count") -> None:
         """Add the counts of another epoch."""

@@ -202,7 +202,10 @@ class Plan:
         """Refuse to resume a run of another plan; values that are still None match any."""
         now = self.as_dict()
         if before.keys() != now.keys():
-            raise ValueError("The model does not say how it was trained; it cannot be resumed.")
+            raise ParameterError(
+                "The model does not say how it was trained; it cannot be resumed.",
+                code="resume-unknown-plan",
+            )
         for name, value in now.items():
             if before[name] != value and name not in self.unresolved:
                 raise ParameterError(

@@ -83,33 +83,33 @@ class Problem:
 
 @dataclass
 class Run:
-    """One training run: data, the problems that learn from them, and when to stop.
+    """One training run: data, problems, and when to stop.
 
-    Go through ``updates`` to train; between two items the states are as the updates left them. A
-    problem whose history has a stop reason rests while the others learn. ``checkpoint`` tells after
-    any part how to continue in another run with ``resume``.
+    Iterate over ``updates`` to train; between two items the states are as after the updates so far.
+    A problem whose history has a stop reason rests while the others learn. After any part,
+    ``checkpoint`` returns what another run needs to ``resume``.
 
     Attributes
     ----------
     parts
-        Gives the parts that an epoch goes through one after the other: one for all rows in memory,
-        one per batch of a stream. States are widened to the width of each.
+        Returns the parts of an epoch: one for all rows in memory, one per batch of a stream. States
+        are widened to the width of each.
     problems
-        What is learnt from the rows; they share nothing else.
+        The problems, which share the rows and nothing else.
     order, seed
-        How the rows of a part are gone through.
+        The order of the rows of a part, and its seed.
     measure
-        Whether to take the losses of the weights after each epoch.
+        Whether to measure errors and loss of the weights after each epoch.
     validate
         Returns the accuracy of some problems, given by number, on held-out rows.
     updates_at_once
-        After how many updates to yield, or None for as many as suit the task.
+        The number of updates after which to yield; None for a number that suits the task.
     first_part
-        The number of the first part, which its permutations depend on.
+        The number of the first part; permutations depend on the number of a part.
     threads
-        How many problems ``train`` lets learn at the same time.
+        The number of problems that ``train`` trains at the same time.
     after_part, after_epoch
-        Called when one is done.
+        Called after each part, and after each epoch.
     """
 
     parts: Callable[[], Iterable[Part]]

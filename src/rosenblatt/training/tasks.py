@@ -11,6 +11,7 @@ from ..data.rows import Array, not_finite, rows_between
 from ..kernels import linear
 from ..kernels.algebra import Rows
 from ..kernels.linear import UPDATE, Clock, Examples
+from ..parameters import InputError
 from .rules import UpdateRule
 
 UPDATES_AT_ONCE = 1024  # the length of a log
@@ -251,7 +252,10 @@ def compute_steps(
     used = sizes if weights is None else sizes[weights > 0]
     if not used.all() or not np.isfinite(used).all():
         what = "The weight of a row" if eta0 == 1 else "eta0 times the weight of a row"
-        raise ValueError(f"{what} is too small or too large for {sizes.dtype}; scale the weights.")
+        raise InputError(
+            f"{what} is too small or too large for {sizes.dtype}; scale the weights.",
+            code="step-out-of-range",
+        )
     if positive is None:
         return np.broadcast_to(sizes, codes.shape).copy()
     return np.where(has_class(codes, positive), sizes, -sizes)

@@ -163,7 +163,7 @@ def count_features(model: "Model") -> int:
 
 
 def about_result(name: str, model: "Model", seconds: float) -> list[str]:
-    """How a training went, and what it made of which data."""
+    """How a training went, the size of its data, and its classes or tags."""
     facts, features = model.facts, f"{count_features(model):,} features"
     last = model.history[-1].mistakes if model.history else None
     updates, made = count_updates(model)

@@ -33,8 +33,8 @@ from ..learners.sequence.state import Table
 from ..learners.sequence.tagset import (
     Tagged,
     check_classes,
-    distinct_tags,
     encode_tags,
+    find_distinct_tags,
     is_greedy,
     knows_chunks,
     make_tag_set,
@@ -115,7 +115,7 @@ def list_columns(part: Any, _: int, own_templates: bool) -> tuple[str, ...] | No
 def find_classes(part: Tagged, _: int) -> tuple[list[Any], int]:
     """The tags of a partition, and how many tokens it has."""
     sentences, tags = part
-    return distinct_tags(tags).tolist(), sentences.n_tokens
+    return find_distinct_tags(tags).tolist(), sentences.n_tokens
 
 
 def find_chunks(part: Tagged, _: int, classes: Array) -> SchemeCount:

@@ -175,8 +175,8 @@ def test_a_tagger_begins_with_another(shell, files, model):
     assert both.predict([["the", "cow", "barks"]]) == [["DET", "NOUN", "VERB"]]
     assert both.n_mistakes_ >= rosenblatt.load(model).n_mistakes_
     refused = {
-        "go on with the same": (files / "b.tagged", "--initial", model, "--markov", 2),
-        "The tag 'X' is none of those": (files / "c.tagged", "--initial", model),
+        "continue with the same": (files / "b.tagged", "--initial", model, "--markov", 2),
+        "The tag 'X' is not among those": (files / "c.tagged", "--initial", model),
         "start from another model": (files / "b.tagged", "--initial", files / "iris"),
         "cannot learn": (files / "b.tagged", "--initial", files / "compact"),
         "choose another --label": (files / "d.conll", "--initial", model),

@@ -29,8 +29,8 @@ from ..learners.sequence.sentences import (
 from ..learners.sequence.tagset import (
     Tagged,
     check_classes,
-    distinct_tags,
     encode_tags,
+    find_distinct_tags,
     is_greedy,
     knows_chunks,
     make_tag_set,
@@ -202,7 +202,7 @@ def read_lists(part: Any, number: int, columns: tuple[str, ...]) -> Tagged:
 def list_tags(part: Tagged, _: int) -> tuple[list[Any], int, int]:
     """The tags of a partition, and how many tokens and sentences it has."""
     sentences, tags = part
-    return distinct_tags(tags).tolist(), sentences.n_tokens, len(sentences.starts) - 1
+    return find_distinct_tags(tags).tolist(), sentences.n_tokens, len(sentences.starts) - 1
 
 
 def count_schemes(part: Tagged, _: int, classes: Array) -> SchemeCount:

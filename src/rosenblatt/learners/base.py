@@ -124,7 +124,7 @@ class Learner:
         raise NotImplementedError
 
     def scores(self, rows: Any, width: int) -> Array:
-        """Score the rows of a batch of some width; columns that are not known say nothing."""
+        """Score the rows of a batch of some width; columns that are not known are ignored."""
         known = known_columns(rows, width, self.width)
         return self.score_matrix(to_matrix(known, n_rows(rows), self.width))
 

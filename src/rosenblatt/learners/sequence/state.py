@@ -12,7 +12,7 @@ from ...kernels.vectors import LANES
 from ...parameters import ParameterError
 from ...training.state import Layer
 from ...training.tasks import Learnt
-from .schemes import impossible
+from .schemes import make_exclusions
 
 ROWS_AT_ONCE = 1 << 15
 MOST_WEIGHTS = 2**28
@@ -77,9 +77,9 @@ class PathState:
         pairs = np.zeros((rows * rows if markov > 1 else 0, shape.width), np.float32)
         weights = PathWeights(
             np.zeros(shape.width, np.float32),
-            impossible(moves, shape.width).ravel(),
+            make_exclusions(moves, shape.width).ravel(),
             pairs.ravel(),
-            impossible(last[None], shape.width).ravel(),
+            make_exclusions(last[None], shape.width).ravel(),
             np.zeros(0, np.uint32),
             np.ones(1, np.int64),
         )

@@ -64,7 +64,7 @@ class Job:
 
     def outcomes(self) -> list[Last]:
         """The state to keep of each problem."""
-        return [problem.history.chosen(problem.state) for problem in self.problems]
+        return [problem.history.choose_state(problem.state) for problem in self.problems]
 
     def train(self, after: Callable[["Job"], None]) -> None:
         """Go through epochs until all problems have stopped; then say how the model was made."""

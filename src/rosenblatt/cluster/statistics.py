@@ -45,7 +45,7 @@ def survey(part: Batch | FilePartition, split: Split = NO_SPLIT) -> Found:
     learnt, counting = rows_that_count(codes, None), rows_that_count(codes, batch.weights)
     if split:
         with suppress(ValueError):  # of too few rows, which are refused when they are prepared
-            counting, held = split.stratified(codes, counting)
+            counting, held = split.stratify(codes, counting)
             learnt = np.setdiff1d(learnt, held)
     return Found(
         len(codes),
@@ -181,5 +181,5 @@ def prepare(
         if not split:
             return LoadedPartition(given)
         refuse_not_finite(to_matrix(given.rows, len(given.codes), width))
-        row_order, held = split.stratified(given.codes, given.row_order)
+        row_order, held = split.stratify(given.codes, given.row_order)
         return LoadedPartition(given._replace(row_order=row_order), held)

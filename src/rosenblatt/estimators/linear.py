@@ -392,7 +392,7 @@ class LinearClassifier(RowClassifier[LinearLearner]):
         seed, learnt, held = make_seed(self.random_state), None, None
         if self.early_stopping:
             known = rows_that_count(codes, row_weights(codes, sample_weight, None))
-            learnt, held = Split(self.validation_fraction, seed).stratified(codes, known)
+            learnt, held = Split(self.validation_fraction, seed).stratify(codes, known)
         weights = self._weigh(classes, codes, sample_weight, learnt)
         rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
         if learnt is not None:

@@ -272,7 +272,7 @@ class LinearLearner(Learner):
                     for learnt in state.sweep(task, task.row_order, None):
                         count.tally(learnt)
                         if wrong is not None:
-                            wrong[task.row_order[task.mistaken(learnt.updates)]] = True
+                            wrong[task.row_order[task.find_mistaken(learnt.updates)]] = True
                     state.refuse_overflow(given.rows)
                     task.close(state)
         except BaseException:

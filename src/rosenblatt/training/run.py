@@ -163,7 +163,7 @@ class Run:
     @property
     def outcomes(self) -> list[Any]:
         """The final state of each problem."""
-        return [problem.history.chosen(problem.state) for problem in self.problems]
+        return [problem.history.choose_state(problem.state) for problem in self.problems]
 
     def updates(self) -> Sweep:
         """Train; yield the order of each sweep with what was learned from a piece of it."""

@@ -126,7 +126,7 @@ class Last:
         """
         return scores(rows, len(places), *self.coefficients())
 
-    def changed(self, rows: Rows) -> list[tuple[Array, Any]]:
+    def changing_places(self, rows: Rows) -> list[tuple[Array, Any]]:
         """The arrays, each with the places that an update by some rows can change."""
         wide = {id(each) for each in self.by_column().values()}
         kept = [one.name for one in self.rule.arrays if one.like == "weights"]
@@ -144,7 +144,9 @@ class Last:
 
     def snapshot(self, rows: Rows) -> Callable[[], None]:
         """Return a function that undoes all changes by learning from some rows."""
-        before = [(each, places, each[places].copy()) for each, places in self.changed(rows)]
+        before = [
+            (each, places, each[places].copy()) for each, places in self.changing_places(rows)
+        ]
         attributes = {
             name: value.copy() if isinstance(value, list | dict) else value
             for name, value in vars(self).items()
@@ -159,7 +161,7 @@ class Last:
 
     def refuse_overflow(self, rows: Rows) -> None:
         """Raise if the weights that some rows changed are not finite, or too small to count."""
-        if not all(np.isfinite(each[places]).all() for each, places in self.changed(rows)):
+        if not all(np.isfinite(each[places]).all() for each, places in self.changing_places(rows)):
             raise overflow(self.weights.dtype)
         refuse_lost(self.weights[find_columns(rows, len(self.weights))], self.mistakes, [rows])
 

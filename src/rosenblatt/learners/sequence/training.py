@@ -129,7 +129,7 @@ class SentenceSource:
         """Flag the sentences to learn from; None if none is held out."""
         if not self.split:
             return None
-        learnt, _ = self.split.stratified(np.zeros(count, np.intp), np.arange(count))
+        learnt, _ = self.split.stratify(np.zeros(count, np.intp), np.arange(count))
         return np.isin(np.arange(count), learnt)
 
     def parts(self, learner: SequenceLearner, run: Run) -> Iterator[Part]:

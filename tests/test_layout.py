@@ -176,7 +176,7 @@ MOST = {
     "lines that touch private attributes of another room": 12,
     "functions called x_of or x_in": 0,
     "modules imported by their name in a string": 0,
-    "source files without a test file of their name": 51,
+    "source files without a test file of their name": 49,
 }
 
 

@@ -442,6 +442,13 @@ class LinearLearner(Learner):
         pairs = [state.coefficients() for state in self.states]
         return replace(self, states=[Last(w.copy(), b.copy()) for w, b in pairs])
 
+    def without_weights(self) -> "LinearLearner":
+        """Return an untrained learner with the same settings and no columns."""
+        shape, rule = (0, self.dtype), self.rule
+        return LinearLearner.begin(
+            self.parameters, self.classes, shape, self.intercept_step, rule=rule
+        )
+
     def with_class(self, label: Any) -> "LinearLearner":
         """Return a learner with one class more, as if it had always known the label."""
         classes, states = add_class.make_states(self, label)

@@ -25,7 +25,16 @@ from ..kernels import linear
 from ..kernels.algebra import Rows
 from ..kernels.linear import Clock, Updates, count_weight
 from .rules import PERCEPTRON, UpdateRule
-from .state import array, check_updates, counter, join_updates, require, row_list, update_list
+from .state import (
+    Layer,
+    array,
+    check_updates,
+    counter,
+    join_updates,
+    require,
+    row_list,
+    update_list,
+)
 from .tasks import Learnt, LinearTask, scores
 
 
@@ -159,6 +168,29 @@ class Last:
 
         return restore
 
+    # On a cluster: a key is the number of a weight
+
+    def layers(self) -> dict[str, Layer]:
+        """What the partitions of a cluster mix: weights, and their variances if there are any."""
+        layers = {"weights": Layer(self.weights.reshape(-1), [self.bias])}
+        if "variances" in self.further:
+            variances = self.further["variances"].reshape(-1)
+            layers["variances"] = Layer(variances, [self.further["variance_of_bias"]])
+        return layers
+
+    def find_keys(self, rows: Array) -> tuple[Array, Array]:
+        """The keys of some rows of the layers, sorted, and these rows."""
+        return rows.astype(np.min_scalar_type(self.weights.size), copy=False), rows
+
+    def find_rows(self, keys: Array, size: int, add: bool = True) -> tuple[Any, Array]:
+        """Make room for ``size`` weights; return which keys have rows, and the rows of these."""
+        self.widen(size // int(np.prod(self.weights.shape[1:])))
+        return slice(None), keys
+
+    def match(self, later: "Last") -> None:
+        """Make room for the rows of a state that learnt more."""
+        self.widen(len(later.weights))
+
     def refuse_overflow(self, rows: Rows) -> None:
         """Raise if the weights that some rows changed are not finite, or too small to count."""
         if not all(np.isfinite(each[places]).all() for each, places in self.changing_places(rows)):
@@ -209,6 +241,10 @@ class Average(Last):
 
     def by_column(self) -> dict[str, Array]:
         return {"weights": self.weights, "missing": self.missing}
+
+    def layers(self) -> dict[str, Layer]:
+        sums = Layer(self.missing.reshape(-1), [self.missing_bias])
+        return {**super().layers(), "sums": sums}
 
     def check(self) -> None:
         require(self.decay < 1, "decay is out of range")

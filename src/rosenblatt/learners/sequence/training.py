@@ -57,7 +57,12 @@ def make_sequence_plan(
     seed
         The seed to take where it is stated to be None; without one, it is drawn.
     """
-    for name, value in request.options.items():
+    others = request.parameters.keys() - SEQUENCE.keys()
+    for name, value in [
+        *request.options.items(),
+        ("tune", request.tune),
+        *((n, 1) for n in others),
+    ]:
         if value:
             raise ParameterError(
                 f"{{{name}?}} is not for sentences; leave it out.", code="sentences-option"

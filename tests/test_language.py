@@ -19,9 +19,11 @@ IDIOMS = re.compile(
 PLAIN = (
     "src/rosenblatt/cli/*.py",
     "src/rosenblatt/parameters/*.py",
+    "src/rosenblatt/reading/*.py",
     "src/rosenblatt/estimators/constructors.py",
     "src/rosenblatt/estimators/family.py",
     "README.md",
+    "docs/data.md",
     "docs/start.md",
     "docs/streams.md",
     "docs/export.md",

@@ -120,7 +120,7 @@ ENDS_OF_FILE = """
 import sys
 from types import SimpleNamespace
 from rosenblatt.reading.sources import Location
-from rosenblatt.reading.threads import Piece, in_order
+from rosenblatt.reading.threads import Piece, parse_in_order
 
 class Pieces:
     source = SimpleNamespace(size=None, leave=lambda: None)
@@ -131,12 +131,12 @@ class Pieces:
         return self
     def absorb(self, worker):
         pass
-    def parsed(self, piece):
+    def parse_piece(self, piece):
         return iter(())
 
 sys.setswitchinterval(1e-6)
 for end in range(int(sys.argv[1])):
-    list(in_order(Pieces(), Location("file", 0, "line"), 2 + end % 3, len))
+    list(parse_in_order(Pieces(), Location("file", 0, "line"), 2 + end % 3, len))
 """
 
 

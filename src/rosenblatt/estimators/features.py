@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.rows import Array, n_rows, to_matrix
 from ..reading.reader import Reader, read, read_whole
-from ..reading.tables import TEXT, table_of_array, to_table
+from ..reading.tables import TEXT, array_to_table, to_table
 
 
 class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -230,7 +230,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
                 f"X has {X.shape[1]} columns, and these features are made of {len(names)}: "
                 f"{', '.join(names[:10])}{', …' if len(names) > 10 else ''}."
             )
-        return table_of_array(X).rename_columns(names)
+        return array_to_table(X).rename_columns(names)
 
     def _keep_names(self, names: dict[int, str], width: int) -> None:
         """Keep what is known of the columns that come out."""

@@ -63,7 +63,7 @@ def file_of(kind, path, broken=()):
     elif kind == "parquet":
         frame = table(random)
         frame["label"] = frame["label"].astype(float)
-        frame.loc[list(broken), "label"] = np.nan
+        frame.loc[list(broken), "label"] = np.inf
         frame.to_parquet(path)
         return path
     else:

@@ -124,7 +124,7 @@ from rosenblatt.reading.threads import Piece, parse_in_order
 
 class Pieces:
     source = SimpleNamespace(size=None, leave=lambda: None)
-    lines = width = 0
+    lines = width = unlabelled = 0
     def pieces(self, slots):
         yield from (Piece(None, 0, number % slots) for number in range(2))
     def worker(self, slot, met):

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from rosenblatt.disk import plain_errors, refuse_all_but_files, replacing, replacing_folder
+from rosenblatt.disk import explain_errors, refuse_all_but_files, replace_file, replace_folder
 
 
 def names(folder):
@@ -14,21 +14,21 @@ def names(folder):
 def test_a_file_appears_when_it_is_complete(tmp_path):
     path = tmp_path / "file"
     path.write_text("old")
-    with replacing(path) as temporary:
+    with replace_file(path) as temporary:
         temporary.write_text("new")
         assert path.read_text() == "old"
     assert path.read_text() == "new"
     assert names(tmp_path) == ["file"]
 
 
-@pytest.mark.parametrize("replace", [replacing, replacing_folder])
+@pytest.mark.parametrize("replace", [replace_file, replace_folder])
 def test_a_failure_leaves_everything_as_it_was(tmp_path, replace):
     with pytest.raises(KeyboardInterrupt), replace(tmp_path / "new"):
         raise KeyboardInterrupt
     assert names(tmp_path) == []
 
 
-@pytest.mark.parametrize("replace", [replacing, replacing_folder])
+@pytest.mark.parametrize("replace", [replace_file, replace_folder])
 def test_what_the_system_refuses_names_the_file_that_was_wanted(tmp_path, replace):
     path = tmp_path / "nowhere" / "new"
     sentence = r"nowhere.new could not be written: no such file or directory\.$"
@@ -39,8 +39,8 @@ def test_what_the_system_refuses_names_the_file_that_was_wanted(tmp_path, replac
 def test_a_sentence_is_not_told_twice():
     with (
         pytest.raises(OSError, match=r"^one could not be read: no space\.$"),
-        plain_errors("two", "written"),
-        plain_errors("one", "read"),
+        explain_errors("two", "written"),
+        explain_errors("one", "read"),
     ):
         raise OSError(28, "No space")
 
@@ -48,7 +48,7 @@ def test_a_sentence_is_not_told_twice():
 def test_a_folder_is_replaced_whole(tmp_path):
     path = tmp_path / "folder"
     for text in ("one", "two"):
-        with replacing_folder(path) as temporary:
+        with replace_folder(path) as temporary:
             (temporary / text).write_text(text)
         assert names(path) == [text]
     assert names(tmp_path) == ["folder"]
@@ -56,7 +56,7 @@ def test_a_folder_is_replaced_whole(tmp_path):
 
 def test_the_folder_of_a_faster_run_may_stay(tmp_path, monkeypatch):
     path = tmp_path / "folder"
-    with replacing_folder(path) as temporary:
+    with replace_folder(path) as temporary:
         (temporary / "mine").touch()
         path.mkdir()
         (path / "theirs").touch()
@@ -71,5 +71,5 @@ def test_folders_and_pipes_are_never_replaced(tmp_path):
     for path, kind in (tmp_path, "folder"), (tmp_path / "pipe", "device or pipe"):
         with pytest.raises(ValueError, match=f"is a {kind}; give the name of a file"):
             refuse_all_but_files(path)
-        with pytest.raises(ValueError, match=f"is a {kind}"), replacing(path):
+        with pytest.raises(ValueError, match=f"is a {kind}"), replace_file(path):
             pass

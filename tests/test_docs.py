@@ -19,7 +19,6 @@ KERNEL = "def perceptron("
 PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
 EXTRAS = {  # what a page needs beyond the package
     "docs/export.md": ["onnx", "onnxruntime"],
-    "docs/service.md": ["httpx"],
 }
 EXAMPLES = sorted(ROOT.glob("examples/*.py"))
 CLUSTER = pytest.mark.cluster

@@ -41,8 +41,8 @@ longest, bound = max(lengths), R * np.sqrt(M[-1])
 print(f"clouds: {len(lengths):,} updates, ‖w‖ at most {longest:.1f}, R√M = {bound:.0f}")
 
 # %%
-# Left: the weights of XOR go round in a circle of six updates. Right: the length of the weights on
-# the clouds, and the bound of the proof.
+# Left: the weights of XOR go round in a cycle of four updates; one of them moves only the bias.
+# Right: the length of the weights on the clouds, and the bound of the proof.
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4), layout="constrained")
 turns = np.array(path)

@@ -11,7 +11,12 @@ if TYPE_CHECKING:
     from .estimators.kernel import KernelPerceptron as KernelPerceptron
     from .estimators.network import PerceptronNetwork as PerceptronNetwork
     from .estimators.perceptron import Perceptron as Perceptron
-    from .estimators.pipeline import load as load, save as save, train as train
+    from .estimators.pipeline import (
+        Pipeline as Pipeline,
+        load as load,
+        save as save,
+        train as train,
+    )
     from .estimators.progressive import Progressive as Progressive, progressive as progressive
     from .estimators.sequence import SequencePerceptron as SequencePerceptron
     from .estimators.steps import Step as Step, steps as steps
@@ -36,6 +41,7 @@ if TYPE_CHECKING:
         margin as margin,
         margins as margins,
         max_margin as max_margin,
+        normalize_weights as normalize_weights,
         radius as radius,
         training_error as training_error,
     )
@@ -45,46 +51,33 @@ if TYPE_CHECKING:
 __version__ = "0.2.0"
 
 _ROOMS = {
-    "estimators.family": list(RULE_NAMES),
-    "estimators.perceptron": ["Perceptron"],
-    "estimators.progressive": ["Progressive", "progressive"],
-    "estimators.steps": ["Step", "steps"],
-    "estimators.kernel": ["KernelPerceptron"],
-    "estimators.features": ["Features"],
-    "estimators.network": ["PerceptronNetwork"],
-    "estimators.pipeline": ["load", "save", "train"],
-    "reading.batches": ["Batch"],
-    "reading.reader": ["Reader", "read"],
-    "estimators.sequence": ["SequencePerceptron"],
-    "service.client": ["Client", "ServiceError"],
-    "theory.bounds": ["MistakeBounds", "Report", "mistake_bounds", "report"],
-    "theory.certificates": [
-        "Inseparable",
-        "Separable",
-        "Undecided",
-        "load_certificate",
-        "save_certificate",
-    ],
-    "theory.margins": [
-        "MaxMargin",
-        "margin",
-        "margins",
-        "max_margin",
-        "radius",
-        "training_error",
-    ],
-    "theory.separability": ["separability"],
-    "training.history": ["Epoch"],
+    "estimators.family": " ".join(RULE_NAMES),
+    "estimators.features": "Features",
+    "estimators.kernel": "KernelPerceptron",
+    "estimators.network": "PerceptronNetwork",
+    "estimators.perceptron": "Perceptron",
+    "estimators.pipeline": "Pipeline load save train",
+    "estimators.progressive": "Progressive progressive",
+    "estimators.sequence": "SequencePerceptron",
+    "estimators.steps": "Step steps",
+    "reading.batches": "Batch",
+    "reading.reader": "Reader read",
+    "service.client": "Client ServiceError",
+    "theory.bounds": "MistakeBounds Report mistake_bounds report",
+    "theory.certificates": "Inseparable Separable Undecided load_certificate save_certificate",
+    "theory.margins": "MaxMargin margin margins max_margin normalize_weights radius training_error",
+    "theory.separability": "separability",
+    "training.history": "Epoch",
 }
-_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names.split()}
 
-if not TYPE_CHECKING:  # in ruff's order: names in capitals come first
+if not TYPE_CHECKING:  # in the order of ruff: names in capitals first
     __all__ = sorted([*_ROOM_OF, "__version__"], key=lambda name: (not name.isupper(), name))
 
 
 def __getattr__(name: str) -> Any:
-    """Load a public name when it is first used, so that the command line starts at once."""
-    if name in ("lab", "plots"):  # rooms: a module that can be called; one that needs matplotlib
+    """Import a public name when it is first used, so that the command line starts quickly."""
+    if name in ("lab", "plots"):  # a module that can be called, and one that needs matplotlib
         return import_module(f".{name}", __name__)
     if name not in _ROOM_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

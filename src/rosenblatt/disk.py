@@ -1,4 +1,4 @@
-"""Files and folders that appear whole or not at all, and errors of the system in plain words."""
+"""Atomic replacement of files and folders, and readable errors of the operating system."""
 
 import os
 import shutil
@@ -11,7 +11,7 @@ from .parameters import InputError
 
 
 def refuse_all_but_files(path: str | os.PathLike[str]) -> None:
-    """Refuse folders, devices and pipes: reading one may never end, replacing one does harm."""
+    """Refuse folders, devices and pipes: reading may never end, and replacing does harm."""
     if os.path.exists(path) and not os.path.isfile(path):
         kind = "folder" if os.path.isdir(path) else "device or pipe"
         raise InputError(
@@ -20,10 +20,10 @@ def refuse_all_but_files(path: str | os.PathLike[str]) -> None:
 
 
 @contextmanager
-def plain_errors(path: str | os.PathLike[str], action: str) -> Iterator[None]:
-    """Say in a sentence what the system says with a number and of a temporary file.
+def explain_errors(path: str | os.PathLike[str], action: str) -> Iterator[None]:
+    """Turn errors of the operating system into sentences about a file.
 
-    >>> with plain_errors("data.csv", "read"):
+    >>> with explain_errors("data.csv", "read"):
     ...     raise PermissionError(13, "Permission denied")
     Traceback (most recent call last):
     PermissionError: data.csv could not be read: permission denied.
@@ -38,13 +38,13 @@ def plain_errors(path: str | os.PathLike[str], action: str) -> Iterator[None]:
 
 
 @contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
-    """A temporary file that takes the place of another once it is complete and on disk."""
+def replace_file(path: str | os.PathLike[str]) -> Iterator[Path]:
+    """Yield a temporary file that replaces another once it is complete and on disk."""
     refuse_all_but_files(path)
     target = Path(path).resolve()  # a link stays a link
     temporary = temporary_beside(target)
     try:
-        with plain_errors(path, "written"):
+        with explain_errors(path, "written"):
             temporary.touch(exist_ok=False)
             mode = temporary.stat().st_mode  # that of any new file; safetensors may make it private
             yield temporary
@@ -58,11 +58,11 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Path]:
 
 
 @contextmanager
-def replacing_folder(path: Path) -> Iterator[Path]:
-    """A temporary folder that takes the place of another once it is complete."""
+def replace_folder(path: Path) -> Iterator[Path]:
+    """Yield a temporary folder that replaces another once it is complete."""
     temporary, old = temporary_beside(path), temporary_beside(path)
     try:
-        with plain_errors(path, "written"):
+        with explain_errors(path, "written"):
             temporary.mkdir()
             yield temporary
             with suppress(OSError):  # another run was faster, and its folder may stay

@@ -16,7 +16,7 @@ def test_train_draws(capsys, folder, data):
 def test_a_figure_that_cannot_be_drawn_is_refused_before_training(capsys, folder):
     status, out, err = run(capsys, "train", "flowers.csv", "--plot", "figure.exe", "-o", "model")
     assert (status, out) == (2, "")
-    assert err.startswith("rosenblatt: figure.exe should end in .png")
+    assert err.startswith("rosenblatt: figure.exe must end in .png")
     assert not (folder / "model").exists()
 
 

@@ -186,4 +186,4 @@ def test_a_tagger_whose_parts_do_not_fit_is_refused_by_its_name(shell, files, mo
     for command in (("predict", files / "odd", files / "a.tagged"), ("inspect", files / "odd")):
         status, _, err = shell(*command)
         assert status == 2
-        assert f"{files / 'odd'} is no SequencePerceptron of this rosenblatt" in err
+        assert f"{files / 'odd'} is not a SequencePerceptron of this version of rosenblatt" in err

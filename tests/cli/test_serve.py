@@ -1,6 +1,7 @@
 """The log of a service in the shell: any past model, and where two part."""
 
 import json
+from contextlib import closing
 
 import pytest
 
@@ -8,6 +9,7 @@ pytest.importorskip("orjson", reason="the service needs orjson")
 
 from rosenblatt.service.log import Log
 from rosenblatt.service.model import ServedModel
+from rosenblatt.service.replay import find_difference
 from rosenblatt.storage.file import load_model, save_model
 
 from .conftest import run, trained
@@ -42,6 +44,20 @@ def test_any_past_model_is_rebuilt_to_the_last_bit(capsys, log, folder):
     assert (folder / "again.safetensors").read_bytes() == (folder / "m.safetensors").read_bytes()
     status, _, err = run(capsys, "replay", log, "--to", 51)
     assert (status, err.count("\n")) == (2, 1)
+
+
+def test_a_model_without_some_examples_never_saw_them(capsys, log, folder):
+    status, out, _ = run(capsys, "replay", log, "--without", "3,7-9,50", "-o", "a.safetensors")
+    assert status == 0
+    assert out.splitlines()[0].startswith("45 examples, ")
+    with closing(Log.create(folder / "other.log", Log(log, writes=False).model(0))) as other:
+        left = [row for number, row in enumerate(ROWS, 1) if number not in (3, 7, 8, 9, 50)]
+        other.append([json.dumps(row) for row in left])
+    assert run(capsys, "replay", "other.log", "-o", "b.safetensors")[0] == 0
+    assert find_difference(load_model("a.safetensors"), load_model("b.safetensors")) is None
+    for odd in ("51", "x", "0"):
+        status, _, err = run(capsys, "replay", log, "--without", odd)
+        assert (status, err.count("\n")) == (2, 1)
 
 
 def test_two_that_agree(capsys, log):

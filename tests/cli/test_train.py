@@ -26,10 +26,10 @@ def sample_lines(text):
 
 SLOW_READER = """
 import signal, sys, time
-from rosenblatt.training import report as progress
+from rosenblatt.cli import report
 from rosenblatt.cli.app import main
 
-class Slow(progress.Quiet):
+class Slow(report.Quiet):
     batches = 0
     def batch(self, tally):
         Slow.batches += 1
@@ -37,7 +37,7 @@ class Slow(progress.Quiet):
             print("now", flush=True)
             time.sleep(60)
 
-progress.Quiet = Slow
+report.Quiet = Slow
 main()
 """
 
@@ -229,7 +229,7 @@ def test_the_rows_of_a_file_are_counted_once(capsys, folder, order):
             (),
             "Neither the name nor the content of x.dat tells its format; state --format: svmlight",
         ),
-        ("x.csv", "a,y\n1,p\n2,p\n", (), "Only the label p was met; a model needs two"),
+        ("x.csv", "a,y\n1,p\n2,p\n", (), "only the label p; a model needs two"),
         ("x.svm", "1 1:1\n2 1:2\n", ("--classes", "1"), "label"),
         ("x.svm", "1 1:1\n2 1:2\n", ("--classes", "a,b"), "--classes"),
         ("x.svm", "1 1:1\n2 1:2\n", ("--pairs",), "svmlight has numbered columns only"),
@@ -493,7 +493,7 @@ def test_averages_forget_from_the_shell_and_go_on_so(capsys, folder):
         capsys, "train", "flowers.csv", "--average-decay", 0.1, "--solution", "last"
     )
     assert status == 2
-    assert "--average-decay 0.1 is what an average forgets; use --solution average" in err
+    assert "--average-decay 0.1 is for averages; use --solution average" in err
 
 
 # What the first megabyte does not tell

@@ -10,12 +10,12 @@ from numba import typeof
 from scipy.sparse import csr_array, csr_matrix
 
 from rosenblatt.data.rows import (
+    drop_empty_columns,
     first_not_finite,
-    joined,
+    join_rows,
     known_columns,
     n_rows,
     not_finite,
-    occurring,
     overflow,
     refuse_not_finite,
     rows_between,
@@ -25,6 +25,7 @@ from rosenblatt.data.rows import (
 )
 
 from ..conftest import LAYOUTS, csr
+from ..reading.samples import refused
 
 X = np.array([[1.0, 0, 2], [0, 0, 3]])
 
@@ -47,7 +48,7 @@ def test_kernels_are_compiled_for_two_layouts_of_two_types():
 
 def test_more_columns_than_kernels_can_number_are_refused():
     wide = csr_array(([1.0], [2**32], [0, 1]), shape=(1, 2**32 + 1))
-    with pytest.raises(ValueError, match="has 4294967297 columns and 4294967296 are possible"):
+    with refused("too-many-columns"):
         view_rows(wide)
 
 
@@ -76,33 +77,33 @@ def test_read_only_and_mapped_arrays_are_seen_where_they_lie(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("field", "position", "value", "sentence"),
+    ("field", "position", "value"),
     [
-        ("indices", 0, 3, "column index outside of its 3 columns"),
-        ("indices", -1, -1, "column index outside of its 3 columns"),
-        ("indptr", 0, 1, "row pointers .* not in order"),
-        ("indptr", 1, 4, "row pointers .* not in order"),
-        ("indptr", 1, -1, "row pointers .* not in order"),
-        ("indptr", -1, 9, "row pointers .* not in order"),
+        ("indices", 0, 3),
+        ("indices", -1, -1),
+        ("indptr", 0, 1),
+        ("indptr", 1, 4),
+        ("indptr", 1, -1),
+        ("indptr", -1, 9),
     ],
 )
 @pytest.mark.parametrize("index_type", [np.int32, np.int64])
-def test_sparse_rows_that_point_outside_are_refused(field, position, value, sentence, index_type):
+def test_sparse_rows_that_point_outside_are_refused(field, position, value, index_type):
     sparse = csr(X, index_type)
     getattr(sparse, field)[position] = value
-    with pytest.raises(ValueError, match=sentence):
+    with refused("broken-csr"):
         view_rows(sparse)
 
 
 def test_sparse_rows_with_too_few_values_are_refused():
     sparse = csr(X)
     sparse.data = sparse.data[:-1]
-    with pytest.raises(ValueError, match="fewer values"):
+    with refused("broken-csr"):
         view_rows(sparse)
 
 
 def test_more_rows_than_a_row_number_can_hold_are_refused():
-    with pytest.raises(ValueError, match=r"4294967296 rows .* partial_fit"):
+    with refused("too-many-rows"):
         view_rows(SimpleNamespace(shape=(2**32, 1)))
 
 
@@ -126,7 +127,7 @@ def test_what_is_not_finite_is_named_by_row_and_column(layout):
     holed = X.copy()
     holed[1, 2] = np.nan
     sentence = "Input X contains NaN in row 8, column 2; remove or impute such values first."
-    with pytest.raises(ValueError, match=sentence):
+    with refused("not-finite", line=8, column=2):
         refuse_not_finite(layout(holed), first_row=7)
     refuse_not_finite(layout(X))
     assert str(not_finite(view_rows(layout(holed)), 1)) == sentence.replace("8", "1")
@@ -154,7 +155,7 @@ def test_rows_are_cut_and_joined_again(layout, cuts):
     assert [n_rows(part) for part in parts] == np.diff(ends).tolist()
     for part, (first, stop) in zip(parts, itertools.pairwise(ends), strict=True):
         np.testing.assert_array_equal(dense(to_matrix(part, stop - first, 4)), whole[first:stop])
-    np.testing.assert_array_equal(dense(to_matrix(joined(parts), 10, 4)), whole)
+    np.testing.assert_array_equal(dense(to_matrix(join_rows(parts), 10, 4)), whole)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -173,9 +174,9 @@ def test_columns_are_added_or_left_out(layout):
 
 def test_columns_that_do_not_occur_are_left_out():
     first, second = csr_array(np.eye(5)[[3, 1]]), csr_array([[1.0, 2, 3, 4, 5], [0, 0, 6, 7, 0]])
-    rows, others, width = occurring(view_rows(first), view_rows(second), 5)
+    rows, others, width = drop_empty_columns(view_rows(first), view_rows(second), 5)
     assert width == 2
     np.testing.assert_array_equal(to_matrix(rows, 2, width).toarray(), [[0, 1], [1, 0]])
     np.testing.assert_array_equal(to_matrix(others, 2, width).toarray(), [[2, 4], [0, 7]])
     nothing = view_rows(csr_array((1, 5)))
-    assert occurring(nothing, nothing, 5)[2] == 1
+    assert drop_empty_columns(nothing, nothing, 5)[2] == 1

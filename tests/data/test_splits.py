@@ -7,6 +7,8 @@ from hypothesis import given, strategies as st
 from rosenblatt import AROW, Perceptron
 from rosenblatt.data.splits import Split, quotas
 
+from ..reading.samples import refused
+
 
 @given(cuts=st.sets(st.integers(1, 999)), seed=st.integers(0, 2**32 - 1))
 def test_however_rows_are_cut_the_same_are_held_out(cuts, seed):
@@ -37,7 +39,7 @@ def test_a_stratified_split_keeps_the_shares_of_the_classes():
     assert sorted([*learnt, *held]) == known.tolist()
     assert (np.diff(learnt.astype(int)) > 0).all()
     assert np.bincount(codes[held]).tolist() == [5, 5, 5]
-    with pytest.raises(ValueError, match="2 rows are too few to hold out"):
+    with refused("too-few-rows"):
         Split(0.2, 0).stratified(codes, known[:2])
 
 

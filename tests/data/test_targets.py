@@ -41,13 +41,6 @@ def test_rows_weigh_what_they_and_their_classes_weigh():
     assert target.describe_weights() == {"class_weight": {0: 1.0, 1: 3.0}}
 
 
-def test_two_classes_are_one_problem_and_labels_are_one_each():
-    assert ClassTarget(np.arange(2)).problems(together=True) == [1]
-    assert ClassTarget(np.arange(3)).problems(together=True) == [None]
-    assert ClassTarget(np.arange(3)).problems(together=False) == [0, 1, 2]
-    assert LabelSetTarget(np.arange(2)).problems(together=True) == [0, 1]
-
-
 def test_scores_decide():
     two, sets = ClassTarget(np.arange(2)), LabelSetTarget(np.arange(2))
     assert two.decide(np.array([-1.0, 0.0, 1.0])).tolist() == [0, 0, 1]

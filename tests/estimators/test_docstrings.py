@@ -5,7 +5,7 @@ import inspect
 import pytest
 
 from rosenblatt import ALMA, AROW, ROMMA, SCW, PassiveAggressive, Perceptron, SecondOrderPerceptron
-from rosenblatt.estimators.docstrings import described_as, entries
+from rosenblatt.estimators.docstrings import described_as, parse_entries
 
 FAMILY = [Perceptron, PassiveAggressive, ALMA, ROMMA, SecondOrderPerceptron, AROW, SCW]
 
@@ -77,7 +77,7 @@ def test_what_is_not_described_comes_from_the_other_class():
 
 @pytest.mark.parametrize("model", FAMILY)
 def test_every_parameter_is_described_with_its_default(model):
-    described, _ = entries(model.__doc__)
+    described, _ = parse_entries(model.__doc__)
     given = inspect.signature(model).parameters
     assert list(described) == list(given)
     for name, parameter in given.items():
@@ -89,7 +89,7 @@ def test_every_parameter_is_described_with_its_default(model):
 @pytest.mark.parametrize("model", FAMILY)
 def test_every_attribute_of_a_fitted_model_is_described(model):
     fitted = model().fit([[1.0], [-1.0]], [1, 0])
-    _, described = entries(model.__doc__)
+    _, described = parse_entries(model.__doc__)
     assert all(hasattr(fitted, name) for name in described)
     learnt = {name for name in vars(fitted) if name.endswith("_")} - {"n_features_in_"}
     assert learnt <= set(described)

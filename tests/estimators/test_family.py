@@ -26,11 +26,11 @@ from rosenblatt import (
 )
 from rosenblatt.data.labels import number_labels
 from rosenblatt.data.rows import view_rows
-from rosenblatt.estimators.steps import follow
+from rosenblatt.estimators.steps import start_steps
 from rosenblatt.learners.linear import LinearLearner, TrainingRows
 from rosenblatt.parameters import RULE_TABLE, ParameterError
 from rosenblatt.storage.file import load_model, save_model
-from rosenblatt.training.state import packed
+from rosenblatt.training.state import pack_state
 
 from .. import reference
 from ..conftest import FORMS, LAYOUTS, blobs, csr, form_parameters
@@ -206,7 +206,7 @@ def test_every_step_is_told(name):
     X, y = data_for(name)
     model, twin = one_of(name)
     (run,) = twin.fit(X, y).runs
-    records = list(follow(model, X, y))
+    records = list(start_steps(model, X, y))
     assert len(records) == run.mistakes
     np.testing.assert_allclose(records[-1].new_weights, twin.coef_, rtol=1e-8)
     for before, after in pairwise(records):
@@ -278,7 +278,7 @@ def test_an_empty_row_without_a_bias_teaches_nothing(name):
 def states_of(model):
     found = []
     for state in model._learner.states:
-        arrays, numbers = packed(state)
+        arrays, numbers = pack_state(state)
         found.append(numbers)
         found += [(key, each.dtype, each.shape, each.tobytes()) for key, each in arrays.items()]
     return found
@@ -327,7 +327,7 @@ def test_a_warm_pocket_goes_on_with_what_the_rule_keeps(name):
     model, _ = one_of(name, solution="pocket", warm_start=True)
     before = model.fit(X, y)._learner.states[0]
     errors = np.mean(model.predict(X) != y)
-    again = before.renewed()
+    again = before.renew()
     for key, kept in before.further.items():
         np.testing.assert_array_equal(again.further[key], kept)
         assert again.further[key] is not kept

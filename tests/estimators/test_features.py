@@ -10,7 +10,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
-from rosenblatt import Features, Perceptron, read
+from rosenblatt import Features, Perceptron, read, train
 from rosenblatt.data.rows import n_rows, to_matrix
 from rosenblatt.reading.reader import read_whole
 
@@ -217,3 +217,147 @@ def test_matrices_may_be_changed_and_are_sorted(text):
             matrix.data *= 2
         else:
             matrix *= 2
+
+
+# Few columns
+
+
+@pytest.mark.parametrize("options", [{}, {"text": "note"}, {"pairs": True}])
+def test_compact_features_are_the_columns_that_occur(options):
+    wide = Features(**options).fit(ROWS)
+    compact = Features(compact=True, **options)
+    found = compact.fit_transform(ROWS)
+    everything = wide.transform(ROWS)
+    np.testing.assert_array_equal(dense(everything)[:, compact.columns_], dense(found))
+    assert everything.count_nonzero() == found.count_nonzero()
+    assert found.shape[1] == compact.n_features_out_ == len(compact.get_feature_names_out()) < 200
+    other = Features(compact=True, **options).fit(ROWS)
+    np.testing.assert_array_equal(dense(other.transform(ROWS)), dense(found))
+    new = [{"size": 1.0, "colour": "green", "note": "nothing known"}]
+    assert compact.transform(new).shape == (1, compact.n_features_out_)
+    assert compact.transform(ROWS[:0] or pandas.DataFrame(ROWS)[:0]).shape[0] == 0
+
+
+def test_names_are_those_of_the_columns_that_occur():
+    names = Features(compact=True).fit([{"a": "x", "b": 2.0}, {"a": "y", "b": 1.0}])
+    assert sorted(names.get_feature_names_out()) == ["a=x", "a=y", "b"]
+
+
+def test_compact_features_are_named_columns_of_a_data_frame():
+    frame = pandas.DataFrame(ROWS, index=range(100, 112))
+    features = Features(compact=True).set_output(transform="pandas")
+    found = features.fit_transform(frame)
+    assert found.columns.tolist() == features.get_feature_names_out().tolist()
+    assert found.index.tolist() == list(range(100, 112))
+    plain = Features(compact=True).fit(frame)
+    np.testing.assert_array_equal(found.to_numpy(), dense(plain.transform(frame)))
+    numbers = Features().set_output(transform="pandas").fit_transform(frame[["size"]])
+    assert numbers.columns.tolist() == ["size"]
+
+
+def test_a_data_frame_of_all_hashed_columns_is_refused_with_what_to_do(monkeypatch):
+    monkeypatch.setattr("rosenblatt.estimators.features.MOST_DENSE", 1000)
+    features = Features().fit(ROWS).set_output(transform="pandas")
+    with pytest.raises(ValueError, match=r"use Features\(compact=True\)"):
+        features.transform(ROWS)
+
+
+# Batches
+
+
+@pytest.mark.parametrize("compact", [False, True])
+@pytest.mark.parametrize(
+    "options", [{}, {"text": "note"}, {"scale": "robust"}, {"scale": "maxabs", "ignore": "note"}]
+)
+def test_features_of_batches_are_those_of_all_rows(options, compact):
+    whole, parts = Features(compact=compact, **options), Features(compact=compact, **options)
+    whole.fit(ROWS)
+    for k in range(0, 12, 5):
+        assert parts.partial_fit(ROWS[k : k + 5]) is parts
+    np.testing.assert_allclose(
+        dense(parts.transform(ROWS)), dense(whole.transform(ROWS)), rtol=1e-5, atol=1e-6
+    )
+    assert parts.get_feature_names_out().tolist() == whole.get_feature_names_out().tolist()
+
+
+def test_features_of_fit_have_no_statistics_to_update():
+    with pytest.raises(ValueError, match="partial_fit from the first batch on"):
+        Features().fit(ROWS).partial_fit(ROWS)
+
+
+def test_a_batch_without_a_column_is_refused_and_changes_nothing():
+    features = Features().partial_fit(ROWS)
+    before = dense(features.transform(ROWS))
+    with pytest.raises(ValueError, match="has no column"):
+        features.partial_fit([{"size": 1.0}])
+    np.testing.assert_array_equal(dense(features.transform(ROWS)), before)
+
+
+# Types of columns
+
+
+class Stream:
+    """An object with an Arrow stream alone, which can be read once."""
+
+    def __init__(self, table):
+        self.table = table
+
+    def __arrow_c_stream__(self, requested_schema=None):
+        table, self.table = self.table, None
+        return table.__arrow_c_stream__(requested_schema)
+
+
+def typed_frame():
+    return pandas.DataFrame(
+        {
+            "colour": pandas.Categorical(["red", "blue", None, "red"]),
+            "when": pandas.to_datetime(
+                ["2024-01-01 10:00", "2024-06-01 12:00", None, "2024-12-24 18:00"]
+            ).tz_localize("Europe/Berlin"),
+            "count": pandas.array([1, None, 3, 4], dtype="Int64"),
+            "share": pandas.array([0.5, 0.25, None, 1.0], dtype="Float64"),
+            "good": pandas.array([True, None, False, True], dtype="boolean"),
+            "name": pandas.array(["a", "b", None, "a"], dtype="string"),
+            "kind": pandas.Categorical(["yes", "no", "no", "yes"]),
+        }
+    )
+
+
+def plain_rows():
+    frame = typed_frame()
+    return pyarrow.Table.from_pandas(frame, preserve_index=False)
+
+
+@pytest.mark.filterwarnings("ignore:The column 'when' is taken as dates")
+@pytest.mark.filterwarnings("ignore:Missing numbers count as the mean")
+@pytest.mark.parametrize(
+    "form",
+    [
+        lambda table: table,
+        lambda table: Stream(table),
+        lambda table: table.to_reader(),
+        lambda table: polars.from_arrow(table),
+    ],
+    ids=["table", "stream", "reader", "polars"],
+)
+def test_typed_columns_and_streams_are_the_frame(form):
+    frame = typed_frame()
+    features = Features(label="kind").fit(frame)
+    expected = dense(features.transform(frame))
+    assert dict(features.recipe_["columns"]) == {
+        "colour": "category",
+        "when": "date",
+        "count": "number",
+        "share": "number",
+        "good": "number",
+        "name": "category",
+    }
+    other = Features(label="kind").fit(form(plain_rows()))
+    np.testing.assert_allclose(dense(other.transform(form(plain_rows()))), expected, atol=1e-6)
+    model = train(form(plain_rows()), label="kind")
+    assert model.classes_.tolist() == ["no", "yes"]
+    np.testing.assert_array_equal(
+        model.predict(form(plain_rows())), train(frame, label="kind").predict(frame)
+    )
+    labels = [batch.y.tolist() for batch in read(form(plain_rows()), label="kind")]
+    assert labels == [["yes", "no", "no", "yes"]]

@@ -168,7 +168,7 @@ def test_verbose_shows_mistakes_and_support_and_silence_is_the_default(capsys):
         ({"budget": 2.5}, "budget must be a whole number from 1 up or None"),
         ({"budget_policy": "oldest"}, "budget_policy must be one of 'projectron'"),
         ({"cache_size": 0}, "cache_size must be a number of megabytes above 0"),
-        ({"solution": "vote", "normalize": True}, "normalize=True changes no vote"),
+        ({"solution": "vote", "normalize": True}, "normalize=True has no effect on votes"),
         ({"solution": "vote", "budget": 2}, "which a budget does not keep"),
         ({"normalize": True, "budget": 2}, "which a budget does not keep"),
         (
@@ -188,7 +188,6 @@ def test_unusable_parameters_are_refused(parameters, sentence):
     [
         {"kernel": "precomputed"},
         {"intercept_step": "radius"},
-        {"class_weight": "balanced"},
     ],
 )
 def test_what_needs_all_the_data_cannot_learn_in_batches(parameters):

@@ -218,7 +218,7 @@ def test_a_network_does_not_continue_on_other_rows_or_classes():
     X, y = blobs(40, d=2)
     network = PerceptronNetwork("tower", max_units=3, warm_start=True, random_state=0).fit(X, y)
     units = network.units_
-    with pytest.raises(ValueError, match="grown for the classes"):
+    with pytest.raises(ValueError, match="knows the classes"):
         network.fit(X, y + 1)
     with pytest.raises(ValueError, match="grown from other rows"):
         network.set_params(max_units=9).fit(-X, y)

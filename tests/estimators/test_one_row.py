@@ -77,9 +77,9 @@ def test_one_label_is_predicted_until_there_is_another(tmp_path):
     model = Perceptron().learn_one({"free": 1, "from": "ann"}, "ham")
     assert model.predict_one({"other": 7}) == "ham"
     assert model.predict_one({"free": -9}) == "ham"
-    with pytest.raises(ValueError, match="met only the label 'ham'"):
+    with pytest.raises(ValueError, match="knows only the label 'ham'"):
         model.save(tmp_path / "model")
-    with pytest.raises(ValueError, match="labels of words"):
+    with pytest.raises(ValueError, match="labels of this model are words"):
         model.learn_one({"free": 1}, 3)
     assert model.classes_.tolist() == ["ham"]
 
@@ -90,10 +90,10 @@ def test_one_label_is_predicted_until_there_is_another(tmp_path):
         ({"a": None}, 1, r"x\['a'\] is None; expected a finite number or a string"),
         ({"a": float("nan")}, 1, "x.'a'. is nan"),
         ({"a": [1, 2]}, 1, "expected a finite number or a string"),
-        ([[1.0, 2.0]], 1, "the numbers of one row, or a dict"),
+        ([[1.0, 2.0]], 1, "expected one row of numbers, or a dict"),
         ([1.0], None, "y is None; expected one label"),
         ([1.0], float("nan"), "y is nan; expected one label"),
-        ([1.0], 0.5, "a number as a label must be whole"),
+        ([1.0], 0.5, "numbers as labels must be whole"),
         ([1.0], ["a"], "expected one label"),
     ],
 )

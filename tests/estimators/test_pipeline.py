@@ -8,7 +8,19 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import rosenblatt
-from rosenblatt import AROW, SCW, Features, KernelPerceptron, Perceptron, load, save, train
+from rosenblatt import (
+    AROW,
+    SCW,
+    Features,
+    KernelPerceptron,
+    PassiveAggressive,
+    Perceptron,
+    Pipeline,
+    load,
+    save,
+    train,
+)
+from rosenblatt.estimators.pipeline import translate_options
 
 from ..cli.conftest import run
 
@@ -76,15 +88,85 @@ def test_estimators_are_saved_too_and_others_are_not(tmp_path):
     for model in (Perceptron(), KernelPerceptron()):
         save(model.fit(X, y), tmp_path / "model")
         assert type(load(tmp_path / "model")) is type(model)
-    with pytest.raises(ValueError, match="this pipeline is of StandardScaler, Perceptron"):
+    with pytest.raises(ValueError, match="this pipeline consists of StandardScaler, Perceptron"):
         save(make_pipeline(StandardScaler(), Perceptron()).fit(X, y), tmp_path / "model")
 
 
 def test_options_are_told_apart(path):
     model = train(path, label="kind", margin=1.0, holdout=0.2, bits=10, classes=["cat", "dog"])
     assert model[-1].margin == 1.0
-    with pytest.raises(TypeError, match=r"unexpected keyword argument 'epochs'; use max_iter$"):
-        train(path, epochs=3)
+    with pytest.raises(TypeError, match=r"unexpected keyword argument 'max_itre'; use max_iter$"):
+        train(path, max_itre=3)
+
+
+@pytest.mark.parametrize(
+    ("shell", "python"),
+    [
+        ({"epochs": 3}, {"max_iter": 3}),
+        ({"seed": 7}, {"random_state": 7}),
+        ({"bias_step": 0.5}, {"intercept_step": 0.5}),
+        ({"probabilities": True}, {"calibrate": True}),
+        ({"no_bias": True}, {"fit_intercept": False}),
+        ({"early_stopping": 2}, {"early_stopping": True, "n_iter_no_change": 2}),
+    ],
+)
+def test_the_names_of_the_shell_are_accepted(shell, python):
+    assert translate_options(shell) == python
+    if shell != {"early_stopping": 2}:
+        parameters = train(FRAME, label="kind", **shell)[-1].get_params()
+        assert python.items() <= parameters.items()
+
+
+def test_both_names_of_an_option_are_refused():
+    with pytest.raises(TypeError, match="both epochs and max_iter"):
+        train(FRAME, label="kind", max_iter=3, epochs=3)
+
+
+def test_a_pipeline_continues_to_learn_from_tables_of_the_same_form(tmp_path):
+    model = train(FRAME[:60], label="kind", epochs=1, rule="perceptron", order="fixed")
+    twin = train(FRAME[:60], label="kind", epochs=1, rule="perceptron", order="fixed")
+    assert model.partial_fit(FRAME[60:]) is model
+    features = twin[0].transform(FRAME[60:])
+    twin[-1].partial_fit(features, FRAME["kind"][60:])
+    np.testing.assert_array_equal(model[-1].coef_, twin[-1].coef_)
+    save(model, tmp_path / "model")
+    loaded = load(tmp_path / "model")
+    loaded.partial_fit(FRAME.drop(columns="kind")[:20], FRAME["kind"][:20])
+    twin[-1].partial_fit(twin[0].transform(FRAME[:20]), FRAME["kind"][:20])
+    np.testing.assert_array_equal(loaded[-1].coef_, twin[-1].coef_)
+
+
+def test_a_pipeline_of_label_sets_continues_to_learn():
+    rows = [{"a": 1.0, "tags": "x;y"}, {"a": -1.0, "tags": "x"}, {"a": -2.0, "tags": ""}] * 5
+    options = {"label": "tags", "labels_separator": ";", "rule": "perceptron", "order": "fixed"}
+    model, twin = (train(rows, **options) for _ in range(2))
+    model.partial_fit(rows[:3])
+    twin[-1].partial_fit(twin[0].transform(rows[:3]), np.array([[1, 1], [1, 0], [0, 0]]))
+    np.testing.assert_array_equal(model[-1].coef_, twin[-1].coef_)
+
+
+def test_rows_without_labels_need_y():
+    model = Pipeline([("features", Features()), ("classifier", Perceptron())])
+    with pytest.raises(ValueError, match="pass y"):
+        model.partial_fit([{"a": 1}, {"a": 2}], classes=[0, 1])
+
+
+def test_a_new_pipeline_begins_with_a_batch():
+    X, y = FRAME.drop(columns="kind"), FRAME["kind"]
+    model = Pipeline([("features", Features()), ("classifier", Perceptron())])
+    model.partial_fit(X[:60], y[:60], classes=["cat", "dog"]).partial_fit(X[60:], y[60:])
+    assert model.score(X, y) > 0.5
+    model.partial_fit(X[:1], ["owl"], classes=["owl"])
+    assert model.classes_.tolist() == ["cat", "dog", "owl"]
+
+
+def test_a_compact_pipeline_is_not_saved(tmp_path):
+    X, y = FRAME.drop(columns="kind"), FRAME["kind"]
+    model = make_pipeline(Features(compact=True), Perceptron(random_state=0)).fit(X, y)
+    wide = make_pipeline(Features(), Perceptron(random_state=0)).fit(X, y)
+    np.testing.assert_array_equal(model.predict(X), wide.predict(X))
+    with pytest.raises(ValueError, match="compact=False"):
+        save(model, tmp_path / "model")
 
 
 def test_batches_of_a_table_are_learnt_from():
@@ -145,7 +227,8 @@ def test_notes_are_warnings_unless_somebody_listens():
 def test_one_pass_is_arows_unless_something_is_said(capsys, path, tmp_path):
     kinds = {
         AROW: [{"max_iter": 1}, {"max_iter": 1, "rule": "arow", "solution": "last"}],
-        Perceptron: [{}, {"max_iter": 1, "rule": "perceptron"}, {"max_iter": 1, "margin": 1.0}],
+        PassiveAggressive: [{}],
+        Perceptron: [{"max_iter": 1, "rule": "perceptron"}, {"max_iter": 1, "margin": 1.0}],
         SCW: [{"max_iter": 1, "rule": "scw", "C": 0.5}],
     }
     for kind, asked in kinds.items():

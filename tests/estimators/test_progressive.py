@@ -66,9 +66,9 @@ def test_a_model_goes_on_from_what_it_knows():
 
 def test_what_cannot_be_is_refused():
     X, y = blobs(10, 2)
-    with pytest.raises(ValueError, match="one label of each, and a batch_size from 1 up"):
+    with pytest.raises(ValueError, match="one label each, and a batch_size from 1 up"):
         progressive(AROW(), X, y[:9])
-    with pytest.raises(ValueError, match="one label of each, and a batch_size from 1 up"):
+    with pytest.raises(ValueError, match="one label each, and a batch_size from 1 up"):
         progressive(AROW(), X, y, batch_size=0)
     with pytest.raises(ValueError, match="Row 0 has the label 0, which is not among the classes"):
         progressive(AROW(), X, y, classes=[1, 2])

@@ -46,7 +46,7 @@ TYPES = [np.float32, np.float64, np.int32, np.int64, np.uint8, np.bool_]
 def forge(choose, path):
     """Write a model of which some entries and tensors are changed."""
     model = file.load_model(MODELS[choose.ConsumeIntInRange(0, len(MODELS) - 1)])
-    tensors, text = file.packed(model)
+    tensors, text = file.pack_model(model)
     header = json.loads(text)
     for _ in range(choose.ConsumeIntInRange(1, 3)):
         if choose.ConsumeBool():

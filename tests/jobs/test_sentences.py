@@ -188,7 +188,7 @@ def test_a_run_goes_on_after_each_epoch_as_if_it_had_not_stopped(tmp_path, param
 def test_a_model_that_does_not_say_how_it_was_trained_is_not_resumed(tmp_path):
     path = tmp_path / "a.tagged"
     path.write_text(SENTENCES)
-    made = rosenblatt.SequencePerceptron().fit([["a", "b"]], [["A", "B"]])._model()
+    made = rosenblatt.SequencePerceptron().fit([["a", "b"]], [["A", "B"]]).to_model()
     with pytest.raises(ValueError, match="does not say how it was trained"):
         train(path, begun=made)
 

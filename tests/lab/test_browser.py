@@ -320,7 +320,40 @@ def test_refused_settings_say_why(page):
     assert page.js("return lab.runs[0].settings.eta0") == 1
 
 
+def test_a_batch_is_told_as_one_update_by_all_its_rows(page):
+    page.open("data=blobs&size=40&gap=0.15&order=batch&t=2")
+    batch = page.js("return lab.runs[0].trace.batches[2].map(({row}) => row)")
+    said = page.text("now-0")
+    assert f"{len(batch)} mistakes of one pass, added at once" in said
+    assert page.js("return lab.scene(0).used") == batch
+    assert "2 of at most" in said
+    assert "In a batch, at most (n + 1)²/(4n) times that" in page.text("verdict")
+    assert "rows in use" in page.text("legend")
+    page.choose("solution-0", "vote")
+    assert "a batch takes all at once" in page.text("now-0")
+    page.open("data=blobs&size=40&gap=0.15&order=batch&rows=on&t=41")
+    rows = page.js("return lab.runs[0].trace.batches[2].map(({row}) => row)")
+    page.js("lab.show(40 + arguments[0] + 1); lab.drawNow()", rows[0])
+    assert "a mistake, added with the others at the end of epoch 2" in page.text("now-0")
+
+
 # What is drawn
+
+
+def test_a_curve_that_goes_up_and_down_is_a_band(page):
+    """XOR's errors change at each of 400 updates: a line through all would be ink."""
+    shapes = (
+        "const shapes = [], of = (name) => (...given) => shapes.push([name, ...given]);"
+        "const painter = {shape: of('shape'), text() {}, circle() {}};"
+        "return import('./chart.js').then(({drawChart}) => {"
+        "  drawChart(painter, 400, 150, {runs: [lab.runs[0], null], moments: [0],"
+        "    curve: 'errors', colours: lab.colours, unit: 12});"
+        "  return shapes.filter(([, , style]) => style.alpha === 0.22).length;});"
+    )
+    page.open("data=xor&max_iter=100")
+    assert page.js(shapes) == 1
+    page.open("data=blobs&size=60&gap=0.1&order=fixed")
+    assert page.js(shapes) == 0
 
 
 def test_the_arrow_belongs_to_the_line_that_is_drawn(page):

@@ -46,6 +46,8 @@ STATES = [
     "data=three&multi_class=ovr&form=origin&max_iter=4",
     "data=xor&form=network&growth=tower",
     "data=iris&order=worst",
+    "data=blobs&size=30&gap=0.1&order=batch&solution=average",
+    "data=blobs&size=30&gap=0.1&order=replacement&solution=pocket&random_state=3",
 ]
 
 
@@ -61,7 +63,10 @@ def test_python_lines_make_exactly_this_run(page, state):
     if "network" in state:
         assert model.n_units_ == made
         return
-    assert (model.n_iter_, model.n_mistakes_) == (epochs, made)
+    updates = model.n_mistakes_
+    if "batch" in state:
+        updates = sum(epoch.mistakes > 0 for epoch in model.history_)
+    assert (model.n_iter_, updates) == (epochs, made)
     if "kernel" not in state and "three" not in state and "irises" not in state:
         assert page.weights() == pytest.approx([*model.coef_[0], *model.intercept_], rel=1e-12)
 
@@ -226,6 +231,7 @@ def test_every_state_that_is_embedded_in_the_documentation_opens(page):
 
 
 CONCEPTS = [
+    "gradient descent",
     "angle", "sgn(0)", "bias", "η", "order", "(r/γ)²", "margin", "(2r/γ)²", "dual", "gram", "xor",
     "feature", "kernel", "average", "vote", "pass", "noise", "come back", "projection",
 ]  # fmt: skip
@@ -271,6 +277,9 @@ def test_what_the_tour_says_is_so(page):
     assert left > 2 * right
     page.open("data=blobs&size=40&gap=0.1&order=fixed&compare=on&b.order=fixed&b.eta0=0.1")
     assert page.js("return lab.runs[0].trace.row.join() === lab.runs[1].trace.row.join()")
+    page.open("data=blobs&size=40&gap=0.15&order=batch&compare=on&b.order=fixed")
+    left, right = page.js("return lab.runs.map((run) => run.trace.epochs.length)")
+    assert left > right
     page.open("data=blobs&size=30&gap=0.3&order=fixed&compare=on&b.form=origin&b.order=fixed")
     assert page.js("return lab.runs.map((run) => run.verdict.separable)") == [True, False]
     page.open("data=boundary&order=fixed&ties=positive&t=99")

@@ -77,10 +77,17 @@ def with_stand_in():
     return njit(FunctionType(plain.__code__, names, "thermal"))
 
 
-def test_networks_on_the_sphere_separate_as_in_python(tmp_path):
-    cases = draw_cases(np.random.default_rng(2), 100, "sphere")
-    agree = [
-        len(found["units"]) == model.n_units_ and found["stopReason"] == model.stop_reason_
-        for _, found, model in grow(cases, tmp_path)
-    ]
-    assert np.mean(agree) > 0.9
+def test_networks_on_the_sphere_grow_as_in_python(tmp_path):
+    """Whose rows are not whole numbers: sums are rounded in another order, or with a fused
+    product. Pocket units differ by that alone. In thermal ones every step depends on exp of such a
+    sum, so that differences grow from epoch to epoch; in two epochs they cannot grow."""
+    cases = draw_cases(np.random.default_rng(2), 200, "sphere")
+    for case in cases:
+        if case["settings"]["unit"] == "thermal":
+            case["settings"]["max_iter"] = 2
+    for _, found, model in grow(cases, tmp_path):
+        assert found["stopReason"] == model.stop_reason_
+        for unit, expected in zip(found["units"], model.units_, strict=True):
+            weights = [*unit["weights"], unit["bias"]]
+            wanted = [*expected.weights.tolist(), expected.bias]
+            np.testing.assert_allclose(weights, wanted, rtol=1e-9, atol=1e-9)

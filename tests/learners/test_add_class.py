@@ -37,7 +37,7 @@ def test_two_columns_are_those_of_the_rule_for_several_classes(rule, solution):
     settings = RULES[rule].settings(learner.parameters, 1.0)
     examples = Examples(rows.rows, np.ones(80), codes.astype(np.uint32))
     for _ in several.sweep(
-        LinearTask(examples, rows.everything, RULES[rule], settings, 4), rows.everything, None
+        LinearTask(examples, rows.row_order, RULES[rule], settings, 4), rows.row_order, None
     ):
         pass
     assert divided.mistakes == several.mistakes > 10

@@ -37,7 +37,7 @@ def content(learner):
     """All that a learner is, as bytes."""
     found = []
     for state in learner.states:
-        arrays, numbers = states.packed(state)
+        arrays, numbers = states.pack_state(state)
         found.append((type(state), numbers, len(getattr(state, "pending", ()))))
         found += [(name, a.dtype, a.shape, a.tobytes()) for name, a in arrays.items()]
     return found
@@ -223,7 +223,7 @@ def test_scores_are_those_of_the_classifier(solution, form):
     X, y = blobs(60, 4, classes=2 if form == "two" else 3)
     X = np.round(4 * X)
     model = Perceptron(solution=solution, random_state=0, **form_parameters(form)).fit(X, y)
-    learner = LinearLearner.from_model(model._model())
+    learner = LinearLearner.from_model(model.to_model())
     for layout in LAYOUTS.values():
         scores = learner.scores(view_rows(layout(X)), 4)
         np.testing.assert_allclose(scores, model.decision_function(X), rtol=1e-12, atol=1e-12)
@@ -264,7 +264,7 @@ def test_columns_that_the_model_has_not_met_say_nothing(solution):
 
 def test_parameters_that_an_older_file_does_not_know_are_as_usual():
     X, y = blobs(30, 4)
-    model = Perceptron(solution="vote", ties="positive").fit(X, y)._model()
+    model = Perceptron(solution="vote", ties="positive").fit(X, y).to_model()
     del model.parameters["margin"], model.parameters["eta0"]
     learner = LinearLearner.from_model(model)
     learner.learn(rows(X, y, learner.classes))

@@ -137,7 +137,7 @@ def test_the_codes_of_conflicts_are_unique():
 def test_every_conflict_is_a_sentence_in_python_and_in_a_shell(conflict):
     assert conflict.where in WHERE
     values = next(occasions(conflict))
-    refusal = ParameterError(conflict.why, **values)
+    refusal = ParameterError(conflict.why, code=conflict.code, **values)
     for sentence in (str(refusal), refusal.render(in_a_shell)):
         assert sentence.endswith(".")
         assert not set("{}?") & set(sentence)
@@ -158,7 +158,7 @@ def test_parameters_are_refused_where_they_do_not_go_together():
 
 def test_a_refusal_is_spelt_by_whoever_tells_it():
     template = '{order} and {order="each"}, {cache?}, {early_stopping=True} and {unknown}.'
-    refusal = ParameterError(template, order="fixed", other=1)
+    refusal = ParameterError(template, code="x", order="fixed", other=1)
     assert (
         str(refusal) == 'order="fixed" and order="each", cache, early_stopping=True and {unknown}.'
     )

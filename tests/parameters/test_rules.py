@@ -17,7 +17,7 @@ from rosenblatt.parameters import (
     defaults,
     parameters_for_files,
 )
-from rosenblatt.storage.registry import ESTIMATORS
+from rosenblatt.storage.registry import STATES
 from rosenblatt.training.rules import RULES
 
 
@@ -25,7 +25,7 @@ def test_every_rule_has_kernels_a_class_and_a_place_in_the_registry():
     assert RULE_TABLE.keys() == RULES.keys() - {"second-order-full"}
     for estimator, rule in RULE_NAMES.items():
         assert getattr(rosenblatt, estimator)._rule.name == rule
-        assert estimator in ESTIMATORS
+        assert estimator in STATES
         assert estimator in rosenblatt.__all__
 
 

@@ -135,3 +135,30 @@ def test_classes_and_columns_have_their_names():
     ax = BoundaryDisplay.from_estimator(model, *IRIS, **names).plot(new_ax()).ax_
     assert list(points(ax))[:3] == ["setosa", "versicolor", "virginica"]
     assert "mostly petal width (cm)" in ax.get_ylabel()
+
+
+@pytest.mark.parametrize("new", [[9.0, 9.0], [[9.0, 9.0], [-9.0, -9.0]]])
+def test_a_new_row_is_a_grey_triangle_with_its_prediction(new):
+    X, y = apart()
+    model = fitted()
+    display = BoundaryDisplay.from_estimator(model, X, y, new=new, class_names=["no", "yes"])
+    rows = np.atleast_2d(new)
+    assert np.array_equal(display.new_codes, model.predict(rows))
+    assert all(display.limits.contains(place) for place in rows)
+    ax = display.plot(new_ax()).ax_
+    assert np.array_equal(points(ax)["new, with its prediction"], rows)
+    predicted = ["→ yes", "→ no"][: len(rows)]
+    assert [text.get_text() for text in ax.texts if "→" in text.get_text()] == predicted
+    assert display.n_rows == len(y)
+
+
+def test_a_new_row_of_many_columns_is_projected():
+    X, y = load_iris(return_X_y=True)
+    display = BoundaryDisplay.from_data(X, y == 0, new=X[:1])
+    assert np.allclose(display.new_places, display.plane.place(X[:1]))
+    assert display.new_codes.tolist() == [1]
+
+
+def test_a_new_row_that_cannot_be_scored_is_refused():
+    with pytest.raises(ValueError, match="expecting 2 features"):
+        BoundaryDisplay.from_estimator(fitted(), *apart(), new=[[1.0, 2.0, 3.0]])

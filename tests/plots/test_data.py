@@ -7,7 +7,7 @@ from sklearn.svm import SVC
 
 from rosenblatt import Perceptron
 from rosenblatt.plots import BoundaryDisplay, ProjectionDisplay
-from rosenblatt.plots.data import MOST_POINTS, check_drawable, drawable
+from rosenblatt.plots.data import MOST_POINTS, check_data, check_fitted_data
 
 from .conftest import apart, fitted, new_ax
 
@@ -19,7 +19,7 @@ from .conftest import apart, fitted, new_ax
         ([[1.0, np.inf]], [0], "infinity"),
         ([[1.0, 1e200]], [0], "too large to draw"),
         (np.empty((0, 2)), [], "0 sample"),
-        ([[1.0, 2.0]], [7], "y has the label 7, and the estimator knows 0, 1"),
+        ([[1.0, 2.0]], [7], "y has the label 7; the estimator knows 0, 1"),
         ([[1.0, 2.0]], [None], "Leave such rows out"),
         ([[1.0, 2.0]], [0, 1], "inconsistent numbers of samples"),
         ([[1.0]], [0], "expecting 2 features"),
@@ -52,21 +52,21 @@ def test_columns_keep_their_names():
 
 def test_names_are_given_or_known():
     X, y = apart()
-    given = drawable(X, y, class_names=np.array(["left", "right"]), feature_names=["a", "b"])
+    given = check_data(X, y, class_names=np.array(["left", "right"]), feature_names=["a", "b"])
     assert (given.class_names, given.feature_names) == (("left", "right"), ("a", "b"))
-    known = drawable(pd.DataFrame(X, columns=["width", "height"]), y)
+    known = check_data(pd.DataFrame(X, columns=["width", "height"]), y)
     assert (known.class_names, known.feature_names) == (("0", "1"), ("width", "height"))
     model = Perceptron().fit(pd.DataFrame(X, columns=["width", "height"]), y)
-    assert check_drawable(model, X, y).feature_names == ("width", "height")
+    assert check_fitted_data(model, X, y).feature_names == ("width", "height")
 
 
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        ({"class_names": ["one"]}, "There are 2 classes, and 1 class_names."),
-        ({"feature_names": ["a", "b", "c"]}, "X has 2 columns, and 3 feature_names."),
+        ({"class_names": ["one"]}, "There are 2 classes, but 1 class_names."),
+        ({"feature_names": ["a", "b", "c"]}, "X has 2 columns, but 3 feature_names."),
     ],
 )
 def test_names_must_be_as_many_as_what_they_name(names, message):
     with pytest.raises(ValueError, match=message):
-        drawable(*apart(), **names)
+        check_data(*apart(), **names)

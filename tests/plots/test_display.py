@@ -23,7 +23,7 @@ def test_a_display_saves_itself(tmp_path):
     display = ProgressDisplay.from_data(X, y)
     display.save(tmp_path / "figure.png")
     assert (tmp_path / "figure.png").read_bytes().startswith(b"\x89PNG")
-    with pytest.raises(ValueError, match=r"figure.gif should end in .png"):
+    with pytest.raises(ValueError, match=r"figure.gif must end in .png"):
         display.save(tmp_path / "figure.gif")
 
 

@@ -6,7 +6,7 @@ from matplotlib import rc_context
 from matplotlib.colors import to_hex
 
 from rosenblatt.plots import BoundaryDisplay, CertificateDisplay
-from rosenblatt.plots.drawing import COLOURS, draw_points, legend_above, rounded
+from rosenblatt.plots.drawing import COLOURS, draw_legend, draw_points, format_number
 
 from .conftest import XOR, apart, fitted, new_ax
 
@@ -25,7 +25,7 @@ def test_the_legend_names_points_before_lines():
     ax, places = new_ax(), np.zeros((1, 2))
     ax.plot([0, 1], [0, 1], label="line")
     draw_points(ax, places, np.zeros(1), np.array(["a"]), places, "why")
-    legend_above(ax)
+    draw_legend(ax)
     assert [text.get_text() for text in ax.get_legend().get_texts()] == ["a", "why", "line"]
 
 
@@ -41,7 +41,7 @@ def test_the_legend_names_points_before_lines():
     ],
 )
 def test_numbers_are_never_minus_zero(value, size, text):
-    assert rounded(value, size) == text
+    assert format_number(value, size) == text
 
 
 def test_what_is_drawn_has_the_colour_of_text():

@@ -46,7 +46,7 @@ def test_an_update_is_drawn_with_what_was_before_it():
     assert display.n_axes == len(display.lattices) == 2
     first, second = display.lattices
     assert first.paths == before == model.best_paths(X[2], top=4)  # a copy was changed
-    assert second.title == "after an update"
+    assert second.title == "after the update"
     scores = [{tuple(p): s for p, s in one.paths} for one in (first, second)]
     assert scores[1][tuple(Y[2])] > scores[0].get(tuple(Y[2]), -np.inf)
     axes = display.plot(Figure().subplots(2)).ax_

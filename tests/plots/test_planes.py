@@ -45,21 +45,21 @@ def test_limits_have_one_shape_and_hold_every_place():
     width, height = limits.high - limits.low
     assert limits.equal
     assert np.isclose(width, 1.25 * height)
-    assert all(limits.hold(place) for place in places)
+    assert all(limits.contains(place) for place in places)
     assert not compute_limits(places * [1, 100]).equal
 
 
 def test_a_chord_is_the_part_of_a_line_that_is_seen():
     limits = Limits(np.array([-1.0, -1.0]), np.array([1.0, 1.0]), True)
     line = Linear(np.array([[0.0, 2.0]]), np.array([-1.0]))
-    assert sorted(limits.chord(line).tolist()) == [[-1.0, 0.5], [1.0, 0.5]]
-    assert sorted(limits.chord(line, level=-2.0).tolist()) == [[-1.0, -0.5], [1.0, -0.5]]
-    assert limits.chord(line, level=5.0) is None
+    assert sorted(limits.clip_line(line).tolist()) == [[-1.0, 0.5], [1.0, 0.5]]
+    assert sorted(limits.clip_line(line, level=-2.0).tolist()) == [[-1.0, -0.5], [1.0, -0.5]]
+    assert limits.clip_line(line, level=5.0) is None
 
 
 def test_a_boundary_across_the_plane_is_no_line():
     plane = Plane(np.eye(3)[:2], np.array([0.0, 0.0, 2.0]), ("x", "y"))
-    seen = plane.seen(Linear(np.array([[1e-17, 0.0, 3.0]]), np.array([1.0])))
+    seen = plane.restrict(Linear(np.array([[1e-17, 0.0, 3.0]]), np.array([1.0])))
     assert seen.length == 0
     assert seen.bias.tolist() == [7.0]
 

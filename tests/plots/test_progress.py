@@ -108,11 +108,11 @@ def test_a_run_without_mistakes_has_empty_curves(over):
     [
         (lambda: ProgressDisplay.from_data([[1.0], [2.0]], [1, 1]), "only one class"),
         (lambda: ProgressDisplay.from_data(*XOR, over="time"), "over must be"),
-        (lambda: ProgressDisplay.from_estimator(fitted(), over="updates"), "needs the rows"),
-        (lambda: ProgressDisplay.from_estimator(SVC().fit(*XOR), *XOR), "a fitted Perceptron"),
+        (lambda: ProgressDisplay.from_estimator(fitted(), over="updates"), "needs X and y"),
+        (lambda: ProgressDisplay.from_estimator(SVC().fit(*XOR), *XOR), "Expected a Perceptron"),
         (
             lambda: ProgressDisplay.from_data(*XOR).plot(new_ax(), quantities=["angle"]),
-            "no curve of 'angle'",
+            "no curve 'angle'",
         ),
         (lambda: ProgressDisplay.from_data(*XOR).plot(new_ax()), "ax has 1 axes"),
     ],
@@ -130,4 +130,4 @@ def test_a_run_of_thousands_of_updates_is_a_mean_and_a_range():
     axis = display.plot(quantities=["errors"]).ax_[0]
     assert len(axis.lines[0].get_xdata()) == 100
     assert len(axis.collections) == 1
-    assert display.figure_.get_suptitle().startswith("How the run went, over ")
+    assert display.figure_.get_suptitle().startswith("The run over ")

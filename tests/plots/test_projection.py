@@ -25,7 +25,7 @@ def test_projections_lie_on_the_side_that_is_predicted():
 def test_points_of_one_class_never_cover_each_other():
     X, y = blobs(60, 4)
     display = ProjectionDisplay.from_estimator(Perceptron(random_state=0).fit(X, y), X, y)
-    places = display._stacked(60)
+    places = display._stack(60)
     assert len(np.unique(np.round(places, 9), axis=0)) == len(y)
     assert np.array_equal(places[:, 1] > 0, y == 1)
 

@@ -7,14 +7,14 @@ from sklearn.linear_model import LogisticRegression
 
 from rosenblatt import Perceptron
 from rosenblatt.plots import BoundaryDisplay, LearningAnimation, runs, save_plot
-from rosenblatt.plots.runs import spread_over
+from rosenblatt.plots.runs import choose_evenly
 
 from .conftest import XOR, apart, fitted
 
 
 def test_a_run_that_is_too_long_is_not_followed(monkeypatch):
     monkeypatch.setattr(runs, "MOST_UPDATES", 10)
-    with pytest.raises(ValueError, match="at most 10 are followed"):
+    with pytest.raises(ValueError, match="at most 10 can be repeated"):
         LearningAnimation.from_data(*XOR)
 
 
@@ -24,7 +24,7 @@ def test_a_run_that_is_too_long_is_not_followed(monkeypatch):
         (lambda: LearningAnimation.from_data(*XOR, every="year"), "every must be"),
         (
             lambda: LearningAnimation.from_estimator(fitted(), *apart(seed=1)),
-            "give the rows that the model was fitted on",
+            "pass the rows that the model was fitted on",
         ),
     ],
 )
@@ -34,9 +34,9 @@ def test_what_cannot_be_repeated_is_refused_in_a_sentence(call, message):
 
 
 def test_moments_are_spread_from_the_first_to_the_last():
-    assert spread_over(100, 3) == {1, 50, 100}
-    assert spread_over(2, 9) == {1, 2}
-    assert spread_over(0, 9) == set()
+    assert choose_evenly(100, 3) == {1, 50, 100}
+    assert choose_evenly(2, 9) == {1, 2}
+    assert choose_evenly(0, 9) == set()
 
 
 def test_a_display_trains_its_own_model():

@@ -32,6 +32,11 @@ def test_every_format_is_written(tmp_path, ending):
     assert [file.name for file in tmp_path.iterdir()] == [path.name]
 
 
+def test_a_new_row_is_drawn(tmp_path):
+    save_plot(tmp_path / "figure.svg", *apart(), new=[9.0, 9.0])
+    assert "new, with its prediction" in words(tmp_path / "figure.svg")
+
+
 @pytest.mark.parametrize("what", IDEAS)
 def test_every_idea_is_written(tmp_path, what):
     save_plot(tmp_path / "figure.png", *apart(), what=what, max_iter=50)
@@ -41,11 +46,13 @@ def test_every_idea_is_written(tmp_path, what):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: save_plot("figure.bmp", *XOR), r"figure.bmp should end in .png, .svg"),
-        (lambda: save_plot("figure", *XOR), "should end in"),
+        (lambda: save_plot("figure.bmp", *XOR), r"figure.bmp must end in .png, .svg"),
+        (lambda: save_plot("figure", *XOR), "must end in"),
         (lambda: save_plot("figure.png", *XOR, what="dream"), "what must be one of"),
-        (lambda: save_plot("figure.gif", estimator=fitted()), "give X and y"),
-        (lambda: save_plot("figure.png"), "give X and y"),
+        (lambda: save_plot("figure.gif", estimator=fitted()), "pass X and y"),
+        (lambda: save_plot("figure.png"), "pass X and y"),
+        (lambda: save_plot("figure.gif", *XOR, new=[[1, 1]]), "plot of the boundary only"),
+        (lambda: save_plot("figure.png", *XOR, what="orders", new=[[1, 1]]), "boundary only"),
     ],
 )
 def test_what_cannot_be_written_is_refused_in_a_sentence(call, message):
@@ -95,7 +102,7 @@ def test_plot_draws_a_model_with_and_without_rows(capsys, tmp_path, name, text):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["xor", "-o", "figure.doc"], "figure.doc should end in .png"),
+        (["xor", "-o", "figure.doc"], "figure.doc must end in .png"),
         (["xor", "-o", "nowhere/figure.png"], "There is no folder nowhere"),
         (["xor", "iris", "-o", "figure.png"], "xor is no model"),
         (["nothing.csv", "-o", "figure.png"], "nothing.csv"),

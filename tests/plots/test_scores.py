@@ -5,26 +5,26 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 from rosenblatt import Perceptron
-from rosenblatt.plots.scores import compute_scores, leads, linear_part, own_leads
+from rosenblatt.plots.scores import compute_leads, compute_own_leads, compute_scores, find_linear
 
 from ..conftest import blobs
 
 
 def test_a_class_leads_by_the_distance_to_the_best_other():
-    assert leads(np.array([2.0, -3.0])).tolist() == [[-2.0, 2.0], [3.0, -3.0]]
-    assert leads(np.array([[5.0, 1.0, 4.0]])).tolist() == [[1.0, -4.0, -1.0]]
-    assert own_leads(np.array([[5.0, 1.0, 4.0]]), np.array([2])).tolist() == [-1.0]
+    assert compute_leads(np.array([2.0, -3.0])).tolist() == [[-2.0, 2.0], [3.0, -3.0]]
+    assert compute_leads(np.array([[5.0, 1.0, 4.0]])).tolist() == [[1.0, -4.0, -1.0]]
+    assert compute_own_leads(np.array([[5.0, 1.0, 4.0]]), np.array([2])).tolist() == [-1.0]
 
 
 def test_a_tie_leads_by_nothing():
-    assert leads(np.array([[2.0, 2.0, 1.0]])).tolist() == [[0.0, 0.0, -1.0]]
+    assert compute_leads(np.array([[2.0, 2.0, 1.0]])).tolist() == [[0.0, 0.0, -1.0]]
 
 
 @pytest.mark.parametrize("solution", ["last", "average", "vote"])
 def test_only_what_scores_by_weights_is_linear(solution):
     X, y = blobs(60, 2)
     model = Perceptron(solution=solution, max_iter=3, random_state=0).fit(X, y)
-    linear = linear_part(model, X)
+    linear = find_linear(model, X)
     assert (linear is None) == (solution == "vote")
     if linear is not None:
         assert np.allclose(linear.scores(X), model.decision_function(X))

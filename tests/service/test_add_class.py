@@ -51,7 +51,7 @@ def test_where_examples_are_cut_does_not_matter(tmp_path, rule, solution, multi_
     for _ in range(20):
         teach(whole, rows("abcde", 50, seed=2))
     made = whole.maker.make(rows("abcde", 50, seed=2), labelled=True)
-    found = whole.learner.choose(whole.published().scores(made.rows, made.width))
+    found = whole.learner.choose(whole.make_predictor().learner.scores(made.rows, made.width))
     assert np.mean(whole.learner.classes[found] == made.labels) > 0.5
 
 

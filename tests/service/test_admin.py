@@ -122,7 +122,7 @@ def test_rolling_back_over_http(client, learning):
     assert (answer.status_code, answer.json()) == (200, {"sequence": 10, "examples": 0})
     found = client.post("/predict", json=rows).json()
     assert found["sequence"] == 10
-    assert found["scores"] == then.answer(then.published(), rows, 0)["scores"]
+    assert found["scores"] == then.make_predictor().answer(rows)["scores"]
     for body, status, code in (
         ({"to": 99}, 409, "impossible-change"),
         ({"to": "4"}, 400, "bad-body"),
@@ -184,6 +184,7 @@ def test_the_description_has_the_endpoints(client):
     assert paths["/model"].keys() == {"get", "put"}
     assert paths["/learn"]["post"]["parameters"][0]["name"] == "Idempotency-Key"
     assert "409" in paths["/model/rollback"]["post"]["responses"]
+    assert list(paths["/model"]["put"]["requestBody"]["content"]) == ["application/octet-stream"]
 
 
 # Kinds of models
@@ -277,6 +278,10 @@ def test_an_array_of_label_sets(tmp_path):
     assert answer["labels"] == [np.flatnonzero(row).tolist() for row in flags]
     assert client.post("/learn", json={"x": [1, 2], "label": [0, 1]}).status_code == 202
     assert client.post("/learn", json={"x": [1, 2], "label": [7]}).status_code == 400
+    schema = client.get("/openapi.json").json()["paths"]["/learn"]["post"]["requestBody"]
+    row = schema["content"]["application/json"]["schema"]["oneOf"][0]["properties"]
+    assert row["label"] == {"type": "array", "items": {"enum": [0, 1]}}
+    assert row.keys() == {"x0", "x1", "x", "label"}
     learning.stop()
     assert learning.path.read_bytes() == replayed(learning.path)
 

@@ -9,7 +9,7 @@ import pytest
 
 import rosenblatt
 from rosenblatt.access import Tokens
-from rosenblatt.service.app import Current, Limits, Service
+from rosenblatt.service.app import Limits, Service
 from rosenblatt.service.learning import Job
 from rosenblatt.service.log import LogError
 
@@ -42,7 +42,7 @@ class Client:
 
 
 def current_of(learning):
-    return lambda: Current(learning.published.served, learning.published)
+    return lambda: learning.predictor
 
 
 def client_of(learning, learns=True, tokens=None, **limits):

@@ -68,7 +68,7 @@ def test_a_forgotten_example_was_never_there(tmp_path, options):
     other = begun(tmp_path / "other" / "m", rows[:10] + rows[11:])
     assert changes.forget(learning, [11]) == (30, 1)
     assert same(learning.served, other.served)
-    assert learning.published.sequence == 30
+    assert learning.predictor.sequence == 30
     assert teach(learning, rows[:3])[-1] == 33
     teach(other, rows[:3])
     learning.stop()
@@ -341,7 +341,7 @@ def test_another_model_takes_over_and_learns_on(model, tmp_path):
     new = trained(tmp_path / "new", examples(90, seed=5), rule="arow")
     learning = begun(model, rows[:20])
     assert changes.load(learning, new.read_bytes()) == (21, 0)
-    assert learning.published.served is learning.served
+    assert learning.predictor.served is learning.served
     assert teach(learning, rows[20:])[-1] == 31
     other = begun(new, rows[20:])
     assert same(learning.served, other.served)

@@ -2,6 +2,7 @@
 
 import http.server
 import json
+import signal
 import subprocess
 import sys
 import threading
@@ -12,8 +13,10 @@ import pytest
 
 import rosenblatt
 from rosenblatt.service.client import to_records
+from rosenblatt.service.log import Log
+from rosenblatt.service.replay import log_path
 
-from .conftest import examples
+from .conftest import examples, replayed
 
 OK = 200, {"labels": ["big"]}
 
@@ -55,7 +58,7 @@ def scripted():
         f"http://127.0.0.1:{server.server_port}", token="secret", retries=3, backoff=0.001
     )
     yield server, client
-    client._close()
+    client.close()
     server.shutdown()
     thread.join()
     server.server_close()
@@ -125,7 +128,53 @@ def test_against_a_real_service(serve, model):
     with pytest.raises(rosenblatt.ServiceError) as error:
         client.learn({"size": "tall", "kind": "big"})
     assert (error.value.status, error.value.code) == (400, "bad-example")
-    client._close()
+    client.close()
+
+
+@pytest.mark.slow
+def test_a_service_that_is_killed_before_it_answers_learns_once(serve, model):
+    """Requests are sent while the service is killed and started again; each is learnt once."""
+    service = serve(model, "--learn")
+    port, marks, failures = service.port, [], []
+    client = rosenblatt.Client(f"http://{service.address}", timeout=5, retries=60, backoff=0.02)
+
+    def learn(thread):
+        for number in range(40):
+            mark = f"{thread}.{number}"
+            try:
+                client.learn(examples(1, seed=number)[0] | {"mark": mark})
+                marks.append(mark)
+            except Exception as error:
+                failures.append(error)
+
+    threads = [threading.Thread(target=learn, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for wanted in (10, 60, 110):
+        service.until(lambda wanted=wanted: len(marks) >= wanted)
+        service.stop(signal.SIGKILL)
+        service = serve(model, "--learn", "--port", str(port))
+    for thread in threads:
+        thread.join()
+    client.close()
+    assert failures == []
+    assert service.stop()[0] == 0
+    log = Log(log_path(model), writes=False)
+    learnt = [json.loads(one.text)["mark"] for entries in log.entries(0) for one in entries]
+    log.close()
+    assert sorted(learnt) == sorted(marks)
+    assert len(learnt) == len(set(learnt)) == 160
+    assert model.read_bytes() == replayed(model)
+
+
+def test_forgetting(serve, model):
+    service = serve(model, "--learn")
+    with rosenblatt.Client(f"http://{service.address}") as client:
+        assert client.learn(examples(3)) == 3
+        assert client.forget(2)["sequence"] >= 3
+        with pytest.raises(rosenblatt.ServiceError) as error:
+            client.forget(99)
+    assert error.value.code == "unknown-example"
 
 
 def test_importing_the_client_imports_nothing_heavy():

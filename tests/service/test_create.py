@@ -30,7 +30,7 @@ def test_it_learns_from_nothing(tmp_path, rule, solution):
     assert 0 < model.progress.error(200) < 0.35
     test = examples(300, seed=8)
     made = model.maker.make(test, labelled=True)
-    found = model.learner.choose(model.published().scores(made.rows, made.width))
+    found = model.learner.choose(model.make_predictor().learner.scores(made.rows, made.width))
     assert np.mean(model.learner.classes[found] == made.labels) > 0.75
 
 

@@ -279,9 +279,9 @@ def test_a_service_that_predicts_follows_the_model_file(tmp_path):
     watcher.look()
     assert watcher.current is not before
     wanted = rosenblatt.load(path).decision_function(examples(3, labelled=False))
-    served, published = watcher.current
+    served, learner, _ = watcher.current
     made = served.maker.make(examples(3, labelled=False), labelled=False)
-    assert published.learner.scores(made.rows, made.width) == pytest.approx(wanted)
+    assert learner.scores(made.rows, made.width) == pytest.approx(wanted)
     path.write_bytes(b"broken")
     watcher.look()
     watcher.look()

@@ -6,6 +6,7 @@ import struct
 import numpy as np
 import pytest
 
+from rosenblatt import Perceptron
 from rosenblatt.service.learning import Learning
 
 from .conftest import examples, trained
@@ -114,6 +115,22 @@ def test_metadata_and_health(numbers):
     for path in ("", "/ready"):
         answer = numbers.get(f"/v2/models/other{path}")
         assert (answer.status_code, answer.json()["code"]) == (404, "unknown-model")
+
+
+def test_arrays_and_label_sets(tmp_path):
+    X = np.random.default_rng(0).normal(size=(40, 2))
+    for name, y in (("flags", X > 0), ("codes", (X > 0).sum(1))):
+        path = tmp_path / f"{name}.safetensors"
+        Perceptron(solution="last").fit(X, y).save(path)
+        learning = Learning(path, say=lambda sentence: None)
+        client = client_of(learning)  # noqa: F811
+        wanted = client.post("/predict", json=X[:4].tolist()).json()["labels"]
+        tensor = {"name": "input-0", "shape": [4, 2], "datatype": "FP64", "data": X[:4].tolist()}
+        answer = client.post(f"/v2/models/{name}/infer", json={"inputs": [tensor]})
+        labels = outputs(answer)["labels"]
+        assert (labels if name == "codes" else [*map(json.loads, labels)]) == wanted
+        assert client.get(f"/v2/models/{name}").status_code == 200
+        learning.log.close()
 
 
 TENSOR = {"name": "size", "shape": [1], "datatype": "FP64", "data": [1]}

@@ -105,7 +105,7 @@ def test_a_published_model_does_not_change(tmp_path):
     for solution in ("last", "average"):
         model = served(trained(tmp_path / "m", solution=solution))
         rows = model.maker.make(examples(5), labelled=True)
-        published = model.published()
+        published = model.make_predictor().learner
         before = published.scores(rows.rows, rows.width)
         np.testing.assert_array_equal(before, model.learner.scores(rows.rows, rows.width))
         for _ in range(5):

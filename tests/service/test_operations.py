@@ -278,3 +278,15 @@ def test_the_image_has_all_that_the_wheel_needs():
     for path in (*forced, "pyproject.toml", "README.md", "LICENSE", "src"):
         assert path.partition("/")[0] in copied
     assert {f"!{name}" for name in copied} <= let_in
+
+
+def test_every_code_of_an_error_is_on_the_page():
+    page = (ROOT / "docs" / "operations.md").read_text("utf-8")
+    codes = set()
+    for path in (ROOT / "src/rosenblatt/service").glob("*.py"):
+        text = path.read_text("utf-8")
+        codes |= set(re.findall(r"(?:RequestError|refuse)\(\s*\d+, \"([a-z-]+)\"", text))
+        codes |= set(re.findall(r"^    status, code = \d+, \"([a-z-]+)\"", text, re.MULTILINE))
+        codes |= set(re.findall(r"ChangeError\(\w+, \"([a-z-]+)\"", text))
+    assert len(codes) > 20
+    assert {code for code in codes if f"`{code}`" not in page} == {"disconnected"}

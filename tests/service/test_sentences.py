@@ -4,8 +4,8 @@ import pytest
 
 import rosenblatt
 from rosenblatt import SequencePerceptron
-from rosenblatt.service.app import Current, Service
-from rosenblatt.service.learning import Keeping, Learning, Published
+from rosenblatt.service.app import Service
+from rosenblatt.service.learning import Keeping, Learning
 from rosenblatt.service.log import Log
 from rosenblatt.service.model import open_model
 from rosenblatt.service.replay import find_first_difference, log_path
@@ -34,8 +34,7 @@ def listed(sentence):
 
 def client_of(path):
     served = open_model(load_model(path), str(path))
-    current = Current(served, Published(served.published(), served.sequence, served))
-    return Client(Service(lambda: current, say=print))
+    return Client(Service(served.make_predictor, say=print))
 
 
 @pytest.mark.parametrize("name", ["average", "last", "markov2", "columns", "features", "chunks"])
@@ -71,7 +70,7 @@ def learning(tmp_path):
 
 
 def make_service(learning):
-    service = Service(lambda: Current(learning.served, learning.published), learning)
+    service = Service(lambda: learning.predictor, learning)
     return Client(service)
 
 
@@ -85,7 +84,7 @@ def test_what_is_learnt_is_kept_and_can_be_rebuilt(learning):
     learning.stop()
     for one in given:
         begun.partial_fit([one["tokens"]], [one["tags"]])
-    found, wanted = load_model(path), begun._model()
+    found, wanted = load_model(path), begun.to_model()
     X, _ = taggers.data_of("average", seed=8)
     assert rosenblatt.load(path).predict(X) == begun.predict(X)
     assert found.states[0].mistakes == wanted.states[0].mistakes

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import rosenblatt
-from rosenblatt.service.server import bound
+from rosenblatt.service.server import bind_socket
 
 from ..cli.conftest import run
 from ..test_docs import ROOT, python_blocks
@@ -35,12 +35,9 @@ def test_the_client_of_the_page(serve, model):
     names = {}
     exec(compile(block, "service.md", "exec"), names)
     service = serve(model, "--learn")
-    client = names["Model"](f"http://{service.address}")
-    assert client.learn(examples(3)) == 3
-    assert set(client.predict(examples(5))) <= {"big", "small"}
-    with pytest.raises(Exception, match="400"):
-        client.learn([{"size": "x"}])
-    client.http.close()
+    (row,) = examples(1)
+    with rosenblatt.Client(f"http://{service.address}") as names["client"]:
+        assert names["check"](row, row.pop("kind")) in ((True, 1), (False, 1))
 
 
 def test_the_answers_of_the_page(serve, tmp_path, monkeypatch):
@@ -96,10 +93,10 @@ def test_others_need_a_token_unless_it_is_said(capsys, model, tmp_path, serve):
 
 def test_a_port_that_is_taken_is_named(monkeypatch):
     monkeypatch.setattr("rosenblatt.service.server.PATIENCE", 0.0)
-    taken = bound("127.0.0.1", 0)
+    taken = bind_socket("127.0.0.1", 0)
     port = taken.getsockname()[1]
     with pytest.raises(ValueError, match=f"127.0.0.1:{port} cannot be listened to"):
-        bound("127.0.0.1", port)
+        bind_socket("127.0.0.1", port)
     taken.close()
 
 

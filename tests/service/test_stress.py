@@ -1,5 +1,7 @@
 """Faults under load: sync errors, a damaged write-ahead log, a learning thread that dies."""
 
+import contextlib
+import http.client
 import json
 import random
 import signal
@@ -11,9 +13,10 @@ import time
 import pytest
 
 from rosenblatt.service.log import acknowledged_path
-from rosenblatt.service.replay import log_path
+from rosenblatt.service.replay import Replay, log_path, read_log
 
-from .conftest import examples, replayed, sequence_in
+from .conftest import examples, replayed, sequence_in, trained
+from .test_changes import MARK, files_with, marked, same
 from .test_crashes import Load, killed, marks_in
 from .test_faults import failing_sync  # noqa: F401
 from .test_learning import silent
@@ -118,6 +121,64 @@ def test_the_exit_status_after_a_dead_learning_thread_is_1(model):
     assert learning.served.sequence == 1
     learning.stop()
     assert model.read_bytes() == replayed(model)
+
+
+@pytest.mark.slow
+def test_changes_under_load_drop_no_request(serve, model, tmp_path):
+    new = trained(tmp_path / "new", examples(90, seed=5), rule="arow").read_bytes()
+    service = serve(model, "--learn", "--save-seconds", "0.1")
+    load, forgotten = Load(service, "load"), set()
+    for round_ in range(4):
+        count = len(load.acknowledged)
+        service.until(lambda n=count: len(load.acknowledged) > n + 20)
+        numbers = random.Random(round_).sample(sorted(load.acknowledged), 3)
+        requests = [
+            ("DELETE", f"/examples/{','.join(map(str, numbers))}", None),
+            ("POST", "/model/rollback", {"to": max(numbers)}),
+            ("PUT", "/model", new),
+        ]
+        for method, path, body in requests:
+            status, answer = service.ask(method, path, body, timeout=60)
+            assert status == 200, answer
+        forgotten |= set(numbers)
+    status, said = service.stop()
+    load.end()
+    assert status == 0, said
+    assert all(code == 503 for code, _ in load.others)  # of the end
+    with read_log(log_path(model)) as log:
+        rows = {one.sequence: one for entries in log.entries(0) for one in entries}
+    for number, mark in load.acknowledged.items():
+        kind = "forgotten" if number in forgotten else "example"
+        assert rows[number].kind == kind
+        assert (mark in rows[number].text) == (kind == "example")
+    assert model.read_bytes() == replayed(model)
+
+
+@pytest.mark.slow
+def test_kill_9_while_forgetting_leaves_before_or_after(serve, tmp_path):
+    chance, rows = random.Random(5), examples(300)
+    for round_ in range(4):
+        folder = tmp_path / str(round_)
+        folder.mkdir()
+        path = trained(folder / "m")
+        service = serve(path, "--learn", "--save-seconds", "0.1")
+        service.learn([*rows[:100], marked(rows[100]), *rows[101:]])
+        asking = threading.Thread(target=forget_until_killed, args=(service,))
+        asking.start()
+        time.sleep(chance.uniform(0, 0.15))
+        service.stop(signal.SIGKILL)
+        asking.join()
+        learning, _ = silent(path)
+        is_after = files_with(folder, MARK) == []
+        assert learning.served.progress.examples == 300 - is_after
+        assert same(learning.served, Replay(learning.log).rebuild())
+        learning.stop()
+        assert path.read_bytes() == replayed(path)
+
+
+def forget_until_killed(service):
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        service.ask("DELETE", "/examples/101")
 
 
 def test_two_changes_at_once_come_one_after_the_other(model):

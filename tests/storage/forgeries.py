@@ -225,7 +225,7 @@ def forgeries(model, folder):
     """What was changed, the header and the tensors, of every forged file."""
     path = Path(folder, "own.safetensors")
     rosenblatt.save(model, path)
-    tensors, text = file.packed(file.load_model(path))
+    tensors, text = file.pack_model(file.load_model(path))
     header = json.loads(text)
     for what, other in changed_entries(header):
         yield what, other, tensors

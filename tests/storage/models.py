@@ -7,9 +7,10 @@ import pytest
 from safetensors.numpy import save_file
 
 from rosenblatt import Perceptron
+from rosenblatt.parameters import CodedError
 from rosenblatt.storage import file
 from rosenblatt.storage.file import load_model
-from rosenblatt.training.state import packed
+from rosenblatt.training.state import pack_state
 
 from ..conftest import LAYOUTS, blobs, csr, form_parameters
 
@@ -44,7 +45,7 @@ def assert_same_arrays(one, other):
 def assert_same_state(one, other):
     assert type(one) is type(other)
     assert getattr(one, "rule", None) is getattr(other, "rule", None)
-    (arrays, numbers), (other_arrays, other_numbers) = map(packed, (one, other))
+    (arrays, numbers), (other_arrays, other_numbers) = map(pack_state, (one, other))
     assert numbers == other_numbers
     assert [type(number) for number in numbers.values()] == [
         type(number) for number in other_numbers.values()
@@ -68,9 +69,10 @@ def files_beside(path):
     return sorted(file.name for file in path.parent.iterdir())
 
 
-def refused(path, match="is not an intact model of rosenblatt", load=load_model):
-    with pytest.raises(ValueError, match=match) as caught:
+def refused(path, match=None, load=load_model, code="model-damaged"):
+    with pytest.raises(CodedError, match=match) as caught:
         load(path)
+    assert (caught.value.code, caught.value.file) == (code, str(path))
     assert str(path) in str(caught.value)
     assert str(caught.value).endswith(".")
     assert len(str(caught.value)) < 300
@@ -86,7 +88,7 @@ def attempt(path, load=load_model):
 
 def forge(path, model, change):
     """Write a changed model with a checksum that is right."""
-    tensors, text = file.packed(model)
+    tensors, text = file.pack_model(model)
     header = json.loads(text)
     change(header, tensors)
     text = json.dumps(header)

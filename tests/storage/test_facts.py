@@ -93,7 +93,7 @@ def little_memory():
 def forged(path, model, change):
     """Write a changed copy of a model."""
     rosenblatt.save(model, path)
-    tensors, text = file.packed(file.load_model(path))
+    tensors, text = file.pack_model(file.load_model(path))
     header = json.loads(text)
     change(header, tensors)
     write(path, header, tensors)
@@ -123,4 +123,4 @@ def test_a_recipe_that_would_unpack_to_gigabytes_is_refused(tmp_path, little_mem
         header["features"]["recipe"]["scales"]["factors"] = base64.b64encode(data).decode()
 
     path = forged(tmp_path / "model", model, inflate)
-    refused(path, "not an intact model")
+    refused(path)

@@ -82,9 +82,9 @@ def test_a_model_that_was_away_predicts_and_learns_on_bit_for_bit(solution, form
     )
     here = Perceptron(solution=solution, **chosen, **form_parameters(form)).fit(first, y)
     for _ in range(2):
-        save_model(path, here._model())
-        assert_same(load_model(path), here._model())
-        away = Perceptron._restored(load_model(path))
+        save_model(path, here.to_model())
+        assert_same(load_model(path), here.to_model())
+        away = Perceptron.from_model(load_model(path))
         assert_same_arrays(away.decision_function(then), here.decision_function(then))
         assert_same_arrays(away.predict(then), here.predict(then))
         learn_on(here, then, y)
@@ -103,8 +103,8 @@ def test_batches_with_a_break_equal_batches_without_on_real_numbers(solution, la
         batch = slice(begin, begin + 20)
         whole.partial_fit(rows[batch], y[batch], classes=range(3))
         broken.partial_fit(rows[batch], y[batch], classes=range(3))
-        save_model(tmp_path / "model", broken._model())
-        broken = Perceptron._restored(load_model(tmp_path / "model"))
+        save_model(tmp_path / "model", broken.to_model())
+        broken = Perceptron.from_model(load_model(tmp_path / "model"))
     assert_same_arrays(broken.decision_function(rows), whole.decision_function(rows))
 
 
@@ -123,7 +123,7 @@ def test_batches_with_a_break_equal_batches_without_on_real_numbers(solution, la
     ids=lambda classes: classes.dtype.str,
 )
 def test_labels_keep_their_type(classes, tmp_path):
-    model = trained()._model()._replace(classes=classes)
+    model = trained().to_model()._replace(classes=classes)
     save_model(tmp_path / "model", model)
     assert_same(load_model(tmp_path / "model"), model)
 
@@ -133,7 +133,7 @@ def test_labels_keep_their_type(classes, tmp_path):
     [None, "balanced", {0: 1.0, 1: 2.5}, {"a": 1, "b": 2}, {np.int64(0): 2.0}, {False: 1, 0.5: 2}],
 )
 def test_class_weights_keep_their_labels(weights, tmp_path):
-    model = trained()._model()
+    model = trained().to_model()
     model.parameters["class_weight"] = weights
     save_model(tmp_path / "model", model)
     assert load_model(tmp_path / "model").parameters == model.parameters
@@ -142,7 +142,7 @@ def test_class_weights_keep_their_labels(weights, tmp_path):
 def test_what_is_said_of_features_facts_and_epochs_is_kept(tmp_path):
     model = (
         trained()
-        ._model()
+        .to_model()
         ._replace(
             features={"columns": ["a", "ü"], "bits": 18},
             facts={"rows": np.int64(7), "loss": np.inf, "share": np.float32(0.5), "none": None},
@@ -156,7 +156,7 @@ def test_what_is_said_of_features_facts_and_epochs_is_kept(tmp_path):
 
 
 def test_the_same_model_gives_the_same_bytes(tmp_path):
-    model = trained("vote")._model()
+    model = trained("vote").to_model()
     for name in "ab":
         save_model(tmp_path / name, model)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
@@ -166,7 +166,7 @@ def test_a_model_may_have_many_features_and_no_row_seen(tmp_path):
     perceptron = Perceptron(solution="vote").partial_fit(csr([[1.0, 0], [0, 1]]), [0, 1], [0, 1])
     (vote,) = perceptron._learner.states
     wide = SOLUTIONS["vote"](np.zeros(2**20, np.float32), vote.bias.astype(np.float32))
-    model = perceptron._model()._replace(states=[wide])
+    model = perceptron.to_model()._replace(states=[wide])
     save_model(tmp_path / "model", model)
     assert_same(load_model(tmp_path / "model"), model)
 
@@ -234,7 +234,7 @@ def make(folder=MODELS):
     """Write one small model per solution and rule in this format."""
 
     def save(name, estimator):
-        model = estimator._model()
+        model = estimator.to_model()
         save_model(folder / f"{__version__}-{oldest_format(model)}-{name}.safetensors", model)
 
     for solution, chosen in KEPT.items():
@@ -286,7 +286,7 @@ def test_a_model_of_any_release_answers_and_learns_as_it_did(kept):
 def small(request, path):
     """A model, its file's bytes, and a place to write other bytes to."""
     layout = "int32" if request.param == "vote" else "dense"
-    model = trained(request.param, layout=layout)._model()
+    model = trained(request.param, layout=layout).to_model()
     save_model(path, model)
     return model, path.read_bytes(), path.with_name("other")
 
@@ -363,20 +363,20 @@ def test_other_safetensors_are_refused(text, tmp_path):
 
 
 def test_a_newer_file_says_what_to_do(tmp_path):
-    forge(tmp_path / "new", trained()._model(), put(["format"], file.NEWEST + 1))
-    refused(tmp_path / "new", "was written by a newer rosenblatt; update rosenblatt to load it")
+    forge(tmp_path / "new", trained().to_model(), put(["format"], file.NEWEST + 1))
+    refused(tmp_path / "new", code="model-newer")
 
 
 def test_what_is_no_file_is_refused(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     for what in ("pipe", ""):
-        refused(tmp_path / what, "is a (folder|device or pipe); give the name of a file")
+        refused(tmp_path / what, "is a (folder|device or pipe)", code="not-a-file")
         with pytest.raises(ValueError, match="give the name of a file"):
-            save_model(tmp_path / what, trained()._model())
+            save_model(tmp_path / what, trained().to_model())
     with pytest.raises(FileNotFoundError, match=r"missing could not be read: no such file .*\.$"):
         load_model(tmp_path / "missing")
     with pytest.raises(FileNotFoundError, match=r"nowhere/model could not be written: no such "):
-        save_model(tmp_path / "nowhere" / "model", trained()._model())
+        save_model(tmp_path / "nowhere" / "model", trained().to_model())
 
 
 LOAD_IN_LITTLE_MEMORY = """
@@ -403,7 +403,7 @@ def test_a_header_that_would_take_all_memory_is_refused_before_it_is_read(tmp_pa
 
 def test_a_large_table_of_names_is_kept_and_a_larger_one_refused(tmp_path, monkeypatch):
     names = [f"feature number {k}" for k in range(10**6)]
-    model = trained()._model()._replace(features={"names": names})
+    model = trained().to_model()._replace(features={"names": names})
     save_model(tmp_path / "model", model)
     assert load_model(tmp_path / "model").features["names"] == names
     monkeypatch.setattr(file, "HEADER_BYTES", 1000)
@@ -424,7 +424,7 @@ FAILURES = [OSError(28, "No space left on device"), KeyboardInterrupt()]
 def test_a_failure_keeps_the_old_file_and_leaves_no_litter(
     step, failure, old, tmp_path, monkeypatch
 ):
-    model, path = trained()._model(), tmp_path / "model"
+    model, path = trained().to_model(), tmp_path / "model"
     if old:
         save_model(path, model)
 
@@ -433,7 +433,7 @@ def test_a_failure_keeps_the_old_file_and_leaves_no_litter(
 
     monkeypatch.setattr(os, step, fail)
     with pytest.raises(type(failure)):
-        save_model(path, trained("vote")._model())
+        save_model(path, trained("vote").to_model())
     assert files_beside(path) == ["model"] * old
     if old:
         assert_same(load_model(path), model)
@@ -441,7 +441,7 @@ def test_a_failure_keeps_the_old_file_and_leaves_no_litter(
 
 @pytest.mark.parametrize("failure", [*FAILURES, SafetensorError("I/O error: No space left")])
 def test_a_failure_half_way_through_writing_keeps_the_old_file(failure, tmp_path, monkeypatch):
-    model, path = trained()._model(), tmp_path / "model"
+    model, path = trained().to_model(), tmp_path / "model"
     save_model(path, model)
 
     def fail(tensors, path, metadata):
@@ -457,7 +457,7 @@ def test_a_failure_half_way_through_writing_keeps_the_old_file(failure, tmp_path
 
 
 def test_a_file_that_may_not_grow_keeps_the_old_one(tmp_path):
-    model, path = trained()._model(), tmp_path / "model"
+    model, path = trained().to_model(), tmp_path / "model"
     save_model(path, model)
     most, limit = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (4096, limit))
@@ -485,7 +485,7 @@ while True:
 @pytest.mark.parametrize("kill_after", [0.0, 0.003, 0.011, 0.02])
 def test_a_killed_process_leaves_a_complete_file(kill_after, tmp_path):
     path = tmp_path / "model"
-    models = [trained()._model(), trained("vote")._model()]
+    models = [trained().to_model(), trained("vote").to_model()]
     for name, model in zip("ab", models, strict=True):
         save_model(tmp_path / name, model)
     save_model(path, models[0])
@@ -500,7 +500,7 @@ def test_a_killed_process_leaves_a_complete_file(kill_after, tmp_path):
 
 
 def test_saving_at_the_same_time_leaves_one_of_the_models(tmp_path):
-    path, models = tmp_path / "model", [trained(solution)._model() for solution in SOLUTIONS]
+    path, models = tmp_path / "model", [trained(solution).to_model() for solution in SOLUTIONS]
     save_model(path, models[0])
     kinds = list(SOLUTIONS)
 
@@ -517,7 +517,7 @@ def test_saving_at_the_same_time_leaves_one_of_the_models(tmp_path):
 def test_a_new_file_has_the_usual_permissions_and_a_link_stays_a_link(tmp_path):
     (tmp_path / "usual").touch()
     (tmp_path / "link").symlink_to(tmp_path / "model")
-    save_model(tmp_path / "link", trained()._model())
+    save_model(tmp_path / "link", trained().to_model())
     assert (tmp_path / "link").is_symlink()
     modes = {stat.S_IMODE((tmp_path / name).stat().st_mode) for name in ("usual", "model")}
     assert len(modes) == 1
@@ -525,8 +525,8 @@ def test_a_new_file_has_the_usual_permissions_and_a_link_stays_a_link(tmp_path):
 
 def test_a_name_may_be_as_long_as_the_system_allows(tmp_path):
     path = tmp_path / ("m" * 255)
-    save_model(path, trained()._model())
-    assert_same(load_model(path), trained()._model())
+    save_model(path, trained().to_model())
+    assert_same(load_model(path), trained().to_model())
 
 
 # Light

@@ -19,13 +19,13 @@ from .models import assert_same, attempt, files_beside, forge, put, refused, tra
 
 @pytest.mark.parametrize("score", ["x", {"rows": 3}, {"rows": "a", "errors": None}])
 def test_held_out_rows_that_cannot_be_are_not_saved(path, score):
-    model = trained()._model()
+    model = trained().to_model()
     with pytest.raises(ValueError, match="its held-out rows are out of range"):
         save_model(path, model._replace(facts=model.facts | {"held_out": score}))
 
 
 def test_a_checkpoint_is_at_the_end_of_the_history(path):
-    model = trained()._model()
+    model = trained().to_model()
     place = Checkpoint(len(model.history) + 1, 0, [])
     with pytest.raises(ValueError, match="its checkpoint is not in its history"):
         save_model(path, model._replace(checkpoint=place))
@@ -101,7 +101,7 @@ FORGERIES = {
 @pytest.mark.parametrize("what", FORGERIES)
 def test_a_forged_file_with_a_right_checksum_is_refused(what, tmp_path):
     solution, change = FORGERIES[what]
-    model = (voted() if solution == "vote" else trained(solution))._model()
+    model = (voted() if solution == "vote" else trained(solution)).to_model()
     forge(tmp_path / "same", model, lambda header, tensors: None)
     assert_same(load_model(tmp_path / "same"), model)
     forge(tmp_path / "other", model, change)
@@ -111,7 +111,7 @@ def test_a_forged_file_with_a_right_checksum_is_refused(what, tmp_path):
 @pytest.mark.parametrize("field", ["labels", "rivals"])
 @pytest.mark.parametrize("number", [-1, 3])
 def test_an_update_of_a_class_that_is_not_there_is_refused(field, number, tmp_path):
-    model = trained("vote", "argmax")._model()
+    model = trained("vote", "argmax").to_model()
     (updates,) = model.states[0].updates
     wrong = np.full(len(updates.rows), number)
     forge(tmp_path / "other", model, put(f"0.updates.{field}", wrong))
@@ -119,7 +119,7 @@ def test_an_update_of_a_class_that_is_not_there_is_refused(field, number, tmp_pa
 
 
 def test_updates_out_of_order_are_refused(tmp_path):
-    model = trained("vote")._model()
+    model = trained("vote").to_model()
     (updates,) = model.states[0].updates
     forge(tmp_path / "other", model, put("0.updates.times", updates.times[::-1].copy()))
     refused(tmp_path / "other", "out of order")
@@ -146,7 +146,7 @@ TENSORS = st.tuples(
 @settings(max_examples=60)
 @given(choices=st.data())
 def test_whatever_a_forger_writes_is_refused_or_harmless(solution, form, path, choices):
-    model = trained(solution, form, layout="int32")._model()
+    model = trained(solution, form, layout="int32").to_model()
 
     def change(header, tensors):
         if choices.draw(st.booleans()):
@@ -180,19 +180,19 @@ def test_whatever_a_forger_writes_is_refused_or_harmless(solution, form, path, c
 def test_a_model_that_would_not_load_is_not_saved(tmp_path):
     changed = trained().set_params(solution="average")
     apart = trained(form="argmax").set_params(multi_class="ovr")
-    infinite, text, dates = trained(), trained(), trained()._model()
+    infinite, text, dates = trained(), trained(), trained().to_model()
     infinite._learner.states[0].weights[0] = np.inf
     dates = dates._replace(classes=np.array([1, 2], "M8[D]"))
     half_way = voted()
     half_way._learner.states[0].pending.append(half_way._learner.states[0].updates[0])
     text.set_params(random_state=np.random.RandomState(0))
     for model, match in [
-        (changed._model(), "its states are not those of its solution"),
-        (apart._model(), "solution or multi_class are not those of its weights"),
-        (infinite._model(), "weights does not fit or is not finite"),
+        (changed.to_model(), "its states are not those of its solution"),
+        (apart.to_model(), "solution or multi_class are not those of its weights"),
+        (infinite.to_model(), "weights does not fit or is not finite"),
         (dates, "no place for labels of type '<M8"),
-        (half_way._model(), "not closed"),
-        (text._model(), "random_state give an int or None"),
+        (half_way.to_model(), "not closed"),
+        (text.to_model(), "random_state give an int or None"),
     ]:
         with pytest.raises(ValueError, match=match):
             save_model(tmp_path / "model", model)

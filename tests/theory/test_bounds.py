@@ -99,7 +99,7 @@ def test_the_bounds_shrink_to_the_separable_one():
 
 
 def test_what_the_bounds_refuse():
-    with pytest.raises(ValueError, match="all zero"):
+    with pytest.raises(ValueError, match="weights are zero"):
         mistake_bounds(XOR, ODD, [0.0, 0.0], 1.0)
     for gamma in (0.0, -1.0, np.nan):
         with pytest.raises(ValueError, match="gamma"):

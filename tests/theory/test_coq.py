@@ -230,9 +230,9 @@ def test_planes_have_few_bits_and_fractions_where_they_must():
 def test_the_bound_is_that_of_the_theorem():
     X, y = np.array([[2.0, 1.0], [-1.0, 1.0]]), [1, -1]
     plane = coq.Plane((2, 0), -1, None)  # margins 3 and 3, R² = 5
-    assert coq.count_mistakes(plane, check_problem(X, y)) == (5 + 1) * (4 + 1) // 9
+    assert coq.bound_mistakes(plane, check_problem(X, y)) == (5 + 1) * (4 + 1) // 9
     plane = coq.Plane((2, 0), 0, None, False)  # margins 4 and 2
-    assert coq.count_mistakes(plane, check_problem(X, y)) == 5 * 4 // 4
+    assert coq.bound_mistakes(plane, check_problem(X, y)) == 5 * 4 // 4
 
 
 def test_a_run_is_that_of_the_engine():
@@ -248,9 +248,9 @@ def test_a_run_is_that_of_the_engine():
 
 def test_a_run_that_was_rounded_is_refused():
     X, y = np.array([[1e17], [-1.0], [1e17], [-3e-17]]), [1, 0, 0, 1]
-    with pytest.raises(ValueError, match=r"Update \d+, on row \d, is no mistake in exact"):
+    with pytest.raises(ValueError, match=r"Update \d+, on row \d, is not a mistake in exact"):
         coq.log_run(X, y, max_iter=50)
-    with pytest.raises(ValueError, match="must move by a finite number"):
+    with pytest.raises(ValueError, match="step of the bias must be a finite"):
         coq.log_run(X, y, step=-1.0)
 
 

@@ -10,9 +10,9 @@ from hypothesis.extra.numpy import arrays
 from rosenblatt.theory.exact import (
     Effort,
     OutOfReachError,
-    alternative,
-    null_combination,
-    numerators,
+    find_numerators,
+    solve_alternative,
+    solve_null_combination,
 )
 from rosenblatt.theory.problem import Problem
 
@@ -49,13 +49,13 @@ def problems(draw):
 @given(problems())
 def test_there_is_a_combination_or_a_plane(problem):
     rows = list(range(len(problem.signs)))
-    weights, plane = alternative(problem, rows, Effort())
+    weights, plane = solve_alternative(problem, rows, Effort())
     if weights is not None:
         assert balanced(problem, weights)
     else:
         for row in vectors(problem):
             assert sum(plane.get(j, 0) * value for j, value in enumerate(row)) > 0
-    only = null_combination(problem, rows, Effort())
+    only = solve_null_combination(problem, rows, Effort())
     assert only is None or balanced(problem, only)
 
 
@@ -63,7 +63,10 @@ def test_there_is_a_combination_or_a_plane(problem):
 def test_sparse_rows_are_the_same(problem):
     rows = list(range(len(problem.signs)))
     sparse = problem._replace(X=csr(problem.X))
-    assert alternative(sparse, rows, Effort())[0] == alternative(problem, rows, Effort())[0]
+    assert (
+        solve_alternative(sparse, rows, Effort())[0]
+        == solve_alternative(problem, rows, Effort())[0]
+    )
 
 
 @pytest.mark.parametrize("d", [1, 5, 30])
@@ -72,30 +75,30 @@ def test_the_weights_of_a_simplex_are_found(d):
     corners = rng.normal(size=(d + 1, d))
     inside = np.linspace(1, 2, d + 1) @ corners / np.linspace(1, 2, d + 1).sum()
     problem = Problem(np.vstack([corners, inside]), np.append(np.ones(d + 1), -1.0))
-    weights = null_combination(problem, list(range(d + 2)), Effort())
+    weights = solve_null_combination(problem, list(range(d + 2)), Effort())
     assert balanced(problem, weights)
     assert weights[-1] == Fraction(1, 2)
 
 
 def test_rows_that_do_not_balance_have_no_combination():
     line = Problem(np.array([[1.0], [2.0], [3.0]]), np.ones(3))
-    assert null_combination(line, [0, 1], Effort()) is None
+    assert solve_null_combination(line, [0, 1], Effort()) is None
     apart = Problem(np.array([[1.0], [2.0]]), np.array([1.0, -1.0]))
-    assert null_combination(apart, [0, 1], Effort()) is None
+    assert solve_null_combination(apart, [0, 1], Effort()) is None
     outside = Problem(np.array([[1.0], [2.0], [3.0]]), np.array([1.0, 1.0, -1.0]))
-    assert null_combination(outside, [0, 1, 2], Effort()) is None  # only with a weight below 0
+    assert solve_null_combination(outside, [0, 1, 2], Effort()) is None  # a weight is below 0
 
 
 @given(st.lists(st.integers(-50, 50), min_size=1, max_size=5), st.integers(1, 50))
 def test_fractions_come_back_from_their_residues(values, denominator):
     modulus = 2**31 - 1
     residues = [value * pow(denominator, -1, modulus) % modulus for value in values]
-    found = numerators(residues, modulus)
+    found = find_numerators(residues, modulus)
     for a, b in zip(found, values, strict=True):
         assert a * values[0] == b * found[0]
 
 
-@pytest.mark.parametrize("solve", [null_combination, alternative])
+@pytest.mark.parametrize("solve", [solve_null_combination, solve_alternative])
 def test_long_numbers_end_the_effort(solve):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(12, 10)) * 10.0 ** rng.uniform(-300, 300, (12, 10))

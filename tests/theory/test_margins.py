@@ -9,15 +9,23 @@ from hypothesis.extra.numpy import arrays
 from scipy.optimize import minimize
 
 from rosenblatt import (
+    KernelPerceptron,
+    Perceptron,
+    load,
     margin,
     margins,
     max_margin,
+    normalize_weights,
     radius,
+    save,
+    train,
     training_error,
 )
 
 from ..conftest import csr, examples
 from .conftest import ODD, XOR, separated, signs_of
+
+X, Y = separated(60, 4, bias=0.5)
 
 
 @given(examples(), arrays(float, 4, elements=st.integers(-3, 3)), st.integers(-3, 3))
@@ -170,3 +178,39 @@ def test_what_the_largest_margin_refuses():
     for tolerance in (0, 1, -0.1, np.nan):
         with pytest.raises(ValueError, match="tolerance"):
             max_margin(XOR, ODD, tolerance=tolerance)
+
+
+@pytest.mark.parametrize("labels", [Y, np.arange(len(Y)) % 3])
+@pytest.mark.parametrize("multi_class", ["argmax", "ovr"])
+def test_normalized_weights_give_signed_distances(labels, multi_class):
+    model = Perceptron(multi_class=multi_class, random_state=0, max_iter=5).fit(X, labels)
+    weights, bias = normalize_weights(model)
+    np.testing.assert_allclose(np.linalg.norm(weights, axis=1), 1)
+    scores = X @ weights.T + bias
+    lengths = np.linalg.norm(model.coef_, axis=1)
+    np.testing.assert_allclose(scores, (X @ model.coef_.T + model.intercept_) / lengths)
+    feet = X - scores[:, :1] * weights[0]  # the nearest points of the first hyperplane
+    np.testing.assert_allclose(feet @ weights[0] + bias[0], 0, atol=1e-9)
+
+
+def test_weights_of_loaded_models_and_pipelines_are_normalized(tmp_path):
+    rows = [{"a": 1.0, "b": 2.0, "y": "n"}, {"a": 3.0, "b": -1.0, "y": "p"}]
+    model = train(rows, label="y")
+    save(model, tmp_path / "model")
+    for each in (model, load(tmp_path / "model"), model[-1]):
+        weights, bias = normalize_weights(each)
+        assert np.linalg.norm(weights) == pytest.approx(1)
+        np.testing.assert_allclose(bias, model[-1].intercept_ / np.linalg.norm(model[-1].coef_))
+
+
+@pytest.mark.parametrize(
+    ("model", "sentence"),
+    [
+        (KernelPerceptron(), "got KernelPerceptron"),
+        (Perceptron(solution="vote"), "no single hyperplane"),
+        (Perceptron(ties="correct"), "All weights of a class are zero"),
+    ],
+)
+def test_models_without_a_hyperplane_have_no_normalized_weights(model, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        normalize_weights(model.fit(X, Y))

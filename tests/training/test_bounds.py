@@ -5,7 +5,7 @@ from hypothesis import assume, given, settings, strategies as st
 from hypothesis.extra.numpy import arrays
 
 from rosenblatt import ALMA, AROW, ROMMA, PassiveAggressive, SecondOrderPerceptron
-from rosenblatt.estimators.steps import follow
+from rosenblatt.estimators.steps import start_steps
 
 SLACK = 1 + 1e-9
 
@@ -29,7 +29,7 @@ def sequences(draw, noise):
 def told(model, X, y):
     """The margin at each update, and at each row of the run, of which it makes one pass or more."""
     model.set_params(order="fixed")
-    records = list(follow(model, X, y))
+    records = list(start_steps(model, X, y))
     return np.array([r.activation if r.label == 1 else -r.activation for r in records])
 
 
@@ -109,7 +109,7 @@ def test_mistakes_of_the_second_order_perceptron(given_rows, epochs, a, gamma):
     X, y, u = given_rows
     u = u / np.linalg.norm(u)
     model = SecondOrderPerceptron(a, matrix="full", order="fixed", max_iter=epochs)
-    wrong = [record.row for record in follow(model, X, y)]
+    wrong = [record.row for record in start_steps(model, X, y)]
     Z = y[wrong, None] * np.column_stack([X[wrong], np.ones(len(wrong))])
     lacking = np.maximum(0, gamma - Z @ u).sum()
     eigenvalues = np.maximum(np.linalg.eigvalsh(Z.T @ Z), 0)
@@ -128,7 +128,7 @@ def test_mistakes_of_arow(data, d, n, r):
     u = data.draw(arrays(int, d, elements=st.integers(-16, 16))) / 4
     assume(len(set(y)) == 2)
     model = AROW(r, fit_intercept=False, order="fixed", max_iter=1)
-    records = list(follow(model, X, y))
+    records = list(start_steps(model, X, y))
     margins = np.array([each.activation * (1 if each.label == 1 else -1) for each in records])
     rows = [each.row for each in records]
     mistakes, others = np.sum(margins <= 0), np.sum(margins > 0)

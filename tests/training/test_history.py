@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rosenblatt import Epoch, KernelPerceptron, Perceptron
-from rosenblatt.training.history import Count, History, merged, stop_reason
+from rosenblatt.training.history import Count, History, merge_epochs, stop_reason
 
 from ..conftest import FORMS, blobs
 
@@ -113,8 +113,11 @@ def test_several_problems_end_for_the_least_that_holds_for_all(reasons, wanted):
 def test_epochs_of_several_problems_are_summed():
     one = [Epoch(1, 10, 3, 2, 1.0, 0.5), Epoch(2, 10, 1, 1, 0.5, 0.75)]
     other = [Epoch(1, 10, 4, 4, 2.0, 1.0)]
-    assert merged([one]) is one
-    assert merged([one, other]) == [Epoch(1, 20, 7, 6, 3.0, 0.75), Epoch(2, 10, 1, 1, 0.5, 0.75)]
+    assert merge_epochs([one]) is one
+    assert merge_epochs([one, other]) == [
+        Epoch(1, 20, 7, 6, 3.0, 0.75),
+        Epoch(2, 10, 1, 1, 0.5, 0.75),
+    ]
 
 
 @pytest.mark.parametrize("solution", ["last", "average", "vote", "pocket"])

@@ -168,7 +168,7 @@ class Counting:
 
     def __init__(self, margins):
         self.all_margins = np.array(margins, float)
-        self.everything = np.arange(len(margins), dtype=np.uint32)
+        self.row_order = np.arange(len(margins), dtype=np.uint32)
         self.width = 1
 
     def margins(self, state):

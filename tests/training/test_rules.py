@@ -15,25 +15,26 @@ from hypothesis.extra.numpy import arrays
 from numba import njit
 from sklearn.base import clone
 
+import rosenblatt
 from rosenblatt import Perceptron, load
 from rosenblatt.data.labels import number_labels
 from rosenblatt.data.rows import view_rows
-from rosenblatt.estimators.steps import follow
+from rosenblatt.estimators.steps import start_steps
 from rosenblatt.kernels.algebra import add, best_other, column, dot, move, score, span, squared_norm
 from rosenblatt.learners.linear import LinearLearner, TrainingRows
 from rosenblatt.parameters import LINEAR, RULE_TABLE, ParameterError, RuleEntry, positive
 from rosenblatt.storage.file import load_model, save_model
-from rosenblatt.storage.registry import ESTIMATORS
+from rosenblatt.storage.registry import STATES
 from rosenblatt.training.rules import (
     PERCEPTRON,
     RULES,
     RuleArray,
     UpdateRule,
+    get_rule,
     perceptron_settings,
-    rule_named,
 )
-from rosenblatt.training.solutions import Last, zeros
-from rosenblatt.training.state import packed
+from rosenblatt.training.solutions import SOLUTIONS, Last, zeros
+from rosenblatt.training.state import pack_state
 
 from .. import reference
 from ..conftest import FORMS, LAYOUTS, ORDERS, VARIANTS, blobs, form_parameters
@@ -225,8 +226,8 @@ def _registered():
         for kind in (PassiveAggressive, Forgetful):
             patch.setitem(RULES, kind._rule.name, kind._rule)
             patch.setitem(RULE_TABLE, kind._rule.name, RuleEntry(kind.__name__, own={}))
-            states = "rosenblatt.training.solutions:SOLUTIONS"
-            patch.setitem(ESTIMATORS, kind.__name__, (__name__, states))
+            patch.setitem(STATES, kind.__name__, lambda: SOLUTIONS)
+            patch.setattr(rosenblatt, kind.__name__, kind, raising=False)
         yield
 
 
@@ -308,12 +309,14 @@ def test_updates_that_do_not_add_up_are_neither_averaged_nor_voted(solution):
     with pytest.raises(ParameterError, match=sentence):
         Forgetful(solution=solution).partial_fit(X, y, classes=[0, 1])
     with pytest.raises(ParameterError, match=sentence):
-        list(follow(Forgetful(solution=solution), X, y))
+        list(start_steps(Forgetful(solution=solution), X, y))
 
 
 def test_only_the_perceptron_adds_up_a_batch():
     X, y = blobs()
-    with pytest.raises(ParameterError, match=r'^order="batch" adds up .*, and pa takes') as refusal:
+    with pytest.raises(
+        ParameterError, match=r'^order="batch" adds up .*, and passive-aggressive takes'
+    ) as refusal:
         PassiveAggressive(order="batch").fit(X, y)
     assert refusal.value.code == "order-of-rule"
 
@@ -333,7 +336,7 @@ def test_every_step_of_any_rule_is_told(kind, twin_kind, form, order, choices):
     (run,) = twin.runs
     model = kind(**chosen)
     model.C = PassiveRun.C
-    records = list(follow(model, X, y))
+    records = list(start_steps(model, X, y))
     assert [sum(r.epoch == e.epoch for r in records) for e in run.history] == [
         e.mistakes for e in run.history
     ]
@@ -357,7 +360,7 @@ def rows(X, y, classes):
 def content(learner):
     found = []
     for state in learner.states:
-        state_arrays, numbers = packed(state)
+        state_arrays, numbers = pack_state(state)
         found.append(numbers)
         found += [(name, each.dtype, each.tobytes()) for name, each in state_arrays.items()]
     return found
@@ -475,7 +478,7 @@ def test_a_run_goes_on_where_it_was_left(kind, solution, order, count, after, tm
 
 def test_a_file_whose_rule_keeps_something_else_is_refused(tmp_path):
     X, y = blobs()
-    model = PassiveAggressive().fit(X, y)._model()
+    model = PassiveAggressive().fit(X, y).to_model()
     good = model.states[0].further
     for bad in (
         {"fresh": np.ones(4)},
@@ -496,7 +499,7 @@ def test_an_estimator_of_another_rule_is_one_of_scikit_learn():
     assert model.fit(X, y).score(X, y) > 0.8
     with pytest.raises(ParameterError, match="C must be a number above 0; got 0"):
         model.set_params(C=0).fit(X, y)
-    with pytest.raises(ValueError, match="The theory is about"):
+    with pytest.raises(ValueError, match="The convergence theorem needs"):
         PassiveAggressive().fit(X, y).last_weights()
 
 
@@ -529,7 +532,7 @@ def test_problems_are_classes_unless_all_are_learnt_together():
 
 def test_a_rule_travels_by_name():
     assert pickle.loads(pickle.dumps(PASSIVE)) is PASSIVE
-    assert rule_named("perceptron") is PERCEPTRON
+    assert get_rule("perceptron") is PERCEPTRON
     state = pickle.loads(pickle.dumps(Last(*zeros(None, 3, np.float64), rule=PASSIVE)))
     assert state.rule is PASSIVE
     np.testing.assert_array_equal(state.further["fresh"], 1.0)

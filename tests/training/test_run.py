@@ -59,7 +59,7 @@ class Remembering:
     """A task whose every new row is a mistake."""
 
     def __init__(self, first, count, width=1):
-        self.everything = np.arange(count, dtype=np.uint32)
+        self.row_order = np.arange(count, dtype=np.uint32)
         self.first, self.width = first, width
 
     def learn(self, state, order, start, most=None):
@@ -71,10 +71,10 @@ class Remembering:
         return Learnt(stop, updates, len(fresh), 0.25 * len(fresh), stop - start)
 
     def margins(self, state):
-        return np.array([1.0 if self.first + i in state.rows else -1.0 for i in self.everything])
+        return np.array([1.0 if self.first + i in state.rows else -1.0 for i in self.row_order])
 
     def required(self):
-        return np.zeros(len(self.everything))
+        return np.zeros(len(self.row_order))
 
     def close(self, state):
         pass

@@ -8,7 +8,14 @@ import pytest
 from rosenblatt import Perceptron
 from rosenblatt.training.rules import PERCEPTRON
 from rosenblatt.training.solutions import SOLUTIONS
-from rosenblatt.training.state import check, check_updates, declared, joined, packed, unpacked
+from rosenblatt.training.state import (
+    check_state,
+    check_updates,
+    declared_fields,
+    join_updates,
+    pack_state,
+    unpack_state,
+)
 
 from ..conftest import LAYOUTS, blobs
 
@@ -23,7 +30,7 @@ SIZES = {"weights": (4,), "bias": (1,), "width": (4,)}
 
 
 def checked(state):
-    check(state, dict(SIZES), np.float64)
+    check_state(state, dict(SIZES), np.float64)
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -31,10 +38,10 @@ def checked(state):
 def test_what_was_packed_is_unpacked(solution, layout):
     state = state_of(solution, layout)
     checked(state)
-    arrays, numbers = packed(state)
-    back = unpacked(type(state), PERCEPTRON, dict(arrays), numbers, 4)
+    arrays, numbers = pack_state(state)
+    back = unpack_state(type(state), PERCEPTRON, dict(arrays), numbers, 4)
     checked(back)
-    again, counters = packed(back)
+    again, counters = pack_state(back)
     assert counters == numbers
     assert again.keys() == arrays.keys()
     for name, array in arrays.items():
@@ -46,7 +53,7 @@ def test_what_was_packed_is_unpacked(solution, layout):
 @pytest.mark.parametrize("solution", SOLUTIONS)
 def test_every_array_and_counter_of_a_solution_is_declared(solution):
     state = state_of(solution)
-    names = {name for name, _, _ in declared(type(state))}
+    names = {name for name, _, _ in declared_fields(type(state))}
     assert set(vars(state)) - names <= {"rule", "further", "pending"}
 
 
@@ -81,7 +88,7 @@ def test_every_counter_is_checked(solution, value):
 )
 def test_updates_point_to_what_there_is(name, number):
     (updates,) = copy.deepcopy(state_of("vote").updates[:1])
-    few = joined([type(updates)(*(part[:3] for part in updates))])
+    few = join_updates([type(updates)(*(part[:3] for part in updates))])
     few = few._replace(rows=np.arange(3), times=np.arange(3))
     check_updates(few, n_rows=5, outputs=2, seen=11)
     with pytest.raises(ValueError, match=f"the {name} of its updates do not exist"):
@@ -89,4 +96,4 @@ def test_updates_point_to_what_there_is(name, number):
 
 
 def test_no_updates_are_joined_to_none():
-    assert [len(part) for part in joined([])] == [0] * 6
+    assert [len(part) for part in join_updates([])] == [0] * 6

@@ -19,8 +19,8 @@ def task_of(X, codes, positive=1, weights=None, **parameters):
     labels = None if positive is not None else codes.astype(np.uint32)
     given = Examples(view_rows(X), steps, labels)
     settings = perceptron_settings({"margin": 0.0, "ties": "mistake"} | parameters, 1.0)
-    everything = np.arange(len(codes), dtype=np.uint32)
-    return LinearTask(given, everything, PERCEPTRON, settings, X.shape[1])
+    row_order = np.arange(len(codes), dtype=np.uint32)
+    return LinearTask(given, row_order, PERCEPTRON, settings, X.shape[1])
 
 
 def data(form):
@@ -34,11 +34,11 @@ def data(form):
 def test_learning_stops_after_so_many_updates_and_goes_on(form, most):
     X, y, whole = data(form)
     task = task_of(X, y, FORMS[form])
-    everything = task.learn(whole, task.everything, 0)
-    assert everything.position == everything.n_rows == 50
+    row_order = task.learn(whole, task.row_order, 0)
+    assert row_order.position == row_order.n_rows == 50
     cut, position, positions, loss = data(form)[2], 0, [], 0.0
     while position < 50:
-        learnt = task.learn(cut, task.everything, position, most)
+        learnt = task.learn(cut, task.row_order, position, most)
         assert len(learnt.updates) <= most
         assert learnt.n_rows == learnt.position - position
         positions += learnt.updates["position"].tolist()
@@ -47,10 +47,10 @@ def test_learning_stops_after_so_many_updates_and_goes_on(form, most):
         if most == 0:
             break
     if most == 0:
-        assert position == everything.updates["position"][0]
+        assert position == row_order.updates["position"][0]
         assert not cut.weights.any()
     else:
-        assert loss == everything.loss
+        assert loss == row_order.loss
         np.testing.assert_array_equal(cut.weights, whole.weights)
 
 
@@ -59,7 +59,7 @@ def test_learning_stops_after_so_many_updates_and_goes_on(form, most):
 def test_a_row_is_right_when_its_margin_is_more_than_required(form, layout):
     X, y, state = data(form)
     task = task_of(LAYOUTS[layout](X), y, FORMS[form], margin=2.0)
-    task.learn(state, task.everything, 0)
+    task.learn(state, task.row_order, 0)
     margins, required = task.margins(state), task.required()
     outputs = X @ state.weights + state.bias
     if form == "two":
@@ -69,7 +69,7 @@ def test_a_row_is_right_when_its_margin_is_more_than_required(form, layout):
         outputs[np.arange(50), y] = -np.inf
         np.testing.assert_array_equal(margins, own - outputs.max(axis=1))
     np.testing.assert_array_equal(required, 2.0)
-    first = task.learn(state, task.everything, 0, 0).position
+    first = task.learn(state, task.row_order, 0, 0).position
     wrong = np.flatnonzero(~(margins > required))
     assert first == (wrong[0] if len(wrong) else 50)
 
@@ -87,7 +87,7 @@ def test_margins_and_learning_name_what_is_not_finite(form, bad):
     X, y, state = data(form)
     X[7, 2] = bad
     task = task_of(X, y, FORMS[form])
-    for use in (lambda: task.learn(state, task.everything, 0), lambda: task.margins(state)):
+    for use in (lambda: task.learn(state, task.row_order, 0), lambda: task.margins(state)):
         with pytest.raises(ValueError, match="in row 7, column 2"):
             use()
 

@@ -57,11 +57,11 @@ class Study:
 
     def say(self, model: "Model") -> None:
         """Print it as an object."""
-        from ..training.report import say
+        from .report import print_event
 
         counts = {"training": compute_score(model, self.table), "cross_validation": self.held_out}
         said = {name: score and score.as_dict() for name, score in counts.items()}
-        say("found", **said, separable=self.separable)
+        print_event("found", **said, separable=self.separable)
 
     def lines(self, model: "Model") -> list[str]:
         """Return the results in sentences."""
@@ -74,10 +74,10 @@ class Study:
 
     def tell_what_next(self) -> None:
         """Print two commands to try."""
-        from ..training.report import tell
+        from .report import print_line
 
         for line in what_next(self.data, self.separable):
-            tell(line)
+            print_line(line)
 
 
 def compute_score(model: "Model", table: Any) -> "Score":

@@ -103,8 +103,8 @@ def plot(
     if what == "progressive":
         ProgressiveDisplay.from_csv(source).save(output)
     elif is_model(source):
-        from ..storage.file import load_model
-        from ..storage.registry import make_estimator
+        from ..estimators.pipeline import make_estimator
+        from ..learners import load_model
 
         saved = load_model(source)
         X, y, names = rows_for_model(saved, rows, given) if rows is not None else (None, None, {})

@@ -99,7 +99,7 @@ def predict(model: Path, data: str, given: PredictOptions) -> None:
     A tagger writes the file with its tags filled in.
     """
     from ..jobs.evaluate import scored
-    from ..training.report import bar_of_reading
+    from .report import show_reading
 
     check_output(given.output, model, data)
     if given.scores and given.probabilities:
@@ -114,7 +114,7 @@ def predict(model: Path, data: str, given: PredictOptions) -> None:
     say = make_line_writer(learner, reader.parser.recipe.labels_separator)
     probable = compute_probabilities(learner, model) if given.probabilities else None
     seen = sys.stderr.isatty() and not (given.output is None and sys.stdout.isatty())
-    with open_output(given.output) as out, bar_of_reading(reader.size, seen) as tell:
+    with open_output(given.output) as out, show_reading(reader.size, seen) as tell:
         for batch, activations in scored(learner, reader):
             tell(batch.bytes_read)
             if given.scores or given.probabilities:
@@ -172,7 +172,7 @@ def escaped(letter: str) -> str:
 def score(model: Path, data: str, given: ScoreOptions, result: JsonOption) -> None:
     """Print the error of a model on a file, with precision, recall and F1 of each class."""
     from ..jobs.evaluate import evaluate
-    from ..training.report import bar_of_reading
+    from .report import show_reading
 
     tagger = load_tagger(model)
     if tagger is not None:
@@ -180,7 +180,7 @@ def score(model: Path, data: str, given: ScoreOptions, result: JsonOption) -> No
         score_sequences(tagger, data, given.format, result.json)
         return
     learner, reader = learner_and_reader(model, data, labels=True, **given.options())
-    with bar_of_reading(reader.size, sys.stderr.isatty()) as tell:
+    with show_reading(reader.size, sys.stderr.isatty()) as tell:
         found = evaluate(learner, reader, tell)
     if result.json:
         print(json.dumps({"data": data, **found.as_dict()}))
@@ -317,7 +317,7 @@ def about_scores(model: "Model") -> list[str]:
 def export(model: Path, output: Path) -> None:
     """Write a model of columns of numbers as an ONNX file."""
     from ..export import write_onnx
-    from ..storage.file import load_model
+    from ..learners import load_model
 
     check_output(output, model)
     columns = write_onnx(output, load_model(model))
@@ -326,7 +326,7 @@ def export(model: Path, output: Path) -> None:
 
 def linear_model(path: Path) -> "Model":
     """A saved model with weights, which the commands need."""
-    from ..storage.file import load_model
+    from ..learners import load_model
 
     saved = load_model(path)
     if not saved.is_linear:
@@ -360,7 +360,7 @@ def open_output(path: Path | None) -> Iterator[Any]:
             raise ValueError("Standard output is closed; name a file with -o.")
         yield sys.stdout
         return
-    from ..disk import replacing
+    from ..disk import replace_file
 
-    with replacing(path) as temporary, temporary.open("w", encoding="utf-8") as out:
+    with replace_file(path) as temporary, temporary.open("w", encoding="utf-8") as out:
         yield out

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ..jobs.job import FileJob
     from ..learners.sequence.learner import SequenceLearner
     from ..storage.model import Model
-    from ..training.report import Quiet
+    from .report import Quiet
 
 tagging_option = partial(option, panel="Sequence tagging")
 OURS = {"solution", "order", "epochs", "early_stopping", "seed", "rule", "own", "initial"}
@@ -181,7 +181,7 @@ def read_templates(path: Path) -> Any:
 
 def make_listener(result: OutputOptions) -> "Quiet":
     """Who hears of each epoch."""
-    from ..training import report as progress
+    from . import report as progress
 
     if result.quiet:
         return progress.Quiet()
@@ -196,10 +196,10 @@ def tell_json(
     output: Path | None,
 ) -> None:
     """Print the result of a training as an object."""
-    from ..training.report import say
+    from .report import print_event
 
     facts, scheme = model.facts, model.features["scheme"]
-    say(
+    print_event(
         "done",
         data=data,
         model=None if output is None else str(output),
@@ -237,9 +237,10 @@ class TaggerFile(NamedTuple):
 
 def load_tagger(path: Path) -> TaggerFile | None:
     """The tagger of a model file; None if it is another model."""
-    from ..storage.file import estimator_named, load_model
+    from ..learners import load_model
+    from ..storage.file import read_estimator_name
 
-    if estimator_named(path) != "SequencePerceptron":
+    if read_estimator_name(path) != "SequencePerceptron":
         return None
     from ..learners.sequence.learner import SequenceLearner
     from ..storage.registry import restore
@@ -260,9 +261,9 @@ def predict_sequences(tagger: TaggerFile, data: str, output: Path | None, kind: 
             sys.stdout.buffer.write(piece)
         sys.stdout.buffer.flush()
         return
-    from ..disk import replacing
+    from ..disk import replace_file
 
-    with replacing(output) as temporary, open(temporary, "wb") as file:
+    with replace_file(output) as temporary, open(temporary, "wb") as file:
         file.writelines(pieces)
 
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from ..jobs.job import FileJob
     from ..reading.reader import Reader
     from ..storage.model import Model
-    from ..training.report import Quiet
     from .builtin_report import Study
+    from .report import Quiet
 
 NAMES = 100_000  # of features, that a model may show
 
@@ -127,7 +127,7 @@ def make_job(
 
 def make_listener(result: OutputOptions) -> "Quiet":
     """Who tells how it goes: JSON if asked for, a bar for a person, lines for a file."""
-    from ..training import report as progress
+    from . import report as progress
 
     if result.quiet:
         return progress.Quiet()
@@ -191,14 +191,14 @@ def read_otherwise(data: Any, options: dict[str, Any], **others: Any) -> "Reader
 
 def tell_tuning(facts: dict[str, Any], result: OutputOptions) -> None:
     """Say what was tried and what was taken."""
-    from ..training.report import say, tell as tell_line
     from .app import in_shell
+    from .report import print_event, print_line
 
     if result.json:
-        say("tuned", **facts)
+        print_event("tuned", **facts)
     elif not result.quiet:
         for line in about_tuning(facts, in_shell):
-            tell_line(line)
+            print_line(line)
 
 
 def initial_model(learning: LearningOptions, reading: ReadingOptions) -> "Model":
@@ -221,7 +221,7 @@ def initial_model(learning: LearningOptions, reading: ReadingOptions) -> "Model"
 
 def begun_model(path: Path | None) -> "Model | None":
     """The model of a run to go on with, if there is one."""
-    from ..storage.file import load_model
+    from ..learners import load_model
 
     if path is None or not path.exists():
         print(
@@ -248,7 +248,7 @@ def train_on_cluster(
 ) -> "Model":
     """Train on files with Dask and keep the model."""
     from ..cluster.from_files import train as train_files
-    from ..training.report import say
+    from .report import print_event
 
     alone = {
         "--cache": reading.cache,
@@ -262,7 +262,7 @@ def train_on_cluster(
 
     def as_object(done: Any) -> None:
         epoch, shards, *_ = done
-        say("epoch", **(done._asdict() | epoch._asdict()), mistakes_per_shard=shards)
+        print_event("epoch", **(done._asdict() | epoch._asdict()), mistakes_per_shard=shards)
 
     report: Callable[[Any], None] | None = as_object if result.json else None
     kept = result.output if result.checkpoint is not None or result.resume else None
@@ -316,7 +316,7 @@ def tell_words(
 ) -> None:
     """Print the result of a training, the errors on new rows first."""
     from ..data.targets import Score
-    from ..training.report import tell as tell_line
+    from .report import print_line
 
     lines = []
     if tested is not None:
@@ -337,7 +337,7 @@ def tell_words(
     if output is not None:
         lines.append(f"Wrote the model to {output}.")
     for line in lines:
-        tell_line(fold(line))
+        print_line(fold(line))
 
 
 def tell_json(
@@ -345,10 +345,10 @@ def tell_json(
 ) -> None:
     """Print the result of a training as an object."""
     from ..reading.recipe import FeatureRecipe
-    from ..training.report import say
+    from .report import print_event
 
     recipe = FeatureRecipe(**model.features.get("recipe", {}))
-    say(
+    print_event(
         "done",
         data=name,
         model=None if output is None else str(output),
@@ -369,9 +369,9 @@ def tell_json(
 
 def draw(figure: Path, model: "Model", data: str) -> None:
     """Draw the rows as a model sees them, or the progress alone if they do not fit in memory."""
+    from ..estimators.pipeline import make_estimator
     from ..jobs.files import IN_MEMORY
     from ..plots import save_plot
-    from ..storage.registry import make_estimator
     from .draw import rows_for_model
 
     X, y, names, path = None, None, dict[str, Any](), Path(data)

@@ -22,7 +22,7 @@ def warm_up() -> None:
     The compiled code stays on disk. Run this after installing, or when building an image.
     """
     from ..kernels.compiling import NOTICE
-    from ..training.report import new_bar
+    from ..training.bars import new_bar
     from .app import app
 
     begin, bar = time.perf_counter(), new_bar()

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from ..learners import load_model
 from ..parameters import ParameterError
-from ..storage.file import load_model
 from ..storage.model import Model
-from ..training.history import Checkpoint, Epoch, Standing, merged, stop_reason
+from ..training.history import Checkpoint, Epoch, Standing, merge_epochs, stop_reason
 from .job import Job
 from .rounds import Round
 
@@ -55,7 +55,7 @@ def build_model(job: Job) -> Model:
         learner = replace(learner, states=[problem.state for problem in job.problems])
     else:
         learner = replace(learner, states=job.outcomes())
-    epochs = merged([history.epochs for history in histories])
+    epochs = merge_epochs([history.epochs for history in histories])
     return learner.to_model(facts, epochs, checkpoint)
 
 

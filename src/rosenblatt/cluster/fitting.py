@@ -7,7 +7,6 @@ from functools import partial
 from os import PathLike
 from typing import Any, NamedTuple
 
-import numpy as np
 from distributed import Client
 
 from ..data.labels import UnknownLabelError
@@ -17,7 +16,7 @@ from ..estimators.sequence import SequencePerceptron
 from ..parameters import CLUSTER, Parameter, ParameterError, check_parameters
 from ..storage.file import save_model
 from ..storage.model import Model
-from ..training.history import merged, stop_reason
+from ..training.history import merge_epochs, stop_reason
 from ..training.rules import UpdateRule
 from .checkpoint import begun_model, build_model, restore
 from .client import Cluster, WorkersLostError
@@ -180,12 +179,9 @@ def take_over(estimator: LinearClassifier, job: Job) -> None:
     learner = job.learner
     learner.states, learner.parameters = job.outcomes(), estimator.get_params(deep=False)
     histories = [history.epochs for history in job.histories]
-    estimator._keep(learner, merged(histories), stop_reason(job.histories))
-    estimator.n_features_in_ = learner.width
     estimator.__dict__.pop("feature_names_in_", None)
-    if "names" in learner.features:
-        estimator.feature_names_in_ = np.array(learner.features["names"], object)
-    estimator._plain = job.plain and job.relays  # mixed weights are no sum of mistakes
+    facts = {"plain": job.plain and job.relays}  # mixed weights are no sum of mistakes
+    estimator.take_over(learner, merge_epochs(histories), stop_reason(job.histories), facts)
     estimator.mixing_ = job.mixing
 
 

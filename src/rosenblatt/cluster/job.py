@@ -11,7 +11,7 @@ from ..jobs.files import refuse_no_rows
 from ..learners.linear import LinearLearner
 from ..theory.bounds import radius_with_bias, weights_with_bias
 from ..training import state as states
-from ..training.history import Count, Epoch, History, merged
+from ..training.history import Count, Epoch, History, merge_epochs
 from ..training.rules import PERCEPTRON
 from ..training.run import Problem
 from ..training.solutions import Last
@@ -103,7 +103,7 @@ class Job:
         by_part = zip(*counted.values(), strict=True)
         mistakes = tuple(sum(epoch.mistakes for epoch in part) for part in by_part)
         self.rows = tuple(epoch.rows for epoch in next(iter(counted.values())))
-        record = merged([history.epochs for history in self.histories])[-1]
+        record = merge_epochs([history.epochs for history in self.histories])[-1]
         weighted = weighted_mistakes((sum(mistakes),) if self.relays else mistakes, self.mix)
         self.rounds.append(Round(record, mistakes, weighted, moved, seconds))
 
@@ -136,8 +136,8 @@ class Job:
             baton = self.cluster.submit("relay", relay, *lap, where=places[i])
         (last,) = self.cluster.results([baton])
         for problem, state in last.states.items():
-            self.problems[problem].state = state.renewed()  # what arrives is read-only
-            size = sum(array.nbytes for array in states.packed(state)[0].values())
+            self.problems[problem].state = state.renew()  # what arrives is read-only
+            size = sum(array.nbytes for array in states.pack_state(state)[0].values())
             moved += size * (len(self.parts) + 1)
         return last.epochs, moved
 

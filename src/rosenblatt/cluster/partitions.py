@@ -18,7 +18,7 @@ from ..data.labels import refuse_missing, tidy
 from ..data.rows import n_rows, read_only, view_rows
 from ..data.targets import ClassTarget
 from ..data.weights import row_weights
-from ..estimators.base import canonical
+from ..estimators.base import to_canonical
 from ..kernels.algebra import Rows
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import CodedError
@@ -226,7 +226,7 @@ def make_batch(X: Any, y: Any, weights: Any, number: int, without_duplicates: bo
             ensure_all_finite=False,
             ensure_min_samples=0,
         )
-        X = canonical(X) if without_duplicates else X  # or the norms would be wrong
+        X = to_canonical(X) if without_duplicates else X  # or the norms would be wrong
         y = np.asarray(column_or_1d(y))
         if y.shape != (X.shape[0],):
             raise ValueError(f"X has {X.shape[0]} rows and y {len(y)}.")

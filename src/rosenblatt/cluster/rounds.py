@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from ..theory.bounds import mistake_bound
-from ..training import report as progress
+from ..training.bars import new_bar
 from ..training.history import Epoch
 
 
@@ -110,7 +110,7 @@ def printing(max_iter: int) -> Iterator[Callable[[Round], None]]:
     if not sys.stdout.isatty():
         yield lambda done: print(format_line(done), flush=True)
         return
-    with progress.new_bar() as bar:
+    with new_bar() as bar:
         line = bar.add_task("", total=max_iter, speed="")
 
         def show(done: Round) -> None:

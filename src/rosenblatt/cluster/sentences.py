@@ -325,6 +325,7 @@ def fit_sentences(
         job.close_learner()
         job.learner.parameters = tagger._values()
         job.learner.features["layout"] = layout and list(layout)
-        tagger._take_over(job.learner, job.histories[0].epochs, job.histories[0].stop_reason)
+        history = job.histories[0]
+        tagger.take_over(job.learner, history.epochs, history.stop_reason, {})
         tagger.mixing_ = job.mixing
     return tagger

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.labels import UnknownLabelError, encode, known_classes, met_classes
+from ..data.labels import UnknownLabelError, check_classes, encode, find_classes
 from ..data.rows import Array, refuse_not_finite, to_matrix
 from ..data.splits import Split
 from ..data.targets import ClassTarget
-from ..data.weights import balanced, class_weights, refuse_one_class, rows_that_count
+from ..data.weights import balance, class_weights, refuse_one_class, rows_that_count
 from ..kernels.algebra import largest_squared_norm
 from ..learners.linear import LinearLearner, TrainingRows
 from ..reading.batches import Batch, get_labels
@@ -101,13 +101,13 @@ def collect_classes(found: list[Found], named: Iterable[Any] | None, from_files:
         raise ValueError("Some partitions have numbers as labels and some have words.")
     met = np.unique(np.concatenate([one.classes for one in found]))
     if named is not None:
-        classes = known_classes(named, met.dtype if from_files else None)
+        classes = check_classes(named, met.dtype if from_files else None)
         unknown = np.setdiff1d(met, classes)
         if len(unknown):
             raise ValueError(f"The label {unknown.tolist()[0]!r} is not among the classes named.")
         return classes
     if from_files:
-        return met_classes(met)
+        return find_classes(met)
     if len(met) < 2:
         raise UnknownLabelError(
             f"y has only one class, {met.tolist()[0]!r}; rows of at least two are needed.",
@@ -120,7 +120,7 @@ def find_target(found: list[Found], classes: Array, parameters: Mapping[str, Any
     """What labels mean and weigh."""
     weight = parameters["class_weight"]
     if isinstance(weight, str) and weight == "balanced":
-        of_class: Array | None = balanced(classes, by_class(found, classes, "counts"))
+        of_class: Array | None = balance(classes, by_class(found, classes, "counts"))
     else:
         of_class = class_weights(weight, classes, np.arange(len(classes)))
     return ClassTarget(classes, of_class)
@@ -181,5 +181,5 @@ def prepare(
         if not split:
             return LoadedPartition(given)
         refuse_not_finite(to_matrix(given.rows, len(given.codes), width))
-        everything, held = split.stratified(given.codes, given.everything)
-        return LoadedPartition(given._replace(everything=everything), held)
+        row_order, held = split.stratified(given.codes, given.row_order)
+        return LoadedPartition(given._replace(row_order=row_order), held)

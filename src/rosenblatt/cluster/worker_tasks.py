@@ -65,7 +65,7 @@ class Baton(NamedTuple):
 
 def relay(part: Partition, number: int, baton: Baton, learner: LinearLearner, epoch: int) -> Baton:
     """Go through a partition from where the one before it left off."""
-    states = {k: left.renewed() for k, left in baton.states.items()}  # what arrives is read-only
+    states = {k: left.renew() for k, left in baton.states.items()}  # what arrives is read-only
     records = learn_epoch(part, number, learner, states, epoch)
     return Baton(states, {k: (*baton.epochs[k], records[k]) for k in states})
 

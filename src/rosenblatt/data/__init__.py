@@ -1,1 +1,1 @@
-"""Rows, labels and weights as arrays."""
+"""Rows, labels, targets, weights and splits, as arrays."""

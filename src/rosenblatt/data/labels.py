@@ -1,4 +1,4 @@
-"""Labels become numbers, and numbers labels."""
+"""Class numbers of labels, and sets of labels."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..parameters import ParameterError
+from ..parameters import InputError, ParameterError
 from .rows import Array
 
 MOST_NUMBERS = 1000  # as labels; more look like measurements
@@ -15,7 +15,7 @@ LARGEST_LABEL = 2**53  # from here on floats skip integers
 
 
 class UnknownLabelError(ParameterError):
-    """A label that is not among the classes."""
+    """Raised for a label that is not one of the classes."""
 
 
 def encode(y: Array) -> tuple[Array, Array]:
@@ -40,23 +40,31 @@ def encode(y: Array) -> tuple[Array, Array]:
 
 
 def number_labels(
-    labels: Array, classes: Array, first_row: int = 0, where: str = "", rows: Array | None = None
+    labels: Array,
+    classes: Array,
+    first_row: int = 0,
+    where: str = "",
+    rows: Array | None = None,
+    held: Array | None = None,
 ) -> Array:
-    """Each label's number among the classes.
+    """The class number of each label; a label that is not a class raises.
 
     Parameters
     ----------
     labels, classes
-        The latter sorted.
+        The labels, and the sorted classes.
     first_row
-        What the first row is called in an error.
+        The number of the first row, for errors.
     where
-        What the rows belong to, with a blank behind, for an error.
+        The start of an error message, with a blank at its end.
     rows
-        The row of each label, where that is not one after the other.
+        The row of each label, unless every row has one.
+    held
+        Flags of held-out rows, whose labels get -1 if they are not classes.
     """
     codes = find_codes(labels, classes)
-    unknown = np.flatnonzero(codes < 0)
+    known = False if held is None else held if rows is None else held[rows]
+    unknown = np.flatnonzero((codes < 0) & ~np.asarray(known))
     if len(unknown):
         listed = classes.tolist() if len(classes) <= 20 else [*classes[:20].tolist(), "…"]
         row = first_row + (unknown if rows is None else rows[unknown])[0]
@@ -69,7 +77,7 @@ def number_labels(
 
 
 def find_codes(labels: Array, classes: Array) -> Array:
-    """Each label's number among the sorted classes; -1 for one that is not among them.
+    """The class number of each label, by the sorted classes; -1 for other labels.
 
     >>> find_codes(np.array([7, 1, 2]), np.array([1, 7])).tolist()
     [1, 0, -1]
@@ -83,9 +91,9 @@ def find_codes(labels: Array, classes: Array) -> Array:
 
 
 def refuse_missing(labels: Any) -> None:
-    """Refuse labels of which one is NaN, infinite, None or pandas' NA, and name its row.
+    """Refuse labels if one is NaN, infinite, None or pandas' NA, and name its row.
 
-    A list of words and NaN becomes an array of words alone, so give it before it is one.
+    NumPy turns a list of words and NaN into words, so pass the list itself.
     """
     if isinstance(labels, np.ndarray) and labels.dtype.kind != "O":
         missing = np.flatnonzero(~np.isfinite(labels)).tolist() if labels.dtype.kind == "f" else []
@@ -95,9 +103,11 @@ def refuse_missing(labels: Any) -> None:
         row = missing[0]
         label = labels.iloc[row] if hasattr(labels, "iloc") else labels[row]
         what = "infinity" if isinstance(label, float) and label in (np.inf, -np.inf) else "NaN"
-        raise ValueError(
+        raise InputError(
             f"Input y contains {what}: the label of row {row} is {label}. Leave such rows out of X "
-            "and y, for example with keep = pandas.notna(y), X[keep] and y[keep]."
+            "and y, for example with keep = pandas.notna(y), X[keep] and y[keep].",
+            code="missing-label",
+            line=row,
         )
 
 
@@ -113,25 +123,25 @@ def is_missing(label: Any) -> bool:
 
 
 def tidy(labels: Array) -> Array:
-    """Labels of a file as integers where they are whole, and words as words."""
+    """Convert whole numbers of a file to integers, and objects to words."""
     if labels.dtype.kind == "f" and np.all(labels == np.round(labels)):
         return labels.astype(np.int64)
     return labels.astype(str) if labels.dtype == object else labels
 
 
 def as_words(labels: Array, classes: Array) -> Array:
-    """Labels written as a model writes its classes."""
+    """Labels as words, written as the classes of a model."""
     if labels.dtype.kind == "f" and classes.dtype.kind in "iu":
         whole = labels == np.round(labels)
         return np.where(whole, labels.astype(np.int64).astype(str), labels.astype(str))
     return labels.astype(str)
 
 
-def known_classes(named: Iterable[Any], dtype: Any = None, least: int = 2) -> Array:
-    """The classes that were named, sorted, if need be as what the labels of a file are."""
+def check_classes(named: Iterable[Any], dtype: Any = None, least: int = 2) -> Array:
+    """The named classes, sorted; words are converted to the type of a file's labels."""
     given = np.asarray(named if isinstance(named, np.ndarray) else list(named))
     try:
-        classes = given if dtype is None else tidy(as_kind(given, np.dtype(dtype)))
+        classes = given if dtype is None else tidy(convert_words(given, np.dtype(dtype)))
     except ValueError:
         listed = ", ".join(map(str, given))
         are = "True or False" if np.dtype(dtype).kind == "b" else "numbers below 2^53"
@@ -151,8 +161,8 @@ def known_classes(named: Iterable[Any], dtype: Any = None, least: int = 2) -> Ar
     return classes
 
 
-def as_kind(given: Array, dtype: np.dtype[Any]) -> Array:
-    """Classes that were typed as words, as the numbers or words that labels are."""
+def convert_words(given: Array, dtype: np.dtype[Any]) -> Array:
+    """Convert classes given as words to a type of labels."""
     if given.dtype.kind not in "US":
         return given
     words = np.array([str(word).strip() for word in given])
@@ -168,8 +178,8 @@ def as_kind(given: Array, dtype: np.dtype[Any]) -> Array:
     return numbers
 
 
-def met_classes(labels: Array, least: int = 2) -> Array:
-    """The distinct labels of a file, sorted; there must be so many, and not too many."""
+def find_classes(labels: Array, least: int = 2) -> Array:
+    """The distinct labels of a file, sorted; refuse fewer than ``least``, and too many."""
     classes = np.unique(tidy(labels))
     if not len(classes):
         raise UnknownLabelError(
@@ -177,14 +187,14 @@ def met_classes(labels: Array, least: int = 2) -> Array:
         )
     if len(classes) < least:
         raise UnknownLabelError(
-            f"Only the label {classes[0]} was met; a model needs two (name more with "
+            f"The data have only the label {classes[0]}; a model needs two (name more with "
             "{classes?}).",
             code="one-class",
         )
     if labels.dtype.kind in "iuf" and len(classes) > MOST_NUMBERS:
         raise ParameterError(
-            f"{len(classes)} different numbers as labels look like no classes; name another column "
-            "with {label?}.",
+            f"The labels are {len(classes)} different numbers, too many for classes; name "
+            "another column with {label?}.",
             code="labels-are-numbers",
         )
     return classes
@@ -195,10 +205,9 @@ def met_classes(labels: Array, least: int = 2) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class LabelSets:
-    """The labels of rows that may have several, or none: row i those from starts[i] to its end.
+    """Labels of rows with any number of labels: row i has ``values[starts[i]:starts[i + 1]]``.
 
-    Going through it gives the labels of each row, as scikit-learn's ``MultiLabelBinarizer`` takes
-    them.
+    Iterating yields the labels of each row, as scikit-learn's ``MultiLabelBinarizer`` takes them.
     """
 
     values: Array
@@ -218,7 +227,7 @@ class LabelSets:
 
     @property
     def nbytes(self) -> int:
-        """How much memory it takes."""
+        """The number of bytes of both arrays."""
         return self.values.nbytes + self.starts.nbytes
 
     @property
@@ -227,25 +236,26 @@ class LabelSets:
         return np.repeat(np.arange(len(self)), np.diff(self.starts))
 
     def indicator(self, codes: Array, n_classes: int) -> Array:
-        """Whether each row has each class, by the number of each label; more than once is once."""
+        """A flag per row and class, from the class number of each label."""
         has = np.zeros((len(self), n_classes), bool, order="F")
         has[self.rows, codes] = True
         return has
 
 
 def check_indicator(y: Any) -> Array:
-    """Which row has which label, of an array or sparse matrix of 0 and 1."""
+    """Flags per row and label, from an array or sparse matrix of 0 and 1."""
     given = np.asarray(y.toarray() if hasattr(y, "toarray") else y)
     if not np.isin(given, (0, 1)).all():
-        raise ValueError(
-            f"y has {given.shape[1]} columns, and holds more than 0 and 1, which say of each row "
-            "whether it has the label of a column; give one label per row, or such an indicator."
+        raise InputError(
+            f"y has {given.shape[1]} columns and other values than 0 and 1; give one label per "
+            "row, or an indicator matrix of 0 and 1.",
+            code="not-an-indicator",
         )
     return np.asfortranarray(given, bool)
 
 
-def in_sequence(parts: list[Any]) -> Any:
-    """The labels of several batches as those of one."""
+def join_labels(parts: list[Any]) -> Any:
+    """Join the labels of several batches."""
     if not isinstance(parts[0], LabelSets):
         return np.concatenate(parts)
     counts = np.concatenate([np.diff(part.starts) for part in parts])
@@ -254,5 +264,12 @@ def in_sequence(parts: list[Any]) -> Any:
 
 
 def has_class(codes: Array, number: int) -> Array:
-    """Whether each row is of a class, by the number of its class or by those that it has."""
+    """Whether each row has a class; ``codes`` are class numbers or flags."""
     return np.asarray(codes == number if codes.ndim == 1 else codes[:, number])
+
+
+def count_classes(codes: Array, n_classes: int) -> Array:
+    """Count the rows of each class, by the numbers of their classes or by an indicator."""
+    if codes.ndim == 2:
+        return np.asarray(codes.sum(axis=0, dtype=np.int64))
+    return np.bincount(codes, minlength=n_classes)

@@ -1,4 +1,4 @@
-"""The door: arrays and sparse matrices become Rows; what is not finite is named."""
+"""Rows as arrays: from and to matrices, joining and slicing, and checks of their numbers."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.algebra import Rows
+from ..parameters import InputError
 
 Array = NDArray[Any]
 
@@ -15,7 +16,7 @@ MOST_COLUMNS = 1 << 32
 
 
 def view_rows(X: Any) -> Rows:
-    """See a C-contiguous array or a CSR matrix as Rows, without copying its values.
+    """View a C-contiguous array or a CSR matrix as Rows, without copying its values.
 
     Numbers of columns become 32 bits wide and those of row starts 64, so that kernels are compiled
     for one type of each.
@@ -24,17 +25,19 @@ def view_rows(X: Any) -> Rows:
     9
     """
     if X.shape[0] > MOST_ROWS:
-        raise ValueError(
-            f"X has {X.shape[0]} rows and fit takes at most {MOST_ROWS}; use partial_fit."
+        raise InputError(
+            f"X has {X.shape[0]} rows and fit takes at most {MOST_ROWS}; use partial_fit.",
+            code="too-many-rows",
         )
     if not hasattr(X, "indptr"):
         length = np.array([X.shape[1]], np.uint64)
         return Rows(read_only(X.reshape(-1)), None, read_only(length))
     check_structure(X)
     if X.shape[1] > MOST_COLUMNS:
-        raise ValueError(
+        raise InputError(
             f"The sparse X has {X.shape[1]} columns and {MOST_COLUMNS} are possible; hash them to "
-            "fewer."
+            "fewer.",
+            code="too-many-columns",
         )
     indices = unsigned(X.indices).astype(np.uint32, copy=False)
     starts = unsigned(X.indptr).astype(np.uint64, copy=False)
@@ -42,27 +45,27 @@ def view_rows(X: Any) -> Rows:
 
 
 def check_structure(X: Any) -> None:
-    """Refuse a CSR matrix whose numbers point outside of it: a kernel would read there."""
-    starts, indices = X.indptr, X.indices
+    """Refuse a CSR matrix with indices out of range: kernels do not check."""
+    starts, indices, fault = X.indptr, X.indices, ""
     if starts[0] != 0 or starts[-1] > len(indices) or np.any(starts[1:] < starts[:-1]):
-        raise ValueError("The row pointers (indptr) of the sparse X are not in order.")
-    if starts[-1] > len(X.data):
-        raise ValueError("The sparse X has fewer values than its row pointers (indptr) say.")
-    if len(indices) and unsigned(indices).max() >= X.shape[1]:
-        raise ValueError(
-            f"The sparse X has a column index outside of its {X.shape[1]} columns; rebuild it."
-        )
+        fault = "row pointers (indptr) that are not in order"
+    elif starts[-1] > len(X.data):
+        fault = "fewer values than its row pointers (indptr) need"
+    elif len(indices) and unsigned(indices).max() >= X.shape[1]:
+        fault = f"a column index outside of its {X.shape[1]} columns"
+    if fault:
+        raise InputError(f"The sparse X has {fault}; build it again.", code="broken-csr")
 
 
 def read_only(array: Array) -> Array:
-    """A view that cannot be written through."""
+    """A read-only view of an array."""
     view = array.view()
     view.flags.writeable = False
     return view
 
 
 def unsigned(array: Array) -> Array:
-    """A view of signed integers as unsigned ones; a negative number becomes a huge one."""
+    """View signed integers as unsigned ones; a negative number becomes a huge one."""
     return array.view(np.dtype(f"u{array.dtype.itemsize}"))
 
 
@@ -81,14 +84,14 @@ def first_not_finite(X: Any) -> tuple[int, int] | None:
 
 
 def n_rows(rows: Rows) -> int:
-    """How many rows there are."""
+    """The number of rows."""
     if rows.indices is not None:
         return len(rows.starts) - 1
     return len(rows.values) // int(rows.starts[0])
 
 
-def joined(parts: list[Rows]) -> Rows:
-    """The rows of several batches, one after the other."""
+def join_rows(parts: list[Rows]) -> Rows:
+    """Join the rows of several batches."""
     values = read_only(np.concatenate([part.values for part in parts]))
     if parts[0].indices is None:
         return Rows(values, None, parts[0].starts)
@@ -109,7 +112,7 @@ def rows_between(rows: Rows, first: int, stop: int) -> Rows:
 
 
 def to_matrix(rows: Rows, count: int, width: int) -> Any:
-    """Rows as an array or a CSR matrix of some width, which may be more than they have."""
+    """Rows as an array or a CSR matrix of at least their width."""
     if rows.indices is None:
         return with_columns(rows.values.reshape(count, int(rows.starts[0])), width)
     from scipy.sparse import csr_array
@@ -121,7 +124,7 @@ def to_matrix(rows: Rows, count: int, width: int) -> Any:
 
 
 def with_columns(X: Any, width: int) -> Any:
-    """A matrix with as many further columns as there must be; they are zero."""
+    """Add columns of zeros to a matrix, up to a width."""
     if X.shape[1] >= width:
         return X
     if hasattr(X, "indptr"):
@@ -130,18 +133,18 @@ def with_columns(X: Any, width: int) -> Any:
 
 
 def known_columns(rows: Rows, width: int, known: int) -> Rows:
-    """The rows without values in columns from ``known`` on; ``width`` is what they may reach."""
+    """Drop the values in columns from ``known`` on; ``width`` is the number of columns of rows."""
     if rows.indices is None:
         length = int(rows.starts[0])
         cut = rows.values.reshape(-1, max(length, 1))[:, :known]
         return rows if length <= known else view_rows(np.ascontiguousarray(cut))
     if width <= known or not (rows.indices >= known).any():
         return rows
-    return without(rows, rows.indices < known)
+    return keep_values(rows, rows.indices < known)
 
 
-def without(rows: Rows, keep: Array) -> Rows:
-    """Sparse rows of some of their values only."""
+def keep_values(rows: Rows, keep: Array) -> Rows:
+    """Sparse rows with the flagged values only."""
     assert rows.indices is not None
     ends = np.concatenate([np.zeros(1, np.uint64), np.cumsum(keep, dtype=np.uint64)])
     starts = read_only(ends[rows.starts.astype(np.intp)])
@@ -159,14 +162,14 @@ def rows_where(rows: Rows, keep: Array) -> Rows:
     return Rows(read_only(rows.values[values]), read_only(rows.indices[values]), read_only(starts))
 
 
-def occurring(rows: Rows, others: Rows, width: int) -> tuple[Rows, Rows, int]:
-    """Sparse rows, and others, of the columns only that the first have, and how many these are."""
+def drop_empty_columns(rows: Rows, others: Rows, width: int) -> tuple[Rows, Rows, int]:
+    """Drop the columns in which ``rows`` have no value from both; also return how many remain."""
     assert rows.indices is not None
     assert others.indices is not None
     known = np.zeros(width, bool)
     known[rows.indices] = True
     places = (np.cumsum(known) - 1).astype(np.uint32)
-    others = without(others, known[others.indices])
+    others = keep_values(others, known[others.indices])
     rows, others = (
         each._replace(indices=read_only(places[each.indices])) for each in (rows, others)
     )
@@ -174,44 +177,49 @@ def occurring(rows: Rows, others: Rows, width: int) -> tuple[Rows, Rows, int]:
 
 
 def refuse_not_finite(X: Any, first_row: int = 0) -> None:
-    """Raise when X has NaN or infinity, and say where."""
+    """Raise if X has NaN or infinity, with its place."""
     where = first_not_finite(X)
     if where is not None:
         row, column = where
-        what = "NaN" if np.isnan(X[row, column]) else "infinity (inf)"
-        raise ValueError(
-            f"Input X contains {what} in row {first_row + row}, column {column}; remove or impute "
-            "such values first."
-        )
+        raise value_error(X[row, column], first_row + row, column)
 
 
-def not_finite(rows: Rows, row: int) -> ValueError:
-    """Why the activation of a row is not finite: a value in it, or weights that grew too large."""
+def value_error(value: Any, row: int, column: int) -> InputError:
+    """The error for a value that is NaN or infinite."""
+    what = "NaN" if np.isnan(value) else "infinity (inf)"
+    return InputError(
+        f"Input X contains {what} in row {row}, column {column}; remove or impute such values "
+        "first.",
+        code="not-finite",
+        line=row,
+        column=column,
+    )
+
+
+def not_finite(rows: Rows, row: int) -> InputError:
+    """The error for a row without a finite score, due to its values or to the weights."""
     one = rows_between(rows, row, row + 1)
     bad = np.flatnonzero(~np.isfinite(one.values))
     if not len(bad):
         return overflow(rows.values.dtype)
     column = bad[0] if one.indices is None else one.indices[bad[0]]
-    what = "NaN" if np.isnan(one.values[bad[0]]) else "infinity (inf)"
-    return ValueError(
-        f"Input X contains {what} in row {row}, column {column}; remove or impute such values "
-        "first."
-    )
+    return value_error(one.values[bad[0]], row, int(column))
 
 
-def overflow(dtype: Any) -> ValueError:
-    """What to say when weights are no longer finite."""
+def overflow(dtype: Any) -> InputError:
+    """The error for weights that are not finite."""
     wider = " or use float64" if dtype == np.float32 else ""
-    return ValueError(
-        f"The weights grew beyond what {dtype} can hold (infinity); scale the numbers down{wider}."
+    return InputError(
+        f"The weights grew beyond what {dtype} can hold (infinity); scale the numbers down{wider}.",
+        code="overflow",
     )
 
 
 def refuse_lost(coef: Array, updates: int, parts: Iterable[Rows]) -> None:
-    """Raise when weights are zero, or without effect, because of the size of the numbers of rows.
+    """Raise if weights are 0 or without effect because the numbers of rows are too large or small.
 
-    Squares of the numbers, which the rules divide by, are then infinite or zero in their type. Rows
-    are looked at only where the weights are suspect.
+    The squares of the numbers, by which rules divide, are then infinite or 0 in their type. Rows
+    are examined only if the weights are tiny.
     """
     largest = np.abs(coef).max(initial=0.0)
     if not updates or largest > np.sqrt(np.finfo(coef.dtype).tiny):
@@ -223,9 +231,10 @@ def refuse_lost(coef: Array, updates: int, parts: Iterable[Rows]) -> None:
             lost = largest * size == 0 and (square == 0 or np.isinf(square))
             if lost and size > 0:
                 word = "large" if size > 1 else "small"
-                raise ValueError(
+                raise InputError(
                     f"X has numbers of size {size:.0e}, too {word} for {size.dtype} to learn from "
-                    "(their squares cannot be held); scale the numbers."
+                    "(their squares cannot be held); scale the numbers.",
+                    code="lost-numbers",
                 )
 
 

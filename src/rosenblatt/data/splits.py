@@ -1,17 +1,18 @@
-"""Rows to test with: a coin per row number and seed decides which rows are held out."""
+"""Held-out rows, chosen by a hash of the row number and a seed."""
 
 from typing import NamedTuple
 
 import numpy as np
 
 from ..kernels.algebra import mix
+from ..parameters import InputError
 from .rows import Array
 
 
 class Split(NamedTuple):
     """Which rows are held out: a share of them, chosen by a seed.
 
-    A stream compares the coin of each row with the share, so that the same rows are held out
+    A stream compares a hash of each row number with the share, so that the same rows are held out
     however a file is read. Where all rows and labels are known, ``stratified`` takes the same share
     of each class.
     """
@@ -23,20 +24,20 @@ class Split(NamedTuple):
         return self.share > 0
 
     def coins(self, first_row: int, n_rows: int) -> Array:
-        """A random 64-bit number per row, the same whenever it is asked for."""
+        """A 64-bit hash of each row number and the seed."""
         numbers = np.arange(first_row + 1, first_row + n_rows + 1, dtype=np.uint64)
         numbers = numbers * np.uint64(0x9E3779B97F4A7C15) + np.uint64(self.seed << 32)
         return np.asarray(mix.py_func(numbers))  # it takes arrays, too
 
     def held_out(self, first_row: int, n_rows: int) -> Array:
-        """Flag the rows of a stream that are held out, from ``first_row`` (from 0) on."""
+        """Flag the held-out rows of a stream, from row ``first_row`` on."""
         return np.asarray(self.coins(first_row, n_rows) < np.uint64(self.share * 2.0**64))
 
     def stratified(self, codes: Array, rows: Array) -> tuple[Array, Array]:
         """Divide rows into those to learn from and those held out, with the share of each class.
 
-        Of each class, the rows with the smallest coins are held out; one row of it is always learnt
-        from. Rows of label sets (two-dimensional ``codes``) count as one class.
+        Of each class, the rows with the smallest hashes are held out; at least one row stays to
+        learn from. Rows of label sets (two-dimensional ``codes``) count as one class.
         """
         groups = codes[rows] if codes.ndim == 1 else np.zeros(len(rows), np.intp)
         counts = np.bincount(groups)
@@ -46,14 +47,15 @@ class Split(NamedTuple):
         held = np.empty(len(rows), bool)
         held[order] = place < quotas(counts, self.share)[groups[order]]
         if not held.any():
-            raise ValueError(
+            raise InputError(
                 f"{len(rows)} rows are too few to hold out {self.share:g} of them; give more rows, "
-                "or hold out a larger share."
+                "or hold out a larger share.",
+                code="too-few-rows",
             )
         return rows[~held], rows[held]
 
     def folds(self, codes: Array, rows: Array, count: int) -> Array:
-        """The number of the fold of each of some rows; every class is spread over all of them."""
+        """The fold of each of some rows; every class is spread over all folds."""
         order = np.lexsort((self.coins(0, len(codes))[rows], codes[rows]))
         numbers = np.empty(len(rows), np.intp)
         numbers[order] = np.arange(len(rows)) % count
@@ -61,7 +63,7 @@ class Split(NamedTuple):
 
 
 def quotas(counts: Array, share: float) -> Array:
-    """How many rows of each class to hold out, so that it is the share of all in total.
+    """The number of rows of each class to hold out: in total the share of all rows.
 
     >>> quotas(np.array([90, 7, 3]), 0.1).tolist()
     [9, 1, 0]

@@ -1,24 +1,24 @@
-"""What labels mean: how they become numbers, what rows weigh, what scores decide, what is right."""
+"""Targets: the meaning of labels, from their encoding and weights to decisions and scores."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from ..parameters import ParameterError
-from .labels import LabelSets, encode, find_codes, known_classes, met_classes, number_labels, tidy
+from .labels import LabelSets, check_classes, encode, find_classes, find_codes, number_labels, tidy
 from .rows import Array
-from .weights import balanced, class_weights, row_weights
+from .weights import balance, class_weights, row_weights
 
 
 @dataclass
 class Score:
-    """How many rows are wrong.
+    """Counts of rows and of wrong predictions.
 
-    Of rows that may have several labels, all must be right; ``hits`` counts the labels that were
-    predicted and are there, ``labels`` those that were predicted and those that are there.
+    A row with several labels is right if all of them are. ``hits`` counts the labels that were
+    predicted rightly, ``labels`` the predicted plus the true ones.
     """
 
     rows: int = 0
@@ -44,7 +44,7 @@ class Score:
         self.labels += labels
 
     def compare(self, predicted: Array, codes: Array) -> None:
-        """Count rows by what was predicted: classes, or which of the labels."""
+        """Count rows by their predictions: class numbers, or flags per label."""
         if codes.ndim == 1:
             self.add(len(codes), int(np.count_nonzero(predicted != codes)))
             return
@@ -55,50 +55,23 @@ class Score:
         self.add(len(codes), int(wrong), int(hits), int(labels))
 
     def as_dict(self) -> dict[str, int]:
-        """The counts that there are, as JSON values."""
+        """The counts as JSON values."""
         counts = asdict(self)
         return counts if self.labels else {name: counts[name] for name in ("rows", "errors")}
-
-
-class Target(Protocol):
-    """What the labels of rows mean.
-
-    Attributes
-    ----------
-    classes
-        The labels, sorted.
-    label_sets
-        Whether a row may have any number of labels.
-    """
-
-    classes: Array
-    label_sets: ClassVar[bool]
-
-    def encode(self, labels: Any, first_row: int = 0, held: Array | None = None) -> Array:
-        """Turn the labels of rows into codes.
-
-        ``first_row`` is the number of the first row, for errors. Rows flagged in ``held`` may have
-        labels that are no classes.
-        """
-
-    def weigh(self, codes: Array, sample_weight: ArrayLike | None) -> Array | None:
-        """The weight of each row, or None if all are 1."""
-
-    def problems(self, together: bool) -> list[int | None]:
-        """The class that is positive in each problem, None for all classes ``together``."""
-
-    def decide(self, scores: Array, ties: str = "mistake") -> Array:
-        """The codes that scores decide for."""
-
-    def new_score(self) -> Score:
-        """A score that counts nothing yet."""
 
 
 @dataclass(frozen=True)
 class ClassTarget:
     """One of some classes for each row; its code is the number of the class.
 
-    ``class_weight`` is the weight of each class, if they differ.
+    Attributes
+    ----------
+    classes
+        The labels, sorted.
+    class_weight
+        The weight of each class, if they differ.
+    label_sets
+        Whether a row may have any number of labels.
     """
 
     classes: Array
@@ -106,33 +79,20 @@ class ClassTarget:
     label_sets: ClassVar[bool] = False
 
     def encode(self, labels: Any, first_row: int = 0, held: Array | None = None) -> Array:
-        """Number labels by class; a label that is no class gets -1, if its row is held out."""
-        labels = tidy(labels)
-        return self.find(labels, np.arange(len(labels)), first_row, held)
+        """The class number of each label; -1 for other labels of rows that are held out.
 
-    def find(self, labels: Array, rows: Array, first_row: int, held: Array | None) -> Array:
-        """Number the labels of some rows; a label of the others that is no class is refused."""
-        codes = find_codes(labels, self.classes)
-        late = np.flatnonzero(codes < 0 if held is None else (codes < 0) & ~held[rows])
-        if len(late):
-            number_labels(
-                labels[late], self.classes, first_row + 1, rows=rows[late]
-            )  # which raises
-        return codes
+        ``first_row`` is the number of the first row, for errors, and ``held`` flags the rows that
+        are held out.
+        """
+        return number_labels(tidy(labels), self.classes, first_row + 1, held=held)
 
     def weigh(self, codes: Array, sample_weight: ArrayLike | None) -> Array | None:
         """Sample weights times class weights, or None if all are 1."""
         given = self.class_weight
         return row_weights(codes, sample_weight, None if np.all(given == 1) else given)
 
-    def problems(self, together: bool) -> list[int | None]:
-        """One problem for two classes or for all classes together, else one per class."""
-        if len(self.classes) == 2:
-            return [1]
-        return [None] if together else list(range(len(self.classes)))
-
     def decide(self, scores: Array, ties: str = "mistake") -> Array:
-        """The number of the class with the highest score, or that of the sign for two."""
+        """The class with the highest score, or of the sign for two classes."""
         if len(self.classes) == 1:
             return np.zeros(len(scores), np.intp)
         return choose_class(scores, ties)
@@ -156,15 +116,11 @@ class LabelSetTarget(ClassTarget):
     label_sets: ClassVar[bool] = True
 
     def encode(self, labels: LabelSets, first_row: int = 0, held: Array | None = None) -> Array:
-        """Flag the classes of each row; labels that are no classes share one more column."""
-        codes = self.find(tidy(labels.values), labels.rows, first_row, held)
-        count = len(self.classes)
+        """Flag the classes of each row; other labels share one more column."""
+        values, count = tidy(labels.values), len(self.classes)
+        codes = number_labels(values, self.classes, first_row + 1, rows=labels.rows, held=held)
         others = bool(np.any(codes < 0))
         return labels.indicator(np.where(codes < 0, count, codes), count + others)
-
-    def problems(self, together: bool) -> list[int | None]:
-        """One problem per label."""
-        return list(range(len(self.classes)))
 
     def decide(self, scores: Array, ties: str = "mistake") -> Array:
         """Flag the labels with a positive score."""
@@ -172,7 +128,7 @@ class LabelSetTarget(ClassTarget):
 
 
 def choose_class(scores: Array, ties: str = "mistake") -> Array:
-    """The number of the class with the highest score, or that of the sign for two classes."""
+    """The class with the highest score, or of the sign for two classes."""
     if scores.ndim == 2:
         return np.asarray(scores.argmax(axis=1))
     return is_positive(scores, ties).astype(np.intp)
@@ -190,7 +146,7 @@ def make_target(classes: Array, label_sets: bool, class_weight: Array | None = N
 
 @dataclass
 class LabelCounts:
-    """How often each label was met; counts of several parts of the data add up.
+    """Counts of each label; those of several parts of the data add up.
 
     ``label_sets`` says whether rows may have any number of labels.
     """
@@ -200,7 +156,7 @@ class LabelCounts:
     dtype: Any = float
 
     def add(self, labels: Any, learnt: Array) -> Self:
-        """Count the labels of the rows that are learnt from."""
+        """Count the labels of the rows that are learned from."""
         self.label_sets = isinstance(labels, LabelSets)
         values = labels.values[learnt[labels.rows]] if self.label_sets else labels[learnt]
         kinds, codes = encode(values)
@@ -212,28 +168,28 @@ class LabelCounts:
     def target(
         self, parameters: Mapping[str, Any], named: tuple[Any, ...] | None, known: Array | None
     ) -> ClassTarget:
-        """The target by the labels that were met, unless classes are named or known before."""
+        """The target of the counted labels, unless classes are named or known."""
         if self.label_sets:
             refuse_for_label_sets(parameters)
         met, least = np.array(list(self.counts), self.dtype), 1 if self.label_sets else 2
         if known is not None:
             classes = known
         elif named is not None:
-            classes = known_classes(named, met.dtype, least)
+            classes = check_classes(named, met.dtype, least)
         else:
-            classes = met_classes(met, least)
+            classes = find_classes(met, least)
         weight = parameters["class_weight"]
         if isinstance(weight, str) and weight == "balanced":
             codes = find_codes(tidy(met), classes)  # others are named with their row when they come
             each = np.array(list(self.counts.values()))[codes >= 0]
             counts = np.bincount(codes[codes >= 0], each, len(classes))
-            return make_target(classes, self.label_sets, balanced(classes, counts))
+            return make_target(classes, self.label_sets, balance(classes, counts))
         weights = class_weights(weight, classes, np.zeros(0, np.intp))
         return make_target(classes, self.label_sets, weights)
 
 
 def refuse_for_label_sets(parameters: Mapping[str, Any]) -> None:
-    """Refuse what has no meaning where a row may have several labels."""
+    """Refuse parameters without a meaning for label sets."""
     for name in "class_weight", "calibrate":
         if parameters[name]:
             raise ParameterError(

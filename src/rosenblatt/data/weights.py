@@ -1,4 +1,4 @@
-"""How much rows and classes weigh."""
+"""Weights of rows and classes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..parameters import ParameterError
+from ..parameters import InputError, ParameterError
 from .rows import Array
 
 
@@ -20,25 +20,28 @@ def row_weights(
     if weights.ndim == 0:
         weights = np.full(len(codes), float(weights))
     if weights.shape != codes.shape[:1]:
-        raise ValueError(
+        raise InputError(
             f"sample_weight has shape {weights.shape}; X has {len(codes)} rows, and each needs one "
-            "weight."
+            "weight.",
+            code="weights-of-rows",
         )
     bad = np.flatnonzero(~(weights >= 0) | np.isinf(weights))
     if len(bad):
-        raise ValueError(
+        raise InputError(
             f"sample_weight is {weights[bad[0]]} in row {bad[0]}; weights must be finite and not "
-            "negative."
+            "negative.",
+            code="weight-out-of-range",
+            line=int(bad[0]),
         )
     return weights if of_class is None else weights * of_class[codes]
 
 
 def class_weights(class_weight: Any, classes: Array, codes: Array) -> Array | None:
-    """The weight of each class: as given by label, or by its rarity among the rows."""
+    """The weight of each class, as given by label, or balanced."""
     if class_weight is None:
         return None
     if isinstance(class_weight, str) and class_weight == "balanced":
-        return balanced(classes, np.bincount(codes, minlength=len(classes)))
+        return balance(classes, np.bincount(codes, minlength=len(classes)))
     if not isinstance(class_weight, Mapping):
         raise ParameterError(
             f'{{class_weight?}} must be a dict, "balanced" or None; got {class_weight!r}.',
@@ -46,7 +49,7 @@ def class_weights(class_weight: Any, classes: Array, codes: Array) -> Array | No
         )
     known = classes.tolist()
     forgotten = [label for label in known if label not in class_weight]
-    if forgotten and set(class_weight) - set(known):  # a slip of the pen, most likely
+    if forgotten and set(class_weight) - set(known):  # most likely a typing error
         raise ParameterError(
             f"The classes {forgotten} are not in {{class_weight?}}.", code="class-without-weight"
         )
@@ -58,24 +61,50 @@ def class_weights(class_weight: Any, classes: Array, codes: Array) -> Array | No
     return weights
 
 
-def balanced(classes: Array, counts: Array) -> Array:
-    """Weights by the rarity of each class, so that all weigh the same."""
+def balance(classes: Array, counts: Array) -> Array:
+    """Weights of classes such that each has the same total weight."""
     if not counts.all():
         missing = classes.tolist()[np.argmin(counts)]
-        raise ValueError(f"No row has the label {missing!r} to balance.")
+        raise InputError(
+            f"No row has the label {missing!r}, so the classes cannot be balanced.",
+            code="class-without-rows",
+        )
     return np.asarray(counts.sum() / (len(classes) * counts))
 
 
+def balance_running(counts: Array, codes: Array) -> Array:
+    """Weigh each row of a stream by the rarity of its class among all rows up to this one.
+
+    ``counts`` has the rows of each class before the first one. However a stream is cut into
+    batches, the weights are the same.
+
+    >>> balance_running(np.array([0, 0]), np.array([0, 0, 0, 1])).tolist()
+    [1.0, 1.0, 1.0, 2.0]
+    """
+    order = np.argsort(codes, kind="stable")
+    first = np.searchsorted(codes[order], codes[order])
+    met = np.empty(len(codes), np.int64)
+    met[order] = np.arange(1, len(codes) + 1) - first
+    is_new = (met == 1) & (counts[codes] == 0)
+    n_classes = np.count_nonzero(counts) + np.cumsum(is_new)
+    total = counts.sum() + np.arange(1, len(codes) + 1)
+    return np.asarray(total / (n_classes * (counts[codes] + met)))
+
+
 def rows_that_count(codes: Array, weights: Array | None) -> Array:
-    """The numbers of the rows that weigh something."""
+    """The numbers of the rows with a weight above 0."""
     if weights is None:
         return np.arange(len(codes), dtype=np.uint32)
     return np.flatnonzero(weights > 0).astype(np.uint32)
 
 
 def refuse_one_class(codes: Array, counting: Array) -> None:
-    """Refuse to learn from rows of one class alone, where each row has one."""
+    """Refuse rows of a single class."""
     if not len(counting):
-        raise ValueError("All sample weights are zero, so there is no row to learn from.")
+        raise InputError(
+            "All sample weights are zero, so there is no row to learn from.", code="no-rows"
+        )
     if codes.ndim == 1 and np.all(codes[counting] == codes[counting[0]]):
-        raise ValueError("Only one class has rows of a weight above 0; at least two must.")
+        raise InputError(
+            "Only one class has rows of a weight above 0; at least two must.", code="one-class"
+        )

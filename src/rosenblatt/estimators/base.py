@@ -1,4 +1,4 @@
-"""What the classifiers share: labels, classes, weights of rows, and no harm from errors."""
+"""The base of all classifiers: checks of rows, labels and parameters, fitted state, model files."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -6,7 +6,7 @@ from functools import update_wrapper
 from numbers import Integral
 from os import PathLike
 from types import MethodType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,13 +15,15 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from ..data.labels import encode, known_classes, number_labels, refuse_missing
+from ..data.labels import check_classes, count_classes, encode, number_labels, refuse_missing
 from ..data.rows import Array, check_structure
-from ..data.weights import class_weights, row_weights
+from ..data.weights import balance_running, class_weights, row_weights, rows_that_count
 from ..parameters import Parameter, check_parameters
 from ..storage.file import save_model
 from ..storage.model import Model
 from ..training.history import Epoch
+from ..training.run import Run
+from .one_row import check_label
 
 if TYPE_CHECKING:  # scikit-learn has no types: with these, wrong parameters are reported
 
@@ -41,44 +43,124 @@ else:
     from sklearn.base import BaseEstimator, ClassifierMixin
 
 FLOATS = [np.dtype(np.float64), np.dtype(np.float32)]
+L = TypeVar("L")
 
 
-class OnlineClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier that learns row by row."""
+class OnlineClassifier(ClassifierMixin, BaseEstimator, Generic[L]):
+    """The scikit-learn side of a learner of type ``L``, which does the work."""
 
     classes_: Array
-    history_: list[Epoch]
+    history_: list[Any]
     n_iter_: int
     stop_reason_: str
     mixing_: Any
-    """How the rounds of a cluster went, if it was trained on one."""
-    class_weight: Mapping[Any, float] | str | None
+    """The rounds of training on a cluster; set only by such training."""
+    _learner: L
+    _learner_class: Any
     _parameters: Mapping[str, Parameter]
-    """What each parameter may be."""
+    """The range of each parameter."""
+
+    @property
+    def n_mistakes_(self) -> int:
+        """The number of updates, over all calls of ``partial_fit`` or warm starts."""
+        return sum(state.mistakes for state in self._current().states)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the model to a file that ``load`` reads: numbers only, checked, all or nothing.
+        """Save the model to a file that ``load`` reads.
+
+        The file holds numbers only, with a checksum; it is replaced only when the new one is
+        complete.
 
         Parameters
         ----------
         path : str or path-like
-            Where to; by custom it ends in ``.safetensors``.
+            The file to write, usually with the suffix ``.safetensors``.
         """
         check_is_fitted(self)
-        save_model(path, self._model())
+        save_model(path, self.to_model())
 
-    def _model(self) -> Model:
-        """All that a model file holds."""
-        raise NotImplementedError
+    def to_model(self) -> Model:
+        """Return what a model file holds.
+
+        :meta private:
+        """
+        self._check_parameters()
+        learner = self._current()
+        learner.features = self._feature_names() or learner.features
+        learner.parameters = self._values()
+        epochs = [one for one in self.history_ if isinstance(one, Epoch)]
+        model: Model = learner.to_model(self._facts(), epochs)
+        return model
+
+    @classmethod
+    def from_model(cls, model: Model) -> Self:
+        """Make the fitted estimator of a model.
+
+        :meta private:
+        """
+        made = cls(**model.parameters)
+        made._check_parameters()
+        learner = cls._learner_class.from_model(model._replace(parameters=made._values()))
+        reason = str(model.facts.get("stop_reason", "max_iter"))
+        made.take_over(learner, list(model.history), reason, model.facts)
+        return made
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_learner")
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
 
+    def _current(self) -> Any:
+        """Return the learner of a fitted model."""
+        check_is_fitted(self)
+        return self._learner
+
+    def _facts(self) -> dict[str, Any]:
+        """Return what a model file says besides the learner's own facts."""
+        counts = getattr(self, "class_count_", None)
+        facts = {} if counts is None else {"class_rows": counts.tolist()}
+        return facts | {"stop_reason": self.stop_reason_}
+
+    def take_over(
+        self, learner: L, epochs: list[Any], stop_reason: str, facts: Mapping[str, Any]
+    ) -> None:
+        """Become the fitted estimator of a learner, with the facts of its model file.
+
+        :meta private:
+        """
+        any_learner: Any = learner
+        self._learner, self.classes_ = learner, any_learner.classes
+        if "class_weight" in self._parameters:
+            counts = facts.get("class_rows") or [0] * len(self.classes_)
+            self.class_count_ = np.array(counts, np.int64)
+        self._set_history(epochs, stop_reason)
+        width = getattr(learner, "width", None)
+        if width is not None:
+            self._set_columns(width, any_learner.features.get("names"))
+
+    def _set_columns(self, width: int, names: Any) -> None:
+        """Set the number of columns, and their names if they have any."""
+        self.n_features_in_ = width
+        if names is not None:
+            if len(names) != width or not all(isinstance(name, str) for name in names):
+                raise ValueError("its features are not as many names as weights")
+            self.feature_names_in_ = np.array(names, object)
+
+    def _set_history(self, epochs: list[Any], stop_reason: str) -> None:
+        """Set the records of the epochs and why training ended."""
+        self.history_, self.n_iter_, self.stop_reason_ = epochs, len(epochs), stop_reason
+
+    def _feature_names(self) -> dict[str, Any]:
+        """Return the names of the columns for a model file, if they have any."""
+        names = getattr(self, "feature_names_in_", None)
+        return {} if names is None else {"names": names.tolist()}
+
     @contextmanager
     def _unchanged_by_errors(self) -> Iterator[None]:
-        """Leave the attributes as they were when something is refused."""
+        """Restore all attributes after an error."""
         before = self.__dict__.copy()
         try:
             yield
@@ -87,27 +169,99 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             raise
 
     def _check_parameters(self, *where: str) -> None:
-        """Refuse parameters that are out of range or do not go together."""
+        """Raise ParameterError for parameters that are out of range or in conflict."""
         check_parameters(self._values(), self._parameters, *where)
 
     def _values(self) -> dict[str, Any]:
-        """The parameters by name, as ``get_params`` gives them, which takes 40 microseconds."""
+        """Return the parameters by name, faster than ``get_params`` (40 microseconds)."""
         return {name: getattr(self, name) for name in self._parameters}
 
-    def _check_rows(self, X: Any, y: Any, reset: bool, dtype: Any) -> tuple[Any, Array]:
-        """X as a float array or CSR matrix, y as a list of labels.
+    def _resolve_classes(self, classes: ArrayLike | None, first: bool) -> Array:
+        """Return the classes of partial_fit; later calls may add some."""
+        if classes is None:
+            if first:
+                raise ValueError("The first call of partial_fit needs classes, the labels to come.")
+            return self.classes_
+        given = np.asarray(classes)
+        if not first and given.dtype == self.classes_.dtype and is_equal(given, self.classes_):
+            return self.classes_
+        if first:
+            return check_classes(given)
+        for label in dict.fromkeys(given.tolist()):
+            if label not in self.classes_.tolist():
+                self._add_class(label)
+        return self.classes_
 
-        Whether X is finite is seen while learning, from the activations: that costs no pass.
+    def _add_class(self, label: Any) -> None:
+        """Add a class to a fitted model, as if it had always been known."""
+        label = check_label(label, self.classes_)
+        self._learner = self._current().with_class(label)
+        self.classes_ = self._current().classes
+        if hasattr(self, "class_count_"):
+            place = int(np.flatnonzero(self.classes_ == label)[0])
+            self.class_count_ = np.insert(self.class_count_, place, 0)
+
+
+class RowClassifier(OnlineClassifier[L]):
+    """A classifier of rows of numbers."""
+
+    class_count_: Array
+    class_weight: Mapping[Any, float] | str | None
+
+    def predict(self, X: Any) -> Array:
+        """Predict the class of each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_labels)
+            The class with the highest score. For a model of label sets, 1 for each label of the row
+            and 0 for the others.
+        """
+        scores = self.decision_function(X)
+        chosen = self._current().choose(scores)
+        return chosen.astype(np.intp) if chosen.ndim == 2 else np.asarray(self.classes_[chosen])
+
+    def decision_function(self, X: Any) -> Array:
+        """Score each row.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+
+        Returns
+        -------
+        ndarray of shape (n_samples,) or (n_samples, n_classes)
+            The activations, or with ``solution="vote"`` the shares of votes. For two classes a
+            positive score means ``classes_[1]``. Scores are not probabilities.
+        """
+        return self._score(self._rows_to_score(X))
+
+    def _score(self, X: Any) -> Array:
+        """Score checked rows."""
+        return np.asarray(self._current().score_matrix(X))
+
+    # Rows
+
+    def _check_rows(self, X: Any, y: Any, reset: bool, dtype: Any) -> tuple[Any, Array]:
+        """Return X as a float array or CSR matrix, and y as an array of labels.
+
+        Whether X is finite is seen while learning, from the activations, without an extra pass.
         """
         refuse_dicts(X)
         types = FLOATS if reset else [dtype]
-        if not self._is_plain(X, reset, types):
+        if not self._is_plain_input(X, reset, types):
             checks = {"accept_sparse": "csr", "order": "C", "ensure_all_finite": False}
             X = validate_data(self, X, reset=reset, dtype=types, **checks)
         return X, self._check_labels(y, X.shape[0])
 
-    def _is_plain(self, X: Any, reset: bool, types: list[Any]) -> bool:
-        """Whether X is taken as it is, so that scikit-learn need not look (60 microseconds)."""
+    def _is_plain_input(self, X: Any, reset: bool, types: list[Any]) -> bool:
+        """Whether X needs no check by scikit-learn, which takes 60 microseconds."""
         if type(X) is np.ndarray:
             plain = X.ndim == 2 and X.flags.c_contiguous
         else:
@@ -119,17 +273,19 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return bool(X.shape[1] == self.n_features_in_)
 
     def _rows_to_score(self, X: Any) -> Any:
-        """X as a float array or CSR matrix with the columns that the model knows."""
+        """Return X as a float array or CSR matrix with the columns of the model."""
         check_is_fitted(self)
         refuse_dicts(X)
-        if not (self._is_plain(X, False, FLOATS) and surely_finite(X)):
+        if not (self._is_plain_input(X, False, FLOATS) and has_finite_sum(X)):
             X = validate_data(self, X, accept_sparse="csr", dtype=FLOATS, reset=False)
         if hasattr(X, "indptr"):
             check_structure(X)
         return X
 
+    # Labels and weights
+
     def _check_labels(self, labels: Any, n_rows: int) -> Array:
-        """The labels of so many rows as one list, all of them known."""
+        """Return the labels of ``n_rows`` rows as an array without missing ones."""
         if labels is None:
             name = type(self).__name__
             raise ValueError(f"{name} requires y to be passed, but the target y is None.")
@@ -147,7 +303,7 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         return y
 
     def _encode(self, y: Array) -> tuple[Array, Array]:
-        """The distinct labels and each row's number among them."""
+        """Return the distinct labels, and each row's number among them."""
         classes, codes = encode(y)
         if len(classes) < 2:
             raise ValueError(
@@ -155,22 +311,9 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
             )
         return classes, codes
 
-    def _known_classes(self, classes: ArrayLike | None, first: bool) -> Array:
-        """The labels that partial_fit was promised."""
-        if classes is None:
-            if first:
-                raise ValueError("The first call of partial_fit needs classes, all labels to come.")
-            return self.classes_
-        given = np.asarray(classes)
-        if not first and given.dtype == self.classes_.dtype and same(given, self.classes_):
-            return self.classes_
-        named = known_classes(given)
-        if not first and not np.array_equal(named, self.classes_):
-            raise ValueError(
-                f"classes={named.tolist()} differs from the first call's {self.classes_.tolist()}; "
-                "labels cannot be added later."
-            )
-        return named
+    def _number(self, y: Array, classes: Array) -> Array:
+        """Return each label's number among the classes."""
+        return number_labels(y, classes, where="y: ")
 
     def _weigh(
         self,
@@ -179,43 +322,42 @@ class OnlineClassifier(ClassifierMixin, BaseEstimator):
         sample_weight: ArrayLike | None,
         learnt: Array | None = None,
     ) -> Array | None:
-        """The weight of each row, or None when all are 1.
+        """Return the weight of each row, or None if all are 1.
 
-        Where classes are balanced, it is by the rows that are learnt from.
+        Balanced weights come from the counts of the classes among the rows ``learnt``.
         """
         if codes.ndim == 2 and self.class_weight is not None:
-            raise ValueError("class_weight is for rows of one label each; give sample_weight.")
+            raise ValueError(
+                "class_weight needs rows with one label each; use sample_weight instead."
+            )
         counted = codes if learnt is None else codes[learnt]
-        of_class = class_weights(self.class_weight, classes, counted)
-        return row_weights(codes, sample_weight, of_class)
+        by_class = class_weights(self.class_weight, classes, counted)
+        return row_weights(codes, sample_weight, by_class)
 
-    def _number(self, y: Array, classes: Array) -> Array:
-        """Each label's number among the classes that partial_fit was promised."""
-        return number_labels(y, classes, where="y: ")
+    def _weigh_batch(
+        self, classes: Array, codes: Array, sample_weight: ArrayLike | None
+    ) -> Array | None:
+        """Return the weights of the rows of a batch, and count their classes.
 
-    def _set_history(self, epochs: list[Epoch], stop_reason: str) -> None:
-        """Keep what happened and why it ended."""
-        self.history_, self.n_iter_, self.stop_reason_ = epochs, len(epochs), stop_reason
-
-    def _restore(self, model: Model, width: int) -> None:
-        """Take over what a model file says of any classifier."""
-        self._check_parameters()
-        self.classes_, self.n_features_in_ = model.classes, width
-        names = model.features.get("names")
-        if names is not None:
-            if len(names) != width or not all(isinstance(name, str) for name in names):
-                raise ValueError("its features are not as many names as weights")
-            self.feature_names_in_ = np.array(names, object)
-        self._set_history(list(model.history), model.facts.get("stop_reason", "max_iter"))
-
-    def _feature_names(self) -> dict[str, Any]:
-        """The names of the columns, if there are any."""
-        names = getattr(self, "feature_names_in_", None)
-        return {} if names is None else {"names": names.tolist()}
+        Balanced weights come from the classes of all rows up to each row.
+        """
+        balanced = isinstance(self.class_weight, str) and self.class_weight == "balanced"
+        if balanced and codes.ndim == 1:
+            weights = row_weights(codes, sample_weight, None)
+        else:
+            weights = self._weigh(classes, codes, sample_weight)
+        rows = rows_that_count(codes, weights)
+        counts = getattr(self, "class_count_", np.zeros(len(classes), np.int64))
+        if balanced:
+            by_class = np.zeros(len(codes))
+            by_class[rows] = balance_running(counts, codes[rows])
+            weights = by_class if weights is None else weights * by_class
+        self.class_count_ = counts + count_classes(codes[rows], len(classes))
+        return weights
 
 
 class when_calibrated:  # noqa: N801, a decorator
-    """Make a method available to models with ``calibrate=True``, and tell others how to get it."""
+    """Offer a method only to estimators with ``calibrate=True``; others raise AttributeError."""
 
     def __init__(self, method: Callable[..., Any]) -> None:
         self.method = method
@@ -227,14 +369,14 @@ class when_calibrated:  # noqa: N801, a decorator
         if not model.calibrate:
             name = type(model).__name__
             raise AttributeError(
-                f"{self.method.__name__} needs probabilities, which {name} learns only if asked: "
-                f"use {name}(calibrate=True) and fit it again."
+                f"{self.method.__name__} needs probabilities, which {name} does not learn by "
+                f"default: use {name}(calibrate=True) and fit it again."
             )
         return MethodType(self.method, model)
 
 
 def refuse_dicts(X: Any) -> None:
-    """Refuse rows that are dicts or texts, which ``Features`` makes numbers of."""
+    """Raise ValueError for rows that are dicts or texts, which need ``Features``."""
     if isinstance(X, list | tuple) and len(X) and isinstance(X[0], Mapping | str):
         kind = "strings" if isinstance(X[0], str) else "dicts"
         raise ValueError(
@@ -244,29 +386,40 @@ def refuse_dicts(X: Any) -> None:
 
 
 def make_seed(random_state: Any) -> int:
-    """A number that decides the permutations: an int is its own seed."""
+    """Return the seed of the random orders; an integer is its own seed."""
     if isinstance(random_state, Integral) and 0 <= int(random_state) < 2**32:
         return int(random_state)
     return int(check_random_state(random_state).randint(2**31 - 1))
 
 
-def same(one: Array, other: Array) -> bool:
-    """Whether two arrays are equal; faster than NumPy's own for small ones."""
+def is_equal(one: Array, other: Array) -> bool:
+    """Whether two arrays are equal; faster than NumPy's own function for small ones."""
     return one.shape == other.shape and bool((one == other).all())
 
 
-def surely_finite(X: Any) -> bool:
-    """Whether the sum of X is finite, and so all of it; the reverse need not hold."""
+def has_finite_sum(X: Any) -> bool:
+    """Whether the sum of X is finite, which proves that all numbers are."""
     values = X.data if hasattr(X, "indptr") else X
     with np.errstate(over="ignore", invalid="ignore"):
         return bool(np.isfinite(values.sum()))
 
 
-def canonical(X: Any) -> Any:
-    """X without duplicate entries, which would make norms wrong."""
+def to_canonical(X: Any) -> Any:
+    """Return X without duplicate entries, which would make norms wrong."""
     if hasattr(X, "indptr"):
         check_structure(X)
         if not X.has_canonical_format:
             X = X.copy()
             X.sum_duplicates()
     return X
+
+
+def print_epoch(run: Run, measured: int, epoch: Epoch) -> None:
+    """Print mistakes and error of an epoch; the error is that of the rows measured, or met."""
+    measured *= sum(len(one.history.epochs) == epoch.epoch for one in run.problems)
+    share, score = epoch.errors / (measured or epoch.rows), epoch.validation_score
+    print(
+        f"epoch {epoch.epoch:4d}  {epoch.mistakes:8d} mistakes  {share:7.2%} error",
+        "" if score is None else f" {score:7.2%} held-out accuracy",
+        flush=True,
+    )

@@ -1,4 +1,4 @@
-"""Parameters and attributes that classes share, described once."""
+"""Share descriptions of parameters and attributes between docstrings of classes."""
 
 import inspect
 import re
@@ -13,30 +13,30 @@ DEFAULT = re.compile(r"(?<=default=).+$", re.MULTILINE)
 
 
 def described_as(other: type) -> Callable[[Class], Class]:
-    """Describe what a class has in common with another one as that one does.
+    """Complete the docstring of a class with descriptions of another class.
 
-    The docstring of the class says what is its own or different. What it does not mention is added
-    from the other's docstring, parameters in the order of the signature and with their defaults.
+    The docstring of the class describes what is new or different. Other parameters and attributes
+    are added from the other class, in the order of the signature and with their own defaults.
     """
 
     def describe(cls: Class) -> Class:
         if cls.__doc__ and other.__doc__:  # there are none under python -OO
-            parameters, attributes = entries(other.__doc__)
-            own, own_attributes = entries(cls.__doc__)
+            parameters, attributes = parse_entries(other.__doc__)
+            own, own_attributes = parse_entries(cls.__doc__)
             described = {
-                name: own.get(name) or with_default(parameters[name], given.default)
+                name: own.get(name) or set_default(parameters[name], given.default)
                 for name, given in inspect.signature(cls).parameters.items()
             }
             sections = {"Parameters": described, "Attributes": {**attributes, **own_attributes}}
             before, *_, after = SECTION.split(inspect.cleandoc(cls.__doc__))
-            cls.__doc__ = before + "".join(starmap(written, sections.items())) + after + "\n"
+            cls.__doc__ = before + "".join(starmap(format_section, sections.items())) + after + "\n"
         return cls
 
     return describe
 
 
-def entries(docstring: str) -> tuple[dict[str, str], dict[str, str]]:
-    """What is said of each parameter and of each attribute."""
+def parse_entries(docstring: str) -> tuple[dict[str, str], dict[str, str]]:
+    """Parse the descriptions of parameters and of attributes by name."""
     found: dict[str, dict[str, str]] = {"Parameters": {}, "Attributes": {}}
     for section in SECTION.finditer(inspect.cleandoc(docstring) + "\n"):
         for entry in ENTRY.finditer(section[2]):
@@ -44,12 +44,12 @@ def entries(docstring: str) -> tuple[dict[str, str], dict[str, str]]:
     return found["Parameters"], found["Attributes"]
 
 
-def with_default(entry: str, default: Any) -> str:
-    """The description of a parameter with another default."""
+def set_default(entry: str, default: Any) -> str:
+    """Replace the default in the description of a parameter."""
     spelt = f'"{default}"' if isinstance(default, str) else repr(default)
     return DEFAULT.sub(spelt, entry, count=1)
 
 
-def written(section: str, described: dict[str, str]) -> str:
-    """A section of a docstring; what describes several names comes once."""
+def format_section(section: str, described: dict[str, str]) -> str:
+    """Format a section of a docstring; a description of several names comes once."""
     return f"{section}\n{'-' * len(section)}\n{''.join(dict.fromkeys(described.values()))}\n"

@@ -1,7 +1,5 @@
-"""The family after Rosenblatt: rules that choose the step, or know how sure each weight is."""
+"""Linear classifiers with other update rules than the perceptron's."""
 
-from ..parameters import RULE_TABLE
-from ..training.rules import RULES
 from .constructors import estimator, positional
 from .docstrings import described_as
 from .linear import LinearClassifier
@@ -11,31 +9,32 @@ from .perceptron import Perceptron
 @described_as(Perceptron)
 @estimator
 class PassiveAggressive(LinearClassifier):
-    """Learn by the smallest step that mends a row, or less: passive when a row has margin 1.
+    """Passive-aggressive classifier: no update with margin 1, else the smallest that reaches it.
 
     The rule of Crammer et al. (2006). With several classes the step is shared by the right class
-    and its best rival. The weight of a row multiplies C.
+    and the best wrong class. The weight of a row multiplies C.
 
     Parameters
     ----------
     C : float, default=1.0
-        The aggressiveness: the most that a step may be ("hinge"), or how soon it is shortened.
+        Aggressiveness C > 0: the largest step with ``loss="hinge"``; larger means larger steps with
+        ``loss="squared_hinge"``.
     loss : {"hinge", "squared_hinge", "hard"}, default="hinge"
-        PA-I, PA-II, or PA, which always mends a row wholly and suits data without noise.
+        PA-I, PA-II, or PA without a limit to the step, for data without noise.
 
     Attributes
     ----------
     n_mistakes_ : int
-        Updates made, also those for a small margin, over all calls of ``partial_fit`` or warm
-        starts.
+        Number of updates, including those of correct rows with a small margin, over all calls of
+        ``partial_fit`` or warm starts.
     stop_reason_ : {"separated", "max_iter", "no_improvement"}
-        Why training ended; "separated" is a pass without updates.
+        Why training ended; "separated" means an epoch without updates.
 
     See Also
     --------
-    Perceptron : The textbook rule, whose step is always the same.
+    Perceptron : The textbook rule, with steps of equal size.
     AROW : Steps that differ by weight.
-    ROMMA : Keeps to what was learnt before, too.
+    ROMMA : Also satisfies the constraints of earlier rows.
 
     References
     ----------
@@ -52,9 +51,6 @@ class PassiveAggressive(LinearClassifier):
     0.989
     """
 
-    _parameters = RULE_TABLE["pa"].parameters
-    _rule = RULES["pa"]
-
     C: float = positional(1.0)
     loss: str = "hinge"
 
@@ -62,28 +58,28 @@ class PassiveAggressive(LinearClassifier):
 @described_as(PassiveAggressive)
 @estimator
 class ALMA(LinearClassifier):
-    """Learn towards the largest margin, by corrections that shrink with the root of their number.
+    """Approximate large margin algorithm, with steps that shrink as 1/√k.
 
-    The algorithm of Gentile (2001) for p = 2. Every row counts as if it had length 1. On separable
-    rows, with the default B and C, it ends with a margin of at least (1 - alpha) of the largest. k
-    grows by 1 with every correction, as in the paper (LIBOL's manual prints another rule). The
-    weight of a row multiplies its step.
+    The algorithm of Gentile (2001) for p = 2. Rows are normalized to length 1. On separable rows,
+    with the default B and C, the margin found is at least 1 - alpha times the largest. k is the
+    number of updates, as in the paper (LIBOL's manual has another rule). The weight of a row
+    multiplies its step.
 
     Parameters
     ----------
     alpha : float, default=0.9
-        How much of the largest margin may be missing: from 0 (excluded) to 1.
+        Approximation in (0, 1]; the margin found is at least 1 - alpha times the largest.
     B, C : float or None, default=None
-        The constants of the paper; √8/alpha and √2 unless given.
+        Constants > 0 of the paper; None means √8/alpha and √2.
     solution : {"last", "average", "pocket"}, default="last"
-        Which weights become the model: the last ones; their average over all rows seen; or the
-        best on the training data so far.
+        The weights to predict with: the last ones; the average over all rows; or the best on the
+        training data so far.
 
     See Also
     --------
-    Perceptron : The textbook rule, whose step is always the same.
-    ROMMA : Margins by constraints instead of shrinking steps.
-    max_margin : The largest margin itself, with a proof.
+    Perceptron : The textbook rule, with steps of equal size.
+    ROMMA : Large margins by constraints instead of shrinking steps.
+    max_margin : The largest margin, with a proof.
 
     References
     ----------
@@ -99,9 +95,6 @@ class ALMA(LinearClassifier):
     1.0
     """
 
-    _parameters = RULE_TABLE["alma"].parameters
-    _rule = RULES["alma"]
-
     alpha: float = positional(0.9)
     B: float | None = None
     C: float | None = None
@@ -110,23 +103,22 @@ class ALMA(LinearClassifier):
 @described_as(ALMA)
 @estimator
 class ROMMA(LinearClassifier):
-    """Learn the shortest weights that mend the last row and keep to all that was learnt before.
+    """Relaxed online maximum margin algorithm: shortest weights under a relaxed constraint.
 
     The algorithm of Li & Long (2002). From zero it makes at most (R/γ)² mistakes, as the
-    perceptron, and usually fewer; on noise, which no weights satisfy, they only grow. A constraint
-    cannot weigh more than another: of weights of rows only 0 matters, with which a row is never
-    seen.
+    perceptron, and usually fewer. On noisy data, which no weights satisfy, the weights keep
+    growing. Weights of rows have no effect, except that rows of weight 0 are ignored.
 
     Parameters
     ----------
     aggressive : bool, default=True
-        Whether rows of a margin below 1 are learnt from, and not only mistakes.
+        Whether to also update on correct rows with a margin below 1.
 
     See Also
     --------
-    Perceptron : The textbook rule, whose step is always the same.
-    ALMA : Margins by steps that shrink.
-    PassiveAggressive : Forgets what it does not need for the last row.
+    Perceptron : The textbook rule, with steps of equal size.
+    ALMA : Large margins by shrinking steps.
+    PassiveAggressive : Satisfies the constraint of the last row only.
 
     References
     ----------
@@ -140,35 +132,32 @@ class ROMMA(LinearClassifier):
     1.0
     """
 
-    _parameters = RULE_TABLE["romma"].parameters
-    _rule = RULES["romma"]
-
     aggressive: bool = positional(True)
 
 
 @described_as(ALMA)
 @estimator
 class SecondOrderPerceptron(LinearClassifier):
-    """Learn as the perceptron does, on data whose correlations were taken out as they were met.
+    """Second-order perceptron, which uses the correlations of the columns.
 
-    The algorithm of Cesa-Bianchi, Conconi & Gentile (2005): the weights are A⁻¹v, v the sum of y·x
-    and A that of x·xᵀ over all mistakes. A row of weight 2 is added twice to both.
+    The algorithm of Cesa-Bianchi, Conconi & Gentile (2005): the weights are A⁻¹v, with v the sum of
+    y·x and A the sum of x·xᵀ over all mistakes. A row of weight 2 is added twice to both.
 
     Parameters
     ----------
     a : float, default=1.0
-        What A begins with on its diagonal: the larger, the more it is a perceptron.
+        Regularization a > 0, the initial diagonal of A; larger means smaller updates.
     matrix : {"auto", "full", "diagonal"}, default="auto"
-        Whether to keep the whole of A or its diagonal; "auto" is "full" for two classes and up to
+        Whether to store all of A or its diagonal; "auto" means "full" for two classes and at most
         100 columns.
     multi_class : {"argmax", "ovr"}, default="argmax"
-        With over two classes: all together, or one two-class problem per class, which the whole
-        matrix always takes.
+        How to learn over two classes: all together, or one two-class problem per class; a full
+        matrix always needs "ovr".
 
     See Also
     --------
-    Perceptron : The textbook rule, whose step is always the same.
-    AROW : Learns from small margins, too, and is calmer on noise.
+    Perceptron : The textbook rule, with steps of equal size.
+    AROW : Also learns from small margins, and is more robust to noise.
 
     References
     ----------
@@ -185,9 +174,6 @@ class SecondOrderPerceptron(LinearClassifier):
     0.979
     """
 
-    _parameters = RULE_TABLE["second-order"].parameters
-    _rule = RULES["second-order"]
-
     a: float = positional(1.0)
     matrix: str = "auto"
 
@@ -195,7 +181,7 @@ class SecondOrderPerceptron(LinearClassifier):
 @described_as(ALMA)
 @estimator
 class AROW(LinearClassifier):
-    """Learn with a confidence in every weight: rare columns move far, frequent ones little.
+    """Adaptive regularization of weights: rare columns get large updates, frequent ones small.
 
     The rule of Crammer, Kulesza & Dredze (2009), with the diagonal of Σ. The weight of a row
     divides r.
@@ -203,13 +189,20 @@ class AROW(LinearClassifier):
     Parameters
     ----------
     r : float, default=1.0
-        How slowly confidence grows: larger is calmer.
+        Regularization r > 0; larger means smaller updates.
+
+    Attributes
+    ----------
+    coef_variance_ : ndarray of shape (1, n_features) or (n_classes, n_features)
+        The variances of the weights, from 1 down: the smaller, the more certain a weight is.
+    intercept_variance_ : ndarray of shape (1,) or (n_classes,)
+        The variances of the biases.
 
     See Also
     --------
-    Perceptron : The textbook rule, whose step is always the same.
-    SCW : Confidence in each row instead of a margin of 1.
-    SecondOrderPerceptron : Variances that only mistakes shrink.
+    Perceptron : The textbook rule, with steps of equal size.
+    SCW : A confidence instead of a margin of 1.
+    SecondOrderPerceptron : Variances that shrink with mistakes only.
 
     References
     ----------
@@ -225,31 +218,28 @@ class AROW(LinearClassifier):
     0.989
     """
 
-    _parameters = RULE_TABLE["arow"].parameters
-    _rule = RULES["arow"]
-
     r: float = positional(1.0)
 
 
-@described_as(ALMA)
+@described_as(AROW)
 @estimator
 class SCW(LinearClassifier):
-    """Learn so that each row is right with a given confidence, softly.
+    """Soft confidence-weighted learning: each row should be right with a given probability.
 
     The rule of Wang, Zhao & Hoi (2012), with the diagonal of Σ. The weight of a row multiplies C.
 
     Parameters
     ----------
     C : float, default=1.0
-        How much a row may matter: smaller is calmer.
+        Aggressiveness C > 0, the largest step.
     confidence : float, default=0.75
-        The probability η with which a row is to be right: from ½ to 1, both excluded.
+        Probability η with which a row should be right, in (0.5, 1).
     variant : {"I", "II"}, default="I"
         SCW-I or SCW-II, whose loss is squared.
 
     See Also
     --------
-    Perceptron : The textbook rule, whose step is always the same.
+    Perceptron : The textbook rule, with steps of equal size.
     AROW : A margin of 1 instead of a confidence.
 
     References
@@ -266,30 +256,27 @@ class SCW(LinearClassifier):
     0.979
     """
 
-    _parameters = RULE_TABLE["scw"].parameters
-    _rule = RULES["scw"]
-
     C: float = positional(1.0)
     confidence: float = 0.75
     variant: str = "I"
 
 
-@described_as(ALMA)
+@described_as(AROW)
 @estimator
 class NHERD(LinearClassifier):
-    """Learn a normal distribution of weights by herding: like AROW, but surer after each row.
+    """Gaussian herding: like AROW, with variances that shrink faster.
 
     The rule of Crammer & Lee (2010), with the diagonal of Σ. The weight of a row multiplies C.
 
     Parameters
     ----------
     C : float, default=1.0
-        The aggressiveness C > 0; larger means larger updates, and variances that shrink faster.
+        Aggressiveness C > 0; larger means larger updates and variances that shrink faster.
 
     See Also
     --------
-    Perceptron : The textbook rule, whose step is always the same.
-    AROW : Variances that shrink less with each row.
+    Perceptron : The textbook rule, with steps of equal size.
+    AROW : Variances that shrink more slowly.
 
     References
     ----------
@@ -305,31 +292,27 @@ class NHERD(LinearClassifier):
     0.986
     """
 
-    _parameters = RULE_TABLE["nherd"].parameters
-    _rule = RULES["nherd"]
-
     C: float = positional(1.0)
 
 
-@described_as(ALMA)
+@described_as(AROW)
 @estimator
 class CW(LinearClassifier):
-    """Learn so that each row is right with a given confidence, whatever that takes.
+    """Confidence-weighted learning: each row must be right with a given probability.
 
-    Confidence-weighted learning (Dredze, Crammer & Pereira 2008), the variant that is linear in the
-    variance, with the diagonal of Σ. Each row is a constraint that must hold, so that rows with
-    wrong labels do much harm; ``SCW`` is the soft form. A constraint cannot weigh more than
-    another: of weights of rows only 0 matters, with which a row is never seen.
+    The rule of Dredze, Crammer & Pereira (2008), the variant that is linear in the variance, with
+    the diagonal of Σ. Each row is a hard constraint, so wrong labels do much harm; ``SCW`` is the
+    soft form. Weights of rows have no effect, except that rows of weight 0 are ignored.
 
     Parameters
     ----------
     confidence : float, default=0.75
-        The probability with which a row must be right, in (0.5, 1).
+        Probability with which a row must be right, in (0.5, 1).
 
     See Also
     --------
-    Perceptron : The textbook rule, whose step is always the same.
-    SCW : The soft form, for data with noise.
+    Perceptron : The textbook rule, with steps of equal size.
+    SCW : The soft form, for noisy data.
     AROW : A margin of 1 instead of a confidence.
 
     References
@@ -345,39 +328,37 @@ class CW(LinearClassifier):
     1.0
     """
 
-    _parameters = RULE_TABLE["cw"].parameters
-    _rule = RULES["cw"]
-
     confidence: float = positional(0.75)
 
 
 @described_as(ALMA)
 @estimator
 class FTRL(LinearClassifier):
-    """Learn by logistic loss with a rate for each weight, and weights of exactly 0 by L1.
+    """FTRL-proximal logistic regression, with a learning rate per weight and L1 sparsity.
 
-    FTRL-proximal (McMahan et al. 2013). Every row moves the weights, against the gradient of its
-    loss; the more a column has moved, the less it moves. A weight is 0 until the evidence for it
-    exceeds ``l1``. The bias is not regularized. The weight of a row multiplies its gradient.
+    The algorithm of McMahan et al. (2013). Every row moves the weights against the gradient of its
+    loss; the rate of a column falls with its squared gradients. A weight is exactly 0 until the
+    evidence for it exceeds ``l1``. The bias is not regularized. The weight of a row multiplies its
+    gradient.
 
     Parameters
     ----------
     alpha : float, default=0.1
-        The learning rate alpha > 0 of a column, before it is divided by beta + √n, n the sum of the
-        squared gradients of the column.
+        Learning rate alpha > 0; a column has the rate alpha / (beta + √n), with n the sum of its
+        squared gradients.
     beta : float, default=1.0
-        The offset beta > 0 of the rate: larger means smaller first updates.
+        Offset beta > 0 of the rate; larger means smaller first updates.
     l1 : float, default=0.0
-        The L1 regularization l1 ≥ 0: larger means more weights of 0.
+        L1 regularization l1 ≥ 0; larger means more weights of 0.
     l2 : float, default=0.0
-        The L2 regularization l2 ≥ 0: larger means smaller weights.
+        L2 regularization l2 ≥ 0; larger means smaller weights.
     multi_class : {"argmax", "ovr"}, default="argmax"
-        With over two classes: both mean one two-class problem per class.
+        How to learn over two classes; both mean one two-class problem per class.
 
     See Also
     --------
-    Perceptron : The textbook rule, whose step is always the same.
-    SecondOrderPerceptron : Learns from mistakes, each weight alone.
+    Perceptron : The textbook rule, with steps of equal size.
+    SecondOrderPerceptron : Learns from mistakes only.
 
     References
     ----------
@@ -393,9 +374,6 @@ class FTRL(LinearClassifier):
     >>> round(model.score(scale(X), y), 3), int((model.coef_ == 0).sum())
     (0.974, 10)
     """
-
-    _parameters = RULE_TABLE["ftrl"].parameters
-    _rule = RULES["ftrl"]
 
     alpha: float = positional(0.1)
     beta: float = 1.0

@@ -1,62 +1,80 @@
-"""Tables, dicts and texts as rows for a classifier, at the speed of the readers."""
+"""Tables, dicts and texts as rows of numbers for a classifier."""
 
 import warnings
+from copy import deepcopy
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
+from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.rows import Array, n_rows, to_matrix
+from ..data.rows import Array
 from ..reading.reader import Reader, read, read_whole
+from ..reading.statistics import next_statistics
 from ..reading.tables import TEXT, array_to_table, to_table
+from .constructors import estimator
+
+NAMES = 100_000  # largest number of hashed features whose names are kept
+MOST_DENSE = 2**27  # numbers of a sparse result that set_output makes a data frame
 
 
+@estimator
 class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Make rows of numbers of a table: numbers of one size, words and texts hashed.
+    """Convert a table to rows of numbers: scale numbers, hash words and texts.
 
-    It takes a data frame (pandas, polars), an Arrow table, a list of dicts, a list of strings, an
-    array or the path of a file, and gives a CSR matrix, or an array when all columns are numbers.
-    It is what ``rosenblatt train`` does to a file, and what a model file keeps.
+    The input is a data frame (pandas, polars), an Arrow table, an object with an Arrow stream
+    (DuckDB), a list of dicts, a list of strings, an array or the path of a file. The result is a
+    CSR matrix, or an array if all columns are numbers. ``rosenblatt train`` does the same to a
+    file, and a model file holds the recipe.
 
     Parameters
     ----------
     text : str or sequence of str, default=()
-        Columns that become hashed n-grams of words; a list of strings is such a column.
-        ``"title:1-2"`` and ``"title:c2-4"`` say which n-grams of words or characters.
+        Columns of text, which become hashed n-grams. ``"title:1-2"`` and ``"title:c2-4"`` choose
+        the n-grams of words or characters of one column. A list of strings is a column of text.
     category : str or sequence of str, default=()
         Columns of words that look like numbers.
     ngrams : tuple of int or None, default=None
-        The least and the most words in an n-gram: (1, 2) unless stated; of characters (2, 4).
+        Shortest and longest n-gram; None means (1, 2) words or (2, 4) characters.
     characters : bool, default=False
-        Whether n-grams are of characters.
+        Whether n-grams consist of characters instead of words.
     counts : {"raw", "binary", "sublinear"}, default="binary"
-        How often an n-gram is in a text: as it is, 1, or 1 and its logarithm.
+        Value of an n-gram that occurs c times in a text: c, 1, or 1 + log c.
     tfidf : bool or None, default=None
-        Whether rare n-grams weigh more; None does so unless the rows can be read only once.
+        Whether rare n-grams get larger values; None means yes, unless the rows can be read only
+        once.
     bits : int or None, default=None
-        Hashed features get 2^bits columns: 18 unless stated, or 20 with text.
+        Hashed features get 2^bits columns; None means 18, or 20 with text.
     cross : str or sequence of str, default=()
-        ``"A,B"`` adds the products of the features of two columns.
+        ``"A,B"`` adds the products of the features of the columns A and B.
     pairs : bool, default=False
         Whether to add the products of every two features of a row.
     scale : {"auto", "none", "standard", "maxabs", "robust"}, default="auto"
-        How numbers are brought to one size, by statistics of the rows to fit; "auto" takes from
-        each its column's mean and divides it by the standard deviation.
+        How numbers are scaled: "standard" subtracts the mean and divides by the standard deviation,
+        "maxabs" divides by the largest magnitude, "robust" uses median and quartiles. "auto" is
+        "standard", except that columns that are mostly 0 stay sparse beside hashed features.
     ignore : str or sequence of str, default=()
-        Columns that are no features.
+        Columns to leave out.
     label : str, int, False or None, default=False
-        A column that is no feature; the one that a file has, by name or number.
+        The column of the label, which is left out: a name or number, None to detect it, False if
+        there is none.
+    compact : bool, default=False
+        Whether to drop the columns that are 0 in all rows of ``fit``. Hashed features have 2^bits
+        columns, most of them empty; estimators that are slow for many columns, and data frames,
+        need this.
 
     Attributes
     ----------
     recipe_ : dict
-        How features are made, as JSON values; a model file keeps it.
+        How features are made, as JSON values.
     n_features_out_ : int
-        How many columns come out.
+        Number of columns of the result.
+    columns_ : ndarray of shape (n_features_out_,) or None
+        With ``compact=True``, the columns that are kept.
 
     See Also
     --------
@@ -71,81 +89,114 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     >>> model = make_pipeline(Features(), Perceptron()).fit(rows, ["a", "b"])
     >>> model.predict([{"size": 2, "colour": "red"}]).tolist()
     ['a']
+    >>> Features(compact=True).fit(rows).get_feature_names_out().tolist()
+    ['colour=red', 'colour=blue', 'size']
     """
 
-    def __init__(
-        self,
-        *,
-        text: Any = (),
-        category: Any = (),
-        ngrams: tuple[int, int] | None = None,
-        characters: bool = False,
-        counts: str = "binary",
-        tfidf: bool | None = None,
-        bits: int | None = None,
-        cross: Any = (),
-        pairs: bool = False,
-        scale: str = "auto",
-        ignore: Any = (),
-        label: str | int | bool | None = False,
-    ) -> None:
-        self.text = text
-        self.category = category
-        self.ngrams = ngrams
-        self.characters = characters
-        self.counts = counts
-        self.tfidf = tfidf
-        self.bits = bits
-        self.cross = cross
-        self.pairs = pairs
-        self.scale = scale
-        self.ignore = ignore
-        self.label = label
+    text: Any = ()
+    category: Any = ()
+    ngrams: tuple[int, int] | None = None
+    characters: bool = False
+    counts: str = "binary"
+    tfidf: bool | None = None
+    bits: int | None = None
+    cross: Any = ()
+    pairs: bool = False
+    scale: str = "auto"
+    ignore: Any = ()
+    label: str | int | bool | None = False
+    compact: bool = False
 
     def fit(self, X: Any, y: ArrayLike | None = None) -> Self:
-        """Find out what the columns hold.
+        """Detect the kinds of the columns and compute their statistics.
 
         Parameters
         ----------
         X : data frame, Arrow table, list of dicts, list of strings, array or path
             The table.
         y : None
-            Not used.
+            Ignored.
 
         Returns
         -------
         self
-            The fitted features.
+            The fitted transformer.
         """
-        reader = self._reader(X)
+        self._forget()
+        self.partial_fit(X)
+        del self._statistics
+        return self
+
+    def partial_fit(self, X: Any, y: ArrayLike | None = None) -> Self:
+        """Update the statistics of the columns with a batch of rows.
+
+        The first batch decides the columns and their kinds. Scales and the frequencies of n-grams
+        come from all rows so far, so that a later ``transform`` may give other values. ``fit``
+        keeps no statistics to update: begin with ``partial_fit``.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, list of dicts, list of strings, array or path
+            The rows.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self
+            The fitted transformer.
+        """
+        if hasattr(self, "recipe_") and not hasattr(self, "_statistics"):
+            raise ValueError(
+                "These features were fitted by fit, which keeps no statistics to update; fit new "
+                "ones with partial_fit from the first batch on."
+            )
+        reader = self._open(X)
+        statistics = deepcopy(getattr(self, "_statistics", {}))
+        while not reader.parser.recipe.settled:
+            survey = next_statistics(reader.parser)
+            kind = type(survey).__name__
+            for name, value in statistics.get(kind, {}).items():
+                setattr(survey, name, value)
+            if survey.seen is not None:
+                for batch in survey.batches(0):
+                    survey.add(batch)
+                kept = ("seen", "rows", "texts")
+                statistics[kind] = {name: getattr(survey, name, 0) for name in kept}
+            reader.adopt(survey.result())
         width = reader.parser.width
-        if reader.hashed or reader.format == "svmlight":  # which all its rows tell
-            width = max((batch.width for batch in reader), default=width)
-        self._keep(reader, width)
+        occurring: list[Any] = []
+        if self.compact or reader.hashed or reader.format == "svmlight":  # only the rows tell
+            for batch in reader:
+                width = max(width, batch.width)
+                occurring.append(find_columns(batch.X) if self.compact else [])
+        self._statistics = statistics
+        self._keep(reader, width, occurring)
         return self
 
     def fit_transform(self, X: Any, y: ArrayLike | None = None) -> Any:
-        """Find out what the columns hold, and give their rows; they are read once if that will do.
+        """Fit to a table and convert its rows, reading them once where possible.
 
         Parameters
         ----------
         X : data frame, Arrow table, list of dicts, list of strings, array or path
             The table.
         y : None
-            Not used.
+            Ignored.
 
         Returns
         -------
-        csr_array or ndarray
-            A row for each row of the table.
+        csr_array or ndarray of shape (n_samples, n_features_out_)
+            The rows, in float32.
         """
-        reader = self._reader(X)
-        batch = read_whole(reader).batch
-        self._keep(reader, batch.width)
-        return own_matrix(to_matrix(batch.rows, n_rows(batch.rows), batch.width))
+        self._forget()
+        reader = self._open(X)
+        matrix = to_writable(read_whole(reader).batch.X)
+        self._keep(reader, matrix.shape[1], [find_columns(matrix)] if self.compact else [])
+        return self._finish(matrix)
 
     def transform(self, X: Any) -> Any:
-        """The rows of a table, as a CSR matrix or an array.
+        """Convert the rows of a table.
 
         Parameters
         ----------
@@ -154,41 +205,65 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        csr_array or ndarray of shape (n_samples, n_columns)
+        csr_array or ndarray of shape (n_samples, n_features_out_)
             The rows, in float32.
         """
         check_is_fitted(self, "recipe_")
-        if hasattr(X, "indptr"):
-            return self._rows_already(X)
         if is_array(X):
-            X = self._named(np.asarray(X))
-            if hasattr(X, "indptr"):
-                return X
+            X = self._name_columns(np.asarray(X))
+        if hasattr(X, "indptr"):
+            return self._check_converted(X)
         table = to_table(X)
         if table is not None and not len(table):
-            return csr_array((0, self.n_features_out_), dtype=np.float32)
+            return self._finish(csr_array((0, self._width), dtype=np.float32))
         reader = read(X if table is None else table, features=self.recipe_, label=False)
-        batch = read_whole(reader).batch
-        known = self.n_features_out_ if reader.format == "svmlight" else batch.width
-        matrix = to_matrix(batch.rows, n_rows(batch.rows), max(batch.width, known))
-        return own_matrix(matrix[:, :known] if matrix.shape[1] > known else matrix)
+        matrix = to_writable(read_whole(reader).batch.X)
+        if reader.format == "svmlight" and matrix.shape[1] < self._width:
+            matrix.resize(matrix.shape[0], self._width)
+        return self._finish(matrix[:, : self._width] if matrix.shape[1] > self._width else matrix)
 
     def get_feature_names_out(self, input_features: Any = None) -> Array:
-        """The names of the columns, as far as they are known.
+        """Return the names of the columns of the result.
 
         Parameters
         ----------
         input_features : None
-            Not used.
+            Ignored.
 
         Returns
         -------
         ndarray of str objects
-            ``#j`` where the name of column j is not known.
+            The names; ``#j`` if the name of column j is not known.
         """
         check_is_fitted(self, "recipe_")
-        names = self._names
-        return np.array([names.get(j, f"#{j}") for j in range(self.n_features_out_)], object)
+        numbers = range(self._width) if self.columns_ is None else self.columns_.tolist()
+        return np.array([self._names.get(j, f"#{j}") for j in numbers], object)
+
+    @classmethod
+    def from_recipe(cls, features: dict[str, Any], width: int) -> Self:
+        """Make the features of a model file.
+
+        :meta private:
+        """
+        recipe = features["recipe"]
+        names = [name for name in cls._get_param_names() if name in recipe and name != "label"]
+        made = cls(**{name: recipe[name] for name in names})
+        made.recipe_, made.columns_ = recipe, None
+        made._names = dict(map(tuple, features.get("largest", [])))
+        made._width = made.n_features_out_ = width
+        return made
+
+    def to_recipe(self) -> dict[str, Any]:
+        """Return the recipe and the names of columns for a model file.
+
+        :meta private:
+        """
+        if self.columns_ is not None:
+            raise ValueError(
+                "A model file cannot hold Features(compact=True), which renumbers columns; fit the "
+                "pipeline with compact=False, which predicts the same."
+            )
+        return {"recipe": self.recipe_, "largest": sorted(self._names.items())[:1000]}
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -196,23 +271,53 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         tags.no_validation = True
         return tags
 
-    def _reader(self, X: Any) -> Reader:
-        """A reader of a table with the parameters of this."""
-        options = self.get_params(deep=False)
-        if only_texts(X):
-            options["text"] = (TEXT,)
-        return read(X, **options, names=NAMES)
+    def _open(self, X: Any) -> Reader:
+        """Return a reader of a table: by the parameters, or by the recipe of the first batch."""
+        options, table = self.get_params(deep=False), to_table(X)
+        del options["compact"]
+        if table is not None and table.column_names == [TEXT] and not hasattr(X, "columns"):
+            options["text"] = (TEXT,)  # a list of strings
+        X = X if table is None else table  # a stream can be read only once
+        if not hasattr(self, "recipe_"):
+            return read(X, **options, names=NAMES)
+        recipe = self.recipe_ | {"scales": None, "frequencies": None, "tfidf": options["tfidf"]}
+        return read(X, features=recipe, label=False, names=NAMES)
 
-    def _keep(self, reader: Reader, width: int) -> None:
-        """Keep what a reader has found out, and warn of what might surprise."""
+    def _forget(self) -> None:
+        """Remove what an earlier fit has left."""
+        for name in ("recipe_", "columns_", "_names", "_width", "_statistics"):
+            self.__dict__.pop(name, None)
+
+    def _keep(self, reader: Reader, width: int, occurring: list[Any]) -> None:
+        """Set the fitted attributes, and warn of columns that were read in an unusual way."""
         self.recipe_ = reader.features()
         for notice in reader.notices:
             if notice.kind == "column":
                 warnings.warn(str(notice), stacklevel=3)
-        self._keep_names(dict(reader.names), width)
+        self._names = dict(reader.names) | getattr(self, "_names", {})
+        self._width = max(getattr(self, "_width", 0), width)
+        before = getattr(self, "columns_", None)
+        found = [*occurring, [] if before is None else before]
+        self.columns_ = np.unique(np.concatenate(found)).astype(int) if self.compact else None
+        self.n_features_out_ = self._width if self.columns_ is None else len(self.columns_)
 
-    def _rows_already(self, X: Any) -> Any:
-        """A sparse matrix that has been made by these features."""
+    def _finish(self, matrix: Any) -> Any:
+        """Drop empty columns, and make the rows dense for data frames."""
+        matrix = matrix if self.columns_ is None else matrix[:, self.columns_]
+        output = getattr(self, "_sklearn_output_config", get_config())
+        wanted = output.get("transform", output.get("transform_output", "default"))
+        if wanted == "default" or not hasattr(matrix, "indptr"):
+            return matrix
+        rows, width = matrix.shape
+        if rows * width > MOST_DENSE:
+            raise ValueError(
+                f"A data frame of {rows:,} rows and {width:,} columns is too large; use "
+                'Features(compact=True), or set_output(transform="default").'
+            )
+        return matrix.toarray()
+
+    def _check_converted(self, X: Any) -> Any:
+        """Check a matrix that these features have made."""
         if X.shape[1] != self.n_features_out_:
             raise ValueError(
                 f"The sparse X has {X.shape[1]} columns, and these features make "
@@ -220,10 +325,10 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         return X
 
-    def _named(self, X: Array) -> Any:
-        """An array as the table that the features were made of, whose columns it lacks names of."""
+    def _name_columns(self, X: Array) -> Any:
+        """Return an array as a table with the names of the columns of ``fit``."""
         if self.recipe_["rows"] != "table":
-            return self._rows_already(csr_array(X))
+            return csr_array(X)
         names = [name for name, _ in self.recipe_["columns"]]
         if X.shape[1] != len(names):
             raise ValueError(
@@ -232,55 +337,31 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         return array_to_table(X).rename_columns(names)
 
-    def _keep_names(self, names: dict[int, str], width: int) -> None:
-        """Keep what is known of the columns that come out."""
-        self._names, self.n_features_out_ = names, width
-
-    @classmethod
-    def _restored(cls, features: dict[str, Any], width: int) -> Self:
-        """The features that a model file holds."""
-        recipe = features["recipe"]
-        names = [name for name in cls._get_param_names() if name in recipe and name != "label"]
-        own = {name: recipe[name] for name in names}
-        restored = cls(**own)
-        restored.recipe_ = recipe
-        restored._keep_names(dict(map(tuple, features.get("largest", []))), width)
-        return restored
-
 
 def is_array(X: Any) -> bool:
-    """Whether rows are an array, or lists of lists."""
+    """Whether rows are an array with two dimensions, or lists."""
     if isinstance(X, np.ndarray):
         return X.ndim == 2
     return isinstance(X, list | tuple) and len(X) > 0 and isinstance(X[0], list | tuple)
 
 
-def own_matrix(matrix: Any) -> Any:
-    """An array or CSR matrix that may be changed, the columns of each row in ascending order."""
+def find_columns(matrix: Any) -> Array:
+    """Return the numbers of the columns that are not 0 everywhere."""
     if not hasattr(matrix, "indptr"):
-        return writable(matrix)
-    parts = writable(matrix.data), writable(matrix.indices), writable(matrix.indptr)
-    own = csr_array(parts, shape=matrix.shape)
+        return np.arange(matrix.shape[1])
+    return np.unique(matrix.indices[matrix.data != 0])
+
+
+def to_writable(matrix: Any) -> Any:
+    """Return an array or CSR matrix that may be changed, with sorted columns in each row."""
+    if not hasattr(matrix, "indptr"):
+        view = matrix.view()
+        try:
+            view.flags.writeable = True  # the memory is NumPy's own
+        except ValueError:
+            return matrix.copy()
+        return view
+    parts = (to_writable(part) for part in (matrix.data, matrix.indices, matrix.indptr))
+    own = csr_array(tuple(parts), shape=matrix.shape)
     own.sort_indices()
     return own
-
-
-def writable(array: Array) -> Array:
-    """An array that may be changed: the same memory if it is numpy's own, else a copy."""
-    view = array.view()
-    try:
-        view.flags.writeable = True
-    except ValueError:
-        return array.copy()
-    return view
-
-
-NAMES = 100_000  # of hashed features that are kept
-
-
-def only_texts(X: Any) -> bool:
-    """Whether rows are strings alone."""
-    if hasattr(X, "columns"):
-        return False
-    table = to_table(X)
-    return table is not None and table.column_names == [TEXT]

@@ -1,37 +1,35 @@
-"""What all linear classifiers do: learn from X and y, score rows, be saved."""
+"""The base of all linear classifiers: fit, partial_fit, learn_one, scores and probabilities."""
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
-from ..data.labels import check_indicator
+from ..data.labels import check_indicator, count_classes
 from ..data.rows import Array, overflow, refuse_lost, refuse_not_finite, view_rows
 from ..data.splits import Split
 from ..data.weights import refuse_one_class, row_weights, rows_that_count
-from ..kernels.algebra import Rows, largest_squared_norm
+from ..kernels.algebra import largest_squared_norm
 from ..learners.linear import LinearLearner, TrainingRows
-from ..parameters import LINEAR, check_ties
-from ..storage.model import Model
-from ..training.calibration import Calibration, calibrated, cross_fitted
+from ..parameters import LINEAR, RULE_NAMES, RULE_TABLE, check_ties
+from ..training.calibration import Calibration, RecentScores, cross_fit, fit_calibration
 from ..training.history import Epoch
-from ..training.rules import PERCEPTRON, UpdateRule, choose_rule_form
+from ..training.rules import PERCEPTRON, RULES, choose_rule_form
 from ..training.run import Run
 from ..training.solutions import SOLUTIONS
-from .base import OnlineClassifier, canonical, make_seed, when_calibrated
+from .base import RowClassifier, make_seed, print_epoch, to_canonical, when_calibrated
 from .constructors import estimator
-from .one_row import NamedColumns, add_label, check_label, find_row, refuse_to_grow, row_to_begin
+from .one_row import check_label, make_first_row, make_row, refuse_to_grow
 
 
 class Prepared(NamedTuple):
-    """What one call of fit was given, checked."""
+    """The checked arguments of one call of ``fit``."""
 
     X: Any
     classes: Array
@@ -40,24 +38,21 @@ class Prepared(NamedTuple):
     seed: int
 
 
-class FittedLinear(OnlineClassifier):
-    """What a linear classifier keeps besides its parameters."""
+@estimator
+class LinearClassifier(RowClassifier[LinearLearner]):
+    """A linear classifier; subclasses choose the update rule.
+
+    Its parameters, all by keyword, are described in ``Perceptron``.
+    """
 
     _parameters = LINEAR
-    _rule: UpdateRule = PERCEPTRON
-    _learner: LinearLearner
-    _plain: bool
-    _batches = False  # whether it learnt from one last, so that its parameters suit them
-    _grows = False  # whether learn_one began it, so that it adds labels and names
-    _columns: NamedColumns | None = None
-
-
-@estimator
-class LinearClassifier(FittedLinear):
-    """A linear classifier; what a row does to the weights is the rule's.
-
-    Its parameters, all by keyword, are described once, in ``Perceptron``.
-    """
+    _learner_class = LinearLearner
+    _rule = PERCEPTRON
+    _plain = False  # whether the convergence theorem applies to the run
+    _batches = False  # whether partial_fit was called last, so that the parameters are checked
+    _recent = cast("RecentScores | None", None)
+    _calibrated_on = cast("RecentScores | None", None)
+    _grows = False  # whether learn_one began the model, so that it adds labels and names
 
     solution: str = "last"
     average_decay: float = 0.0
@@ -77,6 +72,13 @@ class LinearClassifier(FittedLinear):
     random_state: Any = None
     verbose: int = 0
 
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Set the parameters and the rule of a class that the table of rules names."""
+        super().__init_subclass__(**options)
+        rule = RULE_NAMES.get(cls.__name__)
+        if rule is not None and "_rule" not in vars(cls):
+            cls._parameters, cls._rule = RULE_TABLE[rule].parameters, RULES[rule]
+
     def fit(
         self,
         X: Any,
@@ -85,19 +87,20 @@ class LinearClassifier(FittedLinear):
         coef_init: ArrayLike | None = None,
         intercept_init: ArrayLike | None = None,
     ) -> Self:
-        """Learn from X and y until a pass is clean or ``max_iter`` epochs are over.
+        """Fit the model to rows and labels, until a pass is without mistakes or for ``max_iter``.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows.
         y : array-like of shape (n_samples,) or (n_samples, n_labels)
-            Their labels; or, where a row may have any number of labels, 1 for each that it has and
-            0 for the others. Each label is then a two-class problem.
+            The labels of the rows. For label sets, an indicator: 1 for each label of a row and 0
+            for the others. Each label is then a two-class problem.
         sample_weight : array-like of shape (n_samples,), default=None
-            Weights of the rows; they scale the steps, and a row of weight 0 is never seen.
+            Weights of the rows; they scale the updates. Rows of weight 0 are ignored.
         coef_init, intercept_init : array-like, default=None
-            Where to start instead of zero, in the shapes of ``coef_`` and ``intercept_``.
+            Initial weights and biases, in the shapes of ``coef_`` and ``intercept_``; None starts
+            at zero.
 
         Returns
         -------
@@ -106,22 +109,29 @@ class LinearClassifier(FittedLinear):
         """
         self._check_parameters()
         start = coef_init, intercept_init
-        going_on = self.warm_start and self.__sklearn_is_fitted__()
+        continues = self.warm_start and self.__sklearn_is_fitted__()
         with self._unchanged_by_errors():
-            given = self._prepare(X, y, sample_weight, reset=not going_on)
-            if going_on:
-                self._check_going_on(given.classes, given.rows.codes.ndim == 2)
-            continues = going_on and all(part is None for part in start)
-            begin = self._continue if continues else partial(self._begin, start=start)
+            given = self._prepare(X, y, sample_weight, reset=not continues)
+            if continues:
+                self._check_continued(given.classes, given.rows.codes.ndim == 2)
+            from_here = continues and all(part is None for part in start)
+            begin = self._continue if from_here else partial(self._begin, start=start)
             learner = begin(given)
             run = self._run(learner, given).train()
             learner.states = run.outcomes
-            refuse_lost(learner.coefficients()[0], learner.mistakes, [given.rows.rows])
-            learner.calibration = self._calibration(learner, given, begin)
-            self._keep(learner, run.epochs, run.stop_reason)
-        weighted = (sample_weight, coef_init, intercept_init, self.class_weight)
-        plain = not going_on and self._textbook and self._rule is PERCEPTRON
-        self._plain = plain and all(value is None for value in (given.held_out, *weighted))
+            coef, bias = learner.coefficients()
+            refuse_lost(coef, learner.mistakes, [given.rows.rows])
+            if not (np.isfinite(coef).all() and np.isfinite(bias).all()):
+                raise overflow(coef.dtype)
+            learner.calibration = self._calibrate(learner, given, begin)
+            weighted = sample_weight, coef_init, intercept_init, self.class_weight, given.held_out
+            plain = not continues and self._textbook and self._rule is PERCEPTRON
+            learnt = given.rows.codes[given.rows.row_order]
+            facts = {
+                "plain": plain and all(value is None for value in weighted),
+                "class_rows": count_classes(learnt, len(given.classes)).tolist(),
+            }
+            self.take_over(learner, run.epochs, run.stop_reason, facts)
         return self
 
     def partial_fit(
@@ -131,20 +141,22 @@ class LinearClassifier(FittedLinear):
         classes: ArrayLike | None = None,
         sample_weight: ArrayLike | None = None,
     ) -> Self:
-        """Learn from a batch of rows, once and in their order.
+        """Learn from a batch of rows once, in their order.
 
-        However the rows of a pass are cut into batches, the model is the same. After an error it is
-        what it was.
+        The model does not depend on how a stream of rows is cut into batches. After an error it is
+        unchanged. With ``class_weight="balanced"``, rows are weighted by the class counts so far.
+        With ``calibrate=True``, probabilities are fitted to the scores that the last rows had
+        before they were learnt; these do depend on the batches, and the first batch gives none.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows.
-        y : array-like of shape (n_samples,)
-            Their labels.
+        y : array-like of shape (n_samples,) or (n_samples, n_labels)
+            The labels of the rows, or an indicator of label sets.
         classes : array-like of shape (n_classes,), default=None
-            All labels that will ever come; needed in the first call, unless y has a column for
-            each.
+            The labels to come. Needed in the first call, unless y is an indicator; later calls may
+            name further labels, which are added to the model.
         sample_weight : array-like of shape (n_samples,), default=None
             Weights of the rows, as for ``fit``.
 
@@ -162,37 +174,37 @@ class LinearClassifier(FittedLinear):
             refuse_not_finite(X)
             if y.ndim == 2 and first and classes is None:
                 classes = np.arange(y.shape[1])
-            known = self._known_classes(classes, first)
+            known = self._resolve_classes(classes, first)
             codes = self._number(y, known)
-            weights = self._weigh(known, codes, sample_weight)
+            self._refuse_calibrated_sets(codes)
+            weights = self._weigh_batch(known, codes, sample_weight)
             rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
             if first:
-                learner = self._begin(Prepared(X, known, rows, None, 0), (None, None))
-            elif as_before and self._learner.multilabel == (codes.ndim == 2):
-                learner = self._learner
-            else:
-                self._check_going_on(known, codes.ndim == 2)
-                learner = replace(self._learner, calibration=None, **self._settings(rows))
-            count = learner.learn(rows)
-            self._learner, self.classes_ = learner, known
-            self.n_mistakes_, self._plain, self._batches = learner.mistakes, False, True
+                self._learner = self._begin(Prepared(X, known, rows, None, 0), (None, None))
+                self.classes_ = known
+            elif not as_before or self._learner.multilabel != (codes.ndim == 2):
+                self._renew_learner(rows, codes.ndim == 2)
+            if self.calibrate and not first:
+                self._remember_scores(self._learner.scores(rows.rows, rows.width), codes)
+            count = self._learner.learn(rows)
+            self._plain, self._batches = False, True
             epoch = Epoch(1, count.rows, count.mistakes, count.errors, count.loss)
-            self._set_history([epoch], "max_iter")  # a clean batch proves nothing about the others
+            self._set_history([epoch], "max_iter")  # other batches may still hold mistakes
         return self
 
     def learn_one(self, x: Any, y: Any) -> Self:
-        """Learn from one row, as ``partial_fit`` does but without what a batch costs.
+        """Learn from one row, as ``partial_fit`` does but without the cost of a batch.
 
-        A new model begins with its first row. It adds a class for each new label and, where rows
-        are dicts, a column for each new name, and is the model that had known them all along.
+        A new model begins with its first row. It adds a class for each new label and, for rows that
+        are dicts, a column for each new name.
 
         Parameters
         ----------
         x : array-like of shape (n_features,) or dict
-            The row. In a dict, a number is the value of the column of its name and a string ``v``
-            of the name ``n`` is 1 in the column ``n=v``; columns that it lacks are 0.
+            The row. In a dict, a number is the value of the column with its name, and a string
+            ``v`` with the name ``n`` is 1 in the column ``n=v``. Missing columns are 0.
         y : object
-            Its label: of a model that ``fit`` or ``partial_fit`` began, one that it knows.
+            The label. A model that ``fit`` or ``partial_fit`` began must know it.
 
         Returns
         -------
@@ -210,124 +222,47 @@ class LinearClassifier(FittedLinear):
         'spam'
         """
         with self._unchanged_by_errors():
-            if not hasattr(self, "_learner"):
-                self._begin_with(x, y)
-            self._refuse_label_sets("learn_one")
-            row = find_row(self, x, grows=self._grows)
-            if not isinstance(y, Hashable):
-                raise ValueError(f"A label is a number or a text; got {y!r}.")
-            code = self._learner.codes.get(y)
-            if code is None:
-                code = add_label(self, y)
-            if self.calibrate or self._values() != self._learner.parameters:
-                self._take_over_parameters(row)
-            weight = 1.0 if self.class_weight is None else self._weight_of_class(code)
+            if not self.__sklearn_is_fitted__():
+                self._begin_with_row(x, y)
+            self._refuse_label_sets("learn_one", "partial_fit")
+            row = make_row(self, x, grows=self._grows)
+            code = self._find_code(y)
+            if self._values() != self._learner.parameters:
+                self._check_parameters("batch")
+                rows = TrainingRows.of(row, np.zeros(1, np.intp), None, self._learner.width)
+                self._renew_learner(rows, self._learner.multilabel)
+            if self.calibrate and self._learner.states[0].seen:
+                self._remember_scores(self._learner.score_one(row), np.array([code]))
+            weights = self._weigh_batch(self.classes_, np.array([code]), None)
+            weight = 1.0 if weights is None else float(weights[0])
             if weight > 0:
                 self._learner.learn_one(row, code, weight)
-            self._plain, self.n_mistakes_ = False, self._learner.mistakes
+            self._plain = False
         return self
 
     def predict_one(self, x: Any) -> Any:
-        """The label of one row, without what a batch costs.
+        """Predict the class of one row, without the cost of a batch.
 
         Parameters
         ----------
         x : array-like of shape (n_features,) or dict
-            The row; names in a dict that the model has not met are left out.
+            The row; names in a dict that the model does not know are ignored.
 
         Returns
         -------
         object
-            One of ``classes_``; None of a model that has not learnt from any row.
+            One of ``classes_``; None for a model that has not learnt from any row.
         """
-        if not hasattr(self, "_learner"):
+        if not self.__sklearn_is_fitted__():
             return None
-        row = find_row(self, x)
-        self._refuse_label_sets("predict_one")
+        row = make_row(self, x)
+        self._refuse_label_sets("predict_one", "predict")
         scores = self._learner.score_one(row)
         return self.classes_.item(self._learner.choose(scores)[0])
 
-    def _refuse_label_sets(self, method: str) -> None:
-        """Refuse what knows one label per row."""
-        if self._learner.multilabel:
-            instead = {"learn_one": "partial_fit", "predict_one": "predict"}.get(method, "fit")
-            raise ValueError(f"{method} is for rows of one label each; use {instead}.")
-
-    def _take_over_parameters(self, row: Rows) -> None:
-        """Go on with parameters that were changed since the last row."""
-        self._check_parameters("batch")
-        self._check_going_on(self.classes_, self._learner.multilabel)
-        rows = TrainingRows.of(row, np.zeros(1, np.intp), None, self._learner.width)
-        self._learner = replace(self._learner, calibration=None, **self._settings(rows))
-
-    def _weight_of_class(self, code: int) -> float:
-        """What a row of a class weighs when it comes alone."""
-        self._check_parameters("batch")
-        weights = self._weigh(self.classes_, np.array([code]), None)
-        return 1.0 if weights is None else float(weights[0])
-
-    def _begin_with(self, x: Any, y: Any) -> None:
-        """Begin a model of one class with a row; ``learn_one`` adds what comes."""
-        self._check_parameters("batch")
-        classes, (X, names) = np.array([check_label(y)]), row_to_begin(x)
-        rows = TrainingRows.of(view_rows(X), np.zeros(1, np.intp), None, X.shape[1])
-        learner = self._begin(Prepared(X, classes, rows, None, 0), (None, None))
-        refuse_to_grow(learner)
-        if names is not None:
-            self.feature_names_in_ = names
-        self._learner, self.classes_, self.n_features_in_ = learner, classes, X.shape[1]
-        self._grows, self._columns = True, None
-        self._set_history([], "max_iter")
-
-    def decision_function(self, X: Any) -> Array:
-        """Score rows: the signed activation, or with ``solution="vote"`` the share of votes.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes, positive means ``classes_[1]``; where rows may have several labels, it
-            means that a row has this one. Scores are not probabilities.
-        """
-        X = self._rows_to_score(X)
-        if self._learner.votes:
-            scores = self._learner.shares(X)
-        else:
-            scores = X @ self.coef_.T + self.intercept_
-        return scores.ravel() if self._learner.problems == [1] else scores
-
-    def predict(self, X: Any) -> Array:
-        """The label of each row, or 1 for each of the labels that it has and 0 for the others.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_labels)
-            Of ``classes_``, the one with the highest score; or of each whether a row has it.
-        """
-        scores = self.decision_function(X)
-        chosen = self._learner.choose(scores)
-        return chosen.astype(np.intp) if self._learner.multilabel else self.classes_[chosen]
-
-    @property
-    def multilabel_(self) -> bool:
-        """Whether a row may have any number of labels."""
-        check_is_fitted(self)
-        return self._learner.multilabel
-
     @when_calibrated
     def predict_proba(self, X: Any) -> Array:
-        """The probability of every class for each row; only with ``calibrate=True``.
-
-        The most probable class is the one that ``predict`` gives.
+        """Predict the probability of every class for each row; only with ``calibrate=True``.
 
         Parameters
         ----------
@@ -337,32 +272,58 @@ class LinearClassifier(FittedLinear):
         Returns
         -------
         ndarray of shape (n_samples, n_classes)
-            In the order of ``classes_``.
+            The probabilities, in the order of ``classes_``. The most probable class is the one that
+            ``predict`` gives.
         """
         scores = self.decision_function(X)
+        self._calibrate_on_stream()
         if self._learner.calibration is None:
             raise NotFittedError(
-                f"This {type(self).__name__} was fitted without calibrate=True; fit it again."
+                f"This {type(self).__name__} has no probabilities yet: call fit with "
+                "calibrate=True, or partial_fit with a further batch."
             )
         return self._learner.calibration.probabilities(scores, self._learner.choose(scores))
 
     @property
+    def multilabel_(self) -> bool:
+        """Whether a row may have any number of labels."""
+        return bool(self._current().multilabel)
+
+    @property
     def coef_(self) -> Array:
-        """The weights, one row per class or one row for two classes."""
-        check_is_fitted(self)
-        return self._learner.coefficients()[0]
+        """The weights: one row per class, or one row for two classes."""
+        return np.asarray(self._current().coefficients()[0])
 
     @property
     def intercept_(self) -> Array:
-        """The biases."""
-        check_is_fitted(self)
-        return self._learner.coefficients()[1]
+        """The biases: one per class, or one for two classes."""
+        return np.asarray(self._current().coefficients()[1])
+
+    @property
+    def coef_variance_(self) -> Array:
+        """The variances of the weights, in the shape of ``coef_``, for rules that keep them."""
+        return self._variances("variances")
+
+    @property
+    def intercept_variance_(self) -> Array:
+        """The variances of the biases, in the shape of ``intercept_``, for rules that keep them."""
+        return self._variances("variance_of_bias").ravel()
+
+    def _variances(self, name: str) -> Array:
+        """Return variances of the states; raise AttributeError if the rule keeps none."""
+        states = self._current().states
+        if not self._learner.rule.has_variances:
+            raise AttributeError(
+                f"{type(self).__name__} keeps no variances; AROW, SCW, NHERD and CW do."
+            )
+        parts = [state.further[name] for state in states]
+        return np.atleast_2d(parts[0].T) if len(parts) == 1 else np.vstack(parts)
 
     def last_weights(self) -> tuple[Array, float, float]:
-        """The weights and bias after the last update, and how far a mistake moved the bias.
+        """Return the weights and bias after the last update, for the convergence theorem.
 
-        For the theory of two classes, which speaks of these whatever ``solution`` predicts with;
-        refused when the run did not start at zero or its steps differed.
+        Raises ValueError if the theorem does not apply: it needs two classes, a start at zero, and
+        updates of equal size. The result does not depend on ``solution``.
 
         Returns
         -------
@@ -371,34 +332,36 @@ class LinearClassifier(FittedLinear):
         bias : float
             The last b.
         intercept_step : float
-            What a mistake adds to the bias, without the learning rate and the sign.
+            How far a mistake moves the bias, divided by the learning rate.
         """
-        check_is_fitted(self)
-        if not self._plain or len(self.classes_) != 2 or self._learner.multilabel:
+        learner = self._current()
+        if not self._plain or len(self.classes_) != 2 or learner.multilabel:
             raise ValueError(
-                "The theory is about fit with two classes, from zero, without margin, weights or "
-                "early stopping; fit such a Perceptron."
+                "The convergence theorem needs a Perceptron that fit has trained with two classes, "
+                "from zero, without margin, weights or early stopping."
             )
-        (state,) = self._learner.states
-        return state.weights, float(state.bias[0]), self._learner.intercept_step
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_learner")
-
-    @property
-    def _textbook(self) -> bool:
-        """Whether every update adds the row itself, as the theory of the perceptron has it."""
-        return False
-
-    # What comes in
+        (state,) = learner.states
+        return state.weights, float(state.bias[0]), learner.intercept_step
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_label = True
         return tags
 
+    @property
+    def _textbook(self) -> bool:
+        """Whether every update adds the row itself, as the convergence theorem needs."""
+        return False
+
+    def _score(self, X: Any) -> Array:
+        votes = self._learner.votes
+        scores = self._learner.shares(X) if votes else X @ self.coef_.T + self.intercept_
+        return scores.ravel() if self._learner.problems == [1] else scores
+
+    # Checks of input
+
     def _check_labels(self, labels: Any, n_rows: int) -> Array:
-        """The labels of so many rows as one list, or which row has which if rows have several."""
+        """Return the labels of rows, or the indicator of label sets."""
         shape = labels.shape if hasattr(labels, "shape") else np.asarray(labels).shape
         if len(shape) != 2 or shape[1] < 2:
             return super()._check_labels(labels, n_rows)
@@ -407,11 +370,9 @@ class LinearClassifier(FittedLinear):
         return check_indicator(labels)
 
     def _encode(self, y: Array) -> tuple[Array, Array]:
-        """The distinct labels and each row's number among them, or which of them it has."""
         return super()._encode(y) if y.ndim == 1 else (np.arange(y.shape[1]), y)
 
     def _number(self, y: Array, classes: Array) -> Array:
-        """Each label's number among the classes, or which of them each row has."""
         if y.ndim == 1:
             return super()._number(y, classes)
         if y.shape[1] != len(classes):
@@ -419,70 +380,77 @@ class LinearClassifier(FittedLinear):
         return y
 
     def _prepare(self, X: Any, y: Any, sample_weight: ArrayLike | None, reset: bool) -> Prepared:
-        """Bring rows, labels and weights together."""
+        """Check rows, labels and weights, and hold rows out."""
         X, y = self._check_rows(X, y, reset, None if reset else self._learner.dtype)
-        if y.ndim == 2 and self.calibrate:
-            raise ValueError("calibrate=True is for rows of one label each; leave it out.")
-        holds_out = self.early_stopping
-        if self.order in ("first", "replacement") or holds_out:
+        self._refuse_calibrated_sets(y)
+        if self.order in ("first", "replacement") or self.early_stopping:
             refuse_not_finite(X)  # these may never look at some rows
         if self.intercept_step == "radius":
-            X = canonical(X)
+            X = to_canonical(X)
         classes, codes = self._encode(y)
         seed, learnt, held = make_seed(self.random_state), None, None
-        if holds_out:
+        if self.early_stopping:
             known = rows_that_count(codes, row_weights(codes, sample_weight, None))
             learnt, held = Split(self.validation_fraction, seed).stratified(codes, known)
         weights = self._weigh(classes, codes, sample_weight, learnt)
         rows = TrainingRows.of(view_rows(X), codes, weights, X.shape[1])
         if learnt is not None:
-            rows = rows._replace(everything=np.intersect1d(rows.everything, learnt))
+            rows = rows._replace(row_order=np.intersect1d(rows.row_order, learnt))
         if weights is not None:
-            refuse_one_class(codes, rows.everything)
+            refuse_one_class(codes, rows.row_order)
         return Prepared(X, classes, rows, held, seed)
 
+    def _refuse_calibrated_sets(self, y: Array) -> None:
+        """Raise ValueError for probabilities of label sets."""
+        if y.ndim == 2 and self.calibrate:
+            raise ValueError("calibrate=True needs rows with one label each; leave it out.")
+
+    def _refuse_label_sets(self, method: str, instead: str) -> None:
+        """Raise ValueError in a method for rows with one label each."""
+        if self._learner.multilabel:
+            raise ValueError(f"{method} needs rows with one label each; use {instead}.")
+
+    # Learning
+
     def _begin(self, given: Prepared, start: tuple[Any, Any]) -> LinearLearner:
-        """A model that has seen nothing."""
+        """Make an untrained learner."""
         if not self.fit_intercept and start[1] is not None and np.any(np.asarray(start[1])):
             raise ValueError(
-                "intercept_init needs fit_intercept=True; for a bias that stays as it is, set "
-                "intercept_step=0 too."
+                "intercept_init needs fit_intercept=True; for a constant bias also set "
+                "intercept_step=0."
             )
         shape, settings = (given.X.shape[1], given.X.dtype), self._settings(given.rows)
-        rule = self._choose_rule(shape[0], len(given.classes))
+        rule = choose_rule_form(self._rule, self._values(), shape[0], len(given.classes))
         if any(part is not None for part in start) and not rule.from_anywhere:
             raise ValueError(
-                f"{type(self).__name__} keeps more than its weights, and starts at zero; leave "
-                "coef_init and intercept_init out."
+                f"{type(self).__name__} keeps more than its weights, so it starts at zero; leave "
+                "out coef_init and intercept_init."
             )
         settings["multilabel"] = given.rows.codes.ndim == 2
         return LinearLearner.begin(
             classes=given.classes, shape=shape, start=start, rule=rule, **settings
         )
 
-    def _choose_rule(self, width: int, n_classes: int) -> UpdateRule:
-        """The rule for some data."""
-        return choose_rule_form(self._rule, self._values(), width, n_classes)
-
     def _settings(self, given: TrainingRows) -> dict[str, Any]:
-        """The parameters without open questions."""
+        """Return the parameters, and the step of the bias as a number."""
         step = self.intercept_step
         if step == "radius":
-            step = largest_squared_norm(given.rows, given.everything)
+            step = largest_squared_norm(given.rows, given.row_order)
         step = float(step) if self.fit_intercept else 0.0
         return {"parameters": self._values(), "intercept_step": step}
 
-    def _check_going_on(self, classes: Array, multilabel: bool) -> None:
-        """Refuse to go on from another kind of model."""
+    def _check_continued(self, classes: Array, multilabel: bool) -> None:
+        """Raise ValueError if the model cannot continue with these classes and parameters."""
         if multilabel != self._learner.multilabel:
-            wanted = "any number of labels" if self._learner.multilabel else "one label"
-            raise ValueError(f"The model was begun with rows of {wanted} each; go on with such.")
+            wanted = "an indicator of label sets" if self._learner.multilabel else "one label a row"
+            raise ValueError(f"The model was trained with {wanted}; continue with the same.")
         if not np.array_equal(classes, self.classes_):
             raise ValueError(
-                f"warm_start goes on with the classes {self.classes_.tolist()}, and y has "
-                f"{classes.tolist()}; set warm_start=False to start anew."
+                f"The model knows the classes {self.classes_.tolist()}, but y has "
+                f"{classes.tolist()}; set warm_start=False to train a new one."
             )
-        rule, before = self._choose_rule(self._learner.width, len(classes)), self._learner
+        before = self._learner
+        rule = choose_rule_form(self._rule, self._values(), before.width, len(classes))
         problems = rule.problems(len(classes), self.multi_class, multilabel)
         free = self._values().get("matrix") == "auto" and rule.family == before.rule.family
         same = (free or rule is before.rule) and problems == before.problems
@@ -490,22 +458,58 @@ class LinearClassifier(FittedLinear):
         same &= getattr(before.states[0], "decay", 0.0) == self.average_decay
         if not same:
             raise ValueError(
-                "A model cannot go on with another solution, average_decay or multi_class than it "
-                "was begun with; set them back, or start anew (warm_start=False, or a new model)."
+                "A trained model cannot change its solution, average_decay or multi_class; set "
+                "them back, or train a new model (warm_start=False)."
             )
         check_ties(getattr(self, "ties", "mistake"), len(classes), problems != [None])
 
-    # Training
-
     def _continue(self, given: Prepared) -> LinearLearner:
-        """A copy of the model that there is, to go on from."""
-        states = [state.renewed() for state in self._learner.states]
+        """Return a copy of the learner to continue with."""
+        states = [state.renew() for state in self._learner.states]
         return replace(self._learner, states=states, **self._settings(given.rows))
+
+    def _renew_learner(self, rows: TrainingRows, multilabel: bool) -> None:
+        """Continue with parameters that have changed since the last batch."""
+        self._check_continued(self.classes_, multilabel)
+        calibration = self._learner.calibration if self.calibrate else None
+        settings = self._settings(rows)
+        self._learner = replace(self._learner, calibration=calibration, **settings)
+
+    def _begin_with_row(self, x: Any, y: Any) -> None:
+        """Begin a model of one class with a row; ``learn_one`` adds classes and columns."""
+        self._check_parameters("batch")
+        classes, (X, names) = np.array([check_label(y)]), make_first_row(x)
+        rows = TrainingRows.of(view_rows(X), np.zeros(1, np.intp), None, X.shape[1])
+        learner = self._begin(Prepared(X, classes, rows, None, 0), (None, None))
+        refuse_to_grow(learner)
+        self.take_over(learner, [], "max_iter", {"grows": True})
+        if names is not None:
+            self.feature_names_in_ = names
+
+    def _find_code(self, y: Any) -> int:
+        """Return the number of a label; a model that ``learn_one`` began adds a new one."""
+        if not isinstance(y, Hashable):
+            raise ValueError(f"y is {y!r}; expected a label: a number or a text.")
+        if y not in self._learner.codes:
+            if not self._grows:
+                raise ValueError(
+                    f"The label {y!r} is not among {self.classes_.tolist()}; name it in classes of "
+                    "partial_fit. Only models that learn_one began add labels as they come."
+                )
+            self._add_class(y)
+        return self._learner.codes[y]
+
+    def _add_class(self, label: Any) -> None:
+        if self._learner.multilabel:
+            raise ValueError("A model of label sets cannot add a label; train a new one.")
+        refuse_to_grow(self._learner)
+        super()._add_class(label)
+        self._learner, self._recent = replace(self._learner, calibration=None), None
 
     def _run(
         self, learner: LinearLearner, given: Prepared, updates_at_once: int | None = None
     ) -> Run:
-        """The training of all problems, ready to start."""
+        """Prepare the training of all problems."""
         part = learner.part(given.rows)
         run = learner.run(
             lambda: [part],
@@ -517,76 +521,77 @@ class LinearClassifier(FittedLinear):
             threads=effective_n_jobs(self.n_jobs),
         )
         if self.verbose:
-            run.after_epoch = partial(say, run, len(given.rows.everything) * self.measure)
+            measured = len(given.rows.row_order) * self.measure
+            run.after_epoch = partial(print_epoch, run, measured)
         if given.held_out is not None and self.early_stopping:
             run.validate = learner.validator(given.rows, given.held_out)
         return run
 
-    def _calibration(
+    # Probabilities
+
+    def _calibrate(
         self, learner: LinearLearner, given: Prepared, begin: Callable[[Prepared], LinearLearner]
     ) -> Calibration | None:
-        """What scores say of probabilities: by the rows held out, or by cross-fitting on all."""
+        """Fit probabilities to the scores of rows held out, or by cross-fitting on all rows."""
         if not self.calibrate:
             return None
         codes, rows = given.rows.codes, given.held_out
         if rows is not None:
             scores = learner.scores(view_rows(given.X[rows]), given.X.shape[1])
-            return calibrated(scores, codes[rows], len(given.classes))
+            return fit_calibration(scores, codes[rows], len(given.classes))
 
         def score(learnt: Array, held: Array) -> Array:
-            part = given._replace(rows=given.rows._replace(everything=learnt))
+            part = given._replace(rows=given.rows._replace(row_order=learnt))
             model = begin(part)
             run = self._run(model, part)
             run.after_epoch = None
             model.states = run.train().outcomes
             return model.scores(view_rows(given.X[held]), given.X.shape[1])
 
-        rows = given.rows.everything
-        return cross_fitted(codes, rows, len(given.classes), given.seed, score)
+        rows = given.rows.row_order
+        return cross_fit(codes, rows, len(given.classes), given.seed, score)
 
-    def _keep(self, learner: LinearLearner, epochs: list[Epoch], stop_reason: str) -> None:
-        """Take over what was learnt."""
-        self.classes_, self._learner, self._batches = learner.classes, learner, False
-        self._grows = False
-        if not (np.isfinite(self.coef_).all() and np.isfinite(self.intercept_).all()):
-            raise overflow(self.coef_.dtype)
-        self.n_mistakes_ = learner.mistakes
-        self._set_history(epochs, stop_reason)
+    def _remember_scores(self, scores: Array, codes: Array) -> None:
+        """Remember the scores of rows that are about to be learnt, to calibrate on them."""
+        self._recent = (self._recent or RecentScores()).add(scores, codes)
 
-    # In a file
+    def _calibrate_on_stream(self) -> None:
+        """Fit probabilities to the remembered scores, if these have changed."""
+        recent = self._recent
+        if recent is None or recent is self._calibrated_on:
+            return
+        if self._learner.calibration is None or recent.is_enough:
+            self._learner.calibration = recent.calibrate(len(self.classes_))
+        self._calibrated_on = recent
 
-    def _model(self) -> Model:
-        self._check_parameters()
-        self._learner.features = self._feature_names() or self._learner.features
-        self._learner.parameters = self._values()
+    # Model files
+
+    def _facts(self) -> dict[str, Any]:
         if len(self.classes_) < 2 and not self._learner.multilabel:
             raise ValueError(
-                f"The model has met only the label {self.classes_.item(0)!r}; save it after the "
+                f"The model knows only the label {self.classes_.item(0)!r}; save it after the "
                 "second one."
             )
-        facts = {"stop_reason": self.stop_reason_, "plain": self._plain}
+        self._calibrate_on_stream()
+        facts = super()._facts() | {"plain": self._plain}
         facts |= {"grows": True} if self._grows else {}
-        return self._learner.to_model(facts, self.history_)
+        return facts | ({"recent_scores": self._recent.as_dict()} if self._recent else {})
 
-    @classmethod
-    def _restored(cls, model: Model) -> Self:
-        """The estimator that a model file holds."""
-        restored = cls(**model.parameters)
-        restored._learner = LinearLearner.from_model(model)
-        restored._learner.parameters = restored._values()
-        restored._restore(model, restored._learner.width)
-        restored._plain = model.facts.get("plain") is True
-        restored._grows = model.facts.get("grows") is True
-        restored.n_mistakes_ = restored._learner.mistakes
-        return restored
+    def take_over(
+        self,
+        learner: LinearLearner,
+        epochs: list[Epoch],
+        stop_reason: str,
+        facts: Mapping[str, Any],
+    ) -> None:
+        """Become the fitted estimator of a learner.
 
-
-def say(run: Run, measured: int, epoch: Epoch) -> None:
-    """Print what happened in an epoch; its errors are among the rows measured, or those met."""
-    measured *= sum(len(one.history.epochs) == epoch.epoch for one in run.problems)
-    share, score = epoch.errors / (measured or epoch.rows), epoch.validation_score
-    print(
-        f"epoch {epoch.epoch:4d}  {epoch.mistakes:8d} mistakes  {share:7.2%} error",
-        "" if score is None else f" {score:7.2%} held-out accuracy",
-        flush=True,
-    )
+        :meta private:
+        """
+        super().take_over(learner, epochs, stop_reason, facts)
+        self._batches = False
+        self._plain, self._grows = facts.get("plain") is True, facts.get("grows") is True
+        kept = facts.get("recent_scores")
+        self._recent = self._calibrated_on = (
+            RecentScores.of(kept, len(self.classes_)) if kept else None
+        )

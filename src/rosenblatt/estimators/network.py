@@ -1,5 +1,6 @@
-"""Networks of perceptrons as a scikit-learn estimator."""
+"""Growing networks of perceptrons as a scikit-learn estimator."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Self
 
@@ -9,82 +10,73 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..data.rows import Array
-from ..learners.network.learner import Growth, NetworkLearner
+from ..learners.network.learner import NetworkLearner
 from ..learners.network.state import Unit
 from ..parameters import NETWORK, check_ranges
-from ..storage.model import Model
-from ..training.report import bar_of_epochs
-from .base import OnlineClassifier, make_seed
+from ..training.bars import show_epochs
+from .base import FLOATS, RowClassifier, make_seed
 from .constructors import estimator, positional
 
 
-class FittedNetwork(OnlineClassifier):
-    """What a network keeps besides its parameters."""
-
-    _parameters = NETWORK
-    _learner: NetworkLearner
-    units_: list[Any]
-    history_: list[Growth]  # type: ignore[assignment]
-
-
 @estimator
-class PerceptronNetwork(FittedNetwork):
-    """Grow a network one perceptron at a time, until it makes no mistake on the training rows.
+class PerceptronNetwork(RowClassifier[NetworkLearner]):
+    """Network of perceptrons that grows until it makes no mistake on the training rows.
 
-    Every unit is trained by the perceptron rule alone, and is at least as good as one that is known
-    to mend a mistake; so on rows that do not contradict each other the errors fall to zero.
+    Every unit is trained by the perceptron rule, and corrects at least one mistake; so the errors
+    fall to zero, unless equal rows have different labels.
 
     Parameters
     ----------
     growth : {"upstart", "tiling", "tower", "pyramid"}, default="upstart"
-        What a new unit is for: to turn another on or off where that is wrong; to part rows that
-        look alike in a layer; to see the row and the unit before; to see the row and all before.
+        How units are added. "upstart": units that switch another unit on or off where it is wrong;
+        "tiling": layers of units that distinguish rows with equal outputs; "tower": each unit sees
+        the row and the unit before; "pyramid": the row and all units before.
     unit : {"pocket", "thermal"}, default="pocket"
-        How a unit is trained: the perceptron rule runs on, and the weights with the fewest
-        mistakes are kept; or mistakes count the less the farther they are from the boundary, as a
-        temperature falls (Frean (1992), "A 'thermal' perceptron learning rule", Neural Computation
-        4(6)).
+        How a unit is trained. "pocket": the perceptron rule, keeping the weights with the fewest
+        mistakes; "thermal": mistakes far from the boundary count less as a temperature falls
+        (Frean (1992), "A 'thermal' perceptron learning rule", Neural Computation 4(6)).
     lift : {"auto", "sphere", "none"}, default="auto"
-        The theorems need rows of which each can be cut off by a plane, as corners of a cube.
-        "sphere" makes them so: columns of mean 0 and deviation 1, then projected onto a sphere.
-        "auto" does this unless all columns are binary.
+        The theorems need rows that a plane can separate one by one, such as corners of a cube.
+        "sphere" standardizes the columns and projects the rows onto a sphere; "auto" does so unless
+        all columns are binary; "none" does nothing.
     max_units : int, default=100
-        The most units of a network; with over two classes there is one network per class.
+        Largest number of units of a network; for over two classes there is one network per class.
     patience : int, default=10
-        Stop after so many units (in a tiling network: layers) that improve nothing.
+        Number of units (for "tiling", layers) without fewer errors before growing ends.
     max_iter : int, default=100
-        The most epochs to train a unit.
+        Largest number of epochs of a unit.
     early_stopping : bool, default=False
         Whether to hold rows out, and to keep the units up to the fewest errors on them.
     validation_fraction : float, default=0.1
-        The share of rows held out.
+        Share of the rows to hold out, in (0, 1).
     warm_start : bool, default=False
-        Whether ``fit`` continues the network that there is, for example with a larger
-        ``max_units``; the rows must be those that it was grown from. The result is that of a
-        network grown in one go, without training the known units again.
+        Whether ``fit`` continues the network of the last fit, for example with a larger
+        ``max_units``. The rows must be the same. The result is that of a single fit, without
+        training the known units again.
     random_state : int, RandomState instance or None, default=None
-        Decides the permutations and the rows held out.
+        Seed of the permutations and of the rows held out.
     verbose : int, default=0
-        Whether to show progress.
+        Whether to show a progress bar.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The labels, sorted.
     units_ : list of Unit
-        The units, with their weights, biases and places; a list of such lists for over two classes.
+        The units with their weights and biases; a list of such lists for over two classes.
     layers_ : list of list of int
         The numbers of the units by layer; a list of such lists for over two classes.
     n_units_ : int
-        How many units there are in all.
+        Number of units of all networks.
     history_ : list of Growth
-        The errors after each unit.
+        A record of the errors after each unit.
     stop_reason_ : str
-        "separated", "max_units" or "no_improvement"; of several networks the worst.
+        Why growing ended: "separated", "max_units" or "no_improvement"; the worst of several
+        networks.
 
     See Also
     --------
-    KernelPerceptron : The other road past a line.
+    KernelPerceptron : Another classifier with curved boundaries.
     Perceptron : A single unit.
 
     References
@@ -106,6 +98,9 @@ class PerceptronNetwork(FittedNetwork):
     2
     """
 
+    _parameters = NETWORK
+    _learner_class = NetworkLearner
+
     growth: str = positional("upstart")
     unit: str = "pocket"
     lift: str = "auto"
@@ -119,14 +114,14 @@ class PerceptronNetwork(FittedNetwork):
     verbose: int = 0
 
     def fit(self, X: Any, y: ArrayLike) -> Self:
-        """Grow a network for X and y.
+        """Grow a network for rows and labels.
 
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
             The rows.
         y : array-like of shape (n_samples,)
-            Their labels.
+            The labels of the rows.
 
         Returns
         -------
@@ -137,100 +132,74 @@ class PerceptronNetwork(FittedNetwork):
         with self._unchanged_by_errors():
             learner, X, codes = self._prepare(X, y)
             seed = make_seed(self.random_state)
-            with bar_of_epochs(self.verbose) as progress:
+            with show_epochs(self.verbose) as progress:
                 learner.grow(X, codes, seed, progress)
-            self._keep(learner)
+            self.take_over(learner, learner.growth, learner.stop_reason, {})
         return self
 
     def _prepare(self, X: Any, y: ArrayLike) -> tuple[NetworkLearner, Array, Array]:
-        """A learner, the rows, and the numbers of their classes."""
+        """Return a learner, the checked rows, and the numbers of their classes."""
         continues = self.warm_start and self.__sklearn_is_fitted__()
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=not continues)
+        X = validate_data(self, X, dtype=FLOATS, reset=not continues)
         y = self._check_labels(y, X.shape[0])
         classes, codes = self._encode(y)
         if not continues:
             return NetworkLearner.begin(self._values(), classes, X), X, codes
         if not np.array_equal(classes, self.classes_):
             raise ValueError(
-                f"The network was grown for the classes {self.classes_.tolist()}, and y has "
+                f"The network knows the classes {self.classes_.tolist()}, but y has "
                 f"{classes.tolist()}; set warm_start=False to grow a new one."
             )
         return replace(self._learner, parameters=self._values()), X, codes
 
+    def take_over(
+        self,
+        learner: NetworkLearner,
+        epochs: list[Any],
+        stop_reason: str,
+        facts: Mapping[str, Any],
+    ) -> None:
+        """Become the fitted estimator of a learner.
+
+        :meta private:
+        """
+        super().take_over(learner, learner.growth, learner.stop_reason, facts)
+        self._set_columns(len(learner.lift.centre), learner.features.get("names"))
+
+    @property
+    def units_(self) -> list[Any]:
+        """The units; a list of lists for over two classes."""
+        return self._by_class(self._current().networks)
+
+    @property
+    def layers_(self) -> list[Any]:
+        """The numbers of the units by layer; a list of such lists for over two classes."""
+        return self._by_class([group_by_layer(units) for units in self._current().networks])
+
+    @property
+    def n_units_(self) -> int:
+        """The number of units of all networks."""
+        return sum(map(len, self._current().networks))
+
+    def _by_class(self, parts: list[Any]) -> list[Any]:
+        """Return the only part for two classes, all parts for more."""
+        return parts[0] if len(parts) == 1 else parts
+
     def _check_parameters(self, *where: str) -> None:
         check_ranges(self._values(), NETWORK)
 
-    def _keep(self, learner: NetworkLearner) -> None:
-        """Set the fitted attributes."""
-        self._learner, self.classes_ = learner, learner.classes
-        self.history_, self.n_iter_ = learner.growth, len(learner.growth)
-        self.stop_reason_ = learner.stop_reason
-        layers = [units_by_layer(units) for units in learner.networks]
-        two = len(learner.networks) == 1
-        self.units_ = learner.networks[0] if two else learner.networks
-        self.layers_ = layers[0] if two else layers
-        self.n_units_ = sum(map(len, learner.networks))
-
-    def decision_function(self, X: Any) -> Array:
-        """Score rows: the sign is the answer, the size grows with the last activation.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,) or (n_samples, n_classes)
-            For two classes, positive means ``classes_[1]``. Scores are not probabilities.
-        """
+    def _rows_to_score(self, X: Any) -> Any:
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=[np.float64, np.float32], reset=False)
-        return self._learner.score_matrix(X)
-
-    def predict(self, X: Any) -> Array:
-        """The label of each row.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            The rows.
-
-        Returns
-        -------
-        ndarray of shape (n_samples,)
-            Of ``classes_``.
-        """
-        scores = self.decision_function(X)
-        return np.asarray(self.classes_[self._learner.choose(scores)])
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_learner")
+        return validate_data(self, X, dtype=FLOATS, reset=False)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         return tags
 
-    # In a file
 
-    def _model(self) -> Model:
-        self._check_parameters()
-        return replace(
-            self._learner, parameters=self._values(), features=self._feature_names()
-        ).to_model({})
-
-    @classmethod
-    def _restored(cls, model: Model) -> Self:
-        """The estimator that a model file holds."""
-        restored = cls(**model.parameters)
-        restored._restore(model, model.facts["width"])
-        restored._keep(NetworkLearner.from_model(model._replace(parameters=restored._values())))
-        return restored
-
-
-def units_by_layer(units: list[Unit]) -> list[list[int]]:
-    """The numbers of the units of each layer."""
+def group_by_layer(units: list[Unit]) -> list[list[int]]:
+    """Return the numbers of the units of each layer."""
     layers: list[list[int]] = [[] for _ in range(1 + max(unit.layer for unit in units))]
     for number, unit in enumerate(units):
         layers[unit.layer].append(number)

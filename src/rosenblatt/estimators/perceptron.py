@@ -14,92 +14,97 @@ class Perceptron(LinearClassifier):
     Parameters
     ----------
     eta0 : float, default=1.0
-        The learning rate η. From zero weights and without a margin it only scales the weights.
+        Learning rate η > 0. From zero weights and without a margin it only scales the weights.
     margin : float, default=0.0
-        Update when y·activation <= margin; with several classes, when the lead is.
+        Margin ≥ 0. A row causes an update if y·activation <= margin; with several classes, if the
+        lead of the right class is at most ``margin``.
     ties : {"mistake", "positive", "negative", "correct"}, default="mistake"
         What an activation of exactly 0 counts as. "positive" and "negative" need two classes or
-        one-vs-rest, and say what is predicted there too.
+        one-vs-rest, and also decide the prediction.
     solution : {"last", "average", "vote", "pocket"}, default="last"
-        Which weights become the model: the last ones; their average over all rows seen; the
-        majority vote of all of them (Freund & Schapire 1999), which keeps every mistaken row and
-        goes through all mistakes to predict one; or the best on the training data so far, with
-        ratchet (Gallant 1990).
+        The weights to predict with: the last ones; the average over all rows; a majority vote of
+        all weights (Freund & Schapire 1999), which stores every mistaken row and is slow to
+        predict; or the best weights on the training data so far (pocket algorithm with ratchet,
+        Gallant 1990).
     average_decay : float, default=0.0
-        With ``solution="average"``, the share of what it counts that every row loses with each row
-        after it: 0.001 averages over about the last thousand, so that the model follows data that
-        drift. 0 counts all rows alike.
+        With ``solution="average"``, the decay per row, in [0, 1): 0.001 averages over about the
+        last 1,000 rows, for data that drift; 0 averages over all rows.
     order : {"each", "once", "fixed", "replacement", "batch", "active", "first", "worst"}, \
 default="each"
-        A fresh permutation each epoch; one permutation, kept; as given; as many rows as there are,
-        drawn with replacement; all rows at once, one update per epoch by the sum over its mistakes
-        (the batch perceptron, gradient descent on the loss J); all rows, then only those
-        that were ever mistaken until they are clean (or twice as many rows have been read), and
-        so on; the first mistake from the start, one per epoch; the most wrong row, one per epoch.
+        The order of the rows. "each": a new permutation each epoch; "once": one permutation for all
+        epochs; "fixed": as given; "replacement": as many rows as there are, drawn with replacement;
+        "batch": all rows at once, one update per epoch by the sum over its mistakes (the batch
+        perceptron, gradient descent on the loss J); "active": all rows, then only rows that were
+        ever mistaken until they cause no update or twice as many rows have been read, and so on;
+        "first": the first mistake from the start, one per epoch; "worst": the most misclassified
+        row, one per epoch.
     fit_intercept : bool, default=True
-        Whether to learn a bias, else the boundary goes through the origin.
+        Whether to learn a bias; otherwise the boundary goes through the origin.
     intercept_step : float or "radius", default=1.0
-        A mistake moves the bias by η·y times this. "radius" is R², the largest squared norm of a
-        row; 0 keeps the bias (a fixed threshold) at ``intercept_init``.
+        A mistake moves the bias by η·y times this number. "radius" means R², the largest squared
+        norm of a row; 0 keeps the bias constant at ``intercept_init``.
     multi_class : {"argmax", "ovr"}, default="argmax"
-        With over two classes: all together, adding to the right class and subtracting from the
-        best wrong one, or one two-class problem per class.
+        How to learn over two classes: "argmax" adds a row to the right class and subtracts it from
+        the best wrong class; "ovr" trains one two-class problem per class.
     max_iter : int, default=100
-        The most epochs. With the orders "first" and "worst" an epoch is one update.
+        Largest number of epochs. With the orders "first" and "worst" an epoch is one update.
     measure : bool, default=False
-        Whether to go over the data once more after each epoch, to record both losses of the
-        weights as they are and to stop as soon as no row is misclassified.
+        Whether to evaluate all rows after each epoch, to record both losses of the present weights
+        and to stop as soon as no row is misclassified.
     early_stopping : bool, default=False
-        Whether to hold out rows, stop when their accuracy no longer rises, and go back to the
-        best weights.
+        Whether to hold out rows, stop when their accuracy no longer improves, and use the best
+        weights.
     calibrate : bool, default=False
-        Whether to fit what scores say of probabilities, for ``predict_proba``: a sigmoid (Platt
-        1999), or with several classes a softmax. Weights and predictions stay as they are without
-        it. The scores are cross-fitted: each third of the rows is scored by a model of the others,
-        so that training takes three times as long; with ``early_stopping`` they are those of the
-        rows held out.
+        Whether to fit probabilities for ``predict_proba``: a sigmoid of the score (Platt 1999), or
+        a softmax for several classes. Weights and predictions do not change. ``fit`` scores each
+        third of the rows by a model of the others, which takes three times as long, or with
+        ``early_stopping`` uses the rows held out. ``partial_fit`` uses the scores that the last
+        rows had before they were learnt.
     validation_fraction : float, default=0.1
-        The share of the rows to hold out.
+        Share of the rows to hold out, in (0, 1).
     n_iter_no_change : int, default=5
-        How many epochs to wait for a better accuracy.
+        Number of epochs without improvement before early stopping.
     class_weight : dict, "balanced" or None, default=None
-        Weights of the classes; they scale the steps.
+        Weights of the classes, which scale the updates. "balanced" weights classes by their rarity:
+        in ``fit`` among all rows, in ``partial_fit`` among the rows so far.
     warm_start : bool, default=False
-        Whether ``fit`` goes on from the last fit.
+        Whether ``fit`` continues from the weights of the last fit.
     n_jobs : int or None, default=None
-        Threads for one-vs-rest. They never change the result.
+        Number of threads for one-vs-rest problems; the result does not depend on it.
     random_state : int, RandomState instance or None, default=None
-        Decides the permutations and the rows held out. The same number gives the same model.
+        Seed of the permutations and of the rows held out. The same integer gives the same model.
     verbose : int, default=0
-        Whether to print a line per epoch.
+        Whether to print a line for each epoch.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
-        The labels, sorted. Of two, the larger is the positive one.
+        The labels, sorted. Of two classes, the second is the positive one.
     coef_ : ndarray of shape (1, n_features) or (n_classes, n_features)
-        The weights; with ``solution="vote"`` the last ones, and ``predict`` uses all.
+        The weights; with ``solution="vote"`` the last ones.
     intercept_ : ndarray of shape (1,) or (n_classes,)
         The biases.
+    class_count_ : ndarray of shape (n_classes,)
+        Number of rows of each class in ``fit``, or in all calls of ``partial_fit``.
     n_iter_ : int
-        Epochs gone through.
+        Number of epochs.
     n_mistakes_ : int
-        Updates made, over all calls of ``partial_fit`` or warm starts; with ``order="batch"`` the
-        mistaken rows that they were made by.
+        Number of updates, over all calls of ``partial_fit`` or warm starts; with ``order="batch"``
+        the number of mistaken rows.
     stop_reason_ : {"separated", "max_iter", "no_improvement", "zero_weights"}
-        Why training ended. "separated": a pass without mistakes, as ``ties`` counts them;
-        "zero_weights": one with ``ties="correct"`` from weights of 0, which separate nothing.
+        Why training ended. "separated": an epoch without mistakes; "zero_weights": such an epoch
+        with ``ties="correct"`` and weights of 0, which separate nothing.
     history_ : list of Epoch
-        One record per epoch: rows, mistakes, errors (J₁), loss (J), validation_score.
+        A record of each epoch: rows, mistakes, errors (J₁), loss (J), validation_score.
 
     See Also
     --------
-    PassiveAggressive : The step that a row needs, for a margin.
-    AROW : The rule for one pass, with a variance of each weight.
-    KernelPerceptron : Boundaries that bend.
-    SequencePerceptron : Tags of the words of a sentence.
+    PassiveAggressive : Steps as large as a row needs for a margin.
+    AROW : A rule for one pass, with a variance of each weight.
+    KernelPerceptron : Curved boundaries.
+    SequencePerceptron : Tags for the words of sentences.
     steps : A record of every update.
-    separability : Whether the run can end.
+    separability : Decides whether a hyperplane separates the classes.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""In Python what the shell does: train on a file or a table, save and load, as a Pipeline."""
+"""Train on a file or a table as the shell does; save and load models."""
 
 import inspect
 import warnings
@@ -7,161 +7,271 @@ from dataclasses import fields
 from difflib import get_close_matches
 from functools import partial
 from os import PathLike
-from typing import TYPE_CHECKING, Any
+from typing import Any, Self
 
-from sklearn.pipeline import Pipeline
+from numpy.typing import ArrayLike
+from sklearn.pipeline import Pipeline as ScikitPipeline
 from sklearn.utils.validation import check_is_fitted
 
+import rosenblatt
+
+from ..data.labels import LabelSets
+from ..data.targets import make_target
 from ..jobs.data import SentenceFile
 from ..jobs.files import train as train_model
 from ..jobs.job import FileJob
 from ..jobs.tuning import tune
+from ..learners import load_model
 from ..parameters import RULE_TABLE, SEQUENCE, SHELL_NAMES
-from ..reading.reader import read
-from ..storage.file import load_model, save_model
+from ..reading.batches import known_labels
+from ..reading.reader import read, read_whole
+from ..reading.tables import to_table
+from ..storage.file import save_model
 from ..storage.model import Model
-from ..storage.registry import make_estimator
+from ..storage.registry import restore
 from ..training.plan import Request
 from ..training.report import Listener
 from .features import NAMES, Features
 
-if TYPE_CHECKING:
-    from .sequence import SequencePerceptron
-
-OF_FILES = {one.name for one in fields(Request)} - {"parameters"}
-READING = set(inspect.signature(read).parameters) - {"path", "features", "names"}
+FOR_FILES = {one.name for one in fields(Request)} - {"parameters"}
+FOR_READING = set(inspect.signature(read).parameters) - {"path", "features", "names"}
 
 
-def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any:
-    """Train on a file or a table as ``rosenblatt train`` does, with its defaults.
+class Pipeline(ScikitPipeline):  # type: ignore[misc]
+    """A scikit-learn pipeline of ``Features`` and a classifier that can continue to learn.
+
+    ``train`` and ``load`` return it. All other methods are those of scikit-learn's ``Pipeline``.
 
     Parameters
     ----------
-    data : path, data frame, Arrow table or list of dicts
-        The rows, with their labels in a column; or a file of tagged sentences, by its name or
-        ``format`` ("conllu", "conll", "tagged").
-    listener : progress.Listener, default=None
-        Hears how it goes; ``progress.Printed()`` prints it. Without one, notes on what was read
-        otherwise than one might think are warnings.
+    steps : list of (str, estimator)
+        The names and estimators: ``Features``, then a classifier with ``partial_fit``.
+    transform_input : list of str or None, default=None
+        As in scikit-learn.
+    memory : str, joblib.Memory or None, default=None
+        As in scikit-learn.
+    verbose : bool, default=False
+        As in scikit-learn.
+
+    See Also
+    --------
+    train : Trains a pipeline on a file or a table.
+    load : Loads a pipeline from a file.
+
+    Examples
+    --------
+    >>> model = train([{"size": 1, "kind": "a"}, {"size": 3, "kind": "b"}], label="kind")
+    >>> model.partial_fit([{"size": 9, "kind": "b"}]).predict([{"size": 4}]).tolist()
+    ['b']
+    """
+
+    def partial_fit(self, X: Any, y: Any = None, classes: ArrayLike | None = None) -> Self:
+        """Learn from a batch of a table once, in the order of its rows.
+
+        The first call fits ``Features`` to the batch; later calls leave the features unchanged.
+
+        Parameters
+        ----------
+        X : data frame, Arrow table, list of dicts, list of strings, array or path
+            The rows.
+        y : array-like of shape (n_samples,), default=None
+            The labels of the rows; None if X has the column of labels that ``train`` was given.
+        classes : array-like of shape (n_classes,), default=None
+            The labels to come, as for ``partial_fit`` of the classifier.
+
+        Returns
+        -------
+        self
+            The fitted pipeline.
+        """
+        features, classifier = (step for _, step in self.steps)
+        if not hasattr(features, "recipe_"):
+            features.fit(X)
+        if y is None:
+            table = to_table(X)
+            X = X if table is None else table
+            batch = read_whole(read(X, features=features.recipe_)).batch
+            if batch.labels is None:
+                raise ValueError("X has no column of labels that train was given; pass y.")
+            y = known_labels(batch)
+            if isinstance(y, LabelSets):
+                y = make_target(classifier.classes_, True).encode(y)
+        classifier.partial_fit(features.transform(X), y, classes=classes)
+        return self
+
+
+def train(data: Any, *, listener: Listener | None = None, **options: Any) -> Any:
+    """Train a model on a file or a table, with the defaults of ``rosenblatt train``.
+
+    Parameters
+    ----------
+    data : path, data frame, Arrow table, list of dicts or array
+        The rows with their labels in a column, or a file of tagged sentences. Objects with an Arrow
+        stream (DuckDB, polars) are accepted, too.
+    listener : Listener, default=None
+        Receives the events of training; None shows notices about the data as warnings.
     **options
-        Those of ``read`` (``label``, ``labels_separator``, ``text``, ``category`` …); ``rule``
-        ("pa", "arow" …) and the parameters of its estimator, without it those of ``Perceptron``
-        (averaged, ten epochs unless given, texts with a margin; one pass is AROW's, whose last
-        weights are taken); and ``classes``, ``window``, ``holdout`` and ``cache`` of training from
-        files. ``tune=True`` tries what was not stated on rows held out, and takes the best;
-        ``file_facts_["facts"]["tuning"]`` tells.
+        Options of reading, as for ``read``: ``label`` (default: detected), ``text``, ``category``,
+        ``ignore``, ``format`` and others.
+
+        Options of training: ``rule`` (default "pa" for tables, "perceptron" for text, "arow" for
+        one pass) and the parameters of its estimator. Some have other defaults here:
+        ``solution="average"``, ``max_iter=10``, ``random_state=0``.
+
+        Options for files: ``classes`` (all labels), ``window`` (shuffle a stream within N rows,
+        default 0), ``holdout`` (share of rows to test on, default 0), ``cache`` (path for parsed
+        rows, default None).
+
+        ``tune=True`` (default False) tries several rules and parameters on held-out rows and takes
+        the best; ``file_facts_["facts"]["tuning"]`` has the results.
+
+        The names of the shell are accepted, too: ``epochs`` for ``max_iter``, ``seed`` for
+        ``random_state``, ``bias_step`` for ``intercept_step``, ``probabilities`` for ``calibrate``,
+        ``no_bias=True`` for ``fit_intercept=False``.
 
     Returns
     -------
-    Pipeline
-        Fitted ``Features`` and a classifier: ``predict``, ``decision_function`` and ``score`` take
-        data frames, dicts and paths. Where rows have any number of labels, ``predict`` gives an
-        indicator with a column for each of ``classes_``. Of sentences, a ``SequencePerceptron``,
-        whose parameters are then the options besides ``label`` and ``format``.
+    Pipeline or SequencePerceptron
+        A fitted pipeline of ``Features`` and a classifier, whose methods take tables, dicts and
+        paths; for a file of sentences, a tagger. For label sets ``predict`` gives an indicator with
+        a column for each of ``classes_``.
 
     See Also
     --------
     Features : The first step of the pipeline.
-    save : Keeps it as a file.
-    rosenblatt.cluster.fit : Learns on a cluster.
+    save : Saves the model to a file.
+    rosenblatt.cluster.fit : Trains on a cluster.
 
     Examples
     --------
     >>> rows = [{"height": h, "kind": "tall" if h > 5 else "short"} for h in range(10)]
     >>> train(rows, label="kind").predict([{"height": 9}, {"height": 2}]).tolist()
     ['tall', 'short']
+    >>> train(rows, label="kind", epochs=3).named_steps["classifier"].max_iter
+    3
     """
+    options = translate_options(options)
     if isinstance(data, str | PathLike):
-        tagger = tagger_from(str(data), listener, **options)
+        tagger = train_tagger_on(str(data), listener, options)
         if tagger is not None:
             return tagger
-    reading = {name: options.pop(name) for name in READING & options.keys()}
-    of_files = {name: options.pop(name) for name in OF_FILES & options.keys()}
+    table = to_table(data)
+    data = data if table is None else table  # a stream can be read only once
+    reading = {name: options.pop(name) for name in FOR_READING & options.keys()}
+    of_files = {name: options.pop(name) for name in FOR_FILES & options.keys()}
     known = {name for entry in RULE_TABLE.values() for name in entry.parameters}
-    refuse_unknown_options(options, known | READING | OF_FILES)
+    refuse_unknown_options(options, known | FOR_READING | FOR_FILES)
     if of_files.get("classes") is not None:
         of_files["classes"] = tuple(of_files["classes"])
     reader = read(data, **reading, names=NAMES)
     once = {} if reader.rereadable else {"max_iter": 1}
-    noted = Noted()
-    job = FileJob(Request(parameters=once | options, **of_files), listener or noted)
+    notes = NoteCollector()
+    job = FileJob(Request(parameters=once | options, **of_files), listener or notes)
     if job.request.tune:
         again = partial(read, data, names=NAMES)
         stated = frozenset(reading)
         reader, job = tune(reader, lambda **others: again(**reading | others), job, stated)
     model = train_model(reader, job)
-    for sentence in noted.notes:
-        warnings.warn(sentence, stacklevel=2)
+    notes.warn(3)
     return to_pipeline(model, str(reader.source.name))
 
 
-def refuse_unknown_options(options: Iterable[str], known: set[str]) -> None:
-    """Raise TypeError for an option that ``train`` does not have, and name the one to use.
+def translate_options(options: dict[str, Any]) -> dict[str, Any]:
+    """Return options with the names of Python where those of the shell were used.
 
-    >>> refuse_unknown_options(["epochs"], {"max_iter"})
+    >>> translate_options({"epochs": 3, "no_bias": True})
+    {'max_iter': 3, 'fit_intercept': False}
+    """
+    in_python = {shell: name for name, shell in SHELL_NAMES.items() if shell != "early_stopping"}
+    translated: dict[str, Any] = {}
+    for name, value in options.items():
+        if name == "early_stopping" and type(value) is int:  # epochs to wait, as in the shell
+            new = {"early_stopping": True, "n_iter_no_change": value}
+        elif name == "no_bias":
+            new = {"fit_intercept": not value}
+        else:
+            new = {in_python.get(name, name): value}
+        twice = sorted(new.keys() & translated.keys())
+        if twice:
+            raise TypeError(f"train() got both {name} and {twice[0]}, which are the same option")
+        translated |= new
+    return translated
+
+
+def refuse_unknown_options(options: Iterable[str], known: set[str]) -> None:
+    """Raise TypeError for an option that ``train`` does not have, and name the closest one.
+
+    >>> refuse_unknown_options(["max_itre"], {"max_iter"})
     Traceback (most recent call last):
-    TypeError: train() got an unexpected keyword argument 'epochs'; use max_iter
+    TypeError: train() got an unexpected keyword argument 'max_itre'; use max_iter
     """
     for name in sorted(set(options) - known):
-        in_python = [each for each in known if SHELL_NAMES.get(each) == name]
-        meant = ["fit_intercept=False"] if name == "no_bias" else in_python
-        meant = meant or get_close_matches(name, sorted(known), 1)
+        meant = get_close_matches(name, sorted(known), 1)
         hint = f"; use {meant[0]}" if meant else ""
         raise TypeError(f"train() got an unexpected keyword argument {name!r}{hint}")
 
 
-def tagger_from(
-    path: str, listener: Listener | None, **options: Any
-) -> "SequencePerceptron | None":
-    """A tagger trained on a file of sentences, with the shell's seed; None for other files."""
+def train_tagger_on(path: str, listener: Listener | None, options: dict[str, Any]) -> Any:
+    """Train a tagger on a file of sentences; return None for other files."""
     from ..learners.sequence.file_formats import detect_format
 
+    options = dict(options)
     kind = detect_format(path, options.pop("format", None))
     if kind is None:
         return None
     refuse_unknown_options(options, {"label", "encoding", *SEQUENCE})
     file = SentenceFile(path, kind, options.pop("label", None), options.pop("encoding", None))
-    noted = Noted()
-    model = train_model(file, FileJob(Request(parameters=options), listener or noted))
-    tagger: SequencePerceptron = make_estimator(model, path)
-    for sentence in noted.notes:
-        warnings.warn(sentence, stacklevel=3)
-    return tagger
+    notes = NoteCollector()
+    model = train_model(file, FileJob(Request(parameters=options), listener or notes))
+    notes.warn(4)
+    return make_estimator(model, path)
 
 
-class Noted(Listener):
-    """Keeps notes until there is somebody to warn."""
+class NoteCollector(Listener):
+    """Collects notes during training, to show them as warnings afterwards."""
 
     def __init__(self) -> None:
         self.notes: list[str] = []
 
     def note(self, sentence: str) -> None:
-        """Keep a sentence."""
+        """Collect a note."""
         self.notes.append(sentence)
+
+    def warn(self, stacklevel: int) -> None:
+        """Show the notes as warnings."""
+        for sentence in self.notes:
+            warnings.warn(sentence, stacklevel=stacklevel)
+
+
+def make_estimator(model: Model, name: Any) -> Any:
+    """Make the fitted estimator of a model; an error calls the model ``name``."""
+    kind = getattr(rosenblatt, model.estimator)  # loaded when it is needed
+    return restore(kind.from_model, model, name)
 
 
 def to_pipeline(model: Model, name: str) -> Pipeline:
-    """A model with features as a fitted pipeline; ``name`` is what an error calls it."""
+    """Make the fitted pipeline of a model with features; ``name`` is its file in an error."""
     classifier = make_estimator(model, name)
-    features = Features._restored(model.features, classifier.n_features_in_)
+    features = Features.from_recipe(model.features, classifier.n_features_in_)
     pipeline = Pipeline([("features", features), ("classifier", classifier)])
     pipeline.file_facts_ = {"features": model.features, "facts": model.facts}
     return pipeline
 
 
 def save(model: Any, path: str | PathLike[str]) -> None:
-    """Write a classifier, or a pipeline of ``Features`` and one, to a file that ``load`` reads.
+    """Save a classifier, or a pipeline of ``Features`` and a classifier, to a file.
 
     Parameters
     ----------
-    model : Perceptron, KernelPerceptron or Pipeline
-        Fitted.
+    model : classifier or Pipeline
+        A fitted classifier of this package, alone or after ``Features``.
     path : str or path-like
-        Where to; by custom it ends in ``.safetensors``.
+        The file to write, usually with the suffix ``.safetensors``. It is replaced only when the
+        new one is complete.
 
     See Also
     --------
-    load : Reads it.
+    load : Loads the model.
 
     Examples
     --------
@@ -172,41 +282,42 @@ def save(model: Any, path: str | PathLike[str]) -> None:
     ...     load(f"{folder}/model.safetensors").predict([{"size": 4}]).tolist()
     ['b']
     """
-    if not isinstance(model, Pipeline):
+    if not isinstance(model, ScikitPipeline):
         model.save(path)
         return
     check_is_fitted(model)
     steps = [step for _, step in model.steps]
-    if len(steps) != 2 or not isinstance(steps[0], Features) or not hasattr(steps[1], "_model"):
+    if len(steps) != 2 or not isinstance(steps[0], Features) or not hasattr(steps[1], "to_model"):
         raise ValueError(
             "A model file holds a classifier of rosenblatt, alone or after Features; this pipeline "
-            f"is of {', '.join(type(step).__name__ for step in steps)}."
+            f"consists of {', '.join(type(step).__name__ for step in steps)}."
         )
     features, classifier = steps
     kept = getattr(model, "file_facts_", {"features": {}, "facts": {}})
-    about = {"format": "arrow", **kept["features"], "recipe": features.recipe_}
-    about.setdefault("largest", sorted(features._names.items())[:1000])
-    saved = classifier._model()
+    own = features.to_recipe()
+    about = {"format": "arrow", "largest": own["largest"], **kept["features"]}
+    saved = classifier.to_model()
     facts = {**kept["facts"], **saved.facts}
-    save_model(path, saved._replace(features=about, facts=facts))
+    save_model(path, saved._replace(features=about | {"recipe": own["recipe"]}, facts=facts))
 
 
 def load(path: str | PathLike[str]) -> Any:
-    """Read a saved model, which predicts and learns on as if it had never left.
+    """Load a model from a file; it predicts and continues to learn as before.
 
     Parameters
     ----------
     path : str or path-like
-        A file that ``save``, ``Perceptron.save``, ``KernelPerceptron.save`` or the shell wrote.
+        A file from ``save``, from the method ``save`` of an estimator, or from the shell.
 
     Returns
     -------
-    Perceptron, KernelPerceptron or Pipeline
-        A ``Pipeline`` of ``Features`` and a classifier where the file says how features are made.
+    classifier or Pipeline
+        A pipeline of ``Features`` and a classifier if the file has a recipe of features, otherwise
+        the classifier.
 
     See Also
     --------
-    save : Writes it.
+    save : Saves a model.
 
     Examples
     --------

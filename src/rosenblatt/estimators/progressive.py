@@ -1,4 +1,4 @@
-"""Progressive validation: every row is predicted before it is learnt from."""
+"""Progressive validation: every row is predicted before it is learnt."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -6,23 +6,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..data.labels import encode, known_classes, number_labels
+from ..data.labels import check_classes, encode, number_labels
 from ..data.rows import Array
-from ..training.report import Windows
 
 
 @dataclass(frozen=True)
 class Progressive:
-    """What became of rows that were predicted before they were learnt from.
+    """The errors of predictions that were made before each row was learnt.
 
     Attributes
     ----------
     wrong : ndarray of bool, shape (n_samples,)
-        Whether each row was predicted wrongly, in the order of the rows.
+        Whether the prediction of each row was wrong.
 
     See Also
     --------
-    progressive : Makes these of a model and rows.
+    progressive : Computes them from a model and rows.
     rosenblatt.plots.ProgressiveDisplay : Draws them.
 
     Examples
@@ -36,38 +35,35 @@ class Progressive:
 
     @property
     def error(self) -> float:
-        """The share of all rows that were wrong."""
+        """The share of wrong predictions."""
         return float(self.wrong.mean())
 
     def so_far(self) -> Array:
-        """The error after each row.
+        """Return the error so far, after each row.
 
         Returns
         -------
         ndarray of shape (n_samples,)
-            The share of the rows up to each that were wrong.
+            The share of wrong predictions up to each row.
         """
         return np.asarray(np.cumsum(self.wrong) / np.arange(1, len(self.wrong) + 1))
 
     def over(self, window: int) -> Array:
-        """The error in each window of so many rows; the last may have fewer.
+        """Return the error in consecutive windows of rows; the last one may be shorter.
 
         Parameters
         ----------
         window : int
-            How many rows.
+            Number of rows in a window.
 
         Returns
         -------
         ndarray of shape (n_windows,)
-            The share of each window's rows that were wrong.
+            The share of wrong predictions in each window.
         """
-        told = [(0, 0)]
-        windows = Windows(window, lambda rows, wrong: told.append((rows, wrong)))
-        windows.add(self.wrong)
-        windows.close()
-        rows, wrong = np.diff(told, axis=0).T
-        return np.asarray(wrong / rows)
+        starts = np.arange(0, len(self.wrong), window)
+        counts = np.diff(starts, append=len(self.wrong))
+        return np.asarray(np.add.reduceat(self.wrong.astype(int), starts) / counts)
 
 
 def progressive(
@@ -78,33 +74,33 @@ def progressive(
     classes: ArrayLike | None = None,
     batch_size: int = 100,
 ) -> Progressive:
-    """Go through rows in their order; predict some, then learn from them, and so on.
+    """Estimate the error on a stream: predict each batch of rows, then learn from it.
 
-    Without a test set this tells the error to expect on rows to come, and where it rises the data
-    have drifted (Blum, Kalai & Langford 1999; "prequential" in Dawid 1984).
+    This needs no test set. Where the error rises, the data have drifted (Blum, Kalai & Langford
+    1999; "prequential" in Dawid 1984).
 
     Parameters
     ----------
     model : estimator
-        Anything with ``partial_fit`` and ``predict``; it goes on from what it knows.
+        An estimator with ``partial_fit`` and ``predict``, new or fitted.
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        The rows, in the order in which they came.
+        The rows, in order of time.
     y : array-like of shape (n_samples,)
         Their labels.
     classes : array-like of shape (n_classes,), default=None
-        All labels, if y lacks some.
+        All labels; None means those of y.
     batch_size : int, default=100
-        How many rows are predicted before they are learnt from. A model that has seen nothing
-        predicts the first class.
+        Number of rows to predict before they are learnt. For a new model the first class counts as
+        the prediction of the first batch.
 
     Returns
     -------
     Progressive
-        Which rows were wrong.
+        The errors.
 
     See Also
     --------
-    AROW : What to take for one pass.
+    AROW : A rule for one pass.
     rosenblatt.plots.ProgressiveDisplay : Draws the error over the rows.
 
     References
@@ -125,8 +121,8 @@ def progressive(
     """
     X, y = X if hasattr(X, "shape") else np.asarray(X), np.asarray(y)
     if batch_size < 1 or y.ndim != 1 or X.shape[0] != len(y) or not len(y):
-        raise ValueError("progressive needs rows, one label of each, and a batch_size from 1 up.")
-    known = encode(y)[0] if classes is None else known_classes(np.asarray(classes))
+        raise ValueError("Expected rows with one label each, and a batch_size from 1 up.")
+    known = encode(y)[0] if classes is None else check_classes(np.asarray(classes))
     number_labels(y, known, where="y: ")
     wrong = np.zeros(len(y), bool)
     fitted = hasattr(model, "classes_")

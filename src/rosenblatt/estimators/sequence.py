@@ -1,4 +1,4 @@
-"""The structured perceptron as a scikit-learn estimator over lists of sentences."""
+"""The structured perceptron as a scikit-learn estimator of sentences."""
 
 from itertools import chain, pairwise
 from os import PathLike
@@ -6,7 +6,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.utils import Tags
-from sklearn.utils.validation import check_is_fitted
 
 from ..learners.sequence.explaining import TokenExplanation
 from ..learners.sequence.learner import FoundSentences, SequenceLearner
@@ -22,96 +21,89 @@ from ..learners.sequence.templates import resolve_templates
 from ..learners.sequence.training import SentenceSource, make_sequence_plan
 from ..parameters import SEQUENCE
 from ..storage.file import save_model
-from ..storage.model import Model
+from ..training.bars import show_epochs
 from ..training.fit import start
-from ..training.history import Epoch, History
+from ..training.history import History
 from ..training.plan import Request
-from ..training.report import bar_of_epochs
 from ..training.run import Run
 from .base import OnlineClassifier, make_seed
 from .constructors import estimator, positional
 
 
-class FittedTagger(OnlineClassifier):
-    """What a tagger keeps besides its parameters."""
-
-    _parameters = SEQUENCE
-    class_weight = None
-    _learner: SequenceLearner
-
-
 @estimator
-class SequencePerceptron(FittedTagger):
-    """Learn to tag sequences by correcting the best path where it is wrong.
+class SequencePerceptron(OnlineClassifier[SequenceLearner]):
+    """Structured perceptron that tags the tokens of sequences, such as the words of sentences.
 
-    The structured perceptron of Collins (2002). The tags of a sentence are found together, by what
-    is seen of its tokens and by which tags follow which.
+    The algorithm of Collins (2002). The tags of a sentence are found together, by features of its
+    tokens and by transitions between tags.
 
     Parameters
     ----------
     markov : {0, 1, 2}, default=1
-        How many tags before one it depends on. With 0 every token is a row of its own, as
-        ``Perceptron`` has them.
+        Number of preceding tags that a tag depends on. With 0 every token is a separate row.
     search : {"viterbi", "greedy"}, default="viterbi"
-        Find the best of all paths, or choose tag after tag.
+        How tags are found: the best of all paths, or one tag after the other.
     features : None, list of str or path, default=None
-        What is a feature of a token. None is a template for words in any language and for further
-        columns, or the features that tokens come with. A list has templates, as ``"word[-1]"``,
-        ``"suffix3[0]"`` and ``"pos[0]|pos[1]"``; a path is a template file of CRF++'s.
+        The features of a token. None means a template for words in any language and for further
+        columns, or the features that tokens come with. A list contains templates such as
+        ``"word[-1]"``, ``"suffix3[0]"`` and ``"pos[0]|pos[1]"``; a path names a template file of
+        CRF++.
     constraints : {"auto", "none"}, default="auto"
-        Whether tags that write chunks (IOB1, IOB2, IOBES, BILOU) are known for such: then none is
-        predicted where it cannot be, and ends of chunks are told from middles inside.
+        Whether tags of chunks (IOB1, IOB2, IOBES, BILOU) must follow their scheme. Then impossible
+        tags are never predicted, and the model distinguishes the ends of chunks.
     margin : float, default=1.0
-        By how much the right tag must lead, in updates: times the squared length of the token's
-        features, which is their number if all are 1. With ``rule="pa"``, the lead itself.
+        Lead ≥ 0 of the right tags below which a sentence causes an update, in units of one update:
+        the squared length of the token's features, which is their number if all are 1. With
+        ``rule="pa"``, the lead itself.
     rule : {"perceptron", "pa"}, default="perceptron"
-        What is done where a path is wrong: the same step always, or the smallest that gives the
-        right path its lead, at most ``C``, which is 1-best MIRA (McDonald, Crammer & Pereira 2005).
+        The update rule: steps of equal size, or the smallest step that gives the right path its
+        lead, at most ``C``, which is 1-best MIRA (McDonald, Crammer & Pereira 2005).
     C : float, default=0.01
-        The longest step of ``rule="pa"``.
+        Aggressiveness C > 0, the largest step of ``rule="pa"``.
     solution : {"average", "last"}, default="average"
-        Which weights predict: the mean of all there were, or the last.
+        The weights to predict with: the average over all updates, or the last ones.
     order : {"each", "once", "fixed", "active"}, default="each"
-        A fresh permutation of the sentences each epoch; one, kept; as given; as given, and then
-        those that were ever mistaken once more.
+        The order of the sentences: a new permutation each epoch; one for all epochs; as given; as
+        given, followed by another pass over sentences that were ever mistaken.
     max_iter : int, default=10
-        The most epochs.
+        Largest number of epochs.
     early_stopping : bool, default=False
-        Whether to hold sentences out, to stop when they gain no more, and to take the best weights.
+        Whether to hold out sentences, stop when their score no longer improves, and use the best
+        weights.
     validation_fraction : float, default=0.1
-        The share of sentences to hold out.
+        Share of the sentences to hold out, in (0, 1).
     n_iter_no_change : int, default=3
-        How many epochs to wait for a gain.
+        Number of epochs without improvement before early stopping.
     random_state : int, RandomState instance or None, default=None
-        Decides the permutations and which sentences are held out.
+        Seed of the permutations and of the sentences held out.
     verbose : int, default=0
-        Whether to show progress.
+        Whether to show a progress bar.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         The tags, sorted.
     columns_ : tuple of str
-        What tokens have; ``("feature",)`` where they came with features.
+        Names of the columns of tokens; ``("feature",)`` if they came with features.
     templates_ : list of str
-        What their features are.
+        Templates of the features.
     scheme_ : str or None
-        How the tags write chunks: "IOB1", "IOB2", "IOBES", "BILOU", or None.
+        The scheme of chunks: "IOB1", "IOB2", "IOBES", "BILOU", or None.
     n_features_ : int
-        How many features have weights.
+        Number of features with weights.
     n_mistakes_ : int
-        Updates made.
+        Number of updates.
     n_iter_ : int
-        Epochs gone through.
+        Number of epochs.
     stop_reason_ : {"separated", "max_iter", "no_improvement"}
         Why training ended.
     history_ : list of Epoch
-        One record per epoch; rows are sentences, or tokens if each is learnt by itself.
+        A record of each epoch; rows are sentences, or tokens with ``markov=0``.
 
     See Also
     --------
-    Perceptron : For rows that have nothing to do with each other.
-    train : Makes a tagger of a file.
+    Perceptron : For independent rows.
+    train : Trains a tagger on a file.
 
     References
     ----------
@@ -125,6 +117,9 @@ class SequencePerceptron(FittedTagger):
     >>> SequencePerceptron(random_state=0).fit(X, y).predict([["the", "cat", "barks"]])
     [['DET', 'NOUN', 'VERB']]
     """
+
+    _parameters = SEQUENCE
+    _learner_class = SequenceLearner
 
     markov: int = positional(1)
     search: str = "viterbi"
@@ -143,14 +138,13 @@ class SequencePerceptron(FittedTagger):
     verbose: int = 0
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn from sentences and their tags.
+        """Fit the tagger to sentences and their tags.
 
         Parameters
         ----------
         X : list of list
-            Sentences. A token is a string; a tuple or dict of columns, of which the first, or the
-            one called word, is the word; or a dict or list of features as sklearn-crfsuite has
-            them.
+            Sentences. A token is a string, a tuple or dict of columns with the word as its first
+            value (or called "word"), or a dict or list of features as in sklearn-crfsuite.
         y : list of list
             The tag of each token.
 
@@ -160,34 +154,30 @@ class SequencePerceptron(FittedTagger):
             The fitted tagger.
         """
         self._check_parameters()
-        sentences, tags = check_sentences(X, "X"), check_sentences(y, "y")
-        check_lengths(sentences, tags)
-        sentences, tags = leave_out_markers(sentences, tags)
-        columns = find_columns(sentences, self.features is not None)
+        sentences, tags, columns = self._read(X, y)
         given = self._values()
         plan = make_sequence_plan(
             Request(parameters=given | {"random_state": make_seed(self.random_state)})
         )
         with self._unchanged_by_errors():
-            part = read_sentences(sentences, columns), list(chain.from_iterable(tags))
-            source = SentenceSource(lambda: [part], columns, plan.split)
+            source = SentenceSource(lambda: [(sentences, tags)], columns, plan.split)
             learner = source.begin(given)
             self._train(learner, start(plan, source, learner))
         return self
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None) -> Self:
-        """Learn from more sentences, once and in their order.
+        """Learn from more sentences once, in their order.
 
-        New words and features are learnt as they come; the lexicon is that of the sentences so far.
-        A tagger that ``fit``, ``load`` or ``train`` gave learns on; one that was saved with
-        ``compact=True`` does not.
+        New words and features are added as they come. Taggers from ``fit``, ``load`` and ``train``
+        can continue to learn, except those saved with ``compact=True``.
 
         Parameters
         ----------
         X, y : list of list
-            As for ``fit``.
+            Sentences and tags, as for ``fit``.
         classes : list, default=None
-            All tags that will ever come; needed in the first call.
+            The tags to come. Needed in the first call; later calls may name further tags, which are
+            added to the model.
 
         Returns
         -------
@@ -195,54 +185,54 @@ class SequencePerceptron(FittedTagger):
             The fitted tagger.
         """
         self._check_parameters("pieces")
-        sentences, tags = check_sentences(X, "X"), check_sentences(y, "y")
-        check_lengths(sentences, tags)
-        sentences, tags = leave_out_markers(sentences, tags)
-        first, flat = not self.__sklearn_is_fitted__(), list(chain.from_iterable(tags))
-        known = check_classes(self._known_classes(classes, first))
-        columns = find_columns(sentences, self.features is not None) if first else self.columns_
-        read, history = read_sentences(sentences, columns), History(1)
+        first = not self.__sklearn_is_fitted__()
+        sentences, tags, columns = self._read(X, y, None if first else self.columns_)
+        history = History(1)
         with self._unchanged_by_errors():
+            known = check_classes(self._resolve_classes(classes, first))
             if first:
                 templates = resolve_templates(self.features, columns)
-                codes, values = encode_tags(flat, known), self._values()
-                own = find_tag_set(values, known, lambda: [(codes, read.starts)], all_inside=True)
+                codes, values = encode_tags(tags, known), self._values()
+                piece = codes, sentences.starts
+                own = find_tag_set(values, known, lambda: [piece], all_inside=True)
                 found = FoundSentences(own, columns, templates)
                 self._learner = SequenceLearner.begin(values, found)
             self._learner.set_parameters(self._values())
-            count = self._learner.learn((read, flat))
+            count = self._learner.learn((sentences, tags))
             history.close(count, self._learner.state, False, None)
-            self._take_over(self._learner, history.epochs, history.stop_reason)
+            self.take_over(self._learner, history.epochs, history.stop_reason, {})
         return self
 
     def save(self, path: str | PathLike[str], compact: bool = False) -> None:
-        """Write the tagger to a file that ``load`` reads: numbers only, checked, all or nothing.
+        """Save the tagger to a file that ``load`` reads.
+
+        The file holds numbers only, with a checksum; it is replaced only when the new one is
+        complete.
 
         Parameters
         ----------
         path : str or path-like
-            Where to; by custom it ends in ``.safetensors``.
+            The file to write, usually with the suffix ``.safetensors``.
         compact : bool, default=False
-            Whether to keep only what predicts, in about a third of the size. Such a tagger cannot
-            learn on.
+            Whether to save only what prediction needs, in about a third of the size. The loaded
+            tagger then cannot continue to learn.
         """
-        check_is_fitted(self)
-        save_model(path, self._model(compact))
+        learner = self._current()
+        save_model(path, learner.to_model(self._facts(), self.history_, compact=compact))
 
     def predict(self, X: Any) -> list[list[Any]]:
-        """The tags of each sentence.
+        """Predict the tags of sentences.
 
         Parameters
         ----------
         X : list of list
-            Sentences, whose tokens are like those that the model was fitted on.
+            Sentences, with tokens like those of training.
 
         Returns
         -------
         list of list
             The tag of each token.
         """
-        check_is_fitted(self)
         sentences = read_sentences(X, self.columns_)
         names = self.classes_.tolist()
         found = [names[code] for code in self._learner.predict(sentences).tolist()]
@@ -250,19 +240,19 @@ class SequencePerceptron(FittedTagger):
         return [found[first:last] for first, last in pairwise(ends)]
 
     def score(self, X: Any, y: Any, sample_weight: None = None) -> float:
-        """The share of tokens whose tag is right.
+        """Return the share of tokens whose predicted tag is right.
 
         Parameters
         ----------
         X, y : list of list
             Sentences and their tags.
         sample_weight : None
-            Not used.
+            Ignored.
 
         Returns
         -------
         float
-            From 0 to 1.
+            The accuracy, from 0 to 1.
         """
         tags = check_sentences(y, "y")
         check_lengths(check_sentences(X, "X"), tags)
@@ -272,103 +262,83 @@ class SequencePerceptron(FittedTagger):
         return float(np.mean(right)) if right else float("nan")
 
     def explain(self, sentence: Any, top: int = 5) -> list[TokenExplanation]:
-        """Why each token of a sentence gets its tag, in numbers.
+        """Explain the predicted tags of a sentence by features and transitions.
 
         Parameters
         ----------
         sentence : list
-            Its tokens.
+            The tokens of the sentence.
         top : int, default=5
-            How many features to tell of each token, those that speak loudest between its tag and
-            the runner-up.
+            Number of features per token: those that decide most between its tag and the second
+            best.
 
         Returns
         -------
         list of TokenExplanation
-            A record for each token. ``lead`` is how far the best path through the tag is ahead of
-            the best path through the runner-up.
+            A record for each token. ``lead`` is the score of the best path through its tag minus
+            that of the best path through the second best tag.
         """
-        check_is_fitted(self)
         read = read_sentences([sentence], self.columns_)
         return self._learner.explain(list(sentence), read, top)
 
     def best_paths(self, sentence: Any, top: int = 5) -> list[tuple[list[str], float]]:
-        """The best paths of tags through a sentence with their scores, the best first.
+        """Find the best paths of tags through a sentence, the best first.
 
         Parameters
         ----------
         sentence : list
-            Its tokens.
+            The tokens of the sentence.
         top : int, default=5
-            How many paths.
+            Number of paths.
 
         Returns
         -------
         list of (list of str, float)
-            Tags, with chunks as IOBES writes them, and the score of the path.
+            The tags of each path, with chunks as in IOBES, and its score.
         """
-        check_is_fitted(self)
         return self._learner.best_paths(read_sentences([sentence], self.columns_), top)
 
     @property
     def columns_(self) -> tuple[str, ...]:
-        """What tokens have."""
-        return self._learner.columns
+        """The names of the columns of tokens."""
+        return tuple(self._current().columns)
 
     @property
     def templates_(self) -> list[str]:
-        """What features of tokens are."""
-        return self._learner.templates
+        """The templates of the features of tokens."""
+        return list(self._current().templates)
 
     @property
     def scheme_(self) -> str | None:
-        """How the tags write chunks."""
-        scheme = self._learner.tags.scheme
-        return None if scheme is None else scheme.name
+        """The scheme by which tags mark chunks; None if they do not."""
+        scheme = self._current().tags.scheme
+        return None if scheme is None else str(scheme.name)
 
     @property
     def n_features_(self) -> int:
-        """How many features have weights."""
-        check_is_fitted(self)
-        return self._learner.n_features
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_learner")
+        """The number of features with weights."""
+        return int(self._current().n_features)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.estimator_type = None  # for a classifier, scikit-learn would stratify lists of tags
+        tags.estimator_type = None  # scikit-learn would stratify by lists of tags
         tags.input_tags.sparse = tags.input_tags.two_d_array = False
         return tags
 
-    # Inside
+    def _read(self, X: Any, y: Any, columns: tuple[str, ...] | None = None) -> Any:
+        """Check sentences and tags; return the sentences, all tags in a row, and the columns."""
+        sentences, tags = check_sentences(X, "X"), check_sentences(y, "y")
+        check_lengths(sentences, tags)
+        sentences, tags = leave_out_markers(sentences, tags)
+        columns = columns or find_columns(sentences, self.features is not None)
+        return read_sentences(sentences, columns), list(chain.from_iterable(tags)), columns
 
     def _train(self, learner: SequenceLearner, run: Run) -> None:
-        """Train to the end, and take over the result."""
-        with bar_of_epochs(self.verbose) as tell:
+        """Train to the end, and become the estimator of the learner."""
+        with show_epochs(self.verbose) as show:
             for _, learnt in run.updates():
-                if tell is not None:
-                    done = learnt.position / max(len(run.part.everything), 1)
-                    tell(run.epoch, done, f"{run.problems[0].state.mistakes:,} updates")
+                if show is not None:
+                    done = learnt.position / max(len(run.part.row_order), 1)
+                    show(run.epoch, done, f"{run.problems[0].state.mistakes:,} updates")
         learner.finish(run.outcomes)
-        self._take_over(learner, run.epochs, run.stop_reason)
-
-    def _take_over(self, learner: SequenceLearner, epochs: list[Epoch], reason: str) -> None:
-        """Become what a learner is."""
-        self._learner, self.classes_ = learner, learner.classes
-        self.n_mistakes_ = learner.state.mistakes
-        self._set_history(epochs, reason)
-
-    def _model(self, compact: bool = False) -> Model:
-        facts = {"stop_reason": self.stop_reason_}
-        return self._learner.to_model(facts, self.history_, compact=compact)
-
-    @classmethod
-    def _restored(cls, model: Model) -> Self:
-        """The estimator that a model file holds."""
-        learner = SequenceLearner.from_model(model)
-        made = cls(**learner.parameters)
-        made._check_parameters()
-        reason = str(model.facts.get("stop_reason", "max_iter"))
-        made._take_over(learner, list(model.history), reason)
-        return made
+        self.take_over(learner, run.epochs, run.stop_reason, {})

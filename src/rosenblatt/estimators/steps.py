@@ -1,4 +1,4 @@
-"""Training one update at a time, with a record of each."""
+"""Train one update at a time, with a record of each."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from .perceptron import Perceptron
 
 
 class Step(NamedTuple):
-    """One update, as the textbook would write it down.
+    """One update of a Perceptron.
 
     With ``order="batch"`` the positions, rows, labels, rivals and activations of all rows that made
     it are arrays, the loss is their sum, and the cosines are those between the weights and what was
@@ -25,23 +25,25 @@ class Step(NamedTuple):
     Attributes
     ----------
     epoch, position, row : int
-        When it happened: the epoch from 1, the place in its order and the row of X, both from 0.
+        The epoch, from 1; the position in its order and the number of the row, both from 0.
     label, rival : object
-        The row's label; with over two classes also the wrong one that was moved away, else None.
+        The label of the row; for over two classes also the wrong class that was corrected, else
+        None.
     activation : float
-        w·x + b before the update; with over two classes, the lead of the right class.
+        w·x + b before the update; for over two classes, the lead of the right class.
     loss : float
-        What this row adds to J: -y·activation, or 0 when it is on the right side.
+        The row's part of J: -y·activation, or 0 on the right side.
     weights, bias : ndarray
-        Before the update.
+        The weights and biases before the update.
     new_weights, new_bias : ndarray
-        After the update, in the shapes of ``coef_`` and ``intercept_`` (one row for two classes).
+        The weights and biases after it, in the shapes of ``coef_`` and ``intercept_``.
     cosine, new_cosine : float
-        Of the angle between x and the (right class's) weights before and after; NaN at zero.
+        The cosine of the angle between x and the weights of the right class, before and after; NaN
+        for zero weights.
 
     See Also
     --------
-    steps : Yields these.
+    steps : Yields these records.
 
     Examples
     --------
@@ -73,29 +75,29 @@ def steps(
     intercept_init: ArrayLike | None = None,
     **parameters: Any,
 ) -> Iterator[Step]:
-    """Train a Perceptron and yield a record of every update, from the same kernels as ``fit``.
+    """Train a Perceptron and yield a record of every update; the weights are those of ``fit``.
 
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n_samples, n_features)
         The rows.
     y : array-like of shape (n_samples,)
-        Their labels.
+        The labels of the rows.
     sample_weight : array-like of shape (n_samples,), default=None
         Weights of the rows, as for ``Perceptron.fit``.
     coef_init, intercept_init : array-like, default=None
-        Where to start instead of zero.
+        Initial weights and biases; None starts at zero.
     **parameters
-        As for ``Perceptron``.
+        Parameters of ``Perceptron``.
 
     Returns
     -------
     iterator of Step
-        One record for each update; the run goes on as they are taken.
+        One record per update; training continues as they are consumed.
 
     See Also
     --------
-    Perceptron : Learns the same without records.
+    Perceptron : Trains without records.
     rosenblatt.plots.LearningAnimation : Draws every update.
 
     Examples
@@ -106,14 +108,14 @@ def steps(
     [[[2.0, 1.0]], [[3.0, 0.0]]]
     """
     start = coef_init, intercept_init
-    return iter(follow(Perceptron(**parameters), X, y, sample_weight, start))
+    return iter(start_steps(Perceptron(**parameters), X, y, sample_weight, start))
 
 
 @dataclass
-class Followed:
-    """A run that stops at every update; going through it trains, and gives a record of each.
+class SteppedRun:
+    """A run that stops at every update; iterating over it trains and yields the records.
 
-    ``pieces`` gives the rows between two updates as well.
+    ``pieces`` also yields the rows between two updates.
     """
 
     given: Prepared
@@ -124,50 +126,51 @@ class Followed:
         return (step for _, _, step in self.pieces() if step is not None)
 
     def pieces(self) -> Iterator[tuple[Array, Learnt, Step | None]]:
-        """The order of each sweep, how far it went, and the update that it stopped at, if any."""
+        """Yield the order of each sweep, how far it went, and the update at its end, if any."""
         (problem,) = self.run.problems
         state = problem.state
-        before = copied(state)
+        before = copy_weights(state)
         with np.errstate(over="ignore", invalid="ignore"):
             for order, learnt in self.run.updates():
                 step, made = None, learnt.updates
                 if len(made):
-                    step = step_record(self.given, self.run, order, made, *before)
+                    step = make_step(self.given, self.run, order, made, *before)
                 yield order, learnt, step
-                before = copied(state)
+                before = copy_weights(state)
 
 
-def follow(
+def start_steps(
     model: LinearClassifier,
     X: Any,
     y: ArrayLike,
     sample_weight: ArrayLike | None = None,
     start: tuple[ArrayLike | None, ArrayLike | None] = (None, None),
-) -> Followed:
-    """The run that ``fit`` of a model would make, ready to be gone through update by update."""
+) -> SteppedRun:
+    """Start the run of ``fit``, to go through it update by update."""
     model._check_parameters("steps")
     given = model._prepare(X, y, sample_weight, reset=True)
     learner = model._begin(given, start)
-    if len(learner.states) > 1:
-        raise ValueError('steps follows one problem; give y == label instead of multi_class="ovr".')
-    return Followed(given, learner, model._run(learner, given, updates_at_once=1))
+    reason = learner.refusal("step")
+    if reason:
+        raise ValueError(reason)
+    return SteppedRun(given, learner, model._run(learner, given, updates_at_once=1))
 
 
-def copied(state: Any) -> tuple[Array, Array]:
-    """The weights and bias of a state as they are now."""
+def copy_weights(state: Any) -> tuple[Array, Array]:
+    """Return copies of the weights and bias of a state."""
     weights, bias = state.present()
     return weights.copy(), bias.copy()
 
 
-def step_record(
+def make_step(
     given: Prepared, run: Run, order: Array, updates: Array, weights: Array, bias: Array
 ) -> Step:
-    """Write down the update that a run has just made, by one row or by all of a batch."""
+    """Make the record of the last update of a run, by one row or by all rows of a batch."""
     made = updates if run.order == "batch" else updates[0]
     row, margin = order[made["position"]], made["margin"]
     state = run.problems[0].state
     code, two = given.rows.codes[row], state.weights.ndim == 1
-    new_weights, new_bias = copied(state)
+    new_weights, new_bias = copy_weights(state)
     if run.order == "batch":
         old, new, x = weights.ravel(), new_weights.ravel(), (new_weights - weights).ravel()
     else:
@@ -186,12 +189,12 @@ def step_record(
         bias=bias,
         new_weights=np.atleast_2d(new_weights.T),
         new_bias=new_bias,
-        cosine=cosine(old, x),
-        new_cosine=cosine(new, x),
+        cosine=compute_cosine(old, x),
+        new_cosine=compute_cosine(new, x),
     )
 
 
-def cosine(w: Array, x: Array) -> float:
-    """Of the angle between two vectors; NaN when one is zero."""
+def compute_cosine(w: Array, x: Array) -> float:
+    """Compute the cosine of the angle between two vectors; NaN if one is zero."""
     norms = float(np.linalg.norm(w)) * float(np.linalg.norm(x))
     return float(np.clip(w @ x / norms, -1, 1)) if norms else float("nan")

@@ -17,7 +17,7 @@ from numpy.lib import format as npy
 from .. import __version__
 from ..data.labels import LabelSets
 from ..data.rows import check_structure, n_rows, read_only
-from ..disk import replacing_folder
+from ..disk import replace_folder
 from ..kernels.algebra import Rows
 from ..parameters import ParameterError
 from ..reading.batches import Batch
@@ -47,7 +47,7 @@ def read_cached(reader: Reader, report: Callable[[Batch], None] = lambda batch: 
     reader.settle(report)
     with ThreadPoolExecutor(1) as second:
         sums = second.submit(compute_checksums, reader)
-        with replacing_folder(path) as folder:
+        with replace_folder(path) as folder:
             about = write_arrays(folder, reader, report)
             if reader.source.origin != origin:
                 raise ValueError(f"{reader.source.name} changed while it was read; try again.")

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from ..data.rows import Array
 from ..learners.linear import LinearLearner, TrainingRows
-from ..training.calibration import Calibration, cross_fitted
+from ..training.calibration import Calibration, cross_fit
 from ..training.plan import Plan
 
 
@@ -25,10 +25,10 @@ def calibrate_in_memory(
 
     def score(learnt: Array, held: Array) -> Array:
         learner = begin()
-        part = learner.part(rows._replace(everything=learnt))
+        part = learner.part(rows._replace(row_order=learnt))
         how = {"order": plan.parameters["order"], "seed": plan.split.seed}
         learner.states = learner.run(lambda: [part], plan.max_iter, **how).train().outcomes
         return learner.scores(rows.rows, rows.width)[held]
 
-    given = rows.codes, rows.everything, len(begin().classes)
-    return cross_fitted(*given, plan.split.seed, score)
+    given = rows.codes, rows.row_order, len(begin().classes)
+    return cross_fit(*given, plan.split.seed, score)

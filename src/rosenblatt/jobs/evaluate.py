@@ -13,7 +13,7 @@ from ..learners.linear import LinearLearner
 from ..parameters import ParameterError
 from ..reading.batches import Batch, get_label_sets, get_labels, known_labels
 from ..reading.reader import Reader
-from ..training.calibration import Calibration, calibrated
+from ..training.calibration import Calibration, fit_calibration
 from .data import SentenceFile
 from .evaluation import Evaluation, LabelSetEvaluation, SequenceEvaluation, evaluate_tags
 
@@ -70,7 +70,7 @@ class HeldOut(NamedTuple):
             if count >= MOST_CALIBRATING:
                 break
         scores, codes = map(np.concatenate, zip(*kept, strict=True))
-        return calibrated(scores, codes, len(learner.classes))
+        return fit_calibration(scores, codes, len(learner.classes))
 
 
 def evaluate(

@@ -188,11 +188,12 @@ def learn_once(rows: "FileRows", job: FileJob) -> Model:
     rows.target = rows.target or rows.find_target(job)
     learner = begin(plan, rows, job)
     resume = None if job.begun is None else job.begun.checkpoint
-    rows.facts_besides = dict(job.facts)
-    run = fit(plan, rows, learner, job.reporter, resume=resume, checkpointer=job.checkpointer)
+    facts = dict(job.facts)
+    run = fit(
+        plan, rows, learner, job.reporter, facts, resume=resume, checkpointer=job.checkpointer
+    )
     refuse_no_rows(learner.states[0].seen)
     refuse_lost(learner.coefficients()[0], learner.mistakes, (one.rows for one in rows.batches))
-    facts: dict[str, Any] = {}
     if plan.split:
         facts["held_out"] = rows.held_out.score(learner).as_dict()
     if plan.parameters["calibrate"] and plan.split:
@@ -222,8 +223,13 @@ def begin(plan: Plan, rows: "FileRows", job: FileJob) -> LinearLearner:
     elif job.initial is not None:
         learner = start_from(job.initial, plan)
     else:
-        shape = rows.first.width, rows.first.rows.values.dtype
-        learner = LinearLearner.from_plan(plan, rows.target, shape)
+        learner = LinearLearner.begin(
+            plan.parameters,
+            rows.target.classes,
+            (rows.first.width, rows.first.rows.values.dtype),
+            rule=plan.choose_rule(rows.first.width, len(rows.target.classes)),
+            multilabel=rows.target.label_sets,
+        )
     learner.parameters = {**plan.parameters, **rows.target.describe_weights()}
     if len(learner.states) > 1:
         plan.check("problems")
@@ -245,7 +251,7 @@ def start_from(initial: Model, plan: Plan) -> LinearLearner:
                 f"The initial model was begun with {{{name}?}} {before}; go on with the same.",
                 code="initial-changed",
             )
-    states = [state.renewed() for state in learner.states]
+    states = [state.renew() for state in learner.states]
     return replace(learner, states=states, calibration=None)
 
 
@@ -281,8 +287,7 @@ class FileRows:
         self.file_rows = self.row = self.bytes_read = 0
         self.class_rows: list[int] = []
         self.part: Part | None = None
-        self.facts_besides: dict[str, Any] = {}
-        self.cut_windows = Windows(plan.progress_every or 1, self.report_window)
+        self.windows = Windows(plan.progress_every or 1, self.report_window)
 
     target: ClassTarget | None
 
@@ -325,23 +330,23 @@ class FileRows:
             rows = self.encode(batch, self.row)
             self.count(rows.codes)
             if progressive:
-                task = PredictedTask(learner.task(rows), learner.choose, self.cut_windows.add)
+                task = PredictedTask(learner.task(rows), learner.choose, self.windows.add)
                 yield Part.of(task)
                 task.finish(learner.states[0])
             else:
                 yield self.keep(learner.part(rows), rows, run)
             self.row += n_rows(batch.rows)
         if progressive:
-            self.cut_windows.close()
+            self.windows.close()
         self.file_rows = self.row
 
     def keep(self, part: Part, rows: TrainingRows, run: Run) -> Part:
         """Keep a part in memory for the next epoch; refuse to resume a run over fewer rows."""
         if not self.in_memory:
             return part
-        refuse_no_rows(len(rows.everything))
+        refuse_no_rows(len(rows.row_order))
         flags = [len(problem.mistaken) for problem in run.problems if len(problem.mistaken)]
-        if flags and min(flags) <= int(rows.everything.max()):
+        if flags and min(flags) <= int(rows.row_order.max()):
             raise ParameterError(
                 "The model to resume was trained on fewer rows; leave {resume?} out to start a new "
                 "run.",
@@ -391,7 +396,6 @@ class FileRows:
             "rows": self.file_rows or run.count.rows,
             "class_rows": self.class_rows,
             "origin": reader.source.origin,
-            **self.facts_besides,
         }
         if not run.stop_reason:
             facts["batch_bytes"] = reader.options.batch_bytes  # its parts are batches

@@ -7,7 +7,7 @@ from tempfile import NamedTemporaryFile
 
 import numpy as np
 
-from ..disk import plain_errors
+from ..disk import explain_errors
 from ..learners.base import check_use
 from ..learners.sequence.file_formats import detect_format
 from ..learners.sequence.formats import (
@@ -128,7 +128,7 @@ def make_rereadable(source: Source, pieces: Iterable[Piece]) -> Iterator[Source]
         yield source
         return
     with NamedTemporaryFile(prefix="rosenblatt-") as file:
-        with plain_errors(file.name, "write"):
+        with explain_errors(file.name, "write"):
             for piece in pieces:
                 file.write(piece.data)
             file.flush()

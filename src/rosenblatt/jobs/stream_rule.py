@@ -21,11 +21,11 @@ def choose_stream_rule(
     neighbouring rows are alike, a rule that depends on the last rows does better, as long as it
     continues to learn.
     """
-    rows = rows._replace(everything=rows.everything[:FIRST_ROWS])
+    rows = rows._replace(row_order=rows.row_order[:FIRST_ROWS])
     wrong = [begin(plan).learn(rows).errors for plan in plans]
     usual, best = plans[0], plans[wrong.index(min(wrong))]
     if best is not usual:
-        count = max(len(rows.everything), 1)
+        count = max(len(rows.row_order), 1)
         sentence = (
             f"Neighbouring rows are alike: {best.estimator} is wrong in {min(wrong) / count:.1%} "
             f"of the first {count:,} rows, each before it is learnt, {usual.estimator} in "

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.rows import Array, n_rows, occurring, rows_where, to_matrix, view_rows
+from ..data.rows import Array, drop_empty_columns, n_rows, rows_where, to_matrix, view_rows
 from ..data.targets import ClassTarget
-from ..data.weights import balanced, row_weights
+from ..data.weights import balance, row_weights
 from ..kernels.algebra import Rows
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import RULE_TABLE, ParameterError
@@ -80,15 +80,15 @@ class Material:
     def of_class(self) -> Array:
         """What rows of each class weigh where all classes weigh the same."""
         classes = self.target.classes
-        learnt = self.given.codes[self.given.everything]
-        return balanced(classes, np.bincount(learnt, minlength=len(classes)))
+        learnt = self.given.codes[self.given.row_order]
+        return balance(classes, np.bincount(learnt, minlength=len(classes)))
 
     def part(self, some: Array, held: Array) -> Part:
         """Rows to learn from and to test with; weights of other columns would stay 0."""
         given, width = self.given, self.given.width
         rows, test = view_rows(self.matrix[some]), view_rows(self.matrix[held])
         if rows.indices is not None:
-            rows, test, width = occurring(rows, test, width)
+            rows, test, width = drop_empty_columns(rows, test, width)
         weights = None if given.weights is None else given.weights[some]
         learnt = TrainingRows.of(rows, given.codes[some], weights, width)
         return Part(learnt, test)
@@ -97,9 +97,9 @@ class Material:
     def mean_square(self) -> float:
         """The mean squared length of the rows to learn from."""
         learnt = np.zeros(n_rows(self.given.rows), bool)
-        learnt[self.given.everything] = True
+        learnt[self.given.row_order] = True
         values = rows_where(self.given.rows, learnt).values.astype(np.float64)
-        return float(values @ values) / max(len(self.given.everything), 1)
+        return float(values @ values) / max(len(self.given.row_order), 1)
 
 
 @dataclass
@@ -130,7 +130,7 @@ class Tuning:
 
     def __post_init__(self) -> None:
         self.here = self.material({})
-        counting = self.here.given.everything
+        counting = self.here.given.row_order
         refuse_no_rows(len(counting))
         self.held = ceil(HELD_OUT * len(counting))
         splits = range(min(MOST_SPLITS, max(1, ENOUGH // len(counting))))
@@ -267,8 +267,13 @@ class Tuning:
         if candidate.parameters.get("class_weight") == "balanced":
             weights = row_weights(given.codes, given.weights, material.of_class)
             given = given._replace(weights=weights)
-        shape = given.width, given.rows.values.dtype
-        learner = LinearLearner.from_plan(plan, material.target, shape)
+        learner = LinearLearner.begin(
+            plan.parameters,
+            material.target.classes,
+            (given.width, given.rows.values.dtype),
+            rule=plan.choose_rule(given.width, len(material.target.classes)),
+            multilabel=material.target.label_sets,
+        )
         if len(learner.states) > 1:
             plan.check("problems")
         part, epochs = learner.part(given), ceil(plan.max_iter / rung[1])

@@ -10,13 +10,14 @@ IMPORT = re.compile(r'^import\s+\{([^}]*)\}\s+from\s+"\./([\w-]+)\.js";\n?', re.
 EXPORT = re.compile(
     r"^export (?=(?:async )?(?:function\*?|class|const|let) +([\w$]+))", re.MULTILINE
 )
+COMMENT = re.compile(r"^[ \t]*(?://.*|/\*\*.*\*/)\n", re.MULTILINE)
 
 
 def build_page(address: str = "") -> str:
     """Return the page as one HTML file that starts with the state of an address.
 
     Browsers load modules from servers only. In one file, each module is a function that returns
-    what it exports; ``bundle`` of web/save.js does the same in the page.
+    what it exports, without lines of comment; ``bundle`` of web/save.js does the same in the page.
     """
     page = (WEB / "index.html").read_text(encoding="utf-8")
     page = re.sub(r'\s*<p id="unloaded".*?</script>', "", page, count=1, flags=re.DOTALL)
@@ -60,7 +61,7 @@ def wrap_module(name: str, source: str) -> str:
         names = found[1].replace(" as ", ": ")
         return f"const {{{names}}} = {module_name(found[2])};\n"
 
-    body = EXPORT.sub("", IMPORT.sub(assign, source))
+    body = COMMENT.sub("", EXPORT.sub("", IMPORT.sub(assign, source)))
     return (
         f"// {name}.js\nconst {module_name(name)} = (() => {{\n"
         f"{body}\nreturn {{ {exported} }};\n}})();\n"

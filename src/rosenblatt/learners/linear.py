@@ -30,8 +30,7 @@ from ..reading.batches import Batch, known_labels
 from ..storage.model import Model
 from ..training.calibration import Calibration
 from ..training.history import Count
-from ..training.plan import Plan
-from ..training.rules import PERCEPTRON, RULES, UpdateRule, choose_rule_form
+from ..training.rules import PERCEPTRON, UpdateRule
 from ..training.solutions import Last, Vote, new_state, zeros
 from ..training.tasks import LinearTask, Part, compute_steps, scores
 from . import add_class
@@ -51,13 +50,13 @@ class SlowVoteWarning(UserWarning):
 
 
 class TrainingRows(NamedTuple):
-    """Rows with the numbers of their classes; ``everything`` numbers those to learn from."""
+    """Rows with the numbers of their classes; ``row_order`` numbers those to learn from."""
 
     rows: Rows
     codes: Array
     weights: Array | None
     width: int
-    everything: Array
+    row_order: Array
 
     @classmethod
     def of(cls, rows: Rows, codes: Array, weights: Array | None, width: int) -> "TrainingRows":
@@ -140,7 +139,7 @@ class LinearLearner(Learner):
         parameters: Mapping[str, Any],
         classes: Array,
         shape: tuple[int, Any],
-        intercept_step: float = 1.0,
+        intercept_step: float | None = None,
         start: tuple[ArrayLike | None, ArrayLike | None] = (None, None),
         rule: UpdateRule = PERCEPTRON,
         multilabel: bool = False,
@@ -149,10 +148,12 @@ class LinearLearner(Learner):
 
         Parameters
         ----------
-        parameters, classes, intercept_step, multilabel
+        parameters, classes, multilabel
             As the attributes.
         shape
             The number of columns and the type of their numbers.
+        intercept_step
+            As the attribute; by default the parameter of that name, or 0 without a bias.
         start
             Coefficients and intercepts to begin with, in the shapes of ``coef_``, ``intercept_``.
         rule
@@ -168,16 +169,9 @@ class LinearLearner(Learner):
         else:
             weights = starting_weights(start, together or len(problems), shape, bool(together))
         states = [new_state(parameters, *pair, rule) for pair in weights]
-        return cls(parameters, classes, states, intercept_step, multilabel=multilabel)
-
-    @classmethod
-    def from_plan(cls, plan: Plan, target: ClassTarget, shape: tuple[int, Any]) -> "LinearLearner":
-        """A model that has seen nothing, for rows of a number of columns and a type."""
-        given, count = plan.parameters, len(target.classes)
-        rule = choose_rule_form(RULES[plan.rule], given, shape[0], count)
-        step = float(given["intercept_step"]) if given["fit_intercept"] else 0.0
-        classes, several = target.classes, target.label_sets
-        return cls.begin(given, classes, shape, step, rule=rule, multilabel=several)
+        if intercept_step is None:
+            intercept_step = parameters["intercept_step"] if parameters["fit_intercept"] else 0.0
+        return cls(parameters, classes, states, float(intercept_step), multilabel=multilabel)
 
     @classmethod
     def from_model(cls, model: Model) -> "LinearLearner":
@@ -250,13 +244,13 @@ class LinearLearner(Learner):
         labels = given.codes.astype(np.uint32) if positive is None else None
         settings = self.rule.settings(self.parameters, self.intercept_step)
         examples = Examples(given.rows, steps, labels)
-        return LinearTask(examples, given.everything, self.rule, settings, given.width)
+        return LinearTask(examples, given.row_order, self.rule, settings, given.width)
 
     def part(self, given: TrainingRows) -> Part:
         """What all problems have to learn from rows."""
         size = len(self.states) * len(given.codes) * given.rows.values.itemsize
         keep = len(self.states) == 1 or size <= MOST_STEPS
-        return Part(partial(self.task, given), given.everything, given.width, keep)
+        return Part(partial(self.task, given), given.row_order, given.width, keep)
 
     def learn(self, given: TrainingRows, wrong: Array | None = None) -> Count:
         """Learn from rows once, in their order; after any error the model is what it was.
@@ -271,10 +265,10 @@ class LinearLearner(Learner):
                 for problem, state in enumerate(self.states):
                     task = self.task(given, problem)
                     state.widen(task.width)
-                    for learnt in state.sweep(task, task.everything, None):
+                    for learnt in state.sweep(task, task.row_order, None):
                         count.tally(learnt)
                         if wrong is not None:
-                            wrong[task.everything[task.mistaken(learnt.updates)]] = True
+                            wrong[task.row_order[task.mistaken(learnt.updates)]] = True
                     state.refuse_overflow(given.rows)
                     task.close(state)
         except BaseException:

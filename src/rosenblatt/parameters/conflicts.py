@@ -1,4 +1,4 @@
-"""Combinations of parameters that are refused, and why."""
+"""Combinations of parameters that are refused, with the reason and an alternative."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
@@ -8,11 +8,11 @@ from .tables import Parameter, Values
 
 
 class Conflict(NamedTuple):
-    """Parameters that do not go together: a code, where, when, and why with what to do instead.
+    """Parameters that do not go together: a code, where, when, and the message.
 
     ``where`` is "fit" for all training, "batch" for partial_fit, "stream" for files that are not
-    kept in memory, "pieces" for such of sentences and for partial_fit of them, "cache" for those
-    that are read from it, "problems" for several in one pass, "cluster", or "steps".
+    kept in memory, "pieces" for streams of sentences and partial_fit of them, "cache" for rows from
+    the cache, "problems" for several problems in one pass, "cluster", or "steps".
     """
 
     code: str
@@ -22,7 +22,7 @@ class Conflict(NamedTuple):
 
 
 def needs_all_rows(name: str, when: Callable[[Values], bool], instead: str) -> Conflict:
-    """A parameter that needs all the data at once, and what to use in a batch."""
+    """A conflict of a parameter with partial_fit, and what to use instead."""
     why = f"{{{name}}} needs all the data, and partial_fit sees only a batch; use {instead}."
     return Conflict(f"batch-{name.replace('_', '-')}", "batch", when, why)
 
@@ -45,21 +45,21 @@ CONFLICTS: tuple[Conflict, ...] = (
         "order-average",
         "fit",
         lambda p: p["order"] in ("first", "worst") and p["solution"] in ("average", "vote"),
-        "{solution} weighs weights by the rows that they survive, which {order} does not count; "
+        "{solution} counts the rows that weights survive, and {order} reads only some rows; "
         'use {order="each"}, "once" or "fixed".',
     ),
     Conflict(
         "order-pocket",
         "fit",
         lambda p: p["order"] in ("active", "first", "worst") and p["solution"] == "pocket",
-        "{solution} needs runs over all rows, which {order} does not make; "
+        "{solution} needs runs over all rows, and {order} reads only some rows; "
         'use {order="each"}, "once" or "fixed".',
     ),
     Conflict(
         "decay-without-average",
         "fit",
         lambda p: p.get("average_decay", 0) > 0 and p["solution"] != "average",
-        '{average_decay} is what an average forgets; use {solution="average"}, or leave it out.',
+        '{average_decay} is for averages; use {solution="average"}, or leave it out.',
     ),
     needs_all_rows("solution", lambda p: p["solution"] == "pocket", '{solution="average"}'),
     needs_all_rows(
@@ -70,28 +70,26 @@ CONFLICTS: tuple[Conflict, ...] = (
     needs_all_rows(
         "intercept_step", lambda p: p["intercept_step"] == "radius", "the number R² itself"
     ),
-    needs_all_rows("class_weight", lambda p: p["class_weight"] == "balanced", "a dict of weights"),
     needs_all_rows("early_stopping", lambda p: bool(p.get("early_stopping")), "fit"),
-    needs_all_rows("calibrate", lambda p: bool(p.get("calibrate")), "fit"),
     needs_all_rows("kernel", lambda p: p.get("kernel") == "precomputed", "the kernel itself"),
     Conflict(
         "normalize-vote",
         "fit",
         lambda p: bool(p.get("normalize")) and p["solution"] == "vote",
-        '{normalize} changes no vote; use {solution="average"} or "last".',
+        '{normalize} has no effect on votes; use {solution="average"} or "last".',
     ),
     Conflict(
         "budget-vote",
         "fit",
         lambda p: p.get("budget") is not None and p["solution"] == "vote",
-        "{solution} needs every mistake there was, which a budget does not keep; use "
+        "{solution} needs all mistaken rows, which a budget does not keep; use "
         '{solution="last"} or "average".',
     ),
     Conflict(
         "budget-normalize",
         "fit",
         lambda p: p.get("budget") is not None and bool(p["normalize"]),
-        "{normalize} needs every mistake there was, which a budget does not keep; leave it out.",
+        "{normalize} needs all mistaken rows, which a budget does not keep; leave it out.",
     ),
     Conflict(
         "budget-average",
@@ -108,8 +106,7 @@ CONFLICTS: tuple[Conflict, ...] = (
         "pa-without-margin",
         "fit",
         lambda p: "markov" in p and p["rule"] == "pa" and not p["margin"],
-        "{rule} makes steps as long as a lead lacks, and with {margin} it lacks none; use "
-        "{margin=1}.",
+        "{rule} makes steps up to the margin, and with {margin} there are none; use {margin=1}.",
     ),
     Conflict(
         "pieces-early-stopping",
@@ -127,19 +124,19 @@ CONFLICTS: tuple[Conflict, ...] = (
         "progress-window",
         "stream",
         lambda p: p["progress_every"] > 0 and p["window"] > 0,
-        "{progress_every?} takes the rows in their order, which {window?} changes; leave one out.",
+        "{progress_every?} reads the rows in their order, which {window?} changes; leave one out.",
     ),
     Conflict(
         "progress-cache",
         "cache",
         lambda p: p["progress_every"] > 0,
-        "{progress_every?} is for streams, and {cache?} makes none; leave one out.",
+        "{progress_every?} is for streams, and {cache?} keeps the rows; leave one out.",
     ),
     Conflict(
         "progress-cluster",
         "cluster",
         lambda p: p.get("progress_every", 0) > 0,
-        "{progress_every?} does not go with {cluster?}; leave one out.",
+        "{progress_every?} cannot be used with {cluster?}; leave one out.",
     ),
     Conflict(
         "window-order",
@@ -164,7 +161,7 @@ CONFLICTS: tuple[Conflict, ...] = (
         "window-cache",
         "cache",
         lambda p: p["window"] > 0,
-        "{window?} is for streams, and {cache?} makes none; leave one out.",
+        "{window?} is for streams, and {cache?} keeps the rows; leave one out.",
     ),
     Conflict(
         "cluster-solution",
@@ -182,56 +179,56 @@ CONFLICTS: tuple[Conflict, ...] = (
         "sequential-order",
         "cluster",
         lambda p: p["mode"] == "sequential" and p["order"] != "fixed",
-        '{mode} goes through the rows as they lie; use {order="fixed"}.',
+        '{mode} reads the rows in their order; use {order="fixed"}.',
     ),
     Conflict(
         "mixing-decay",
         "cluster",
         lambda p: p.get("average_decay", 0) > 0 and p["mode"] == "mixing",
-        "{average_decay} forgets in the order of the rows, and {mode} has none over all "
-        'partitions; use {mode="sequential"}.',
+        "{average_decay} needs an order of all rows, and {mode} reads partitions at once; use "
+        '{mode="sequential"}.',
     ),
     Conflict(
         "cluster-calibrate",
         "cluster",
         lambda p: bool(p.get("calibrate")),
-        "{calibrate} is not known to a cluster; leave it out.",
+        "{calibrate} cannot be used on a cluster; leave it out.",
     ),
     Conflict(
         "cluster-warm-start",
         "cluster",
         lambda p: bool(p["warm_start"]),
-        "{warm_start} is not known to a cluster; use {checkpoint?} and {resume?}.",
+        "{warm_start} cannot be used on a cluster; use {checkpoint?} and {resume?}.",
     ),
     Conflict(
         "cluster-window",
         "cluster",
         lambda p: p.get("window", 0) > 0,
-        "{window?} does not go with {cluster?}; leave one out.",
+        "{window?} cannot be used with {cluster?}; leave one out.",
     ),
     Conflict(
         "cluster-holdout",
         "cluster",
         lambda p: p.get("holdout", 0) > 0,
-        "{holdout?} does not go with {cluster?}; leave one out.",
+        "{holdout?} cannot be used with {cluster?}; leave one out.",
     ),
     Conflict(
         "labels-progress",
         "problems",
         lambda p: p["progress_every"] > 0,
-        "{progress_every?} tells of one problem, and there is one for each label; leave it out.",
+        "{progress_every?} is for one problem, and there is one for each label; leave it out.",
     ),
     Conflict(
         "steps-early-stopping",
         "steps",
         lambda p: bool(p["early_stopping"]),
-        "steps goes through all rows; {early_stopping} would hold some out.",
+        "steps reads all rows, and {early_stopping} would hold some out; leave it out.",
     ),
     Conflict(
         "steps-calibrate",
         "steps",
         lambda p: bool(p.get("calibrate")),
-        "steps goes through all rows; {calibrate} would hold some out.",
+        "steps reads all rows, and {calibrate} would hold some out; leave it out.",
     ),
 )
 
@@ -269,7 +266,7 @@ def check_ranges(values: Values, table: Mapping[str, Parameter]) -> None:
 
 
 def is_accepted(value: Any, parameter: Parameter) -> bool:
-    """Whether a parameter may have a value; one that cannot be compared may not."""
+    """Whether a parameter accepts a value; a value that cannot be compared is refused."""
     try:
         return bool(parameter.accepts(value))
     except (TypeError, ValueError, ArithmeticError):  # an array, or a Decimal that is not a number
@@ -277,7 +274,7 @@ def is_accepted(value: Any, parameter: Parameter) -> bool:
 
 
 def check_ties(ties: str, n_classes: int, one_vs_rest: bool) -> None:
-    """Refuse to give a tie between several classes a sign."""
+    """Refuse ``ties`` that are a sign if there are several classes at once."""
     if n_classes > 2 and not one_vs_rest and ties in ("positive", "negative"):
         raise ParameterError(
             f"{{ties}} has no meaning for {n_classes} classes at once; "

@@ -205,7 +205,7 @@ LINEAR = RULE_TABLE["perceptron"].parameters
 
 
 def collect_parameters(rule: str, **given: Any) -> dict[str, Any]:
-    """All parameters of the estimator of a rule, as given or by default; others are refused."""
+    """All parameters of a rule's estimator, given or by default; unknown ones are refused."""
     entry = RULE_TABLE[rule]
     for name in given:
         if name not in entry.parameters:
@@ -219,11 +219,10 @@ def collect_parameters(rule: str, **given: Any) -> dict[str, Any]:
 
 
 def parameters_for_files(rule: str = "perceptron", **given: Any) -> dict[str, Any]:
-    """All parameters of the estimator of a rule, as given or by the defaults for files.
+    """All parameters of a rule's estimator, given or by the defaults for files.
 
-    The order is None unless it is given: "each" in memory, "fixed" in a stream. So are the step of
-    the bias, which depends on the size of the rows, and the margin, which depends on what they
-    hold.
+    None stands for what depends on the data: the order ("each" in memory, "fixed" in a stream), the
+    step of the bias (by the size of the rows) and the margin (by the kind of columns).
     """
     unsettled = {name: None for name in ("order", "margin") if name in RULE_TABLE[rule].parameters}
     return collect_parameters(rule, **(FOR_FILES | unsettled | given))

@@ -94,7 +94,7 @@ def positive(default: float, help: str = "", grid: tuple[float, ...] = ()) -> Pa
 
 
 def positive_or_none(help: str = "", default_text: str = "") -> Parameter:
-    """A number above 0, or None, which is the default and stands for a number in words."""
+    """A number above 0, or None (the default), which stands for ``default_text``."""
     return Parameter(
         None,
         "a number above 0 or None",

@@ -1,4 +1,4 @@
-"""Learning as an animation, update by update."""
+"""Animate learning, update by update."""
 
 import base64
 import json
@@ -21,24 +21,24 @@ from matplotlib.figure import Figure
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
-from ..disk import replacing
+from ..disk import replace_file
 from ..estimators.perceptron import Perceptron
 from ..estimators.steps import Step
 from .boundary import BoundaryDisplay
-from .data import Data, Names, check_drawable
-from .display import MOVING, get_ending, get_shape
-from .drawing import FAINT, legend_above, ring, rounded
+from .data import Data, Names, check_fitted_data
+from .display import MOVING, choose_shape, get_ending
+from .drawing import FAINT, draw_circles, draw_legend, format_number
 from .planes import Plane, choose_plane
-from .runs import TrainedDisplay, count_updates, repeated
+from .runs import TrainedDisplay, count_updates, repeat_run
 from .scores import Linear
 
-WIDEST = 62, 46  # letters along the axes of a frame
+WIDEST = 62, 46  # characters along the axes of a frame
 BEFORE, USED = "boundary before", "row of this update"
 HEAD = '<!doctype html><html lang="en"><meta charset="utf-8"><title>Learning</title>\n'
 
 
 class Frame(NamedTuple):
-    """A moment of learning: the weights, and the update that led to them (None at the start)."""
+    """One frame: the weights after an update, and the update; None at the start."""
 
     number: int
     linear: Linear
@@ -47,20 +47,20 @@ class Frame(NamedTuple):
 
 @dataclass(kw_only=True, repr=False)
 class LearningAnimation(TrainedDisplay):
-    """Learning, seen: the boundary after each update, or after each epoch.
+    """An animation of learning: the boundary after each update or each epoch.
 
-    In Jupyter it shows itself, with controls. Make one with ``from_estimator`` or ``from_data``.
+    Jupyter shows it with controls. Create an animation with ``from_estimator`` or ``from_data``.
 
     Attributes
     ----------
     data : Data
         The rows.
     frames : list of Frame
-        What to show, in turn.
+        The frames, in order.
     model : Perceptron
-        Whose run it is.
+        The fitted model.
     plane : Plane
-        What the axes mean, in all frames.
+        The plane of all frames.
 
     See Also
     --------
@@ -90,67 +90,66 @@ class LearningAnimation(TrainedDisplay):
         most_frames: int = 150,
         **names: Unpack[Names],
     ) -> Self:
-        """Repeat the run of a fitted Perceptron and animate it.
+        """Repeat the run of a fitted Perceptron and make its animation.
 
         Parameters
         ----------
         estimator : Perceptron
-            Fitted, with a number as ``random_state`` if its order is random.
+            A fitted model, with an integer as ``random_state`` if its order is random.
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows that it was fitted on.
+            The training rows.
         y : array-like of shape (n_samples,)
             Their labels.
         every : {"update", "epoch"}, default="update"
-            What a frame shows the end of.
+            Whether a frame shows an update or an epoch.
         most_frames : int, default=150
-            Of longer runs so many moments are shown, spread evenly; fewer, but at least 20, of
-            many rows.
+            The largest number of frames, evenly spread over the run; for many rows fewer, but at
+            least 20.
         **names
-            ``class_names`` and ``feature_names``, sequences of str: what to call the classes, in
-            the order of ``classes_``, and the columns.
+            ``class_names`` and ``feature_names``: sequences of str, names of the classes in the
+            order of ``classes_``, and of the columns.
 
         Returns
         -------
         LearningAnimation
-            To be drawn or saved.
+            The animation; ``plot`` draws it and ``save`` writes it to a file.
         """
         check_is_fitted(estimator)
         if not isinstance(estimator, Perceptron):
-            raise ValueError("An animation repeats the run of a fitted Perceptron.")
+            raise ValueError(f"Expected a fitted Perceptron, got {type(estimator).__name__}.")
         frames = [
             Frame(number, Linear(step.new_weights, step.new_bias), step)
-            for number, step in repeated(estimator, X, y, every, most_frames)
+            for number, step in repeat_run(estimator, X, y, every, most_frames)
         ]
         if every == "update" or not frames:
             zero = Linear(0.0 * estimator.coef_, 0.0 * estimator.intercept_)
             frames.insert(0, Frame(0, zero, None))
-        data = check_drawable(estimator, X, y, **names)
+        data = check_fitted_data(estimator, X, y, **names)
         plane = choose_plane(data, frames[-1].linear)
-        if data.X.shape[1] > 2:  # the plane of the last boundary; others are where they cut it
-            first, second = plane.labels
-            labels = (
-                fill(f"{first}, at the end", WIDEST[0]),
-                fill(f"{second}, at the end", WIDEST[1]),
+        if data.X.shape[1] > 2:  # the plane of the last boundary
+            first, second = (
+                fill(f"{label}, at the end", width)
+                for label, width in zip(plane.labels, WIDEST, strict=True)
             )
-            plane = replace(plane, labels=labels)
+            plane = replace(plane, labels=(first, second))
         return cls(data=data, frames=frames, model=estimator, plane=plane)
 
     def plot(self, ax: Axes | None = None, *, frame: int = -1, legend: bool = True) -> Self:
-        """Draw one frame: the new boundary, the old one, and the row that was used.
+        """Draw one frame: the new boundary, the old one, and the row of the update.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; in a new figure unless given.
+            The axes to draw in; None makes a new figure.
         frame : int, default=-1
-            Which of ``frames``; the last unless given.
+            The number of the frame; by default the last one.
         legend : bool, default=True
-            Whether a legend stands above.
+            Whether to draw a legend above the axes.
 
         Returns
         -------
         self
-            With ``ax_`` and ``figure_``, what it was drawn in.
+            The animation, with the attributes ``ax_`` and ``figure_``.
         """
         ax = self._one_axes(ax)
         moment = self.frames[frame]
@@ -159,31 +158,32 @@ class LearningAnimation(TrainedDisplay):
         if moment.step is not None:
             self._draw_update(ax, display, moment.step)
         if legend:
-            named = *self.data.class_names, BEFORE, USED  # others would come and go
+            named = *self.data.class_names, BEFORE, USED  # the same entries in all frames
             drawn = ax.get_legend_handles_labels()[0]
-            legend_above(ax, [one for one in drawn if one.get_label() in named], len(named))
-        title, pad = self._title(moment, display.errors), 6 + 15 * self._legend_rows() * legend
+            draw_legend(ax, [one for one in drawn if one.get_label() in named], len(named))
+        pad = 6 + 15 * self._legend_rows() * legend
+        title = self._format_title(moment, display.errors)
         ax.set_title(title, loc="left", fontsize="medium", pad=pad)
         return self
 
     def _legend_rows(self) -> int:
-        """How much room the legend is given, in all frames."""
+        """Return the number of lines that the legend has in all frames."""
         return max(2, -(-(len(self.data.class_names) + 2) // 5))
 
     def _draw_update(self, ax: Axes, display: BoundaryDisplay, step: Step) -> None:
-        """Mark the row that was used, and the boundary before it was."""
-        before = display.plane.seen(Linear(step.weights, step.bias))
+        """Mark the row of an update, and the boundary before it."""
+        before = display.plane.restrict(Linear(step.weights, step.bias))
         if display.linear is not None and before.length > 0:
-            ends = display.limits.chord(before)
+            ends = display.limits.clip_line(before)
             if ends is not None:
                 ax.axline(*ends, color=FAINT, linestyle=(0, (5, 3)), linewidth=1.2, zorder=2,
                           label=BEFORE)  # fmt: skip
         x, y = display.plane.place(self.data.X[np.atleast_1d(step.row)]).T
-        ring(ax, x, y, s=320, linewidths=2.2, zorder=5, label=USED)
-        ring(ax, x, y, edgecolors=ax.get_facecolor(), s=300, linewidths=0.8, zorder=6)
+        draw_circles(ax, x, y, s=320, linewidths=2.2, zorder=5, label=USED)
+        draw_circles(ax, x, y, edgecolors=ax.get_facecolor(), s=300, linewidths=0.8, zorder=6)
 
-    def _title(self, moment: Frame, errors: int) -> str:
-        """What happened, in two lines."""
+    def _format_title(self, moment: Frame, errors: int) -> str:
+        """Describe a frame in two lines."""
         wrong = f"{errors:,} of {len(self.data.codes):,} rows misclassified"
         if moment.step is None:
             return f"Start: w = 0, b = 0\n{wrong}"
@@ -197,58 +197,60 @@ class LearningAnimation(TrainedDisplay):
             rule = f"w ← w {'+' if step.label == self.data.classes[-1] else '−'} {eta}x"
         else:
             rule = f"from {names[step.rival]} to {names[step.label]}"
-        return f"{when}: row {step.row}, activation {rounded(step.activation)}, {rule}\n{wrong}"
+        activation = format_number(step.activation)
+        return f"{when}: row {step.row}, activation {activation}, {rule}\n{wrong}"
 
     def save(self, path: str | os.PathLike[str], *, dpi: int = 90, fps: int = 4) -> None:
-        """Write it to a file ``.gif``, ``.mp4`` or ``.html``, which appears when it is complete.
+        """Write the animation to a file; the suffix chooses the format.
 
         Parameters
         ----------
         path : str or path-like
-            Where to; its ending decides the format.
+            The file to write: ``.gif``, ``.mp4`` or ``.html``. It is replaced only when the new one
+            is complete.
         dpi : int, default=90
-            Dots to an inch.
+            Resolution in dots per inch.
         fps : int, default=4
-            Frames a second.
+            Frames per second.
         """
         ending = get_ending(path, MOVING)
         if ending == ".mp4" and not FFMpegWriter.isAvailable():
             raise ValueError(
-                "An .mp4 file needs the program ffmpeg, which is not installed; write .gif or "
-                ".html, or install ffmpeg."
+                "An .mp4 file needs the program ffmpeg, which was not found; install it, or write "
+                ".gif or .html."
             )
-        with replacing(path) as temporary, TemporaryDirectory() as folder:
+        with replace_file(path) as temporary, TemporaryDirectory() as folder:
             if ending == ".html":
                 page = self.to_html(dpi=dpi, fps=fps)
                 temporary.write_text(HEAD + page, encoding="utf-8")
                 return
             writer = (PillowWriter if ending == ".gif" else FFMpegWriter)(fps=fps)
-            named = Path(folder) / f"animation{ending}"  # the writers look at the ending
-            figure, frames = self._drawn()
+            named = Path(folder) / f"animation{ending}"  # the writers need the suffix
+            figure, frames = self._draw_frames()
             with writer.saving(figure, named, dpi):
                 for _ in frames:
                     writer.grab_frame()
-                for _ in range(2 * fps):  # the last one is held
+                for _ in range(2 * fps):  # hold the last frame
                     writer.grab_frame()
             temporary.write_bytes(named.read_bytes())
 
     def to_html(self, *, dpi: int = 90, fps: int = 4) -> str:
-        """It with buttons and a slider, complete in itself: nothing is loaded from anywhere.
+        """Return the animation as HTML with buttons and a slider; it loads no other files.
 
         Parameters
         ----------
         dpi : int, default=90
-            Dots to an inch.
+            Resolution in dots per inch.
         fps : int, default=4
-            Frames a second.
+            Frames per second.
 
         Returns
         -------
         str
-            A part of a page.
+            HTML to embed in a page.
         """
         images = []
-        figure, frames = self._drawn()
+        figure, frames = self._draw_frames()
         for _ in frames:
             image = BytesIO()
             figure.savefig(image, format="png", dpi=dpi)
@@ -257,11 +259,13 @@ class LearningAnimation(TrainedDisplay):
         page = Template((files(__package__) / "player.html").read_text("utf-8"))
         return page.substitute(id=f"f{uuid4().hex}", images=json.dumps(images), fps=fps)
 
-    def _drawn(self) -> tuple[Figure, Iterator[int]]:
-        """A figure, and an iterator that draws the next frame in it."""
-        figure = Figure(figsize=get_shape(1)["figsize"])
+    def _draw_frames(self) -> tuple[Figure, Iterator[int]]:
+        """Return a figure, and an iterator that draws the next frame in it."""
+        figure = Figure(figsize=choose_shape(1)["figsize"])
         height = 0.77 - 0.036 * self._legend_rows()
-        ax = figure.add_axes((0.15, 0.13, 0.82, height))  # a layout would move from frame to frame
+        ax = figure.add_axes(
+            (0.15, 0.13, 0.82, height)
+        )  # an automatic layout would change between frames
 
         def draw() -> Iterator[int]:
             for number in range(len(self.frames)):
@@ -272,5 +276,5 @@ class LearningAnimation(TrainedDisplay):
         return figure, draw()
 
     def _repr_html_(self) -> str:
-        """Itself, in a notebook."""
+        """Return the animation for a notebook."""
         return self.to_html()

@@ -1,7 +1,7 @@
-"""The boundary of a classifier in the plane."""
+"""Draw the boundary of a classifier in the plane."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self, Unpack
 
@@ -13,47 +13,70 @@ from ..data.rows import Array
 from ..data.targets import choose_class
 from ..estimators.perceptron import Perceptron
 from ..theory.margins import margin
-from .data import MOST_POINTS, Data, Names, check_drawable, drawable
-from .drawing import COLOURS, arrow, draw_points, ink, legend_above, note, rounded, tidy
+from .data import MOST_POINTS, Data, Names, check_data, check_fitted_data
+from .drawing import (
+    COLOURS,
+    FAINT,
+    draw_arrow,
+    draw_legend,
+    draw_points,
+    draw_text,
+    format_number,
+    ink,
+    label_axes,
+)
 from .planes import Limits, Plane, choose_plane, compute_limits
 from .runs import TrainedDisplay
-from .scores import Linear, compute_scores, leads, linear_part, own_leads
+from .scores import (
+    Linear,
+    call_quietly,
+    compute_leads,
+    compute_own_leads,
+    compute_scores,
+    find_linear,
+)
 
 
 @dataclass(kw_only=True)
 class BoundaryDisplay(TrainedDisplay):
-    """The boundary of a classifier, the half-planes on its sides, and the rows.
+    """The decision boundary of a classifier, the regions of its classes, and the rows.
 
-    Two columns are drawn as they are. More are projected on the plane spanned by w and the first
-    principal direction orthogonal to it: the boundary is still a line there, and distances to it
-    are true. Make one with ``from_estimator``, ``from_data`` or ``from_weights``.
+    Rows of two columns are drawn as they are. Rows of more columns are projected onto the plane
+    spanned by w and the first principal direction orthogonal to w; there the boundary is a line and
+    distances to it are true. Create a display with ``from_estimator``, ``from_data`` or
+    ``from_weights``.
 
     Attributes
     ----------
     places : ndarray of shape (n_drawn, 2)
-        Where the drawn rows are.
+        Positions of the rows that are drawn.
     codes : ndarray of shape (n_drawn,)
-        Their numbers among the classes.
+        The numbers of their classes.
     class_names : sequence of str
-        What the classes are called.
+        Names of the classes.
     wrong : ndarray of bool, shape (n_drawn,)
-        Which of the drawn rows are misclassified.
+        Whether each of them is misclassified.
     errors, n_rows : int
-        How many of all rows are misclassified, and how many there are.
+        Number of misclassified rows and of all rows.
     plane : Plane
-        What the axes mean.
+        The plane of the plot.
     limits : Limits
-        The part of the plane that is seen.
+        The visible part of the plane.
     leads : ndarray of shape (n_classes, resolution, resolution)
-        On a grid within the limits, how far each class is ahead of the best other.
+        The lead of each class over the best other class, on a grid within the limits.
     linear : Linear or None
-        w and b as functions of the place, if a line tells two classes apart.
+        Weights and bias in the plane, if the boundary of two classes is a line.
     band : float
-        The distance of the nearest row; or the margin demanded, if rows are wrong.
+        The distance of the nearest row from the boundary; if rows are misclassified, the margin
+        that training demanded.
+    new_places : ndarray of shape (n_new, 2)
+        Positions of the new rows.
+    new_codes : ndarray of shape (n_new,)
+        The numbers of the classes predicted for them.
 
     See Also
     --------
-    ProjectionDisplay : The same along w alone.
+    ProjectionDisplay : The rows along w alone.
     LearningAnimation : The boundary after each update.
 
     Examples
@@ -76,11 +99,13 @@ class BoundaryDisplay(TrainedDisplay):
     leads: Array
     linear: Linear | None
     band: float
+    new_places: Array = field(default_factory=partial(np.empty, (0, 2)))
+    new_codes: Array = field(default_factory=partial(np.empty, 0, np.intp))
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """What the picture shows."""
-        return f"What is predicted where; {self.errors:,} of {self.n_rows:,} rows are wrong"
+        """The title of the plot."""
+        return f"Predicted classes; {self.errors:,} of {self.n_rows:,} rows are misclassified"
 
     @classmethod
     def from_estimator(
@@ -89,38 +114,48 @@ class BoundaryDisplay(TrainedDisplay):
         X: Any,
         y: ArrayLike,
         *,
+        new: Any = None,
         most_points: int = MOST_POINTS,
         resolution: int = 200,
         **names: Unpack[Names],
     ) -> Self:
-        """See how a fitted classifier, linear or not, divides the plane.
+        """Make the display of a fitted classifier, linear or not.
 
         Parameters
         ----------
         estimator : classifier
-            Fitted; anything with ``predict``, better also ``decision_function``.
+            A fitted classifier with ``predict`` and, for smooth regions, ``decision_function``.
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows to draw.
         y : array-like of shape (n_samples,)
             Their labels.
+        new : array-like of shape (n_new, n_features), default=None
+            Rows without labels, drawn as grey triangles with the class that is predicted for them.
         most_points : int, default=5000
-            Of more rows so many are drawn, chosen by chance; the picture says so.
+            The largest number of rows to draw, chosen at random; the plot says if it leaves out
+            rows.
         resolution : int, default=200
-            How fine the grid is on which a boundary that is no line is sought.
+            Points per side of the grid on which a curved boundary is searched.
         **names
-            ``class_names`` and ``feature_names``, sequences of str: what to call the classes, in
-            the order of ``classes_``, and the columns.
+            ``class_names`` and ``feature_names``: sequences of str, names of the classes in the
+            order of ``classes_``, and of the columns.
 
         Returns
         -------
         BoundaryDisplay
-            To be drawn or saved.
+            The display; ``plot`` draws it and ``save`` writes it to a file.
         """
-        data = check_drawable(estimator, X, y, **names)
-        linear = linear_part(estimator, data.X)
+        data = check_fitted_data(estimator, X, y, **names)
+        linear = find_linear(estimator, data.X)
         wrong = np.asarray(estimator.predict(X)) != data.classes[data.codes]
-        scores = partial(compute_scores, estimator)
-        display = cls._of(data, linear, scores, wrong, None, most_points, resolution)
+        scores, rows = partial(compute_scores, estimator), None
+        if new is not None:
+            new = new if hasattr(new, "shape") else np.atleast_2d(new)
+            predicted = call_quietly(estimator.predict, new)
+            rows = check_fitted_data(estimator, new, predicted, **names)
+        display = cls._make(
+            data, linear, scores, wrong, new=rows, most_points=most_points, resolution=resolution
+        )
         if isinstance(estimator, Perceptron) and display.linear is not None and not display.band:
             display.band = estimator.margin / display.linear.length
         return display
@@ -136,14 +171,14 @@ class BoundaryDisplay(TrainedDisplay):
         ties: str = "mistake",
         **names: Unpack[Names],
     ) -> Self:
-        """See how weights in the shapes of ``coef_`` and ``intercept_`` divide the plane.
+        """Make the display of weights and biases.
 
         Parameters
         ----------
         weights : array-like of shape (1, n_features) or (n_classes, n_features)
-            As ``coef_``.
+            The weights, in the shape of ``coef_``.
         bias : array-like of shape (1,) or (n_classes,)
-            As ``intercept_``.
+            The biases, in the shape of ``intercept_``.
         X : array-like or sparse matrix of shape (n_samples, n_features)
             The rows to draw.
         y : array-like of shape (n_samples,)
@@ -151,59 +186,60 @@ class BoundaryDisplay(TrainedDisplay):
         ties : {"mistake", "positive", "negative", "correct"}, default="mistake"
             What an activation of exactly 0 counts as, as for ``Perceptron``.
         **names
-            ``class_names`` and ``feature_names``, sequences of str: what to call the classes, in
-            the order of ``classes_``, and the columns.
+            ``class_names`` and ``feature_names``: sequences of str, names of the classes in the
+            order of ``classes_``, and of the columns.
 
         Returns
         -------
         BoundaryDisplay
-            To be drawn or saved.
+            The display; ``plot`` draws it and ``save`` writes it to a file.
         """
         linear = Linear(np.atleast_2d(np.asarray(weights, np.float64)), np.ravel(bias))
-        return cls.from_linear(drawable(X, y, **names), linear, ties)
+        return cls.from_linear(check_data(X, y, **names), linear, ties)
 
     @classmethod
     def from_linear(cls, data: Data, linear: Linear, ties: str, plane: Plane | None = None) -> Self:
-        """The same for rows that have been checked, in a plane of one's choice.
+        """Make the display of weights and biases for checked rows, in a given plane.
 
         :meta private:
         """
         scores = linear.scores(data.X)
-        ahead = own_leads(scores, data.codes)
+        ahead = compute_own_leads(scores, data.codes)
         tie_is_wrong = (ties == "mistake") | (
             (ties != "correct") & (choose_class(scores, ties) != data.codes)
         )
         wrong = np.where(ahead == 0, tie_is_wrong, ahead < 0)
-        return cls._of(data, linear, linear.scores, wrong, plane)
+        return cls._make(data, linear, linear.scores, wrong, plane=plane)
 
     @classmethod
-    def _of(
+    def _make(
         cls,
         data: Data,
         linear: Linear | None,
         scores: Callable[[Array], Array],
         wrong: Array,
+        *,
         plane: Plane | None = None,
+        new: Data | None = None,
         most_points: int = MOST_POINTS,
         resolution: int = 200,
     ) -> Self:
-        """The display of a scoring function and the rows that it gets wrong."""
+        """Make the display of a scoring function and the rows that it misclassifies."""
         plane = plane or choose_plane(data, linear)
         drawn = data.sample(most_points)
         places = plane.place(data.X[drawn])
-        limits = compute_limits(places)
-        seen = None if linear is None else plane.seen(linear)
+        new_places = plane.place(data.X[:0] if new is None else new.X)
+        limits = compute_limits(np.vstack([places, new_places]))
+        seen = None if linear is None else plane.restrict(linear)
         resolution = max(2, min(resolution, int(np.sqrt(1e8 / data.X.shape[1]))))
         grid = np.stack(np.meshgrid(*np.linspace(limits.low, limits.high, resolution).T), axis=-1)
-        ahead = [
-            leads(scores(plane.lift(line)) if seen is None else seen.scores(line)) for line in grid
-        ]
+        on_grid = [scores(plane.lift(line)) if seen is None else seen.scores(line) for line in grid]
         if seen is not None and (len(seen.weights) != 1 or seen.length == 0):
             seen = None
         band = 0.0
         if linear is not None and seen is not None and np.isclose(seen.length, linear.length):
             nearest = margin(data.X, data.signs, linear.weights, float(linear.bias[0]))
-            band = max(nearest, 0.0)  # elsewhere in space distances on the plane are not true
+            band = max(nearest, 0.0)  # only in this plane are distances true
         return cls(
             places=places,
             codes=data.codes[drawn],
@@ -213,47 +249,60 @@ class BoundaryDisplay(TrainedDisplay):
             n_rows=len(wrong),
             plane=plane,
             limits=limits,
-            leads=np.concatenate(ahead).T.reshape(-1, resolution, resolution),
+            leads=compute_leads(np.concatenate(on_grid)).T.reshape(-1, resolution, resolution),
             linear=seen,
             band=band,
+            new_places=new_places,
+            new_codes=data.codes[:0] if new is None else new.codes,
         )
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True, weights: bool = True) -> Self:
-        """Draw it, with or without a legend above, and w, the bias's shift and the margin.
+        """Draw the regions, the boundary with w, shift and margin, and the rows.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; in a new figure unless given.
+            The axes to draw in; None makes a new figure.
         legend : bool, default=True
-            Whether a legend stands above.
+            Whether to draw a legend above the axes.
         weights : bool, default=True
-            Whether to draw w, the shift by the bias, and the margin.
+            Whether to draw w and the shift by the bias.
 
         Returns
         -------
         self
-            With ``ax_`` and ``figure_``, what it was drawn in.
+            The display, with the attributes ``ax_`` and ``figure_``.
         """
         ax = self._one_axes(ax)
-        self._draw_sides(ax)
+        self._draw_regions(ax)
         if self.linear is not None:
             self._draw_line(ax, self.linear, weights)
         circled, why = self.places[self.wrong], f"misclassified ({self.errors:,})"
         draw_points(ax, self.places, self.codes, self.class_names, circled, why)
-        self.limits.set(ax)
-        tidy(ax, self.plane.labels)
+        self._draw_new(ax)
+        self.limits.apply(ax)
+        label_axes(ax, self.plane.labels)
         if not self.plane.labels[1]:
             ax.set_yticks([])
         if len(self.places) < self.n_rows:
             count = f"{len(self.places):,} of {self.n_rows:,} rows"
-            note(ax, count, (0.99, 0.01), xycoords="axes fraction", ha="right", va="bottom")
+            draw_text(ax, count, (0.99, 0.01), xycoords="axes fraction", ha="right", va="bottom")
         if legend:
-            legend_above(ax)
+            draw_legend(ax)
         return self
 
-    def _draw_sides(self, ax: Axes) -> None:
-        """Shade where each class is predicted, with lines between."""
+    def _draw_new(self, ax: Axes) -> None:
+        """Draw new rows as grey triangles, each with the class predicted for it."""
+        if len(self.new_places):
+            x, y = self.new_places.T
+            look: dict[str, Any] = {"color": FAINT, "edgecolors": ink(), "zorder": 5}
+            ax.scatter(x, y, s=110, marker="^", label="new, with its prediction", **look)
+        for place, code in zip(self.new_places.tolist(), self.new_codes.tolist(), strict=True):
+            offset = {"xytext": (9, 9), "textcoords": "offset points"}
+            draw_text(ax, f"→ {self.class_names[code]}", place, **offset)
+
+    def _draw_regions(self, ax: Axes) -> None:
+        """Shade the region of each class, with lines between them."""
         xs, ys = np.linspace(self.limits.low, self.limits.high, self.leads.shape[1]).T
         for code, ahead in enumerate(self.leads):
             if ahead.max() > 0:
@@ -264,32 +313,35 @@ class BoundaryDisplay(TrainedDisplay):
                 ax.contour(xs, ys, ahead, [0], colors=ink(), linewidths=1.2, zorder=2)
 
     def _draw_line(self, ax: Axes, linear: Linear, weights: bool) -> None:
-        """Draw the boundary, the margin's band, the weight vector and the bias's shift."""
+        """Draw the boundary, the band of the margin, the weights and the shift by the bias."""
         self._draw_level(ax, linear, 0.0, linewidth=1.8)
         size = float(np.max(self.limits.high - self.limits.low))
-        if self.band > 0.008 * size:  # else the three lines would be one
-            for side, label in (-1, None), (1, f"margin γ = {rounded(self.band)}"):
+        if self.band > 0.008 * size:  # otherwise the three lines would look like one
+            for side, label in (-1, None), (1, f"margin γ = {format_number(self.band)}"):
                 look = {"linestyle": "--", "linewidth": 0.9, "label": label}
                 self._draw_level(ax, linear, side * self.band, **look)
-        ends = self.limits.chord(linear)
+        ends = self.limits.clip_line(linear)
         if ends is None or not weights:
             return
         unit = linear.weights[0] / linear.length
         shift = -float(linear.bias[0]) / linear.length  # from the origin to the boundary, along w
-        if self.limits.hold(np.zeros(2)) and self.limits.hold(shift * unit):
+        if self.limits.contains(np.zeros(2)) and self.limits.contains(shift * unit):
             from_shift = np.linalg.norm(ends - shift * unit, axis=1)
             ends = ends if from_shift[0] > from_shift[1] else ends[::-1]
             ax.plot(0, 0, "+", color=ink(), markersize=9, zorder=4)
-            path, label = np.outer([0, shift], unit).T, f"shift −b/‖w‖ = {rounded(shift, size)}"
+            path, label = (
+                np.outer([0, shift], unit).T,
+                f"shift −b/‖w‖ = {format_number(shift, size)}",
+            )
             ax.plot(*path, ":", color=ink(), linewidth=1.6, zorder=2, label=label)
         foot = 0.75 * ends[0] + 0.25 * ends[1]
         tip = foot + unit * size * 0.15
-        arrow(ax, foot, tip, mutation_scale=16)
-        note(ax, "w", tuple(tip), xytext=tuple(11 * unit), textcoords="offset points",
+        draw_arrow(ax, foot, tip, mutation_scale=16)
+        draw_text(ax, "w", tuple(tip), xytext=tuple(11 * unit), textcoords="offset points",
              ha="center", va="center", fontweight="bold")  # fmt: skip
 
     def _draw_level(self, ax: Axes, linear: Linear, distance: float, **look: Any) -> None:
-        """Draw the line at a distance from the boundary, if it can be seen."""
-        ends = self.limits.chord(linear, distance * linear.length)
+        """Draw the line at a distance from the boundary, if it is visible."""
+        ends = self.limits.clip_line(linear, distance * linear.length)
         if ends is not None:
             ax.axline(*ends, color=ink(), zorder=2, **look)

@@ -1,4 +1,4 @@
-"""The proof that two classes cannot be separated, or how far apart they are."""
+"""Draw the proof that two classes are inseparable, or the gap between them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,50 +13,49 @@ from ..data.rows import Array
 from ..theory.certificates import Inseparable, Separable, Undecided
 from ..theory.margins import max_margin
 from ..theory.separability import separability
-from .data import MOST_COLUMNS, MOST_POINTS, Names, drawable
+from .data import MOST_COLUMNS, MOST_POINTS, Names, check_data
 from .display import Display
-from .drawing import COLOURS, draw_points, ink, legend_above, rounded, tidy
-from .planes import Plane, choose_plane, compute_limits, plane_through
+from .drawing import COLOURS, draw_legend, draw_points, format_number, ink, label_axes
+from .planes import Plane, choose_plane, choose_plane_through, compute_limits
 from .scores import Linear
 
 
 @dataclass(kw_only=True)
 class CertificateDisplay(Display):
-    """Why two classes cannot be separated, or how far apart they are.
+    """The proof that no hyperplane separates two classes, or the widest gap between them.
 
-    The convex hulls of two classes meet in a point that rows of both make, or their two nearest
-    points are twice the largest margin apart. Make one with ``from_data``.
+    Either the convex hulls of the classes meet in a point, or the distance of their two nearest
+    points is twice the largest margin. Create a display with ``from_data``.
 
     Attributes
     ----------
     places : ndarray of shape (n_drawn, 2)
-        Where the drawn rows are.
+        Positions of the rows that are drawn.
     codes : ndarray of shape (n_drawn,)
-        Their numbers among the classes.
+        The numbers of their classes.
     class_names : sequence of str
-        What the classes are called.
+        Names of the classes.
     support : ndarray of shape (n_support, 2)
-        Where the rows of the certificate are.
+        Positions of the rows of the certificate.
     support_rows, support_codes : ndarray of shape (n_support,)
-        Their numbers in X, and those of their classes.
+        Their numbers in X, and the numbers of their classes.
     shares : ndarray of shape (n_support,)
-        How much each has of its class's point; those of a class sum to 1.
+        Their shares in the point of their class; the shares of a class sum to 1.
     nearest : ndarray of shape (2, 2)
-        Where the point of each class is; the same if the hulls meet.
+        Position of the point of each class; equal if the hulls meet.
     verdict : Separable or Inseparable
         The proof.
     plane : Plane
-        What the axes mean.
+        The plane of the plot.
     normal : ndarray of shape (2,)
-        The direction across the widest gap, as the plane shows it; zeros if there is none. It comes
-        from the weights: between nearest points that almost agree, rounding would decide it.
+        The direction across the widest gap, projected onto the plane; zeros if the hulls meet.
     margin : float
         The largest margin γ; 0 if the hulls meet.
 
     See Also
     --------
-    rosenblatt.separability : The proof without a picture.
-    rosenblatt.max_margin : How far apart they are.
+    rosenblatt.separability : The proof without a plot.
+    rosenblatt.max_margin : The largest margin.
 
     Examples
     --------
@@ -80,7 +79,7 @@ class CertificateDisplay(Display):
 
     @property
     def title(self) -> str:  # type: ignore[override]
-        """What the picture shows."""
+        """The title of the plot."""
         one, other = self.class_names
         if isinstance(self.verdict, Inseparable):
             return f"No plane separates {one} from {other}"
@@ -90,7 +89,7 @@ class CertificateDisplay(Display):
     def from_data(
         cls, X: Any, y: ArrayLike, *, most_points: int = MOST_POINTS, **names: Unpack[Names]
     ) -> Self:
-        """Decide whether a hyperplane separates two classes, and keep the proof.
+        """Decide whether a hyperplane separates two classes, and make the display of the proof.
 
         Parameters
         ----------
@@ -99,33 +98,31 @@ class CertificateDisplay(Display):
         y : array-like of shape (n_samples,)
             Their labels.
         most_points : int, default=5000
-            Of more rows so many are drawn, besides those of the certificate.
+            The largest number of rows to draw, besides those of the certificate.
         **names
-            ``class_names`` and ``feature_names``, sequences of str: what to call the classes, in
-            the order of ``classes_``, and the columns.
+            ``class_names`` and ``feature_names``: sequences of str, names of the classes in the
+            order of ``classes_``, and of the columns.
 
         Returns
         -------
         CertificateDisplay
-            To be drawn or saved.
+            The display; ``plot`` draws it and ``save`` writes it to a file.
         """
-        data = drawable(X, y, **names)
-        if len(data.classes) != 2:
-            raise ValueError(
-                f"y has {len(data.classes)} classes, and a certificate is about two; set one label "
-                "against all others."
-            )
+        data = check_data(X, y, **names)
+        data.check_two_classes()
         verdict = separability(data.X, data.signs)
         linear, margin = None, 0.0
         if isinstance(verdict, Undecided):
-            raise ValueError("Neither could be proved for these rows, so there is nothing to draw.")
+            raise ValueError(
+                "Separability could not be decided for these rows, so there is nothing to draw."
+            )
         if isinstance(verdict, Inseparable):
             rows, shares = np.array(verdict.support), 2 * np.array(verdict.weights, np.float64)
-            plane = plane_through(data, rows)
+            plane = choose_plane_through(data, rows)
         elif data.X.shape[1] > MOST_COLUMNS:
             raise ValueError(
-                f"The rows are separable, but with {data.X.shape[1]:,} columns their hulls' "
-                "nearest points are out of reach; draw a boundary instead."
+                f"The rows are separable, but {data.X.shape[1]:,} columns are too many to find the "
+                "nearest points of their hulls; draw a boundary instead."
             )
         else:
             widest = max_margin(data.X, data.signs)
@@ -145,46 +142,46 @@ class CertificateDisplay(Display):
             nearest=np.stack([shares[codes == k] @ places[codes == k] for k in (0, 1)]),
             verdict=verdict,
             plane=plane,
-            normal=np.zeros(2) if linear is None else plane.seen(linear).weights[0],
+            normal=np.zeros(2) if linear is None else plane.restrict(linear).weights[0],
             margin=margin,
         )
 
     def plot(self, ax: Axes | None = None, *, legend: bool = True) -> Self:
-        """Draw the hulls, the rows of the certificate, and the points that these make.
+        """Draw the hulls, the rows of the certificate and the nearest points.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; in a new figure unless given.
+            The axes to draw in; None makes a new figure.
         legend : bool, default=True
-            Whether a legend stands above.
+            Whether to draw a legend above the axes.
 
         Returns
         -------
         self
-            With ``ax_`` and ``figure_``, what it was drawn in.
+            The display, with the attributes ``ax_`` and ``figure_``.
         """
         ax = self._one_axes(ax)
         for code, style in enumerate(["--", "-"]):
             colour = COLOURS[code]
-            around = outline(self.places[self.codes == code])
+            around = find_corners(self.places[self.codes == code])
             ax.fill(*around.T, color=colour, alpha=0.14, linewidth=0, zorder=0)
-            ax.plot(*closed(around).T, color=colour, linewidth=0.8, zorder=1)
-            made = outline(self.support[self.support_codes == code])
-            ax.plot(*closed(made).T, style, color=ink(), linewidth=1.6, zorder=2)
+            ax.plot(*close_path(around).T, color=colour, linewidth=0.8, zorder=1)
+            made = find_corners(self.support[self.support_codes == code])
+            ax.plot(*close_path(made).T, style, color=ink(), linewidth=1.6, zorder=2)
         why = f"the {len(self.support)} rows that prove it"
         draw_points(ax, self.places, self.codes, self.class_names, self.support, why)
         self._draw_nearest(ax)
-        compute_limits(self.places).set(ax)
-        tidy(ax, self.plane.labels)
+        compute_limits(self.places).apply(ax)
+        label_axes(ax, self.plane.labels)
         if legend:
-            legend_above(ax)
+            draw_legend(ax)
         return self
 
     def _draw_nearest(self, ax: Axes) -> None:
-        """The point where the hulls meet, or the two that are nearest."""
+        """Draw the point where the hulls meet, or the two nearest points and the gap."""
         meet = isinstance(self.verdict, Inseparable)
-        label = "the hulls meet" if meet else f"2γ = {rounded(2 * self.margin)} apart"
+        label = "the hulls meet" if meet else f"2γ = {format_number(2 * self.margin)} apart"
         stars = self.nearest[: 1 if meet else 2].T
         ax.plot(*stars, "*", color=ink(), markeredgecolor=ax.get_facecolor(), markersize=17,
                 zorder=5, label=label)  # fmt: skip
@@ -195,8 +192,8 @@ class CertificateDisplay(Display):
             ax.axline(tuple(middle), tuple(middle + across), color=ink(), linewidth=1.8, zorder=2)
 
 
-def outline(places: Array) -> Array:
-    """The corners of the convex hull of some points, in turn."""
+def find_corners(places: Array) -> Array:
+    """Return the corners of the convex hull of points, in order."""
     try:
         return np.asarray(places[ConvexHull(places).vertices])
     except (QhullError, ValueError):  # all on a line
@@ -205,6 +202,6 @@ def outline(places: Array) -> Array:
         return np.asarray(places[[np.argmin(along), np.argmax(along)]])
 
 
-def closed(corners: Array) -> Array:
-    """The corners and the first again; a line is there and back already."""
+def close_path(corners: Array) -> Array:
+    """Append the first corner; a line segment stays as it is."""
     return corners if len(corners) == 2 else np.vstack([corners, corners[:1]])

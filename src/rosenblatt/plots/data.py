@@ -1,4 +1,4 @@
-"""Rows and labels that can be drawn."""
+"""Checks of the rows and labels of a plot."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple, TypedDict, Unpack
@@ -9,44 +9,52 @@ from scipy.sparse import issparse
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import check_is_fitted
 
-from ..data.labels import encode, refuse_missing
+from ..data.labels import encode, find_codes, refuse_missing
 from ..data.rows import Array, refuse_not_finite
 
 MOST_POINTS = 5_000
-MOST_COLUMNS = 2_000  # with which the best separator is sought
-LARGEST = 1e100  # a number whose square is still finite
+MOST_COLUMNS = 2_000  # for which the largest margin is computed
+LARGEST = 1e100  # numbers up to this one have finite squares
 
 
 class Names(TypedDict, total=False):
-    """What to call classes, in the order of ``classes_``, and columns, where they do not say so."""
+    """Names of the classes, in the order of ``classes_``, and of the columns."""
 
     class_names: Sequence[str] | None
     feature_names: Sequence[str] | None
 
 
 class Data(NamedTuple):
-    """Rows that can be drawn."""
+    """Checked rows and labels of a plot; ``codes`` are the numbers of the rows' classes."""
 
     X: Any
     classes: Array
-    codes: Array  # each row's number among the classes
+    codes: Array
     class_names: Sequence[str]
     feature_names: Sequence[str] | None
 
     @property
     def signs(self) -> Array:
-        """+1 for the second of two classes, else -1."""
+        """The labels as signs: +1 for the second of two classes, else -1."""
         return np.where(self.codes == 1, 1.0, -1.0)
 
+    def check_two_classes(self) -> None:
+        """Raise ValueError unless there are two classes."""
+        if len(self.classes) != 2:
+            raise ValueError(
+                f"There are {len(self.classes)} classes; expected two. Pass y == label for one of "
+                "them."
+            )
+
     def sample(self, most: int) -> Array:
-        """The numbers of the rows to draw: all, or so many by chance."""
+        """Choose at most ``most`` rows to draw, at random."""
         count = len(self.codes)
         if count <= most:
             return np.arange(count)
         return np.sort(np.random.default_rng(0).choice(count, most, replace=False))
 
 
-def drawable(
+def check_data(
     X: Any,
     y: ArrayLike,
     classes: Array | None = None,
@@ -54,7 +62,7 @@ def drawable(
     class_names: Sequence[str] | None = None,
     feature_names: Sequence[str] | None = None,
 ) -> Data:
-    """Check rows and labels; the labels must be among the classes, where these are known."""
+    """Check rows and labels; where the classes are known, labels must be among them."""
     if feature_names is None:
         feature_names = getattr(X, "columns", None)
     X = check_array(X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False)
@@ -67,30 +75,32 @@ def drawable(
     if classes is None:
         classes, codes = encode(labels)
     else:
-        known = {label: code for code, label in enumerate(classes.tolist())}
-        strange = set(labels.tolist()) - set(known)
-        if strange:
+        codes = find_codes(labels, classes)
+        if codes.min(initial=0) < 0:
             raise ValueError(
-                f"y has the label {min(strange, key=str)!r}, and the estimator knows "
-                f"{', '.join(map(repr, known))}; give rows of its classes."
+                f"y has the label {labels.tolist()[int(np.argmin(codes))]!r}; the estimator knows "
+                f"{', '.join(map(repr, classes.tolist()))}. Pass rows of its classes."
             )
-        codes = np.array([known[label] for label in labels.tolist()])
     class_names = classes.tolist() if class_names is None else class_names
     if len(class_names) != len(classes):
-        raise ValueError(f"There are {len(classes)} classes, and {len(class_names)} class_names.")
+        raise ValueError(f"There are {len(classes)} classes, but {len(class_names)} class_names.")
     if feature_names is not None and len(feature_names) != X.shape[1]:
-        raise ValueError(f"X has {X.shape[1]} columns, and {len(feature_names)} feature_names.")
+        raise ValueError(f"X has {X.shape[1]} columns, but {len(feature_names)} feature_names.")
     named = None if feature_names is None else tuple(map(str, feature_names))
     return Data(X, classes, codes, tuple(map(str, class_names)), named)
 
 
-def check_drawable(estimator: Any, X: Any, y: ArrayLike, **names: Unpack[Names]) -> Data:
-    """Check rows and labels for a fitted classifier."""
+def check_fitted_data(estimator: Any, X: Any, y: ArrayLike, **names: Unpack[Names]) -> Data:
+    """Check rows and labels of a plot of a fitted classifier."""
     check_is_fitted(estimator)
     if not hasattr(estimator, "classes_"):
-        raise ValueError(f"{type(estimator).__name__} is no fitted classifier; fit one first.")
+        raise ValueError(
+            f"Expected a fitted classifier, got {type(estimator).__name__} without classes_."
+        )
     if getattr(estimator, "multilabel_", False):
-        raise ValueError("Rows of one label each can be drawn, and this estimator gives several.")
+        raise ValueError(
+            "This estimator gives a row several labels; plots show rows with one label each."
+        )
     if names.get("feature_names") is None and not hasattr(X, "columns"):
         names["feature_names"] = getattr(estimator, "feature_names_in_", None)
-    return drawable(X, y, np.asarray(estimator.classes_), **names)
+    return check_data(X, y, np.asarray(estimator.classes_), **names)

@@ -1,4 +1,4 @@
-"""What all displays share: figures, axes and picture files."""
+"""The base of all displays: figures, axes and image files."""
 
 import os
 from collections.abc import Sequence
@@ -10,75 +10,76 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from ..data.rows import Array
-from ..disk import replacing
+from ..disk import replace_file
 
 STILL = (".png", ".svg", ".pdf", ".jpg", ".webp")
 MOVING = (".gif", ".mp4", ".html")
 
 
 class Display:
-    """Something that can be drawn; ``ax_`` and ``figure_`` are what it was last drawn in."""
+    """A plot with its data; ``ax_`` and ``figure_`` are where it was last drawn."""
 
     ax_: Any
     figure_: Any
     n_axes = 1
     title = ""
-    """What the picture shows; drawn above figures that are made for it."""
+    """What the plot shows; written above new figures."""
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw it in some axes, or in a new figure."""
+        """Draw the plot in axes, or in a new figure."""
         raise NotImplementedError
 
     def save(self, path: str | os.PathLike[str], *, dpi: int = 150) -> None:
-        """Draw it to a file, which appears when it is complete; its ending decides the format.
+        """Draw the plot and write it to a file; the suffix chooses the format.
 
         Parameters
         ----------
         path : str or path-like
-            Where to: ``.png``, ``.svg``, ``.pdf``, ``.jpg`` or ``.webp``.
+            The file to write: ``.png``, ``.svg``, ``.pdf``, ``.jpg`` or ``.webp``. It is replaced
+            only when the new one is complete.
         dpi : int, default=150
-            Dots to an inch.
+            Resolution in dots per inch.
         """
-        ending = get_ending(path, STILL)
-        figure = Figure(**get_shape(self.n_axes))
+        suffix = get_ending(path, STILL)
+        figure = Figure(**choose_shape(self.n_axes))
         self.plot(make_axes(figure, self.n_axes))
         self._add_title(figure)
-        with replacing(path) as temporary:
-            figure.savefig(temporary, format=ending[1:], dpi=dpi, bbox_inches="tight")
+        with replace_file(path) as temporary:
+            figure.savefig(temporary, format=suffix[1:], dpi=dpi, bbox_inches="tight")
 
     def _add_title(self, figure: Any) -> None:
-        """Say above a figure what it shows."""
+        """Write the title above a figure."""
         if self.title:
             figure.suptitle(self.title, x=0.01, horizontalalignment="left", fontsize="large")
 
     def _one_axes(self, ax: Axes | None) -> Any:
-        """The axes to draw in: those given, or those of a new figure of pyplot."""
+        """Return the axes given, or those of a new figure of pyplot."""
         (self.ax_,) = self._all_axes(ax, 1)
         return self.ax_
 
     def _all_axes(self, ax: Any, count: int) -> Array:
-        """So many axes to draw in."""
+        """Return ``count`` axes to draw in: those given, or those of a new figure of pyplot."""
         if ax is None:
             from matplotlib import pyplot
 
-            figure = pyplot.figure(**get_shape(count))
+            figure = pyplot.figure(**choose_shape(count))
             ax = make_axes(figure, count)
             self._add_title(figure)
         axes = np.ravel(np.asarray(ax, object))
         if len(axes) != count:
-            raise ValueError(f"ax has {len(axes)} axes, and there is something for {count}.")
+            raise ValueError(f"ax has {len(axes)} axes; this plot needs {count}.")
         self.ax_, self.figure_ = axes, axes[0].figure
         return axes
 
 
-def get_shape(count: int) -> dict[str, Any]:
-    """The arguments of a figure for so many axes."""
+def choose_shape(count: int) -> dict[str, Any]:
+    """Choose the size of a figure with ``count`` axes, as arguments of ``Figure``."""
     size = (6.4, 5.8) if count == 1 else (9.0, 3.3 * ((count + 1) // 2))
     return {"figsize": size, "layout": "constrained"}
 
 
 def make_axes(figure: Figure, count: int) -> Array:
-    """So many axes in a figure, two beside each other; an odd one has a row for itself."""
+    """Add ``count`` axes to a figure, two in a row; an odd last one has the whole row."""
     grid = figure.add_gridspec((count + 1) // 2, 2)
     alone = [grid[-1, :]] if count % 2 else []
     places = [grid[number // 2, number % 2] for number in range(count - len(alone))]
@@ -86,30 +87,30 @@ def make_axes(figure: Figure, count: int) -> Array:
 
 
 def get_ending(path: str | os.PathLike[str], known: Sequence[str]) -> str:
-    """How a file's name ends, if it is one of those known.
+    """Return the suffix of a file name in lower case; raise ValueError if it is not known.
 
     Parameters
     ----------
     path : str or path-like
         The file.
     known : sequence of str
-        Endings, as in ``STILL`` and ``MOVING``.
+        The suffixes to accept, as in ``STILL`` and ``MOVING``.
 
     Returns
     -------
     str
-        The ending, in small letters.
+        The suffix with its dot.
 
     See Also
     --------
-    save_plot : Chooses by the ending what to draw.
+    save_plot : Chooses by the suffix what to draw.
 
     Examples
     --------
     >>> get_ending("boundary.PNG", STILL)
     '.png'
     """
-    ending = Path(path).suffix.lower()
-    if ending not in known:
-        raise ValueError(f"{path} should end in {', '.join(known)}; its ending decides the format.")
-    return ending
+    suffix = Path(path).suffix.lower()
+    if suffix not in known:
+        raise ValueError(f"{path} must end in {', '.join(known)}, which chooses the format.")
+    return suffix

@@ -1,4 +1,4 @@
-"""Colours, points, arrows, words and legends of all pictures."""
+"""Colours, points, arrows, text and legends that all plots share."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -11,27 +11,27 @@ from matplotlib.patheffects import withStroke
 
 from ..data.rows import Array
 
-# Okabe & Ito's palette, which the colour-blind can tell apart, with markers for print in grey; the
-# first two differ in lightness as well.
+# Okabe & Ito's palette, which colour-blind readers can distinguish, with markers for print in grey;
+# the first two colours differ in lightness as well.
 COLOURS = ("#E69F00", "#0072B2", "#009E73", "#CC79A7", "#D55E00", "#56B4E9", "#F0E442", "#999999")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "<", ">")
-FAINT = "0.5"  # seen on light and on dark ground
+FAINT = "0.5"  # visible on light and on dark backgrounds
 
 
 def ink() -> Any:
-    """The colour of lines: that of text, so that they are seen where text is."""
+    """Return the colour of text, which is also that of lines."""
     return rcParams["text.color"]
 
 
-def rounded(value: float, size: float = 0.0) -> str:
-    """A number to read: never minus zero, nor a rounding error in a picture of some size."""
+def format_number(value: float, size: float = 0.0) -> str:
+    """Format a number with three digits; rounding errors relative to ``size`` become 0."""
     return f"{0.0 if abs(value) <= 1e-9 * size else value:.3g}".replace("-", "−")
 
 
 def draw_points(
     ax: Axes, places: Array, codes: Array, names: Sequence[str], circled: Array, why: str
 ) -> None:
-    """Points with a colour and a marker for each class, and circles around some places."""
+    """Draw points with a colour and a marker per class, and circles around some places."""
     area = float(np.clip(12_000 / max(len(places), 1), 6, 42))
     for code, label in enumerate(names):
         x, y = places[codes == code].T
@@ -52,37 +52,37 @@ def draw_points(
         x, y = circled.T
         width = 1.2 if len(circled) <= 100 else 0.5
         look: dict[str, Any] = {"rasterized": len(circled) > 2_000, "label": why, "zorder": 4}
-        ring(ax, x, y, s=area * 3 + 20, linewidths=width, **look)
+        draw_circles(ax, x, y, s=area * 3 + 20, linewidths=width, **look)
 
 
-def ring(ax: Axes, x: Array, y: Array, **look: Any) -> None:
-    """Circles that are not filled."""
+def draw_circles(ax: Axes, x: Array, y: Array, **look: Any) -> None:
+    """Draw circles that are not filled."""
     ax.scatter(x, y, facecolors="none", **{"edgecolors": ink(), **look})
 
 
-def arrow(ax: Axes, start: Array, end: Array, **options: Any) -> None:
-    """An arrow between two places, above the points."""
+def draw_arrow(ax: Axes, start: Array, end: Array, **options: Any) -> None:
+    """Draw an arrow between two places, above the points."""
     edge = withStroke(linewidth=5, foreground=ax.get_facecolor())
     look = {"arrowstyle": "-|>", "color": ink(), "shrinkA": 0, "shrinkB": 0, "linewidth": 2}
     look |= {"path_effects": [edge], **options}
     ax.annotate("", tuple(end), tuple(start), arrowprops=look, annotation_clip=True, zorder=5)
 
 
-def note(ax: Axes, text: str, place: Any, **options: Any) -> None:
-    """A word in the picture, readable on any ground."""
+def draw_text(ax: Axes, text: str, place: Any, **options: Any) -> None:
+    """Write text in the plot, readable on any background."""
     ground = {"facecolor": ax.get_facecolor(), "alpha": 0.75, "edgecolor": "none", "pad": 1.0}
     ax.annotate(text, place, bbox=ground, color=ink(), annotation_clip=True, zorder=6, **options)
 
 
-def tidy(ax: Axes, labels: tuple[str, str]) -> None:
-    """Leave out the lines that say nothing, and name the axes."""
+def label_axes(ax: Axes, labels: tuple[str, str]) -> None:
+    """Label the axes and remove the lines at the top and right."""
     ax.spines[["top", "right"]].set_visible(False)
     ax.set_xlabel(labels[0])
     ax.set_ylabel(labels[1])
 
 
-def legend_above(ax: Axes, handles: Sequence[Any] | None = None, most: int = 0) -> None:
-    """A legend that covers nothing, with points before lines, and room for the most entries."""
+def draw_legend(ax: Axes, handles: Sequence[Any] | None = None, most: int = 0) -> None:
+    """Draw a legend above the axes: points before lines, columns for ``most`` entries."""
     handles = ax.get_legend_handles_labels()[0] if handles is None else handles
     handles = sorted(handles, key=lambda handle: isinstance(handle, Line2D))
     columns = {4: 2, 3: 3, 5: 3, 6: 3}.get(most or len(handles), 5)

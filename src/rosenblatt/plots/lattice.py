@@ -1,4 +1,4 @@
-"""The lattice of a sentence: its tokens, their tags, and the best paths through them."""
+"""Draw the best paths of tags through a sentence."""
 
 from collections.abc import Sequence
 from copy import deepcopy
@@ -10,13 +10,13 @@ from matplotlib.axes import Axes
 
 from ..estimators.sequence import SequencePerceptron
 from .display import Display
-from .drawing import COLOURS, FAINT, ink, legend_above, ring, rounded, tidy
+from .drawing import COLOURS, FAINT, draw_circles, draw_legend, format_number, ink, label_axes
 
 MOST_TAGS = 12
 
 
 class Lattice(NamedTuple):
-    """A sentence, its best paths, and the right tags if they are known.
+    """A sentence, its best paths of tags, and the right tags if known.
 
     Attributes
     ----------
@@ -27,7 +27,7 @@ class Lattice(NamedTuple):
     right : list of str or None
         The right tags.
     title : str
-        What stands above it.
+        The title of the axes.
     """
 
     tokens: list[str]
@@ -38,18 +38,19 @@ class Lattice(NamedTuple):
 
 @dataclass(kw_only=True)
 class LatticeDisplay(Display):
-    """The best path of tags through a sentence, and its runners-up.
+    """The best paths of tags through a sentence.
 
-    Make one with ``from_estimator``, or with ``from_update`` to see what an update does.
+    Create a display with ``from_estimator``, or with ``from_update`` to see the effect of an
+    update.
 
     Attributes
     ----------
     lattices : list of Lattice
-        What to draw, one beside the other.
+        The sentences to draw, side by side.
 
     See Also
     --------
-    rosenblatt.SequencePerceptron : Finds the paths.
+    rosenblatt.SequencePerceptron : The tagger that finds the paths.
 
     Examples
     --------
@@ -63,30 +64,30 @@ class LatticeDisplay(Display):
 
     @property
     def n_axes(self) -> int:  # type: ignore[override]
-        """One for each lattice."""
+        """The number of lattices."""
         return len(self.lattices)
 
     @classmethod
     def from_estimator(
         cls, estimator: SequencePerceptron, sentence: Sequence[Any], y: Any = None, *, top: int = 4
     ) -> Self:
-        """The lattice of a sentence as a fitted tagger sees it.
+        """Make the display of a sentence and a fitted tagger.
 
         Parameters
         ----------
         estimator : SequencePerceptron
-            Fitted.
+            A fitted tagger.
         sentence : list
-            Its tokens.
+            The tokens of the sentence.
         y : list, default=None
-            The right tags, to be circled; of chunks as IOBES writes them.
+            The right tags, which are circled; chunks as in IOBES.
         top : int, default=4
-            How many paths to draw.
+            Number of paths to draw.
 
         Returns
         -------
         LatticeDisplay
-            To be drawn or saved.
+            The display; ``plot`` draws it and ``save`` writes it to a file.
         """
         return cls(lattices=[find_paths(estimator, sentence, y, top, "")])
 
@@ -94,32 +95,28 @@ class LatticeDisplay(Display):
     def from_update(
         cls, estimator: SequencePerceptron, sentence: Sequence[Any], y: Any, *, top: int = 4
     ) -> Self:
-        """The lattice before and after an update by a sentence, in a copy of the tagger.
+        """Make the display of a sentence before and after an update of a copy of the tagger.
 
         Parameters
         ----------
         estimator : SequencePerceptron
-            Made with ``partial_fit``; with ``solution="last"`` the whole update is seen.
+            A fitted tagger; with ``solution="last"`` the whole update is visible.
         sentence, y : list
-            Its tokens, and their right tags.
+            The tokens of the sentence, and their right tags.
         top : int, default=4
-            How many paths to draw.
+            Number of paths to draw.
 
         Returns
         -------
         LatticeDisplay
-            To be drawn or saved.
+            The display; ``plot`` draws it and ``save`` writes it to a file.
         """
         after = deepcopy(estimator).partial_fit([sentence], [y])
         right = None if estimator.scheme_ else y
         made = after.n_mistakes_ - estimator.n_mistakes_
-        title = "after an update" if made else "after it: nothing was wrong"
-        return cls(
-            lattices=[
-                find_paths(estimator, sentence, right, top, "before"),
-                find_paths(after, sentence, right, top, title),
-            ]
-        )
+        title = "after the update" if made else "after: nothing was wrong"
+        pairs = (estimator, "before"), (after, title)
+        return cls(lattices=[find_paths(each, sentence, right, top, name) for each, name in pairs])
 
     def plot(self, ax: Any = None) -> Self:
         """Draw tokens from left to right, tags from top to bottom, and a line for each path.
@@ -127,15 +124,15 @@ class LatticeDisplay(Display):
         Parameters
         ----------
         ax : sequence of matplotlib Axes, default=None
-            Where to draw, one for each lattice; in a new figure unless given.
+            The axes to draw in, one for each lattice; None makes a new figure.
 
         Returns
         -------
         self
-            With ``ax_`` and ``figure_``, what it was drawn in.
+            The display, with the attributes ``ax_`` and ``figure_``.
         """
         axes = self._all_axes(ax, self.n_axes)
-        tags = shown_tags(self.lattices)
+        tags = choose_tags(self.lattices)
         for axis, lattice in zip(axes, self.lattices, strict=True):
             draw_lattice(axis, lattice, tags)
         if self.n_axes == 1:
@@ -146,20 +143,21 @@ class LatticeDisplay(Display):
 def find_paths(
     estimator: SequencePerceptron, sentence: Sequence[Any], y: Any, top: int, title: str
 ) -> Lattice:
-    """The best paths through a sentence."""
-    words = [token if isinstance(token, str) else to_word(token) for token in sentence]
+    """Find the best paths through a sentence."""
+    words = [to_word(token) for token in sentence]
     right = None if y is None else [str(tag) for tag in y]
     return Lattice(words, estimator.best_paths(sentence, top), right, title)
 
 
 def to_word(token: Any) -> str:
-    """What to call a token that is no string."""
-    values = list(token.values() if isinstance(token, dict) else token)
-    return str(values[0])
+    """Return the word of a token: itself, or its first value."""
+    if isinstance(token, str):
+        return token
+    return str(next(iter(token.values() if isinstance(token, dict) else token)))
 
 
-def shown_tags(lattices: Sequence[Lattice]) -> list[str]:
-    """The tags of all paths, those of the best first."""
+def choose_tags(lattices: Sequence[Lattice]) -> list[str]:
+    """Choose the tags to draw: those of all paths, or of the best paths if these are many."""
     paths = [path for lattice in lattices for path, _ in lattice.paths]
     paths += [lattice.right for lattice in lattices if lattice.right is not None]
     found = {tag for path in paths for tag in path}
@@ -170,7 +168,7 @@ def shown_tags(lattices: Sequence[Lattice]) -> list[str]:
 
 
 def draw_lattice(ax: Axes, lattice: Lattice, tags: list[str]) -> None:
-    """One lattice: the worst path first, so that the best lies above the others."""
+    """Draw one lattice, the best path above the others."""
     heights = {tag: place for place, tag in enumerate(tags)}
     n = len(lattice.tokens)
     x, y = np.transpose([(i, k) for i in range(n) for k in range(len(tags))])
@@ -181,23 +179,25 @@ def draw_lattice(ax: Axes, lattice: Lattice, tags: list[str]) -> None:
         path, score = lattice.paths[rank]
         width, style = styles[min(rank, len(styles) - 1)]
         seen = [(i, heights[tag]) for i, tag in enumerate(path) if tag in heights]
-        name = f"best path: {rounded(score)}" if rank == 0 else f"next: {rounded(score - best)}"
+        lead = (
+            f"next: {format_number(score - best)}" if rank else f"best path: {format_number(score)}"
+        )
         colour = COLOURS[1 - rank] if rank < 2 else COLOURS[rank % len(COLOURS)]
         look: dict[str, Any] = {"linewidth": width, "linestyle": style, "color": colour}
         x, y = zip(*seen, strict=True)
-        shift = 0.055 * rank  # or lines would hide each other where paths are one
-        ax.plot(x, [k + shift for k in y], label=name, zorder=3 - 0.1 * rank, **look)
+        shift = 0.055 * rank  # lines of equal paths stay apart
+        ax.plot(x, [k + shift for k in y], label=lead, zorder=3 - 0.1 * rank, **look)
         if rank == 0:
             ax.scatter(x, y, s=70, color=colour, zorder=4)
     if lattice.right is not None:
         wanted = [(i, heights[tag]) for i, tag in enumerate(lattice.right) if tag in heights]
         x, y = np.transpose(wanted)
-        ring(ax, x, y, s=230, linewidths=1.6, edgecolors=ink(), label="right", zorder=5)
-    finish(ax, lattice, tags)
+        draw_circles(ax, x, y, s=230, linewidths=1.6, edgecolors=ink(), label="right", zorder=5)
+    label_lattice(ax, lattice, tags)
 
 
-def finish(ax: Axes, lattice: Lattice, tags: list[str]) -> None:
-    """Words below, tags at the left, a legend above."""
+def label_lattice(ax: Axes, lattice: Lattice, tags: list[str]) -> None:
+    """Write the words below, the tags at the left, and a legend above."""
     ax.set_xticks(range(len(lattice.tokens)), lattice.tokens)
     if sum(map(len, lattice.tokens)) > 40:
         ax.tick_params(axis="x", rotation=45)
@@ -205,5 +205,5 @@ def finish(ax: Axes, lattice: Lattice, tags: list[str]) -> None:
     ax.set_xlim(-0.4, len(lattice.tokens) - 0.6)
     ax.set_ylim(len(tags) - 0.5, -0.5)
     ax.tick_params(length=0)
-    tidy(ax, (lattice.title, ""))
-    legend_above(ax, ax.get_legend_handles_labels()[0][::-1])
+    label_axes(ax, (lattice.title, ""))
+    draw_legend(ax, ax.get_legend_handles_labels()[0][::-1])

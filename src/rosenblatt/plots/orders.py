@@ -1,4 +1,4 @@
-"""The same rows learnt in different orders."""
+"""Compare the orders in which rows are learnt."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,29 +12,29 @@ from numpy.typing import ArrayLike
 from ..data.rows import Array
 from ..estimators.perceptron import Perceptron
 from .display import Display
-from .drawing import COLOURS, ink, tidy
+from .drawing import COLOURS, ink, label_axes
 
 TITLES = {"reads": "reads of the data", "mistakes": "mistakes"}
 
 
 @dataclass(kw_only=True)
 class OrderDisplay(Display):
-    """How often the rows had to be read, and how many mistakes were made, in different orders.
+    """Passes over the rows and mistakes of a Perceptron, for several orders of the rows.
 
-    Make one with ``from_data``.
+    Create a display with ``from_data``.
 
     Attributes
     ----------
     reads : dict of ndarray
-        In each order, for each seed: the rows gone through as a share of all.
+        By order, for each seed: the number of rows read, divided by the number of rows.
     mistakes : dict of ndarray
-        The mistakes made.
+        The number of mistakes.
     separated : dict of ndarray of bool
         Whether the run ended with a pass without mistakes.
 
     See Also
     --------
-    rosenblatt.Perceptron : Its parameter ``order``.
+    rosenblatt.Perceptron : The estimator, with the parameter ``order``.
 
     Examples
     --------
@@ -59,7 +59,7 @@ class OrderDisplay(Display):
         seeds: Sequence[int] = range(20),
         **parameters: Any,
     ) -> Self:
-        """Train in each order; in those that chance decides, once for each seed.
+        """Train in each order, for random orders once for each seed, and make the display.
 
         Parameters
         ----------
@@ -68,16 +68,16 @@ class OrderDisplay(Display):
         y : array-like of shape (n_samples,)
             Their labels.
         orders : sequence of str, default=("fixed", "once", "each", "active")
-            As the parameter ``order``.
+            Values of the parameter ``order`` of ``Perceptron``.
         seeds : sequence of int, default=range(20)
-            As the parameter ``random_state``.
+            Values of the parameter ``random_state``.
         **parameters
-            Those of ``Perceptron``; ``max_iter`` is 1000 unless given.
+            Other parameters of ``Perceptron``; ``max_iter`` is 1000 by default.
 
         Returns
         -------
         OrderDisplay
-            To be drawn or saved.
+            The display; ``plot`` draws it and ``save`` writes it to a file.
         """
         display = cls(reads={}, mistakes={}, separated={})
         parameters = {"max_iter": 1000, **parameters}
@@ -94,17 +94,17 @@ class OrderDisplay(Display):
         return display
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw a dot for each run, open if it did not separate the rows, and their means.
+        """Draw a dot for each run, open if it did not separate the rows, and the means.
 
         Parameters
         ----------
         ax : sequence of matplotlib Axes, default=None
-            Where to draw, two of them; in a new figure unless given.
+            The two axes to draw in; None makes a new figure.
 
         Returns
         -------
         self
-            With ``ax_`` and ``figure_``, what it was drawn in.
+            The display, with the attributes ``ax_`` and ``figure_``.
         """
         everywhere = all(done.all() for done in self.separated.values())
         until = " until separated" if everywhere else " (open: not separated)"
@@ -119,15 +119,15 @@ class OrderDisplay(Display):
             axis.tick_params(axis="y", length=0)
             axis.grid(axis="x", alpha=0.3)
             axis.set_axisbelow(True)
-            tidy(axis, ("", ""))
+            label_axes(axis, ("", ""))
         return self
 
 
 def draw_runs(ax: Axes, place: int, values: Array, separated: Array) -> None:
-    """The runs in one order, and their mean with twice its standard error."""
-    heights = place + 0.22 * np.sin(2.4 * np.arange(len(values)))  # apart, but the same each time
+    """Draw the runs in one order, and their mean with two standard errors."""
+    heights = place + 0.22 * np.sin(2.4 * np.arange(len(values)))  # deterministic jitter
     for chosen, fill in ((separated, COLOURS[1]), (~separated, "none")):
-        alpha = None if fill == "none" else 0.7  # which would fill what is open
+        alpha = None if fill == "none" else 0.7  # alpha would fill open dots
         x, y = values[chosen], heights[chosen]
         ax.scatter(x, y, s=22, facecolors=fill, edgecolors=COLOURS[1], alpha=alpha, zorder=2)
     error = 2 * values.std(ddof=1) / np.sqrt(len(values)) if len(values) > 1 else 0.0

@@ -1,4 +1,4 @@
-"""How a run went, and the bounds that the convergence theorem sets to it."""
+"""Draw the course of a run and the bounds of the convergence theorem."""
 
 from collections.abc import Sequence
 from contextlib import suppress
@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..data.rows import Array
 from ..estimators.perceptron import Perceptron
-from ..theory.bounds import Convergence, convergence
-from .data import MOST_COLUMNS, Data, check_drawable
-from .drawing import COLOURS, ink, tidy
-from .runs import TrainedDisplay, repeated
-from .scores import Linear, own_leads
+from ..theory.bounds import Convergence, compute_convergence
+from .data import MOST_COLUMNS, Data, check_fitted_data
+from .drawing import COLOURS, ink, label_axes
+from .runs import TrainedDisplay, repeat_run
+from .scores import Linear, compute_own_leads
 
 TITLES = {
     "mistakes": "mistakes so far, M",
@@ -26,36 +26,37 @@ TITLES = {
     "length": "length of w",
     "angle": "angle to the best separator, in degrees",
 }
-MOST_MOMENTS = 300  # of a curve that is drawn as one line; of more, a line would be solid ink
+MOST_MOMENTS = 300  # longer curves are drawn as mean and range
 BINS = 100
 
 
 @dataclass(kw_only=True)
 class ProgressDisplay(TrainedDisplay):
-    """How a run went: mistakes, both losses, the length of w and its angle to the best separator.
+    """The course of a run: mistakes, losses, length of w, and its angle to the best separator.
 
-    The convergence theorem (Novikoff 1962) holds the length between γM and R√M after M mistakes;
-    where the two meet, at (R/γ)², is the most that there can be. Make one with ``from_estimator``
-    or ``from_data``.
+    The convergence theorem (Novikoff 1962) bounds the length by γM and R√M after M mistakes. The
+    bounds meet at M = (R/γ)², the largest possible number of mistakes. Create a display with
+    ``from_estimator`` or ``from_data``.
 
     Attributes
     ----------
     over : {"updates", "epochs"}
-        What time is counted in.
+        The unit of time.
     time : ndarray
-        When the curves were taken.
+        The times at which the curves were measured.
     curves : dict of ndarray
-        Those of "mistakes" so far (M), "errors" (J₁, the misclassified rows), "loss" (J, the sum of
-        -y·activation over them), "length" (‖w‖/η) and "angle" (in degrees, to the best separator)
-        that the run allows. The last two count the bias as a coordinate of w.
+        The curves by name: "mistakes" so far (M), "errors" (J₁, the misclassified rows), "loss" (J,
+        the sum of -y·activation over them), "length" (‖w‖/η) and "angle" (to the best separator, in
+        degrees). Length and angle count the bias as a coordinate of w. A curve is missing where it
+        does not apply to the run.
     convergence : Convergence or None
-        Where the theorem speaks of such a run (two classes, no margin or weights), and the rows are
-        separable and have at most 2,000 columns.
+        The numbers of the theorem; None if it does not apply (it needs two classes, no margin or
+        weights), if the rows are not separable, or if they have over 2,000 columns.
 
     See Also
     --------
     rosenblatt.report : The theorem in numbers.
-    ProgressiveDisplay : Errors before learning.
+    ProgressiveDisplay : The error on rows before they are learnt.
 
     Examples
     --------
@@ -73,7 +74,7 @@ class ProgressDisplay(TrainedDisplay):
     def __post_init__(self) -> None:
         self.n_axes = len(self.quantities)
         count = f"{int(self.time[-1]):,} {self.over}" if len(self.time) else "no updates"
-        self.title = f"How the run went, over {count}"
+        self.title = f"The run over {count}"
 
     @classmethod
     def from_estimator(
@@ -85,36 +86,35 @@ class ProgressDisplay(TrainedDisplay):
         over: str | None = None,
         most: int = 1_000,
     ) -> Self:
-        """See how the run of a fitted Perceptron went; with its rows the run is repeated.
+        """Make the display of a fitted Perceptron; with its rows the run is repeated.
 
         Parameters
         ----------
         estimator : Perceptron
-            Fitted, with a number as ``random_state`` if its order is random.
-        X, y : array-like, optional
-            What it was fitted on. Without them there is what ``history_`` has, over epochs.
-        over : {"updates", "epochs"}, optional
-            What to count time in; by default updates, or epochs without rows.
+            A fitted model, with an integer as ``random_state`` if its order is random.
+        X, y : array-like, default=None
+            The training data; without them the curves are those of ``history_``, over epochs.
+        over : {"updates", "epochs"}, default=None
+            The unit of time; None means updates, or epochs without X and y.
         most : int, default=1000
-            How many moments to look at, spread evenly; fewer, but at least 20, of many rows.
+            The largest number of points of a curve, evenly spread; for many rows fewer, but at
+            least 20.
 
         Returns
         -------
         ProgressDisplay
-            To be drawn or saved.
+            The display; ``plot`` draws it and ``save`` writes it to a file.
         """
         over = over or ("epochs" if X is None else "updates")
         if over not in ("updates", "epochs"):
             raise ValueError(f"over must be 'updates' or 'epochs'; got {over!r}.")
         check_is_fitted(estimator)
         if not isinstance(estimator, Perceptron) or not estimator.history_:
-            raise ValueError("Progress is that of a fitted Perceptron with epochs in history_.")
+            raise ValueError("Expected a Perceptron that fit has trained, with epochs in history_.")
         if X is not None and y is not None:
-            return cls._measured(estimator, X, y, over, most)
+            return cls._measure(estimator, X, y, over, most)
         if over == "updates":
-            raise ValueError(
-                "Progress over updates needs the rows, X and y; or take over='epochs'."
-            )
+            raise ValueError("Progress over updates needs X and y; pass them, or over='epochs'.")
         history = estimator.history_
         curves = {
             "mistakes": np.cumsum([epoch.mistakes for epoch in history]),
@@ -124,10 +124,10 @@ class ProgressDisplay(TrainedDisplay):
         return cls(over=over, time=np.array([epoch.epoch for epoch in history]), curves=curves)
 
     @classmethod
-    def _measured(cls, model: Perceptron, X: Any, y: ArrayLike, over: str, most: int) -> Self:
-        """The run, repeated, with all rows measured after some of its updates."""
-        data = check_drawable(model, X, y)
-        kept = repeated(model, X, y, over.removesuffix("s"), most)
+    def _measure(cls, model: Perceptron, X: Any, y: ArrayLike, over: str, most: int) -> Self:
+        """Repeat the run, and measure all rows after some of its updates."""
+        data = check_fitted_data(model, X, y)
+        kept = repeat_run(model, X, y, over.removesuffix("s"), most)
         moments = [Linear(step.new_weights, step.new_bias) for _, step in kept]
         losses = [compute_losses(linear, data) for linear in moments]
         curves = {
@@ -137,8 +137,8 @@ class ProgressDisplay(TrainedDisplay):
         }
         theorem = None
         if data.X.shape[1] <= MOST_COLUMNS and model.order != "batch":
-            with suppress(ValueError):  # which says that the theorem is not about such a run
-                theorem = convergence(model, data.X, data.signs)
+            with suppress(ValueError):  # the theorem does not apply to this run
+                theorem = compute_convergence(model, data.X, data.signs)
         if theorem is not None and moments:
             weights = np.vstack([linear.weights for linear in moments])
             bias = np.concatenate([linear.bias for linear in moments])
@@ -158,7 +158,7 @@ class ProgressDisplay(TrainedDisplay):
 
     @property
     def quantities(self) -> list[str]:
-        """The curves that are drawn by default."""
+        """The names of the curves that are drawn by default."""
         unless = "length" if self.over == "epochs" and "angle" in self.curves else ""
         return [name for name in TITLES if name in self.curves and name != unless]
 
@@ -168,22 +168,20 @@ class ProgressDisplay(TrainedDisplay):
         Parameters
         ----------
         ax : sequence of matplotlib Axes, default=None
-            Where to draw, one for each; in a new figure unless given.
+            The axes to draw in, one for each curve; None makes a new figure.
         quantities : sequence of str, default=None
-            Which curves. By default all but one: over updates their number is no news, and over
-            epochs the length is left out.
+            The names of the curves to draw; None means all but the length over epochs.
 
         Returns
         -------
         self
-            With ``ax_`` and ``figure_``, what it was drawn in.
+            The display, with the attributes ``ax_`` and ``figure_``.
         """
         shown = self.quantities if quantities is None else list(quantities)
         unknown = [name for name in shown if name not in self.curves]
         if unknown:
             raise ValueError(
-                f"There is no curve of {unknown[0]!r} for this run; there is "
-                f"{', '.join(self.curves)}."
+                f"This run has no curve {unknown[0]!r}; it has {', '.join(self.curves)}."
             )
         axes = self._all_axes(ax, len(shown))
         for axis, name in zip(axes, shown, strict=True):
@@ -193,11 +191,11 @@ class ProgressDisplay(TrainedDisplay):
                 self._draw_length(axis, self.convergence)
             else:
                 self._draw_curve(axis, name)
-            tidy(axis, ("updates M" if self.over == "updates" else "epoch", ""))
+            label_axes(axis, ("updates M" if self.over == "updates" else "epoch", ""))
         return self
 
     def _draw_values(self, ax: Axes, name: str, **look: Any) -> None:
-        """A line with a marker at each of few moments; of many, their mean and range."""
+        """Draw a curve: few points as a line with markers, many as their mean and range."""
         time, values = self.time, self.curves[name]
         if len(time) > MOST_MOMENTS and name in ("errors", "loss"):
             pieces = np.array_split(np.arange(len(time)), BINS)
@@ -209,7 +207,7 @@ class ProgressDisplay(TrainedDisplay):
         ax.plot(time, values, COLOURS[1], marker=marker, markersize=4, **look)
 
     def _draw_curve(self, ax: Axes, name: str) -> None:
-        """A quantity as it went; the mistakes below the most that there can be."""
+        """Draw one quantity; for mistakes also their bound."""
         curve = self.curves[name]
         self._draw_values(ax, name, clip_on=False)
         ax.set_ylim(0, None if np.any(curve) else 1)
@@ -218,14 +216,18 @@ class ProgressDisplay(TrainedDisplay):
         if name == "mistakes" and self.convergence is not None:
             bound = self.convergence.bound
             ax.axhline(bound, color=ink(), linestyle="--", linewidth=1.2)
-            ax.annotate(f"(R/γ)² = {readable(bound)}", (0.98, bound), (0, -4), ha="right", va="top",
-                        xycoords=("axes fraction", "data"), textcoords="offset points")  # fmt: skip
+            where: dict[str, Any] = {
+                "xycoords": ("axes fraction", "data"),
+                "textcoords": "offset points",
+            }
+            text = f"(R/γ)² = {format_bound(bound)}"
+            ax.annotate(text, (0.98, bound), (0, -4), ha="right", va="top", **where)
             if bound > 5 * curve.max(initial=0):
                 ax.set_yscale("log")
                 ax.set_ylim(max(0.5, curve.min(initial=bound) / 2), 2 * bound)
 
     def _draw_length(self, ax: Axes, theorem: Convergence) -> None:
-        """The length of w, between the two curves of the theorem up to where they meet."""
+        """Draw the length of w between the two bounds of the theorem, up to where they meet."""
         M = np.geomspace(1, max(theorem.bound, 2), 50)
         low, high = theorem.limits(M)
         ax.fill_between(M, low, high, color=ink(), alpha=0.08, zorder=0, linewidth=0)
@@ -234,7 +236,7 @@ class ProgressDisplay(TrainedDisplay):
         self._draw_values(ax, "length", linewidth=2, label="‖w‖/η")
         end = theorem.bound, theorem.limits(theorem.bound)[1]
         ax.plot(*end, "o", color=ink())
-        ax.annotate(f"(R/γ)² = {readable(theorem.bound)}", end, (-6, 4), ha="right",
+        ax.annotate(f"(R/γ)² = {format_bound(theorem.bound)}", end, (-6, 4), ha="right",
                     textcoords="offset points")  # fmt: skip
         ax.set_xscale("log")
         ax.set_yscale("log")
@@ -242,11 +244,11 @@ class ProgressDisplay(TrainedDisplay):
 
 
 def compute_losses(linear: Linear, data: Data) -> tuple[int, float]:
-    """J₁ and J of some weights."""
-    margins = own_leads(linear.scores(data.X), data.codes)
+    """Compute J₁ and J of weights."""
+    margins = compute_own_leads(linear.scores(data.X), data.codes)
     return int(np.sum(margins <= 0)), float(np.maximum(0.0, -margins).sum())
 
 
-def readable(bound: float) -> str:
-    """A number of mistakes without digits that say nothing."""
+def format_bound(bound: float) -> str:
+    """Format a number of mistakes with few digits."""
     return f"{bound:,.0f}" if 100 <= bound < 1e9 else f"{bound:.3g}"

@@ -1,4 +1,4 @@
-"""The error on rows before they were learnt from, over the rows."""
+"""Draw the error on rows before they are learnt."""
 
 import csv
 import os
@@ -9,32 +9,32 @@ import numpy as np
 from matplotlib.ticker import EngFormatter, PercentFormatter
 
 from ..data.rows import Array
-from ..disk import plain_errors
+from ..disk import explain_errors
 from ..estimators.progressive import Progressive
 from ..training.report import COLUMNS
 from .display import Display
-from .drawing import COLOURS, ink, tidy
+from .drawing import COLOURS, ink, label_axes
 
 
 @dataclass(kw_only=True)
 class ProgressiveDisplay(Display):
-    """How often rows were wrong before they were learnt from, so far and in windows of rows.
+    """The error of predictions made before each row was learnt: so far, and in windows of rows.
 
-    Where the second rises, the data have changed. Make one with ``from_progressive``, or
-    with ``from_csv`` from the log of a training.
+    A rising error in the windows shows that the data have changed. Create a display with
+    ``from_progressive``, or with ``from_csv`` from the log of a training.
 
     Attributes
     ----------
     rows : ndarray
-        After how many rows the errors were taken.
+        Number of rows at each point of the curves.
     error : ndarray
-        The share of all rows so far.
+        The error over all rows so far.
     window_error : ndarray
-        That of the rows since the last moment.
+        The error over the rows since the last point.
 
     See Also
     --------
-    rosenblatt.progressive : Finds the errors.
+    rosenblatt.progressive : Computes the errors.
 
     Examples
     --------
@@ -46,23 +46,23 @@ class ProgressiveDisplay(Display):
     rows: Array
     error: Array
     window_error: Array
-    title = "Errors on rows that were predicted before they were learnt from"
+    title = "Errors on rows that were predicted before they were learnt"
 
     @classmethod
     def from_progressive(cls, seen: Progressive, *, window: int | None = None) -> Self:
-        """See what ``progressive`` found.
+        """Make the display of a result of ``progressive``.
 
         Parameters
         ----------
         seen : Progressive
-            What it returned.
-        window : int, optional
-            How many rows at a time; by default a hundredth of all.
+            The result of ``progressive``.
+        window : int, default=None
+            Number of rows in a window; None means a hundredth of all rows.
 
         Returns
         -------
         ProgressiveDisplay
-            To be drawn or saved.
+            The display; ``plot`` draws it and ``save`` writes it to a file.
         """
         window = window or max(1, len(seen.wrong) // 100)
         sizes = seen.over(window)
@@ -71,7 +71,7 @@ class ProgressiveDisplay(Display):
 
     @classmethod
     def from_csv(cls, path: str | os.PathLike[str]) -> Self:
-        """See what a training wrote.
+        """Make the display of a log that training wrote.
 
         Parameters
         ----------
@@ -81,30 +81,33 @@ class ProgressiveDisplay(Display):
         Returns
         -------
         ProgressiveDisplay
-            To be drawn or saved.
+            The display; ``plot`` draws it and ``save`` writes it to a file.
         """
-        with plain_errors(path, "read"), open(path, encoding="utf-8", newline="") as file:
+        with explain_errors(path, "read"), open(path, encoding="utf-8", newline="") as file:
             header, *lines = [*csv.reader(file)] or [[]]
         try:
             table = np.array(lines, float).reshape(-1, len(COLUMNS))
         except ValueError:
             table = np.empty((0, len(COLUMNS)))
         if tuple(header) != COLUMNS or not len(table):
-            raise ValueError(f"{path} is no progressive error: a table of {', '.join(COLUMNS)}.")
+            raise ValueError(
+                f"{path} is not a log of the progressive error: expected the columns "
+                f"{', '.join(COLUMNS)}."
+            )
         return cls(**dict(zip(COLUMNS, table.T, strict=True)))
 
     def plot(self, ax: Any = None) -> Self:
-        """Draw both errors.
+        """Draw both errors over the rows.
 
         Parameters
         ----------
         ax : matplotlib Axes, default=None
-            Where to draw; in a new figure unless given.
+            The axes to draw in; None makes a new figure.
 
         Returns
         -------
         self
-            With ``ax_`` and ``figure_``, what it was drawn in.
+            The display, with the attributes ``ax_`` and ``figure_``.
         """
         ax = self._one_axes(ax)
         look = {"color": COLOURS[1], "linewidth": 1.2}
@@ -114,5 +117,5 @@ class ProgressiveDisplay(Display):
         ax.xaxis.set_major_formatter(EngFormatter(sep=""))
         ax.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=None))
         ax.legend(frameon=False)
-        tidy(ax, ("rows", "wrong before they were learnt from"))
+        label_axes(ax, ("rows", "error before learning"))
         return self

@@ -1,4 +1,4 @@
-"""Runs of a Perceptron that are repeated to be drawn."""
+"""Repeat the run of a Perceptron to draw it."""
 
 from typing import Any, Self
 
@@ -11,17 +11,17 @@ from ..estimators.steps import Step, steps
 from .display import Display
 
 MOST_UPDATES = 100_000
-WORK = 200_000_000  # numbers to read while a run is measured or filmed: seconds
+WORK = 200_000_000  # numbers to read while a run is measured or animated: seconds
 
 
 class TrainedDisplay(Display):
-    """A display of a fitted classifier, which can be trained for it."""
+    """A display of a fitted classifier, or of a Perceptron that it trains."""
 
     from_estimator: Any
 
     @classmethod
     def from_data(cls, X: Any, y: ArrayLike, **options: Any) -> Self:
-        """Train a Perceptron (``random_state`` is 0 unless given) and make its display.
+        """Train a Perceptron and make its display; ``random_state`` is 0 by default.
 
         Parameters
         ----------
@@ -35,7 +35,7 @@ class TrainedDisplay(Display):
         Returns
         -------
         Display
-            To be drawn or saved.
+            The display; ``plot`` draws it and ``save`` writes it to a file.
         """
         names = Perceptron().get_params().keys() & options.keys()
         parameters = {"random_state": 0} | {name: options.pop(name) for name in names}
@@ -43,23 +43,23 @@ class TrainedDisplay(Display):
         return display
 
 
-def repeated(
+def repeat_run(
     model: Perceptron, X: Any, y: ArrayLike, every: str, most: int
 ) -> list[tuple[int, Step]]:
-    """Repeat a fit, and keep some of its updates with their numbers: spread over it evenly.
+    """Repeat a fit and return at most ``most`` of its updates with their numbers, evenly spread.
 
-    Those after which an epoch ends, or any.
+    With ``every="epoch"``, the last updates of epochs.
     """
     if every not in ("update", "epoch"):
         raise ValueError(f"every must be 'update' or 'epoch'; got {every!r}.")
     updates = count_updates(model)
     if updates > MOST_UPDATES:
         raise ValueError(
-            f"The run made {updates:,} updates, and at most {MOST_UPDATES:,} are "
-            "followed one by one; lower max_iter or take fewer rows."
+            f"The run made {updates:,} updates; at most {MOST_UPDATES:,} can be repeated one by "
+            "one. Lower max_iter or use fewer rows."
         )
     total = updates if every == "update" else model.n_iter_
-    wanted = spread_over(total, min(most, affordable(X)))
+    wanted = choose_evenly(total, min(most, count_measurements(X)))
     parameters = model.get_params() | {"warm_start": False, "verbose": 0}
     kept: dict[int, tuple[int, Step]] = {}
     number, weights = 0, np.zeros_like(model.coef_)
@@ -73,26 +73,26 @@ def repeated(
     )
     if number != updates or not ends_alike:
         raise ValueError(
-            "Repeating the fit made other updates: give the rows that the model was fitted on, and "
-            "fit it with a number as random_state."
+            "Repeating the fit made other updates: pass the rows that the model was fitted on, and "
+            "fit it with an integer as random_state."
         )
     return list(kept.values())
 
 
 def count_updates(model: Perceptron) -> int:
-    """How often the weights of a fitted model changed; a batch changes them once."""
+    """Count how often the weights of a fitted model changed; a batch changes them once."""
     if model.order == "batch":
         return sum(epoch.mistakes > 0 for epoch in model.history_)
     return model.n_mistakes_
 
 
-def affordable(X: Any) -> int:
-    """How many times rows can be measured and drawn in some seconds."""
+def count_measurements(X: Any) -> int:
+    """Return how often all rows can be scored within a few seconds, at least 20."""
     n_rows, columns = X.shape if hasattr(X, "shape") else np.shape(X)
     numbers = X.nnz if issparse(X) else n_rows * columns
     return max(20, WORK // int(numbers + 100 * columns))
 
 
-def spread_over(total: int, most: int) -> set[int]:
-    """At most so many numbers from 1 to a total, with the first and the last."""
+def choose_evenly(total: int, most: int) -> set[int]:
+    """Choose at most ``most`` numbers from 1 to a total, with the first and the last."""
     return set(np.linspace(1, total, min(total, most)).round().astype(int).tolist())

@@ -1,4 +1,4 @@
-"""One idea, or learning itself, drawn to a file."""
+"""Draw a plot or an animation of learning to a file."""
 
 import os
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ DISPLAYS: dict[str, Any] = {
     "certificate": CertificateDisplay,
     "learning": LearningAnimation,
 }
-IDEAS = tuple(DISPLAYS)[:-1]  # learning is chosen by the file's ending
+IDEAS = tuple(DISPLAYS)[:-1]  # the suffix of the file chooses "learning"
 
 
 def save_plot(
@@ -33,32 +33,36 @@ def save_plot(
     every: str = "update",
     class_names: Sequence[str] | None = None,
     feature_names: Sequence[str] | None = None,
+    new: Any = None,
     **parameters: Any,
 ) -> None:
-    """Draw one idea, or learning itself, to a file that appears when it is complete.
+    """Draw a plot or an animation of learning to a file; the suffix chooses the format.
 
     Parameters
     ----------
     path : str or path-like
-        Its ending decides: ``.png``, ``.svg``, ``.pdf``, ``.jpg`` or ``.webp`` for a picture,
-        ``.gif``, ``.mp4`` or ``.html`` for an animation of learning.
-    X, y : array-like, optional
-        Rows and labels. Without them there is only the progress of an estimator.
-    estimator : classifier, optional
-        Fitted; by default a Perceptron is trained on X and y.
-    what : {"boundary", "projection", "progress", "orders", "certificate"}, optional
-        The idea; by default the boundary, or without rows the progress.
+        The file to write: ``.png``, ``.svg``, ``.pdf``, ``.jpg`` or ``.webp`` for a plot, ``.gif``,
+        ``.mp4`` or ``.html`` for an animation of learning. It is replaced only when the new one is
+        complete.
+    X, y : array-like, default=None
+        Rows and labels. Without them only the progress of an estimator can be drawn.
+    estimator : classifier, default=None
+        A fitted classifier; None trains a Perceptron on X and y.
+    what : {"boundary", "projection", "progress", "orders", "certificate"}, default=None
+        What to draw; None means the boundary, or the progress without X and y.
     every : {"update", "epoch"}, default="update"
-        What the steps of time are, in an animation and in the progress.
-    class_names, feature_names : sequence of str, optional
-        What to call the classes, in sorted order, and the columns.
+        The unit of time of an animation and of the progress.
+    class_names, feature_names : sequence of str, default=None
+        Names of the classes, in sorted order, and of the columns.
+    new : array-like of shape (n_new, n_features), default=None
+        Rows without labels, drawn in the plot of the boundary with their predictions.
     **parameters
-        Of the Perceptron, where one is trained; ``random_state`` is 0 unless given.
+        Parameters of the Perceptron to train; ``random_state`` is 0 by default.
 
     See Also
     --------
-    BoundaryDisplay : The default idea.
-    LearningAnimation : What moves.
+    BoundaryDisplay : The plot of the boundary.
+    LearningAnimation : The animation of learning.
 
     Examples
     --------
@@ -74,8 +78,10 @@ def save_plot(
         raise ValueError(f"what must be one of {', '.join(IDEAS)}; got {what!r}.")
     if X is None and (what != "progress" or estimator is None or ending in MOVING):
         raise ValueError(
-            "Without rows only the progress of an estimator can be drawn; give X and y."
+            "Without rows only the progress of an estimator can be drawn; pass X and y."
         )
+    if new is not None and (what != "boundary" or ending in MOVING):
+        raise ValueError('new rows are drawn in a plot of the boundary only; use what="boundary".')
     options: dict[str, Any] = {"class_names": class_names, "feature_names": feature_names}
     if ending in MOVING:
         what, options = "learning", {"every": every, **options}
@@ -83,6 +89,8 @@ def save_plot(
         options = {"over": "epochs" if X is None else f"{every}s"}
     elif what == "orders":
         options = {}
+    elif what == "boundary":
+        options["new"] = new
     if estimator is not None and hasattr(DISPLAYS[what], "from_estimator"):
         display = DISPLAYS[what].from_estimator(estimator, X, y, **options)
     else:

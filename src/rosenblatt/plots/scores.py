@@ -1,6 +1,7 @@
-"""How classifiers score rows, and what part of that is linear."""
+"""Scores of rows by any classifier, and its weights if it is linear."""
 
 import warnings
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,26 +11,26 @@ from ..data.rows import Array
 
 
 class Linear(NamedTuple):
-    """Weights (a row per class, or one row for two) and biases."""
+    """Weights (one row per class, or one row for two classes) and biases."""
 
     weights: Array
     bias: Array
 
     def scores(self, X: Any) -> Array:
-        """Of each row, in the shape of a decision function."""
+        """Score rows, in the shape of ``decision_function``."""
         scores = np.asarray(X @ self.weights.T + self.bias)
         return scores.ravel() if len(self.weights) == 1 else scores
 
     @property
     def length(self) -> float:
-        """‖w‖, of all weights together."""
+        """The length ‖w‖ of all weights together."""
         return float(np.linalg.norm(self.weights))
 
 
-def linear_part(estimator: Any, X: Any) -> Linear | None:
-    """The weights by which an estimator scores rows; None when it does otherwise.
+def find_linear(estimator: Any, X: Any) -> Linear | None:
+    """Return the weights by which an estimator scores rows; None if it is not linear.
 
-    Having ``coef_`` is not enough: a vote has one too.
+    Having ``coef_`` is not enough: a vote has weights, too.
     """
     if not hasattr(estimator, "coef_") or not hasattr(estimator, "decision_function"):
         return None
@@ -39,11 +40,8 @@ def linear_part(estimator: Any, X: Any) -> Linear | None:
     some = X[:100]
     if weights.shape[1] != some.shape[1] or len(bias) not in (1, len(weights)):
         return None
-    found, scores = (
-        Linear(weights, np.broadcast_to(bias, len(weights))),
-        compute_scores(estimator, some),
-    )
-    expected = found.scores(some)
+    found = Linear(weights, np.broadcast_to(bias, len(weights)))
+    scores, expected = compute_scores(estimator, some), found.scores(some)
     same = expected.shape == scores.shape and np.allclose(
         expected, scores, rtol=1e-4, atol=1e-4 * float(np.abs(scores).max(initial=0.0))
     )
@@ -51,19 +49,24 @@ def linear_part(estimator: Any, X: Any) -> Linear | None:
 
 
 def compute_scores(estimator: Any, X: Any) -> Array:
-    """A decision function's values, or 1 for the predicted class and 0 for the others."""
+    """Score rows by ``decision_function``; without it 1 for the predicted class, 0 for others."""
+    classes = np.asarray(estimator.classes_)
+    if hasattr(estimator, "decision_function"):
+        scores = np.asarray(call_quietly(estimator.decision_function, X))
+        if scores.ndim == 1 or scores.shape[1] == len(classes):
+            return scores
+    return np.asarray(call_quietly(estimator.predict, X)[:, None] == classes, float)
+
+
+def call_quietly(method: Callable[[Any], Any], X: Any) -> Any:
+    """Call a method of an estimator with rows that may lack the names of their columns."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "X does not have valid feature names")
-        classes = np.asarray(estimator.classes_)
-        if hasattr(estimator, "decision_function"):
-            scores = np.asarray(estimator.decision_function(X))
-            if scores.ndim == 1 or scores.shape[1] == len(classes):
-                return scores
-        return np.asarray(estimator.predict(X)[:, None] == classes, float)
+        return method(X)
 
 
-def leads(scores: Array) -> Array:
-    """By how much each class is ahead of the best other one: a column per class."""
+def compute_leads(scores: Array) -> Array:
+    """Compute the lead of each class over the best other class: one column per class."""
     if scores.ndim == 1:
         return np.stack([-scores, scores], axis=1)
     order = np.sort(scores, axis=1)
@@ -71,6 +74,6 @@ def leads(scores: Array) -> Array:
     return np.asarray(scores - best)
 
 
-def own_leads(scores: Array, codes: Array) -> Array:
-    """By how much each row's own class is ahead: of two, the label times the activation."""
-    return np.asarray(leads(scores)[np.arange(len(codes)), codes])
+def compute_own_leads(scores: Array, codes: Array) -> Array:
+    """Compute the lead of each row's own class; for two classes, y times the activation."""
+    return np.asarray(compute_leads(scores)[np.arange(len(codes)), codes])

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..data.labels import LabelSets
-from ..data.rows import joined, read_only, view_rows
+from ..data.rows import join_rows, read_only, view_rows
 from ..kernels import words
 from ..kernels.addresses import NEWLINE
 from ..kernels.algebra import Rows
@@ -365,7 +365,7 @@ class TableParser(Parser):
 
     def weigh_rows(self, parts: list[Rows]) -> Rows:
         """Join parts that hold the raw counts of one text, and weigh them."""
-        rows = joined(parts)
+        rows = join_rows(parts)
         values = rows.values.copy()
         words.weigh_rows(rows.starts, self.grams(0), values, rows.indices)
         return rows._replace(values=read_only(values))

@@ -5,8 +5,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.labels import LabelSets, in_sequence
-from ..data.rows import joined, n_rows, rows_between, rows_where, to_matrix
+from ..data.labels import LabelSets, join_labels
+from ..data.rows import join_rows, n_rows, rows_between, rows_where, to_matrix
 from ..kernels.algebra import Rows
 from ..parameters import InputError
 
@@ -63,9 +63,9 @@ class Batch(NamedTuple):
         return self.labels
 
 
-def join_batches(parts: list[Batch], join: Callable[[list[Rows]], Rows] = joined) -> Batch:
+def join_batches(parts: list[Batch], join: Callable[[list[Rows]], Rows] = join_rows) -> Batch:
     """Join several batches."""
-    labels = None if parts[0].labels is None else in_sequence([part.labels for part in parts])
+    labels = None if parts[0].labels is None else join_labels([part.labels for part in parts])
     rows = join([part.rows for part in parts])
     return Batch(
         rows,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..data.rows import joined, known_columns, n_rows, read_only
+from ..data.rows import join_rows, known_columns, n_rows, read_only
 from ..kernels import columns
 from ..kernels.algebra import Rows
 from ..kernels.columns import COUNT, LARGEST, SHIFT, SQUARES, SUM, ZEROS
@@ -96,7 +96,7 @@ class SparseScaling:
 
     def joined(self, parts: Sequence[Rows]) -> Rows:
         """Join several parts and scale them."""
-        return self.rows(joined(list(parts)))
+        return self.rows(join_rows(list(parts)))
 
 
 # Measuring.

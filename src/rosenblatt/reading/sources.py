@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from ..disk import plain_errors
+from ..disk import explain_errors
 from ..parameters import InputError, ParameterError
 
 LONGEST_ROW = 64 << 20
@@ -60,7 +60,7 @@ class Source:
             names = [os.fsdecode(each) for each in path] if several else [os.fsdecode(path)]
             self.name = names[0] if len(names) == 1 else f"{names[0]} … {names[-1]}"
             for name in names:
-                with plain_errors(name, "read"):
+                with explain_errors(name, "read"):
                     self.find_files(name)
         if self.file is not None and self.file.seekable():
             self.start = self.file.tell()
@@ -119,7 +119,7 @@ class Source:
         """Open the bytes of a file from its beginning; what is opened here is closed afterwards."""
         if self.file is None:
             name = self.names[place]
-            with plain_errors(name, "read"), open(self.files[place], "rb", buffering=0) as file:
+            with explain_errors(name, "read"), open(self.files[place], "rb", buffering=0) as file:
                 yield self.translate(decompress(name, file, 0))
         elif self.start is not None:
             self.file.seek(self.start)

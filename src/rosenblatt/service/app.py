@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 try:
     import orjson  # noqa: F401
@@ -36,11 +36,11 @@ from .http import (
     to_json,
 )
 from .inference import InferenceEndpoints
-from .learning import Job, KeyReusedError, Learning, Published
+from .learning import Job, KeyReusedError, Learning
 from .log import LogError, hash_bytes
 from .metrics import Metrics
 from .mlflow import MLflowEndpoints, read_instances, to_predictions
-from .model import ServedModel
+from .model import Predictor, ServedModel
 from .requests import BadExampleError, Example, parse_examples, parse_values
 from .responses import about, openapi
 
@@ -79,13 +79,6 @@ class Limits:
     any_host: bool = False
 
 
-class Current(NamedTuple):
-    """The model, which makes rows, and the weights to predict with."""
-
-    served: ServedModel
-    published: Published
-
-
 class Service:
     """The ASGI application of a model.
 
@@ -105,7 +98,7 @@ class Service:
 
     def __init__(
         self,
-        current: Callable[[], Current],
+        current: Callable[[], Predictor],
         learning: Learning | None = None,
         limits: Limits | None = None,
         tokens: Tokens | None = None,
@@ -242,15 +235,16 @@ class Service:
 
     async def predict(self, request: Request) -> Response:
         """Labels and scores, by the newest weights."""
-        loudest = read_explain(request)
+        features = read_explain(request)
 
         def predict() -> dict[str, Any]:
-            served, published = self.current()
+            predictor = self.current()
+            served = predictor.served
             instances = read_instances(request.body, served.maker, self.limits.rows)
             values = instances or self.parse(request, served, parse_values)
             request.rows = len(values)
-            answer: dict[str, Any] = served.answer(published.learner, values, loudest)
-            answer["sequence"] = published.sequence
+            answer: dict[str, Any] = predictor.answer(values, features)
+            answer["sequence"] = predictor.sequence
             return answer if instances is None else to_predictions(answer)
 
         return to_json(await self.work(request, predict))
@@ -315,7 +309,7 @@ class Service:
 
     async def model(self, request: Request) -> Response:
         """Describe the model and how well it does."""
-        return to_json(about(*self.current(), self.learning))
+        return to_json(about(self.current(), self.learning))
 
     async def model_file(self, request: Request) -> Response:
         """The model as a file, with all that was learnt before the request."""

@@ -108,7 +108,7 @@ def promote(learning: Learning) -> Changed:
     """Replace the model by its shadow, which ends."""
     with learning.changing:
         if learning.shadow is None:
-            sentence = "There is no shadow model; start the service with --shadow MODEL."
+            sentence = "There is no shadow model; start the service with one."
             raise ChangeError(sentence, "no-shadow")
         learning.shadow.catch_up()  # while the model learns on; then little is left
         return Changed(learning.call(learning.promote).result())

@@ -2,16 +2,16 @@
 
 import json
 import random
-import threading
 import time
 import uuid
+from collections import deque
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from typing import Any
 from urllib.parse import urlsplit
 
 RETRIED = {408, 429, 502, 503, 504}  # the service, or a proxy before it, may answer later
 LONGEST_PAUSE = 30.0  # seconds between two attempts
-CONNECTIONS = {"http": HTTPConnection, "https": HTTPSConnection}
+CONNECTIONS: dict[str, type[HTTPConnection]] = {"http": HTTPConnection, "https": HTTPSConnection}
 
 
 class ServiceError(RuntimeError):
@@ -55,7 +55,7 @@ class Client:
     Requests that fail because of the connection, or because the service is busy or restarts, are
     sent again. Each request to learn has a key, by which the service recognises a retry: its
     examples are learnt once, even if the service was killed before it could answer. Threads may
-    share a client.
+    share a client. It is a context manager, which closes its connections.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class Client:
         self._place = CONNECTIONS[parts.scheme], parts.hostname, parts.port
         self._path = parts.path.rstrip("/")
         self._headers = {"Authorization": f"Bearer {token}"} if token else {}
-        self._connections = threading.local()
+        self._idle: deque[HTTPConnection] = deque()
 
     def predict(self, rows: Any) -> list[Any]:
         """Predict the label of each row.
@@ -190,16 +190,17 @@ class Client:
         pause = self.backoff
         for attempt in range(self.retries + 1):
             is_last, asked = attempt == self.retries, 0.0
-            is_reused = hasattr(self._connections, "open")
+            connection = self._connect()
+            is_reused = connection.sock is not None
             try:
-                status, answer, asked = self._send(method, path, content, sent)
+                status, answer, asked = self._send(connection, method, path, content, sent)
                 if status < 400:
                     return answer
                 if status not in RETRIED or is_last:
                     sentence = str(answer.get("error", f"The answer has the status {status}."))
                     raise ServiceError(sentence, status, str(answer.get("code", "")))
             except (OSError, HTTPException) as error:
-                self._close()
+                connection.close()
                 if is_last:
                     sentence = f"{self.address} did not answer in {attempt + 1} attempts"
                     raise ConnectionError(f"{sentence}: {error!r}.") from error
@@ -209,28 +210,43 @@ class Client:
             pause = min(2 * pause, LONGEST_PAUSE)
         raise AssertionError("the last attempt returns or raises")
 
+    def close(self) -> None:
+        """Close the connections that are open; the client can still be used."""
+        while self._idle:
+            self._idle.pop().close()
+
+    def __enter__(self) -> "Client":
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self.close()
+
+    def _connect(self) -> HTTPConnection:
+        """An open connection that no thread uses, or a new one."""
+        try:
+            return self._idle.pop()
+        except IndexError:
+            kind, host, port = self._place
+            return kind(host, port, timeout=self.timeout)
+
     def _send(
-        self, method: str, path: str, content: bytes | None, headers: dict[str, str]
+        self,
+        connection: HTTPConnection,
+        method: str,
+        path: str,
+        content: bytes | None,
+        headers: dict[str, str],
     ) -> tuple[int, dict[str, Any], float]:
         """Send once; return the status, the JSON and the pause that the service asks for."""
-        connection = getattr(self._connections, "open", None)
-        if connection is None:
-            kind, host, port = self._place
-            connection = self._connections.open = kind(host, port, timeout=self.timeout)
         connection.request(method, self._path + path, content, headers)
         response = connection.getresponse()
         data, asked = response.read(), response.headers.get("Retry-After", "")
+        self._idle.append(connection)
         try:
             answer = json.loads(data)
         except ValueError:  # of a proxy
             answer = {"error": data[:200].decode("utf-8", "replace")}
         return response.status, answer, float(asked) if asked.isdecimal() else 0.0
-
-    def _close(self) -> None:
-        """Close the connection of this thread."""
-        connection = self._connections.__dict__.pop("open", None)
-        if connection is not None:
-            connection.close()
 
 
 def to_records(rows: Any) -> Any:

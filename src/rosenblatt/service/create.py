@@ -1,4 +1,4 @@
-"""A model that knows its labels and columns and nothing else, for a service that starts so."""
+"""Untrained models with stated labels and columns, for a service without a training file."""
 
 import math
 import re
@@ -8,15 +8,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..data.labels import known_classes
-from ..data.targets import ClassTarget
+from ..data.labels import check_classes
 from ..learners.linear import LinearLearner
 from ..parameters import ParameterError
 from ..reading.recipe import OTHER_BITS, TEXT_BITS, FeatureRecipe
 from ..reading.scaling import Scale
 from ..storage.model import Model
 from ..training.plan import Found, Request, make_plan
-from ..training.rules import RULES, choose_rule_form
 
 KINDS = ("number", "category", "text")
 GRAMS = re.compile(r"(c?)(\d+)(?:-(\d+))?")
@@ -32,7 +30,7 @@ class Column(NamedTuple):
 
 
 def parse_column(stated: str) -> Column:
-    """What a word says of a column.
+    """Parse the description of a column.
 
     >>> parse_column("height:number:170:10").scale
     Scale(centre=170.0, factor=0.1, filling=0.0, flagged=False)
@@ -77,7 +75,7 @@ def make_scale(stated: str, mean: str, spread: str) -> Scale:
 
 
 def make_recipe(columns: Sequence[Column], label: str, numbers: bool, bits: int | None) -> Any:
-    """How rows are made of columns.
+    """Make the recipe of a table with stated columns.
 
     Without statistics of rows, numbers are taken as they are, or as their stated mean and spread
     say.
@@ -119,7 +117,7 @@ def new_model(
     rule: str | None = None,
     **given: Any,
 ) -> Model:
-    """A model that has seen nothing.
+    """Make an untrained model.
 
     Parameters
     ----------
@@ -134,12 +132,12 @@ def new_model(
         pass over a file unless they are given.
     """
     numbers = all(is_number(word) for word in labels)
-    classes = known_classes(labels, np.dtype(np.float64 if numbers else np.str_))
+    classes = check_classes(labels, np.dtype(np.float64 if numbers else np.str_))
     recipe = make_recipe([parse_column(one) for one in features], label, numbers, bits)
     once = {"max_iter": 1, "order": "fixed", "intercept_step": 1.0}
     plan = make_plan(Request(rule, once | given), Found(fits=False))
     width = len(recipe["columns"]) if recipe["bits"] is None else 1 << recipe["bits"]
-    form = choose_rule_form(RULES[plan.rule], plan.parameters, width, len(classes))
+    form = plan.choose_rule(width, len(classes))
     if form.name != plan.rule and len(classes) > 2:
         raise ParameterError(
             '{matrix} is for two classes; use {matrix="diagonal"}.',
@@ -147,7 +145,7 @@ def new_model(
             **plan.parameters,
         )
     shape = width, np.dtype(np.float32)
-    learner = LinearLearner.from_plan(plan, ClassTarget(classes), shape)
+    learner = LinearLearner.begin(plan.parameters, classes, shape, rule=form)
     learner.features = {"recipe": recipe, "format": "arrow", "largest": []}
     return learner.to_model({"stop_reason": "unfinished", "rows": 0, "plain": False}, [])
 

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import orjson
 
 from .. import __version__
 from .http import Request, RequestError, Response, Route, to_json
@@ -92,10 +93,10 @@ class InferenceEndpoints:
 
         def predict() -> dict[str, Any]:
             document, tensors = read_tensors(request)
-            served, published = self.service.current()
-            values = join_tensors(tensors, served.maker, self.service.limits.rows)
+            predictor = self.service.current()
+            values = join_tensors(tensors, predictor.served.maker, self.service.limits.rows)
             request.rows = len(values)
-            answer = served.answer(published.learner, values, 0)
+            answer = predictor.answer(values)
             outputs = [
                 make_output(output, answer[output]) for output in choose_outputs(document, answer)
             ]
@@ -170,7 +171,7 @@ def decode_binary(data: bytes, kind: str, name: str) -> list[Any]:
 
 def join_tensors(tensors: Sequence[Tensor], maker: Any, most: int) -> list[Any]:
     """Rows: of one tensor with all columns, or of a tensor for each column."""
-    if maker.of_lists is not None:
+    if maker.recipe.rows == "sentences":
         raise BadExampleError("Sentences are not tensors; send them to /predict.")
     names = [tensor.name for tensor in tensors]
     if not tensors or len(set(names)) < len(names):
@@ -198,8 +199,10 @@ def choose_outputs(document: dict[str, Any], answer: dict[str, Any]) -> list[str
 
 
 def make_output(name: str, values: list[Any]) -> dict[str, Any]:
-    """A list of values, or of lists of them, as an output tensor."""
-    is_matrix = bool(values) and isinstance(values[0], list)
+    """A list of values, or of lists of them, as an output tensor; a set of labels is JSON."""
+    if name == "labels" and isinstance(values[0], list):
+        values = [orjson.dumps(one).decode() for one in values]
+    is_matrix = isinstance(values[0], list)
     shape = [len(values), len(values[0])] if is_matrix else [len(values)]
     flat = flatten(values)
     return {"name": name, "datatype": find_type(flat), "shape": shape, "data": flat}

@@ -11,7 +11,6 @@ from itertools import accumulate, chain, groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..learners.linear import LinearLearner
 from ..storage.file import save_model
 from ..storage.model import Model
 from .log import PRIVATE, KeyedRequest, LogError, hash_bytes
@@ -31,7 +30,7 @@ DAY = 86_400.0
 
 @dataclass(frozen=True)
 class Keeping:
-    """When the model is written, and how long examples are kept.
+    """When the model file is written, and how long examples are stored.
 
     Attributes
     ----------
@@ -95,25 +94,17 @@ class Call(NamedTuple):
             self.future.set_exception(error)
 
     def tell(self, error: Exception) -> None:
-        """Say that the function will not be called."""
+        """Set an error as the result, because the function will not be called."""
         if self.future.set_running_or_notify_cancel():
             self.future.set_exception(error)
 
 
-class Published(NamedTuple):
-    """What predictions are made with: a copy of the weights, what they have learnt, their model."""
-
-    learner: LinearLearner
-    sequence: int
-    served: ServedModel
-
-
 class Learning(threading.Thread):
-    """Writes examples to the log, learns them in its order, publishes and keeps the model.
+    """The thread that writes examples to the log, learns them in that order, and saves the model.
 
     Attributes
     ----------
-    published : Published
+    predictor : Predictor
         The newest weights; it is replaced and never changed.
     failure : str or None
         Why examples cannot be taken at the moment.
@@ -145,11 +136,11 @@ class Learning(threading.Thread):
     # From other threads
 
     def take(self, job: Job) -> None:
-        """Write and learn examples, soon."""
+        """Queue examples to be written and learnt."""
         self.enqueue(job)
 
     def call(self, function: Callable[[], Any]) -> Future[Any]:
-        """Have something done between two groups of examples."""
+        """Call a function in the learning thread, between two groups of examples."""
         future: Future[Any] = Future()
         self.enqueue(Call(function, future))
         return future
@@ -163,14 +154,14 @@ class Learning(threading.Thread):
         job.tell(LogError(self.failure or "The service is stopping."))
 
     def stop(self) -> None:
-        """Learn the rest, write the model, and end."""
+        """Learn what is queued, write the model, and end the thread."""
         self.jobs.put(None)
         self.join()
 
     # The thread
 
     def run(self) -> None:
-        """Take jobs until there are no more; then none is left that waits for an outcome."""
+        """Take jobs until the thread is stopped; then refuse those that are left."""
         if self.shadow is not None:
             self.shadow.start()
         try:
@@ -252,7 +243,7 @@ class Learning(threading.Thread):
             job.tell(error)
 
     def next_job(self, group: list[Job], until: float) -> Job | Call | None:
-        """What comes next; as many requests as shared the last sync are waited for a little."""
+        """The next job; wait a little for as many requests as shared the last sync."""
         if len(group) >= self.expected:
             return self.jobs.get_nowait()
         return self.jobs.get(timeout=max(0.0, until - time.monotonic()))
@@ -304,7 +295,7 @@ class Learning(threading.Thread):
         self.check_learnt()
 
     def recover(self) -> None:
-        """After a write error, learn exactly what the log holds before more is taken.
+        """After a write error, learn exactly what the log holds before accepting more.
 
         A failed sync does not say whether the examples are on disk; the database does.
         """
@@ -330,14 +321,14 @@ class Learning(threading.Thread):
             )
 
     def fail(self, sentence: str) -> None:
-        """Remember why nothing can be written, and say it once."""
+        """Note why the log cannot be written, and report it once."""
         self.failure, self.retry_at = sentence, time.monotonic() + RETRY
         if sentence != self.told:
             self.told = sentence
             self.say(f"{sentence} Nothing is learnt until it can be written; predictions continue.")
 
     def refuse_rest(self) -> None:
-        """Queue nothing more, and tell every waiting job that it will not be done."""
+        """Accept no more jobs, and refuse those that wait."""
         with self.ending:
             self.ended = True
         error = LogError(self.failure or "The service is stopping.")
@@ -348,7 +339,7 @@ class Learning(threading.Thread):
                     job.tell(error)
 
     def finish(self) -> None:
-        """Write the model and leave the log."""
+        """Write the model and close the log."""
         if self.shadow is not None:
             self.shadow.stop()
         self.publish()
@@ -437,7 +428,7 @@ class Learning(threading.Thread):
             due.append(self.retry_at)
         if self.erase_at is not None:
             due.append(self.erase_at)
-        if self.published.sequence < self.served.sequence:
+        if self.predictor.sequence < self.served.sequence:
             due.append(self.due)
         if self.saved_sequence < self.served.sequence:
             due.append(max(self.saved_at + self.keeping.seconds, self.again_at))
@@ -455,7 +446,7 @@ class Learning(threading.Thread):
             with suppress(OSError, ValueError):  # the client that waits for it was told
                 self.erase()
         sequence = self.served.sequence
-        if self.published.sequence < sequence and now >= self.due:
+        if self.predictor.sequence < sequence and now >= self.due:
             self.publish()
         behind = sequence - self.saved_sequence
         due = behind >= self.keeping.examples or now >= self.saved_at + self.keeping.seconds
@@ -466,7 +457,7 @@ class Learning(threading.Thread):
     def publish(self) -> None:
         """Let predictions use what was learnt; large models are copied less often."""
         begun = time.monotonic()
-        self.published = Published(self.served.published(), self.served.sequence, self.served)
+        self.predictor = self.served.make_predictor()
         ended = time.monotonic()
         self.due = ended + min((ended - begun) / PUBLISHING, LONGEST_WAIT)
 
@@ -489,13 +480,13 @@ class Learning(threading.Thread):
             self.call(lambda: self.keep_in_log(service["log"], service["sequence"], saved))
 
     def keep_in_log(self, identity: int, sequence: int, model: bytes) -> None:
-        """Keep a model in the log now and then, and delete examples before those that are old."""
+        """Store a snapshot in the log about once a day, and delete examples that are too old."""
         if identity != self.log.identity:
             return  # the model has seen examples that are forgotten since
         assert self.keeping.days is not None
         days = self.keeping.days * DAY
         try:
-            if time.time() - self.log.last_kept() >= min(DAY, days / 4):
+            if time.time() - self.log.find_snapshot_time() >= min(DAY, days / 4):
                 self.log.keep_model(sequence, model)
             deleted = self.log.trim(time.time() - days)
         except (OSError, ValueError) as error:

@@ -56,7 +56,7 @@ PRIVATE = 0o600  # examples may be anything that people send
 
 
 class LogError(OSError):
-    """The log cannot be read or written at the moment; nothing was acknowledged."""
+    """The log cannot be read or written at the moment; no example was acknowledged."""
 
 
 class Entry(NamedTuple):
@@ -116,17 +116,17 @@ class Log:
         self.connection: sqlite3.Connection | None = None
         self.beside: int | None = None
         try:
-            with self.plain_errors("read"):
+            with self.explain_errors("read"):
                 self.open()
                 self.check()
-            self.lost = max(self.acknowledged() - self.last, 0)
+            self.lost = max(self.read_acknowledged() - self.last, 0)
         except BaseException:
             self.close()
             raise
 
     @classmethod
     def create(cls, path: Path, model: bytes, sequence: int = 0) -> "Log":
-        """A new log that begins with a model; it appears complete or not at all."""
+        """Create a log that begins with a model; the file appears complete or not at all."""
         if len(model) > LARGEST_MODEL:
             raise ValueError(
                 f"The model takes {len(model) >> 20:,} MB, and a log begins with one of at most "
@@ -143,7 +143,7 @@ class Log:
         try:
             if not path.parent.is_dir():
                 raise LogError(f"{path} cannot be written (there is no folder {path.parent}).")
-            with plain_errors(path, "written"):
+            with explain_errors(path, "written"):
                 os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
                 made = sqlite3.connect(temporary, isolation_level=None)
                 made.execute("PRAGMA auto_vacuum=INCREMENTAL")
@@ -206,19 +206,19 @@ class Log:
         self.has_checksums = "checksum" in [row[1] for row in columns]
 
     def all(self, statement: str, *values: Any) -> list[Any]:
-        """All rows of an answer."""
+        """Execute a statement and return all rows."""
         assert self.connection is not None
         return self.connection.execute(statement, values).fetchall()
 
     def one(self, statement: str, *values: Any) -> Any:
-        """The first row of an answer."""
+        """Execute a statement and return the first row, or None."""
         assert self.connection is not None
         return self.connection.execute(statement, values).fetchone()
 
     @contextmanager
-    def plain_errors(self, action: str) -> Iterator[None]:
-        """Say in a sentence what SQLite says in its own words."""
-        with plain_errors(self.path, action):
+    def explain_errors(self, action: str) -> Iterator[None]:
+        """Raise errors of SQLite as LogError, with the path and what was tried."""
+        with explain_errors(self.path, action):
             yield
 
     # Writing
@@ -247,26 +247,26 @@ class Log:
         return self.extend(number)
 
     def extend(self, last: int) -> int:
-        """Note that the log ends with a number."""
+        """Set the last number, and acknowledge it."""
         self.last = last
         self.acknowledge(last)
         return last
 
     def acknowledge(self, sequence: int) -> None:
-        """Remember beside the database that it has all examples up to a number.
+        """Write the number of the last acknowledged example to the file beside the database.
 
         The file is not synced: it may be behind after a loss of power, but never ahead.
         """
         number = sequence.to_bytes(8, "little")
-        with plain_errors(self.path, "written"):
+        with explain_errors(self.path, "written"):
             if self.beside is None:
                 flags = os.O_RDWR | os.O_CREAT
                 self.beside = os.open(acknowledged_path(self.path), flags, PRIVATE)
             os.lseek(self.beside, 0, os.SEEK_SET)
             os.write(self.beside, ACKNOWLEDGED.pack(sequence, crc32(number)))
 
-    def acknowledged(self) -> int:
-        """The last example that is known to have been acknowledged, or 0."""
+    def read_acknowledged(self) -> int:
+        """Read the number of the last acknowledged example, or 0 if it is unknown."""
         try:
             data = acknowledged_path(self.path).read_bytes()
             sequence, check = ACKNOWLEDGED.unpack(data)
@@ -275,19 +275,19 @@ class Log:
         return int(sequence) if crc32(int(sequence).to_bytes(8, "little")) == check else 0
 
     def reopen(self) -> None:
-        """Connect again after an error, and look at what the database really has."""
+        """Connect again after an error, and read what the database holds."""
         self.disconnect()
-        with self.plain_errors("read"):
+        with self.explain_errors("read"):
             self.open()
             self.check()
 
     def refresh(self) -> None:
-        """Look at what another process has written since."""
-        with self.plain_errors("read"):
+        """Read the last number again, which another process may have written."""
+        with self.explain_errors("read"):
             self.check()
 
     def keep_model(self, sequence: int, model: bytes) -> None:
-        """Keep the model after some example, from which the log can be replayed, too."""
+        """Store the model after an example as a snapshot, from which the log can be replayed."""
         if len(model) > LARGEST_MODEL or sequence in {one.sequence for one in self.changes()}:
             return
         if self.one("SELECT 1 FROM examples WHERE sequence = ?", sequence):
@@ -296,9 +296,9 @@ class Log:
             self.write((INSERT, [(sequence, time.time(), None, model, None)]))
             self.last = max(self.last, sequence)
 
-    def last_kept(self) -> float:
-        """When the example came after which the last model is kept."""
-        with self.plain_errors("read"):
+    def find_snapshot_time(self) -> float:
+        """When the last example with a snapshot arrived."""
+        with self.explain_errors("read"):
             (when,) = self.one(
                 "SELECT received FROM examples WHERE model IS NOT NULL "
                 "ORDER BY sequence DESC LIMIT 1"
@@ -348,7 +348,7 @@ class Log:
 
     def erase(self) -> None:
         """Write the database again without the bytes of forgotten examples, and empty its WAL."""
-        with self.plain_errors("written"):
+        with self.explain_errors("written"):
             if self.all("SELECT 1 FROM former WHERE erased < ?", VACUUMED):
                 self.all("VACUUM")
                 self.mark_erased(VACUUMED)
@@ -362,7 +362,7 @@ class Log:
 
     def shrink(self) -> None:
         """Return the space of deleted examples to the file system."""
-        with self.plain_errors("written"):
+        with self.explain_errors("written"):
             if self.one("PRAGMA auto_vacuum")[0] != 2:  # a log of version 0.2
                 self.all("PRAGMA auto_vacuum=INCREMENTAL")
                 self.all("VACUUM")
@@ -372,7 +372,7 @@ class Log:
 
     def write(self, *statements: tuple[str, Sequence[tuple[Any, ...]] | None]) -> None:
         """Execute each statement for its rows, all in one transaction: all are on disk, or none."""
-        with self.plain_errors("written"):
+        with self.explain_errors("written"):
             connection = self.connection
             if connection is None:
                 raise LogError(f"{self.path} is to be read again after an error.")
@@ -391,11 +391,11 @@ class Log:
     # Reading
 
     def entries(self, after: int, until: int | None = None, size: int = 1000) -> Iterator[Any]:
-        """The rows after a number, in lists of so many; none may be missing."""
+        """Yield the rows after a number in lists of at most ``size``; refuse a missing row."""
         assert self.connection is not None
         last = self.last if until is None else until
         while after < last:
-            with self.plain_errors("read"):
+            with self.explain_errors("read"):
                 found = self.all(
                     f"SELECT sequence, example, {'checksum' if self.has_checksums else 'NULL'} "
                     "FROM examples WHERE sequence > ? AND sequence <= ? ORDER BY sequence LIMIT ?",
@@ -415,7 +415,7 @@ class Log:
     def models(self) -> list[int]:
         """The numbers of the rows with a snapshot: a model that has learnt all up to there."""
         changes = {one.sequence for one in self.changes()}
-        with self.plain_errors("read"):
+        with self.explain_errors("read"):
             found = self.all(
                 "SELECT sequence FROM examples WHERE model IS NOT NULL ORDER BY sequence"
             )
@@ -423,7 +423,7 @@ class Log:
 
     def changes(self) -> list[Change]:
         """All changes of the model, in their order."""
-        with self.plain_errors("read"):
+        with self.explain_errors("read"):
             found = self.all(
                 f"SELECT sequence, example FROM examples WHERE {IS_CHANGE} ORDER BY sequence"
             )
@@ -432,41 +432,41 @@ class Log:
 
     def find_kind(self, sequence: int) -> str:
         """What a row is: "example", "forgotten", "change", or "" if there is no such row."""
-        with self.plain_errors("read"):
+        with self.explain_errors("read"):
             found = self.one("SELECT example FROM examples WHERE sequence = ?", sequence)
         return "" if found is None or found[0] is None else Entry(sequence, found[0]).kind
 
     def find_request(self, key: bytes) -> KeyedRequest | None:
         """The request that came with a key before, if any."""
-        with self.plain_errors("read"):
+        with self.explain_errors("read"):
             found = self.one("SELECT key, digest, first, last FROM requests WHERE key = ?", key)
         return None if found is None else KeyedRequest(*found)
 
     def is_former(self, identity: int) -> bool:
         """Whether the log had an identity before examples were forgotten."""
-        with self.plain_errors("read"):
+        with self.explain_errors("read"):
             return self.one("SELECT 1 FROM former WHERE identity = ?", identity) is not None
 
     def model(self, sequence: int) -> bytes:
-        """The model file that is kept with an example."""
-        with self.plain_errors("read"):
+        """The bytes of the model file in a row."""
+        with self.explain_errors("read"):
             return bytes(self.one("SELECT model FROM examples WHERE sequence = ?", sequence)[0])
 
     @property
     def size(self) -> int:
-        """How many bytes it takes on disk."""
+        """The size of the database and its WAL in bytes."""
         beside = (self.path, self.path.with_name(self.path.name + "-wal"))
         return sum(path.stat().st_size for path in beside if path.exists())
 
     def disconnect(self) -> None:
-        """Leave the database."""
+        """Close the connection to the database."""
         connection, self.connection = self.connection, None
         if connection is not None:
             with suppress(sqlite3.Error):
                 connection.close()
 
     def close(self) -> None:
-        """Leave the database and let others write."""
+        """Close the database and release its lock."""
         self.disconnect()
         for descriptor in (self.lock, self.beside):
             if descriptor is not None:
@@ -475,8 +475,8 @@ class Log:
 
 
 @contextmanager
-def plain_errors(path: Path, action: str) -> Iterator[None]:
-    """Say in a sentence what SQLite says in its own words."""
+def explain_errors(path: Path, action: str) -> Iterator[None]:
+    """Raise errors of SQLite as LogError, with the path and what was tried."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:
@@ -486,12 +486,12 @@ def plain_errors(path: Path, action: str) -> Iterator[None]:
 
 
 def hash_bytes(data: bytes) -> bytes:
-    """16 bytes that stand for a key or for the examples of a request."""
+    """A hash of 16 bytes, for keys and examples of requests."""
     return hashlib.blake2b(data, digest_size=16).digest()
 
 
 def new_identity() -> int:
-    """A number that no other log has."""
+    """A random number to identify a log."""
     return secrets.randbits(31) or 1
 
 
@@ -501,7 +501,7 @@ def acknowledged_path(path: Path) -> Path:
 
 
 def lock_log(path: Path) -> int | None:
-    """Be the only one who writes a log, as long as the descriptor is open."""
+    """Lock a log for writing, as long as the descriptor is open."""
     try:
         import fcntl
     except ImportError:  # not on this system: two services for one log are not noticed
@@ -516,7 +516,7 @@ def lock_log(path: Path) -> int | None:
 
 
 def sync_folder(path: Path) -> None:
-    """Wait until the names in a folder are on disk."""
+    """Sync a folder, so that the names of its files are on disk."""
     from ..disk import sync
 
     with suppress(PermissionError):  # some systems do not open folders

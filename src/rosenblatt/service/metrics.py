@@ -98,8 +98,8 @@ class Metrics(Collector):
     def collect_model(self) -> Iterator[Metric]:
         """The state of the model and of the log."""
         service, learning = self.service, self.service.learning
-        served, published = service.current()
-        model = about(served, published, learning)
+        predictor = service.current()
+        served, model = predictor.served, about(predictor, learning)
         progress = served.progress
         yield gauge("open_requests", "Requests being answered.", service.open)
         yield gauge("sequence", "Number of the last example learnt.", model["sequence"])

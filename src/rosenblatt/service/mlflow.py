@@ -35,10 +35,10 @@ class MLflowEndpoints:
         """Predictions of a data frame, of instances or of inputs."""
 
         def predict() -> dict[str, Any]:
-            served, published = self.service.current()
-            values = read_invocation(request, served.maker, self.service.limits.rows)
+            predictor = self.service.current()
+            values = read_invocation(request, predictor.served.maker, self.service.limits.rows)
             request.rows = len(values)
-            return to_predictions(served.answer(published.learner, values, 0))
+            return to_predictions(predictor.answer(values))
 
         return to_json(await self.service.work(request, predict))
 

@@ -24,7 +24,7 @@ MOST_DEVIATIONS = 1e6
 
 
 class Progress:
-    """How many examples were wrong before they were learnt: over all, and of the last ones.
+    """Progressive errors: examples that were predicted wrongly before they were learnt.
 
     It depends on the examples only, not on how they came together.
     """
@@ -62,7 +62,7 @@ class Progress:
         self.errors += int(errors[-1]) if len(wrong) else 0
 
     def error(self, last: int | None = None) -> float | None:
-        """The share of wrong ones among all, or among the last; None if there are none."""
+        """The share of wrong predictions among all or the last examples; None without examples."""
         count = self.examples if last is None else min(last, self.examples)
         if not count:
             return None
@@ -72,7 +72,7 @@ class Progress:
         return float(np.count_nonzero(self.recent[places])) / count
 
     def as_json(self) -> dict[str, Any]:
-        """All of it, for a model file."""
+        """All counts, for a model file."""
         return {
             "examples": self.examples,
             "errors": self.errors,
@@ -122,7 +122,7 @@ class ServedModel:
         self.open(model)
 
     def open(self, model: Model) -> None:
-        """Make the learner, and what makes rows of requests."""
+        """Make the learner, and the maker of rows from requests."""
         if not model.is_linear:
             raise ValueError(
                 f"{self.name} is a {model.estimator}; linear models and taggers are served."
@@ -137,7 +137,7 @@ class ServedModel:
         return int(self.learner.width)
 
     def set_class_weights(self) -> None:
-        """Weigh the rows of each class as the model was begun with."""
+        """Set the class weights from the parameters of the model."""
         weights = self.learner.parameters.get("class_weight")
         self.of_class = class_weights(weights, self.learner.classes, np.zeros(0, np.intp))
 
@@ -156,13 +156,13 @@ class ServedModel:
             raise ValueError(f"{self.name} cannot learn new labels: {reason}.")
 
     def warm_up(self) -> None:
-        """Have all kernels at hand before the first request; the model stays as it is."""
+        """Compile all kernels before the first request; the model does not change."""
         if self.maker.of_lines:
             values: list[Any] = ["1 1:0" if self.maker.recipe.rows == "svmlight" else "1 | a"]
         else:
             values = [dict.fromkeys(self.maker.names, self.maker.sample)]
         given = self.maker.make(values, labelled=False)
-        self.published().scores(given.rows, given.width)
+        self.learner.predictor().scores(given.rows, given.width)
         other = copy.deepcopy(self.learner)
         (label, *_) = self.learner.classes.tolist()
         codes = self.encode([[label] if self.learner.multilabel else label])
@@ -172,7 +172,7 @@ class ServedModel:
     # Learning
 
     def learn(self, given: Learnable) -> None:
-        """Learn examples in their order; a label that is new becomes a class when it comes."""
+        """Learn examples in their order; a new label becomes a class at its first example."""
         labels, done = given.labels or [], 0
         for row, label in enumerate(labels):
             if not self.learner.multilabel and label not in self.learner.codes:
@@ -184,7 +184,7 @@ class ServedModel:
             self.learn_known(given.part(done, len(labels)) if done else given)
 
     def learn_known(self, given: Learnable) -> None:
-        """Learn examples of known labels; one that overflows the weights is passed over."""
+        """Learn examples of known labels; skip one that overflows the weights."""
         codes = self.encode(given.labels or [])
         weights = row_weights(codes, given.weights, self.of_class)
         wrong = np.zeros(len(codes), bool)
@@ -211,7 +211,7 @@ class ServedModel:
     def learn_alone(
         self, given: Learnable, codes: Array, weights: Array | None, row: int, wrong: Array
     ) -> None:
-        """Learn one of several examples, or pass it over."""
+        """Learn one of several examples, or skip it."""
         some = slice(row, row + 1)
         rows = rows_between(given.rows, row, row + 1)
         weight = None if weights is None else weights[some]
@@ -230,7 +230,7 @@ class ServedModel:
         self.progress.refused += 1
 
     def make(self, texts: list[str]) -> Learnable:
-        """The rows of examples of the log, by the path that requests take.
+        """Make rows from examples of the log, with the same functions as for requests.
 
         Limits that may have changed since the examples were taken are not checked again.
         """
@@ -241,20 +241,20 @@ class ServedModel:
 
     # Predicting
 
-    def answer(self, learner: Any, values: list[Any], loudest: int) -> dict[str, Any]:
-        """The label and the scores of each row, and the features that spoke loudest if wanted."""
-        if not loudest:
+    def answer(self, learner: Any, values: list[Any], features: int) -> dict[str, Any]:
+        """Predict rows, and explain each by at most ``features`` features."""
+        if not features:
             made = self.maker.make(values, labelled=False)
             return predict(learner, made.rows, made.width)
-        batch, names = self.maker.named(values)
+        batch, names = self.maker.make_named(values)
         answer = predict(learner, batch.rows, batch.width)
-        return answer | {"explanations": explain(learner, batch, names, loudest)}
+        return answer | {"explanations": explain(learner, batch, names, features)}
 
-    # Being published and kept
+    # Copies to predict with and to save
 
-    def published(self) -> Any:
+    def make_predictor(self) -> "Predictor":
         """A copy to predict with, which learning does not change."""
-        return self.learner.predictor()
+        return Predictor(self, self.learner.predictor(), self.sequence)
 
     def model(self) -> Model:
         """A copy of all that a model file holds, with the number of the last example learnt."""
@@ -267,12 +267,12 @@ class ServedModel:
         )
 
     def about(self) -> dict[str, Any]:
-        """What a model file says of the service."""
+        """The facts of a model file about the service."""
         progress = copy.deepcopy(self.progress.as_json())
         return {"log": self.log, "sequence": self.sequence, "progress": progress}
 
     def make_learnable(self, values: list[Any]) -> Learnable:
-        """The rows of the examples of a request, which can and may be learnt."""
+        """Make rows from the examples of a request; refuse those that cannot be learnt."""
         given: Learnable = self.maker.make(values, labelled=True)
         new = self.check_labels(given)
         if new and not self.grow:
@@ -342,6 +342,18 @@ class ServedModel:
             )
 
 
+class Predictor(NamedTuple):
+    """A copy of a model's weights to predict with, and the last example that they have learnt."""
+
+    served: ServedModel
+    learner: Any
+    sequence: int
+
+    def answer(self, values: list[Any], features: int = 0) -> dict[str, Any]:
+        """Predict rows, and explain each by at most ``features`` features."""
+        return self.served.answer(self.learner, values, features)
+
+
 def predict(learner: LinearLearner, rows: Rows, width: int) -> dict[str, Any]:
     """The label, the scores and, of a calibrated model, the probabilities of each row.
 
@@ -389,14 +401,14 @@ def explain(
         known = columns < coef.shape[1]
         columns, values = columns[known], one.values[known]
         shares = values * coef[output, columns]
-        loudest = np.argsort(-np.abs(shares), kind="stable")[:most]
+        largest = np.argsort(-np.abs(shares), kind="stable")[:most]
         said = [
             {
                 "feature": names[int(columns[k])] if int(columns[k]) in names else f"#{columns[k]}",
                 "value": float(f"{values[k]:.9g}"),
                 "contribution": float(f"{shares[k]:.9g}"),
             }
-            for k in loudest.tolist()
+            for k in largest.tolist()
             if shares[k]
         ]
         found.append([*said, {"feature": "bias", "contribution": float(f"{bias[output]:.9g}")}])
@@ -411,7 +423,7 @@ def collect_arrays(learner: LinearLearner) -> Iterator[Array]:
 
 
 def open_model(model: Model, name: str) -> ServedModel:
-    """The served model of a kind."""
+    """Open a model file's model to serve: linear or a tagger."""
     from .sentences import ServedTagger
 
     kinds = {ServedTagger.estimator: ServedTagger}

@@ -10,7 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..storage.file import load_model, save_model
+from ..learners import load_model
+from ..storage.file import save_model
 from ..storage.model import Model
 from ..training import state as states
 from .log import Change, Entry, Log
@@ -285,7 +286,7 @@ def find_difference(one: Model, other: Model) -> str | None:
     if one.classes.tolist() != other.classes.tolist():
         return f"the classes are {one.classes.tolist()} and {other.classes.tolist()}"
     for number, pair in enumerate(zip(one.states, other.states, strict=True)):
-        (arrays, counts), (others, other_counts) = map(states.packed, pair)
+        (arrays, counts), (others, other_counts) = map(states.pack_state, pair)
         for name in counts:
             if counts[name] != other_counts[name]:
                 return f"{name} of problem {number} is {counts[name]} and {other_counts[name]}"

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 from .. import __version__
 from .http import JSON, Route
-from .learning import Learning, Published
-from .model import WINDOWS, ServedModel
+from .learning import Learning
+from .model import WINDOWS, Predictor, ServedModel
 from .requests import CSV, LINES, NDJSON
 
 if TYPE_CHECKING:
@@ -32,12 +32,19 @@ KEY = {
     "description": "A second request with the same key gets the first answer and is not learnt.",
     "schema": {"type": "string", "maxLength": 255},
 }
+FILE = "application/octet-stream"
+NUMBER = {"type": "object", "properties": {"to": {"type": "integer"}}, "required": ["to"]}
+BODIES: dict[str, Any] = {
+    "/model": {"required": True, "content": {FILE: {"schema": {}}}},
+    "/model/rollback": {"required": True, "content": {JSON: {"schema": NUMBER}}},
+}
 PARAMETERS = {"/predict": [EXPLAIN], "/learn": [KEY]}
 
 
-def about(served: ServedModel, published: Published, learning: Learning | None) -> dict[str, Any]:
+def about(predictor: Predictor, learning: Learning | None) -> dict[str, Any]:
     """A description of the model, what it has learnt, and its errors before learning."""
-    learner, progress = published.learner, served.progress
+    served, learner, published = predictor
+    progress = served.progress
     solution = served.learner.parameters["solution"]
     shadow = None
     if learning is not None and learning.shadow is not None:
@@ -54,7 +61,7 @@ def about(served: ServedModel, published: Published, learning: Learning | None) 
         "learning": learning is not None,
         "sequence": served.sequence,
         "logged": served.sequence if learning is None else learning.log.last,
-        "published": published.sequence,
+        "published": published,
         "saved": served.sequence if learning is None else learning.saved_sequence,
         "mistakes": sum(state.mistakes for state in served.learner.states),
         "refused": progress.refused,
@@ -73,7 +80,10 @@ def openapi(service: "Service") -> dict[str, Any]:
     """The description of the service in OpenAPI 3.1, made from its routes."""
     served = service.current().served
     row, labelled = schemas(served)
-    bodies = {"/predict": describe_body(served, row), "/learn": describe_body(served, labelled)}
+    bodies = BODIES | {
+        "/predict": describe_body(served, row),
+        "/learn": describe_body(served, labelled),
+    }
     paths: dict[str, Any] = {}
     for route in service.routes():
         names = re.findall(r"{(\w+)}", route.path)
@@ -141,17 +151,25 @@ def describe_responses(service: "Service", route: Route) -> dict[str, Any]:
 
 def schemas(served: ServedModel) -> Any:
     """The schema of a row, and of one with its label."""
-    if served.maker.of_lists is not None:
-        return served.maker.schemas(served.learner.classes)
-    if served.maker.of_lines:
-        line = {"type": "string", "description": f"A line of {served.maker.recipe.rows}."}
+    maker, label = served.maker, {"enum": served.learner.classes.tolist()}
+    if maker.of_lines:
+        line = {"type": "string", "description": f"A line of {maker.recipe.rows}."}
         return line, line
+    if not maker.columns:
+        return maker.schemas(served.learner.classes)
     kinds = {"number": ["number", "null"]}
-    columns = {
-        name: {"type": kinds.get(kind, ["string", "null"])} for name, kind in served.maker.columns
+    columns: dict[str, Any] = {
+        name: {"type": kinds.get(kind, ["string", "null"])} for name, kind in maker.columns
     }
-    label: dict[str, Any] = {served.maker.label: {"enum": served.learner.classes.tolist()}}
+    if maker.of_lists is not None:  # a list of numbers instead of the columns
+        columns[maker.of_lists] = {"type": "array", "items": {"type": "number"}}
+    if maker.recipe.labels_separator is not None:
+        label = {"type": "array", "items": label}
     return (
         {"type": "object", "properties": columns},
-        {"type": "object", "properties": columns | label, "required": [served.maker.label]},
+        {
+            "type": "object",
+            "properties": columns | {maker.label: label},
+            "required": [maker.label],
+        },
     )

@@ -1,4 +1,4 @@
-"""Examples become rows as the model's recipe says, each for itself, however many come together."""
+"""Make rows from examples by the model's recipe; a row never depends on the others of a request."""
 
 import io
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 
 from ..data.labels import LabelSets
-from ..data.rows import Array, joined, read_only, rows_between
+from ..data.rows import Array, join_rows, read_only, rows_between
 from ..kernels.lines import MISSING
 from ..learners.linear import LinearLearner
 from ..parameters import InputError
@@ -33,7 +33,7 @@ NAMES = 1 << 16  # of hashed features, when they are asked for
 
 
 class Learnable(NamedTuple):
-    """Rows, or a list of sentences, with their labels, or without."""
+    """Rows, or a list of sentences, optionally with labels and weights."""
 
     rows: Any
     width: int
@@ -41,7 +41,7 @@ class Learnable(NamedTuple):
     weights: Array | None = None
 
     def part(self, first: int, stop: int) -> "Learnable":
-        """The rows first to stop."""
+        """The examples from ``first`` to before ``stop``."""
         some = slice(first, stop)
         labels = None if self.labels is None else self.labels[some]
         weights = None if self.weights is None else self.weights[some]
@@ -78,7 +78,7 @@ def make_array_recipe(learner: LinearLearner) -> FeatureRecipe:
 
 
 def parser_options(dtype: np.dtype[Any], names: int, size: int = 1) -> ReaderOptions:
-    """How parsers work for a model that is there, and so many bytes."""
+    """Options of a parser for an existing model, with batches of ``size`` bytes."""
     return ReaderOptions(size, dtype, names, False, False, (), 0, 1)
 
 
@@ -111,7 +111,7 @@ class TableMaker:
         )
 
     def make(self, objects: Sequence[dict[str, Any]], labelled: bool) -> Learnable:
-        """The rows of some objects, and their labels if they must have some."""
+        """Make rows from objects, with labels if ``labelled``."""
         for row, one in enumerate(objects, 1):
             if self.names.isdisjoint(one):
                 some = ", ".join(sorted(self.names)[:10])
@@ -123,7 +123,7 @@ class TableMaker:
         return Learnable(batch.rows, batch.width, labels)
 
     def batch(self, objects: Sequence[dict[str, Any]], parser: TableParser) -> Batch:
-        """The rows of some objects by a parser."""
+        """Make rows from objects with a parser."""
         if not parser.hashed:
             rows = parser.make_number_rows(self.to_matrix(objects))
             return Batch(rows, None, None, parser.width, 0, 0)
@@ -203,8 +203,8 @@ class TableMaker:
             raise BadExampleError("the label is missing", row, self.label)
         return word
 
-    def named(self, objects: Sequence[dict[str, Any]]) -> tuple[Batch, Mapping[int, str]]:
-        """The rows of some objects, and the names of their features."""
+    def make_named(self, objects: Sequence[dict[str, Any]]) -> tuple[Batch, Mapping[int, str]]:
+        """Make rows from objects, with the names of their features."""
         parser = self.new_parser(NAMES)
         worker = cast(TableParser, parser.worker(0, {}))
         batch = self.batch(objects, worker)
@@ -213,7 +213,7 @@ class TableMaker:
 
 
 def find_number(value: Any, row: int, column: str) -> float:
-    """A number, or NaN where it is missing; words that are numbers count as such."""
+    """Convert a value to a number, or to NaN if it is missing; strings are parsed."""
     if value is None:
         return NO_NUMBER
     if isinstance(value, str):
@@ -235,7 +235,7 @@ def find_number(value: Any, row: int, column: str) -> float:
 
 
 def encode_words(values: list[Any], name: str) -> tuple[Array, Array]:
-    """A column of words as kernels take it: their bytes, and where each begins."""
+    """Encode a column of words for kernels: their bytes, and the offset of each."""
     try:
         words = [
             value.encode() if type(value) is str else to_word(value, row, name).encode()
@@ -273,7 +273,7 @@ def is_broken(value: Any) -> bool:
 
 
 def to_word(value: Any, row: int, column: str) -> str:
-    """A word, spelled as tables spell numbers and truth values; a missing one is empty."""
+    """Convert a value to a string as tables write it; a missing value is empty."""
     if value is None:
         return ""
     if isinstance(value, str | bool | int | float):
@@ -288,11 +288,11 @@ class ArrayMaker(TableMaker):
     sample = 0.0
 
     def make(self, objects: Sequence[dict[str, Any]], labelled: bool) -> Learnable:
-        """The rows of some objects, and their labels if they must have some."""
+        """Make rows from objects, with labels if ``labelled``."""
         return super().make(self.name_all(objects), labelled)
 
-    def named(self, objects: Sequence[dict[str, Any]]) -> tuple[Batch, Mapping[int, str]]:
-        """The rows of some objects, and the names of their features."""
+    def make_named(self, objects: Sequence[dict[str, Any]]) -> tuple[Batch, Mapping[int, str]]:
+        """Make rows from objects, with the names of their features."""
         batch = self.batch(self.name_all(objects), self.parser)
         return batch, dict(enumerate(name for name, _ in self.columns))
 
@@ -313,17 +313,6 @@ class ArrayMaker(TableMaker):
                 raise BadExampleError("the number is missing", row, name)
         return one
 
-    def schemas(self, classes: Array) -> tuple[dict[str, Any], dict[str, Any]]:
-        """The schema of a row, and of one with its label."""
-        count = len(self.columns)
-        numbers = {"type": "array", "items": {"type": "number"}}
-        row: dict[str, Any] = {"x": numbers | {"minItems": count, "maxItems": count}}
-        label: Any = {"enum": classes.tolist()}
-        if self.recipe.labels_separator is not None:
-            label = {"type": "array", "items": label}
-        labelled = {"type": "object", "properties": row | {self.label: label}}
-        return {"type": "object", "properties": row}, labelled | {"required": [self.label]}
-
 
 class LineMaker:
     """Makes rows of lines of svmlight or Vowpal Wabbit text."""
@@ -338,7 +327,7 @@ class LineMaker:
         self.kind = SvmlightParser if recipe.rows == "svmlight" else VowpalWabbitParser
 
     def make(self, lines: Sequence[str], labelled: bool) -> Learnable:
-        """The rows of some lines, and their labels if they must have some."""
+        """Make rows from lines, with labels if ``labelled``."""
         batch = self.batch(lines, labelled, self.new_parser(lines, labelled, 0))
         if not labelled:
             return Learnable(batch.rows, batch.width)
@@ -367,7 +356,7 @@ class LineMaker:
         )
 
     def batch(self, lines: Sequence[str], labelled: bool, parser: LineParser) -> Batch:
-        """The rows of some lines by a parser."""
+        """Make rows from lines with a parser."""
         try:
             parts = list(parser.batches(Location("the request", 0, "row")))
         except ValueError as error:
@@ -376,8 +365,8 @@ class LineMaker:
             raise BadExampleError("The lines are not one example each.")
         return parts[0] if len(parts) == 1 else join_batches(parts)
 
-    def named(self, lines: Sequence[str]) -> tuple[Batch, FeatureNames]:
-        """The rows of some lines, and the names of their features."""
+    def make_named(self, lines: Sequence[str]) -> tuple[Batch, FeatureNames]:
+        """Make rows from lines, with the names of their features."""
         parser = self.new_parser(lines, False, NAMES)
         return self.batch(lines, False, parser), FeatureNames(dict(parser.vocabulary.known))
 
@@ -396,7 +385,7 @@ def join_examples(parts: Sequence[Learnable]) -> Learnable:
         weights = np.concatenate([get_weights(part) for part in parts])
     labels = [label for part in parts for label in part.labels or ()]
     width, rows = max(part.width for part in parts), [part.rows for part in parts]
-    whole: Any = [*chain(*rows)] if isinstance(rows[0], list) else joined(rows)
+    whole: Any = [*chain(*rows)] if isinstance(rows[0], list) else join_rows(rows)
     return Learnable(whole, width, labels, weights)
 
 

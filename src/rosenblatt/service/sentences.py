@@ -21,7 +21,7 @@ MOST_TOKENS = 10_000  # of a sentence
 
 
 class Reading(NamedTuple):
-    """How examples are read, in the words of a recipe."""
+    """The attributes that a recipe has, for sentences."""
 
     rows: str = "sentences"
     scale: str = "none"
@@ -38,7 +38,7 @@ class SentenceMaker:
         self.names = columns
 
     def make(self, objects: Sequence[dict[str, Any]], labelled: bool) -> Learnable:
-        """The sentences of some objects, and their tags if they must have some."""
+        """Check sentences of objects, with tags if ``labelled``."""
         found, tags = [], []
         for row, one in enumerate(objects, 1):
             tokens = one.get(TOKENS)
@@ -53,7 +53,7 @@ class SentenceMaker:
         return Learnable(found, 0, tags if labelled else None)
 
     def check_tags(self, tags: Any, count: int, row: int) -> list[Any]:
-        """The tags of a sentence of so many tokens."""
+        """Check the tags of a sentence of ``count`` tokens."""
         if not isinstance(tags, list) or not all(isinstance(tag, str | int) for tag in tags):
             raise BadExampleError("expected a list of tags", row, TAGS)
         if len(tags) != count or not count:
@@ -61,7 +61,7 @@ class SentenceMaker:
         return tags
 
     def read(self, found: list[list[Any]]) -> Sentences:
-        """Sentences as the tagger takes them; what cannot be read is named by its row."""
+        """Convert sentences for the tagger; an error names the row."""
         try:
             return read_sentences(found, self.names)
         except ValueError as whole:
@@ -100,7 +100,7 @@ class ServedTagger(ServedModel):
     maker: SentenceMaker
 
     def open(self, model: Model) -> None:
-        """Make the learner, and what reads sentences."""
+        """Make the learner, and the maker of sentences from requests."""
         self.learner = restore(SequenceLearner.from_model, model, self.name)
         self.maker = SentenceMaker(self.learner.columns)
 
@@ -116,31 +116,31 @@ class ServedTagger(ServedModel):
             raise ValueError(f"{self.name}: {reason}")
 
     def warm_up(self) -> None:
-        """Have all kernels at hand before the first request; the model stays as it is."""
+        """Compile all kernels before the first request; the model does not change."""
         empty: Any = {} if self.maker.names == (FEATURES,) else [""] * len(self.maker.names)
         sentence = [["" if len(self.maker.names) == 1 and empty else empty]]
-        self.answer(self.published(), [{TOKENS: sentence[0]}], 0)
+        self.make_predictor().answer([{TOKENS: sentence[0]}])
         if self.learner.can_learn:
             tag = self.learner.classes.tolist()[0]
             copy.deepcopy(self.learner).learn((self.maker.read(sentence), [tag]))
 
-    def answer(self, learner: Any, values: list[Any], loudest: int) -> dict[str, Any]:
-        """The tags of each sentence, and the features that spoke loudest if wanted."""
+    def answer(self, learner: Any, values: list[Any], features: int) -> dict[str, Any]:
+        """Predict the tags of sentences, and explain each by at most ``features`` features."""
         given = self.maker.make(values, labelled=False)
         sentences, names = self.maker.read(given.rows), learner.classes.tolist()
         tags = [names[code] for code in learner.predict(sentences).tolist()]
         spans = pairwise(sentences.starts.tolist())
         answer = {TAGS: [tags[first:last] for first, last in spans]}
-        if loudest:
+        if features:
             read = [(one, self.maker.read([one])) for one in given.rows]
-            reasons = [learner.explain(one, own, loudest) for one, own in read]
+            reasons = [learner.explain(one, own, features) for one, own in read]
             answer["explanations"] = [[token._asdict() for token in one] for one in reasons]
         return answer
 
     # Learning
 
     def learn(self, given: Learnable) -> None:
-        """Learn sentences one by one, so that it depends on nothing but their order."""
+        """Learn sentences one by one, so that the result depends on their order only."""
         for tokens, tags in zip(given.rows, given.labels or (), strict=True):
             wrong = np.zeros(1, bool)
             try:
@@ -156,11 +156,11 @@ class ServedTagger(ServedModel):
 
     @property
     def known(self) -> set[Any]:
-        """The tags that it knows."""
+        """The known tags."""
         return set(self.learner.classes.tolist())
 
     def make_learnable(self, values: list[Any]) -> Learnable:
-        """The sentences of a request, which can and may be learnt."""
+        """Check the sentences of a request; refuse those that cannot be learnt."""
         given = self.maker.make(values, labelled=True)
         for row, tags in enumerate(given.labels or (), 1):
             for tag in tags:

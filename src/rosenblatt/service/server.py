@@ -1,4 +1,4 @@
-"""The process: a socket, the threads behind it, and an orderly end."""
+"""The process of the service: its socket, threads and signals."""
 
 import asyncio
 import contextlib
@@ -15,12 +15,13 @@ from pathlib import Path
 import uvicorn
 
 from ..access import Tokens
-from ..storage.file import load_model, save_model
+from ..learners import load_model
+from ..storage.file import save_model
 from ..storage.model import Model
-from .app import Current, Limits, Service
-from .learning import Keeping, Learning, Published
+from .app import Limits, Service
+from .learning import Keeping, Learning
 from .messages import Messages
-from .model import GrowthLimits, open_model
+from .model import GrowthLimits, Predictor, open_model
 from .protocol import LimitedProtocol
 from .replay import log_path
 from .shadow import Shadow
@@ -73,7 +74,7 @@ def serve(path: Path, options: ServerOptions) -> int:
     """
     os.umask(0o077)  # examples and models may be private
     say = Messages(options.json_logs)
-    listening = bound(options.host, options.port)
+    listening = bind_socket(options.host, options.port)
     try:
         begin(path, options, say)
         learning = make_learning(path, options, say) if options.learn else None
@@ -97,7 +98,7 @@ def serve(path: Path, options: ServerOptions) -> int:
 
 
 def begin(path: Path, options: ServerOptions, say: Messages) -> None:
-    """Write the model to begin with, unless there is one."""
+    """Write the new model, unless there is a model or a log."""
     if options.new is None or path.exists() or log_path(path).exists():
         return
     save_model(path, options.new)
@@ -107,7 +108,7 @@ def begin(path: Path, options: ServerOptions, say: Messages) -> None:
 
 
 def make_learning(path: Path, options: ServerOptions, say: Messages) -> Learning:
-    """The thread that learns."""
+    """Make the learning thread."""
     learning = Learning(path, options.keeping, say)
     try:
         if options.grow:
@@ -124,9 +125,9 @@ def make_learning(path: Path, options: ServerOptions, say: Messages) -> Learning
 def make_service(
     path: Path, options: ServerOptions, learning: Learning | None, say: Messages
 ) -> Service:
-    """The service of a model, which learns or follows the model file."""
+    """Make the application of a model, which learns or follows the model file."""
     if learning is not None:
-        current = lambda: Current(learning.published.served, learning.published)  # noqa: E731
+        current = lambda: learning.predictor  # noqa: E731
     else:
         watcher = ModelWatcher(path, say)
         watcher.start()
@@ -146,21 +147,20 @@ class ModelWatcher(threading.Thread):
         self.path, self.say = path, say
         self.stamp, self.current = self.load()
 
-    def load(self) -> tuple[tuple[int, int], Current]:
-        """The model of the file, and what tells this file from its replacement."""
+    def load(self) -> tuple[tuple[int, int], Predictor]:
+        """The model, and the inode and time of its file."""
         found = self.path.stat()
         served = open_model(load_model(self.path), str(self.path))
-        current = Current(served, Published(served.published(), served.sequence, served))
-        return (found.st_ino, found.st_mtime_ns), current
+        return (found.st_ino, found.st_mtime_ns), served.make_predictor()
 
     def run(self) -> None:
-        """Look for a new file, for as long as the process lives."""
+        """Check the file every second."""
         while True:
             time.sleep(WATCH)
             self.look()
 
     def look(self) -> None:
-        """Load the model again if its file is another; keep the old one if that fails."""
+        """Load the model again if its file was replaced; keep the old one if that fails."""
         try:
             found = self.path.stat()
             stamp = found.st_ino, found.st_mtime_ns
@@ -175,7 +175,7 @@ class ModelWatcher(threading.Thread):
 
 
 def tell(path: Path, listening: socket.socket, service: Service) -> None:
-    """Say where the service is and what it does."""
+    """Print the address of the service."""
     host, port = listening.getsockname()[:2]
     name = f"[{host}]" if ":" in host else host
     learns = "predicts only, with the newest model of that name"
@@ -187,8 +187,8 @@ def tell(path: Path, listening: socket.socket, service: Service) -> None:
 # The socket
 
 
-def bound(host: str, port: int) -> socket.socket:
-    """A socket that listens; one that was just left is waited for."""
+def bind_socket(host: str, port: int) -> socket.socket:
+    """Bind a socket; wait a few seconds for a port that another process is releasing."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     until = time.monotonic() + PATIENCE
     while True:
@@ -212,16 +212,16 @@ def bound(host: str, port: int) -> socket.socket:
 
 
 class Server(uvicorn.Server):
-    """Uvicorn without its signals: what they mean is decided here."""
+    """Uvicorn without its own handling of signals."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals alone."""
+        """Install no handlers."""
         yield
 
 
 def raise_file_limit() -> None:
-    """Allow as many open files, and so connections, as the system lets this process have."""
+    """Raise the limit of open files, and so of connections, to the system's maximum."""
     try:
         import resource
     except ImportError:  # there is no such limit on Windows
@@ -232,7 +232,7 @@ def raise_file_limit() -> None:
 
 
 def run(service: Service, listening: socket.socket) -> None:
-    """Answer requests until a signal; then those that are open."""
+    """Answer requests until a signal; then finish open requests."""
     raise_file_limit()
     LimitedProtocol.metrics = service.metrics
     LimitedProtocol.body_seconds = service.limits.seconds

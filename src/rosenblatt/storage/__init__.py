@@ -1,1 +1,1 @@
-"""One model file: data only, versioned, checked, never half-written; and what a file becomes."""
+"""Model files: data only, versioned, checked, and replaced atomically."""

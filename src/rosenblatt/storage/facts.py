@@ -1,6 +1,6 @@
-"""What the entries of a model file may be, declared by types and checked before anything uses them.
+"""Types of the entries of a model file, checked before anything uses them.
 
-A type says all that there is to check: ``int``, ``float``, ``list[str]``, ``tuple[int, str]``,
+A type is one of ``int``, ``float``, ``list[str]``, ``tuple[int, str]``,
 ``dict[str, float]``, a union, or ``Annotated`` with a function that the value must pass. A
 ``TypedDict`` or dataclass stands for a JSON object, a ``NamedTuple`` for a JSON array.
 """
@@ -45,14 +45,14 @@ class Header(TypedDict):
 
 
 class Labels(TypedDict):
-    """The labels and the NumPy type that they had."""
+    """The labels and their NumPy type."""
 
     dtype: str
     values: list[Any]
 
 
 class Error(TypedDict):
-    """A setting that tuning tried; what else it holds is the setting."""
+    """The error of a setting that tuning tried; other entries are the setting."""
 
     error: float
 
@@ -79,7 +79,7 @@ class Kept(TypedDict, total=False):
 
 
 class Service(TypedDict, total=False):
-    """Where a service stands in its log."""
+    """The position of a service in its log."""
 
     log: Count
     sequence: Count
@@ -87,7 +87,7 @@ class Service(TypedDict, total=False):
 
 
 class Cluster(TypedDict):
-    """Where a training on a cluster stands."""
+    """The progress of a training on a cluster."""
 
     mode: str
     mix: str
@@ -98,8 +98,15 @@ class Cluster(TypedDict):
     rows: list[int]
 
 
+class Scores(TypedDict):
+    """The scores that the last rows of a stream had before they were learnt, and their classes."""
+
+    scores: list[Finite] | list[list[Finite]]
+    codes: list[Count]
+
+
 class Facts(TypedDict, total=False):
-    """What a model of any kind may say besides; other entries are kept and not used."""
+    """Facts that a model of any kind may have; other entries are kept and not used."""
 
     stop_reason: str
     plain: bool
@@ -110,6 +117,7 @@ class Facts(TypedDict, total=False):
     sentences: Count
     tokens: Count
     class_rows: list[Count] | None
+    recent_scores: Scores
     batch_bytes: Count
     training: dict[str, Any]
     tuning: Tuning
@@ -118,7 +126,7 @@ class Facts(TypedDict, total=False):
 
 
 class Features(TypedDict, total=False):
-    """What a model may say of how its rows are made."""
+    """How the rows of a model are made."""
 
     names: list[str]
     format: str | None
@@ -127,7 +135,7 @@ class Features(TypedDict, total=False):
 
 
 def check_entries(part: str, entries: Any, *wanted: Any) -> None:
-    """Refuse a part of a model with an entry that is not of its declared type, and name it."""
+    """Refuse a part of a model if an entry is not of its declared type, and name the entry."""
     for kind in wanted:
         for name, hint in declared_types(kind).items():
             if isinstance(entries, dict) and name in entries:
@@ -192,5 +200,5 @@ def fits_array(value: Sequence[Any], wanted: Any, parts: tuple[Any, ...]) -> boo
 
 @lru_cache
 def declared_types(kind: Any) -> dict[str, Any]:
-    """The type of each entry that a class declares."""
+    """The declared types of a class, by name."""
     return get_type_hints(kind, include_extras=True) if isinstance(kind, type) else {}

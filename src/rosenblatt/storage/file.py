@@ -19,13 +19,14 @@ from safetensors.numpy import save_file
 
 from .. import __version__
 from ..data.rows import Array
-from ..disk import plain_errors, refuse_all_but_files, replacing
+from ..disk import explain_errors, refuse_all_but_files, replace_file
+from ..parameters import InputError
 from ..training import state as states
 from ..training.history import Checkpoint, Epoch, Standing
 from ..training.rules import RULES
 from ..training.state import require
 from .facts import Header, check_entries
-from .model import Model, check, label_type
+from .model import Model, check_model, label_type
 from .registry import state_class
 
 FORMAT, NEWEST = 3, 4
@@ -42,35 +43,37 @@ DAMAGE = (
 
 
 def save_model(path: str | os.PathLike[str], model: Model) -> None:
-    """Write a model; until the new file is complete and on disk, an old one stays as it is.
+    """Save a model; an old file is replaced once the new one is complete and on disk.
 
     Parameters
     ----------
     path : str or path
-        Where to.
+        The file to write.
     model : Model
-        What to write.
+        The model.
     """
     try:
-        check(model)
+        check_model(model)
     except ValueError as reason:
-        raise ValueError(f"The model cannot be saved: {reason}.") from None
-    tensors, text = packed(model)
+        raise InputError(f"The model cannot be saved: {reason}.", code="model-invalid") from None
+    tensors, text = pack_model(model)
     text = text.replace('""', f'"{checksum(text, tensors)}"', 1)
-    with replacing(path) as temporary:
+    with replace_file(path) as temporary:
         try:
             save_file(tensors, temporary, {"rosenblatt": text})
         except SafetensorError as error:
             raise OSError(f"{path} could not be written: {error}") from None
         if header_size(temporary) > HEADER_BYTES:
-            raise ValueError(
+            raise InputError(
                 f"The model cannot be saved: names and facts take over {HEADER_BYTES >> 20} MB; "
-                "shorten the names of the features."
+                "shorten the names of the features.",
+                code="model-too-large",
+                file=str(path),
             )
 
 
 def load_model(path: str | os.PathLike[str]) -> Model:
-    """Read a model; everything in the file is checked before anything is used.
+    """Load a model; all of the file is checked before anything is used.
 
     Parameters
     ----------
@@ -89,27 +92,33 @@ def load_model(path: str | os.PathLike[str]) -> Model:
                 tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
                 blank = text.replace(header["checksum"], "", 1)
                 require(checksum(blank, tensors) == header["checksum"], "its checksum is wrong")
-                model = unpacked(header, tensors)
+                model = unpack_model(header, tensors)
                 require(not tensors, "it holds more than a model")
-                check(model)
+                check_model(model)
     except DAMAGE as error:
         reason = error if isinstance(error, ValueError) else "it is incomplete or no model at all"
-        raise ValueError(
+        raise InputError(
             f"{path} is not an intact model of rosenblatt ({reason}); use another copy or train "
-            "again."
+            "again.",
+            code="model-damaged",
+            file=str(path),
         ) from None
     if newer:
-        raise ValueError(f"{path} was written by a newer rosenblatt; update rosenblatt to load it.")
+        raise InputError(
+            f"{path} was written by a newer rosenblatt; update rosenblatt to load it.",
+            code="model-newer",
+            file=str(path),
+        )
     return model
 
 
 # Files
 
 
-def estimator_named(path: str | os.PathLike[str]) -> str | None:
-    """What a model file says that it becomes, without a look at the rest; None if it does not."""
+def read_estimator_name(path: str | os.PathLike[str]) -> str | None:
+    """The name of a model file's estimator, without checks of the rest; None if it has none."""
     refuse_all_but_files(path)
-    header_size(path)  # which says in plain words why a file cannot be read
+    header_size(path)  # explains why a file cannot be read
     try:
         with safe_open(path, "np") as file:
             return str(json.loads((file.metadata() or {})["rosenblatt"])["estimator"])
@@ -118,8 +127,8 @@ def estimator_named(path: str | os.PathLike[str]) -> str | None:
 
 
 def header_size(path: str | os.PathLike[str]) -> int:
-    """How long the header of a model file is: as its first eight bytes say, or to its end."""
-    with plain_errors(path, "read"), open(path, "rb") as file:
+    """The size of a model file's header, from its first eight bytes; at most that of the file."""
+    with explain_errors(path, "read"), open(path, "rb") as file:
         return min(int.from_bytes(file.read(8), "little"), os.fstat(file.fileno()).st_size)
 
 
@@ -135,12 +144,12 @@ def checksum(text: str, tensors: dict[str, Array]) -> str:
 # From a model to tensors and text
 
 
-def packed(model: Model) -> tuple[dict[str, Array], str]:
-    """A model as tensors and a JSON text whose checksum is left empty."""
-    tensors = {"history": packed_epochs(model.history)}
+def pack_model(model: Model) -> tuple[dict[str, Array], str]:
+    """Turn a model into tensors and a JSON text with an empty checksum."""
+    tensors = {"history": pack_epochs(model.history)}
     numbers = []
     for number, state in enumerate(model.states):
-        arrays, counters = states.packed(state)
+        arrays, counters = states.pack_state(state)
         tensors |= {f"{number}.{name}": np.ascontiguousarray(arrays[name]) for name in arrays}
         numbers.append(counters)
     parameters = dict(model.parameters)
@@ -160,50 +169,50 @@ def packed(model: Model) -> tuple[dict[str, Array], str]:
         "checkpoint": None,
     }
     if model.checkpoint is not None:
-        header["checkpoint"] = packed_checkpoint(model.checkpoint, tensors)
+        header["checkpoint"] = pack_checkpoint(model.checkpoint, tensors)
     return tensors, json.dumps(header, default=plain)
 
 
 def oldest_format(model: Model) -> int:
-    """The number of the oldest format that has room for a model."""
+    """The oldest format that has room for a model."""
     several = model.checkpoint is not None and len(model.checkpoint.problems) > 1
     return NEWEST if several else max(map(states.format_number, model.states))
 
 
-def packed_epochs(epochs: Sequence[Epoch]) -> Array:
-    """A row for each epoch."""
+def pack_epochs(epochs: Sequence[Epoch]) -> Array:
+    """Turn epochs into an array with a row for each."""
     return np.array(epochs, np.float64).reshape(-1, len(Epoch._fields))
 
 
-def packed_checkpoint(checkpoint: Checkpoint, tensors: dict[str, Array]) -> dict[str, Any]:
-    """The numbers of a checkpoint; its arrays join the tensors.
+def pack_checkpoint(checkpoint: Checkpoint, tensors: dict[str, Array]) -> dict[str, Any]:
+    """Turn a checkpoint into JSON values; add its arrays to the tensors.
 
     That of one problem is as in format 3, where its epochs are the history.
     """
     numbers: dict[str, Any] = {"epoch": checkpoint.epoch, "parts": checkpoint.parts}
     if len(checkpoint.problems) == 1:
         (standing,) = checkpoint.problems
-        found = packed_standing(standing, 0, "mistaken", tensors)
+        found = pack_standing(standing, 0, "mistaken", tensors)
         del found["stop_reason"]
         return numbers | found
     for number, standing in enumerate(checkpoint.problems):
-        tensors[f"epochs.{number}"] = packed_epochs(standing.epochs)
+        tensors[f"epochs.{number}"] = pack_epochs(standing.epochs)
     numbers["problems"] = [
-        packed_standing(standing, number, f"mistaken.{number}", tensors)
+        pack_standing(standing, number, f"mistaken.{number}", tensors)
         for number, standing in enumerate(checkpoint.problems)
     ]
     return numbers
 
 
-def packed_standing(
+def pack_standing(
     standing: Standing, number: int, mistaken: str, tensors: dict[str, Array]
 ) -> dict[str, Any]:
-    """The numbers of where a problem stands; its arrays join the tensors."""
+    """Turn the progress of a problem into JSON values; add its arrays to the tensors."""
     numbers = standing._asdict()
     best, flags = numbers.pop("best"), numbers.pop("mistaken")
     del numbers["epochs"]
     if best is not None:
-        arrays, counters = states.packed(best)
+        arrays, counters = states.pack_state(best)
         tensors |= {f"best.{number}.{name}": array for name, array in arrays.items()}
         numbers["best"] = [counters]
     if flags is not None:
@@ -212,21 +221,22 @@ def packed_standing(
 
 
 def plain(value: Any) -> Any:
-    """A NumPy number as one that JSON knows."""
+    """Turn a NumPy number into one for JSON; refuse other objects."""
     if isinstance(value, np.generic):
         return value.item()
-    raise ValueError(
+    raise InputError(
         f"A model file holds numbers, text, lists and dicts, not {value!r}; for random_state give "
-        "an int or None."
+        "an int or None.",
+        code="not-json",
     )
 
 
 # And back
 
 
-def unpacked(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
-    """The model in a header and tensors, which are taken out."""
-    header = renamed(header) if header["format"] < FORMAT else header
+def unpack_model(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
+    """Make the model of a header and tensors; remove these."""
+    header = update_header(header) if header["format"] < FORMAT else header
     check_entries("entries", header, Header)
     parameters = header["parameters"]
     if isinstance(parameters.get("class_weight"), list):
@@ -241,26 +251,26 @@ def unpacked(header: dict[str, Any], tensors: dict[str, Array]) -> Model:
         names = [name for name in tensors if name.startswith(f"{prefix}.")]
         arrays = {name[cut:]: tensors.pop(name) for name in names}
         columns = width if rule is None else len(arrays["weights"])
-        found = states.unpacked(kind, rule, arrays, numbers, columns)
+        found = states.unpack_state(kind, rule, arrays, numbers, columns)
         require(not arrays, "it holds more than a model")
         return found
 
     found = [state(str(number), numbers) for number, numbers in enumerate(header["states"])]
-    history = unpacked_epochs(tensors.pop("history"))
+    history = unpack_epochs(tensors.pop("history"))
     return Model(
         header["estimator"],
         parameters,
-        labels(**header["classes"]),
+        load_labels(**header["classes"]),
         found,
         header["features"],
         header["facts"],
         history,
-        unpacked_checkpoint(header.get("checkpoint"), history, tensors, state),
+        unpack_checkpoint(header.get("checkpoint"), history, tensors, state),
     )
 
 
-def renamed(header: dict[str, Any]) -> dict[str, Any]:
-    """A header of format 1 or 2 in the words of format 3."""
+def update_header(header: dict[str, Any]) -> dict[str, Any]:
+    """Turn a header of format 1 or 2 into one of format 3."""
     dual = header["format"] == 2
     return header | {
         "estimator": "KernelPerceptron" if dual else "Perceptron",
@@ -270,20 +280,20 @@ def renamed(header: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def unpacked_epochs(rows: Array) -> list[Epoch]:
-    """The epochs that a row each was written of."""
+def unpack_epochs(rows: Array) -> list[Epoch]:
+    """Make epochs of the rows of an array."""
     return [
         Epoch._make([*map(int, counts), loss, None if np.isnan(score) else score])
         for *counts, loss, score in rows.tolist()
     ]
 
 
-def unpacked_checkpoint(
+def unpack_checkpoint(
     numbers: dict[str, Any] | None, history: list[Epoch], tensors: dict[str, Array], state: Any
 ) -> Checkpoint | None:
-    """A checkpoint as it was, if there was one.
+    """Make the checkpoint of a header, if it has one.
 
-    Before format 4 that of several problems told nothing of each.
+    Before format 4, that of several problems had no entry for each.
     """
     if numbers is None:
         return None
@@ -291,7 +301,7 @@ def unpacked_checkpoint(
     if "problems" in numbers:
         for number, standing in enumerate(numbers["problems"]):
             (best,) = [state(f"best.{number}", one) for one in standing.pop("best", ())] or [None]
-            epochs = unpacked_epochs(tensors.pop(f"epochs.{number}"))
+            epochs = unpack_epochs(tensors.pop(f"epochs.{number}"))
             flags = tensors.pop(f"mistaken.{number}", None)
             problems.append(Standing(epochs, **standing, best=best, mistaken=flags))
         return Checkpoint(epoch, parts, problems)
@@ -305,8 +315,8 @@ def unpacked_checkpoint(
     return Checkpoint(epoch, parts, [alone])
 
 
-def labels(dtype: str, values: list[Any]) -> Array:
-    """The labels, in the type that they had."""
+def load_labels(dtype: str, values: list[Any]) -> Array:
+    """The labels in their type."""
     classes = np.array(values, label_type(dtype, len(values)))
     require(classes.tolist() == values, "its labels are not of their type")
     return classes

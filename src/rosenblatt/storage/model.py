@@ -1,4 +1,4 @@
-"""What a model file holds, and the checks that it passes both ways."""
+"""The content of a model file, and the checks when it is saved or loaded."""
 
 import re
 from collections.abc import Sequence
@@ -19,26 +19,26 @@ LABEL_BYTES = 2**28
 
 
 class Model(NamedTuple):
-    """All that predicting and learning on need.
+    """All that is needed to predict and to continue training.
 
     Attributes
     ----------
     estimator : str
-        The name of the class that it becomes.
+        The name of its class.
     parameters : dict
         Those of the estimator, among them ``solution`` and ``multi_class``.
     classes : ndarray
         The labels, sorted: numbers, booleans or text.
     states : list
-        What training has come to, one per problem.
+        The states, one per problem.
     features : dict
         How rows were made: names, columns or hash settings.
     facts : dict
-        What else is worth keeping, as JSON values.
+        Other facts, as JSON values.
     history : sequence of Epoch
         One record per epoch.
     checkpoint : Checkpoint or None
-        Where an unfinished run stands.
+        The progress of an unfinished run.
     """
 
     estimator: str
@@ -61,8 +61,8 @@ class Model(NamedTuple):
         return hasattr(self.states[0], "weights")
 
 
-def check(model: Model) -> None:
-    """Refuse a model whose parts do not fit together: kernels trust them."""
+def check_model(model: Model) -> None:
+    """Refuse a model whose parts do not fit together: kernels do not check."""
     parts = (model.parameters, model.features, model.facts)
     require(all(isinstance(part, dict) for part in parts), "its parts are not all dicts")
     kind = state_class(model.estimator, model.parameters.get("solution", ""))
@@ -86,14 +86,14 @@ def check(model: Model) -> None:
         sizes, dtype = expected_sizes(model) if model.is_linear else dual_sizes(model)
     for state in kept:
         require(type(state) is kind, "its states are not those of its solution")
-        states.check(state, dict(sizes), dtype)
+        states.check_state(state, dict(sizes), dtype)
     if "recipe" in model.features:
         width = len(model.states[0].weights) if model.is_linear else model.facts["width"]
         check_stored_recipe(model.features["recipe"], width)
 
 
 def expected_sizes(model: Model) -> tuple[Sizes, Any]:
-    """The sizes and the type that the arrays of a linear model must have."""
+    """The sizes and the type of the arrays of a linear model."""
     count, first = len(model.classes), model.states[0]
     how = str(model.parameters.get("multi_class")), model.is_multilabel
     problems = first.rule.problems(count, *how)
@@ -107,7 +107,7 @@ def expected_sizes(model: Model) -> tuple[Sizes, Any]:
 
 
 def dual_sizes(model: Model) -> tuple[Sizes, Any]:
-    """The sizes that the arrays of a model in dual form must have."""
+    """The sizes of the arrays of a model in dual form."""
     width: Any = model.facts.get("width")
     count = len(model.classes)
     require(type(width) is int and 0 < width < 2**63, "its number of columns is out of range")
@@ -116,7 +116,7 @@ def dual_sizes(model: Model) -> tuple[Sizes, Any]:
 
 
 def check_checkpoint(checkpoint: Checkpoint) -> None:
-    """Refuse a place in a run that there cannot be."""
+    """Refuse a checkpoint with values out of range."""
     for place in (checkpoint, *checkpoint.problems):
         for name, kind in type(place).__annotations__.items():
             value = getattr(place, name)
@@ -131,7 +131,7 @@ def check_checkpoint(checkpoint: Checkpoint) -> None:
 
 
 def check_held_out(score: Any) -> None:
-    """Refuse counts of rows held out that there cannot be."""
+    """Refuse counts of held-out rows that are out of range."""
     counts = set(score) if isinstance(score, dict) else {""}
     fitting = counts in (set(), {"rows", "errors"}, {"rows", "errors", "hits", "labels"})
     fitting = fitting and all(type(count) is int and count >= 0 for count in score.values())
@@ -139,7 +139,7 @@ def check_held_out(score: Any) -> None:
 
 
 def check_calibration(kept: Any, n_classes: int) -> None:
-    """Refuse a calibration that is none, or of other classes."""
+    """Refuse an invalid calibration, or one of other classes."""
     if isinstance(kept, dict) and set(kept) == {"slopes"}:
         fitting = fits(kept["slopes"], list[Finite]) and len(kept["slopes"]) == n_classes
         fitting = fitting and all(slope > 0 for slope in kept["slopes"])
@@ -154,7 +154,7 @@ def check_calibration(kept: Any, n_classes: int) -> None:
 
 
 def check_labels(classes: Array, least: int = 2) -> None:
-    """Refuse labels that cannot be told apart, looked up or stored."""
+    """Refuse labels that are not distinct and sorted, or of another type than files can hold."""
     label_type(classes.dtype.str, len(classes))
     known = classes.dtype != object or all(isinstance(label, str) for label in classes)
     require(known and classes.ndim == 1, "its labels are neither numbers nor text")
@@ -163,7 +163,7 @@ def check_labels(classes: Array, least: int = 2) -> None:
 
 
 def label_type(dtype: str, count: int) -> np.dtype[Any]:
-    """The type of so many labels, if it is one that a file can hold."""
+    """The type of ``count`` labels; refuse types that a file cannot hold."""
     require(LABEL_TYPES.fullmatch(dtype), f"it has no place for labels of type {dtype[:20]!r}")
     require(np.dtype(dtype).itemsize * count <= LABEL_BYTES, "its labels are too long")
     return np.dtype(dtype)

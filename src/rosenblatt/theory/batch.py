@@ -13,7 +13,7 @@ import numpy as np
 
 
 def batch_bounds(bound: float, n_rows: int) -> tuple[float, float]:
-    """The most mistakes and the most updates of a batch perceptron from zero on so many rows.
+    """Bound the mistakes and the updates of a batch perceptron from zero on ``n_rows`` rows.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ def batch_bounds(bound: float, n_rows: int) -> tuple[float, float]:
 
 
 def batch_length(radius: float, mistakes: Sequence[int]) -> float:
-    """R√(Σ m²), the most that ‖w‖/η can be after passes with so many mistakes m each.
+    """Compute R√(Σ m²), the bound on ‖w‖/η after passes with m mistakes each.
 
     >>> batch_length(2.0, [3, 4])
     10.0

@@ -1,7 +1,7 @@
-"""The convergence theorem, γM ≤ ‖w‖ ≤ R√M: what it says of mistakes, and of one run.
+"""The convergence theorem γM ≤ ‖w‖ ≤ R√M: bounds on mistakes, and a report of one run.
 
-The bias is one more coordinate of every row, of the size √``intercept_step``: a mistake moves the
-bias by that step, as it moves the other weights by their coordinates.
+The bias counts as one more coordinate of every row, with the value √``intercept_step``: a mistake
+moves the bias by that step, as it moves the other weights by their coordinates.
 """
 
 from typing import Any, NamedTuple, Protocol
@@ -14,11 +14,11 @@ from ..data.rows import Array
 from .batch import batch_bounds, batch_length
 from .generalization import Generalization, generalization
 from .margins import MaxMargin, radius, widest
-from .problem import check_problem, checked_weights, length
+from .problem import check_problem, check_weights, length
 
 
 def rows_with_bias(X: Any, intercept_step: float) -> Any:
-    """X with the coordinate of the bias, if it moves."""
+    """Add the coordinate of the bias to X, if the bias moves."""
     if not intercept_step:
         return X
     column = np.full((X.shape[0], 1), np.sqrt(intercept_step))
@@ -26,12 +26,12 @@ def rows_with_bias(X: Any, intercept_step: float) -> Any:
 
 
 def radius_with_bias(radius: float, intercept_step: float) -> float:
-    """R of the rows with the coordinate of the bias, from that without it."""
+    """Compute R of the rows with the coordinate of the bias from R without it."""
     return float(np.hypot(radius, np.sqrt(intercept_step)))
 
 
 def weights_with_bias(weights: Array, bias: Any, intercept_step: float) -> Array:
-    """The weights of one or more moments with the bias as the last coordinate, if it moves.
+    """Append the bias to weights as their last coordinate, if the bias moves.
 
     >>> weights_with_bias(np.array([3.0, 4.0]), 6.0, 4.0)
     array([3., 4., 3.])
@@ -43,9 +43,9 @@ def weights_with_bias(weights: Array, bias: Any, intercept_step: float) -> Array
     return np.concatenate([weights, last[..., None]], axis=-1)
 
 
-@np.errstate(all="ignore")  # what overflows is infinite
+@np.errstate(all="ignore")  # overflow gives infinity
 def mistake_bound(radius: float, margin: float) -> float:
-    """(R/γ)², the most mistakes; infinite when nothing is separated.
+    """Compute (R/γ)², the largest number of mistakes; infinite for a margin of 0 or less.
 
     >>> mistake_bound(3.0, 0.5)
     36.0
@@ -54,16 +54,17 @@ def mistake_bound(radius: float, margin: float) -> float:
 
 
 class MistakeBounds(NamedTuple):
-    """The most mistakes that a perceptron from zero can make on these rows, in any order.
+    """Upper bounds on the mistakes of a perceptron that starts at zero, in any order of the rows.
 
-    The last two are for one pass, the others for any number of passes.
+    The last two bounds are for one pass, the others for any number of passes.
 
     Attributes
     ----------
     novikoff : float
         (R/γ)², through the origin: for ``fit_intercept=False``.
     radius_step : float
-        (2R/γ)², for ``intercept_step="radius"`` (more if the plane misses the ball of the rows).
+        (2R/γ)², for ``intercept_step="radius"``; larger if the hyperplane misses the ball of the
+        rows.
     unit_step : float
         (R² + 1)(1 + b²)/γ², for a bias that moves by 1.
     unit_rows : float
@@ -75,7 +76,7 @@ class MistakeBounds(NamedTuple):
 
     See Also
     --------
-    mistake_bounds : Makes these of rows and a hyperplane.
+    mistake_bounds : Computes them from rows and a hyperplane.
 
     Examples
     --------
@@ -91,15 +92,15 @@ class MistakeBounds(NamedTuple):
     hinge: float
 
 
-@np.errstate(all="ignore")  # what overflows is infinite
+@np.errstate(all="ignore")  # overflow gives infinity
 def mistake_bounds(
     X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0, *, gamma: float | None = None
 ) -> MistakeBounds:
-    """Bound the mistakes by what a hyperplane achieves on the rows.
+    """Bound the mistakes of a perceptron by the margins of a hyperplane on the rows.
 
-    The first four are infinite unless the hyperplane separates (those through the origin, unless
-    its bias is 0). The last two hold for one pass with the default bias, for any hyperplane and
-    any target margin γ; by default the γ that makes each least is used.
+    The first four bounds are infinite unless the hyperplane separates the rows; those through the
+    origin also need a bias of 0. The last two hold for one pass with the default bias, for any
+    hyperplane and any target margin γ.
 
     Parameters
     ----------
@@ -112,17 +113,18 @@ def mistake_bounds(
     bias : float, default=0.0
         Its bias b.
     gamma : float or None, default=None
-        The margin γ that the last two forms aim at.
+        The target margin γ > 0 of the last two bounds; None chooses the γ that makes each
+        smallest.
 
     Returns
     -------
     MistakeBounds
-        Six bounds, infinite where they say nothing.
+        Six bounds; infinite where a bound does not apply.
 
     See Also
     --------
     report : What a run has proved.
-    max_margin : The hyperplane that makes the first ones least.
+    max_margin : The hyperplane for which the first four bounds are smallest.
 
     References
     ----------
@@ -140,10 +142,10 @@ def mistake_bounds(
     4.5
     """
     problem = check_problem(X, y)
-    w = checked_weights(problem.X, weights)
+    w = check_weights(problem.X, weights)
     size = float(length(w))
     if not size:
-        raise ValueError("weights are all zero, which is no hyperplane.")
+        raise ValueError("All weights are zero; a hyperplane needs one that is not.")
     if gamma is not None and not 0 < gamma < np.inf:
         raise ValueError(f"gamma must be a finite number above 0; got {gamma!r}.")
     w, b = w / size, bias / size
@@ -151,7 +153,7 @@ def mistake_bounds(
     origin = reached if b == 0 else -np.inf
     lifted, u = radius_with_bias(R, 1.0), float(np.hypot(1, b))
     functional = problem.margins(w, b) / u
-    targets = positive_quantiles(functional) if gamma is None else np.array([gamma])
+    targets = choose_targets(functional) if gamma is None else np.array([gamma])
     return MistakeBounds(
         novikoff=mistake_bound(R, origin),
         radius_step=mistake_bound(float(np.sqrt(2) * np.hypot(R, max(R, abs(b)))), reached),
@@ -163,19 +165,19 @@ def mistake_bounds(
 
 
 def squared_hinge_bound(functional: Array, R: float, gamma: float) -> float:
-    """((R + D)/γ)² with D² = Σ max(0, γ - margin)²."""
+    """Compute ((R + D)/γ)² with D² = Σ max(0, γ - margin)²."""
     D = float(np.linalg.norm(np.maximum(0.0, gamma - functional)))
     return mistake_bound(R + D, gamma)
 
 
 def hinge_bound(functional: Array, R: float, gamma: float) -> float:
-    """L + a²/2 + a√(L + a²/4) with L = Σ max(0, 1 - margin/γ)."""
+    """Compute L + a²/2 + a√(L + a²/4) with L = Σ max(0, 1 - margin/γ)."""
     L, a = float(np.maximum(0.0, 1 - functional / gamma).sum()), R / gamma
     return L + a * a / 2 + a * float(np.sqrt(L + a * a / 4))
 
 
-def positive_quantiles(functional: Array) -> Array:
-    """Target margins to try: some of the rows' own."""
+def choose_targets(functional: Array) -> Array:
+    """Choose target margins to try: quantiles of the positive margins of the rows."""
     positive = functional[functional > 0]
     if not len(positive):
         return np.array([max(float(np.abs(functional).max(initial=0.0)), 1.0)])
@@ -186,22 +188,26 @@ def positive_quantiles(functional: Array) -> Array:
 
 
 class FittedPerceptron(Protocol):
-    """What the theorem needs to know of a model."""
+    """The part of a fitted model that the theorem is about."""
 
     eta0: Any
     order: str
     stop_reason_: str
-    n_mistakes_: int
     history_: list[Any]
 
+    @property
+    def n_mistakes_(self) -> int:
+        """The number of updates."""
+
     def last_weights(self) -> tuple[Array, float, float]:
-        """Weights, bias and ``intercept_step``; an error where the theorem does not speak."""
+        """Return weights, bias and ``intercept_step``; raise where the theorem does not apply."""
 
 
 class Convergence(NamedTuple):
-    """γM ≤ ‖w‖/η ≤ R√M after M mistakes, so that M ≤ (R/γ)²; the bias is a coordinate throughout.
+    """The numbers of the theorem: γM ≤ ‖w‖/η ≤ R√M after M mistakes, so M ≤ (R/γ)².
 
-    ``intercept_step`` is how far a mistake moves the bias, in units of η.
+    The bias is a coordinate of all vectors. ``intercept_step`` is how far a mistake moves it, in
+    units of η.
     """
 
     radius: float
@@ -211,24 +217,24 @@ class Convergence(NamedTuple):
 
     @property
     def margin(self) -> float:
-        """γ of the best separator that was found; -∞ without one."""
+        """The margin γ of the best separator found; -∞ without one."""
         return self.widest.attained
 
     @property
     def bound(self) -> float:
-        """(R/γ)², the most mistakes that there can be."""
+        """The largest possible number of mistakes, (R/γ)²."""
         return mistake_bound(self.radius, self.margin)
 
     def limits(self, mistakes: Any) -> tuple[Any, Any]:
-        """γM and R√M after M mistakes, for one M or many; γM is 0 without a separator."""
+        """Compute γM and R√M for one M or an array; γM is 0 without a separator."""
         return max(self.margin, 0.0) * mistakes, self.radius * np.sqrt(mistakes)
 
     def length(self, weights: Array, bias: Any) -> Any:
-        """‖w‖/η of one moment of a run or, with a row of weights for each, of many."""
+        """Compute ‖w‖/η for one weight vector or for each row of a matrix."""
         return length(self._steps(weights, bias))
 
     def angle(self, weights: Array, bias: Any) -> Any:
-        """Between the weights and the best separator, in degrees; NaN for no weights."""
+        """Compute the angle between weights and the best separator in degrees; NaN at zero."""
         w = self._steps(weights, bias)
         with np.errstate(invalid="ignore"):
             cosine = (w / length(w)[..., None]) @ self.widest.weights
@@ -238,48 +244,43 @@ class Convergence(NamedTuple):
         return weights_with_bias(weights, bias, self.intercept_step) / self.eta0
 
 
-def convergence(
+@np.errstate(all="ignore")  # overflow gives infinity
+def compute_convergence(
     model: FittedPerceptron, X: Any, y: ArrayLike, tolerance: float = 1e-3
 ) -> Convergence:
-    """The theorem's numbers for a run, with γ found up to a tolerance."""
-    return compute_convergence(X, y, model.last_weights()[2], float(model.eta0), tolerance)
-
-
-@np.errstate(all="ignore")  # what overflows is infinite
-def compute_convergence(
-    X: Any, y: ArrayLike, intercept_step: float, eta0: float, tolerance: float = 1e-3
-) -> Convergence:
-    """The theorem's numbers for all runs from zero with steps of these sizes."""
+    """Compute the numbers of the theorem for the rows of a run, with γ up to a tolerance."""
+    step = model.last_weights()[2]
     problem = check_problem(X, y, fit_intercept=False)
-    problem = problem._replace(X=rows_with_bias(problem.X, intercept_step))
-    return Convergence(radius(problem.X), widest(problem, tolerance), intercept_step, eta0)
+    problem = problem._replace(X=rows_with_bias(problem.X, step))
+    return Convergence(radius(problem.X), widest(problem, tolerance), step, float(model.eta0))
 
 
 class Report(NamedTuple):
-    """What a run of a Perceptron has proved; ``print`` it.
+    """The numbers of the convergence theorem for one run of a Perceptron; ``print`` shows them.
 
     Attributes
     ----------
     mistakes : int
-        M, the updates made.
+        The number M of updates.
     bound : float
-        The most that could have been made: (R/γ)² of the rows with the bias as a coordinate.
+        The largest possible M: (R/γ)².
     radius : float
-        R, of the rows with the bias as a coordinate, like γ and the chain.
+        The largest norm R of a row. In R, γ and ``chain`` the bias is a coordinate of the rows.
     attained, upper : float
-        A bracket on γ, the largest margin there is.
+        Lower and upper bound on γ, the largest margin.
     angle : float
-        Between the weights and those of the margin attained, in degrees.
+        The angle between the weights and those of the margin attained, in degrees.
     chain : tuple of float
-        γM ≤ ‖w‖/η ≤ R√M; of a batch perceptron, γM ≤ ‖w‖/η ≤ R√(Σm²) with m mistakes per pass.
+        The three numbers of γM ≤ ‖w‖/η ≤ R√M; for a batch perceptron of γM ≤ ‖w‖/η ≤ R√(Σm²), with
+        m mistakes per pass.
     updates, most_updates : float or None
-        Of a batch perceptron, the updates made and the most that could have been made.
+        Updates of a batch perceptron, and their largest possible number.
     generalization : Generalization or None
         Bounds on the error on new rows, if all rows are drawn independently and alike.
 
     See Also
     --------
-    report : Makes it of a fitted model and its rows.
+    report : Computes it from a fitted model and its rows.
 
     Examples
     --------
@@ -325,25 +326,25 @@ class Report(NamedTuple):
 
 
 def report(model: FittedPerceptron, X: Any, y: ArrayLike, *, tolerance: float = 1e-3) -> Report:
-    """Tell what a fitted Perceptron's run has proved about the rows that it learnt from.
+    """Compare the run of a fitted Perceptron with the convergence theorem.
 
-    The bias counts as a coordinate of the rows, of the size that ``intercept_step`` says.
+    The bias counts as a coordinate of the rows, with the value √``intercept_step``.
 
     Parameters
     ----------
     model : Perceptron
-        Fitted on X and y with two classes, from zero, without margin, weights or early stopping.
+        Fitted on X and y: two classes, from zero, without margin, weights or early stopping.
     X : array-like or sparse matrix of shape (n_samples, n_features)
-        The rows that it was fitted on.
+        The training rows.
     y : array-like of shape (n_samples,)
         Their labels.
     tolerance : float, default=1e-3
-        Of the bracket on the margin.
+        Relative accuracy of the margin γ, in (0, 1).
 
     Returns
     -------
     Report
-        To be printed, or read by its fields.
+        Mistakes, their bound, radius, margin and angle.
 
     See Also
     --------
@@ -362,7 +363,7 @@ def report(model: FittedPerceptron, X: Any, y: ArrayLike, *, tolerance: float = 
     γM = 2.82843 ≤ ‖w‖ = 3 ≤ R√M = 3.4641
     """
     weights, bias, _ = model.last_weights()
-    found, M = convergence(model, X, y, tolerance), model.n_mistakes_
+    found, M = compute_convergence(model, X, y, tolerance), model.n_mistakes_
     low, high = found.limits(M)
     reached, n_rows = float(found.length(weights, bias)), len(np.asarray(y))
     made = Report(
@@ -384,7 +385,7 @@ def report(model: FittedPerceptron, X: Any, y: ArrayLike, *, tolerance: float = 
 
 
 def for_batches(made: Report, model: FittedPerceptron, n_rows: int) -> Report:
-    """The same with the bounds of a batch perceptron, which are others."""
+    """Replace the bounds of a report by those of a batch perceptron."""
     passes = [epoch.mistakes for epoch in model.history_ if epoch.mistakes]
     bound, most = batch_bounds(made.bound, n_rows)
     longest = batch_length(made.radius, passes)

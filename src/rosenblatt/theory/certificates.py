@@ -1,4 +1,4 @@
-"""Proofs that two classes can or cannot be separated: checked exactly, kept as JSON files."""
+"""Certificates that two classes are separable or not: checked exactly, saved as JSON files."""
 
 import json
 import math
@@ -14,31 +14,62 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.rows import Array, view_rows
-from ..disk import replacing
+from ..disk import replace_file
 from ..kernels.exactness import surely_positive
 from ..kernels.linear import Examples
 from .problem import Problem, check_problem
 
 
+class Verdict:
+    """An answer of ``separability``."""
+
+    def verify(self, X: Any, y: ArrayLike) -> bool:
+        """Check the proof on rows in exact arithmetic.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            The rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+
+        Returns
+        -------
+        bool
+            True if it is a proof about these rows. ``Undecided`` proves nothing.
+        """
+        return self.holds(check_problem(X, y))
+
+    def holds(self, problem: Problem) -> bool:
+        """Check the proof on rows that have been checked; without a proof return False.
+
+        :meta private:
+        """
+        return False
+
+
 @dataclass(frozen=True)
-class Separable:
-    """A hyperplane with every row strictly on its side.
+class Separable(Verdict):
+    """A hyperplane with every row strictly on the right side: y(w·x + b) > 0.
+
+    ``verify`` decides rows in floating point where a rigorous error bound allows it, and computes
+    the others with fractions.
 
     Attributes
     ----------
     weights : tuple of float or Fraction
-        Fractions only where floats are too coarse to separate.
+        The weights w; fractions only where floats are too coarse to separate the rows.
     bias : float or Fraction
-        The bias that goes with them.
+        The bias b.
     margin : float
-        The geometric margin of this hyperplane, not the largest there is.
+        The geometric margin of this hyperplane, which need not be the largest.
     fit_intercept : bool
-        Whether the question allowed a bias.
+        Whether a bias was allowed.
 
     See Also
     --------
-    separability : Finds the answer.
-    Inseparable : The other answer.
+    separability : Decides whether there is one.
+    Inseparable : The opposite answer.
 
     Examples
     --------
@@ -51,37 +82,17 @@ class Separable:
     margin: float
     fit_intercept: bool = True
 
-    def verify(self, X: Any, y: ArrayLike) -> bool:
-        """Whether y(w·x + b) > 0 holds for every row in exact arithmetic.
-
-        Rows that floating point can decide with a rigorous error bound are decided so; the others
-        are computed with fractions.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows that it is about.
-        y : array-like of shape (n_samples,)
-            Their labels.
-
-        Returns
-        -------
-        bool
-            Whether it is a proof about these rows.
-        """
-        return self.holds(check_problem(X, y))
-
     def holds(self, problem: Problem) -> bool:
-        """Whether it is a proof about checked rows.
+        """Check the proof on rows that have been checked.
 
         :meta private:
         """
         if problem.X.shape[1] != len(self.weights) or (self.bias and not self.fit_intercept):
             return False
-        return all(value > 0 for value in self.exact_margins(problem, self.doubtful(problem)))
+        return all(value > 0 for value in self.exact_margins(problem, self.find_doubtful(problem)))
 
-    def doubtful(self, problem: Problem) -> Array:
-        """The rows whose side floating point cannot tell for sure, the worst first.
+    def find_doubtful(self, problem: Problem) -> Array:
+        """Find the rows that floating point cannot decide, the worst first.
 
         :meta private:
         """
@@ -94,7 +105,7 @@ class Separable:
         return np.asarray(worst_first[~sure[worst_first]])
 
     def exact_margins(self, problem: Problem, rows: Array) -> Iterator[Fraction]:
-        """The functional margins of some rows.
+        """Compute the functional margins of some rows with fractions.
 
         :meta private:
         """
@@ -105,23 +116,23 @@ class Separable:
 
 
 @dataclass(frozen=True)
-class Inseparable:
-    """Rows whose weighted sum shows that the classes' convex hulls meet.
+class Inseparable(Verdict):
+    """Weighted rows that prove that no hyperplane separates the classes: their hulls meet.
 
     Attributes
     ----------
     support : tuple of int
         Row numbers, at most two more than there are features.
     weights : tuple of Fraction
-        λ > 0 with Σλ = 1 and Σ λ y [x, 1] = 0 (without the 1 when there is no bias), exactly.
+        λ > 0 with Σλ = 1 and Σ λ y [x, 1] = 0 exactly; without the 1 if no bias was allowed.
     fit_intercept : bool
-        Whether the question allowed a bias.
+        Whether a bias was allowed.
 
     See Also
     --------
-    separability : Finds the answer.
-    Separable : The other answer.
-    rosenblatt.plots.CertificateDisplay : Draws where the hulls meet.
+    separability : Decides whether a hyperplane separates the classes.
+    Separable : The opposite answer.
+    rosenblatt.plots.CertificateDisplay : Draws the hulls and where they meet.
 
     Examples
     --------
@@ -134,25 +145,8 @@ class Inseparable:
     weights: tuple[Fraction, ...]
     fit_intercept: bool = True
 
-    def verify(self, X: Any, y: ArrayLike) -> bool:
-        """Whether the weighted sum is zero in exact arithmetic.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows that it is about.
-        y : array-like of shape (n_samples,)
-            Their labels.
-
-        Returns
-        -------
-        bool
-            Whether it is a proof about these rows.
-        """
-        return self.holds(check_problem(X, y))
-
     def holds(self, problem: Problem) -> bool:
-        """Whether it is a proof about checked rows.
+        """Check the proof on rows that have been checked.
 
         :meta private:
         """
@@ -175,19 +169,19 @@ class Inseparable:
 
 
 @dataclass(frozen=True)
-class Undecided:
-    """Neither could be proved: the exact step was out of reach.
+class Undecided(Verdict):
+    """No answer: the exact computation would have taken too long.
 
     Attributes
     ----------
     attained, upper : float
-        The largest margin attained (-∞ if no hyperplane was found to separate) and an upper bound
-        on it, up to rounding; an upper bound near 0 hints at inseparable data.
+        The largest margin found (-∞ if no hyperplane was found to separate the rows) and an upper
+        bound on all margins, up to rounding; an upper bound near 0 suggests inseparable data.
 
     See Also
     --------
-    separability : Gives this answer when the exact step is too long.
-    max_margin : The bracket to any tolerance.
+    separability : Gives this answer when the exact computation is too long.
+    max_margin : Bounds on the margin with any accuracy.
 
     Examples
     --------
@@ -198,43 +192,25 @@ class Undecided:
     attained: float
     upper: float
 
-    def verify(self, X: Any, y: ArrayLike) -> bool:
-        """Nothing was proved.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows that it is about.
-        y : array-like of shape (n_samples,)
-            Their labels.
-
-        Returns
-        -------
-        bool
-            Always False.
-        """
-        return False
-
 
 # Files
-
 
 FORMAT = "rosenblatt certificate"
 
 
 def save_certificate(verdict: Separable | Inseparable, path: str | Path) -> None:
-    """Write a certificate to a small JSON file that anyone can check.
+    """Save a certificate as a small JSON file.
 
     Parameters
     ----------
     verdict : Separable or Inseparable
-        What ``separability`` returned.
+        The result of ``separability``.
     path : str or Path
-        Where to; the file appears only when it is complete.
+        The file to write; it is replaced only when the new one is complete.
 
     See Also
     --------
-    load_certificate : Reads it.
+    load_certificate : Reads the file.
 
     Examples
     --------
@@ -247,18 +223,20 @@ def save_certificate(verdict: Separable | Inseparable, path: str | Path) -> None
     True
     """
     if not isinstance(verdict, Separable | Inseparable):
-        raise ValueError("Only Separable and Inseparable are certificates; this proves nothing.")
+        raise ValueError(
+            f"Expected Separable or Inseparable; {type(verdict).__name__} proves nothing."
+        )
     kind = type(verdict).__name__.lower()
     content = {"format": FORMAT, "version": 1, "verdict": kind, **vars(verdict)}
     if isinstance(verdict, Separable) and not np.isfinite(verdict.margin):
-        content["margin"] = None  # JSON has no word for infinity
-    text = json.dumps(content, default=as_text, indent=1) + "\n"
-    with replacing(path) as temporary:
+        content["margin"] = None  # JSON has no infinity
+    text = json.dumps(content, default=format_fraction, indent=1) + "\n"
+    with replace_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def load_certificate(path: str | Path) -> Separable | Inseparable:
-    """Read a certificate; whether it holds is for ``verify`` to say.
+    """Load a certificate from a file; ``verify`` checks whether it holds.
 
     Parameters
     ----------
@@ -268,11 +246,11 @@ def load_certificate(path: str | Path) -> Separable | Inseparable:
     Returns
     -------
     Separable or Inseparable
-        What the file says.
+        The certificate.
 
     See Also
     --------
-    save_certificate : Writes it.
+    save_certificate : Writes the file.
 
     Examples
     --------
@@ -289,41 +267,41 @@ def load_certificate(path: str | Path) -> Separable | Inseparable:
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise ValueError(f"{path} is not a certificate of rosenblatt.")
     if content.get("version") != 1 or content["version"] is True:
-        raise ValueError(f"{path} is of another version than 1; a newer rosenblatt may read it.")
+        raise ValueError(f"{path} is not of version 1; a newer rosenblatt may read it.")
     try:
         intercept = content["fit_intercept"]
         if not isinstance(intercept, bool):
             raise TypeError("fit_intercept")
         if content["verdict"] == "separable":
-            weights = tuple(map(number, content["weights"]))
+            weights = tuple(map(to_number, content["weights"]))
             reached = np.inf if content["margin"] is None else float(content["margin"])
-            return Separable(weights, number(content["bias"]), reached, intercept)
+            return Separable(weights, to_number(content["bias"]), reached, intercept)
         if content["verdict"] == "inseparable":
             support = tuple(map(operator.index, content["support"]))
-            return Inseparable(support, tuple(map(from_text, content["weights"])), intercept)
+            return Inseparable(support, tuple(map(parse_fraction, content["weights"])), intercept)
         raise ValueError("unknown verdict")
     except (KeyError, TypeError, ValueError, ZeroDivisionError, OverflowError):
-        raise ValueError(f"{path} is damaged: a field is missing or no number.") from None
+        raise ValueError(f"{path} is damaged: a field is missing or not a number.") from None
 
 
-def number(value: Any) -> float | Fraction:
-    """A number from JSON: a float as it is, a fraction from its text."""
+def to_number(value: Any) -> float | Fraction:
+    """Convert a number of JSON: a float as it is, a fraction from its text."""
     if isinstance(value, str):
-        return from_text(value)
+        return parse_fraction(value)
     if not np.isfinite(float(value)):
         raise ValueError("not finite")
     return float(value)
 
 
-def as_text(value: Fraction) -> str:
-    """A fraction as text; in hexadecimal when it is long, for which Python has no limit."""
+def format_fraction(value: Fraction) -> str:
+    """Write a fraction as text; long ones in hexadecimal, which Python does not limit."""
     parts = value.numerator, value.denominator
     return "/".join(hex(part) if part.bit_length() > 10_000 else str(part) for part in parts)
 
 
-def from_text(text: str) -> Fraction:
-    """A fraction from text of whole numbers only: an exponent could ask for endless digits."""
+def parse_fraction(text: str) -> Fraction:
+    """Parse a fraction of integers; exponents are refused, they could ask for endless digits."""
     if not re.fullmatch(r"-?(\d+|0x[0-9a-f]+)(/(\d+|0x[0-9a-f]+))?", text):
-        raise ValueError("no fraction")
+        raise ValueError("not a fraction")
     numerator, _, denominator = text.partition("/")
     return Fraction(int(numerator, 0), int(denominator or "1", 0))

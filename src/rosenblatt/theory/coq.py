@@ -1,7 +1,7 @@
-"""Certificates and runs that a proof assistant accepts: Coq files, and text for the proved checker.
+"""Certificates and runs for the proof assistant Coq, and as text for the extracted checker.
 
-The theory is in ``proofs/`` of the repository. Floats are integers times powers of two, so the rows
-in these files are exactly those in memory.
+The theory is in ``proofs/`` of the repository. Floats are integers times powers of two, so these
+files hold exactly the rows in memory.
 """
 
 import math
@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -19,24 +19,24 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from ..data.rows import to_dense
-from ..disk import replacing
+from ..disk import replace_file
 from .certificates import Inseparable, Separable, load_certificate
 from .margins import max_margin
 from .problem import Problem, check_problem
-from .separability import perceptron_run
+from .separability import start_perceptron
 
 MOST_NUMBERS = 50_000  # coqc reads about a thousand a second
-MOST_MISTAKES = 5_000  # a natural number of Coq has that many symbols
+MOST_MISTAKES = 5_000  # Coq writes the natural number n with n symbols
 PLAIN_NUMBERS = 100_000_000
-BITS = (16, 32, 53)  # of weights: the fewer, the faster they are multiplied
+BITS = (16, 32, 53)  # of the weights; fewer bits are checked faster
 
 
 @dataclass(frozen=True)
 class Plane:
-    """A hyperplane of integers with every row on its side, and the mistakes that it leaves a run.
+    """A separating hyperplane of integers, and a bound on the mistakes of a run.
 
-    ``mistakes`` bounds a run whose bias moves by 1, or has no bias where ``fit_intercept`` is
-    false; None where it was not computed.
+    ``mistakes`` bounds every run whose bias moves by 1, or that has no bias if ``fit_intercept`` is
+    false; None if it was not computed.
     """
 
     weights: tuple[int, ...]
@@ -47,7 +47,7 @@ class Plane:
 
 @dataclass(frozen=True)
 class Clash:
-    """Rows and positive integers: the sum of each signed row times its integer is zero."""
+    """Rows with positive integers, so that the sum of signed rows times integers is zero."""
 
     multipliers: tuple[tuple[int, int], ...]
     fit_intercept: bool = True
@@ -57,8 +57,8 @@ class Clash:
 class RunLog:
     """The rows on which a perceptron from zero made its mistakes, in order.
 
-    ``step`` is how far a mistake moves the bias, and ``separates`` tells whether the last weights
-    have every row on its side.
+    ``step`` is how far a mistake moves the bias, and ``separates`` whether the last weights
+    separate the rows.
     """
 
     rows: tuple[int, ...]
@@ -73,24 +73,20 @@ Proof = Plane | Clash | RunLog
 
 
 def to_proof(verdict: Separable | Inseparable, problem: Problem) -> Plane | Clash:
-    """The integers that prove the same as a certificate, which must hold."""
+    """Convert a certificate to integers; raise ValueError if it does not hold."""
     if not verdict.holds(problem):
-        raise ValueError(
-            "This certificate does not hold for these rows; there is nothing to write."
-        )
+        raise ValueError("The certificate does not hold for these rows, so it cannot be written.")
     if isinstance(verdict, Inseparable):
         weights = to_integers(verdict.weights)
         pairs = zip(verdict.support, weights, strict=True)
         return Clash(tuple(sorted(pair for pair in pairs if pair[1])), verdict.fit_intercept)
-    weights, bias = widest_plane(verdict, problem)
-    plane = Plane(weights, bias, None, verdict.fit_intercept)
-    if problem.X.shape[0] * problem.X.shape[1] > MOST_NUMBERS or not problem.X.shape[0]:
-        return plane
-    return Plane(weights, bias, count_mistakes(plane, problem), verdict.fit_intercept)
+    plane = Plane(*find_short_plane(verdict, problem), None, verdict.fit_intercept)
+    counts = len(problem.signs) > 0 and math.prod(problem.X.shape) <= MOST_NUMBERS
+    return replace(plane, mistakes=bound_mistakes(plane, problem)) if counts else plane
 
 
 def to_integers(values: tuple[Any, ...]) -> tuple[int, ...]:
-    """Numbers times the least positive number that makes all of them whole."""
+    """Multiply numbers by the smallest positive number that makes all of them integers."""
     exact = [Fraction(value) for value in values]
     common = math.lcm(*(value.denominator for value in exact))
     whole = [int(value * common) for value in exact]
@@ -98,8 +94,8 @@ def to_integers(values: tuple[Any, ...]) -> tuple[int, ...]:
     return tuple(value // divisor for value in whole)
 
 
-def widest_plane(found: Separable, problem: Problem) -> tuple[tuple[int, ...], int]:
-    """The hyperplane with the widest margin if it separates, else the one found, in few bits."""
+def find_short_plane(found: Separable, problem: Problem) -> tuple[tuple[int, ...], int]:
+    """Find a separating hyperplane with few bits, if possible that of the largest margin."""
     candidates: list[tuple[tuple[Any, ...], Any]] = [(found.weights, found.bias)]
     if len(set(problem.signs.tolist())) == 2:
         widest = max_margin(problem.X, problem.signs, fit_intercept=found.fit_intercept)
@@ -118,23 +114,19 @@ def widest_plane(found: Separable, problem: Problem) -> tuple[tuple[int, ...], i
 
 
 def is_separator(weights: list[int], bias: int, problem: Problem) -> bool:
-    """Whether a hyperplane of short integers separates, by the checks of certificates."""
+    """Whether a hyperplane of short integers separates the rows."""
     return Separable(tuple(map(float, weights)), float(bias), np.nan).holds(problem)
 
 
-def count_mistakes(plane: Plane, problem: Problem) -> int:
-    """The bound of the convergence theorem on the mistakes of every run, rounded down.
+def bound_mistakes(plane: Plane, problem: Problem) -> int:
+    """Compute the bound of the convergence theorem on the mistakes of every run, rounded down.
 
     (R² + s)(s‖u‖² + c²) / sγ² for a bias that moves by s = 1, R²‖u‖² / γ² without a bias.
     """
-    least, longest = None, Fraction(0)
-    for i in range(len(problem.signs)):
-        entries = list(problem.entries(i))
-        activation = sum((plane.weights[j] * value for j, value in entries), Fraction(plane.bias))
-        margin = int(problem.signs[i]) * activation
-        least = margin if least is None else min(least, margin)
-        longest = max(longest, sum((value**2 for _, value in entries), Fraction(0)))
-    assert least is not None
+    rows = np.arange(len(problem.signs))
+    weights = tuple(map(Fraction, plane.weights))
+    least = min(Separable(weights, Fraction(plane.bias), np.nan).exact_margins(problem, rows))
+    longest = max(sum(value**2 for _, value in problem.entries(i)) for i in rows.tolist())
     size = sum(value**2 for value in plane.weights)
     if plane.fit_intercept:
         return math.floor((longest + 1) * (size + plane.bias**2) / least**2)
@@ -145,64 +137,54 @@ def count_mistakes(plane: Plane, problem: Problem) -> int:
 
 
 def log_run(X: Any, y: ArrayLike, *, step: float = 1.0, max_iter: int = 100) -> RunLog:
-    """Train a perceptron from zero, in the order of the rows, and log its mistakes.
+    """Train a perceptron from zero in the order of the rows, and log its mistakes.
 
-    A mistake moves the bias by ``step``, 0 for no bias. The log is replayed in exact arithmetic; an
-    update that is no mistake there, because floating point rounded, is a ValueError.
+    A mistake moves the bias by ``step``, 0 for no bias. The log is replayed in exact arithmetic;
+    raises ValueError if rounding made an update that is not a mistake there.
     """
     if not 0 <= step < np.inf:
-        raise ValueError(f"The bias must move by a finite number of at least 0; got {step!r}.")
+        raise ValueError(f"The step of the bias must be a finite number from 0 up; got {step!r}.")
     problem = check_problem(X, y, step > 0)
-    run = perceptron_run(problem, step, max_iter, "fixed")
+    run = start_perceptron(problem, step, max_iter, "fixed")
     rows = [int(i) for order, done in run.updates() for i in order[done.updates["position"]]]
-    weights: dict[int, Fraction] = {}
-    bias = Fraction(0)
+    weights, bias = [Fraction(0)] * problem.X.shape[1], Fraction(0)
     for number, i in enumerate(rows, 1):
         sign, entries = int(problem.signs[i]), list(problem.entries(i))
-        if sign * activate(weights, bias, entries) > 0:
+        if sign * sum((weights[j] * value for j, value in entries), bias) > 0:
             raise ValueError(
-                f"Update {number}, on row {i + 1}, is no mistake in exact arithmetic: the training "
-                "rounded. Round the rows to fewer digits."
+                f"Update {number}, on row {i + 1}, is not a mistake in exact arithmetic: the "
+                "training rounded. Round the rows to fewer digits."
             )
         for j, value in entries:
-            weights[j] = weights.get(j, Fraction(0)) + sign * value
+            weights[j] += sign * value
         bias += sign * Fraction(step)
-    right = (
-        int(sign) * activate(weights, bias, list(problem.entries(i))) > 0
-        for i, sign in enumerate(problem.signs)
-    )
-    return RunLog(tuple(rows), float(step), all(right))
-
-
-def activate(
-    weights: dict[int, Fraction], bias: Fraction, entries: list[tuple[int, Fraction]]
-) -> Fraction:
-    """w·x + b of one row."""
-    return sum((weights.get(j, Fraction(0)) * value for j, value in entries), bias)
+    separates = Separable(tuple(weights), bias, np.nan).holds(problem)
+    return RunLog(tuple(rows), float(step), separates)
 
 
 # Files for Coq
 
 
 def write_coq(proof: Proof, X: Any, y: ArrayLike, path: str | Path) -> None:
-    """Write a file that ``coqc`` accepts: the theory, the rows, the proof and its statement."""
+    """Write a Coq file with the theory, the rows, the proof and its statement."""
     text = format_coq(proof, check_problem(X, y))
-    with replacing(path) as temporary:
+    with replace_file(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
 def format_coq(proof: Proof, problem: Problem) -> str:
-    """The whole text of a Coq file."""
+    """Format the text of a Coq file."""
     n, d = problem.X.shape
+    instead = "write plain text for rosenblatt-check"
     if n * (d + 1) > MOST_NUMBERS:
         raise ValueError(
             f"{n:,} rows of {d:,} numbers are too many for a Coq file, which takes "
-            f"{MOST_NUMBERS:,} numbers; write plain text for rosenblatt-check."
+            f"{MOST_NUMBERS:,} numbers; {instead}."
         )
     if isinstance(proof, RunLog) and len(proof.rows) > MOST_MISTAKES:
         raise ValueError(
             f"A run of {len(proof.rows):,} mistakes is too long for a Coq file, which takes "
-            f"{MOST_MISTAKES:,}; write plain text for rosenblatt-check."
+            f"{MOST_MISTAKES:,}; {instead}."
         )
     rows = ";\n".join(
         f"  {'pos' if sign > 0 else 'neg'} [{'; '.join(map(format_float, x))}]"
@@ -222,7 +204,7 @@ STATEMENT = "(** * What is proved *)\n"
 
 
 def read_theories(*names: str) -> str:
-    """The definitions and proofs that a file stands on, as one text."""
+    """Read the definitions and proofs that a file needs, as one text."""
     here = Path(__file__).parent
     folder = here if (here / "Separability.v").exists() else here.parents[2] / "proofs"
     texts = [(folder / f"{name}.v").read_text("utf-8") for name in names]
@@ -230,13 +212,13 @@ def read_theories(*names: str) -> str:
 
 
 def read_rows(problem: Problem) -> Iterator[tuple[float, list[float]]]:
-    """The sign and the numbers of every row."""
+    """Yield the sign and the numbers of every row."""
     for i, sign in enumerate(problem.signs.tolist()):
         yield sign, to_dense(problem.X[[i]]).ravel().tolist()
 
 
 def format_float(value: float) -> str:
-    """A float as an integer, or as an integer times a power of two.
+    """Write a float as an integer, or as an integer times a power of two.
 
     >>> format_float(3.0), format_float(-0.75), format_float(2.0**70)
     ('3', '(-3)*2^(-2)', '1*2^(70)')
@@ -251,13 +233,13 @@ def format_float(value: float) -> str:
 
 
 def format_integer(value: int) -> str:
-    """An integer as Coq reads it; in hexadecimal when Python would refuse to write it."""
+    """Write an integer for Coq; in hexadecimal if it is too long for Python in decimal."""
     text = hex(abs(value)) if value.bit_length() > 10_000 else str(abs(value))
     return f"(-{text})" if value < 0 else text
 
 
 def format_certificate(proof: Proof, n: int) -> str:
-    """The numbers of a proof as definitions."""
+    """Write the numbers of a proof as definitions."""
     if isinstance(proof, RunLog):
         log = "; ".join(map(str, proof.rows))
         step = f"Definition step : float := ({format_float(proof.step)})%float.\n"
@@ -272,7 +254,7 @@ def format_certificate(proof: Proof, n: int) -> str:
 
 
 def format_statement(proof: Proof) -> str:
-    """The theorems of a file, each with its proof by computation."""
+    """Write the theorems of a file, each with its proof by computation."""
     if isinstance(proof, RunLog):
         mistakes, lemma = len(proof.rows), "run_sound"
         claim = f"exists w b, run (value step) 0 (map exact rows) w b {mistakes}"
@@ -306,7 +288,7 @@ def format_statement(proof: Proof) -> str:
 
 
 def format_theorem(name: str, claim: str, lemma: str) -> str:
-    """A theorem whose checker is run by Coq's virtual machine, and what it assumes."""
+    """Write a theorem that Coq's virtual machine checks, and print its assumptions."""
     proof = f"Proof. refine ({lemma} _). vm_cast_no_check (eq_refl true). Qed."
     return f"Theorem {name} :\n  {claim}.\n{proof}\nPrint Assumptions {name}.\n"
 
@@ -315,7 +297,7 @@ def format_theorem(name: str, claim: str, lemma: str) -> str:
 
 
 def read_coq(path: str | Path) -> Proof:
-    """Read the proof in a Coq file that ``write_coq`` wrote."""
+    """Read the proof from a file of ``write_coq``."""
     text = Path(path).read_text("utf-8", errors="replace")
     _, _, text = text.partition(CERTIFICATE)
     found = dict(
@@ -327,23 +309,23 @@ def read_coq(path: str | Path) -> Proof:
         if "log" in found:
             mantissa, _, exponent = found["step"].replace("(", "").replace(")", "").partition("*2^")
             step = math.ldexp(int(mantissa), int(exponent or "0"))
-            return RunLog(tuple(read_integers(found["log"])), step, "separating_run" in text)
+            return RunLog(tuple(parse_integers(found["log"])), step, "separating_run" in text)
         if "multipliers" in found:
-            pairs = enumerate(read_integers(found["multipliers"]))
+            pairs = enumerate(parse_integers(found["multipliers"]))
             return Clash(tuple(pair for pair in pairs if pair[1]), not origin)
-        weights, bias = read_integers(found["weights"]), read_integers(found["bias"])
+        weights, bias = parse_integers(found["weights"]), parse_integers(found["bias"])
         return Plane(tuple(weights), bias[0], None if most is None else int(most[1]), not origin)
     except (KeyError, ValueError, IndexError, OverflowError):
-        raise ValueError(f"{path} is not a Coq file of rosenblatt, or it was changed.") from None
+        raise ValueError(f"{path} is not a Coq file of rosenblatt, or was changed.") from None
 
 
-def read_integers(text: str) -> list[int]:
-    """The integers of a list of Coq."""
+def parse_integers(text: str) -> list[int]:
+    """Parse the integers of a Coq list."""
     return [int(word.strip(" ()"), 0) for word in text.split(";") if word.strip()]
 
 
 def verify_coq(path: str | Path, X: Any, y: ArrayLike) -> tuple[str, bool]:
-    """What a Coq file or a certificate claims of rows, and whether Coq accepts it."""
+    """Return the claim of a Coq file or certificate about rows, and whether Coq accepts it."""
     if Path(path).suffix == ".v":
         proof, written = read_coq(path), Path(path)
         holds = check_coq(proof, X, y, written)
@@ -362,14 +344,16 @@ def verify_coq(path: str | Path, X: Any, y: ArrayLike) -> tuple[str, bool]:
 
 
 def check_coq(proof: Proof, X: Any, y: ArrayLike, path: str | Path | None = None) -> bool:
-    """Whether Coq accepts a proof about these rows.
+    """Check with Coq whether a proof about these rows holds.
 
-    The file is written again from the rows and the proof, so that no other definition, row or
-    statement can be in it; a file whose text differs is no proof about these rows.
+    The text is formatted again from the rows and the proof, so that it cannot contain other
+    definitions, rows or statements; a file with another text is refused.
     """
     coqc = shutil.which("coqc")
     if coqc is None:
-        raise ValueError("coqc was not found; install Coq, for example the Debian package coq.")
+        raise ValueError(
+            "The program coqc was not found; install Coq, for example the Debian package coq."
+        )
     text = format_coq(proof, check_problem(X, y))
     if path is not None and Path(path).read_text("utf-8", errors="replace") != text:
         return False
@@ -382,11 +366,11 @@ def check_coq(proof: Proof, X: Any, y: ArrayLike, path: str | Path | None = None
     return done.returncode == 0 and closed == text.count("\nPrint Assumptions ")
 
 
-# Plain text for the checker that is extracted from the proofs
+# Plain text for the checker that was extracted from the proofs
 
 
 def write_plain(proof: Proof, X: Any, y: ArrayLike, folder: str | Path) -> tuple[Path, Path]:
-    """Write rows and proof as text for ``rosenblatt-check``."""
+    """Write rows and proof as text files for ``rosenblatt-check``; return their paths."""
     problem = check_problem(X, y)
     n, d = problem.X.shape
     if n * d > PLAIN_NUMBERS:
@@ -397,20 +381,20 @@ def write_plain(proof: Proof, X: Any, y: ArrayLike, folder: str | Path) -> tuple
     folder = Path(folder)
     folder.mkdir(exist_ok=True)
     rows, certificate = folder / "rows.txt", folder / "proof.txt"
-    with replacing(rows) as temporary, temporary.open("w", encoding="ascii") as file:
+    with replace_file(rows) as temporary, temporary.open("w", encoding="ascii") as file:
         file.writelines(f"{format_row(sign, x)}\n" for sign, x in read_rows(problem))
-    with replacing(certificate) as temporary:
+    with replace_file(certificate) as temporary:
         temporary.write_text(format_plain(proof), encoding="ascii")
     return rows, certificate
 
 
 def format_row(sign: float, x: list[float]) -> str:
-    """A row as text that reads back as the same doubles."""
+    """Write a row as text that reads back as the same doubles."""
     return " ".join([f"{sign:.0f}", *map(repr, x)])
 
 
 def format_plain(proof: Proof) -> str:
-    """A proof as one line for each theorem."""
+    """Write a proof as text, one line per theorem."""
     if isinstance(proof, RunLog):
         return " ".join(["run", repr(proof.step), "0", *(str(i + 1) for i in proof.rows)]) + "\n"
     if isinstance(proof, Clash):

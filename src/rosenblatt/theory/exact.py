@@ -1,4 +1,4 @@
-"""Linear systems and linear programs in whole numbers: a float is a whole number over 2ⁿ."""
+"""Exact linear systems and linear programs in integers: a float is an integer over 2ⁿ."""
 
 import math
 from fractions import Fraction
@@ -9,39 +9,41 @@ import numpy as np
 from ..data.rows import Array
 from .problem import Problem
 
-MOST_WORK = 3e9  # about half a minute
+MOST_WORK = 3e9  # operations: about half a minute
 
 
 class OutOfReachError(ArithmeticError):
-    """The numbers became too long."""
+    """The exact computation would take too long."""
 
 
 class Effort:
-    """What exact arithmetic has cost so far, in operations on words."""
+    """A budget of operations on machine words for exact arithmetic."""
 
     def __init__(self, most: float = MOST_WORK) -> None:
         self.left = most
 
     def spend(self, operations: int, bits: int) -> None:
-        """Count operations on numbers of so many bits."""
+        """Count operations on numbers with ``bits`` bits; raise OutOfReachError over the budget."""
         self.left -= operations * (10 + (bits / 30) ** 1.6)  # Karatsuba's multiplication
         if self.left < 0:
             raise OutOfReachError
 
 
-class WholeRows(NamedTuple):
-    """The rows y[x, 1] as whole numbers: each row times a factor, each column over a divisor."""
+class IntegerRows(NamedTuple):
+    """The rows y[x, 1] as integers: each row times a factor, each column over a divisor.
+
+    ``lines`` has one list per column that is not zero everywhere, and ``columns`` their numbers;
+    the bias has the number of columns of X.
+    """
 
     lines: list[list[int]]
-    """One per column that is not zero everywhere."""
     columns: list[int]
-    """Their numbers; that of the bias is the number of columns of X."""
     factors: list[Fraction]
     divisors: list[int]
 
 
-def whole_rows(problem: Problem, rows: list[int], effort: Effort) -> WholeRows:
-    """Rows with as few bits as they can have: their own size does not matter, nor a column's."""
+def to_integer_rows(problem: Problem, rows: list[int], effort: Effort) -> IntegerRows:
+    """Scale rows and columns to integers with as few bits as possible."""
     columns: dict[int, dict[int, int]] = {}
     factors = []
     for k, i in enumerate(rows):
@@ -58,26 +60,29 @@ def whole_rows(problem: Problem, rows: list[int], effort: Effort) -> WholeRows:
         [column.get(k, 0) // divisor for k in range(len(rows))]
         for column, divisor in zip(columns.values(), divisors, strict=True)
     ]
-    return WholeRows(lines, list(columns), factors, divisors)
+    return IntegerRows(lines, list(columns), factors, divisors)
 
 
 PRIME = 2**31 - 1  # products of two digits fit an int64
 
 
-def null_combination(problem: Problem, chosen: list[int], effort: Effort) -> list[Fraction] | None:
-    """The only λ with Σ λ y[x, 1] = 0 and Σ λ = 1, or None if it is not ≥ 0; to be checked.
+def solve_null_combination(
+    problem: Problem, chosen: list[int], effort: Effort
+) -> list[Fraction] | None:
+    """Solve Σ λ y[x, 1] = 0, Σ λ = 1 for a unique λ ≥ 0; None if there is none.
 
-    Digit by digit modulo powers of a prime (Dixon 1982, Numerische Mathematik 40).
+    The solution is found digit by digit modulo powers of a prime (Dixon 1982, Numerische Mathematik
+    40). The caller checks it.
     """
-    rows, unknowns = whole_rows(problem, chosen, effort), len(chosen)
+    rows, unknowns = to_integer_rows(problem, chosen, effort), len(chosen)
     A = np.array([*rows.lines, [1] * unknowns], object)
     effort.spend(2 * A.size * unknowns, 1)
-    _, picked = eliminated((A % PRIME).astype(np.int64), unknowns)
+    _, picked = eliminate((A % PRIME).astype(np.int64), unknowns)
     if len(picked) < unknowns or len(A) - 1 not in picked:
         return None
     A, right = A[picked], np.equal(picked, len(A) - 1).astype(object)
     table = np.hstack([(A % PRIME).astype(np.int64), np.eye(unknowns, dtype=np.int64)])
-    table, order = eliminated(table, unknowns)
+    table, order = eliminate(table, unknowns)
     inverse = table[order, unknowns:]
     longest = sum(math.isqrt(sum(value * value for value in line)).bit_length() for line in A.T)
     digits = 2 * longest // 30 + 1  # by Hadamard's bound on determinants
@@ -88,12 +93,15 @@ def null_combination(problem: Problem, chosen: list[int], effort: Effort) -> lis
         digit = digit.astype(object)
         total, power = total + power * digit, power * PRIME
         rest = (rest - A @ digit) // PRIME
-    weights = numerators(total.tolist(), power)
-    return None if min(weights) < 0 < max(weights) else shares(rows, weights)
+    weights = find_numerators(total.tolist(), power)
+    return None if min(weights) < 0 < max(weights) else to_shares(rows, weights)
 
 
-def eliminated(table: Array, unknowns: int) -> tuple[Array, list[int]]:
-    """A table whose first columns are unit vectors modulo the prime, and the rows of their ones."""
+def eliminate(table: Array, unknowns: int) -> tuple[Array, list[int]]:
+    """Make the first columns of a table unit vectors modulo the prime.
+
+    Returns the table and the rows of the ones.
+    """
     chosen: list[int] = []
     table = table.copy()
     for c in range(unknowns):
@@ -109,8 +117,8 @@ def eliminated(table: Array, unknowns: int) -> tuple[Array, list[int]]:
     return table, chosen
 
 
-def numerators(residues: list[int], modulus: int) -> list[int]:
-    """Whole numbers in the ratios of the least fractions that have these residues."""
+def find_numerators(residues: list[int], modulus: int) -> list[int]:
+    """Find integers in the ratios of the smallest fractions with these residues."""
     most, denominator = math.isqrt(modulus // 2), 1
     for residue in residues:
         old, new, factor, last = modulus, residue * denominator % modulus, 0, 1
@@ -122,21 +130,21 @@ def numerators(residues: list[int], modulus: int) -> list[int]:
     return [value - modulus if value > modulus // 2 else value for value in signed]
 
 
-def shares(rows: WholeRows, weights: list[int]) -> list[Fraction]:
-    """Weights of the whole rows as weights of the rows, which sum to 1."""
+def to_shares(rows: IntegerRows, weights: list[int]) -> list[Fraction]:
+    """Convert weights of integer rows to weights of the original rows that sum to 1."""
     scaled = [weight * factor for weight, factor in zip(weights, rows.factors, strict=True)]
     total = sum(scaled)
     return [value / total for value in scaled]
 
 
-def alternative(
+def solve_alternative(
     problem: Problem, chosen: list[int], effort: Effort
 ) -> tuple[list[Fraction] | None, dict[int, Fraction]]:
-    """Either λ ≥ 0 with Σ λ y[x, 1] = 0 and Σ λ = 1, or a plane with all rows on its positive side.
+    """Find λ ≥ 0 with Σ λ y[x, 1] = 0 and Σ λ = 1, or else a plane that separates the rows.
 
-    One of them exists (Gordan 1873): phase one of the simplex method with Bland's rule.
+    Exactly one of them exists (Gordan 1873). Phase one of the simplex method with Bland's rule.
     """
-    rows, unknowns = whole_rows(problem, chosen, effort), len(chosen)
+    rows, unknowns = to_integer_rows(problem, chosen, effort), len(chosen)
     height = len(rows.lines) + 1
     effort.spend(height * (unknowns + height), 1)
     table = [
@@ -156,7 +164,7 @@ def alternative(
     cost = table.pop()
     if cost[-1] == 0:
         values = {variable: row[-1] for variable, row in zip(basis, table, strict=True)}
-        return shares(rows, [values.get(k, 0) for k in range(unknowns)]), {}
+        return to_shares(rows, [values.get(k, 0) for k in range(unknowns)]), {}
     slopes = [value - denominator for value in cost[unknowns : unknowns + height - 1]]
     plane = [Fraction(value, divisor) for value, divisor in zip(slopes, rows.divisors, strict=True)]
     largest = max(map(abs, plane))
@@ -164,7 +172,7 @@ def alternative(
 
 
 def pivot(table: list[list[int]], r: int, c: int, denominator: int, effort: Effort) -> None:
-    """Make column c a unit vector with its 1 in row r; whole numbers stay whole (Bareiss 1968)."""
+    """Make column c a unit vector with its 1 in row r, in integers only (Bareiss 1968)."""
     head = table[r]
     effort.spend(len(table) * len(head), max(head[c].bit_length(), denominator.bit_length()))
     for k, row in enumerate(table):

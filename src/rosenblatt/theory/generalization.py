@@ -1,4 +1,4 @@
-"""What the mistakes of a run say about new rows, if all rows are drawn independently and alike.
+"""Bounds on the error on new rows by the mistakes of a run, if rows are drawn independently.
 
 Leave one out: a row that a run never got wrong can be left out without changing any update, and the
 weights at the end are right on it. So of n rows at most the M mistaken ones can be wrong when they
@@ -26,7 +26,7 @@ ONE_BY_ONE = "each", "once", "fixed"
 class Generalization(NamedTuple):
     """Bounds on the error on new rows, if all rows are drawn independently from one distribution.
 
-    ``print`` shows those below 1, which say something.
+    ``print`` shows those below 1.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ def generalization(
     Returns
     -------
     Generalization
-        With None for a bound that does not hold for such a run.
+        The bounds; None where one does not hold for the run.
 
     References
     ----------

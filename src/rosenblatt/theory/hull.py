@@ -7,39 +7,39 @@ from scipy import sparse
 from scipy.linalg import qr, solve_triangular
 
 from ..data.rows import Array
-from .problem import LARGE, Problem, exponent, exponents, times_powers
+from .problem import LARGE, Problem, exponent, exponents, scale_by_powers
 
-WIDEST_MAP = 2000  # columns of a hull that can be stretched: its map is a dense matrix
-MOST_MOVES = 100_000  # of the nearest point, whatever rounding does
-ZERO = 1e-15  # a distance from the origin, in units of the rows, that rounding cannot tell from 0
+WIDEST_MAP = 2000  # columns; a hull that can be stretched keeps a dense matrix of this size
+MOST_MOVES = 100_000  # of the nearest point: a limit against rounding that never settles
+ZERO = 1e-15  # distances from the origin below this, in units of the rows, are rounding
 
 
 class Hull:
-    """The convex hull of the rows y[x, 1], or with ``distances`` the classes' hulls' difference.
+    """The convex hull of the rows y[x, 1]; with ``distances``, the difference of the two hulls.
 
-    Only the rows that were extreme so far are looked at until they are exhausted; then one pass
-    over all brings in the next. All are scaled by powers of two, which is exact. Where distances
-    do not matter every row and column has its own: that moves no row across a hyperplane.
+    The search looks at a few extreme rows at a time; one pass over all rows brings in the next
+    ones. Rows are scaled by powers of two, which is exact. Where distances do not matter, every row
+    and column has its own power: that moves no row across a hyperplane.
     """
 
     def __init__(self, problem: Problem, *, distances: bool) -> None:
         self.X, self.signs, _ = problem
-        everyone, d = np.arange(len(self.signs)), self.X.shape[1]
+        all_rows, d = np.arange(len(self.signs)), self.X.shape[1]
         self.augmented = problem.fit_intercept and not distances
-        self.groups = [everyone]
+        self.groups = [all_rows]
         if problem.fit_intercept and distances:
-            self.groups = [everyone[self.signs == sign] for sign in (1, -1)]
+            self.groups = [all_rows[self.signs == sign] for sign in (1, -1)]
         self.width = d + self.augmented
         self.exponents = exponents(self.X, 0)
         if distances:
             self.exponents[:] = exponent(self.X)
         powers = -self.exponents
-        if np.abs(powers).max(initial=0) > LARGE:  # too large for a factor of the weights
-            self.X, powers = times_powers(self.X, powers), np.zeros(d, int)
+        if np.abs(powers).max(initial=0) > LARGE:  # too large as factors of the weights
+            self.X, powers = scale_by_powers(self.X, powers), np.zeros(d, int)
         self.columns = np.ldexp(1.0, powers)
         self.row_scale, self.map = np.ones(len(self.signs)), None
         if not distances:
-            sizes = exponents(times_powers(self.X, powers), 1)
+            sizes = exponents(scale_by_powers(self.X, powers), 1)
             self.row_scale = np.ldexp(1.0, -np.maximum(sizes, 1) if self.augmented else -sizes)
             self.map = np.eye(self.width) if self.width <= WIDEST_MAP else None
         self.rows = [np.empty(0, np.intp) for _ in self.groups]
@@ -47,7 +47,7 @@ class Hull:
         self.at_once = int(np.clip(4_000_000 // (self.width + 1), 4, 200))
 
     def plane(self, point: Array) -> tuple[Array, float]:
-        """Weights and bias in the units of the rows, the largest of them about 1."""
+        """Return weights and bias in the units of the rows, the largest about 1."""
         point = point if self.map is None else self.map @ point
         mantissas, powers = np.frexp(point)
         powers[: len(self.exponents)] -= self.exponents
@@ -56,7 +56,7 @@ class Hull:
         return (found[:-1], float(found[-1])) if self.augmented else (found, 0.0)
 
     def stretch(self, normal: Array) -> None:
-        """Widen the hull along a normal, in which it is too flat for rounding to see its shape.
+        """Widen the hull along a normal where it is too flat for floating point.
 
         An invertible linear map takes separating hyperplanes to separating hyperplanes.
         """
@@ -68,14 +68,14 @@ class Hull:
             self.vectors = [vectors @ widen for vectors in self.vectors]
 
     def products(self, point: Array) -> Array:
-        """The product of every row's vector with a point."""
+        """Compute the product of every row's vector with a point."""
         point = point if self.map is None else self.map @ point
         weights = point[: len(self.columns)] * self.columns
         bias = point[-1] if self.augmented else 0.0
         return np.asarray(self.signs * (self.X @ weights + bias) * self.row_scale)
 
     def bring_in(self, point: Array) -> list[float]:
-        """Take in the lowest rows of all along a point; return how low each group goes."""
+        """Add the rows that are lowest along a point; return the minimum of each group."""
         products = self.products(point)
         lowest = []
         for number, group in enumerate(self.groups):
@@ -89,7 +89,7 @@ class Hull:
         return lowest
 
     def scale_vectors(self, rows: Array) -> Array:
-        """Rows as scaled vectors."""
+        """Return rows as scaled vectors."""
         part = self.X[rows]
         part = (part.toarray() if sparse.issparse(part) else part) * self.columns
         if self.augmented:
@@ -97,18 +97,18 @@ class Hull:
         part = part * (self.signs[rows] * self.row_scale[rows])[:, None]
         return np.asarray(part if self.map is None else part @ self.map)
 
-    def lowest(self, point: Array) -> tuple[tuple[int, ...], Array]:
-        """The vertex that goes lowest along a point, among the rows brought in."""
+    def find_lowest(self, point: Array) -> tuple[tuple[int, ...], Array]:
+        """Find the lowest vertex along a point among the rows brought in."""
         chosen = [int(np.argmin(vectors @ point)) for vectors in self.vectors]
         rows = tuple(int(self.rows[g][k]) for g, k in enumerate(chosen))
         return rows, np.sum([self.vectors[g][k] for g, k in enumerate(chosen)], axis=0)
 
 
 class Nearest(NamedTuple):
-    """The point of a hull nearest to the origin: p, kept as its normal p/‖p‖².
+    """The point p of a hull that is nearest to the origin, kept as its normal p/‖p‖².
 
-    ``corral`` has the vertices that make it (a row of each group) and ``weights`` their shares;
-    ``lowest`` says how low each group's rows go along the normal, where the corral is at 1.
+    ``corral`` lists the vertices that span it (one row of each group) and ``weights`` their shares.
+    ``lowest`` is the minimum of each group along the normal, where the corral is at 1.
     """
 
     normal: Array
@@ -117,7 +117,7 @@ class Nearest(NamedTuple):
     lowest: list[float]
 
     def shares(self) -> tuple[Array, Array]:
-        """The rows that make the nearest point, and their shares."""
+        """Return the rows that span the nearest point, and their shares."""
         total: dict[int, float] = {}
         for rows, weight in zip(self.corral, self.weights.tolist(), strict=True):
             for row in rows:
@@ -127,47 +127,47 @@ class Nearest(NamedTuple):
 
 
 def widest_gap(problem: Problem, support: Array, shares: Array) -> float:
-    """The margin that no hyperplane can exceed, by the points that the shares of rows make."""
+    """Bound the margin of all hyperplanes by the points that the shares of rows define."""
     point = (problem.signs[support] * shares) @ problem.X[support]
     return float(np.linalg.norm(point)) / (2 if problem.fit_intercept else 1)
 
 
 def nearest_to_origin(hull: Hull, tolerance: float | None = None) -> Nearest:
-    """Find the nearest point of a hull to the origin (Wolfe 1976, Mathematical Programming 11).
+    """Find the point of a hull nearest to the origin (Wolfe 1976, Mathematical Programming 11).
 
-    Without a tolerance it ends as soon as the normal separates all rows from the origin; with one,
-    when no vertex is below 1 - tolerance along it.
+    Without a tolerance the search ends as soon as the normal separates all rows from the origin;
+    with one, when no vertex is below 1 - tolerance along it.
     """
     normal, length = np.zeros(hull.width), 0.0
     hull.bring_in(normal)
-    rows, vertex = hull.lowest(normal)
+    rows, vertex = hull.find_lowest(normal)
     corral, vertices, weights = [rows], vertex[None], np.ones(1)
     size = max(float(np.abs(vectors).max(initial=0.0)) for vectors in hull.vectors)
     for _ in range(MOST_MOVES):
         found = find_normal(vertices)
         if found is None or not length < np.linalg.norm(found) < 1 / (ZERO * size):
-            break  # it is the origin, or rounding hides any progress
+            break  # the origin itself, or no progress within rounding
         normal, length = found, float(np.linalg.norm(found))
-        rows, vertex = hull.lowest(normal)
+        rows, vertex = hull.find_lowest(normal)
         if vertex @ normal >= 1 - (tolerance or 1e-3):
             lowest = hull.bring_in(normal)
             if tolerance is None and min(lowest) > 0:
                 break
-            rows, vertex = hull.lowest(normal)
+            rows, vertex = hull.find_lowest(normal)
             if vertex @ normal >= 1 - (tolerance or 0):
                 break
         if rows in corral:
-            break  # rounding hides any progress
-        corral, vertices, weights = reduced(
+            break  # no progress within rounding
+        corral, vertices, weights = reduce_corral(
             [*corral, rows], np.vstack([vertices, vertex]), np.append(weights, 0.0)
         )
     return Nearest(normal, corral, weights, hull.bring_in(normal))
 
 
 def find_normal(vertices: Array) -> Array | None:
-    """The least v with v·z = 1 for every vertex z; None if there is none.
+    """Solve for the shortest v with v·z = 1 for every vertex z; None if there is none.
 
-    Solved for itself, not summed from the vertices: near the origin the sum would cancel.
+    Near the origin a sum of the vertices would cancel, so v is solved for directly.
     """
     if len(vertices) > vertices.shape[1]:
         return None
@@ -178,13 +178,13 @@ def find_normal(vertices: Array) -> Array | None:
     return np.asarray(Q @ solve_triangular(R, np.ones(len(R)), trans="T", check_finite=False))
 
 
-def reduced(
+def reduce_corral(
     corral: list[tuple[int, ...]], vertices: Array, weights: Array
 ) -> tuple[list[tuple[int, ...]], Array, Array]:
-    """Go to the point of the corral's affine hull nearest to the origin, dropping vertices."""
+    """Move to the point of the corral's affine hull nearest to the origin, dropping vertices."""
     while True:
-        target = affine_minimum(vertices)
-        if target is None:  # the newest vertex depends on the others: leave it out
+        target = minimize_affine(vertices)
+        if target is None:  # the newest vertex depends on the others
             return corral[:-1], vertices[:-1], weights[:-1] / weights[:-1].sum()
         if np.all(target > 1e-14):
             return corral, vertices, target
@@ -199,8 +199,8 @@ def reduced(
         vertices, weights = vertices[keep], weights[keep] / weights[keep].sum()
 
 
-def affine_minimum(vertices: Array) -> Array | None:
-    """Weights of the point of an affine hull nearest to the origin, None if they are not unique."""
+def minimize_affine(vertices: Array) -> Array | None:
+    """Weigh the vertices for the nearest point of their affine hull; None if not unique."""
     lifted = np.hstack([vertices, np.ones((len(vertices), 1))]).T
     if len(vertices) > len(lifted):
         return None

@@ -11,13 +11,13 @@ from ..data.rows import Array
 from .certificates import Separable
 from .exact import MOST_WORK, Effort
 from .hull import Hull, nearest_to_origin, widest_gap
-from .problem import Problem, check_problem, checked_rows, checked_weights, length
+from .problem import Problem, check_problem, check_rows, check_weights, length
 from .separability import decide
 
 
-@np.errstate(all="ignore")  # what overflows is infinite
+@np.errstate(all="ignore")  # overflow gives infinity
 def radius(X: Any) -> float:
-    """R, the largest Euclidean norm of a row.
+    """Compute R, the largest Euclidean norm of a row.
 
     Parameters
     ----------
@@ -31,19 +31,19 @@ def radius(X: Any) -> float:
 
     See Also
     --------
-    mistake_bounds : What follows from it and a margin.
+    mistake_bounds : Bounds by the radius and a margin.
 
     Examples
     --------
     >>> radius([[3.0, 4.0], [1.0, 0.0]])
     5.0
     """
-    rows, power = Problem(checked_rows(X), np.empty(0)).of_ordinary_size()
+    rows, power = Problem(check_rows(X), np.empty(0)).rescale()
     return float(np.ldexp(row_norms(rows.X).max(), power))
 
 
 def margins(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) -> Array:
-    """The functional margin y(w·x + b) of every row; the larger label is +1.
+    """Compute the functional margin y(w·x + b) of every row.
 
     Parameters
     ----------
@@ -59,11 +59,11 @@ def margins(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) -> Arra
     Returns
     -------
     ndarray of shape (n_samples,)
-        Above 0 where the row is on its side.
+        Positive where the row is on the right side.
 
     See Also
     --------
-    margin : The least of them, as a distance.
+    margin : The smallest of them, as a distance.
 
     Examples
     --------
@@ -71,11 +71,11 @@ def margins(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) -> Arra
     array([5., 4.])
     """
     problem = check_problem(X, y)
-    return problem.margins(checked_weights(problem.X, weights), bias)
+    return problem.margins(check_weights(problem.X, weights), bias)
 
 
 def margin(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) -> float:
-    """The geometric margin: the least distance of a row from the boundary, -∞ if one is wrong.
+    """Compute the geometric margin: the smallest distance of a row from the boundary.
 
     Parameters
     ----------
@@ -91,12 +91,12 @@ def margin(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) -> float
     Returns
     -------
     float
-        The distance, or -∞.
+        The distance, or -∞ if a row is on the wrong side or on the boundary.
 
     See Also
     --------
-    margins : Of every row.
-    max_margin : The largest that a hyperplane can have.
+    margins : The margin of every row.
+    max_margin : The largest margin of all hyperplanes.
 
     Examples
     --------
@@ -104,11 +104,11 @@ def margin(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) -> float
     1.3333333333333333
     """
     problem = check_problem(X, y)
-    return problem.margin(checked_weights(problem.X, weights), bias)
+    return problem.margin(check_weights(problem.X, weights), bias)
 
 
 def training_error(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) -> float:
-    """The share of rows on the wrong side of the boundary or on it.
+    """Compute the share of rows on the wrong side of the boundary or on it.
 
     Parameters
     ----------
@@ -124,11 +124,11 @@ def training_error(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) 
     Returns
     -------
     float
-        From 0 to 1.
+        The share, from 0 to 1.
 
     See Also
     --------
-    margins : Of every row.
+    margins : The margin of every row.
 
     Examples
     --------
@@ -138,31 +138,77 @@ def training_error(X: Any, y: ArrayLike, weights: ArrayLike, bias: float = 0.0) 
     return float(np.mean(margins(X, y, weights, bias) <= 0))
 
 
+def normalize_weights(estimator: Any) -> tuple[Array, Array]:
+    """Return the weights and biases of a linear classifier divided by the length of the weights.
+
+    The hyperplane stays the same, and X @ weights.T + bias is the signed distance of each row from
+    it. With several classes every class has a hyperplane, and each is divided by its own length;
+    predictions with ``multi_class="argmax"`` need the original scores.
+
+    Parameters
+    ----------
+    estimator : classifier or Pipeline
+        A fitted linear classifier with ``coef_`` and ``intercept_``, or a pipeline that ends with
+        one, such as ``load`` returns.
+
+    Returns
+    -------
+    weights : ndarray of shape (1, n_features) or (n_classes, n_features)
+        ``coef_`` divided by the lengths of its rows.
+    bias : ndarray of shape (1,) or (n_classes,)
+        ``intercept_`` divided by the same numbers.
+
+    See Also
+    --------
+    margin : The smallest distance of a row from a hyperplane.
+
+    Examples
+    --------
+    >>> from rosenblatt import Perceptron
+    >>> model = Perceptron(order="fixed").fit([[3.0, 4.0], [-3.0, -4.0]], [1, 0])
+    >>> weights, bias = normalize_weights(model)
+    >>> weights.tolist(), bias.tolist()
+    ([[0.6, 0.8]], [0.2])
+    """
+    model = estimator[-1] if hasattr(estimator, "steps") else estimator
+    if not hasattr(model, "coef_") or getattr(model, "solution", "") == "vote":
+        raise ValueError(
+            f"Expected a fitted linear classifier with coef_, got {type(model).__name__}; a vote "
+            "of many weights has no single hyperplane."
+        )
+    weights = np.atleast_2d(np.asarray(model.coef_, np.float64))
+    lengths = length(weights)
+    if not np.all((lengths > 0) & (lengths < np.inf)):
+        raise ValueError("All weights of a class are zero; a hyperplane needs one that is not.")
+    bias = np.broadcast_to(np.ravel(model.intercept_), len(weights))
+    return weights / lengths[:, None], bias / lengths
+
+
 @dataclass(frozen=True)
 class MaxMargin:
-    """A hyperplane that is close to the widest, and the proof that none is much wider.
+    """A hyperplane whose margin is close to the largest, with an upper bound on all margins.
 
     Attributes
     ----------
-    weights : ndarray
-        Of length one.
+    weights : ndarray of shape (n_features,)
+        The weights of the hyperplane, of length 1.
     bias : float
-        The bias that goes with them.
+        The bias of the hyperplane.
     attained : float
-        The margin of this hyperplane; -∞ when it does not separate.
+        The margin of this hyperplane; -∞ if it does not separate the rows.
     upper : float
-        No hyperplane has a larger margin: half the distance of two points of the classes' convex
-        hulls, or without a bias the distance of one point from the origin.
+        An upper bound on the margin of all hyperplanes: half the distance of two points of the
+        convex hulls of the classes, or without a bias the distance of one point from the origin.
     support : ndarray of int
-        The rows that make those points.
+        The rows that span those points.
     shares : ndarray
-        Their shares; those of each class (without a bias, all) sum to 1.
+        Their shares; those of each class sum to 1, without a bias all of them.
     fit_intercept : bool
         Whether a bias was allowed.
 
     See Also
     --------
-    max_margin : Finds it.
+    max_margin : Computes it.
 
     Examples
     --------
@@ -180,21 +226,21 @@ class MaxMargin:
     fit_intercept: bool = True
 
     def verify(self, X: Any, y: ArrayLike) -> bool:
-        """Whether both ends of the bracket hold, up to rounding.
+        """Check ``attained`` and ``upper`` on rows, up to rounding.
 
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features)
-            The rows that it is about.
+            The rows.
         y : array-like of shape (n_samples,)
             Their labels.
 
         Returns
         -------
         bool
-            Whether it is so.
+            True if both hold.
         """
-        problem, power = check_problem(X, y, self.fit_intercept).of_ordinary_size()
+        problem, power = check_problem(X, y, self.fit_intercept).rescale()
         positive = problem.signs[self.support] == 1
         totals = [self.shares[positive].sum(), self.shares[~positive].sum()]
         totals = totals if self.fit_intercept else [sum(totals)]
@@ -208,10 +254,10 @@ class MaxMargin:
 def max_margin(
     X: Any, y: ArrayLike, *, tolerance: float = 1e-3, fit_intercept: bool = True
 ) -> MaxMargin:
-    """Find a hyperplane with at least (1 - tolerance) times the largest margin there is.
+    """Find a hyperplane with at least (1 - tolerance) times the largest possible margin.
 
-    The nearest points of the two classes' convex hulls by Wolfe's (1976) method; every corral it
-    passes bounds the margin from above, so that the answer carries its own proof.
+    Wolfe's (1976) method finds the nearest points of the convex hulls of the two classes. Their
+    distance bounds every margin from above, so the result carries its own proof.
 
     Parameters
     ----------
@@ -220,9 +266,9 @@ def max_margin(
     y : array-like of shape (n_samples,)
         Labels of two classes; the larger is +1.
     tolerance : float, default=1e-3
-        How far below the largest margin the answer may be, as a share of it.
+        Relative accuracy of the margin, in (0, 1).
     fit_intercept : bool, default=True
-        False asks about hyperplanes through the origin.
+        Whether the hyperplane may have a bias; False: only hyperplanes through the origin.
 
     Returns
     -------
@@ -231,8 +277,8 @@ def max_margin(
 
     See Also
     --------
-    separability : Whether there is a margin, in exact arithmetic.
-    ALMA : Comes near it in few passes.
+    separability : Decides in exact arithmetic whether a hyperplane separates the rows.
+    ALMA : Approaches the largest margin in few passes.
 
     References
     ----------
@@ -248,14 +294,14 @@ def max_margin(
         raise ValueError(f"tolerance must be between 0 and 1; got {tolerance!r}.")
     problem = check_problem(X, y, fit_intercept)
     if fit_intercept and np.all(problem.signs == problem.signs[0]):
-        raise ValueError("All rows have the same label, so any margin can be attained.")
+        raise ValueError("All rows have the same label; max_margin needs rows of two classes.")
     return widest(problem, tolerance)
 
 
-@np.errstate(all="ignore")  # what overflows is infinite
+@np.errstate(all="ignore")  # overflow gives infinity
 def widest(problem: Problem, tolerance: float) -> MaxMargin:
-    """The bracket on the margin of checked rows."""
-    problem, power = problem.of_ordinary_size()
+    """Find a hyperplane near the largest margin, for checked rows."""
+    problem, power = problem.rescale()
     hull = Hull(problem, distances=True)
     nearest = nearest_to_origin(hull, tolerance)
     weights, bias = hull.plane(nearest.normal)
@@ -265,17 +311,17 @@ def widest(problem: Problem, tolerance: float) -> MaxMargin:
         low, high = (float(functional[problem.signs == sign].min()) for sign in (1, -1))
         bias = (high - low) / 2
     attained = problem.margin(weights, bias)
-    if attained < 0:  # rounding hid the way: any separator is better than none
-        weights, bias, attained = proved_separator(problem)
+    if attained < 0:  # lost to rounding: any separator is better than none
+        weights, bias, attained = find_separator(problem)
     support, shares = nearest.shares()
     upper = widest_gap(problem, support, shares)
     bias, attained, upper = (float(np.ldexp(value, power)) for value in (bias, attained, upper))
     return MaxMargin(weights, bias, attained, upper, support, shares, problem.fit_intercept)
 
 
-def proved_separator(problem: Problem) -> tuple[Array, float, float]:
-    """Some hyperplane of unit length that separates, and its margin: -∞ if there is none."""
-    verdict = decide(problem, Effort(MOST_WORK / 10))  # no certificate is asked for
+def find_separator(problem: Problem) -> tuple[Array, float, float]:
+    """Find any separating hyperplane of unit length, and its margin; -∞ if there is none."""
+    verdict = decide(problem, Effort(MOST_WORK / 10))  # a smaller budget than a certificate has
     if not isinstance(verdict, Separable):
         return np.zeros(problem.X.shape[1]), 0.0, -np.inf
     weights = np.array(verdict.weights, np.float64)

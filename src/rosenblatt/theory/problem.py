@@ -1,4 +1,4 @@
-"""Rows of two classes as proofs take them: numbers that are not rounded, labels as signs."""
+"""Checked rows of two classes for proofs: exact numbers, and labels as signs."""
 
 from collections.abc import Iterator
 from fractions import Fraction
@@ -21,12 +21,12 @@ class Problem(NamedTuple):
     fit_intercept: bool = True
 
     def margins(self, weights: Array, bias: float = 0.0) -> Array:
-        """The functional margin y(w·x + b) of every row; what overflows is infinite."""
+        """Compute the functional margin y(w·x + b) of every row; overflow gives infinity."""
         with np.errstate(all="ignore"):
             return np.asarray(self.signs * (self.X @ weights + bias))
 
     def margin(self, weights: Array, bias: float = 0.0) -> float:
-        """The least distance of a row from a hyperplane, -∞ if one is not strictly right."""
+        """Compute the smallest distance of a row from a hyperplane; -∞ if a row is not right."""
         least = float(self.margins(weights, bias).min(initial=np.inf))
         if not least > 0:
             return -np.inf
@@ -34,7 +34,7 @@ class Problem(NamedTuple):
         return least / size if size else np.inf
 
     def entries(self, row: int) -> Iterator[tuple[int, Fraction]]:
-        """The columns of a row that are not zero, as exact numbers."""
+        """Iterate over the nonzero entries of a row: column and exact value."""
         if sparse.issparse(self.X):
             part = slice(self.X.indptr[row], self.X.indptr[row + 1])
             columns, values = self.X.indices[part].tolist(), self.X.data[part].tolist()
@@ -42,36 +42,42 @@ class Problem(NamedTuple):
             columns, values = range(self.X.shape[1]), self.X[row].tolist()
         return ((j, Fraction(value)) for j, value in zip(columns, values, strict=True) if value)
 
-    def of_ordinary_size(self) -> tuple["Problem", int]:
-        """The problem over a power of two if squares could overflow or vanish, and its exponent."""
+    def rescale(self) -> tuple["Problem", int]:
+        """Divide the rows by a power of two where squares could overflow or vanish.
+
+        Returns the problem and the exponent.
+        """
         power = exponent(self.X)
         if abs(power) <= LARGE:
             return self, 0
-        return self._replace(X=times_powers(self.X, np.full(self.X.shape[1], -power))), power
+        return self._replace(X=scale_by_powers(self.X, np.full(self.X.shape[1], -power))), power
 
-    def only(self, rows: Array) -> "Problem":
-        """The same about some of the rows."""
+    def select(self, rows: Array) -> "Problem":
+        """The problem of some of the rows."""
         return Problem(self.X[rows], self.signs[rows], self.fit_intercept)
 
 
 def check_problem(X: Any, y: ArrayLike, fit_intercept: bool = True) -> Problem:
-    """Check rows and labels; the larger of two labels is +1, and so is a lone one but 0 and -1."""
-    X, labels = checked_rows(X), np.asarray(column_or_1d(y))
+    """Check rows and labels.
+
+    The larger of two labels is +1. A single label is +1 unless it is 0 or -1.
+    """
+    X, labels = check_rows(X), np.asarray(column_or_1d(y))
     check_consistent_length(X, labels)
     refuse_missing(labels)
     classes, codes = encode(labels)
     if len(classes) > 2:
         raise ValueError(
-            f"y has {len(classes)} classes, and this is about two; give y == label for one of them."
+            f"y has {len(classes)} classes; expected two. Pass y == label for one of them."
         )
     positive = len(classes) == 2 or classes[0] not in (-1, 0)
     signs = np.where(codes == len(classes) - 1, 1.0, -1.0) if positive else -np.ones(len(codes))
     return Problem(X, signs, fit_intercept)
 
 
-@np.errstate(all="ignore")  # scikit-learn looks for infinities by a sum, which may overflow
-def checked_rows(X: Any) -> Any:
-    """X as a float64 array or CSR matrix, possibly without columns, and not rounded."""
+@np.errstate(all="ignore")  # the sum by which scikit-learn finds infinities may overflow
+def check_rows(X: Any) -> Any:
+    """Return X as a float64 array or CSR matrix; raise ValueError if that would round a number."""
     given = X if sparse.issparse(X) else np.asarray(X)
     X = check_array(given, accept_sparse="csr", dtype=np.float64, order="C", ensure_min_features=0)
     refuse_rounding(given)
@@ -83,7 +89,7 @@ def checked_rows(X: Any) -> Any:
 
 
 def refuse_rounding(given: Any) -> None:
-    """Raise when float64 could not take over every number: proofs are about exact ones."""
+    """Raise ValueError for numbers that float64 cannot hold exactly."""
     numbers = given.tocsr().data if sparse.issparse(given) else np.ravel(given)
     if numbers.dtype.kind in "iu":
         numbers = numbers[(numbers > 2**53) | (numbers < -(2**53))]
@@ -93,8 +99,8 @@ def refuse_rounding(given: Any) -> None:
         raise ValueError("X has numbers that float64 cannot hold exactly; scale or shift them.")
 
 
-def checked_weights(X: Any, weights: ArrayLike) -> Array:
-    """Weights as a vector, one for each column of X."""
+def check_weights(X: Any, weights: ArrayLike) -> Array:
+    """Return weights as a vector with one number per column of X."""
     w = np.ravel(np.asarray(weights, np.float64))
     if len(w) != X.shape[1] or not np.isfinite(w).all():
         raise ValueError(
@@ -104,15 +110,15 @@ def checked_weights(X: Any, weights: ArrayLike) -> Array:
 
 
 def length(vectors: Array) -> Any:
-    """The Euclidean length of a vector or of each row, without overflow or underflow."""
+    """Compute the Euclidean length of a vector, or of each row, without overflow or underflow."""
     return np.hypot.reduce(vectors, axis=-1)
 
 
-# Powers of two change no digit
+# Scaling by powers of two is exact
 
 
 def exponents(X: Any, axis: int) -> Array:
-    """The exponent of the largest magnitude of each column (axis 0) or row (1), 0 for zeros."""
+    """Find the exponent of the largest magnitude of each column (axis 0) or row (axis 1)."""
     if not X.shape[1]:
         return np.zeros(X.shape[1 - axis], int)
     high, low = X.max(axis=axis), X.min(axis=axis)
@@ -121,8 +127,8 @@ def exponents(X: Any, axis: int) -> Array:
     return np.asarray(np.frexp(np.maximum(high, -low))[1])
 
 
-def times_powers(X: Any, powers: Array) -> Any:
-    """X with its columns multiplied by powers of two; what becomes too small vanishes."""
+def scale_by_powers(X: Any, powers: Array) -> Any:
+    """Multiply the columns of X by powers of two; underflow gives 0."""
     if not sparse.issparse(X):
         return np.ldexp(X, powers)
     X = X.copy()
@@ -130,9 +136,9 @@ def times_powers(X: Any, powers: Array) -> Any:
     return X
 
 
-LARGE = 300  # an exponent whose square is still far from overflow
+LARGE = 300  # exponents up to this one can be squared without overflow
 
 
 def exponent(X: Any) -> int:
-    """The exponent of the largest magnitude of all, 0 for zeros."""
+    """Find the exponent of the largest magnitude of all numbers; 0 for zeros."""
     return int(np.frexp(max(X.max(), -X.min()))[1]) if X.shape[1] else 0

@@ -1,4 +1,4 @@
-"""Whether a hyperplane separates two classes, decided with a proof."""
+"""Decide with a proof whether a hyperplane separates two classes."""
 
 import math
 from collections.abc import Callable, Generator, Iterable, Iterator
@@ -19,23 +19,23 @@ from ..training.run import Run
 from ..training.solutions import Last
 from ..training.tasks import LinearTask
 from .certificates import Inseparable, Separable, Undecided
-from .exact import Effort, OutOfReachError, alternative, null_combination
+from .exact import Effort, OutOfReachError, solve_alternative, solve_null_combination
 from .hull import Hull, nearest_to_origin, widest_gap
 from .problem import Problem, check_problem, exponents
 
-SWEEPS = 32  # epochs of the perceptron before the method that is sure to end
-STRETCHES = 4  # each makes margins visible that are 1e8 times smaller
+SWEEPS = 32  # epochs of the perceptron before the methods that always end
+STRETCHES = 4  # each one resolves margins that are 1e8 times smaller
 
 
 def separability(
     X: Any, y: ArrayLike, *, fit_intercept: bool = True
 ) -> Separable | Inseparable | Undecided:
-    """Decide whether a hyperplane separates two classes, with a proof that was checked exactly.
+    """Decide whether a hyperplane separates two classes, with a proof checked in exact arithmetic.
 
-    A few sweeps of the perceptron settle easy data. Else the point of the convex hull of the rows
-    y[x, 1] nearest to the origin is sought (Wolfe 1976): when it is not the origin it separates,
-    and when it is, the rows that span it are a certificate (Gordan's theorem of the alternative),
-    solved again in rational arithmetic.
+    A few epochs of the perceptron decide easy data. Otherwise Wolfe's (1976) method finds the point
+    of the convex hull of the rows y[x, 1] that is nearest to the origin. If it is not the origin,
+    it separates the classes. If it is, the rows that span it are a certificate of the opposite
+    (Gordan's theorem of the alternative), computed again in rational arithmetic.
 
     Parameters
     ----------
@@ -44,17 +44,17 @@ def separability(
     y : array-like of shape (n_samples,)
         Labels of at most two classes; the larger is +1.
     fit_intercept : bool, default=True
-        False asks about hyperplanes through the origin.
+        Whether the hyperplane may have a bias; False: only hyperplanes through the origin.
 
     Returns
     -------
     Separable, Inseparable or Undecided
-        The proof; each has ``verify``.
+        The answer with its proof, which ``verify`` checks.
 
     See Also
     --------
-    save_certificate : Keeps the proof as a file.
-    max_margin : By how much they are separable.
+    save_certificate : Saves the proof as a file.
+    max_margin : The margin of separable classes.
     rosenblatt.cluster.separability : The same on a cluster.
 
     References
@@ -73,22 +73,22 @@ def separability(
     return decide(check_problem(X, y, fit_intercept))
 
 
-@np.errstate(all="ignore")  # what overflows fails the exact check
+@np.errstate(all="ignore")  # overflow fails the exact check
 def decide(problem: Problem, effort: Effort | None = None) -> Separable | Inseparable | Undecided:
-    """The first candidate that is a proof, found with so much exact arithmetic at most."""
-    for verdict in candidates(problem, effort or Effort()):
+    """Return the first candidate that is a proof, within a budget of exact arithmetic."""
+    for verdict in find_candidates(problem, effort or Effort()):
         if verdict.holds(problem):
             if isinstance(verdict, Inseparable):
                 return verdict
             return replace(verdict, margin=compute_margin(verdict, problem))
-    scaled, power = problem.of_ordinary_size()
+    scaled, power = problem.rescale()
     nearest = nearest_to_origin(Hull(scaled, distances=True), 1e-6)
     upper = float(np.ldexp(widest_gap(scaled, *nearest.shares()), power))
     return Undecided(-np.inf, np.inf if math.isnan(upper) else upper)
 
 
 def compute_margin(plane: Separable, problem: Problem) -> float:
-    """The margin of a hyperplane that separates, from fractions where floats lose it."""
+    """Compute the margin of a separating hyperplane, with fractions where floats lose it."""
     reached = problem.margin(np.array(plane.weights, np.float64), float(plane.bias))
     if (0 < reached < np.inf and isinstance(plane.bias, float)) or not any(plane.weights):
         return reached
@@ -98,34 +98,34 @@ def compute_margin(plane: Separable, problem: Problem) -> float:
     return float(np.ldexp(math.sqrt(squared / Fraction(4) ** half), half))
 
 
-def candidates(problem: Problem, effort: Effort) -> Iterator[Separable | Inseparable]:
-    """Answers that deserve an exact check, the cheap ones first."""
+def find_candidates(problem: Problem, effort: Effort) -> Iterator[Separable | Inseparable]:
+    """Yield candidates for an exact check, the cheap ones first."""
     if problem.fit_intercept and np.all(problem.signs == problem.signs[0]):
-        yield separator(problem, [0.0] * problem.X.shape[1], float(problem.signs[0]))
-    hardest = yield from by_rounding(problem, effort)
-    yield from by_size(problem, effort)
-    yield from by_exact_simplex(problem, hardest, Effort(effort.left / 10))
+        yield make_separator(problem, [0.0] * problem.X.shape[1], float(problem.signs[0]))
+    hardest = yield from try_floating_point(problem, effort)
+    yield from try_each_size(problem, effort)
+    yield from try_exact_simplex(problem, hardest, Effort(effort.left / 10))
 
 
-def by_rounding(
+def try_floating_point(
     problem: Problem, effort: Effort
 ) -> Generator[Separable | Inseparable, None, list[int]]:
-    """What floating point finds; in the end all rows, the hardest first."""
-    yield from by_perceptron(problem)
-    yield from by_twins(problem)
+    """Yield what floating point finds; return the numbers of all rows, the hardest first."""
+    yield from try_perceptron(problem)
+    yield from try_equal_rows(problem)
     hull = Hull(problem, distances=False)
     for _ in range(STRETCHES):
         nearest = nearest_to_origin(hull)
         if min(nearest.lowest) > 0:
             weights, bias = hull.plane(nearest.normal)
-            yield separator(problem, weights.tolist(), bias)
-        yield from by_elimination(problem, nearest.shares()[0].tolist(), effort)
+            yield make_separator(problem, weights.tolist(), bias)
+        yield from try_elimination(problem, nearest.shares()[0].tolist(), effort)
         hull.stretch(nearest.normal)
     return [int(row) for row in np.argsort(hull.products(nearest.normal), kind="stable")]
 
 
-def perceptron_run(problem: Problem, step: float, max_iter: int, order: str) -> Run:
-    """A perceptron that starts at zero and whose bias moves by ``step``, not trained yet."""
+def start_perceptron(problem: Problem, step: float, max_iter: int, order: str) -> Run:
+    """Prepare the run of a perceptron from zero whose bias moves by ``step``."""
     examples = Examples(view_rows(problem.X), problem.signs, None)
     everything = np.arange(len(problem.signs), dtype=np.uint32)
     width = problem.X.shape[1]
@@ -134,101 +134,101 @@ def perceptron_run(problem: Problem, step: float, max_iter: int, order: str) -> 
     return Run.single(task, state, History(max_iter=max_iter), order=order)
 
 
-def by_perceptron(problem: Problem) -> Iterator[Separable]:
-    """Try a few active sweeps: on easy data that is all."""
-    run = perceptron_run(problem, 1.0 if problem.fit_intercept else 0.0, SWEEPS, "active")
+def try_perceptron(problem: Problem) -> Iterator[Separable]:
+    """Try a few epochs of the perceptron, enough for easy data."""
+    run = start_perceptron(problem, 1.0 if problem.fit_intercept else 0.0, SWEEPS, "active")
     try:
         run.train()
     except ValueError:
-        return  # too large for the perceptron; the next method scales the columns
+        return  # numbers too large; the next method scales the columns
     if run.stop_reason == "separated":
         (state,) = run.outcomes
-        yield separator(problem, state.weights.tolist(), float(state.bias[0]))
+        yield make_separator(problem, state.weights.tolist(), float(state.bias[0]))
 
 
-def by_twins(problem: Problem) -> Iterator[Inseparable]:
-    """Look for equal rows with opposite labels."""
+def try_equal_rows(problem: Problem) -> Iterator[Inseparable]:
+    """Try pairs of equal rows with opposite labels."""
     prints = np.empty(len(problem.signs), np.uint64)
     fingerprints(view_rows(problem.X), prints)
     order = np.argsort(prints, kind="stable")
     prints, labels = prints[order], problem.signs[order]
     twins = np.flatnonzero((prints[1:] == prints[:-1]) & (labels[1:] != labels[:-1]))
-    for k in twins[:3]:  # a fingerprint may be shared by chance, but not three times
-        yield certificate(problem, order[k : k + 2].tolist(), [Fraction(1, 2)] * 2)
+    for k in twins[:3]:  # one fingerprint may agree by chance, three do not
+        yield make_certificate(problem, order[k : k + 2].tolist(), [Fraction(1, 2)] * 2)
 
 
-def by_elimination(problem: Problem, support: list[int], effort: Effort) -> Iterator[Inseparable]:
-    """Solve Σ λ y [x, 1] = 0, Σ λ = 1 on a support exactly."""
+def try_elimination(problem: Problem, support: list[int], effort: Effort) -> Iterator[Inseparable]:
+    """Try to solve Σ λ y [x, 1] = 0, Σ λ = 1 on a support exactly."""
     try:
-        weights = null_combination(problem, support, effort)
+        weights = solve_null_combination(problem, support, effort)
     except OutOfReachError:
         return
     if weights is not None:
-        yield certificate(problem, support, weights)
+        yield make_certificate(problem, support, weights)
 
 
-def by_exact_simplex(
+def try_exact_simplex(
     problem: Problem, hardest: list[int], effort: Effort
 ) -> Iterator[Separable | Inseparable]:
-    """Decide by the simplex method in whole numbers, on the hardest rows.
+    """Try the simplex method in integers on the hardest rows.
 
-    A separator of those rows that fails elsewhere brings in the rows on which it fails.
+    Where its separator fails on other rows, these join the hardest rows.
     """
     d = problem.X.shape[1]
     chosen = hardest[: 4 * (d + 2)]
     while True:
         try:
-            weights, plane = alternative(problem, chosen, effort)
+            weights, plane = solve_alternative(problem, chosen, effort)
         except OutOfReachError:
             return
         if weights is not None:
-            yield certificate(problem, chosen, weights)
+            yield make_certificate(problem, chosen, weights)
             return
         exact = [plane.get(j, Fraction(0)) for j in range(d + 1)]
         *w, b = map(float, exact)
-        yield separator(problem, w, b)
+        yield make_separator(problem, w, b)
         functional = problem.margins(np.array(w), b)
         wrong = np.argsort(functional, kind="stable")[: d + 2]
         fresh = [row for row in wrong.tolist() if functional[row] <= 0 and row not in chosen]
         if not fresh:
-            yield separator(problem, exact[:d], exact[d])
+            yield make_separator(problem, exact[:d], exact[d])
             return
         chosen += fresh
 
 
-def by_size(problem: Problem, effort: Effort) -> Iterator[Separable | Inseparable]:
-    """Rows of very different sizes: try without a bias, and each size for itself."""
+def try_each_size(problem: Problem, effort: Effort) -> Iterator[Separable | Inseparable]:
+    """Try rows of very different sizes: without a bias, and each size separately."""
     sizes = exponents(problem.X, 1)
     order = np.argsort(sizes, kind="stable")
     gaps = np.flatnonzero(np.diff(sizes[order]) > 27) + 1  # more than half the digits of a float
     if not problem.fit_intercept or not len(gaps):
         return
-    for verdict in by_rounding(problem._replace(fit_intercept=False), effort):
+    for verdict in try_floating_point(problem._replace(fit_intercept=False), effort):
         if isinstance(verdict, Separable):
             yield replace(verdict, fit_intercept=True)
     for rows in map(np.sort, np.split(order, gaps)):
-        for verdict in by_rounding(problem.only(rows), effort):
+        for verdict in try_floating_point(problem.select(rows), effort):
             if isinstance(verdict, Inseparable):
                 yield replace(verdict, support=tuple(rows[list(verdict.support)].tolist()))
 
 
-def separator(problem: Problem, weights: Iterable[Any], bias: Any) -> Separable:
-    """A hyperplane that is not checked yet, nor is its margin known."""
+def make_separator(problem: Problem, weights: Iterable[Any], bias: Any) -> Separable:
+    """Make a candidate hyperplane, unchecked and without its margin."""
     return Separable(tuple(weights), bias, np.nan, problem.fit_intercept)
 
 
-def certificate(problem: Problem, rows: list[int], weights: list[Fraction]) -> Inseparable:
-    """The rows with a weight, not checked yet."""
+def make_certificate(problem: Problem, rows: list[int], weights: list[Fraction]) -> Inseparable:
+    """Make a candidate certificate of the rows with a nonzero weight, unchecked."""
     kept = sorted((row, weight) for row, weight in zip(rows, weights, strict=True) if weight)
     support, values = zip(*kept, strict=True)
     return Inseparable(support, values, problem.fit_intercept)
 
 
-# Rows in several places: only the hardest of them travel
+# Rows in several partitions, which send only their hardest rows
 
 
 class Judged(NamedTuple):
-    """Whether all rows of a partition are strictly right, their margin, and the hardest rows."""
+    """A partition's answer: whether all its rows are right, their margin, and its hardest rows."""
 
     right: bool
     margin: float
@@ -238,9 +238,10 @@ class Judged(NamedTuple):
 
 
 def judge(X: Any, signs: Array, plane: Separable | None, first: int = 0, most: int = 200) -> Judged:
-    """Check a hyperplane exactly on a partition; without one, take some rows of each class.
+    """Check a hyperplane exactly on a partition; without one, choose some rows of each class.
 
-    ``first`` is the number of its first row among all, and ``most`` how many may travel.
+    ``first`` is the number of its first row in the whole data, ``most`` the largest number of rows
+    to send.
     """
     problem = check_problem(X, signs)
     right, margin = False, -np.inf
@@ -257,10 +258,10 @@ def judge(X: Any, signs: Array, plane: Separable | None, first: int = 0, most: i
 def separability_of_partitions(
     ask: Callable[[Separable | None], Iterable[Judged]], *, fit_intercept: bool = True
 ) -> Separable | Inseparable | Undecided:
-    """Decide about the rows of all partitions; ``ask`` lets each ``judge`` a hyperplane.
+    """Decide separability over partitions; ``ask`` makes every partition ``judge`` a hyperplane.
 
-    Hard rows that clash among themselves settle it. Else the hyperplane found for them is checked
-    on every partition, and the rows that are hardest for it join them.
+    If the hard rows alone are inseparable, that is the answer. Otherwise the hyperplane found for
+    them is checked on every partition, and the hardest rows there join them.
     """
     plane, known = None, np.empty(0, np.intp)
     rows, signs = [], []

@@ -1,1 +1,1 @@
-"""Learning from rows: update rules, tasks, solutions, orders, and the one outer loop."""
+"""Training: update rules, tasks, solutions, orders, plans, and the one outer loop."""

@@ -1,8 +1,8 @@
-"""From scores to probabilities, fitted on scores of rows that were not learnt from."""
+"""Probabilities from scores, fitted on the scores of rows that were not learned from."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,6 +14,8 @@ FOLDS = 3
 MOST_ROWS = 2**16  # more say nothing new of so few numbers
 PRIOR = 4.0  # rows that the slope shared by all classes counts as
 STEPS = 40  # of a bisection
+MOST_RECENT = 10_000  # scores of a stream to calibrate on
+ENOUGH = 200  # rows of a stream to calibrate on
 
 
 @dataclass(frozen=True)
@@ -55,22 +57,62 @@ class Calibration:
         return found
 
     def as_dict(self) -> dict[str, Any]:
-        """As it is kept in a model file."""
+        """The calibration as JSON values."""
         if self.offsets is not None:
             return {"slope": float(self.slopes[0]), "offsets": self.offsets.tolist()}
         return {"slopes": self.slopes.tolist()}
 
     @classmethod
     def of(cls, kept: dict[str, Any]) -> "Calibration":
-        """As it was kept."""
+        """The calibration from JSON values."""
         if "slopes" in kept:
             return cls(np.array(kept["slopes"], np.float64))
         offsets = np.array(kept["offsets"], np.float64)
         return cls(np.full(max(2, len(offsets)), float(kept["slope"])), offsets)
 
 
+class RecentScores(NamedTuple):
+    """The scores that the last rows of a stream had before they were learnt, and their classes.
+
+    Together at most ``MOST_RECENT`` numbers; older rows are forgotten, so that probabilities follow
+    a stream that drifts.
+    """
+
+    scores: Array = np.empty(0)
+    codes: Array = np.empty(0, np.intp)
+
+    def add(self, scores: Array, codes: Array) -> "RecentScores":
+        """Return the scores with those of further rows."""
+        most = max(MOST_RECENT // max(scores.size // len(scores), 1), ENOUGH)
+        if len(self.codes):
+            scores, codes = np.concatenate([self.scores, scores]), np.append(self.codes, codes)
+        return RecentScores(scores[-most:].astype(np.float64), codes[-most:].astype(np.intp))
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether there are enough rows to replace an earlier calibration."""
+        return len(self.codes) >= ENOUGH
+
+    def calibrate(self, n_classes: int) -> Calibration:
+        """Fit probabilities to the scores."""
+        return fit_calibration(self.scores, self.codes, n_classes)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return JSON values for a model file."""
+        return {"scores": self.scores.tolist(), "codes": self.codes.tolist()}
+
+    @classmethod
+    def of(cls, kept: dict[str, Any], n_classes: int) -> "RecentScores":
+        """Restore the scores of a model file; raise ValueError if they are inconsistent."""
+        scores, codes = np.array(kept["scores"], np.float64), np.array(kept["codes"], np.intp)
+        shape = (len(codes),) if n_classes == 2 else (len(codes), n_classes)
+        if scores.shape != shape or codes.max(initial=0) >= n_classes:
+            raise ValueError("its recent_scores do not fit its classes")
+        return cls(scores, codes)
+
+
 def columns(scores: Array) -> Array:
-    """Scores with a column per class, or one for two classes."""
+    """Scores as an array with a column per class, or one column for two classes."""
     return np.asarray(scores, np.float64).reshape(len(scores), -1)
 
 
@@ -87,8 +129,8 @@ def softmax(scores: Array) -> Array:
     return np.asarray(grown / grown.sum(axis=1, keepdims=True))
 
 
-def calibrated(scores: Array, codes: Array, n_classes: int) -> Calibration:
-    """The slopes under which labels are the most likely.
+def fit_calibration(scores: Array, codes: Array, n_classes: int) -> Calibration:
+    """Fit the slopes that make the labels most likely.
 
     Each label counts as a little uncertain, as in Platt (1999), so that no probability becomes 0
     or 1. The slope of a class is drawn towards the one that suits all rows, so that few rows do not
@@ -114,7 +156,7 @@ def calibrated(scores: Array, codes: Array, n_classes: int) -> Calibration:
     return Calibration(np.maximum(np.array(slopes) / size, np.finfo(float).tiny))
 
 
-def cross_fitted(
+def cross_fit(
     codes: Array,
     rows: Array,
     n_classes: int,
@@ -142,11 +184,11 @@ def cross_fitted(
         if len(learnt) and len(held):
             parts.append((score(learnt, held), codes[held]))
     scores, labels = map(np.concatenate, zip(*parts, strict=True))
-    return calibrated(scores, labels, n_classes)
+    return fit_calibration(scores, labels, n_classes)
 
 
 def targets(codes: Array, n_classes: int) -> Array:
-    """How sure each label is: (n + 1)/(n + 2) for one that n rows have, the rest for the others."""
+    """Target probabilities: (n + 1)/(n + 2) for a class of n rows, the rest for the others."""
     counts = np.bincount(codes, minlength=n_classes)[codes]
     doubt = 1.0 / (counts + 2.0)
     wanted = np.repeat(doubt[:, None] / (n_classes - 1), n_classes, axis=1)
@@ -155,7 +197,7 @@ def targets(codes: Array, n_classes: int) -> Array:
 
 
 def best_slope(scores: Array, wanted: Array, prior: float | None = None) -> float:
-    """The positive slope that makes labels the most likely, near ``prior`` where rows are few.
+    """Fit the positive slope that makes labels most likely; near ``prior`` with few rows.
 
     Minus the logarithm of the likelihood is convex in the slope: its derivative is bisected.
     """

@@ -1,6 +1,6 @@
-"""One training from its plan to its end: whatever the learner, whatever the data."""
+"""Run a whole training from its plan, for any learner and any data."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Protocol
 
@@ -9,6 +9,8 @@ from .plan import Plan
 from .report import Listener
 from .run import Run
 from .tasks import Part
+
+NO_FACTS: Mapping[str, Any] = {}
 
 
 class Source(Protocol):
@@ -23,23 +25,23 @@ class Source(Protocol):
     in_memory: bool
 
     def parts(self, learner: Any, run: Run) -> Iterator[Part]:
-        """What a learner has to learn in one epoch; the same parts in the same order each time."""
+        """Yield the parts of one epoch, in the same order each time."""
 
     def report_part(self, run: Run) -> None:
-        """Report that another part of an epoch is done."""
+        """Report the end of a part of an epoch."""
 
     def accuracies(self, learner: Any, problems: list[int]) -> dict[int, float]:
-        """The share of held-out examples that some problems of a learner get right, by number."""
+        """The accuracy of some problems, given by number, on held-out examples."""
 
     def facts(self, learner: Any, run: Run) -> dict[str, Any]:
-        """What a model is to remember of the examples; the features of the learner are set."""
+        """Facts about the examples for the model; also set the features of the learner."""
 
 
 class Checkpointer(Protocol):
     """Saves unfinished models."""
 
     def offer(self, unfinished: Callable[[], Any]) -> None:
-        """Save the model so far, if the last time is long enough ago."""
+        """Save the unfinished model, if the last one was saved long enough ago."""
 
 
 def start(plan: Plan, source: Source, learner: Any, resume: Checkpoint | None = None) -> Run:
@@ -62,24 +64,27 @@ def fit(
     source: Source,
     learner: Any,
     reporter: Listener,
+    facts: Mapping[str, Any] = NO_FACTS,
     *,
     resume: Checkpoint | None = None,
     checkpointer: Checkpointer | None = None,
 ) -> Run:
-    """Train to the end; the learner then has the states to keep.
+    """Train to the end, and give the learner the final states.
 
     Parameters
     ----------
     plan
-        How to learn.
+        The training, fully resolved.
     source
         The examples.
     learner
-        What learns.
+        The learner, which is changed.
     reporter
         Receives the epochs.
+    facts
+        Facts for unfinished models, besides those of the source.
     resume
-        Where an earlier run was left.
+        The checkpoint of an earlier run to continue.
     checkpointer
         Saves the model after a part of a stream, or after an epoch in memory.
     """
@@ -87,7 +92,7 @@ def fit(
 
     def unfinished() -> Any:
         learner.states = [problem.state for problem in run.problems]
-        return make_model(plan, source, learner, run)
+        return make_model(plan, source, learner, run, **facts)
 
     def save() -> None:
         if checkpointer is not None and not run.stop_reason:
@@ -109,7 +114,7 @@ def fit(
 
 
 def make_model(plan: Plan, source: Source, learner: Any, run: Run, **facts: Any) -> Any:
-    """The model of a run, finished or not, with its plan."""
+    """Make the model of a run, finished or not, with its plan."""
     known = {
         "stop_reason": run.stop_reason or "unfinished",
         "training": plan.as_dict(),

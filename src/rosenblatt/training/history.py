@@ -1,4 +1,4 @@
-"""What happened in each epoch, whether to stop, and where an unfinished run stands."""
+"""Epochs, stop rules, and the checkpoints of unfinished runs."""
 
 import copy
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ from ..data.rows import Array
 
 
 class Epoch(NamedTuple):
-    """What happened in one epoch; ``history_`` is a list of these.
+    """Counts and scores of one epoch; ``history_`` is a list of these.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Epoch(NamedTuple):
 
 @dataclass(slots=True)
 class Count:
-    """What an epoch has come to so far."""
+    """Counts of an epoch so far."""
 
     rows: int = 0
     mistakes: int = 0
@@ -58,14 +58,11 @@ class Count:
     loss: float = 0.0
 
     def tally(self, learnt: Any) -> None:
-        """Count what was learnt from some rows."""
-        self.rows += learnt.n_rows
-        self.mistakes += len(learnt.updates)
-        self.errors += learnt.errors
-        self.loss += learnt.loss
+        """Add what was learned from some rows."""
+        self.add(Count(learnt.n_rows, len(learnt.updates), learnt.errors, learnt.loss))
 
     def add(self, epoch: "Epoch | Count") -> None:
-        """Count what happened elsewhere."""
+        """Add the counts of another epoch."""
         self.rows += epoch.rows
         self.mistakes += epoch.mistakes
         self.errors += epoch.errors
@@ -73,7 +70,7 @@ class Count:
 
 
 class Standing(NamedTuple):
-    """Where one problem of an unfinished run stands besides its state.
+    """The progress of one problem of an unfinished run, besides its state.
 
     Attributes
     ----------
@@ -102,7 +99,7 @@ class Standing(NamedTuple):
 
 
 class Checkpoint(NamedTuple):
-    """Where an unfinished run stands besides its states.
+    """The progress of an unfinished run, besides its states.
 
     Attributes
     ----------
@@ -119,7 +116,7 @@ class Checkpoint(NamedTuple):
     problems: list[Standing]
 
     def with_best(self, change: Callable[[Any], Any]) -> "Checkpoint":
-        """The same with other best states, where there are some."""
+        """The checkpoint with its best states replaced."""
         changed = [
             one if one.best is None else one._replace(best=change(one.best))
             for one in self.problems
@@ -137,7 +134,7 @@ class Best(NamedTuple):
 
 @dataclass
 class History:
-    """The epochs of one problem and the stop rules: it learns nothing itself.
+    """The epochs of one problem, and its stop rules.
 
     Attributes
     ----------
@@ -150,7 +147,7 @@ class History:
     best : Best or None
         The best state on held-out rows.
     stop_reason : str
-        Why training ended; empty while it goes on.
+        Why training ended; empty while it continues.
     """
 
     max_iter: int = 1
@@ -160,7 +157,7 @@ class History:
     stop_reason: str = ""
 
     def close(self, count: Count, state: Any, separated: bool, score: float | None) -> Epoch:
-        """Write an epoch down and decide whether to stop."""
+        """Record an epoch and decide whether to stop."""
         number, best = len(self.epochs) + 1, self.best
         if score is not None:
             better = best is None or score > best.score or (separated and score == best.score)
@@ -190,21 +187,21 @@ REASONS = ("", "max_iter", "zero_weights", "budget", "no_improvement", "separate
 
 
 def stop_reason(histories: list[History]) -> str:
-    """Why training ended, or nothing while it goes on: the least that holds for all problems."""
+    """Why training ended, or "": the weakest reason of all problems."""
     reasons = {history.stop_reason for history in histories}
     return next(reason for reason in REASONS if reason in reasons)
 
 
-def merged(histories: list[list[Epoch]]) -> list[Epoch]:
-    """The epochs of several problems, summed by number; a problem that rests adds nothing."""
+def merge_epochs(histories: list[list[Epoch]]) -> list[Epoch]:
+    """Sum the epochs of several problems by number; a problem that rests adds nothing."""
     if len(histories) == 1:
         return histories[0]
     together = zip_longest(*histories)
-    return [summed(list(filter(None, epochs))) for epochs in together]
+    return [sum_epochs(list(filter(None, epochs))) for epochs in together]
 
 
-def summed(epochs: list[Epoch]) -> Epoch:
-    """The epoch of several problems: counts added up, and the mean of their scores."""
+def sum_epochs(epochs: list[Epoch]) -> Epoch:
+    """Sum one epoch of several problems: add the counts, average the scores."""
     count = Count()
     for epoch in epochs:
         count.add(epoch)

@@ -1,4 +1,4 @@
-"""Orders: each gives the sweeps of a problem over a part, as arrays of row numbers."""
+"""Orders of rows: each yields the sweeps of a problem over a part, as arrays of row numbers."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
@@ -17,18 +17,18 @@ READS_OF_HARD_ROWS = 2  # per read of all rows; measured: 1 is slower, without e
 
 
 def each(run: "Run", problem: "Problem", task: "Task") -> Iterable[Array]:
-    """A fresh permutation every epoch."""
+    """A new permutation in every epoch."""
     return (run.permutation(run.epoch),)
 
 
 def once(run: "Run", problem: "Problem", task: "Task") -> Iterable[Array]:
-    """One permutation, kept."""
+    """The same permutation in every epoch."""
     return (run.permutation(0),)
 
 
 def fixed(run: "Run", problem: "Problem", task: "Task") -> Iterable[Array]:
-    """As given."""
-    return (task.everything,)
+    """The rows in their order."""
+    return (task.row_order,)
 
 
 def replacement(run: "Run", problem: "Problem", task: "Task") -> Iterable[Array]:
@@ -53,34 +53,34 @@ def resample(order: Array, seed: int, number: int) -> None:
 
 def batch(run: "Run", problem: "Problem", task: "Task") -> Iterable[Array]:
     """All rows at once: the sum over the mistakes is one update (``BatchTask``)."""
-    return (task.everything,)
+    return (task.row_order,)
 
 
 def first(run: "Run", problem: "Problem", task: "Task") -> Iterable[Array]:
-    """The first mistake from the start."""
-    everything = task.everything
-    found = task.learn(problem.state, everything, 0, 0).position
+    """One row per epoch: the first mistake."""
+    row_order = task.row_order
+    found = task.learn(problem.state, row_order, 0, 0).position
     problem.count.rows = found
-    return (everything[found : found + 1],)
+    return (row_order[found : found + 1],)
 
 
 def worst(run: "Run", problem: "Problem", task: Any) -> Iterable[Array]:
-    """The most wrong of all rows; of equals, the first."""
-    everything = task.everything
+    """One row per epoch: the one with the smallest margin; of equals, the first."""
+    row_order = task.row_order
     margins = task.margins(problem.state)
     wrong = np.flatnonzero(~(margins > task.required()))
     chosen = wrong[[np.argmin(margins[wrong])]] if len(wrong) else wrong
-    problem.count.rows = len(everything) - len(chosen)
-    return (everything[chosen],)
+    problem.count.rows = len(row_order) - len(chosen)
+    return (row_order[chosen],)
 
 
 def active(run: "Run", problem: "Problem", task: "Task") -> Iterator[Array]:
-    """All rows, then those ever mistaken until they are clean or twice as many have been read."""
-    everything = task.everything
-    yield everything
-    hard = np.flatnonzero(problem.mistaken).astype(everything.dtype)
+    """All rows, then rows that were ever mistaken, until these are right or two epochs are read."""
+    row_order = task.row_order
+    yield row_order
+    hard = np.flatnonzero(problem.mistaken).astype(row_order.dtype)
     visits = 0
-    while problem.count.mistakes and visits < READS_OF_HARD_ROWS * len(everything):
+    while problem.count.mistakes and visits < READS_OF_HARD_ROWS * len(row_order):
         before = problem.count.mistakes
         yield hard
         visits += len(hard)

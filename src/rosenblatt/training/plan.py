@@ -1,4 +1,4 @@
-"""A training, fully resolved: what the user stated and what the data look like become one plan."""
+"""Plans: trainings fully resolved from what the user stated and what the data look like."""
 
 import json
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from ..parameters import (
     check_parameters,
     parameters_for_files,
 )
-from .rules import RULES
+from .rules import RULES, UpdateRule, choose_rule_form
 
 HELD_OUT = 0.1  # share of the rows, where early stopping or calibration of a stream need some
 BIAS_SHARE = 0.1  # of the squared length of rows, that the bias moves by; benchmarks/defaults.py
@@ -64,19 +64,19 @@ class Request:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What is stated besides the rule and its parameters."""
+        """The options besides the rule and its parameters."""
         names = ("classes", "window", "holdout", "cache", "progress_every")
         return {name: getattr(self, name) for name in names}
 
     @property
     def is_open(self) -> bool:
-        """Whether a single pass is asked for without a rule or a parameter of one."""
+        """Whether the user stated a single pass, and neither a rule nor its parameters."""
         shared = ANY_RULE.keys() - {"solution", "average_decay"}
         once = self.parameters.get("max_iter") == 1
         return self.rule is None and once and self.parameters.keys() <= shared
 
     def with_rule(self, rule: str, **parameters: Any) -> "Request":
-        """The request as if the rule and some more parameters had been stated."""
+        """The request with a rule and more parameters stated."""
         return replace(self, rule=rule, parameters={**self.parameters, **parameters}, tune=False)
 
 
@@ -157,6 +157,10 @@ class Plan:
         """The largest number of epochs."""
         return int(self.parameters["max_iter"])
 
+    def choose_rule(self, width: int, n_classes: int) -> UpdateRule:
+        """The form of the rule for rows of a number of columns and classes."""
+        return choose_rule_form(RULES[self.rule], self.parameters, width, n_classes)
+
     @property
     def unresolved(self) -> list[str]:
         """The parameters that depend on the size of the rows, which is not known yet."""
@@ -172,7 +176,7 @@ class Plan:
         check_parameters({**self.parameters, **values, **usual}, table, *where)
 
     def as_dict(self) -> dict[str, Any]:
-        """The plan as JSON values: what a run must share with one that it resumes."""
+        """The plan as JSON values; a run to resume must have the same."""
         options = {
             "classes": self.classes,
             "window": self.window,
@@ -195,10 +199,13 @@ class Plan:
         return f"{self.estimator}({', '.join(chosen)}), {'stream' if self.stream else 'in memory'}"
 
     def refuse_other_plan(self, before: Mapping[str, Any]) -> None:
-        """Refuse to resume a run that was begun with another plan; open values agree with any."""
+        """Refuse to resume a run of another plan; values that are still None match any."""
         now = self.as_dict()
         if before.keys() != now.keys():
-            raise ValueError("The model does not say how it was trained; it cannot be resumed.")
+            raise ParameterError(
+                "The model does not say how it was trained; it cannot be resumed.",
+                code="resume-unknown-plan",
+            )
         for name, value in now.items():
             if before[name] != value and name not in self.unresolved:
                 raise ParameterError(
@@ -209,7 +216,7 @@ class Plan:
 
 
 def as_json(value: Any) -> Any:
-    """A value as it comes back from a file."""
+    """A value as JSON reads it back."""
     return json.loads(json.dumps(value))
 
 
@@ -242,7 +249,7 @@ def make_plan(request: Request, found: Found) -> Plan:
 
 
 def resolve_rule(request: Request, found: Found) -> tuple[str, dict[str, Any]]:
-    """The rule and all its parameters, with None for what depends on the data.
+    """Choose the rule and all its parameters, with None for those that depend on the data.
 
     For a single pass, that is AROW and its last weights (docs/rules-compared.md says why); for
     several passes over rows without text, averaged PA-II (docs/how-defaults-were-chosen.md).
@@ -269,18 +276,18 @@ def usual_rule(request: Request, found: Found) -> str:
 
 
 def rules_with(parameters: Mapping[str, Any]) -> list[str]:
-    """The rules to tune that have some parameters; those that seldom win only if no other has."""
+    """The rules with some parameters that tuning tries; rules that seldom win only if no others."""
     table = RULE_TABLE.items()
     having = [rule for rule, entry in table if parameters.keys() <= entry.parameters.keys()]
     return [rule for rule in having if RULE_TABLE[rule].tuned] or having
 
 
 def resolve_margin(parameters: Mapping[str, Any], request: Request, found: Found) -> dict[str, Any]:
-    """Parameters with a margin; the default is 1 for texts, whose rows have length 1, else 0.
+    """Set the margin; the default is 1 for texts, whose rows have length 1, else 0.
 
-    With it nearly every row is learnt from, and rare classes would be outvoted: unless weights are
-    stated, classes then weigh the same (docs/how-defaults-were-chosen.md has the measurements). All
-    labels must be known for that.
+    With a margin of 1 nearly every row causes an update, and frequent classes would dominate:
+    unless weights are stated, classes are then balanced (docs/how-defaults-were-chosen.md has the
+    measurements). All labels must be known for that.
     """
     if parameters.get("margin", 0.0) is not None:
         return dict(parameters)
@@ -296,7 +303,7 @@ def has_text_margin(request: Request, found: Found) -> bool:
 
 
 def resolve_steps(rule: str, parameters: Mapping[str, Any], found: Found) -> dict[str, Any]:
-    """Parameters with the step of the bias and, for PA, the limit C, by the size of the rows."""
+    """Set the step of the bias and, for PA, the limit C, by the size of the rows."""
     step, resolved = parameters["intercept_step"], {}
     if step is None and not parameters["fit_intercept"]:
         step = 1.0
@@ -310,7 +317,7 @@ def resolve_steps(rule: str, parameters: Mapping[str, Any], found: Found) -> dic
 def resolve_order(
     parameters: Mapping[str, Any], request: Request, found: Found
 ) -> tuple[bool, str]:
-    """Whether to learn from a stream, and the order of the rows.
+    """Decide whether to stream, and the order of the rows.
 
     A single pass needs no memory, unless something must be measured before it.
     """

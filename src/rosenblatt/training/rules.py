@@ -1,4 +1,4 @@
-"""Update rules: what a row does to the weights, as kernels with their arrays and settings.
+"""Update rules: kernels with their arrays and settings.
 
 A rule of the table in parameters/rules.py names a loop of this module, and a step of it. A loop is
 a pair of kernels that several rules share.
@@ -37,7 +37,7 @@ class RuleArray(NamedTuple):
     is_signed: bool = False
 
     def shape(self, weights: Array, bias: Array) -> tuple[int, ...]:
-        """The shape that it must have."""
+        """The shape of the array for some weights and biases."""
         if isinstance(self.start, tuple):
             return (len(self.start),)
         if self.like == "square":
@@ -52,8 +52,8 @@ class RuleArray(NamedTuple):
             return np.eye(shape[0], dtype=dtype) * self.start
         return np.full(shape, self.start, dtype)
 
-    def widened(self, array: Array, weights: Array, bias: Array) -> Array:
-        """The array with places for the columns that weights have by now."""
+    def widen(self, array: Array, weights: Array, bias: Array) -> Array:
+        """The array with places for the columns that the weights have now."""
         wider = self.begin(weights, bias)
         if self.like == "square":
             old = np.r_[: len(array) - 1, len(wider) - 1]  # the bias stays last
@@ -64,7 +64,7 @@ class RuleArray(NamedTuple):
 
 
 class Scale:
-    """A number that all weights and biases are to be multiplied by, kept in an array of a rule.
+    """A factor of all weights and biases, kept in an array of a rule.
 
     The state keeps v. The weights are ``now`` · v, and their sum over all rows ``total`` · v less
     the sums of an average (kernels/scaled.py).
@@ -77,13 +77,13 @@ class Scale:
         return float(arrays["scale"][scaled.Z])
 
     def total(self, arrays: Mapping[str, Array], clock: Clock, rows: Any) -> Any:
-        """The sum of the scale over rows that count so much together."""
+        """The sum of the scale over all rows, whose total weight is ``rows``."""
         scale = arrays["scale"]
         before = count_weight.py_func(clock, scale[scaled.SEEN] - clock.seen)
         return scale[scaled.T] + scale[scaled.Z] * (rows - before)
 
     def shrink(self, arrays: Mapping[str, Array], factor: float) -> None:
-        """Multiply the sum so far, as an average that forgets asks for."""
+        """Multiply the sum so far, for an average with decay."""
         arrays["scale"][scaled.T] *= factor
 
     def begin(self, arrays: Mapping[str, Array], seen: int) -> None:
@@ -103,7 +103,7 @@ class Scale:
 
 @dataclass(frozen=True)
 class UpdateRule:
-    """How one row changes the weights.
+    """An update rule: how one row changes the weights.
 
     Attributes
     ----------
@@ -169,7 +169,7 @@ class UpdateRule:
 
     @property
     def has_variances(self) -> bool:
-        """Whether it knows how sure it is of each weight."""
+        """Whether it keeps a variance of each weight."""
         return any(one.is_variance for one in self.arrays)
 
     def check(self, solution: str, order: str = "") -> None:
@@ -190,15 +190,15 @@ class UpdateRule:
             )
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return rule_named, (self.name,)  # kernels do not travel: other processes have them
+        return get_rule, (self.name,)  # kernels are not pickled: other processes have them
 
     def start(self, weights: Array, bias: Array) -> dict[str, Array]:
-        """What the rule keeps besides weights and bias, before the first row."""
+        """The arrays of the rule before the first row, by name."""
         return {one.name: one.begin(weights, bias) for one in self.arrays}
 
 
-# Settings: what the kernels of a loop take, filled from parameters by name; ``step`` is one of the
-# names in capitals of the kernels' module.
+# Settings of the kernels of each loop, filled from parameters by name; ``step`` is one of the names
+# in capitals of the kernels' module.
 
 JUST_1 = float(np.nextafter(1.0, 0.0))  # what a margin of 1 exceeds
 
@@ -206,7 +206,7 @@ JUST_1 = float(np.nextafter(1.0, 0.0))  # what a margin of 1 exceeds
 def perceptron_settings(
     parameters: Mapping[str, Any], intercept_step: float, step: str = ""
 ) -> Settings:
-    """When a row is right: thresholds that include zero or not, as ``ties`` says."""
+    """Thresholds by the margin; they include 0 or not, by ``ties``."""
     margin, ties = float(parameters["margin"]), parameters["ties"]
     above, below = margin, -margin
     if margin == 0 and ties in ("positive", "correct"):
@@ -217,7 +217,7 @@ def perceptron_settings(
 
 
 def aggressive_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
-    """Margin 1, C, and which of the three losses."""
+    """A margin of 1, C, and one of three losses."""
     loss = getattr(passive_aggressive, parameters["loss"].upper())
     return passive_aggressive.AggressiveSettings(
         JUST_1, -JUST_1, float(intercept_step), float(parameters["C"]), loss
@@ -225,7 +225,7 @@ def aggressive_settings(parameters: Mapping[str, Any], intercept_step: float, st
 
 
 def scaled_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
-    """The step; a margin of 1 if aggressive; α, and B and C as in the theorem unless given."""
+    """A margin of 1 if aggressive; α, and B and C, by default as in the theorem."""
     above, alpha = JUST_1 if parameters.get("aggressive") else 0.0, parameters.get("alpha", 1.0)
     B, C = parameters.get("B"), parameters.get("C")
     B = math.sqrt(8.0) / alpha if B is None else B
@@ -236,7 +236,7 @@ def scaled_settings(parameters: Mapping[str, Any], intercept_step: float, step: 
 
 
 def confidence_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
-    """The step and its variant; r; φ, the quantile of the confidence asked for; C."""
+    """The rule with its variant, r, the quantile φ of the required confidence, and C."""
     asked = parameters.get("confidence")
     phi = 0.0 if asked is None else NormalDist().inv_cdf(float(asked))
     above = JUST_1 if asked is None else 0.0
@@ -246,7 +246,7 @@ def confidence_settings(parameters: Mapping[str, Any], intercept_step: float, st
 
 
 def coordinate_settings(parameters: Mapping[str, Any], intercept_step: float, step: str) -> Any:
-    """The step, and the parameters by name."""
+    """The rule, and its parameters by name."""
     usual = {"a": 1.0, "alpha": 1.0, "beta": 1.0, "l1": 0.0, "l2": 0.0}
     numbers = [float(parameters.get(name, value)) for name, value in usual.items()]
     rule = getattr(coordinate, step)
@@ -323,7 +323,7 @@ LOOPS: Mapping[str, UpdateRule] = {
 
 
 def make_rules(name: str, entry: RuleEntry) -> dict[str, UpdateRule]:
-    """The rule of an entry of the table by name, with its form for a full matrix if it has one."""
+    """The rule of an entry of the table by name, and its form with a full matrix if it has one."""
     loops = {name: entry.loop, **({f"{name}-full": entry.full} if entry.full else {})}
     found = {}
     for each, loop in loops.items():
@@ -333,14 +333,14 @@ def make_rules(name: str, entry: RuleEntry) -> dict[str, UpdateRule]:
             name=each,
             settings=partial(rule.settings, step=entry.step),
             multiclass=None if entry.one_vs_rest else rule.multiclass,
-            arrays=tuple(chain.from_iterable(map(kept_arrays, entry.keeps))) or rule.arrays,
+            arrays=tuple(chain.from_iterable(map(make_arrays, entry.keeps))) or rule.arrays,
             from_anywhere=rule.from_anywhere and not entry.keeps,
         )
     return found
 
 
-def kept_arrays(name: str) -> tuple[RuleArray, RuleArray]:
-    """A number of each weight and of each bias, 0 at first."""
+def make_arrays(name: str) -> tuple[RuleArray, RuleArray]:
+    """Arrays with a number for each weight and each bias, 0 at first."""
     signed = name == "gradients"  # sums of squares are not
     of_bias = RuleArray(f"{name}_of_bias", "bias", np.float64, 0.0, is_signed=signed)
     return RuleArray(name, "weights", np.float64, 0.0, is_signed=signed), of_bias
@@ -352,8 +352,8 @@ for _name, _entry in RULE_TABLE.items():
 PERCEPTRON = RULES["perceptron"]
 
 
-def rule_named(name: str) -> UpdateRule:
-    """The rule of a name."""
+def get_rule(name: str) -> UpdateRule:
+    """The rule with a name."""
     return RULES[name]
 
 
@@ -363,7 +363,7 @@ MOST_COLUMNS = 100  # whose whole matrix "auto" keeps
 def choose_rule_form(
     rule: UpdateRule, parameters: Mapping[str, Any], width: int, n_classes: int
 ) -> UpdateRule:
-    """The form of a rule for some data: with all of a matrix, or its diagonal."""
+    """The form of a rule for some data: with a full matrix, or its diagonal."""
     matrix, few = parameters.get("matrix"), width <= MOST_COLUMNS and n_classes == 2
     full = matrix == "full" or (matrix == "auto" and few)
     return RULES[f"{rule.family}-full"] if full else rule

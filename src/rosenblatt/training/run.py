@@ -12,12 +12,22 @@ import numpy as np
 from ..data.rows import Array
 from ..kernels.algebra import shuffle
 from .batch import BatchTask
-from .history import Best, Checkpoint, Count, Epoch, History, Standing, merged, stop_reason, summed
+from .history import (
+    Best,
+    Checkpoint,
+    Count,
+    Epoch,
+    History,
+    Standing,
+    merge_epochs,
+    stop_reason,
+    sum_epochs,
+)
 from .orders import ORDERS
 from .tasks import Learnt, Part, Task
 
 Sweep = Iterator[tuple[Array, Learnt]]
-"""The order of each sweep over some rows, and what was learnt from it, piece by piece."""
+"""Pairs of the order of a sweep and what was learned from a piece of it."""
 
 
 @dataclass
@@ -27,11 +37,11 @@ class Problem:
     Attributes
     ----------
     state
-        What is learnt: a solution.
+        What is learned: a solution.
     history
         The epochs, and when to stop.
     count
-        What the epoch in progress has come to.
+        The counts of the epoch in progress.
     mistaken
         Which rows were ever mistaken, if the order asks for it.
     """
@@ -42,13 +52,13 @@ class Problem:
     mistaken: Array = field(default_factory=lambda: np.zeros(0, bool))
 
     def tally(self, order: Array, learnt: Learnt) -> None:
-        """Count what was learnt."""
+        """Count what was learned."""
         self.count.tally(learnt)
         if len(self.mistaken):
             self.mistaken[order[learnt.updates["position"]]] = True
 
     def standing(self) -> Standing:
-        """Where it stands, after a part or an epoch."""
+        """The progress after a part or an epoch."""
         count, best = self.count, self.history.best or Best(0.0, 0, None)
         return Standing(
             tuple(self.history.epochs),
@@ -73,33 +83,33 @@ class Problem:
 
 @dataclass
 class Run:
-    """One training run: data, the problems that learn from them, and when to stop.
+    """One training run: data, problems, and when to stop.
 
-    Go through ``updates`` to train; between two items the states are as the updates left them. A
-    problem whose history has a stop reason rests while the others learn. ``checkpoint`` tells after
-    any part how to continue in another run with ``resume``.
+    Iterate over ``updates`` to train; between two items the states are as after the updates so far.
+    A problem whose history has a stop reason rests while the others learn. After any part,
+    ``checkpoint`` returns what another run needs to ``resume``.
 
     Attributes
     ----------
     parts
-        Gives the parts that an epoch goes through one after the other: one for all rows in memory,
-        one per batch of a stream. States are widened to the width of each.
+        Returns the parts of an epoch: one for all rows in memory, one per batch of a stream. States
+        are widened to the width of each.
     problems
-        What is learnt from the rows; they share nothing else.
+        The problems, which share the rows and nothing else.
     order, seed
-        How the rows of a part are gone through.
+        The order of the rows of a part, and its seed.
     measure
-        Whether to take the losses of the weights after each epoch.
+        Whether to measure errors and loss of the weights after each epoch.
     validate
         Returns the accuracy of some problems, given by number, on held-out rows.
     updates_at_once
-        After how many updates to yield, or None for as many as suit the task.
+        The number of updates after which to yield; None for a number that suits the task.
     first_part
-        The number of the first part, which its permutations depend on.
+        The number of the first part; permutations depend on the number of a part.
     threads
-        How many problems ``train`` lets learn at the same time.
+        The number of problems that ``train`` trains at the same time.
     after_part, after_epoch
-        Called when one is done.
+        Called after each part, and after each epoch.
     """
 
     parts: Callable[[], Iterable[Part]]
@@ -134,17 +144,17 @@ class Run:
 
     @property
     def epochs(self) -> list[Epoch]:
-        """What happened in each epoch, over all problems."""
-        return merged([problem.history.epochs for problem in self.problems])
+        """The epochs, summed over all problems."""
+        return merge_epochs([problem.history.epochs for problem in self.problems])
 
     @property
     def stop_reason(self) -> str:
-        """Why training ended; empty before that."""
+        """Why training ended; "" before."""
         return stop_reason([problem.history for problem in self.problems])
 
     @property
     def count(self) -> Count:
-        """What the epoch in progress has come to, over all problems."""
+        """The counts of the epoch in progress, summed over all problems."""
         count = Count()
         for one in self.problems:
             count.add(one.count)
@@ -152,11 +162,11 @@ class Run:
 
     @property
     def outcomes(self) -> list[Any]:
-        """The state to keep of each problem."""
+        """The final state of each problem."""
         return [problem.history.chosen(problem.state) for problem in self.problems]
 
     def updates(self) -> Sweep:
-        """Train; yield the order of each sweep and what was learnt from it, piece by piece."""
+        """Train; yield the order of each sweep with what was learned from a piece of it."""
         return self.learn(chain.from_iterable)
 
     def train(self) -> "Run":
@@ -169,7 +179,7 @@ class Run:
         return self
 
     def learn(self, gather: Callable[[list[Sweep]], Iterable[Any]]) -> Iterator[Any]:
-        """Train; what ``gather`` makes of the problems' turns at a part is yielded."""
+        """Train; yield what ``gather`` makes of the problems' turns at each part."""
         while self.active:
             self.epoch += 1
             for number, part in enumerate(self.parts()):
@@ -184,7 +194,7 @@ class Run:
         self.close()
 
     def begin_part(self, number: int, part: Part) -> None:
-        """Turn to a part; before another one is gone, states take what they need of it."""
+        """Begin a part; close the part before, so that states keep what they need of it."""
         if self.begun and part is not self.part:
             self.close()
         self.number, self.part, self.begun = number, part, True
@@ -192,10 +202,10 @@ class Run:
             self.problems[problem].state.widen(part.width)
 
     def take_turn(self, part: Part, number: int) -> Sweep:
-        """Let one problem learn from a part."""
+        """Yield the sweeps of one problem over a part."""
         problem, task = self.problems[number], part.task(number)
         if self.order == "active" and not len(problem.mistaken):
-            problem.mistaken = np.zeros(1 + int(task.everything.max(initial=0)), bool)
+            problem.mistaken = np.zeros(1 + int(task.row_order.max(initial=0)), bool)
         learns = BatchTask(task) if self.order == "batch" else task
         for order in ORDERS[self.order](self, problem, task):
             for learnt in problem.state.sweep(learns, order, self.updates_at_once):
@@ -205,16 +215,16 @@ class Run:
             task.close(problem.state)
 
     def permutation(self, number: int, permute: Callable[..., None] = shuffle) -> Array:
-        """The rows of the part in a random order, the same whenever it is asked for."""
+        """The rows of the part in a random order, the same for an epoch whenever it is called."""
         number |= self.first_part + self.number << 32
         with self.permuting:
             if self.permuted != number:
-                self.permuted, self.order_of_rows = number, self.part.everything.copy()
+                self.permuted, self.order_of_rows = number, self.part.row_order.copy()
                 permute(self.order_of_rows, self.seed, number)
             return self.order_of_rows
 
     def end_epoch(self) -> None:
-        """Write the epoch down and decide which problems stop."""
+        """Record the epoch and decide which problems stop."""
         active, scores = self.active, dict[int, float]()
         if self.validate is not None:
             self.close()
@@ -231,15 +241,15 @@ class Run:
             problem.count = Count()
         self.done = 0
         if self.after_epoch is not None:
-            self.after_epoch(summed([self.problems[k].history.epochs[-1] for k in active]))
+            self.after_epoch(sum_epochs([self.problems[k].history.epochs[-1] for k in active]))
 
     def close(self) -> None:
-        """Have the tasks write into the states what they still hold."""
+        """Make the tasks write into the states what they still hold."""
         for number, task in self.part.tasks.items() if self.begun else ():
             task.close(self.problems[number].state)
 
     def checkpoint(self) -> Checkpoint:
-        """Where the run stands, after a part or an epoch."""
+        """The progress of the run, after a part or an epoch."""
         self.close()
         standings = [problem.standing() for problem in self.problems]
         return Checkpoint(max(len(one.epochs) for one in standings), self.done, standings)
@@ -256,14 +266,14 @@ class Run:
 
 
 def finish(sweeps: Iterable[Any]) -> None:
-    """Go through sweeps to their end."""
+    """Exhaust sweeps."""
     with np.errstate(over="ignore", invalid="ignore"):  # of a thread
         for _ in sweeps:
             pass
 
 
 def losses(task: Any, state: Any) -> tuple[int, float, bool]:
-    """The errors and the loss of a state as it is, and whether every row is right."""
+    """The errors and the loss of a state, and whether every row is right."""
     margins, required = task.margins(state), task.required()
     wrong = margins[~(margins > np.minimum(required, 0))]
     return len(wrong), -float(wrong.sum()) + 0.0, bool(np.all(margins > required))

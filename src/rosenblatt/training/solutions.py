@@ -1,7 +1,7 @@
-"""Solutions: which of the weights that were tried become the model.
+"""Solutions: the weights of a training that become the model.
 
 Each is the whole state of a model in training: named arrays and counters, declared by its fields so
-that they can be copied, mixed, saved, checked and gone on from.
+that they can be copied, mixed, saved, checked and continued.
 """
 
 import copy
@@ -25,16 +25,16 @@ from ..kernels import linear
 from ..kernels.algebra import Rows
 from ..kernels.linear import Clock, Updates, count_weight
 from .rules import PERCEPTRON, UpdateRule
-from .state import array, check_updates, counter, joined, require, rows_kept, updates_kept
+from .state import array, check_updates, counter, join_updates, require, row_list, update_list
 from .tasks import Learnt, LinearTask, scores
 
 
 @dataclass
 class Last:
-    """The weights as the last update left them (Rosenblatt 1958).
+    """The weights after the last update (Rosenblatt 1958).
 
-    ``weights`` has one column per class (none for two classes) and the dtype of X; ``further`` is
-    what the update rule keeps besides.
+    ``weights`` has one column per class (none for two classes) and the dtype of X; ``further`` has
+    the other arrays of the update rule.
     """
 
     weights: Array = array("weights")
@@ -50,11 +50,11 @@ class Last:
         self.further = self.rule.start(self.weights, self.bias)
 
     def sums(self) -> tuple[Array, Array]:
-        """Where kernels sum for an average; without one, arrays without a place."""
+        """The arrays in which kernels sum for an average; empty without one."""
         return np.empty((0, *self.weights.shape[1:])), np.empty(0)
 
     def sweep(self, task: Any, order: Array, most: int | None) -> Iterator[Learnt]:
-        """Learn from the rows in an order, so many updates at a time."""
+        """Learn from the rows in an order, at most ``most`` updates at a time."""
         position = 0
         while position < len(order):
             end = self.pause(position, len(order))
@@ -65,51 +65,51 @@ class Last:
         self.seen += len(order)
 
     def pause(self, position: int, end: int) -> int:
-        """Where in the order to stop at the latest, before going on from a position."""
+        """The place in the order to stop at, when continuing from a position."""
         return end
 
     def clock(self, position: int = 0) -> Clock:
-        """How an average counts rows, from a position of the order on."""
+        """How rows count in an average, from a position of the order on."""
         return Clock(float(self.seen), 0.0, 0.0)
 
     def record(self, task: LinearTask, order: Array, updates: Array) -> None:
-        """Take note of the updates that were just made."""
+        """Record the updates that were just made."""
         self.mistakes += len(updates)
 
     def close(self, rows: Rows, width: int) -> None:
-        """Keep what is needed of the rows before they are gone."""
+        """Keep what is needed of the rows, which may not be available later."""
 
     def widen(self, width: int) -> None:
         """Make room for more columns, with zero weights."""
         if width <= len(self.weights):
             return
         for name, narrow in self.by_column().items():
-            setattr(self, name, widened(narrow, width))
+            setattr(self, name, add_rows(narrow, width))
         for one in self.rule.arrays:
             narrow = self.further[one.name]
             if one.shape(self.weights, self.bias) != narrow.shape:
-                self.further[one.name] = one.widened(narrow, self.weights, self.bias)
+                self.further[one.name] = one.widen(narrow, self.weights, self.bias)
 
     def by_column(self) -> dict[str, Array]:
         """The arrays that have a row for each column of X."""
         return {"weights": self.weights}
 
-    def renewed(self) -> "Last":
-        """A copy to go on from with other rows."""
+    def renew(self) -> "Last":
+        """A copy to continue with other rows."""
         return copy.deepcopy(self)
 
-    def restored(self) -> None:
-        """Set what is not saved, after loading."""
+    def after_loading(self) -> None:
+        """Set the fields that files do not have, after loading."""
 
     def check(self) -> None:
         """Refuse parts that do not fit together."""
 
     def stop_reason(self, clean: bool) -> str:
-        """Why there is no point in going on, if there is none; clean without any mistake."""
+        """The reason to stop, or "" to continue; ``clean``: the epoch made no mistake."""
         return clean_reason(self.weights) if clean else ""
 
     def present(self) -> tuple[Array, Array]:
-        """The weights and bias as they are now."""
+        """The current weights and bias."""
         scale = 1.0 if self.rule.scale is None else self.rule.scale.now(self.further)
         if scale == 1:
             return self.weights, self.bias
@@ -120,18 +120,18 @@ class Last:
         return self.present()
 
     def score(self, rows: Rows, places: Array) -> Array:
-        """The activations of rows at some places of the order, if nothing changes until then.
+        """The scores of rows at some places of the order, if no update comes before.
 
-        It makes no coefficients of all columns. Place 0 is where the order at hand begins.
+        It does not compute the coefficients of all columns. Place 0 is the start of the order.
         """
         return scores(rows, len(places), *self.coefficients())
 
     def changed(self, rows: Rows) -> list[tuple[Array, Any]]:
-        """The arrays, each with the places that learning from some rows can change."""
+        """The arrays, each with the places that an update by some rows can change."""
         wide = {id(each) for each in self.by_column().values()}
         kept = [one.name for one in self.rule.arrays if one.like == "weights"]
         wide |= {id(self.further[name]) for name in kept}
-        few = touched(rows, len(self.weights)) if self.local(rows) else ...
+        few = find_columns(rows, len(self.weights)) if self.local(rows) else ...
         return [
             (each, few if id(each) in wide else ...)
             for each in (*vars(self).values(), *self.further.values())
@@ -139,11 +139,11 @@ class Last:
         ]
 
     def local(self, rows: Rows) -> bool:
-        """Whether learning from some rows changes nothing in columns that they do not have."""
+        """Whether some rows change only the weights of columns in which they have values."""
         return self.rule.local
 
     def snapshot(self, rows: Rows) -> Callable[[], None]:
-        """A function that undoes whatever learning from some rows will change."""
+        """Return a function that undoes all changes by learning from some rows."""
         before = [(each, places, each[places].copy()) for each, places in self.changed(rows)]
         attributes = {
             name: value.copy() if isinstance(value, list | dict) else value
@@ -158,23 +158,23 @@ class Last:
         return restore
 
     def refuse_overflow(self, rows: Rows) -> None:
-        """Raise when what was learnt from some rows is no longer finite, or was lost."""
+        """Raise if the weights that some rows changed are not finite, or too small to count."""
         if not all(np.isfinite(each[places]).all() for each, places in self.changed(rows)):
             raise overflow(self.weights.dtype)
-        refuse_lost(self.weights[touched(rows, len(self.weights))], self.mistakes, [rows])
+        refuse_lost(self.weights[find_columns(rows, len(self.weights))], self.mistakes, [rows])
 
 
-def touched(rows: Rows, width: int) -> Any:
-    """The columns that rows have values in: all, if they are not far fewer than there are.
+def find_columns(rows: Rows, width: int) -> Any:
+    """The columns in which rows have values; ``...`` for all, unless these are far more.
 
-    Eight times as many columns in a row are copied in the same time.
+    Copying all columns takes the time of copying an eighth of them by number.
     """
     few = rows.indices is not None and 8 * rows.indices.size < width
     return rows.indices if few else ...
 
 
-MANY_COLUMNS = 2**13  # of which a few rows have only some
-NUMBERS_AT_ONCE = 2**22  # of rows, and of their products with mistaken rows, when these vote
+MANY_COLUMNS = 2**13  # more are kept sparse
+NUMBERS_AT_ONCE = 2**22  # of rows, and of their products with mistaken rows, in a vote
 LARGEST_GROWTH = 177.0  # e^177 is 2^255: sums of it are still far from overflow
 
 
@@ -182,8 +182,8 @@ LARGEST_GROWTH = 177.0  # e^177 is 2^255: sums of it are still far from overflow
 class Average(Last):
     """The mean of the weights after each row seen (Freund & Schapire 1999; Collins 2002).
 
-    ``missing`` sums in double precision what the past weights lack of the present ones. With
-    ``decay``, the weights after a row lose that share of what they count with every row after it.
+    ``missing`` is, in double precision, the sum of each update times the rows before it. With
+    ``decay``, the weights after a row count less by that share with every later row.
     """
 
     missing: Array = array("weights", dtype=np.float64, init=False)
@@ -211,7 +211,7 @@ class Average(Last):
     def check(self) -> None:
         require(self.decay < 1, "decay is out of range")
 
-    @np.errstate(over="ignore", invalid="ignore")  # what is not finite is refused by who asks
+    @np.errstate(over="ignore", invalid="ignore")  # callers refuse what is not finite
     def coefficients(self) -> tuple[Array, Array]:
         total = self.total()
         if self.rule.scale is not None and self.seen:
@@ -236,20 +236,20 @@ class Average(Last):
         return np.asarray(last - lacking / totals)
 
     def total(self) -> float:
-        """How much all rows seen count together."""
+        """The total weight of all rows seen."""
         return float(count_weight.py_func(self.clock(-1), 0.0)) if self.seen else 1.0
 
-    # Forgetting: sums grow with what rows count, and every so many rows are brought back in range,
-    # after the same rows however they are cut into batches.
+    # Decay: later rows count more, so sums grow. They are rescaled after each period of rows,
+    # however these are cut into batches.
 
     @property
     def rate(self) -> float:
-        """How fast later rows outweigh earlier ones."""
+        """The rate of growth of the weights of rows."""
         return -math.log1p(-self.decay)
 
     @property
     def period(self) -> int:
-        """After how many rows sums are brought back."""
+        """The number of rows after which sums are rescaled."""
         return int(max(1.0, min(LARGEST_GROWTH / self.rate, 2.0**52)))
 
     def clock(self, position: int = 0) -> Clock:
@@ -277,16 +277,16 @@ class Average(Last):
 
 @dataclass
 class Vote(Last):
-    """The majority of all weights there were, each with as many votes as rows it survived.
+    """The majority of all weights of the training; each has a vote per row it survived.
 
-    Kept as the first weights, the mistaken rows and when each was added (Freund & Schapire 1999).
+    The state has the first weights and the updates with their rows (Freund & Schapire 1999).
     ``coefficients`` gives the last weights; ``votes`` predicts.
     """
 
     first_weights: Array = array("weights", init=False)
     first_bias: Array = array("bias", init=False)
-    supports: list[Any] = rows_kept()
-    updates: list[Updates] = updates_kept()
+    supports: list[Any] = row_list()
+    updates: list[Updates] = update_list()
     pending: list[Updates] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -307,7 +307,7 @@ class Vote(Last):
 
     def close(self, rows: Rows, width: int) -> None:
         if self.pending:
-            updates = joined(self.pending)
+            updates = join_updates(self.pending)
             mistaken, which = np.unique(updates.rows, return_inverse=True)
             which += sum(support.shape[0] for support in self.supports)
             self.supports.append(to_matrix(rows, n_rows(rows), width)[mistaken])
@@ -321,12 +321,12 @@ class Vote(Last):
     def by_column(self) -> dict[str, Array]:
         return {"weights": self.weights, "first_weights": self.first_weights}
 
-    def restored(self) -> None:
+    def after_loading(self) -> None:
         self.pending = []
 
     def check(self) -> None:
         require(not self.pending, "its vote was not closed after the last update")
-        updates = joined(self.updates)
+        updates = join_updates(self.updates)
         n_rows = sum(rows.shape[0] for rows in self.supports)
         check_updates(updates, n_rows, len(self.bias), self.seen)
         require(np.all(np.diff(updates.times) >= 0), "its updates are out of order")
@@ -334,7 +334,7 @@ class Vote(Last):
     def votes(self, X: Any, sign_of_zero: float = 0.0) -> Array:
         """The share of the votes for each class; for two, from -1 (all against) to 1."""
         out = np.zeros((len(self.bias), X.shape[0]))
-        updates = joined(self.updates)
+        updates = join_updates(self.updates)
         survived = np.diff(updates.times, prepend=0, append=self.seen).astype(np.float64)
         n_support = sum(support.shape[0] for support in self.supports)
         width = min(X.shape[1], MANY_COLUMNS)
@@ -357,7 +357,7 @@ class Vote(Last):
 
 
 def upright(block: Any) -> Any:
-    """Rows as the columns of an array, or of a sparse matrix where that would be large."""
+    """Rows as columns: an array, or a sparse matrix if that is smaller."""
     if hasattr(block, "indptr") and block.shape[1] > MANY_COLUMNS:
         return block.T.tocsr()
     return np.ascontiguousarray(to_dense(block).T)
@@ -401,24 +401,24 @@ class Pocket(Last):
         yield Learnt(position, NOTHING_LEARNT, 0, 0.0, len(order) - start)
 
     def offer(self, task: LinearTask) -> None:
-        """Pocket the weights if they have the longer run and the fewer errors."""
+        """Put the weights into the pocket if they have a longer run and fewer errors."""
         if self.run <= self.best_run or self.measured:
             return
         self.measured = True
         wrong = ~(task.margins(self) > np.minimum(task.required(), 0))
-        errors = np.abs(task.examples.steps[task.everything[wrong]]).sum(dtype=np.float64)
+        errors = np.abs(task.examples.steps[task.row_order[wrong]]).sum(dtype=np.float64)
         if errors < self.errors:
             self.put(float(errors))
 
     def put(self, errors: float) -> None:
-        """Put the weights as they are into the pocket."""
+        """Put the current weights into the pocket."""
         self.best_weights[...], self.best_bias[...] = self.present()
         self.best_run, self.errors = self.run, errors
 
     def by_column(self) -> dict[str, Array]:
         return {"weights": self.weights, "best_weights": self.best_weights}
 
-    def renewed(self) -> "Pocket":
+    def renew(self) -> "Pocket":
         if self.rule.arrays:  # which belong to the last weights
             start = self.weights.copy(), self.bias.copy()
         else:
@@ -437,7 +437,7 @@ class Pocket(Last):
 
 
 def clean_reason(weights: Array) -> str:
-    """What a pass without mistakes shows; where ties are right, weights of 0 make none either."""
+    """The stop reason of an epoch without mistakes; weights of 0 make none where ties are right."""
     return "separated" if weights.any() else "zero_weights"
 
 
@@ -451,7 +451,7 @@ SOLUTIONS: dict[str, type[Last]] = {
 
 
 def new_state(parameters: Mapping[str, Any], weights: Array, bias: Array, rule: UpdateRule) -> Last:
-    """The state before the first row, as the parameters of an estimator have it."""
+    """The state before the first row, by the parameters of an estimator."""
     state = SOLUTIONS[parameters["solution"]](weights, bias, rule=rule)
     if isinstance(state, Average):
         state.decay = float(parameters["average_decay"])
@@ -459,13 +459,13 @@ def new_state(parameters: Mapping[str, Any], weights: Array, bias: Array, rule: 
 
 
 def zeros(outputs: int | None, width: int, dtype: Any) -> tuple[Array, Array]:
-    """Weights and bias of zero for two classes, or with a column for each of several."""
+    """Weights and bias of 0: for two classes, or with a column for each of ``outputs``."""
     shape = (width,) if outputs is None else (width, outputs)
     return np.zeros(shape, dtype), np.zeros(outputs or 1, dtype)
 
 
-def widened(weights: Array, width: int) -> Array:
-    """Weights with rows of zeros for further columns."""
+def add_rows(weights: Array, width: int) -> Array:
+    """Weights with rows of zeros for more columns of X."""
     if width <= len(weights):
         return weights
     wider = np.zeros((width, *weights.shape[1:]), weights.dtype)

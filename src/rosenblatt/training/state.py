@@ -1,7 +1,7 @@
-"""States are declared: each field says which array or counter it is, to be saved and checked by.
+"""Declarations of the fields of a state, by which it is saved, loaded and checked.
 
-A shape is a tuple of names of sizes. "weights" and "bias" are known of a linear model, and a size
-that is not known yet is that of the first array which has it.
+A shape is a tuple of names of sizes. "weights" and "bias" are known for a linear model; another
+size is that of the first array that has it.
 """
 
 from collections.abc import Iterator
@@ -28,24 +28,24 @@ def require(condition: Any, otherwise: str) -> None:
 
 @dataclass(frozen=True)
 class Declared:
-    """What a field of a state holds; this is a number, which as a counter is never negative.
+    """The declaration of a number, which is never negative unless ``signed``.
 
-    ``older`` is what it was before files kept it.
+    ``older`` is its value in files that do not have it.
     """
 
     signed: bool = False
     older: float | None = None
 
     def pack(self, name: str, value: Any) -> tuple[dict[str, Array], dict[str, Any]]:
-        """The arrays and numbers of a field, by name."""
+        """Turn a field into arrays and numbers, by name."""
         return {}, {name: value}
 
     def unpack(self, name: str, arrays: dict[str, Array], numbers: Any, width: int | None) -> Any:
-        """The field again; its arrays are taken out."""
+        """Turn arrays and numbers back into the field; remove its arrays."""
         return numbers[name] if self.older is None else numbers.get(name, self.older)
 
     def check(self, name: str, value: Any, default: Any, sizes: Sizes, dtype: Any) -> None:
-        """Refuse what no training can reach."""
+        """Refuse a value that no training can produce."""
         kind = type(default)
         most = {int: np.iinfo(np.int64).max, float: np.inf, bool: True}[kind]
         fitting = np.isfinite(value) if self.signed else 0 <= value <= most
@@ -54,7 +54,7 @@ class Declared:
 
 @dataclass(frozen=True)
 class DeclaredArray(Declared):
-    """An array of a shape, in the type of the weights or another; it may be None if optional."""
+    """The declaration of an array, by default of the type of the weights; maybe None."""
 
     shape: tuple[str, ...] = ()
     dtype: Any = None
@@ -81,12 +81,12 @@ class DeclaredArray(Declared):
 
 @dataclass(frozen=True)
 class DeclaredUpdates(Declared):
-    """Updates, or a list of some that were made one after the other."""
+    """The declaration of updates, or of a list of consecutive ones."""
 
     listed: bool = False
 
     def pack(self, name: str, value: Any) -> tuple[dict[str, Array], dict[str, Any]]:
-        updates = joined(value) if self.listed else value
+        updates = join_updates(value) if self.listed else value
         return {f"{name}.{part}": array for part, array in updates._asdict().items()}, {}
 
     def unpack(self, name: str, arrays: dict[str, Array], numbers: Any, width: int | None) -> Any:
@@ -104,7 +104,7 @@ class DeclaredUpdates(Declared):
 
 @dataclass(frozen=True)
 class DeclaredRows(Declared):
-    """Rows of X, dense or CSR, or a list of such; of a precomputed kernel, numbers of columns."""
+    """The declaration of rows of X, dense or CSR, or a list of them; or of column numbers."""
 
     listed: bool = False
 
@@ -156,12 +156,12 @@ def signed_number(default: float) -> Any:
     return field(default=default, metadata={"declared": Declared(signed=True)})
 
 
-def updates_kept() -> Any:
+def update_list() -> Any:
     """Declare a list of updates."""
     return field(default_factory=list, metadata={"declared": DeclaredUpdates(listed=True)})
 
 
-def rows_kept() -> Any:
+def row_list() -> Any:
     """Declare a list of parts of X."""
     return field(default_factory=list, metadata={"declared": DeclaredRows(listed=True)})
 
@@ -176,22 +176,22 @@ def support_rows() -> Any:
     return field(metadata={"declared": DeclaredRows()})
 
 
-def declared(kind: type) -> Iterator[tuple[str, Any, Any]]:
-    """The name, declaration and default of each field that is."""
+def declared_fields(kind: type) -> Iterator[tuple[str, Any, Any]]:
+    """The name, declaration and default of each declared field."""
     for one in fields(kind):
         if "declared" in one.metadata:
             yield one.name, one.metadata["declared"], one.default
 
 
 def collect_arrays(name: str, rows: Any) -> dict[str, Array]:
-    """Rows as one array, or as three when they are sparse."""
+    """Rows as one array, or as three if they are sparse, by name."""
     if hasattr(rows, "indptr"):
         return {f"{name}.{part}": getattr(rows, part) for part in CSR}
     return {name: rows}
 
 
 def load_rows(name: str, arrays: dict[str, Array], width: int | None) -> Any:
-    """Rows, dense or sparse as they were."""
+    """Rows from their arrays, dense or sparse."""
     if name in arrays:
         return arrays.pop(name)
     from scipy.sparse import csr_array  # most models do without
@@ -201,14 +201,14 @@ def load_rows(name: str, arrays: dict[str, Array], width: int | None) -> Any:
     return csr_array((data, indices, indptr), shape=(len(indptr) - 1, width))
 
 
-def joined(parts: list[Updates]) -> Updates:
-    """Several lists of updates as one."""
+def join_updates(parts: list[Updates]) -> Updates:
+    """Join several lists of updates."""
     nothing = Updates(*(np.empty(0, kind) for kind in UPDATE_TYPES))
     return Updates(*map(np.concatenate, zip(nothing, *parts, strict=True)))
 
 
 def check_updates(updates: Updates, n_rows: int, outputs: int, seen: int) -> None:
-    """Refuse updates by rows, at times or of classes that there are not."""
+    """Refuse updates with rows, times or classes out of range."""
     ends = {"rows": n_rows, "times": seen + 1, "labels": outputs, "rivals": outputs}
     for name, end in ends.items():
         numbers = getattr(updates, name)
@@ -219,8 +219,8 @@ def check_updates(updates: Updates, n_rows: int, outputs: int, seen: int) -> Non
 
 
 def format_number(state: Any) -> int:
-    """The least number of the file format that has room for a state."""
-    own = declared(type(state))
+    """The oldest file format that has room for a state."""
+    own = declared_fields(type(state))
     filled = (getattr(state, name) is not None for name, one, _ in own if is_optional(one))
     lacks_sums = hasattr(state, "rule") and state.rule.sums and not hasattr(state, "missing")
     return 4 if lacks_sums or any(filled) else 3
@@ -231,11 +231,11 @@ def is_optional(one: Declared) -> bool:
     return isinstance(one, DeclaredArray) and one.optional
 
 
-def packed(state: Any) -> tuple[dict[str, Array], dict[str, Any]]:
+def pack_state(state: Any) -> tuple[dict[str, Array], dict[str, Any]]:
     """The arrays and numbers of a state, by name."""
     arrays: dict[str, Array] = {}
     numbers: dict[str, Any] = {}
-    for name, kind, _ in declared(type(state)):
+    for name, kind, _ in declared_fields(type(state)):
         more_arrays, more_numbers = kind.pack(name, getattr(state, name))
         arrays |= more_arrays
         numbers |= more_numbers
@@ -243,25 +243,25 @@ def packed(state: Any) -> tuple[dict[str, Array], dict[str, Any]]:
     return arrays | {f"further.{name}": array for name, array in further}, numbers
 
 
-def unpacked(
+def unpack_state(
     kind: type, rule: Any, arrays: dict[str, Array], numbers: dict[str, Any], width: Any
 ) -> Any:
-    """A state as it was when it was packed; its arrays are taken out."""
-    state: Any = object.__new__(kind)  # its __init__ would start anew
-    for name, one, _ in declared(kind):
+    """Make a state from its arrays, which are removed, and numbers."""
+    state: Any = object.__new__(kind)  # its __init__ would begin at zero
+    for name, one, _ in declared_fields(kind):
         setattr(state, name, one.unpack(name, arrays, numbers, width))
     if rule is not None:
         state.rule = rule
         state.further = {one.name: arrays.pop(f"further.{one.name}") for one in rule.arrays}
         for name in EMPTY_SUMS:
             arrays.pop(name, None)
-    state.restored()
+    state.after_loading()
     return state
 
 
-def check(state: Any, sizes: Sizes, dtype: Any) -> None:
-    """Refuse a state that is not as declared or does not fit together: kernels trust it."""
-    for name, kind, default in declared(type(state)):
+def check_state(state: Any, sizes: Sizes, dtype: Any) -> None:
+    """Refuse a state that is not as declared or does not fit together: kernels do not check."""
+    for name, kind, default in declared_fields(type(state)):
         kind.check(name, getattr(state, name), default, sizes, dtype)
     for one in state.rule.arrays if hasattr(state, "rule") else ():
         kept = state.further[one.name]

@@ -1,4 +1,4 @@
-"""Tasks: something to learn from rows. The outer loop knows the protocol only."""
+"""Tasks: examples of one problem. The outer loop uses the protocol ``Task`` only."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -11,6 +11,7 @@ from ..data.rows import Array, not_finite, rows_between
 from ..kernels import linear
 from ..kernels.algebra import Rows
 from ..kernels.linear import UPDATE, Clock, Examples
+from ..parameters import InputError
 from .rules import UpdateRule
 
 UPDATES_AT_ONCE = 1024  # the length of a log
@@ -18,20 +19,20 @@ NO_NUMBERS = np.empty(0)
 
 
 class Learnt(NamedTuple):
-    """What came of learning from some rows of an order.
+    """The result of learning from some rows of an order.
 
     Attributes
     ----------
     position : int
-        How far in the order it went.
+        The place in the order after the last row.
     updates : ndarray
-        The updates, as a part of the log: valid until the task learns again.
+        The updates: a view of the log, valid until the task learns again.
     errors : int
-        The rows that were on the wrong side of the boundary; with a margin, right rows move too.
+        The rows on the wrong side of the boundary; with a margin, there are more updates.
     loss : float
         The sum of -margin over them.
     n_rows : int
-        The rows gone through, counted once for each problem that learnt from them.
+        The rows read, counted once for each problem that learned from them.
     """
 
     position: int
@@ -42,12 +43,12 @@ class Learnt(NamedTuple):
 
 
 class Task(Protocol):
-    """Rows with what there is to learn from them."""
+    """The examples of one problem."""
 
-    everything: Array
-    """The numbers of the rows that count."""
+    row_order: Array
+    """The numbers of the rows to learn from, in order."""
     width: int
-    """How many columns are known by now."""
+    """The number of columns known so far."""
 
     def learn(self, state: Any, order: Array, start: int, most: int | None = None) -> Learnt:
         """Change a state by the rows of an order from a place on, until there are most updates."""
@@ -63,17 +64,17 @@ class Part:
     Attributes
     ----------
     make
-        Returns the task of the problem of a number.
-    everything, width
-        As of any task.
+        Returns the task of a problem by its number.
+    row_order, width
+        As in every task.
     keep
-        Whether to keep tasks for further epochs, or to make each again when it is needed.
+        Whether to keep tasks for the next epochs, or to make them again.
     tasks
-        Those that are kept.
+        The tasks that are kept, by number.
     """
 
     make: Callable[[int], Task]
-    everything: Array
+    row_order: Array
     width: int
     keep: bool = True
     tasks: dict[int, Task] = field(default_factory=dict)
@@ -81,10 +82,10 @@ class Part:
     @classmethod
     def of(cls, task: Task) -> "Part":
         """A part for one problem."""
-        return cls(lambda _: task, task.everything, task.width)
+        return cls(lambda _: task, task.row_order, task.width)
 
     def task(self, number: int) -> Any:
-        """What a problem has to learn from the rows."""
+        """The task of a problem."""
         task = self.tasks.get(number) or self.make(number)
         if self.keep:
             self.tasks[number] = task
@@ -96,7 +97,7 @@ class LinearTask:
     """Rows and labels of one problem, with a rule to learn linear weights."""
 
     examples: Examples
-    everything: Array
+    row_order: Array
     rule: UpdateRule
     settings: Any
     width: int
@@ -108,7 +109,7 @@ class LinearTask:
         self.kernel = together or self.rule.binary
         spare = 0 if together else self.rule.binary_arrays - len(self.rule.arrays)
         self.unused = (NO_NUMBERS,) * spare
-        self.log = np.zeros(min(max(len(self.everything), 1), UPDATES_AT_ONCE), UPDATE)
+        self.log = np.zeros(min(max(len(self.row_order), 1), UPDATES_AT_ONCE), UPDATE)
         strict = self.settings.above > 0 or self.settings.below < 0
         self.demanding = strict or self.rule.demanding
         """Whether rows on the right side may be updated, too."""
@@ -127,36 +128,36 @@ class LinearTask:
         return Learnt(position, updates, errors, loss, position - start)
 
     def mistaken(self, updates: Array) -> Array:
-        """Where in the order the rows were that were on the wrong side."""
+        """The places in the order of the rows on the wrong side."""
         if self.demanding:
             updates = updates[updates["margin"] <= 0]
         return np.asarray(updates["position"])
 
     def margins(self, state: Any) -> Array:
         """Every row's label times activation, or the lead of its class over the best rival."""
-        out = np.empty(len(self.everything))
+        out = np.empty(len(self.row_order))
         tell = linear.multiclass_margins if self.many else linear.perceptron_margins
-        tell(self.examples, self.everything, *state.present(), out)
+        tell(self.examples, self.row_order, *state.present(), out)
         if not np.isfinite(out).all():
-            row = int(self.everything[np.argmin(np.isfinite(out))])
+            row = int(self.row_order[np.argmin(np.isfinite(out))])
             raise not_finite(self.examples.rows, row)
         return out
 
     def required(self) -> Array:
         """What each row's margin must exceed to be right."""
         if self.many:
-            return np.full(len(self.everything), float(self.settings.above))
-        positive = self.examples.steps[self.everything] > 0
+            return np.full(len(self.row_order), float(self.settings.above))
+        positive = self.examples.steps[self.row_order] > 0
         return np.asarray(np.where(positive, self.settings.above, -self.settings.below))
 
     def close(self, state: Any) -> None:
-        """Let a state keep what it needs of the rows."""
+        """Make a state keep what it needs of the rows."""
         state.close(self.examples.rows, self.width)
 
     def add_missing(
         self, order: Array, updates: Array, clock: Clock, missing: Array, missing_bias: Array
     ) -> None:
-        """Sum what the weights before each update lack of it."""
+        """Add each update times the rows before it to the sums of an average."""
         tally = linear.multiclass_missing if self.many else linear.perceptron_missing
         step = self.settings.intercept_step
         tally(self.examples, order, clock, updates, missing, missing_bias, step)
@@ -164,25 +165,25 @@ class LinearTask:
 
 @dataclass
 class PredictedTask:
-    """A task whose rows are predicted just before they are learnt from, each by all before it.
+    """A task whose rows are predicted just before they are learned from.
 
     Attributes
     ----------
     task : LinearTask
-        The rows, which are gone through in their order.
+        The rows, to be read in their order.
     choose : callable
-        Tells the classes that activations choose.
-    hear : callable
-        Is told of rows, in their order, whether each was wrong.
+        Returns the classes that scores decide for.
+    report : callable
+        Called with flags of rows, in their order: whether each prediction was wrong.
     """
 
     task: LinearTask
     choose: Callable[[Array], Array]
-    hear: Callable[[Array], None]
+    report: Callable[[Array], None]
 
     def __post_init__(self) -> None:
-        self.everything, self.width = self.task.everything, self.task.width
-        self.told, self.ahead = 0, 16
+        self.row_order, self.width = self.task.row_order, self.task.width
+        self.reported, self.ahead = 0, 16
         examples = self.task.examples
         self.labels = examples.steps > 0 if examples.labels is None else examples.labels
 
@@ -190,7 +191,7 @@ class PredictedTask:
         return getattr(self.task, name)
 
     def learn(self, state: Any, order: Array, start: int = 0, most: int | None = None) -> Learnt:
-        """Predict some rows ahead, learn up to the first that changes something, tell so far."""
+        """Predict some rows ahead, learn up to the first update, and report so far."""
         settings = self.task.settings
         if not state.averages and settings.above >= 0 >= settings.below:
             return self.learn_at_once(state, order, start, most)
@@ -200,33 +201,33 @@ class PredictedTask:
         judged = len(order)
         if len(learnt.updates):
             judged = int(learnt.updates["position"][0]) + 1
-        self.hear(wrong[: judged - self.told])
-        self.ahead = max(16, 2 * (judged - self.told))
-        self.told = judged
+        self.report(wrong[: judged - self.reported])
+        self.ahead = max(16, 2 * (judged - self.reported))
+        self.reported = judged
         return learnt
 
     def learn_at_once(self, state: Any, order: Array, start: int, most: int | None) -> Learnt:
-        """Learn; if the last weights predict, what they got wrong is in the log."""
+        """Learn; where the last weights predict, the log has the wrong predictions."""
         learnt = self.task.learn(state, order, start, most)
         updates, wrong = learnt.updates, np.zeros(learnt.position - start, bool)
         labels = self.labels[order[updates["position"]]]
         first = updates["rival"] < labels if self.task.many else labels  # wins a tie
         margins = updates["margin"]
         wrong[updates["position"] - start] = (margins < 0) | ((margins == 0) & first)
-        self.hear(wrong)
-        self.told = learnt.position
+        self.report(wrong)
+        self.reported = learnt.position
         return learnt
 
     def finish(self, state: Any) -> None:
-        """Tell of the rows after the last that changed something."""
-        self.hear(self.wrong(state, self.everything, len(self.everything)))
+        """Report the rows after the last update."""
+        self.report(self.wrong(state, self.row_order, len(self.row_order)))
 
     def wrong(self, state: Any, order: Array, seen: int) -> Array:
-        """Whether each row that was not told of yet is wrong by the state as it is.
+        """Whether the current state predicts each row that was not reported yet wrong.
 
-        So many rows of the order are among those that the state has seen.
+        ``seen`` is the number of rows of the order that the state has seen.
         """
-        chosen = order[self.told :]
+        chosen = order[self.reported :]
         if not len(chosen):
             return np.zeros(0, bool)
         first, last = int(chosen[0]), int(chosen[-1])
@@ -239,9 +240,9 @@ class PredictedTask:
 def compute_steps(
     codes: Array, positive: int | None, eta0: float, weights: Any, dtype: Any
 ) -> Array:
-    """How far each row moves the weights: η times its weight, and times the label for two.
+    """The step of each row: η times its weight, and times the label for two classes.
 
-    All that count are checked for what the dtype can hold.
+    Steps that are 0 or infinite in the dtype are refused.
     """
     if weights is None and eta0 == 1 and positive is not None:
         one = np.dtype(dtype).type(1)
@@ -251,14 +252,17 @@ def compute_steps(
     used = sizes if weights is None else sizes[weights > 0]
     if not used.all() or not np.isfinite(used).all():
         what = "The weight of a row" if eta0 == 1 else "eta0 times the weight of a row"
-        raise ValueError(f"{what} is too small or too large for {sizes.dtype}; scale the weights.")
+        raise InputError(
+            f"{what} is too small or too large for {sizes.dtype}; scale the weights.",
+            code="step-out-of-range",
+        )
     if positive is None:
         return np.broadcast_to(sizes, codes.shape).copy()
     return np.where(has_class(codes, positive), sizes, -sizes)
 
 
 def scores(rows: Rows, n_rows: int, weights: Array, bias: Array) -> Array:
-    """The activation of each row, with a column per class if there are over two."""
+    """The score of each row, with a column per class if there are more than two."""
     out = np.empty((n_rows, *weights.shape[1:]), weights.dtype)
     kernel = linear.perceptron_scores if weights.ndim == 1 else linear.multiclass_scores
     kernel(rows, weights, bias, out)

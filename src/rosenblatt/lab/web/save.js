@@ -16,6 +16,7 @@ export function download(name, type, content) {
 
 const IMPORT = /^import\s+\{([^}]*)\}\s+from\s+"\.\/([\w-]+)\.js";\n?/gm;
 const EXPORT = /^export (?=(?:async )?(?:function\*?|class|const|let) +([\w$]+))/gm;
+const COMMENT = /^[ \t]*(?:\/\/.*|\/\*\*.*\*\/)\n/gm;
 
 /** Modules as one script: each becomes a function that returns what it exports. */
 export function bundle(sources, main) {
@@ -27,7 +28,8 @@ export function bundle(sources, main) {
 		const exported = [...sources[name].matchAll(EXPORT)].map((found) => found[1]);
 		const body = sources[name]
 			.replace(IMPORT, (_, names, other) => `const {${names.replaceAll(" as ", ": ")}} = ${moduleName(other)};\n`)
-			.replace(EXPORT, "");
+			.replace(EXPORT, "")
+			.replace(COMMENT, "");
 		parts.push(`// ${name}.js\nconst ${moduleName(name)} = (() => {\n${body}\nreturn { ${exported.join(", ")} };\n})();\n`);
 	};
 	add(main);

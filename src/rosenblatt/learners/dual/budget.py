@@ -32,7 +32,7 @@ class BudgetedTask(DualTask):
 
     def __post_init__(self) -> None:
         self.policy, policy = POLICIES[self.policy_name], self.policy_name
-        room = len(self.begun.numbers) + len(self.everything)  # for the rows, not for the budget
+        room = len(self.begun.numbers) + len(self.row_order)  # for the rows, not for the budget
         self.capacity = min(self.budget, room)
         super().__post_init__()
         state, outputs = self.state, len(self.state.bias)

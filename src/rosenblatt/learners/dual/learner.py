@@ -193,7 +193,7 @@ class DualLearner(Learner):
         given: dict[str, Any] = {
             "gram": self.gram,
             "X": examples.X,
-            "everything": rows_that_count(codes, weights),
+            "row_order": rows_that_count(codes, weights),
             "form": form,
             "settings": PERCEPTRON.settings(self.parameters, self.intercept_step),
             "begun": self.state,
@@ -230,7 +230,7 @@ class DualLearner(Learner):
                 task: Any = run.part.task(0)
                 if progress is not None:
                     text = f"{task.state.mistakes:,} mistakes, {task.size:,} support rows"
-                    progress(run.epoch, learnt.position / max(len(task.everything), 1), text)
+                    progress(run.epoch, learnt.position / max(len(task.row_order), 1), text)
         return run.problems[0].history
 
     @contextmanager

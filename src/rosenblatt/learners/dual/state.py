@@ -14,7 +14,7 @@ from ...training.state import (
     array,
     check_updates,
     counter,
-    joined,
+    join_updates,
     require,
     signed_number,
     support_rows,
@@ -78,7 +78,7 @@ class DualState:
             ages=numbers,
             matrix=np.zeros((0, 0)),
             norms=np.zeros(0),
-            updates=joined([]),
+            updates=join_updates([]),
         )
 
     def sweep(self, task: Task, order: Array, most: int | None) -> Iterator[Learnt]:
@@ -100,7 +100,7 @@ class DualState:
             return ""
         return "separated" if self.mistakes else "zero_weights"  # where ties are right
 
-    def restored(self) -> None:
+    def after_loading(self) -> None:
         """Set what is not saved, after loading."""
         self.full = False
 
@@ -173,6 +173,3 @@ class DualState:
             linear.perceptron_votes(scores, products, own, survived, sign_of_zero, out[problem])
             out[problem] /= max(int(self.seen[problem]), 1)
         return np.ascontiguousarray(out.T)
-
-
-STATES = dict.fromkeys(("last", "average", "vote"), DualState)

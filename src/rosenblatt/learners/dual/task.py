@@ -22,7 +22,7 @@ class DualTask:
 
     gram: Gram
     X: Any
-    everything: Array
+    row_order: Array
     form: EachClass | AllClasses
     settings: Settings
     begun: DualState
@@ -39,7 +39,7 @@ class DualTask:
         self.width = self.X.shape[1]
         self.together = isinstance(self.form, AllClasses)
         self.learning = np.ones(len(begun.bias), bool)
-        self.rows_at_once = min(max(self.block_size(), 1), max(len(self.everything), 1))
+        self.rows_at_once = min(max(self.block_size(), 1), max(len(self.row_order), 1))
         self.order: Array | None = None
         self.blocks: list[Block] = []
         self.mistakes = np.zeros(len(self.learning), np.intp)

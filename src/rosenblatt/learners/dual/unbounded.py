@@ -9,7 +9,7 @@ from scipy.sparse import vstack
 from ...data.rows import Array
 from ...kernels.dual import KernelValues
 from ...kernels.linear import UPDATE, Updates
-from ...training.state import joined
+from ...training.state import join_updates
 from .forms import NOTHING, Block
 from .gram import ROWS_AT_ONCE, parts, scores_overflow
 from .moves import NO_MOVES, Moves, group_updates, summed, to_moves
@@ -189,7 +189,7 @@ class GrowingTask(DualTask):
             numbers=np.concatenate(self.numbers),
             norms=np.concatenate(self.norms),
         )
-        return kept.with_updates(joined(self.updates), self.together)
+        return kept.with_updates(join_updates(self.updates), self.together)
 
 
 def last_norms(state: DualState, together: bool) -> Array:

@@ -139,7 +139,7 @@ class NetworkState:
         require(len(model.states) == (1 if count == 2 else count), "it lacks networks")
         return {}, None
 
-    def restored(self) -> None:
+    def after_loading(self) -> None:
         """Nothing is left to set after loading."""
 
     def check(self) -> None:
@@ -167,6 +167,3 @@ class NetworkState:
         return rooted and all(
             len(unit.weights) == width + min(number, before) for number, unit in enumerate(units)
         )
-
-
-STATES = {"": NetworkState}

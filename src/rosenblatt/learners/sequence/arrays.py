@@ -62,7 +62,7 @@ class TaggerArrays:
 
     features: ClassVar = (TaggerFeatures,)
 
-    def restored(self) -> None:
+    def after_loading(self) -> None:
         """Set what is not saved, after loading."""
 
     @staticmethod
@@ -100,9 +100,6 @@ class TaggerArrays:
         """All strings."""
         data, ends = self.texts.tobytes(), self.text_ends.tolist()
         return [data[first:last].decode() for first, last in zip([0, *ends], ends, strict=False)]
-
-
-STATES = dict.fromkeys(("last", "average"), TaggerArrays)
 
 
 def pack_arrays(

@@ -291,7 +291,7 @@ class SequenceLearner(Learner):
             task = self.task(sentences, codes)
             undoing.callback(self.state.snapshot(task.tokens.features))
             self.state.widen(task.width)
-            for learnt in self.state.sweep(task, task.everything, None):
+            for learnt in self.state.sweep(task, task.row_order, None):
                 count.tally(learnt)
                 if wrong is not None:
                     updates = learnt.updates

@@ -21,7 +21,7 @@ class SequenceTask:
     tokens: Tokens
     starts: Array
     codes: Array
-    everything: Array
+    row_order: Array
     settings: PathSettings
     width: int
 

@@ -163,7 +163,7 @@ class SentenceSource:
         """The tokens of the sentences held out, where each sentence starts, and their tags."""
         assert self.task is not None
         task, count = self.task, len(self.task.starts) - 1
-        held = np.setdiff1d(np.arange(count), task.everything)
+        held = np.setdiff1d(np.arange(count), task.row_order)
         codes = [task.codes[slice(*task.starts[s : s + 2])] for s in held]
         return *select_sentences(task.tokens, task.starts, held), np.concatenate(codes)
 

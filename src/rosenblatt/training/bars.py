@@ -1,0 +1,46 @@
+"""Progress bars at a terminal."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+def new_bar(stays: bool = False, on_stderr: bool = False) -> Any:
+    """Make a bar with the time left; printed lines appear above it."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        TaskProgressColumn,
+        TextColumn,
+        TimeRemainingColumn,
+    )
+
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[speed]}"),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+        transient=not stays,
+        console=Console(stderr=on_stderr),
+    )
+
+
+@contextmanager
+def show_epochs(wanted: Any) -> Iterator[Callable[[int, float, str], None] | None]:
+    """Yield a function that moves a bar: its arguments are the epoch, the share done, and words.
+
+    Without ``wanted`` there is no bar, and no function.
+    """
+    if not wanted:
+        yield None
+        return
+    with new_bar(stays=True) as bar:
+        line = bar.add_task("", total=1.0, speed="")
+
+        def move(epoch: int, share: float, words: str) -> None:
+            bar.update(line, description=f"epoch {epoch}", completed=share, speed=words)
+
+        yield move

@@ -155,9 +155,9 @@ def figures(state: DualState, scorer: Any, y: np.ndarray, time: int) -> list[flo
 
     linear = {
         "average": then.coefficients(average=True)[0],
-        "average, normalised": then.normalised(True, together=False)[0],
+        "average, normalised": then.normalize(True, together=False)[0],
         "last": then.coef,
-        "last, normalised": then.normalised(False, together=False)[0],
+        "last, normalised": then.normalize(False, together=False)[0],
     }
     found = {name: error(scorer.scores(coef)) for name, coef in linear.items()}
     found["vote"] = error(scorer.votes(then))

@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from rosenblatt import KernelPerceptron
-from rosenblatt.learners.dual.device import DeviceScorer, arrays
+from rosenblatt.learners.dual.device import DeviceScorer, get_array_module
 from rosenblatt.learners.dual.gram import Gram
 from rosenblatt.learners.dual.state import DualState
 
@@ -98,7 +98,7 @@ def made(rows: list[tuple[str, ...]], count: int) -> None:
     X /= np.linalg.norm(X, axis=1, keepdims=True)
     y = np.arange(count) % 2
     X *= np.where(y, 1.5, 0.75).astype(np.float32)[:, None]
-    xp = arrays()
+    xp = get_array_module()
     model = KernelPerceptron("rbf", gamma=0.5, device="cuda", max_iter=20)
     seconds, model = timed(lambda: model.fit(X, y), 1)
     reads = sum(epoch.rows for epoch in model.history_)
@@ -112,13 +112,13 @@ class CardScorer:
     """Scores rows on the GPU, where their kernel values stay."""
 
     def __init__(self, gram: Gram, state: DualState, X: np.ndarray) -> None:
-        xp = arrays()
+        xp = get_array_module()
         self.gram, self.X = gram, xp.asarray(X)
         self.values = gram(xp.asarray(state.support), self.X)
 
     def scores(self, coef: np.ndarray) -> np.ndarray:
         """The scores by some coefficients."""
-        return (arrays().asarray(coef) @ self.values).T.get()
+        return (get_array_module().asarray(coef) @ self.values).T.get()
 
     def votes(self, then: DualState) -> np.ndarray:
         """The votes at some moment."""
@@ -134,7 +134,7 @@ def data_of(folder: Path, quick: bool) -> Data:
 def main() -> None:
     chosen = options(__doc__, table="Freund & Schapire's tables, six degrees, T up to 30")
     try:
-        arrays()
+        get_array_module()
     except RuntimeError as error:
         print(error)
         return

@@ -1,8 +1,8 @@
 """How much can be asked of a service that learns, and what survives when it is killed?
 
-python benchmarks/service.py
-python benchmarks/service.py --kills 100
-python benchmarks/service.py --examples 10000000
+python benchmarks/service.py                        # some ten minutes
+python benchmarks/service.py --examples 10000000    # memory at length
+python benchmarks/service.py --quick                # to see that it runs
 """
 
 import importlib.util
@@ -10,6 +10,7 @@ import json
 import multiprocessing
 import os
 import random
+import resource
 import shutil
 import signal
 import socket
@@ -34,6 +35,7 @@ from rosenblatt.storage.file import save_model
 
 COLUMNS = [f"f{k}" for k in range(75)]
 CLIENTS = 8
+HALF_OPEN = 1000  # connections that send half a header
 GET = b"GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
 VW = "import sys, vowpalwabbit; vowpalwabbit.Workspace(arg_list=sys.argv[1:]).run_parser()"
 
@@ -52,9 +54,10 @@ def made_rows(count: int, seed: int = 0) -> list[dict[str, Any]]:
     ]
 
 
-def request(path: str, body: bytes) -> bytes:
+def request(path: str, body: bytes, key: str = "") -> bytes:
     """A request, ready to be sent."""
     head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+    head += f"Idempotency-Key: {key}\r\n" if key else ""
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 
@@ -145,19 +148,28 @@ def several_clients(jobs: list[tuple[int, list[bytes], float, float]]) -> list[l
 class Service:
     """A service in a process of its own."""
 
-    def __init__(self, path: Path, *options: str) -> None:
+    def __init__(self, path: Path, *options: str, **environment: str) -> None:
         command = [sys.executable, "-m", "rosenblatt", "serve", str(path), "--port", "0"]
         self.begun = time.perf_counter()
         self.process = subprocess.Popen(
-            [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
+            [*command, *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env=os.environ | environment,
         )
         assert self.process.stdout is not None
         line = self.process.stdout.readline()
         self.seconds = time.perf_counter() - self.begun
         self.port = int(line.partition("http://127.0.0.1:")[2].partition("/")[0])
 
+    def cpu(self) -> float:
+        """Microseconds of CPU that all threads have used."""
+        tasks = Path(f"/proc/{self.process.pid}/task").iterdir()
+        return sum(int((task / "schedstat").read_text().split()[0]) for task in tasks) / 1e3
+
     def memory(self) -> float:
-        """Megabytes at hand."""
+        """Resident memory in megabytes."""
         pages = int(Path(f"/proc/{self.process.pid}/statm").read_text().split()[1])
         return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 
@@ -200,7 +212,7 @@ def learning(folder: Path, seconds: float) -> list[tuple[str, ...]]:
     """Examples a second, one by one and in batches."""
     cells = []
     with served(new_model(folder / "one"), "--learn") as service:
-        for at_once, asked in ((1, 2_000), (1000, 50_000)):
+        for at_once, asked in ((1, 3_000), (1000, 50_000)):
             sent = requests("/learn", made_rows(4000), at_once)
             jobs = [(sent[k % len(sent) :] + sent[: k % len(sent)], 0.0) for k in range(CLIENTS)]
             load(service.port, jobs, min(1.0, seconds))  # once, to warm up
@@ -226,6 +238,53 @@ def predicting(folder: Path, seconds: float) -> list[tuple[str, ...]]:
         (what, f"{most:,.0f} /s", "", f"{p99(fastest):.1f} ms"),
         ("the same at half of that", f"{rate:,.0f} /s", "p99 under 10 ms", f"{p99(times):.1f} ms"),
     ]
+
+
+def one_row(folder: Path, batches: int) -> list[tuple[str, ...]]:
+    """CPU time of a prediction of one row, and the time of the first answer."""
+    path = new_model(folder / "cpu")
+    sent = requests("/predict", made_rows(200, seed=2), 1)
+    first = []
+    for _ in range(3):
+        with served(path) as service:
+            Connection(service.port).ask(sent[0])
+            first.append((time.perf_counter() - service.begun, service.cpu() / 1e6))
+    used = []
+    with served(path) as service:
+        connection = Connection(service.port)
+        for _ in range(batches):
+            before = service.cpu()
+            for one in sent:
+                connection.ask(one)
+            used.append((service.cpu() - before) / len(sent))
+    best, median = min(used), float(np.median(used))
+    first_answer = "{:.1f} s, {:.1f} s of CPU".format(*min(first))
+    what = "/predict, one row: CPU, best and median of batches"
+    return [
+        (what, f"{best:.0f} µs, {median:.0f} µs", "200 µs", ""),
+        ("first answer, kernels compiled before", first_answer, "2.5 s", ""),
+    ]
+
+
+def slow_clients(folder: Path, seconds: float) -> list[tuple[str, ...]]:
+    """Predictions beside connections that send half a header."""
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+    jobs = [(requests("/predict", made_rows(200, seed=2), 1), 50.0)] * 4
+    with served(new_model(folder / "slow")) as service:
+        load(service.port, jobs, min(1.0, seconds))  # once, to warm up
+        alone = p99(load(service.port, jobs, seconds))
+        held = []
+        for number in range(HALF_OPEN):
+            address = f"127.0.0.{2 + number % 8}", 0  # an address may have 512
+            one = socket.create_connection(("127.0.0.1", service.port), 10, address)
+            one.sendall(b"POST /predict HTTP/1.1\r\nHost: 127")
+            held.append(one)
+        beside = p99(load(service.port, jobs, min(seconds, 5.0)))
+        for one in held:
+            one.close()
+    what = f"/predict, 200 a second, beside {HALF_OPEN:,} half-open connections"
+    return [(what, f"{beside - alone:+.1f} ms", "p99 +20 ms", f"{beside:.1f} ms")]
 
 
 def against_vw(folder: Path, seconds: float) -> list[tuple[str, ...]]:
@@ -281,11 +340,20 @@ def lines_a_second(connection: socket.socket, seconds: float) -> float:
 
 
 class Load:
-    """Clients that learn and predict until the service is gone; what was acknowledged is kept."""
+    """Clients that learn and predict until the service is gone.
 
-    def __init__(self, port: int, rows: list[dict[str, Any]], name: str) -> None:
-        self.port, self.rows, self.name = port, rows, name
+    A request that was refused or not answered is sent again with the same key, also to the next
+    service.
+    """
+
+    def __init__(self, rows: list[dict[str, Any]]) -> None:
+        self.rows, self.numbers = rows, [0] * CLIENTS
         self.acknowledged: dict[int, str] = {}
+        self.refused = 0
+
+    def start(self, port: int) -> None:
+        """Send requests to a service."""
+        self.port = port
         self.threads = [threading.Thread(target=self.run, args=(k,)) for k in range(CLIENTS)]
         for thread in self.threads:
             thread.start()
@@ -293,54 +361,102 @@ class Load:
     def run(self, client: int) -> None:
         """One client."""
         with suppress(OSError, ValueError):
-            connection, number = Connection(self.port), 0
+            connection = Connection(self.port)
             while True:
-                mark = f"{self.name}.{client}.{number}"
+                number = self.numbers[client]
+                mark = f"{client}.{number}"
                 body = json.dumps(self.rows[number % len(self.rows)] | {"mark": mark}).encode()
-                status, answer = connection.ask(request("/learn", body))
+                status, answer = connection.ask(request("/learn", body, mark))
                 if status == 202:
                     self.acknowledged[json.loads(answer)["sequence"]] = mark
+                    self.numbers[client] += 1
+                else:
+                    self.refused += 1
+                    time.sleep(0.002)
                 connection.ask(request("/predict", body))
-                number += 1
 
-    def end(self) -> dict[int, str]:
-        """What was acknowledged, by number."""
+    def wait(self) -> None:
+        """Wait until the service is gone."""
         for thread in self.threads:
             thread.join()
-        return self.acknowledged
 
 
-def killing(folder: Path, kills: int) -> list[tuple[str, ...]]:
-    """Kill it at random moments under load; count what was lost, learnt twice or differs."""
-    path, chance, rows = new_model(folder / "three"), random.Random(0), made_rows(2000, seed=3)
-    begun, lost, twice, differing = path.read_bytes(), 0, 0, 0
-    known: dict[int, str] = {}
-    offline: ServedModel | None = None
-    for round_ in range(kills + 1):
-        service = Service(path, "--learn", "--save-seconds", "0.2")
-        log = Log(log_path(path), writes=False)
-        offline = offline or Replay(log).rebuild(0)
+class Audit:
+    """Compares what was acknowledged with the log, and the model with a replay of the log."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.begun = path, path.read_bytes()
+        self.load = Load(made_rows(2000, seed=3))
+        self.lost = self.twice = self.differing = 0
+        self.offline: ServedModel | None = None
+
+    def check(self, service: Service) -> None:
+        """Count what is lost, learnt twice, or differs, in a service without requests."""
+        log = Log(log_path(self.path), writes=False)
         marks: dict[int, str] = {}
         for entries in log.entries(0):
             marks |= {one.sequence: json.loads(one.text)["mark"] for one in entries}
-        offline = Replay(log).run(offline)
+        self.offline = Replay(log).run(self.offline or Replay(log).rebuild(0))
         log.close()
-        lost += sum(marks.get(number) != mark for number, mark in known.items())
-        twice += len(marks) - len(set(marks.values()))
-        save_model(folder / "offline", offline.model())
+        known = self.load.acknowledged.items()
+        self.lost += sum(marks.get(number) != mark for number, mark in known)
+        self.twice += len(marks) - len(set(marks.values()))
+        other = self.path.with_name("offline")
+        save_model(other, self.offline.model())
         got = Connection(service.port).ask(GET % b"/model.safetensors")[1]
-        differing += got != (folder / "offline").read_bytes() and got != begun
+        self.differing += got != other.read_bytes() and got != self.begun
+
+    def report(self, what: str) -> list[tuple[str, ...]]:
+        """What was found."""
+        count = len(self.load.acknowledged)
+        if not count:
+            raise RuntimeError("Nothing was acknowledged before the faults.")
+        found = f"{count:,} acknowledged, {self.lost} lost, {self.twice} twice"
+        return [(what, f"{found}, {self.differing} models differ", "0, 0, 0", "")]
+
+
+def kill(folder: Path, kills: int) -> list[tuple[str, ...]]:
+    """Kill the service at random moments under load."""
+    audit, chance = Audit(new_model(folder / "three")), random.Random(0)
+    for round_ in range(kills + 1):
+        service = Service(audit.path, "--learn", "--save-seconds", "0.2")
+        audit.check(service)
         if round_ == kills:
             service.end()
             break
-        load = Load(service.port, rows, str(round_))
+        audit.load.start(service.port)
         time.sleep(chance.uniform(0.05, 1.0))
         service.end(signal.SIGKILL)
-        known |= load.end()
-    if not known:
-        raise RuntimeError("Nothing was acknowledged before the kills.")
-    found = f"{len(known):,} acknowledged, {lost} lost, {twice} twice, {differing} models differ"
-    return [(f"{kills} x kill -9, {CLIENTS} clients learning and predicting", found, "0, 0, 0", "")]
+        audit.load.wait()
+    return audit.report(f"{kills} x kill -9, {CLIENTS} clients learning and predicting")
+
+
+def fail_syncs(folder: Path, errors: int) -> list[tuple[str, ...]]:
+    """Let syncs fail at random moments under load."""
+    library, switch = folder / "fail_sync.so", folder / "fail"
+    source = Path(__file__).with_name("fail_sync.c")
+    if shutil.which("gcc") is None:
+        print("Without gcc: no sync can be made to fail.")
+        return []
+    subprocess.run(["gcc", "-shared", "-fPIC", "-o", library, source, "-ldl"], check=True)
+    audit, chance = Audit(new_model(folder / "five")), random.Random(1)
+    environment = {"LD_PRELOAD": str(library), "FAIL_SYNC_IF": str(switch)}
+    service = Service(audit.path, "--learn", "--save-seconds", "0.2", **environment)
+    audit.load.start(service.port)
+    for _ in range(errors):
+        time.sleep(chance.uniform(0.2, 0.6))
+        before = audit.load.refused
+        switch.touch()
+        while audit.load.refused == before and service.process.poll() is None:
+            time.sleep(0.005)
+        switch.unlink()
+    time.sleep(0.5)
+    service.end(signal.SIGKILL)
+    audit.load.wait()
+    service = Service(audit.path, "--learn")
+    audit.check(service)
+    service.end()
+    return audit.report(f"{errors} sync errors under load, then kill -9")
 
 
 def lasting(folder: Path, examples: int) -> list[tuple[str, ...]]:
@@ -378,7 +494,8 @@ def lasting(folder: Path, examples: int) -> list[tuple[str, ...]]:
 
 def main() -> None:
     made = parser(__doc__ or "")
-    made.add_argument("--kills", type=int, default=10, help="how often it is killed")
+    made.add_argument("--kills", type=int, default=100, help="how often it is killed")
+    made.add_argument("--errors", type=int, default=20, help="how often a sync fails")
     made.add_argument("--seconds", type=float, default=5.0, help="of each measurement")
     made.add_argument("--examples", type=int, default=1_000_000, help="to learn at length")
     chosen = made.parse_args()
@@ -388,8 +505,11 @@ def main() -> None:
     parts: list[Callable[[], list[tuple[str, ...]]]] = [
         lambda: learning(folder, seconds),
         lambda: predicting(folder, seconds),
+        lambda: one_row(folder, 5 if quick else 100),
+        lambda: slow_clients(folder, seconds),
         lambda: against_vw(folder, seconds),
-        lambda: killing(folder, 1 if quick else chosen.kills),
+        lambda: kill(folder, 1 if quick else chosen.kills),
+        lambda: fail_syncs(folder, 2 if quick else chosen.errors),
         lambda: lasting(folder, 20_000 if quick else chosen.examples),
     ]
     cells: list[tuple[str, ...]] = [("what", "found", "asked", "p99")]

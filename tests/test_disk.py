@@ -4,7 +4,14 @@ import os
 
 import pytest
 
-from rosenblatt.disk import explain_errors, refuse_all_but_files, replace_file, replace_folder
+from rosenblatt.disk import (
+    explain_errors,
+    refuse_all_but_files,
+    remove_temporaries,
+    replace_file,
+    replace_folder,
+    temporary_beside,
+)
 
 
 def names(folder):
@@ -34,6 +41,15 @@ def test_what_the_system_refuses_names_the_file_that_was_wanted(tmp_path, replac
     sentence = r"nowhere.new could not be written: no such file or directory\.$"
     with pytest.raises(FileNotFoundError, match=sentence), replace(path):
         pass
+
+
+def test_temporary_files_of_a_file_are_removed_and_no_others(tmp_path):
+    left = [temporary_beside(tmp_path / name) for name in ("m", "m", "m.2", "n")]
+    for path in (*left, tmp_path / "m", tmp_path / ".m.part"):
+        path.touch()
+    remove_temporaries(tmp_path / "m")
+    assert names(tmp_path) == sorted([left[2].name, left[3].name, "m", ".m.part"])
+    remove_temporaries(tmp_path / "nowhere" / "m")
 
 
 def test_a_sentence_is_not_told_twice():

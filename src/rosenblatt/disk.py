@@ -1,6 +1,7 @@
 """Atomic replacement of files and folders, and readable errors of the operating system."""
 
 import os
+import re
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -76,7 +77,22 @@ def replace_folder(path: Path) -> Iterator[Path]:
 
 def temporary_beside(path: Path) -> Path:
     """A name that nothing has yet, on the same disk; it begins with the name of the file."""
-    return path.with_name(f".{path.name[:200]}.{token_hex(8)}.part")
+    return path.with_name(f"{temporary_prefix(path)}{token_hex(8)}.part")
+
+
+def temporary_prefix(path: Path) -> str:
+    """How the names of temporary files begin that are to replace a file."""
+    short = path.name.encode()[:200].decode(errors="ignore")  # a name has at most 255 bytes
+    return f".{short}."
+
+
+def remove_temporaries(path: Path) -> None:
+    """Remove temporary files that killed processes left; no other process may write the file."""
+    target = path.resolve()
+    pattern = re.compile(re.escape(temporary_prefix(target)) + r"[0-9a-f]{16}\.part")
+    for one in target.parent.iterdir() if target.parent.is_dir() else ():
+        if pattern.fullmatch(one.name):
+            one.unlink(missing_ok=True)
 
 
 def sync(path: Path) -> None:

@@ -73,7 +73,7 @@ def named_weights(model):
 
     def name(row):
         template = model.templates_[dictionary.features.numbers[row]]
-        names = dictionary.names_of_values()
+        names = dictionary.name_values()
         values = [v for v in dictionary.features.values[row].tolist() if v < 2**32 - 1]
         return f"{template}={'|'.join(names[value][1] for value in values)}"
 
@@ -196,7 +196,7 @@ def test_partial_fit_goes_on_and_refuses(tmp_path):
     for _ in range(40):
         model.partial_fit(X, y, classes=["A", "B", "C"])
     assert model.score(X, y) > 0.9
-    with pytest.raises(ValueError, match="The tag 'Z' is none of those"):
+    with pytest.raises(ValueError, match="The tag 'Z' is not among those"):
         model.partial_fit([["a"]], [["Z"]])
     model.partial_fit([["a"]], [["Z"]], classes=["Z"])
     assert model.classes_.tolist() == ["A", "B", "C", "Z"]

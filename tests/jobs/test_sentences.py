@@ -199,14 +199,14 @@ def test_several_files_are_read_one_after_the_other(tmp_path):
     (tmp_path / "2.tagged").write_text("".join(lines[3:]))
     assert train(tmp_path / "*.tagged").facts["sentences"] == len(lines)
     (tmp_path / "2.tagged").write_text("a/B b")
-    with pytest.raises(ValueError, match=r"2.tagged, line 1: 'b' is not as word/TAG is"):
+    with pytest.raises(ValueError, match=r"2.tagged, line 1: expected word/TAG, got 'b'"):
         train(tmp_path / "*.tagged")
 
 
 def test_other_encodings(tmp_path):
     path = tmp_path / "a.conll"
     path.write_bytes("María B-PER\nvive O\n\nAña B-PER\n".encode("latin-1"))
-    with pytest.raises(ValueError, match="name its encoding, such as latin-1"):
+    with pytest.raises(ValueError, match="the encoding of the file, such as latin-1"):
         train(path, "conll")
     again = saved(train(path, "conll", encoding="latin-1"), tmp_path / "model")
     assert "maría" in again.lexicon.words

@@ -175,7 +175,7 @@ def test_what_cannot_be_tuned_is_refused_in_one_sentence(capsys, path, tmp_path,
         assert status == 2
         return err
 
-    assert "--tune is about rows in memory, not a stream" in refusal("--tune", "--window", 5)
+    assert "--tune needs rows in memory, not a stream" in refusal("--tune", "--window", 5)
     assert "--tune does not go with --cluster" in refusal("--tune", "--cluster", "local:1")
     run(capsys, "train", path, "-q", "-o", tmp_path / "model")
     assert "leave --tune out" in refusal("--tune", "--initial", tmp_path / "model")

@@ -6,9 +6,9 @@ from hypothesis import given, settings, strategies as st
 
 from rosenblatt.kernels import tokens as kernel
 from rosenblatt.kernels.tokens import ABSENT, Looks
-from rosenblatt.learners.sequence.strings import Strings, Typed, to_table
+from rosenblatt.learners.sequence.strings import Categorical, Strings, fill_table
 from rosenblatt.learners.sequence.templates import LOOKS, Attribute
-from rosenblatt.learners.sequence.word_shapes import characters, look
+from rosenblatt.learners.sequence.word_shapes import compute_attribute, make_character_tables
 
 TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=12), max_size=30)
 
@@ -16,7 +16,7 @@ TEXTS = st.lists(st.text(st.characters(exclude_categories=["Cs"]), max_size=12),
 @given(texts=TEXTS)
 @settings(deadline=None)
 def test_strings_are_numbered_as_they_come(texts):
-    typed = Typed.of(Strings.of(texts))
+    typed = Categorical.of(Strings.of(texts))
     known = list(dict.fromkeys(texts))
     assert typed.strings.texts() == known
     assert typed.types.tolist() == [known.index(text) for text in texts]
@@ -26,7 +26,7 @@ def test_strings_are_numbered_as_they_come(texts):
 @settings(deadline=None)
 def test_tables_know_what_was_put_into_them(keys):
     keys = np.array(keys, np.uint64)
-    table = to_table(keys, np.arange(len(keys), dtype=np.uint32))
+    table = fill_table(keys, np.arange(len(keys), dtype=np.uint32))
     found = np.empty(len(keys), np.uint32)
     kernel.find(table, keys, found)
     assert found.tolist() == list(range(len(keys)))
@@ -43,8 +43,8 @@ def test_a_look_is_hashed_as_its_name_is(name, texts):
     attribute, salts = Attribute("word", LOOKS[name], size), np.array([7], np.uint64)
     looks = Looks(np.array([LOOKS[name]], np.uint8), np.array([size]), salts)
     hashes = np.empty((1, len(texts)), np.uint64)
-    kernel.hash_looks(*Strings.of(texts), looks, characters(), hashes)
-    names = [look(text, attribute) for text in texts]
+    kernel.hash_looks(*Strings.of(texts), looks, make_character_tables(), hashes)
+    names = [compute_attribute(text, attribute) for text in texts]
     wanted = np.empty(len(texts), np.uint64)
     strings = Strings.of([name or "" for name in names])
     kernel.hash_strings(*strings, np.full(len(texts), 7, np.uint64), wanted)

@@ -321,7 +321,7 @@ def test_a_vote_of_very_many_is_warned_of(monkeypatch):
     model = Perceptron(solution="vote", random_state=0).fit(X, y)
     wanted = model.decision_function(X)
     monkeypatch.setattr(learner, "MOST_VOTES", 60 * model.n_mistakes_ - 1)
-    sentence = f"Each of 60 rows is put to the vote of {model.n_mistakes_:,} weights, which takes"
+    sentence = f"{model.n_mistakes_:,} weights vote on each of 60 rows, which takes long"
     with pytest.warns(SlowVoteWarning, match=sentence):
         np.testing.assert_array_equal(model.decision_function(X), wanted)
     model.decision_function(X[:59])

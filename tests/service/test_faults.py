@@ -21,27 +21,10 @@ from rosenblatt.service.log import Log, acknowledged_path
 from rosenblatt.service.replay import log_path
 from rosenblatt.service.server import ModelWatcher
 
+from ..test_docs import ROOT
 from .conftest import examples, replayed, sequence_in, trained
 from .test_app import Client, client_of, current_of
 
-FAIL_FSYNC = """
-#define _GNU_SOURCE
-#include <dlfcn.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <unistd.h>
-static int fails(void) { return access(getenv("FAIL_SYNC_IF"), F_OK) == 0; }
-int fsync(int fd) {
-    int (*real)(int) = dlsym(RTLD_NEXT, "fsync");
-    if (fails()) { errno = EIO; return -1; }
-    return real(fd);
-}
-int fdatasync(int fd) {
-    int (*real)(int) = dlsym(RTLD_NEXT, "fdatasync");
-    if (fails()) { errno = EIO; return -1; }
-    return real(fd);
-}
-"""
 quiet = lambda sentence: None  # noqa: E731
 
 
@@ -50,8 +33,8 @@ def failing_sync(tmp_path, monkeypatch):
     """A file that makes every sync of a new process fail while it exists."""
     if shutil.which("gcc") is None:
         pytest.skip("a failing sync needs gcc")
-    source, library, switch = (tmp_path / name for name in ("sync.c", "sync.so", "fail"))
-    source.write_text(FAIL_FSYNC)
+    library, switch = tmp_path / "sync.so", tmp_path / "fail"
+    source = ROOT / "benchmarks" / "fail_sync.c"
     command = ["gcc", "-shared", "-fPIC", "-o", library, source, "-ldl"]
     subprocess.run(command, check=True, capture_output=True)
     monkeypatch.setenv("LD_PRELOAD", str(library))
@@ -273,18 +256,18 @@ def test_a_service_that_predicts_follows_the_model_file(tmp_path):
     trained(path)
     watcher = ModelWatcher(path, said.append)
     before = watcher.current
-    watcher.look()
+    watcher.check_file()
     assert watcher.current is before
     trained(path, examples(80, seed=4))
-    watcher.look()
+    watcher.check_file()
     assert watcher.current is not before
     wanted = rosenblatt.load(path).decision_function(examples(3, labelled=False))
     served, learner, _ = watcher.current
     made = served.maker.make(examples(3, labelled=False), labelled=False)
     assert learner.scores(made.rows, made.width) == pytest.approx(wanted)
     path.write_bytes(b"broken")
-    watcher.look()
-    watcher.look()
+    watcher.check_file()
+    watcher.check_file()
     assert watcher.current.served is served
     assert len(said) == 2
     assert "keeps the model" in said[1]

@@ -10,7 +10,7 @@ import rosenblatt
 from rosenblatt.parameters import RULE_TABLE
 from rosenblatt.service.log import Log
 from rosenblatt.service.model import WINDOWS, Progress, ServedModel
-from rosenblatt.service.replay import Replay, load_model_bytes
+from rosenblatt.service.replay import Replay
 from rosenblatt.storage.file import load_model, save_model
 
 from .conftest import examples, trained
@@ -80,7 +80,7 @@ def test_a_replayed_model_is_the_one_that_was_kept(tmp_path):
     from_there = Replay(log).find_start(log.last)
     assert from_there.sequence == 41
     assert content(Replay(log).run(from_there), tmp_path) == content(model, tmp_path)
-    restored = ServedModel(load_model_bytes(kept[41], "m"), "m")
+    restored = ServedModel(load_model("m", kept[41]), "m")
     assert restored.progress.as_json() == Replay(log).rebuild(41).progress.as_json()
     with pytest.raises(ValueError, match="examples up to 100, not 101"):
         Replay(log).rebuild(101)

@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import tomllib
 
@@ -91,9 +92,12 @@ def test_json_logs_have_a_line_for_each_request(serve, model):
     service = serve(model, "--learn", "--log-format", "json")
     assert service.predict(examples(3), **{"X-Request-ID": "mine"})[0] == 200
     assert service.ask("POST", "/predict", "{")[0] == 400
+    with socket.create_connection((service.host, service.port), timeout=20) as connection:
+        connection.sendall(b"nonsense\r\n\r\n")
+        assert connection.recv(4096).startswith(b"HTTP/1.1 400 ")
     status, err = service.stop()
     assert status == 0
-    first, second, *_, last = [json.loads(line) for line in err.splitlines()]
+    first, second, third, *_, last = [json.loads(line) for line in err.splitlines()]
     assert first.pop("seconds") >= 0
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", first.pop("time"))
     assert first == {
@@ -107,6 +111,7 @@ def test_json_logs_have_a_line_for_each_request(serve, model):
         "rows": 3,
     }
     assert second["status"] == 400
+    assert third["message"] == "Invalid HTTP request received."
     assert "has learnt 0 examples" in last["message"]
 
 
@@ -171,14 +176,13 @@ def test_bytes_that_are_not_http_get_json(serve, model):
     service = serve(model)
     with httpx.Client() as asked:
         before = asked.get(f"http://{service.address}/metrics").text
-    import socket
-
     with socket.create_connection((service.host, service.port), timeout=20) as connection:
         connection.sendall(b"nonsense\r\n\r\n")
         answer = connection.recv(4096)
     assert answer.startswith(b"HTTP/1.1 400 ")
     assert json.loads(answer.partition(b"\r\n\r\n")[2])["code"] == "not-http"
     assert 'status="400"' not in before
+    assert service.process.poll() is None
     assert b'path="other",status="400"} 1.0' in service.ask("GET", "/metrics")[1]
 
 

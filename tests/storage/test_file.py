@@ -307,6 +307,31 @@ def test_every_changed_byte_is_found_or_changes_nothing(small):
     assert found > 0.98 * len(content)
 
 
+def test_bytes_in_memory_are_read_as_a_file_is(small):
+    model, content, other = small
+    assert_same(load_model("m", content), model)
+    for place in range(0, len(content), 37):
+        changed = bytearray(content)
+        changed[place] ^= 1 << place % 8
+        for data in (bytes(changed), content[:place]):
+            other.write_bytes(data)
+            outcome = attempt(other)
+            if isinstance(outcome, str):
+                with pytest.raises(ValueError, match=r"^m is not an intact|^m was written"):
+                    load_model("m", data)
+            else:
+                assert_same(load_model("m", data), outcome)
+
+
+@pytest.mark.parametrize("kept", sorted(MODELS.glob("*.safetensors")), ids=lambda path: path.stem)
+def test_models_of_any_release_are_read_from_memory(kept):
+    tensors, text = file.pack_model(load_model(kept))
+    others, other_text = file.pack_model(load_model("m", kept.read_bytes()))
+    assert (text, tensors.keys()) == (other_text, others.keys())
+    assert all(tensors[name].tobytes() == others[name].tobytes() for name in tensors)
+    assert all(array.flags.writeable for array in others.values())
+
+
 def test_every_cut_is_found(small):
     _, content, other = small
     for length in range(len(content)):
@@ -523,8 +548,9 @@ def test_a_new_file_has_the_usual_permissions_and_a_link_stays_a_link(tmp_path):
     assert len(modes) == 1
 
 
-def test_a_name_may_be_as_long_as_the_system_allows(tmp_path):
-    path = tmp_path / ("m" * 255)
+@pytest.mark.parametrize("name", ["m" * 255, "模" * 85])
+def test_a_name_may_be_as_long_as_the_system_allows(tmp_path, name):
+    path = tmp_path / name
     save_model(path, trained().to_model())
     assert_same(load_model(path), trained().to_model())
 

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..data.labels import count_classes
 from ..data.rows import Array, refuse_not_finite
 from ..data.weights import refuse_one_class, rows_that_count
-from ..learners.dual.device import check_on_gpu, is_on_gpu, like, on_host, rows_to_gpu
+from ..learners.dual.device import check_on_gpu, is_on_gpu, rows_to_gpu, to_host
 from ..learners.dual.learner import DualExamples, DualLearner, runs_on_gpu
 from ..parameters import KERNEL
 from ..training.bars import show_epochs
@@ -224,7 +224,7 @@ class KernelPerceptron(RowClassifier[DualLearner]):
                 learner = DualLearner.begin(self._values(), known, X, counting)
             else:
                 learner = self._learner.with_parameters(self._values())
-            examples = DualExamples(like(learner.state.support, X), codes, weights)
+            examples = DualExamples(X, codes, weights)
             self._train(learner, examples, "fixed", 1)
             self.stop_reason_ = "max_iter"  # other batches may still hold mistakes
         return self
@@ -267,14 +267,14 @@ class KernelPerceptron(RowClassifier[DualLearner]):
 
     def _check_input(self, X: Any, y: Any, reset: bool) -> tuple[Any, Array]:
         """Return X as a finite float array or CSR matrix, here or on a GPU, and y as an array."""
-        y = on_host(y) if is_on_gpu(y) else y
+        y = to_host(y) if is_on_gpu(y) else y
         dtype = None if reset else self._learner.state.support.dtype
         on_gpu = runs_on_gpu(self._values(), X)
         if is_on_gpu(X) and on_gpu:
             X = check_on_gpu(X, self, dtype)
             y = self._check_labels(y, X.shape[0])
         else:
-            X = on_host(X) if is_on_gpu(X) else X
+            X = to_host(X) if is_on_gpu(X) else X
             X, y = self._check_rows(X, y, reset, dtype)
             X = to_canonical(X)
             X = rows_to_gpu(X) if on_gpu else X
@@ -285,7 +285,7 @@ class KernelPerceptron(RowClassifier[DualLearner]):
         if not is_on_gpu(X):
             return super()._rows_to_score(X)
         if not runs_on_gpu(self._values(), X):
-            return super()._rows_to_score(on_host(X))
+            return super()._rows_to_score(to_host(X))
         X = check_on_gpu(X, self, self._learner.state.support.dtype)
         refuse_not_finite(X)
         return X

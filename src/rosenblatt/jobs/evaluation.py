@@ -300,9 +300,9 @@ def chunk_scores(
     names: list[Any], found: Array, wanted: Array, starts: Array
 ) -> dict[str, ChunkScore] | None:
     """How well chunks are found, by kind and all together."""
-    from ..learners.sequence.schemes import LETTERS, find_chunks, get_parts
+    from ..learners.sequence.schemes import LETTERS, find_chunks, split_chunk_tags
 
-    parts = get_parts(names)
+    parts = split_chunk_tags(names)
     if parts is None:
         return None
     letters = np.array([LETTERS.get(letter, letter) for letter, _ in parts[0]])

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
-from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -17,13 +16,13 @@ from ..reading.notices import left_out
 from ..reading.reader import Peeked, Reader, WholeFile, read_whole, read_with_restart
 from ..reading.vocabulary import named
 from ..storage.model import Model
+from ..training.calibration import Calibration, cross_fit
 from ..training.fit import fit, make_model
 from ..training.plan import Found, Plan, Request, make_plan
 from ..training.report import Listener, Note, Tally, Windows
 from ..training.run import Run
 from ..training.tasks import Part, PredictedTask
 from .cache import read_cached
-from .calibrate import calibrate_in_memory
 from .data import SentenceFile
 from .evaluate import HeldOut
 from .job import FileJob
@@ -199,10 +198,23 @@ def learn_once(rows: "FileRows", job: FileJob) -> Model:
     if plan.parameters["calibrate"] and plan.split:
         learner.calibration = rows.held_out.calibrate(learner)
     elif plan.parameters["calibrate"]:
-        again = partial(begin, plan, rows, replace(job, begun=None))
-        learner.calibration = calibrate_in_memory(rows.encode(rows.first, 0), again, plan)
+        learner.calibration = calibrate_in_memory(rows, replace(job, begun=None))
     model: Model = make_model(plan, rows, learner, run, **facts)
     return model
+
+
+def calibrate_in_memory(rows: "FileRows", job: FileJob) -> Calibration:
+    """Calibrate by cross-fitting: each part of the rows is scored by a model of the others."""
+    plan, every = rows.plan, rows.encode(rows.first, 0)
+    how = {"order": plan.parameters["order"], "seed": plan.split.seed}
+
+    def score(learnt: Array, held: Array) -> Array:
+        learner = begin(plan, rows, job)
+        learner.train(every._replace(row_order=learnt), plan.max_iter, **how)
+        return learner.scores(every.rows, every.width)[held]
+
+    n_classes = len(begin(plan, rows, job).classes)
+    return cross_fit(every.codes, every.row_order, n_classes, plan.split.seed, score)
 
 
 def choose_plan(rows: "FileRows", found: Found, job: FileJob) -> Plan:

@@ -14,7 +14,7 @@ from ..learners.sequence.formats import (
     Layout,
     Piece,
     TaggedFile,
-    filled,
+    fill_tags,
     find_layout,
     read_pieces,
     read_tagged,
@@ -218,4 +218,4 @@ def fill_in_tags(learner: SequenceLearner, file: SentenceFile) -> Iterator[bytes
     """Yield a file with the predicted tags filled in, piece by piece."""
     names = [str(name) for name in learner.classes.tolist()]
     for read in read_to_tag(learner, file, with_tags=False):
-        yield filled(read, names, learner.predict(read.sentences).astype(np.int64))
+        yield fill_tags(read, names, learner.predict(read.sentences).astype(np.int64))

@@ -1,4 +1,4 @@
-"""Choosing by the machine: rules, their parameters, the bias and what words weigh."""
+"""Choose rules, their parameters, the bias step and the weights of words on held-out rows."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -31,31 +31,33 @@ from .files import IN_MEMORY, FileRows, OutgrownError, look, refuse_no_rows, wat
 from .job import FileJob
 
 BIAS_STEPS = (1 / 8, 8.0)  # times the usual one
-RUNGS = ((8, 4), (4, 4), (2, 2), (1, 1))  # one of so many rows, in one of so many epochs
+Rung = tuple[int, int]
+"""Learn from one of N rows, in one of N epochs."""
+RUNGS: tuple[Rung, ...] = ((8, 4), (4, 4), (2, 2), (1, 1))
 FINALISTS = 3
 HELD_OUT = 0.2
-FEW = 1_000  # rows that a rung learns from at least, where there are so many
+FEW = 1_000  # rows that a rung learns from at least, if there are as many
 ENOUGH, MOST_SPLITS = 20_000, 5  # fewer rows are split several times
 
 
 class Candidate(NamedTuple):
-    """One way to learn: a rule, the parameters chosen for it, and how texts are read."""
+    """One setting to try: a rule, the parameters chosen for it, and how texts are read."""
 
     rule: str
     parameters: Mapping[str, Any]
     reading: Mapping[str, Any]
 
     def plan(self, request: Request, found: Found) -> Plan:
-        """The plan of a training in this way; what does not go together is refused."""
+        """Make the plan of a training with this setting; refuse what does not go together."""
         return make_plan(request.with_rule(self.rule, **self.parameters), found)
 
     def as_dict(self, error: float) -> dict[str, Any]:
-        """The candidate and its error as JSON values."""
+        """Return the setting and its error as JSON values."""
         return {"error": error, "rule": self.rule, **self.parameters, **self.reading}
 
 
 class Part(NamedTuple):
-    """Some rows to learn from, of the columns that occur in them, and rows to test with."""
+    """Some rows to learn from, with the columns that occur in them, and rows to test with."""
 
     given: TrainingRows
     test: Rows
@@ -63,13 +65,11 @@ class Part(NamedTuple):
 
 @dataclass
 class Material:
-    """All rows of a file, read in some way, and those of a rung, by split."""
+    """All rows of a file, read with some options."""
 
     given: TrainingRows
     target: ClassTarget
     found: Found
-    rung: Any = None
-    parts: dict[int, Part] = field(default_factory=dict)
 
     @cached_property
     def matrix(self) -> Any:
@@ -77,21 +77,19 @@ class Material:
         return to_matrix(self.given.rows, len(self.given.codes), self.given.width)
 
     @cached_property
-    def of_class(self) -> Array:
-        """What rows of each class weigh where all classes weigh the same."""
-        classes = self.target.classes
-        learnt = self.given.codes[self.given.row_order]
+    def class_weights(self) -> Array:
+        """The weights of classes that balance the rows to learn from."""
+        classes, learnt = self.target.classes, self.given.codes[self.given.row_order]
         return balance(classes, np.bincount(learnt, minlength=len(classes)))
 
-    def part(self, some: Array, held: Array) -> Part:
-        """Rows to learn from and to test with; weights of other columns would stay 0."""
+    def select(self, some: Array, held: Array) -> Part:
+        """Return rows to learn from and rows to test with, without columns that stay at 0."""
         given, width = self.given, self.given.width
         rows, test = view_rows(self.matrix[some]), view_rows(self.matrix[held])
         if rows.indices is not None:
             rows, test, width = drop_empty_columns(rows, test, width)
         weights = None if given.weights is None else given.weights[some]
-        learnt = TrainingRows.of(rows, given.codes[some], weights, width)
-        return Part(learnt, test)
+        return Part(TrainingRows.of(rows, given.codes[some], weights, width), test)
 
     @property
     def mean_square(self) -> float:
@@ -104,20 +102,20 @@ class Material:
 
 @dataclass
 class Tuning:
-    """Candidates compared on rows held out, by successive halving (Jamieson & Talwalkar 2016).
+    """Compares settings on held-out rows by successive halving (Jamieson & Talwalkar 2016).
 
     Attributes
     ----------
     material
-        Gives the rows as they are read with some options.
+        Returns the rows as they are read with some options.
     request
-        What the user stated, which stays.
+        What the user stated, which is not changed.
     reading
         The options of reading that were stated.
     plan
-        What a training without tuning would be.
+        The plan of a training without tuning.
     reporter
-        Receives how many candidates were tried.
+        Receives how many settings were tried.
     """
 
     material: Callable[[Mapping[str, Any]], Material]
@@ -127,6 +125,8 @@ class Tuning:
     reporter: Listener
     errors: dict[str, float] = field(default_factory=dict, init=False)
     tried: set[str] = field(default_factory=set, init=False)
+    rung: Rung = field(default=(0, 0), init=False)
+    parts: dict[str, Part] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self.here = self.material({})
@@ -138,16 +138,16 @@ class Tuning:
         self.splits = [np.random.default_rng([seed, k]).permutation(counting) for k in splits]
         if self.held == len(counting):
             raise ParameterError(
-                "One row is too few for {tune?}, which holds some out.", code="tune-one-row"
+                "{tune?} holds rows out, so it needs at least two.", code="tune-one-row"
             )
 
-    def best(self, text: bool) -> tuple[Candidate, dict[str, Any]]:
-        """The candidate to take, and what to remember of the choice."""
-        first = list(self.ways())
-        usual, ranked = first[0], self.halved(first)
-        second = list(self.variants(ranked[:FINALISTS], text))
+    def find_best(self, text: bool) -> tuple[Candidate, dict[str, Any]]:
+        """Return the best setting, and the facts that a model keeps of the choice."""
+        first = self.list_settings()
+        usual, ranked = first[0], self.halve(first)
+        second = list(self.vary(ranked[:FINALISTS], text))
         if second != ranked[:FINALISTS]:
-            ranked = self.halved(list(unique([usual, *second])))
+            ranked = self.halve(remove_repeated([usual, *second]))
         last = [each.as_dict(self.error(each, RUNGS[-1])) for each in ranked]
         facts = {
             "tried": len(self.tried),
@@ -158,79 +158,72 @@ class Tuning:
         }
         return ranked[0], facts
 
-    def ways(self) -> Iterator[Candidate]:
-        """The usual way first, then rules with their parameters and solutions."""
-        refused: list[ParameterError] = []
-        found = list(unique(self.possible(self.every_way(), refused)))
-        if not found:
-            raise refused[0]
-        return iter(found)
+    def list_settings(self) -> list[Candidate]:
+        """List the default setting, then rules with their parameters and solutions.
 
-    def every_way(self) -> Iterator[Candidate]:
-        """Rules with their parameters and solutions, whether these go together or not."""
-        rule, given, as_usual = self.request.rule, self.request.parameters, self.plan.parameters
-        usual, solution = self.plan.rule, as_usual["solution"]
-        own = {
-            name: as_usual[name]
-            for name, each in RULE_TABLE[usual].own.items()
-            if each.grid or as_usual[name] != each.default
-        }
-        if as_usual["class_weight"] is not None:
-            own["class_weight"] = as_usual["class_weight"]
-        yield self.way(usual, own, solution)
-        solutions = [solution] if "solution" in given else ["last", "average"]
-        for each in [rule] if rule is not None else rules_with(given):
-            grid = RULE_TABLE[each].grid
-            for values in product(*grid.values(), solutions):
-                chosen = dict(zip(grid, values, strict=False))
-                if "margin" in chosen:
-                    chosen["margin"] = float(f"{chosen['margin'] * self.here.mean_square:.2g}")
-                yield self.way(each, chosen, values[-1])
-
-    def way(self, rule: str, own: dict[str, Any], solution: str) -> Candidate:
-        """A candidate, but for what was stated."""
-        chosen = own | {"solution": solution}
-        stated = self.request.parameters
-        free = {name: value for name, value in chosen.items() if name not in stated}
-        return Candidate(rule, free, {})
-
-    def possible(
-        self, candidates: Iterator[Candidate], refused: list[ParameterError]
-    ) -> Iterator[Candidate]:
-        """The candidates that go together with what was stated."""
-        for each in candidates:
+        Settings that do not go together with what was stated are left out.
+        """
+        refused, found = list[ParameterError](), list[Candidate]()
+        for each in self.combine_settings():
             try:
                 each.plan(self.request, IN_MEMORY_ROWS)
+                found.append(each)
             except ParameterError as error:
                 refused.append(error)
-            else:
-                yield each
+        if not found:
+            raise refused[0]
+        return remove_repeated(found)
 
-    def variants(self, found: list[Candidate], text: bool) -> Iterator[Candidate]:
-        """Candidates with other steps of the bias, and texts that are weighed otherwise."""
-        step = usual_bias_step(self.here.found.mean_square or 0.0)
+    def combine_settings(self) -> Iterator[Candidate]:
+        """Yield rules with all values of their parameters and solutions."""
+        stated, usual = self.request.parameters, self.plan.parameters
+        solution = usual["solution"]
+        own = {
+            name: usual[name]
+            for name, each in RULE_TABLE[self.plan.rule].own.items()
+            if each.grid or usual[name] != each.default
+        }
+        if usual["class_weight"] is not None:
+            own["class_weight"] = usual["class_weight"]
+        yield self.make_candidate(self.plan.rule, own | {"solution": solution})
+        solutions = [solution] if "solution" in stated else ["last", "average"]
+        rule = self.request.rule
+        for each in [rule] if rule is not None else rules_with(stated):
+            grid = {**RULE_TABLE[each].grid, "solution": solutions}
+            for values in product(*grid.values()):
+                chosen = dict(zip(grid, values, strict=True))
+                if "margin" in chosen:
+                    chosen["margin"] = float(f"{chosen['margin'] * self.here.mean_square:.2g}")
+                yield self.make_candidate(each, chosen)
+
+    def make_candidate(self, rule: str, chosen: dict[str, Any]) -> Candidate:
+        """Make a setting without the parameters that were stated."""
         stated = self.request.parameters
-        moves = self.plan.parameters["fit_intercept"] and stated.get("intercept_step") is None
-        steps = [{"intercept_step": step * each} for each in BIAS_STEPS]
-        readings = [
-            {name: value for name, value in choice if value is not None}
-            for choice in product(
-                [("counts", each) for each in self.open("counts", text, COUNTS, "binary")],
-                [("tfidf", each) for each in self.open("tfidf", text, (False,), None)],
+        return Candidate(rule, {k: value for k, value in chosen.items() if k not in stated}, {})
+
+    def vary(self, found: list[Candidate], text: bool) -> Iterator[Candidate]:
+        """Yield settings with other weights of words, and with other steps of the bias."""
+        step = usual_bias_step(self.here.found.mean_square or 0.0)
+        is_open = self.request.parameters.get("intercept_step") is None
+        steps = BIAS_STEPS if self.plan.parameters["fit_intercept"] and is_open else ()
+        changes: list[tuple[dict[str, Any], dict[str, Any]]] = [
+            ({}, counts | tfidf)
+            for counts, tfidf in product(
+                self.list_values("counts", text, [each for each in COUNTS if each != "binary"]),
+                self.list_values("tfidf", text, [False]),
             )
         ]
-        others: list[tuple[Any, Any]] = [(bias, {}) for bias in steps if moves]
-        for each, (bias, reading) in product(found, [*(({}, one) for one in readings), *others]):
+        changes += [({"intercept_step": step * each}, {}) for each in steps]
+        for each, (bias, reading) in product(found, changes):
             yield Candidate(each.rule, {**each.parameters, **bias}, reading)
 
-    def open(self, name: str, text: bool, values: tuple[Any, ...], usual: Any) -> list[Any]:
-        """What to try of an option of texts: None is the usual."""
-        if not text or name in self.reading:
-            return [None]
-        return [None, *(value for value in values if value != usual)]
+    def list_values(self, name: str, text: bool, values: list[Any]) -> list[dict[str, Any]]:
+        """List the values to try of an option of texts, as options; {} is the default."""
+        is_open = text and name not in self.reading
+        return [{}, *({name: value} for value in values if is_open)]
 
-    def halved(self, candidates: list[Candidate]) -> list[Candidate]:
-        """The candidates that are left at last, the best first; the first of all always is."""
+    def halve(self, candidates: list[Candidate]) -> list[Candidate]:
+        """Return the settings of the last rung, the best first; the first one is always kept."""
         self.tried.update(map(repr, candidates))
         sizes = [len(candidates)]
         for _ in RUNGS[1:]:
@@ -248,24 +241,22 @@ class Tuning:
             ranked = sorted(left, key=lambda each: self.error(each, rung))
         return ranked
 
-    def error(self, candidate: Candidate, rung: tuple[int, int]) -> float:
-        """The error of a candidate on the rows held out."""
+    def error(self, candidate: Candidate, rung: Rung) -> float:
+        """Return the error of a setting on the held-out rows of all splits."""
         key = repr((candidate, rung))
         if key not in self.errors:
-            material = self.material(candidate.reading)
-            pairs = [self.wrong(candidate, rung, material, k) for k in range(len(self.splits))]
+            pairs = [self.test(candidate, rung, split) for split in range(len(self.splits))]
             wrong, weight = map(sum, zip(*pairs, strict=True))
             self.errors[key] = wrong / weight if weight else inf
         return self.errors[key]
 
-    def wrong(
-        self, candidate: Candidate, rung: tuple[int, int], material: Material, split: int
-    ) -> tuple[float, float]:
-        """What the wrong ones of the rows held out weigh, and all of them."""
+    def test(self, candidate: Candidate, rung: Rung, split: int) -> tuple[float, float]:
+        """Return the weight of the held-out rows that are wrong, and of all of them."""
+        material = self.material(candidate.reading)
         plan = candidate.plan(self.request, material.found)
-        given, test = self.part(material, rung, split)
+        given, test = self.select(material, candidate.reading, rung, split)
         if candidate.parameters.get("class_weight") == "balanced":
-            weights = row_weights(given.codes, given.weights, material.of_class)
+            weights = row_weights(given.codes, given.weights, material.class_weights)
             given = given._replace(weights=weights)
         learner = LinearLearner.begin(
             plan.parameters,
@@ -276,32 +267,34 @@ class Tuning:
         )
         if len(learner.states) > 1:
             plan.check("problems")
-        part, epochs = learner.part(given), ceil(plan.max_iter / rung[1])
         how = {"order": plan.parameters["order"], "seed": plan.split.seed}
-        learner.states = learner.run(lambda: [part], epochs, **how).train().outcomes
-        scores, all_rows = learner.scores(test, given.width), material.given
-        held = self.splits[split][: self.held]
-        weights = np.ones(len(held)) if all_rows.weights is None else all_rows.weights[held]
+        learner.train(given, ceil(plan.max_iter / rung[1]), **how)
+        scores, every = learner.scores(test, given.width), material.given
         if not np.isfinite(scores).all():
             return inf, 1.0
-        wrong = learner.choose(scores) != all_rows.codes[held]
+        held = self.splits[split][: self.held]
+        weights = np.ones(len(held)) if every.weights is None else every.weights[held]
+        wrong = learner.choose(scores) != every.codes[held]
         share = wrong if wrong.ndim == 1 else wrong.mean(axis=1)  # of the labels
         return float(weights @ share), float(weights.sum())
 
-    def part(self, material: Material, rung: tuple[int, int], split: int) -> Part:
-        """The rows of a rung, which are kept until another begins."""
-        if material.rung != rung:
-            material.rung, material.parts = rung, {}
-        if split not in material.parts:
+    def select(
+        self, material: Material, reading: Mapping[str, Any], rung: Rung, split: int
+    ) -> Part:
+        """Return the rows of a split for a rung; they are kept until the next rung."""
+        if self.rung != rung:
+            self.rung, self.parts = rung, {}
+        key = repr((reading, split))
+        if key not in self.parts:
             held, rest = np.split(self.splits[split], [self.held])
             some = np.sort(rest[: max(len(rest) // rung[0], min(FEW, len(rest)))])
-            material.parts[split] = material.part(some, held)
-        return material.parts[split]
+            self.parts[key] = material.select(some, held)
+        return self.parts[key]
 
 
-def unique(candidates: Any) -> Iterator[Candidate]:
-    """Candidates but for those that came before."""
-    return iter({repr(each): each for each in candidates}.values())
+def remove_repeated(candidates: list[Candidate]) -> list[Candidate]:
+    """Return the different settings, in their order."""
+    return list({repr(each): each for each in candidates}.values())
 
 
 def tune(
@@ -312,9 +305,9 @@ def tune(
     Parameters
     ----------
     reader
-        Of the file.
+        The reader of the file.
     again
-        Gives another reader of it, with other options.
+        Returns another reader of the file, with other options.
     job
         The training without tuning.
     reading
@@ -323,14 +316,14 @@ def tune(
     Returns
     -------
     reader, job
-        To learn with; the request states what was chosen, and the facts say what was tried.
+        The reader and the job of the best setting; the facts of the job list what was tried.
     """
-    refuse_what_cannot_be_tuned(reader, job)
+    refuse_untunable(reader, job)
     request, found = job.request, look(reader)
     plan = make_plan(request, replace(found, fits=True, measured_in_passing=True))
     weights = {"class_weight": request.parameters.get("class_weight")}  # those of errors
     coding = replace(plan, parameters={**plan.parameters, **weights})
-    add = watch(Listener(), keeps=True)  # counts all that is kept together
+    add = watch(Listener(), keeps=True)  # counts the bytes of all rows that are kept
     readers, kept = {"{}": reader}, dict[str, Material]()
 
     def material(options: Mapping[str, Any]) -> Material:
@@ -354,30 +347,31 @@ def tune(
         measured = replace(found, fits=True, mean_square=material({}).found.mean_square)
         plan = make_plan(request, replace(measured, measured_in_passing=True))
     tuning = Tuning(material, request, reading, plan, job.reporter)
-    best, facts = tuning.best(bool(reader.parser.recipe.text))
+    best, facts = tuning.find_best(bool(reader.parser.recipe.text))
     request = request.with_rule(best.rule, **best.parameters)
-    facts = {**job.facts, "tuning": facts}
-    return readers[repr(best.reading)], replace(job, request=request, facts=facts)
+    return readers[repr(best.reading)], replace(
+        job, request=request, facts={**job.facts, "tuning": facts}
+    )
 
 
 def too_large(reader: Reader) -> ParameterError:
-    """What to say of rows that do not fit."""
+    """Return the error for rows that do not fit in memory."""
     return ParameterError(
         f"{{tune?}} keeps all rows in memory, and those of {reader.source.name} are too many; tune "
-        "on a part of them, and state what was taken.",
+        "on a part of them, and state the settings that it chooses.",
         code="tune-too-large",
     )
 
 
-def refuse_what_cannot_be_tuned(reader: Reader, job: FileJob) -> None:
-    """Refuse what is no open question, or cannot be held in memory and read again."""
+def refuse_untunable(reader: Reader, job: FileJob) -> None:
+    """Refuse to tune a model that continues, a stream, and a file that can be read only once."""
     if job.begun is not None or job.initial is not None:
         raise ParameterError(
-            "A model that goes on is what it is; leave {tune?} out.", code="tune-resume"
+            "A model that continues keeps its settings; leave {tune?} out.", code="tune-resume"
         )
     if job.request.window or job.request.progress_every:
         raise ParameterError(
-            "{tune?} is about rows in memory, not a stream; leave one out.", code="tune-stream"
+            "{tune?} needs rows in memory, not a stream; leave one out.", code="tune-stream"
         )
     if not reader.rereadable:
         raise ParameterError(

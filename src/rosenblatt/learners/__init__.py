@@ -40,8 +40,8 @@ STATES["PerceptronNetwork"] = network_states
 STATES["SequencePerceptron"] = sequence_states
 
 
-def load_model(path: str | os.PathLike[str]) -> "Model":
-    """Load a model of any kind from a file."""
+def load_model(path: str | os.PathLike[str], data: bytes | None = None) -> "Model":
+    """Load a model of any kind from a file, or from its bytes if they are given."""
     from ..storage import file
 
-    return file.load_model(path)
+    return file.load_model(path, data)

@@ -13,10 +13,11 @@ from ..training.history import Checkpoint, Count, Epoch, History
 from ..training.run import Problem, Run
 from ..training.tasks import Part
 
-Use = Literal["learn", "stream", "resume", "mix", "serve", "step", "tune", "add_class"]
+Use = Literal["learn", "stream", "resume", "mix", "relay", "serve", "step", "tune", "add_class"]
 """What a learner may be asked for: ``learn`` from a batch; ``stream``, learn from data that are not
-kept in memory; ``resume`` an unfinished run; ``mix`` the states of several partitions; ``serve``
-predictions; ``step`` from update to update; ``tune`` its parameters; ``add_class``, a label more.
+kept in memory; ``resume`` an unfinished run; ``mix`` the states of several partitions; ``relay``,
+pass the state from partition to partition; ``serve`` predictions; ``step`` from update to update;
+``tune`` its parameters; ``add_class``, a label more.
 """
 
 
@@ -99,6 +100,11 @@ class Learner:
         problems = [Problem(state, History(max_iter, patience)) for state in self.states]
         return Run(parts, problems, **options)
 
+    def mixable_states(self) -> list[Any]:
+        """Return the states, with keys that mean the same on all partitions of a cluster."""
+        states: list[Any] = self.states
+        return states
+
     def finish(self, states: list[Any]) -> None:
         """Take the states that a run ended with."""
         self.states = states
@@ -118,7 +124,7 @@ class Learner:
         raise NotImplementedError
 
     def scores(self, rows: Any, width: int) -> Array:
-        """Score the rows of a batch of some width; columns that are not known say nothing."""
+        """Score the rows of a batch of some width; columns that are not known are ignored."""
         known = known_columns(rows, width, self.width)
         return self.score_matrix(to_matrix(known, n_rows(rows), self.width))
 

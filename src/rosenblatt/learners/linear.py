@@ -1,4 +1,4 @@
-"""A model with its features: it learns from batches, all or nothing, and scores them."""
+"""Linear models without scikit-learn: they learn from batches, all or nothing, and score them."""
 
 import copy
 import warnings
@@ -46,7 +46,7 @@ NO_SPLIT = Split()
 
 
 class SlowVoteWarning(UserWarning):
-    """Very many weights vote on very many rows."""
+    """A vote of many weights on many rows takes long."""
 
 
 class TrainingRows(NamedTuple):
@@ -60,14 +60,14 @@ class TrainingRows(NamedTuple):
 
     @classmethod
     def of(cls, rows: Rows, codes: Array, weights: Array | None, width: int) -> "TrainingRows":
-        """All rows that weigh something."""
+        """Make an object of rows; those without a weight are not learnt."""
         return cls(rows, codes, weights, width, rows_that_count(codes, weights))
 
     @classmethod
     def encode(
         cls, batch: Batch, target: ClassTarget, split: Split = NO_SPLIT, first_row: int = 0
     ) -> "TrainingRows":
-        """The rows of a batch, by what their labels mean; rows held out are not learnt from.
+        """Encode the labels of a batch; rows that are held out are not learnt.
 
         ``first_row`` is the number of the batch's first row in its file.
         """
@@ -82,9 +82,9 @@ class TrainingRows(NamedTuple):
 
 
 class Coefficients(NamedTuple):
-    """Weights and biases to predict with, and the states that they are of.
+    """Weights and biases to predict with, and the states that they were computed from.
 
-    ``before`` says which weights these had, and how many rows they had seen.
+    ``before`` has the weights of each state then, and the number of rows that it had seen.
     """
 
     states: list[Any]
@@ -93,7 +93,7 @@ class Coefficients(NamedTuple):
     bias: Array
 
     def are_current_for(self, states: list[Any]) -> bool:
-        """Whether these states have seen nothing since."""
+        """Whether the states have not changed since."""
         pairs = zip(states, self.states, self.before, strict=False)
         return len(states) == len(self.states) and all(
             state is known and state.weights is weights and state.seen == seen
@@ -103,7 +103,7 @@ class Coefficients(NamedTuple):
 
 @dataclass
 class LinearLearner(Learner):
-    """A model in training or at work: one state for each problem.
+    """A linear model with one state for each problem.
 
     Attributes
     ----------
@@ -118,7 +118,7 @@ class LinearLearner(Learner):
     features : dict
         How rows are made: names, or the recipe of a file.
     calibration : Calibration or None
-        What scores say of probabilities, if that was asked for.
+        Turns scores into probabilities, if that was asked for.
     multilabel : bool
         Whether a row may have any number of labels, so that each of them is a problem.
     """
@@ -144,7 +144,7 @@ class LinearLearner(Learner):
         rule: UpdateRule = PERCEPTRON,
         multilabel: bool = False,
     ) -> "LinearLearner":
-        """A model that has seen nothing, at zero or at given coefficients.
+        """Make an untrained model, at zero or at given coefficients.
 
         Parameters
         ----------
@@ -167,7 +167,7 @@ class LinearLearner(Learner):
         if all(part is None for part in start):
             weights = [zeros(together, *shape) for _ in problems]
         else:
-            weights = starting_weights(start, together or len(problems), shape, bool(together))
+            weights = make_initial_weights(start, together or len(problems), shape, bool(together))
         states = [new_state(parameters, *pair, rule) for pair in weights]
         if intercept_step is None:
             intercept_step = parameters["intercept_step"] if parameters["fit_intercept"] else 0.0
@@ -187,12 +187,12 @@ class LinearLearner(Learner):
 
     @property
     def target(self) -> ClassTarget:
-        """What labels mean."""
+        """The encoding of labels."""
         return make_target(self.classes, self.multilabel)
 
     @property
     def rule(self) -> UpdateRule:
-        """How rows change weights."""
+        """The update rule."""
         rule: UpdateRule = self.states[0].rule
         return rule
 
@@ -219,7 +219,7 @@ class LinearLearner(Learner):
 
     @cached_property
     def row_length(self) -> Array:
-        """What kernels need to know of dense rows."""
+        """The length of dense rows, as kernels take it."""
         return read_only(np.array([self.width], np.uint64))
 
     @property
@@ -230,13 +230,13 @@ class LinearLearner(Learner):
 
     @property
     def mistakes(self) -> int:
-        """Updates made, over all problems."""
+        """The number of updates, over all problems."""
         return sum(state.mistakes for state in self.states)
 
     # Learning
 
     def task(self, given: TrainingRows, problem: int = 0) -> LinearTask:
-        """What one problem has to learn from rows."""
+        """Return the task of one problem: to learn from rows."""
         refuse_too_many(given.width, len(self.classes), self.rule)
         positive = self.problems[problem]
         eta0, dtype = self.parameters.get("eta0", 1.0), given.rows.values.dtype
@@ -247,16 +247,20 @@ class LinearLearner(Learner):
         return LinearTask(examples, given.row_order, self.rule, settings, given.width)
 
     def part(self, given: TrainingRows) -> Part:
-        """What all problems have to learn from rows."""
+        """Return rows as a part of a run, from which all problems learn."""
         size = len(self.states) * len(given.codes) * given.rows.values.itemsize
         keep = len(self.states) == 1 or size <= MOST_STEPS
         return Part(partial(self.task, given), given.row_order, given.width, keep)
 
-    def learn(self, given: TrainingRows, wrong: Array | None = None) -> Count:
-        """Learn from rows once, in their order; after any error the model is what it was.
+    def train(self, given: TrainingRows, max_iter: int, **options: Any) -> None:
+        """Train on rows in memory to the end; options are those of ``Run``."""
+        part = self.part(given)
+        self.finish(self.run(lambda: [part], max_iter, **options).train().outcomes)
 
-        Where an array is given for it, rows are marked that were on the wrong side when they were
-        met (of one problem, where there are several).
+    def learn(self, given: TrainingRows, wrong: Array | None = None) -> Count:
+        """Learn from rows once, in their order; after an error nothing has changed.
+
+        ``wrong``, one flag per row, is set where a problem was wrong before it learnt the row.
         """
         undo = [state.snapshot(given.rows) for state in self.states]
         count = Count()
@@ -268,7 +272,7 @@ class LinearLearner(Learner):
                     for learnt in state.sweep(task, task.row_order, None):
                         count.tally(learnt)
                         if wrong is not None:
-                            wrong[task.row_order[task.mistaken(learnt.updates)]] = True
+                            wrong[task.row_order[task.find_mistaken(learnt.updates)]] = True
                     state.refuse_overflow(given.rows)
                     task.close(state)
         except BaseException:
@@ -278,9 +282,9 @@ class LinearLearner(Learner):
         return count
 
     def learn_one(self, rows: Rows, code: int, weight: float = 1.0) -> None:
-        """Learn from one row with the number of its class, without what a batch costs.
+        """Learn from one row with the number of its class, faster than from a batch.
 
-        After an error the model is what it was.
+        After an error nothing has changed.
         """
         undo = [state.snapshot(rows) for state in self.states]
         try:
@@ -301,7 +305,7 @@ class LinearLearner(Learner):
             raise
 
     def score_one(self, rows: Rows) -> Array:
-        """The activation of one row, without making coefficients of all columns anew."""
+        """Score one row without computing the coefficients of all columns."""
         if self.votes:
             return self.scores(rows, self.width)
         parts = [state.score(rows, HERE) for state in self.states]
@@ -311,13 +315,13 @@ class LinearLearner(Learner):
 
     @property
     def votes(self) -> bool:
-        """Whether all weights there were predict together."""
+        """Whether all weights of the training vote on predictions."""
         return isinstance(self.states[0], Vote)
 
     def coefficients(self) -> tuple[Array, Array]:
-        """The weights and biases to predict with, one row per class or one for two classes.
+        """Return the weights and biases to predict with, one row per class or one for two classes.
 
-        They are made anew when more rows have been seen.
+        They are computed again when more rows have been seen.
         """
         kept = self.kept
         if kept is None or not kept.are_current_for(self.states):
@@ -337,9 +341,9 @@ class LinearLearner(Learner):
             self.coefficients()
 
     def scores(self, rows: Rows, width: int) -> Array:
-        """The activation, or share of votes, of each row, with a column per class if over two.
+        """Score rows: activations or shares of votes, with a column per class if over two.
 
-        Columns that the model has not met say nothing.
+        Columns that the model has not met are ignored.
         """
         count = n_rows(rows)
         rows = known_columns(rows, width, self.width)
@@ -355,12 +359,12 @@ class LinearLearner(Learner):
         return by_state.ravel() if self.problems == [1] else by_state
 
     def shares(self, X: Any) -> Array:
-        """The share of votes of each row of a matrix, one column per output."""
+        """Return the share of votes of each row of a matrix, one column per output."""
         weights = sum(len(part.steps) for state in self.states for part in state.updates)
         if X.shape[0] * weights > MOST_VOTES:
             warnings.warn(
-                f"Each of {X.shape[0]:,} rows is put to the vote of {weights:,} weights, "
-                "which takes a while; the average of the weights predicts nearly the same at once.",
+                f"{weights:,} weights vote on each of {X.shape[0]:,} rows, which takes long; "
+                'use solution="average", which predicts nearly the same at once.',
                 SlowVoteWarning,
                 stacklevel=4,
             )
@@ -368,11 +372,11 @@ class LinearLearner(Learner):
         return np.hstack([state.votes(X, sign) for state in self.states])
 
     def choose(self, activations: Array) -> Array:
-        """The number of the class that scores choose, or which of the labels."""
+        """Return the class numbers that scores decide for, or an indicator of label sets."""
         return self.target.decide(activations, self.ties)
 
     def right(self, activations: Array, codes: Array) -> Array:
-        """Which of the problems, one column each, the scores of rows decide as their labels do."""
+        """Flag the problems, one column each, that the scores of rows decide as their labels do."""
         if codes.ndim == 1 and len(self.states) == 1:
             return np.asarray(self.choose(activations) == codes)[:, None]
         wanted = np.column_stack([has_class(codes, k) for k in range(len(self.states))])
@@ -381,7 +385,7 @@ class LinearLearner(Learner):
     def validator(
         self, given: TrainingRows, held: Array
     ) -> Callable[[list[int]], dict[int, float]]:
-        """A function that tells the accuracy of some problems on the rows held out."""
+        """Return a function that computes the accuracy of some problems on held-out rows."""
         X = to_matrix(given.rows, len(given.codes), given.width)
         rows, codes = X[held], given.codes[held]
 
@@ -391,7 +395,7 @@ class LinearLearner(Learner):
         return accuracies
 
     def accuracy(self, problem: int, state: Last, X: Any, codes: Array) -> float:
-        """The share of the rows of a matrix that a state of one problem gets right."""
+        """Return the share of the rows of a matrix that a state of one problem gets right."""
         positive = self.problems[problem]
         if isinstance(state, Vote):
             activations = state.votes(X, SIGN_OF_ZERO[self.ties])
@@ -410,7 +414,7 @@ class LinearLearner(Learner):
         return RULE_TABLE[self.rule.family].estimator
 
     def own_facts(self) -> dict[str, Any]:
-        """Return the bias step, and what is not the same for all linear models."""
+        """Return the bias step, label sets and calibration as facts."""
         facts: dict[str, Any] = {"intercept_step": self.intercept_step}
         if self.multilabel:
             facts["multilabel"] = True
@@ -438,6 +442,13 @@ class LinearLearner(Learner):
         pairs = [state.coefficients() for state in self.states]
         return replace(self, states=[Last(w.copy(), b.copy()) for w, b in pairs])
 
+    def without_weights(self) -> "LinearLearner":
+        """Return an untrained learner with the same settings and no columns."""
+        shape, rule = (0, self.dtype), self.rule
+        return LinearLearner.begin(
+            self.parameters, self.classes, shape, self.intercept_step, rule=rule
+        )
+
     def with_class(self, label: Any) -> "LinearLearner":
         """Return a learner with one class more, as if it had always known the label."""
         classes, states = add_class.make_states(self, label)
@@ -461,23 +472,23 @@ def refuse_too_many(width: int, n_classes: int, rule: UpdateRule = PERCEPTRON) -
         )
 
 
-def starting_weights(
+def make_initial_weights(
     start: tuple[ArrayLike | None, ArrayLike | None],
     outputs: int,
     shape: tuple[int, Any],
     together: bool,
 ) -> list[tuple[Array, Array]]:
-    """The weights and bias that each problem begins with."""
+    """Return the weights and bias that each problem begins with."""
     width, dtype = shape
-    W = initial(start[0], (outputs, width), dtype, "coef_init")
-    b = initial(start[1], (outputs,), dtype, "intercept_init")
+    W = check_initial(start[0], (outputs, width), dtype, "coef_init")
+    b = check_initial(start[1], (outputs,), dtype, "intercept_init")
     if together:
         return [(W.T.copy("C"), b)]
     return [(W[k].copy(), b[k : k + 1].copy()) for k in range(outputs)]
 
 
-def initial(values: ArrayLike | None, shape: tuple[int, ...], dtype: Any, name: str) -> Array:
-    """Coefficients to start from: zeros, or what the caller gave."""
+def check_initial(values: ArrayLike | None, shape: tuple[int, ...], dtype: Any, name: str) -> Array:
+    """Return coefficients to start from: those given, or zeros."""
     if values is None:
         return np.zeros(shape, dtype)
     if np.iscomplexobj(values):

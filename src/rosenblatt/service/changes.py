@@ -7,10 +7,11 @@ import re
 from collections.abc import Collection
 from typing import NamedTuple
 
+from ..learners import load_model
 from .learning import Learning
 from .log import Log
 from .model import open_model
-from .replay import Replay, load_model_bytes, read_log
+from .replay import Replay, read_log
 
 MOST_AT_ONCE = 100_000  # examples to forget
 RANGE = re.compile(r"(\d{1,18})(?:-(\d{1,18}))?")
@@ -88,7 +89,7 @@ def roll_back(learning: Learning, number: int) -> Changed:
 
 def load(learning: Learning, data: bytes, name: str = "the model") -> Changed:
     """Replace the model by that of another model file."""
-    served = open_model(load_model_bytes(data, name), name)
+    served = open_model(load_model(name, data), name)
     served.check_learning()
     served.warm_up()
     with learning.changing:

@@ -1,6 +1,5 @@
 """Models from logs: replay one, rebuild the model after any example, recover one at a start."""
 
-import tempfile
 import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import closing
@@ -10,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..disk import remove_temporaries
 from ..learners import load_model
 from ..storage.file import save_model
 from ..storage.model import Model
@@ -128,7 +128,7 @@ class Replay(NamedTuple):
     def open_snapshot(self, number: int, sequence: int) -> ServedModel:
         """The model of a row of the log, as of a number."""
         name = f"the model of row {number} in {self.log.path}"
-        served = open_model(load_model_bytes(self.log.model(number), name), name)
+        served = open_model(load_model(name, self.log.model(number)), name)
         served.log, served.sequence = self.log.identity, sequence
         return served
 
@@ -148,17 +148,6 @@ def check_intact(entries: Sequence[Entry]) -> None:
     """Refuse examples that are not what was written."""
     if not all(entry.is_intact for entry in entries):
         raise ValueError("it is damaged: its checksum is wrong")
-
-
-def load_model_bytes(data: bytes, name: str) -> Model:
-    """Load a model from the bytes of a model file."""
-    with tempfile.NamedTemporaryFile(suffix=".safetensors") as file:
-        file.write(data)
-        file.flush()
-        try:
-            return load_model(file.name)
-        except ValueError as error:
-            raise ValueError(str(error).replace(file.name, name)) from None
 
 
 # At the start of a service
@@ -245,14 +234,6 @@ def erase(log: Log, served: ServedModel, path: Path) -> None:
     log.mark_erased()
 
 
-def remove_temporaries(path: Path) -> None:
-    """Remove files that a killed process had begun to write in place of a model file."""
-    begin = f".{path.name[:200]}."
-    for one in path.parent.iterdir():
-        if one.name.startswith(begin) and one.name.endswith(".part"):
-            one.unlink(missing_ok=True)
-
-
 # Comparing
 
 
@@ -272,7 +253,7 @@ def find_first_difference(log: Log, path: Path) -> tuple[str | None, int]:
     for stop in [number for number in kept if number < wanted.sequence] + [wanted.sequence]:
         served = replay.run(served, stop)
         last = stop == wanted.sequence
-        other = wanted.kept if last else load_model_bytes(log.model(stop), str(log.path))
+        other = wanted.kept if last else load_model(log.path, log.model(stop))
         found = find_difference(served.model(), other)
         if found is not None:
             what = str(path) if last else f"the model after example {stop:,} in the log"

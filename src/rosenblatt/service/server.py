@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import os
 import signal
 import socket
@@ -27,8 +28,8 @@ from .replay import log_path
 from .shadow import Shadow
 
 PATIENCE = 3.0  # seconds that a port may be taken by a service that just ended
-SWITCH = 0.0005  # seconds, lest a small request waits ten times as long for a large one
-WATCH = 1.0  # seconds between looks at the model file
+SWITCH = 0.0005  # seconds; more would let small requests wait for large ones
+WATCH = 1.0  # seconds between two checks of the model file
 GRACE = 10  # seconds for open requests when the service ends
 
 
@@ -76,7 +77,7 @@ def serve(path: Path, options: ServerOptions) -> int:
     say = Messages(options.json_logs)
     listening = bind_socket(options.host, options.port)
     try:
-        begin(path, options, say)
+        create_model(path, options, say)
         learning = make_learning(path, options, say) if options.learn else None
         service = make_service(path, options, learning, say)
         served = service.current().served
@@ -84,7 +85,7 @@ def serve(path: Path, options: ServerOptions) -> int:
         if learning is not None:
             learning.start()
         try:
-            tell(path, listening, service)
+            print_address(path, listening, service)
             run(service, listening)
         finally:
             has_failed = learning is not None and not learning.is_alive()
@@ -97,7 +98,7 @@ def serve(path: Path, options: ServerOptions) -> int:
     return int(has_failed)
 
 
-def begin(path: Path, options: ServerOptions, say: Messages) -> None:
+def create_model(path: Path, options: ServerOptions, say: Messages) -> None:
     """Write the new model, unless there is a model or a log."""
     if options.new is None or path.exists() or log_path(path).exists():
         return
@@ -157,9 +158,9 @@ class ModelWatcher(threading.Thread):
         """Check the file every second."""
         while True:
             time.sleep(WATCH)
-            self.look()
+            self.check_file()
 
-    def look(self) -> None:
+    def check_file(self) -> None:
         """Load the model again if its file was replaced; keep the old one if that fails."""
         try:
             found = self.path.stat()
@@ -174,7 +175,7 @@ class ModelWatcher(threading.Thread):
             self.say(f"{self.path} was replaced; the service uses the new model.")
 
 
-def tell(path: Path, listening: socket.socket, service: Service) -> None:
+def print_address(path: Path, listening: socket.socket, service: Service) -> None:
     """Print the address of the service."""
     host, port = listening.getsockname()[:2]
     name = f"[{host}]" if ":" in host else host
@@ -220,6 +221,18 @@ class Server(uvicorn.Server):
         yield
 
 
+class LogHandler(logging.Handler):
+    """Passes the messages of uvicorn on, so that all have one format."""
+
+    def __init__(self, say: Callable[[str], None]) -> None:
+        super().__init__()
+        self.say = say
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Pass a message on."""
+        self.say(self.format(record))
+
+
 def raise_file_limit() -> None:
     """Raise the limit of open files, and so of connections, to the system's maximum."""
     try:
@@ -242,7 +255,7 @@ def run(service: Service, listening: socket.socket) -> None:
         http=LimitedProtocol,
         ws="none",
         access_log=False,
-        log_level="warning",
+        log_config=None,
         lifespan="off",
         proxy_headers=False,
         server_header=False,
@@ -251,6 +264,10 @@ def run(service: Service, listening: socket.socket) -> None:
         backlog=1024,
     )
     server = Server(config)
+    logger = logging.getLogger("uvicorn.error")
+    logger.addHandler(LogHandler(service.say))
+    logger.setLevel(logging.WARNING)
+    logger.propagate = False
     sys.setswitchinterval(SWITCH)
 
     async def main() -> None:

@@ -5,9 +5,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ..learners import load_model
 from .log import Log, LogError
 from .model import MOST_RECENT, ServedModel, open_model
-from .replay import Replay, load_model_bytes
+from .replay import Replay
 
 INTERVAL = 0.2  # seconds between looks at the log
 
@@ -43,9 +44,8 @@ class Shadow(threading.Thread):
     def begin(self) -> None:
         """Begin with the first example of the log."""
         self.first = self.log.models()[0]
-        self.served: ServedModel = open_model(
-            load_model_bytes(self.data, str(self.path)), str(self.path)
-        )
+        model = load_model(self.path, self.data)
+        self.served: ServedModel = open_model(model, str(self.path))
         self.served.log, self.served.sequence = self.log.identity, self.first
 
     def run(self) -> None:

@@ -10,12 +10,13 @@ problems; others are still written as 3.
 import hashlib
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
+from safetensors.numpy import load, save_file
 
 from .. import __version__
 from ..data.rows import Array
@@ -72,19 +73,24 @@ def save_model(path: str | os.PathLike[str], model: Model) -> None:
             )
 
 
-def load_model(path: str | os.PathLike[str]) -> Model:
+def load_model(path: str | os.PathLike[str], data: bytes | None = None) -> Model:
     """Load a model; all of the file is checked before anything is used.
 
     Parameters
     ----------
     path : str or path
         A file that ``save_model`` wrote.
+    data : bytes or None
+        The bytes of the file, if they are in memory; ``path`` is then its name in errors.
     """
-    refuse_all_but_files(path)
-    size = header_size(path)
+    if data is None:
+        refuse_all_but_files(path)
+        size = header_size(path)
+    else:
+        size = int.from_bytes(data[:8], "little")
     try:
         require(size <= HEADER_BYTES, f"its header is longer than {HEADER_BYTES >> 20} MB")
-        with safe_open(path, "np") as file:
+        with safe_open(path, "np") if data is None else nullcontext(MemoryFile(data)) as file:
             text = (file.metadata() or {})["rosenblatt"]
             header = json.loads(text)
             newer = header["format"] > NEWEST
@@ -113,6 +119,23 @@ def load_model(path: str | os.PathLike[str]) -> Model:
 
 
 # Files
+
+
+class MemoryFile:
+    """The bytes of a safetensors file, with the methods of ``safe_open``."""
+
+    def __init__(self, data: bytes) -> None:
+        size = int.from_bytes(data[:8], "little")
+        self.metadata = lambda: json.loads(data[8 : 8 + size]).get("__metadata__")
+        self.tensors = load(data)
+
+    def keys(self) -> Iterable[str]:
+        """The names of the tensors."""
+        return self.tensors
+
+    def get_tensor(self, name: str) -> Array:
+        """A tensor, which may be changed."""
+        return self.tensors[name].copy()
 
 
 def read_estimator_name(path: str | os.PathLike[str]) -> str | None:

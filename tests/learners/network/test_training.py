@@ -6,7 +6,7 @@ from scipy.sparse import csr_array
 
 from rosenblatt.data.rows import view_rows
 from rosenblatt.kernels.thermal import thermal
-from rosenblatt.learners.network.training import HEAT, cooled, pocket
+from rosenblatt.learners.network.training import HEAT, train_pocket, train_thermal
 
 from ... import reference
 
@@ -15,7 +15,7 @@ from ... import reference
 def test_a_cooled_unit_is_that_of_the_naive_twin(seed):
     rng = np.random.default_rng(seed)
     X, targets = rng.integers(-2, 3, (30, 3)).astype(float), rng.choice([-1.0, 1.0], 30)
-    weights, bias = cooled(X, targets, 5, seed)  # in more epochs rounding errors grow
+    weights, bias = train_thermal(X, targets, 5, seed)  # in more epochs rounding errors grow
     naive, naive_bias = reference.thermal_unit(X, targets, 5, seed, HEAT)
     np.testing.assert_allclose(weights, naive, rtol=1e-8, atol=1e-8)
     assert bias == pytest.approx(naive_bias, rel=1e-8, abs=1e-8)
@@ -40,7 +40,7 @@ def test_far_mistakes_do_not_undo_a_cooled_unit():
     """A line with one row far on the wrong side: the rule alone is thrown about by it."""
     x = np.append(np.linspace(-1, 1, 40), 8.0)
     X, targets = x[:, None], np.append(np.where(x[:-1] > 0.03, 1.0, -1.0), -1.0)
-    for train in (cooled, pocket):
+    for train in (train_thermal, train_pocket):
         weights, bias = train(X, targets, 100, 0)
         wrong = np.count_nonzero(np.where(X @ weights + bias > 0, 1, -1) != targets)
         assert wrong <= 2, train.__name__
@@ -48,5 +48,5 @@ def test_far_mistakes_do_not_undo_a_cooled_unit():
 
 def test_a_separable_set_ends_the_cooling():
     X, targets = np.array([[2.0], [-1.0]]), np.array([1.0, -1.0])
-    weights, bias = cooled(X, targets, 10**9, 0)  # would never end else
+    weights, bias = train_thermal(X, targets, 10**9, 0)  # would never end else
     assert np.all(np.sign(X @ weights + bias) == targets)

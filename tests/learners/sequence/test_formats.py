@@ -24,9 +24,9 @@ TREE = """# text = I can't
 COLUMNS = "-DOCSTART- -X- O\n\nHe PRP B-NP\nwent VBD B-VP\r\n\n\n# NN B-NP\n"
 
 
-def filled(file, tags):
+def fill_tags(file, tags):
     names = sorted(set(tags))
-    return formats.filled(file, names, np.array([names.index(tag) for tag in tags]))
+    return formats.fill_tags(file, names, np.array([names.index(tag) for tag in tags]))
 
 
 def whole(path, kind):
@@ -58,8 +58,8 @@ def test_trees_have_words_of_whole_numbers(tmp_path, label):
     assert file.sentences.starts.tolist() == [0, 3, 4]
     universal = ["PRON", "AUX", "PART", "INTJ"]
     assert file.tags.texts() == (["PRP", "MD", "RB", "UH"] if label == "xpos" else universal)
-    assert filled(file, file.tags.texts()) == TREE.encode()
-    others = filled(file, ["A", "BB", "C", "D"]).decode()
+    assert fill_tags(file, file.tags.texts()) == TREE.encode()
+    others = fill_tags(file, ["A", "BB", "C", "D"]).decode()
     assert others.splitlines()[1].split("\t")[layout.label] == "A"
     assert others.splitlines()[2].split("\t")[layout.label] == "_"
     assert others.splitlines()[3].split("\t")[layout.label] == "BB"
@@ -74,7 +74,7 @@ def test_columns(tmp_path):
     file = read(path, layout)
     assert words(file) == ["He", "went", "#"]
     assert file.sentences.starts.tolist() == [0, 2, 3]
-    assert filled(file, ["X", "Y", "Z"]) == COLUMNS.encode().replace(b"B-NP", b"X", 1).replace(
+    assert fill_tags(file, ["X", "Y", "Z"]) == COLUMNS.encode().replace(b"B-NP", b"X", 1).replace(
         b"B-VP", b"Y"
     ).replace(b"B-NP", b"Z")
     assert find_layout(str(path), "conll", "1") == Layout("conll", (0,), 1)
@@ -87,14 +87,14 @@ def test_comments_before_sentences_of_columns(tmp_path):
     file = read(path, find_layout(str(path), "conll", None))
     assert words(file) == ["He", "#", "#"]
     assert file.sentences.starts.tolist() == [0, 2, 3]
-    assert filled(file, file.tags.texts()).decode() == text.removeprefix("\ufeff")
+    assert fill_tags(file, file.tags.texts()).decode() == text.removeprefix("\ufeff")
 
 
 def test_a_column_of_tags_is_added_where_there_is_none(tmp_path):
     path = tmp_path / "a.conll"
     path.write_text("He PRP\nwent VBD\n\nI PRP")
     file = read(path, Layout("conll", (0, 1), 2), with_tags=False)
-    assert filled(file, ["A", "B", "C"]) == b"He PRP A\nwent VBD B\n\nI PRP C"
+    assert fill_tags(file, ["A", "B", "C"]) == b"He PRP A\nwent VBD B\n\nI PRP C"
 
 
 def test_words_with_their_tags(tmp_path):
@@ -104,11 +104,11 @@ def test_words_with_their_tags(tmp_path):
     file = read(path, layout)
     assert words(file) == ["1/2", "dog", "Ja"]
     assert file.tags.texts() == ["NUM", "NOUN", "INTJ"]
-    assert filled(file, ["A", "B", "C"]) == b"1/2/A dog/B\n\nJa/C\n"
+    assert fill_tags(file, ["A", "B", "C"]) == b"1/2/A dog/B\n\nJa/C\n"
     text = tmp_path / "a.txt"
     text.write_text("a  dog\nJa")
     plain = read(text, Layout("text", (0,), 1), with_tags=False)
-    assert filled(plain, ["A", "B", "C"]) == b"a/A dog/B\nJa/C"
+    assert fill_tags(plain, ["A", "B", "C"]) == b"a/A dog/B\nJa/C"
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_words_with_their_tags(tmp_path):
         ("a b\nc\n", "conll", "line 2: 1 columns, where 2 are needed"),
         ("a\nb\n", "conll", "one column only"),
         ("1\ta\n", "conllu", "line 1: 2 columns, where 10 are needed"),
-        ("a/A b\n", "tagged", "line 1: 'b' is not as word/TAG is"),
+        ("a/A b\n", "tagged", "line 1: expected word/TAG, got 'b'"),
         ("a b\n", "text", "plain text"),
         ("a b\nc d e\n", "conll", "line 1: 2 columns, where 3 are needed"),
         ("\n", "conll", "has no tokens"),
@@ -133,7 +133,7 @@ def test_what_is_wrong_is_told_with_its_line(tmp_path, text, kind, words):
 def test_other_refusals(tmp_path):
     path = tmp_path / "a.conll"
     path.write_bytes(b"a A\n\xff B\n")
-    with pytest.raises(ValueError, match="line 2: the byte 0xff is no UTF-8; name its enc"):
+    with pytest.raises(ValueError, match="line 2: the byte 0xff is not UTF-8; state the enc"):
         read(path, find_layout(str(path), "conll", None))
     with pytest.raises(ValueError, match="no column of tags 7; label may be numbers from 1 to 1"):
         find_layout(str(path), "conll", "7")

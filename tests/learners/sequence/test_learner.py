@@ -79,7 +79,7 @@ def test_partial_fit_after_fit_is_another_pass_in_order(name):
         (Dictionary, "compute_attributes"),
         (Dictionary, "encode"),
         (lexicon.Lexicon, "add_cells"),
-        (lexicon.Lexicon, "sets_without"),
+        (lexicon.Lexicon, "look_up_without_own"),
         (state.PathState, "widen"),
         (task.SequenceTask, "learn"),
     ],

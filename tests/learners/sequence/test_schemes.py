@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from rosenblatt.learners.sequence.schemes import find_forbidden, get_parts
+from rosenblatt.learners.sequence.schemes import find_forbidden, split_chunk_tags
 from rosenblatt.learners.sequence.tagset import find_tag_set
 from rosenblatt.parameters import SEQUENCE, defaults
 
@@ -67,9 +67,9 @@ def test_schemes_are_recognised_and_written_back(scheme, sentences):
 
 
 def test_other_tags_are_no_chunks():
-    assert get_parts(["NOUN", "O"]) is None
-    assert get_parts(["B-NP", "I_NP", "O"]) is None
-    assert get_parts(["O"]) is None
+    assert split_chunk_tags(["NOUN", "O"]) is None
+    assert split_chunk_tags(["B-NP", "I_NP", "O"]) is None
+    assert split_chunk_tags(["O"]) is None
     tags = ["B-A", "I-B", "O"]  # IOB2 has no I-B after B-A, and IOB1 no B-A after O
     assert scheme_of(tags, np.array([0, 1, 2, 0]), np.array([0, 4])) is None
 
@@ -80,7 +80,7 @@ def test_few_odd_tags_are_read_as_conlleval_does(caplog):
     scheme, inner = scheme_of(tags, codes, np.array([0, 303]))
     assert scheme.name == "IOB2"
     assert [scheme.names[code] for code in inner[-3:]] == ["B-A", "E-A", "O"]
-    assert "1 tags are not as IOB2 writes chunks" in caplog.text
+    assert "1 tags violate the scheme IOB2" in caplog.text
 
 
 def test_without_ends_a_chunk_may_end_anywhere():

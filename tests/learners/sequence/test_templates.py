@@ -1,6 +1,11 @@
 import pytest
 
-from rosenblatt.learners.sequence.templates import crf_templates, parsed, usual_templates, written
+from rosenblatt.learners.sequence.templates import (
+    format_template,
+    make_default_templates,
+    parse_template,
+    read_crf_templates,
+)
 
 COLUMNS = ("word", "pos")
 
@@ -10,37 +15,37 @@ COLUMNS = ("word", "pos")
     ["bias", "word[-1]", "suffix3[0]", "pos[0]|pos[1]", "prefix2(pos)[2]", "lexicon[-1]|word[0]"],
 )
 def test_templates_are_written_as_they_are_read(text):
-    assert written(parsed(text, COLUMNS)) == text
+    assert format_template(parse_template(text, COLUMNS)) == text
 
 
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("word", "not understood"),
-        ("word[x]", "not understood"),
+        ("word", "cannot be parsed"),
+        ("word[x]", "cannot be parsed"),
         ("lemma[0]", "neither a column"),
         ("suffix[0]", "neither a column"),
         ("lower3[0]", "neither a column"),
         ("lower(lemma)[0]", "neither a column"),
         ("word[101]", "over 100 tokens"),
-        ("word[0]||pos[0]", "not understood"),
+        ("word[0]||pos[0]", "cannot be parsed"),
     ],
 )
 def test_what_is_no_template_is_named(text, words):
     with pytest.raises(ValueError, match=words):
-        parsed(text, COLUMNS)
+        parse_template(text, COLUMNS)
 
 
 def test_usual_templates_are_read_back():
     for columns in (("word",), ("form", "pos", "column2")):
-        for template in usual_templates(columns):
-            assert parsed(written(template), columns) == template
+        for template in make_default_templates(columns):
+            assert parse_template(format_template(template), columns) == template
 
 
 def test_template_files_of_crf(tmp_path):
     path = tmp_path / "template"
     path.write_text("# Unigram\nU00:%x[-2,0]\nU10:%x[-1,1]/%x[0,1]\nU99\n\n# Bigram\nB\n")
-    found = [written(template) for template in crf_templates(path, COLUMNS)]
+    found = [format_template(template) for template in read_crf_templates(path, COLUMNS)]
     assert found == ["word[-2]", "pos[-1]|pos[0]", "bias"]
 
 
@@ -49,8 +54,8 @@ def test_template_files_of_crf(tmp_path):
     [
         ("U00:%x[0,2]", "line 1: .*column 2"),
         ("B01:%x[0,0]", "two tags"),
-        ("X:%x[0,0]", "no template"),
-        ("U00:x", "no template"),
+        ("X:%x[0,0]", "not a template"),
+        ("U00:x", "not a template"),
         ("# nothing", "no templates"),
     ],
 )
@@ -58,4 +63,4 @@ def test_what_crf_would_not_read_is_named(tmp_path, line, words):
     path = tmp_path / "template"
     path.write_text(line)
     with pytest.raises(ValueError, match=words):
-        crf_templates(path, COLUMNS)
+        read_crf_templates(path, COLUMNS)

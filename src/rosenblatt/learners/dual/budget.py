@@ -1,4 +1,4 @@
-"""The dual form with a budget: at most so many support rows."""
+"""The dual form with a budget: a largest number of support rows."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -11,20 +11,20 @@ from ...kernels.algebra import mix
 from ...kernels.dual import KernelValues
 from ...kernels.linear import UPDATE
 from .forms import NOTHING, Block
-from .gram import ROWS_AT_ONCE, parts, scores_overflow
+from .gram import ROWS_AT_ONCE, overflow_error, slice_support
 from .state import DualState
 from .task import DualTask
-from .unbounded import stacked
+from .unbounded import stack_rows
 
 DEPENDENT = 1e-8  # a squared distance to the span, as a share of K(x, x), that counts as none
 
 
 @dataclass
 class BudgetedTask(DualTask):
-    """With a budget: at most B support rows; what a mistake does to a full support is a policy.
+    """Learns with at most B support rows; a policy says what a mistake does to a full support.
 
-    The kernel values of a block with the support are computed at once, then its mistakes are gone
-    through one by one. An epoch costs (budget × rows) kernel values; nothing is kept of the rows.
+    The kernel values of a block with the support are computed at once, then its mistakes are
+    learnt one by one. An epoch costs (budget × rows) kernel values; no scores of rows are kept.
     """
 
     budget: int = field(kw_only=True)
@@ -32,19 +32,19 @@ class BudgetedTask(DualTask):
 
     def __post_init__(self) -> None:
         self.policy, policy = POLICIES[self.policy_name], self.policy_name
-        room = len(self.begun.numbers) + len(self.row_order)  # for the rows, not for the budget
+        room = len(self.begun.numbers) + len(self.row_order)
         self.capacity = min(self.budget, room)
         super().__post_init__()
         state, outputs = self.state, len(self.state.bias)
         self.support = state.support
         self.numbers, self.ages = (
-            grown(state.numbers, self.capacity),
-            grown(state.ages, self.capacity),
+            enlarge(state.numbers, self.capacity),
+            enlarge(state.ages, self.capacity),
         )
-        self.coef = grown(state.coef, outputs, self.capacity)
-        self.missing = grown(state.missing, outputs, self.capacity)
+        self.coef = enlarge(state.coef, outputs, self.capacity)
+        self.missing = enlarge(state.missing, outputs, self.capacity)
         self.missing_bias = state.missing_bias.copy()
-        self.matrix = grown(state.matrix, *[self.capacity * (policy in SQUARED)] * 2)
+        self.matrix = enlarge(state.matrix, *[self.capacity * (policy in SQUARED)] * 2)
         self.place = {int(number): place for place, number in enumerate(state.numbers)}
         self.room = np.empty((self.capacity, self.rows_at_once))
         self.log = np.zeros(0, UPDATE)
@@ -56,10 +56,10 @@ class BudgetedTask(DualTask):
         block.rows, block.steps = self.X[block.numbers], self.form.steps(block.numbers)
         self.own = self.gram.diagonal(self.X, block.numbers)
         self.values = self.room[:, : len(block.numbers)]
-        for part in parts(self.size, self.X.shape[1], self.cache_bytes):
+        for part in slice_support(self.size, self.X.shape[1], self.cache_bytes):
             self.values[part] = self.gram(self.support[part], block.rows)
         block.scores = self.coef[:, : self.size] @ self.values[: self.size]
-        self.origin = np.arange(self.capacity)  # of each place, among the support and the block
+        self.origin = np.arange(self.capacity)  # of the support, then of the block
         nothing, start = np.full(len(block.numbers), -1, np.intp), 0
         while True:
             start, _, _ = self.form.replay(self, block, start, KernelValues(NOTHING, nothing))
@@ -69,15 +69,15 @@ class BudgetedTask(DualTask):
             start += 1
         origin = self.origin[: self.size]
         if (origin >= self.support.shape[0]).any():
-            both = stacked(self.support, self.gram.pick(self.X, block.numbers))
+            both = stack_rows(self.support, self.gram.pick(self.X, block.numbers))
             self.support = both[origin]
         block.rows, block.scores, block.steps = None, NOTHING, NOTHING
 
     def correct(self, block: Block, t: int) -> None:
-        """Learn from row t, a mistake."""
+        """Learn from row t, which is a mistake."""
         change, margins = self.form.change(self, block, t)
         if not (np.isfinite(margins).all() and np.isfinite(self.own[t])):
-            raise scores_overflow(int(block.numbers[t]))
+            raise overflow_error(int(block.numbers[t]))
         self.loss += float(np.maximum(-margins, 0.0).sum())
         if self.policy is stop and self.size == self.budget:
             self.errors += int(np.count_nonzero(margins <= 0))
@@ -94,7 +94,7 @@ class BudgetedTask(DualTask):
             self.move(block, [place], np.ones(1), change)
 
     def move(self, block: Block, places: Any, direction: Array, change: Array) -> None:
-        """Move the outputs by change in a direction that some support rows span, and the bias."""
+        """Move the outputs and the bias by change in a direction that support rows span."""
         self.coef[:, places] += np.outer(change, direction)
         self.missing[:, places] += np.outer(change * self.time, direction)
         block.scores += np.outer(change, direction @ self.values[places])
@@ -102,7 +102,7 @@ class BudgetedTask(DualTask):
         self.missing_bias += change * self.time * self.settings.intercept_step
 
     def enter(self, block: Block, t: int, place: int, change: Array) -> None:
-        """Give a free place to row t, and learn from it."""
+        """Put row t into a free place of the support, and learn from it."""
         self.size = max(self.size, place + 1)
         number = self.state.given + int(block.numbers[t])
         self.numbers[place], self.place[number] = number, place
@@ -113,12 +113,12 @@ class BudgetedTask(DualTask):
         self.move(block, [place], np.ones(1), change)
 
     def leave(self, block: Block, place: int) -> None:
-        """Free a place, and forget what its row did."""
+        """Free a place of the support, and undo what its row did."""
         block.scores -= np.outer(self.coef[:, place], self.values[place])
         self.coef[:, place] = self.missing[:, place] = 0.0
         del self.place[int(self.numbers[place])]
 
-    def learnt_state(self) -> DualState:
+    def make_state(self) -> DualState:
         size = self.size
         return replace(
             self.state,
@@ -132,8 +132,8 @@ class BudgetedTask(DualTask):
         )
 
 
-def grown(array: Array, *shape: int) -> Array:
-    """A copy with zeros behind, up to a shape."""
+def enlarge(array: Array, *shape: int) -> Array:
+    """Return a copy that is padded with zeros to a shape."""
     room = np.zeros(shape, array.dtype)
     room[tuple(map(slice, array.shape))] = array
     return room
@@ -171,7 +171,7 @@ def forgetron(task: BudgetedTask, block: Block, t: int, change: Array) -> None:
         coef, bias = task.coef, task.state.bias + change * task.settings.intercept_step
         score = coef @ task.matrix[:, place] + change * task.values[place, t] + bias
         owed = task.state.forgotten - 15 / 32 * task.state.mistakes
-        shrink = shrinkage(coef[:, place], score, owed)
+        shrink = find_shrinkage(coef[:, place], score, owed)
         coef *= shrink
         task.state.bias *= shrink
         block.scores *= shrink
@@ -183,8 +183,8 @@ def forgetron(task: BudgetedTask, block: Block, t: int, change: Array) -> None:
     task.matrix[place, place] = task.own[t]
 
 
-def shrinkage(beta: Array, score: Array, c: float) -> float:
-    """The largest φ up to 1 with aφ² + bφ + c <= 0: what forgetting costs, within what is left."""
+def find_shrinkage(beta: Array, score: Array, c: float) -> float:
+    """Return the largest φ up to 1 with aφ² + bφ + c <= 0, the forgetron's condition."""
     a, b = float(beta @ beta - 2 * beta @ score), 2 * float(np.abs(beta).sum())
     square = b * b - 4 * a * c
     root = float(np.sqrt(max(square, 0.0)))
@@ -194,7 +194,7 @@ def shrinkage(beta: Array, score: Array, c: float) -> float:
 
 
 def random(task: BudgetedTask, block: Block, t: int, change: Array) -> None:
-    """Let a random support row make room.
+    """Replace a random support row.
 
     Cavallanti, Cesa-Bianchi & Gentile (2007), "Tracking the best hyperplane with a simple budget
     perceptron", Machine Learning 69. In expectation the mistakes are of the order of the hinge loss
@@ -209,7 +209,7 @@ def random(task: BudgetedTask, block: Block, t: int, change: Array) -> None:
 
 
 def stop(task: BudgetedTask, block: Block, t: int, change: Array) -> None:
-    """Learn no more once the support is full: the perceptron's own bound, up to there."""
+    """Stop to learn when the support is full: the perceptron's bound holds up to there."""
     task.enter(block, t, task.size, change)
 
 

@@ -15,39 +15,39 @@ from scipy.sparse import csr_array
 from ...data.rows import Array, to_dense
 from ...kernels.linear import UPDATE, Updates
 from .forms import Block
-from .gram import Gram, dense, scores_overflow
+from .gram import Gram, as_dense, overflow_error
 from .moves import NO_MOVES, Moves
 from .state import DualState
-from .unbounded import GrowingTask, Support, stacked
+from .unbounded import GrowingTask, Support, stack_rows
 
 if TYPE_CHECKING:
     from types import ModuleType
 
-ROWS_AT_ONCE = 6144  # of a block, whose own kernel values are all computed
-FEW = 257  # numbers of a line of updates, which are fetched without asking how many there are
+ROWS_AT_ONCE = 6144  # of a block, whose kernel values with each other are all computed
+FEW = 257  # numbers of a line of updates that are fetched before their count is known
 SUPPORT_AT_ONCE = 16_384  # of a product of matrices
-SENDERS, CHUNK = range(8), 8 << 20  # threads that copy rows for the card, and bytes at a time
-SHARE = 0.5  # of the free memory of a card may be the rows; else they are sent block by block
+SENDERS, CHUNK = range(8), 8 << 20  # threads that copy rows to the GPU, and bytes at a time
+SHARE = 0.5  # of the free memory that rows may take; larger ones are sent block by block
 
 
 def is_on_gpu(X: Any) -> bool:
-    """Whether an array lives on a GPU."""
+    """Whether an array is on a GPU."""
     if hasattr(X, "__cuda_array_interface__"):
         return True
     device = getattr(X, "__dlpack_device__", None)
     return device is not None and not isinstance(X, np.ndarray) and int(device()[0]) == 2
 
 
-def like(support: Any, X: Any) -> Any:
-    """X in the layout of the support, dense or sparse; on a GPU all is dense."""
+def match_layout(support: Any, X: Any) -> Any:
+    """Return X in the layout of the support, dense or sparse; as it is if it is on a GPU."""
     if hasattr(support, "indptr") == hasattr(X, "indptr") or is_on_gpu(X):
         return X
     return csr_array(X) if hasattr(support, "indptr") else X.toarray()
 
 
 @cache
-def arrays() -> "ModuleType":
-    """CuPy, or where Numba simulates a GPU, NumPy."""
+def get_array_module() -> "ModuleType":
+    """Return CuPy, or NumPy where Numba simulates a GPU."""
     from ...kernels import gpu
 
     if gpu.SIMULATED:
@@ -66,24 +66,24 @@ def arrays() -> "ModuleType":
 
 
 def to_gpu(X: Any) -> Any:
-    """An array on the GPU; without a copy if it is there already."""
-    xp = arrays()
+    """Return an array on the GPU, without a copy if it is there already."""
+    xp = get_array_module()
     if is_on_gpu(X) and not hasattr(X, "__cuda_array_interface__"):
         return xp.from_dlpack(X)
     return xp.asarray(X)
 
 
 def check_on_gpu(X: Any, model: Any, dtype: Any) -> Any:
-    """X on the GPU as a matrix of floats, with the columns that a model knows or is to know.
+    """Return X on the GPU as a matrix of floats; check or set the number of its columns.
 
     Parameters
     ----------
     X
-        An array that lives there.
+        An array on a GPU.
     model
-        An estimator.
+        The estimator, whose number of columns is checked or set.
     dtype
-        Of its support, or None if it begins anew.
+        The type of its support, or None if it is fitted from the beginning.
     """
     X = to_gpu(X)
     if X.ndim != 2 or 0 in X.shape:
@@ -100,30 +100,30 @@ def check_on_gpu(X: Any, model: Any, dtype: Any) -> Any:
     return X.astype(dtype, order="C", copy=False)
 
 
-def on_host(array: Any) -> Array:
-    """An array as NumPy has it."""
+def to_host(array: Any) -> Array:
+    """Return an array of NumPy."""
     if is_on_gpu(array):
         array = to_gpu(array).get()
     return np.asarray(array)
 
 
 def rows_to_gpu(X: Any) -> Any:
-    """X on the GPU if it fits, else as it is; sparse rows are sent block by block, too."""
+    """Return X on the GPU if it fits; else, and if it is sparse, X itself, to send by blocks."""
     if is_on_gpu(X) or hasattr(X, "indptr"):
         return X
-    xp = arrays()
+    xp = get_array_module()
     if xp is np or X.nbytes < len(SENDERS) * CHUNK:
         return xp.asarray(X)
-    return X if X.nbytes > SHARE * xp.cuda.runtime.memGetInfo()[0] else sent(X)
+    return X if X.nbytes > SHARE * xp.cuda.runtime.memGetInfo()[0] else send_to_gpu(X)
 
 
-def sent(X: Any) -> Any:
-    """A large array, copied by several threads to memory that a card may read at full speed."""
-    xp = arrays()
+def send_to_gpu(X: Any) -> Any:
+    """Return a copy of a large array on the GPU, sent by several threads from pinned memory."""
+    xp = get_array_module()
     there = xp.empty(X.shape, X.dtype)
-    xp.cuda.get_current_stream().synchronize()  # what was in that memory is done with
+    xp.cuda.get_current_stream().synchronize()  # nothing uses that memory any more
     source, goal = X.reshape(-1).view(np.uint8), there.reshape(-1).view(np.uint8)
-    free = deque(stagings())
+    free = deque(make_staging_buffers())
 
     def send(begin: int) -> None:
         part = source[begin : begin + CHUNK]
@@ -139,9 +139,9 @@ def sent(X: Any) -> Any:
 
 
 @cache
-def stagings() -> list[tuple[Array, Any]]:
-    """For each sender a buffer that does not move, and a stream."""
-    xp = arrays()
+def make_staging_buffers() -> list[tuple[Array, Any]]:
+    """Return a buffer of pinned memory and a stream for each sender."""
+    xp = get_array_module()
     made = []
     for _ in SENDERS:
         memory = xp.cuda.alloc_pinned_memory(CHUNK)
@@ -150,14 +150,14 @@ def stagings() -> list[tuple[Array, Any]]:
 
 
 @contextmanager
-def on_card() -> Iterator[None]:
-    """Work on a GPU: say in a sentence what did not fit, and nothing of idle processors."""
-    xp = arrays()
+def use_gpu() -> Iterator[None]:
+    """A context on the GPU: errors of its memory say what to do, and its warnings are hidden."""
+    xp = get_array_module()
     try:
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", r".*Grid size \d+ will likely")
             yield
-    except MemoryError as error:  # of which CuPy's own is a kind
+    except MemoryError as error:  # CuPy's is a subclass
         if xp is np:
             raise
         free, whole = xp.cuda.runtime.memGetInfo()
@@ -170,7 +170,7 @@ def on_card() -> Iterator[None]:
 
 @dataclass
 class DeviceTask(GrowingTask):
-    """Without a budget, on a GPU: scores, support and coefficients live there, updates do not.
+    """Learns without a budget on a GPU, which keeps the scores, support and coefficients.
 
     A block's own kernel values are computed at once, and one thread block per problem replays it.
     """
@@ -179,9 +179,9 @@ class DeviceTask(GrowingTask):
         super().__post_init__()
         from ...kernels import gpu
 
-        xp, state = arrays(), self.state
+        xp, state = get_array_module(), self.state
         self.scores = xp.zeros(self.scores.shape)
-        self.support = Support(xp.asarray(dense(state.support)))
+        self.support = Support(xp.asarray(as_dense(state.support)))
         self.coef, self.bias = xp.asarray(state.coef), xp.asarray(state.bias)
         self.steps = xp.asarray(self.form.steps(np.arange(self.X.shape[0])))
         self.labels = xp.asarray(self.form.codes)
@@ -193,22 +193,22 @@ class DeviceTask(GrowingTask):
         return ROWS_AT_ONCE
 
     def index(self, numbers: Array) -> Any:
-        return arrays().asarray(numbers)
+        return get_array_module().asarray(numbers)
 
-    def picked(self, numbers: Array) -> Any:
+    def pick_support(self, numbers: Array) -> Any:
         index = self.index(numbers)
-        return index if self.gram.kernel == "precomputed" else fetched(self.X, numbers, index)
+        return index if self.gram.kernel == "precomputed" else fetch_rows(self.X, numbers, index)
 
     def rows(self, block: Block) -> Any:
         if block.rows is None:
-            block.rows = fetched(self.X, block.numbers, block.index)
+            block.rows = fetch_rows(self.X, block.numbers, block.index)
         return block.rows
 
     def visit(self, block: Block) -> None:
-        self.take_in(block)
+        self.add_updates(block)
         if self.is_right(block):
             self.pieces.append(NO_MOVES)
-            self.put_away(block)
+            self.store_scores(block)
             return
         rows = self.rows(block)
         values = self.gram(block.index if self.gram.kernel == "precomputed" else rows, rows)
@@ -217,7 +217,7 @@ class DeviceTask(GrowingTask):
         if len(log):
             broken = np.flatnonzero(~np.isfinite(log["margin"]))
             if len(broken):
-                raise scores_overflow(int(block.numbers[log["position"][broken[0]]]))
+                raise overflow_error(int(block.numbers[log["position"][broken[0]]]))
             self.loss -= float(np.minimum(log["margin"], 0.0).sum())
             block.steps = self.form.steps(block.numbers)
             at = log["position"] if self.together else (log["rival"], log["position"])
@@ -225,12 +225,12 @@ class DeviceTask(GrowingTask):
             moves = self.record(block, own, log)
             self.move(moves)
         self.pieces.append(moves)
-        self.put_away(block)
+        self.store_scores(block)
 
     def is_right(self, block: Block) -> bool:
-        """Whether a block teaches nothing, so that its own kernel values are of no use."""
+        """Whether all rows of a block are right, so that their kernel values are not needed."""
         if self.together:
-            return False  # which only the replay knows
+            return False  # only the replay knows
         a, steps = block.scores + self.bias[:, None], self.steps[:, block.index]
         right = ((steps > 0) & (a > self.settings.above)) | (
             (steps < 0) & (a < self.settings.below)
@@ -238,10 +238,10 @@ class DeviceTask(GrowingTask):
         return bool((right & np.isfinite(a))[self.index(np.flatnonzero(self.learning))].all())
 
     def replay(self, block: Block, values: Any) -> tuple[Array, Array]:
-        """Learn from a block on the GPU: its updates as rows come, and K(x, x) of each."""
+        """Learn from a block on the GPU; return its updates in their order, and K(x, x) of each."""
         from ...kernels import gpu
 
-        xp, (above, below, bias_step) = arrays(), self.settings[:3]
+        xp, (above, below, bias_step) = get_array_module(), self.settings[:3]
         steps, out = self.steps[..., block.index], self.updates_there
         if self.together:
             labels = self.labels[block.index]
@@ -251,11 +251,11 @@ class DeviceTask(GrowingTask):
             problems = np.flatnonzero(self.learning)
             tasks = xp.asarray(problems), values, steps, block.scores, self.bias
             gpu.replay_each[len(problems), gpu.THREADS](*tasks, above, below, bias_step, out)
-        found = on_host(out[:, :, :FEW])  # one wait for the GPU, if there were few
+        found = to_host(out[:, :, :FEW])  # one wait for the GPU, if there are few
         self.state.bias[:] = found[:, gpu.MARGIN, 0]
         counts = np.where(self.learning, found[:, gpu.POSITION, 0], 0).astype(np.intp)
         if counts.max() >= FEW:
-            found = on_host(out[:, :, : int(counts.max()) + 1])
+            found = to_host(out[:, :, : int(counts.max()) + 1])
         lines, columns = np.nonzero(np.arange(counts.max()) < counts[:, None])
         position, margin, own, rival = found[lines, :, columns + 1].T
         log = np.zeros(len(lines), UPDATE)
@@ -265,8 +265,8 @@ class DeviceTask(GrowingTask):
         return log[in_order], own[in_order]
 
     def move(self, moves: Moves) -> None:
-        """Add new updates to the coefficients; none is of the same row and output as another."""
-        xp, (outputs, room) = arrays(), self.coef.shape
+        """Add new updates to the coefficients; no two are of the same row and output."""
+        xp, (outputs, room) = get_array_module(), self.coef.shape
         if self.size > room:
             wider = xp.zeros((outputs, max(self.size, 2 * room)))
             wider[:, :room] = self.coef
@@ -274,108 +274,110 @@ class DeviceTask(GrowingTask):
         cells = xp.asarray(moves.outputs * self.coef.shape[1] + moves.places)
         self.coef.reshape(-1)[cells] += xp.asarray(moves.steps)
 
-    def take_in(self, block: Block) -> None:
+    def add_updates(self, block: Block) -> None:
         block.scores = self.scores[:, block.index]
-        if block.version == 0:  # all that there is
+        if block.version == 0:  # the scores contain no update yet
             coef, support = self.coef[:, : self.size], self.support.room[: self.size]
         else:
-            places, lacking = self.lacking(block)
-            coef, support = arrays().asarray(lacking), self.support.room[self.index(places)]
+            places, lacking = self.find_lacking(block)
+            coef = get_array_module().asarray(lacking)
+            support = self.support.room[self.index(places)]
         for begin in range(0, len(support), SUPPORT_AT_ONCE):
             part = slice(begin, begin + SUPPORT_AT_ONCE)
             block.scores += coef[:, part] @ self.gram(support[part], self.rows(block))
 
-    def kept_support(self) -> Any:
+    def copy_support(self) -> Any:
         if is_on_gpu(self.X):
-            return on_host(self.support.room[: self.support.count])
+            return to_host(self.support.room[: self.support.count])
         fresh = np.concatenate(self.numbers[1:] or [np.zeros(0, np.int64)]) - self.state.given
-        return stacked(self.begun.support, self.gram.pick(self.X, fresh))
+        return stack_rows(self.begun.support, self.gram.pick(self.X, fresh))
 
 
-def fetched(X: Any, numbers: Array, index: Any) -> Any:
-    """Some rows, on the GPU; the index is the numbers there."""
-    return X[index] if is_on_gpu(X) else arrays().asarray(to_dense(X[numbers]))
+def fetch_rows(X: Any, numbers: Array, index: Any) -> Any:
+    """Return some rows on the GPU; ``index`` is their numbers there."""
+    return X[index] if is_on_gpu(X) else get_array_module().asarray(to_dense(X[numbers]))
 
 
 # Predicting
 
 
 class DeviceScorer:
-    """Scores rows on the GPU, to which the support is sent once."""
+    """Scores rows on the GPU; the support is sent once."""
 
     def __init__(self, gram: Gram, state: DualState) -> None:
-        xp = arrays()
+        xp = get_array_module()
         self.gram, self.state = gram, state
-        self.support = xp.asarray(dense(state.support))
+        self.support = xp.asarray(as_dense(state.support))
 
     def scores(self, X: Any, coef: Array, bias: Array) -> Array:
-        """The score of every output for rows."""
-        xp = arrays()
+        """Return the score of every output for each row."""
+        xp = get_array_module()
         weights, lift = xp.asarray(coef), xp.asarray(bias)
 
-        def scored(values: Any) -> Any:
+        def score(values: Any) -> Any:
             return (weights @ values).T + lift
 
-        return self.by_blocks(X, scored)
+        return self.compute_by_block(X, score)
 
     def votes(self, X: Any, together: bool, sign_of_zero: float) -> Array:
-        """The share of the votes for each output."""
+        """Return the share of the votes for each output."""
         if together:
-            return self.by_blocks(X, self.votes_of_all(self.state.updates))
+            return self.compute_by_block(X, self.votes_of_all(self.state.updates))
         problems = [self.votes_of_one(p, sign_of_zero) for p in range(len(self.state.bias))]
 
-        def voted(values: Any) -> Any:
-            return arrays().stack([problem(values) for problem in problems], axis=1)
+        def vote(values: Any) -> Any:
+            return get_array_module().stack([problem(values) for problem in problems], axis=1)
 
-        return self.by_blocks(X, voted)
+        return self.compute_by_block(X, vote)
 
-    def by_blocks(self, X: Any, scored: Callable[[Any], Any]) -> Array:
-        """What a function makes of the kernel values of the support with some rows at a time."""
+    def compute_by_block(self, X: Any, compute: Callable[[Any], Any]) -> Array:
+        """Apply a function to the kernel values of the support with a block of rows at a time."""
         parts = [np.empty((0, len(self.state.bias)))]
         room = max(1, 2**31 // (8 * max(len(self.state.numbers), 1)))  # bytes of kernel values
         at_once = min(2 * ROWS_AT_ONCE, room)
         for begin in range(0, X.shape[0], at_once):
             rows = X[begin : begin + at_once]
-            rows = rows if is_on_gpu(rows) else arrays().asarray(to_dense(rows))
-            parts.append(on_host(scored(self.gram(self.support, rows))))
+            rows = rows if is_on_gpu(rows) else get_array_module().asarray(to_dense(rows))
+            parts.append(to_host(compute(self.gram(self.support, rows))))
         return np.concatenate(parts)
 
     def votes_of_one(self, problem: int, sign_of_zero: float) -> Callable[[Any], Any]:
-        """The votes of one problem's functions."""
+        """Return a function that computes the votes for one problem from kernel values."""
         from ...kernels import gpu
 
-        xp, seen = arrays(), int(self.state.seen[problem])
+        xp, seen = get_array_module(), int(self.state.seen[problem])
         own = Updates(*(part[self.state.updates.labels == problem] for part in self.state.updates))
         survived = np.diff(own.times, prepend=0, append=seen).astype(np.float64)
         given = [xp.asarray(part) for part in (own.rows, own.steps, own.intercept_steps, survived)]
 
-        def voted(values: Any) -> Any:
+        def vote(values: Any) -> Any:
             out = xp.empty(values.shape[1])
-            gpu.votes_each[grid(len(out)), gpu.THREADS](values, *given, sign_of_zero, out)
+            blocks = count_thread_blocks(len(out))
+            gpu.votes_each[blocks, gpu.THREADS](values, *given, sign_of_zero, out)
             return out / max(seen, 1)
 
-        return voted
+        return vote
 
     def votes_of_all(self, updates: Updates) -> Callable[[Any], Any]:
-        """The votes of functions of all classes."""
+        """Return a function that computes the votes for all classes from kernel values."""
         from ...kernels import gpu
 
-        xp, seen, classes = arrays(), int(self.state.seen[0]), len(self.state.bias)
+        xp, seen, classes = get_array_module(), int(self.state.seen[0]), len(self.state.bias)
         survived = np.diff(updates.times, prepend=0, append=seen).astype(np.float64)
         kept = updates.rows, updates.steps, updates.intercept_steps, updates.labels, updates.rivals
         given = [xp.asarray(part) for part in (*kept, survived)]
 
-        def voted(values: Any) -> Any:
+        def vote(values: Any) -> Any:
             scores = xp.zeros((classes, values.shape[1]))
             out = xp.zeros((values.shape[1], classes))
-            gpu.votes_all[grid(len(out)), gpu.THREADS](values, *given, scores, out)
+            gpu.votes_all[count_thread_blocks(len(out)), gpu.THREADS](values, *given, scores, out)
             return out / max(seen, 1)
 
-        return voted
+        return vote
 
 
-def grid(count: int) -> int:
-    """How many thread blocks have a thread for each of so many rows."""
+def count_thread_blocks(count: int) -> int:
+    """Return the number of thread blocks with a thread for each of some rows."""
     from ...kernels import gpu
 
     return max(1, -(-count // gpu.THREADS))

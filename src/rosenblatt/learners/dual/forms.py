@@ -19,15 +19,15 @@ NOTHING = np.empty((0, 0))
 
 @dataclass
 class Block:
-    """Some rows of an epoch's order, and all that is known of them while they are learnt from."""
+    """Some rows of an epoch's order, and what is known of them while they are learnt."""
 
     numbers: Array
     offset: int
-    """How many rows of the epoch come before."""
+    """The number of rows of the epoch before it."""
     version: int = 0
-    """How many pieces of updates the scores have taken in."""
+    """The number of pieces of updates that the scores contain."""
     index: Any = None
-    """The numbers, where the scores are."""
+    """The numbers as an index of the scores."""
     scores: Array = field(default_factory=lambda: NOTHING)
     steps: Array = field(default_factory=lambda: NOTHING)
     rows: Any = None
@@ -43,7 +43,7 @@ class EachClass:
     """The class that counts as positive in each problem."""
 
     def steps(self, numbers: Array) -> Array:
-        """How far each row moves each problem."""
+        """Return how far each row moves each problem."""
         weights = np.ones(len(numbers)) if self.weights is None else self.weights[numbers]
         return np.where(self.codes[numbers] == self.positive[:, None], weights, -weights)
 
@@ -56,13 +56,13 @@ class EachClass:
         return t, updates, loss
 
     def excess(self, task: "DualTask", block: Block) -> Array:
-        """By how much each row is above what it needs to be right, in its worst problem."""
+        """Return how far each row exceeds what it needs to be right, in its worst problem."""
         a, settings = block.scores + task.state.bias[:, None], task.settings
         excess = np.where(block.steps > 0, a - settings.above, settings.below - a)
         return np.asarray(excess[task.learning].min(axis=0))
 
     def updates(self, task: "DualTask", block: Block, log: Array) -> Updates:
-        """The logged updates, with the numbers of their rows."""
+        """Return the logged updates, with the numbers of their rows."""
         at, problems = log["position"], log["rival"].copy()
         times = task.state.seen[problems] + block.offset + at
         bias_steps = np.full(len(at), task.settings.intercept_step)
@@ -70,7 +70,7 @@ class EachClass:
         return Updates(block.numbers[at], times, steps, bias_steps, problems, problems)
 
     def change(self, task: "DualTask", block: Block, t: int) -> tuple[Array, Array]:
-        """How far row t, a mistake, moves each output; and the margins that were too small."""
+        """Return how far a mistaken row t moves each output, and its margins."""
         a, step, settings = block.scores[:, t] + task.state.bias, block.steps[:, t], task.settings
         wrong = task.learning & ~np.where(step > 0, a > settings.above, a < settings.below)
         return np.where(wrong, step, 0.0), np.where(step > 0, a, -a)[wrong]
@@ -84,7 +84,7 @@ class AllClasses:
     weights: Array | None
 
     def steps(self, numbers: Array) -> Array:
-        """How far each row moves two classes."""
+        """Return how far each row moves two classes."""
         return np.ones(len(numbers)) if self.weights is None else self.weights[numbers]
 
     def replay(
@@ -96,26 +96,26 @@ class AllClasses:
         return t, updates, loss
 
     def excess(self, task: "DualTask", block: Block) -> Array:
-        """By how much each row's lead is above what it needs to be right."""
+        """Return how far the lead of each row exceeds what it needs to be right."""
         scores, settings = block.scores + task.state.bias[:, None], task.settings
         return self.margins(scores, block.numbers, settings) - settings.above
 
     def margins(self, scores: Array, numbers: Array, settings: Settings) -> Array:
-        """The lead of every row's class over its best rival."""
+        """Return the lead of every row's class over its best rival."""
         labels = self.codes[numbers][None]
         own, others = np.take_along_axis(scores, labels, axis=0)[0], scores.copy()
         np.put_along_axis(others, labels, -np.inf, axis=0)
         return np.asarray(own - others.max(axis=0))
 
     def updates(self, task: "DualTask", block: Block, log: Array) -> Updates:
-        """The logged updates, with the numbers of their rows."""
+        """Return the logged updates, with the numbers of their rows."""
         at, rivals = log["position"], log["rival"].copy()
         numbers, times = block.numbers[at], task.state.seen[0] + block.offset + at
         bias_steps = np.full(len(at), task.settings.intercept_step)
         return Updates(numbers, times, block.steps[at], bias_steps, self.codes[numbers], rivals)
 
     def change(self, task: "DualTask", block: Block, t: int) -> tuple[Array, Array]:
-        """How far row t, a mistake, moves each output; and the lead that was too small."""
+        """Return how far a mistaken row t moves each output, and its lead."""
         a, label = block.scores[:, t] + task.state.bias, int(self.codes[block.numbers[t]])
         rival, change = best_other.py_func(a, label), np.zeros(len(a))
         change[label], change[rival] = block.steps[t], -block.steps[t]

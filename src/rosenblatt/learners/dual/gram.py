@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from ...data.rows import Array, to_dense
 
 ROWS_AT_ONCE = 1024  # of a block: enough for full matrix speed
-SUPPORT_AT_ONCE = 512  # kernel values of so many rows with a block stay in the processor's cache
+SUPPORT_AT_ONCE = 512  # rows whose kernel values with a block stay in the processor's cache
 
 
 @dataclass(frozen=True)
@@ -26,16 +26,16 @@ class Gram:
     coef0: float
 
     def pick(self, X: Any, numbers: Array) -> Any:
-        """The rows with these numbers, in the form in which they become support."""
+        """Return the rows with some numbers, in the form in which they become support."""
         return numbers if self.kernel == "precomputed" else X[numbers]
 
     def __call__(self, support: Any, rows: Any) -> Array:
-        """K(s, x) for every support row s and row x."""
+        """Return K(s, x) for every support row s and row x."""
         if self.kernel == "precomputed":
-            return dense(rows[:, support]).T.astype(np.float64)
+            return as_dense(rows[:, support]).T.astype(np.float64)
         if callable(self.kernel):
-            return checked(self.kernel(support, rows), (support.shape[0], rows.shape[0]))
-        values = products(support, rows)
+            return check_values(self.kernel(support, rows), (support.shape[0], rows.shape[0]))
+        values = inner_products(support, rows)
         if self.kernel == "rbf":
             values *= -2.0
             values += squared_norms(support)[:, None]
@@ -43,10 +43,10 @@ class Gram:
             np.maximum(values, 0.0, out=values)
             values *= -self.gamma
             return np.exp(values, out=values)
-        return self.shaped(values)
+        return self.apply_kernel(values)
 
-    def shaped(self, values: Array) -> Array:
-        """The kernels of the inner product alone: linear, polynomial and sigmoid."""
+    def apply_kernel(self, values: Array) -> Array:
+        """Apply a kernel of the inner product, linear, polynomial or sigmoid, in place."""
         if self.kernel == "linear":
             return values
         if self.gamma != 1:
@@ -57,33 +57,33 @@ class Gram:
         return power(values, self.degree)
 
     def diagonal(self, X: Any, numbers: Array) -> Array:
-        """K(x, x) for the rows with these numbers."""
+        """Return K(x, x) for the rows with some numbers."""
         if self.kernel == "precomputed":
             return np.asarray([X[number, number] for number in numbers], np.float64)
         if self.kernel == "rbf":
             return np.ones(len(numbers))
         if not callable(self.kernel):
-            return self.shaped(squared_norms(X[numbers]))
+            return self.apply_kernel(squared_norms(X[numbers]))
         return np.array([self(X[[number]], X[[number]])[0, 0] for number in numbers])
 
 
-def dense(rows: Any) -> Array:
-    """Rows, sparse or not, as an array: of CuPy, too, whose functions NumPy calls by itself."""
+def as_dense(rows: Any) -> Array:
+    """Return rows, sparse or not, as an array of NumPy or CuPy."""
     return rows if hasattr(rows, "__cuda_array_interface__") else to_dense(rows)
 
 
-def products(support: Any, rows: Any) -> Array:
-    """The inner products of two sets of rows, dense or sparse."""
-    left = dense(support).astype(np.float64, copy=False)
+def inner_products(support: Any, rows: Any) -> Array:
+    """Return the inner products of two sets of rows, dense or sparse."""
+    left = as_dense(support).astype(np.float64, copy=False)
     if hasattr(rows, "indptr") and 16 * rows.nnz < rows.shape[0] * rows.shape[1]:
         return np.asarray(rows @ np.ascontiguousarray(left.T)).T
-    right = dense(rows).astype(np.float64, copy=False)  # faster, unless the rows are very sparse
+    right = as_dense(rows).astype(np.float64, copy=False)  # faster, unless the rows are very sparse
     values: Array = left @ right.T
     return values
 
 
 def squared_norms(rows: Any) -> Array:
-    """‖x‖² of every row."""
+    """Return ‖x‖² of every row."""
     if hasattr(rows, "indptr"):
         rows = rows.astype(np.float64)
         return np.asarray(rows.multiply(rows).sum(axis=1)).ravel()
@@ -93,7 +93,7 @@ def squared_norms(rows: Any) -> Array:
 
 
 def power(values: Array, degree: float) -> Array:
-    """Values to a power; by squaring when it is whole, which is faster than pow and as exact."""
+    """Raise values to a power in place: by squaring if it is whole, which is faster than pow."""
     exponent = int(degree)
     if exponent != degree or exponent < 1:
         return np.power(values, degree, out=values)
@@ -108,8 +108,8 @@ def power(values: Array, degree: float) -> Array:
     return values
 
 
-def checked(values: ArrayLike, shape: tuple[int, int]) -> Array:
-    """What a kernel function returned, if it is of the shape that was asked for."""
+def check_values(values: ArrayLike, shape: tuple[int, int]) -> Array:
+    """Return what a kernel function computed, as floats; refuse another shape."""
     there: Any = values if hasattr(values, "__cuda_array_interface__") else np.asarray(values)
     block: Array = there.astype(np.float64)
     if block.shape != shape:
@@ -120,16 +120,16 @@ def checked(values: ArrayLike, shape: tuple[int, int]) -> Array:
     return block
 
 
-def parts(count: int, width: int, cache_bytes: float) -> Iterator[slice]:
-    """Slices of the support whose rows and kernel values with a block fit in the cache."""
+def slice_support(count: int, width: int, cache_bytes: float) -> Iterator[slice]:
+    """Yield slices of the support whose rows and kernel values with a block fit in the cache."""
     at_once = int(cache_bytes / (16 * max(width, ROWS_AT_ONCE)))
     at_once = min(max(at_once, 1), SUPPORT_AT_ONCE)
     for begin in range(0, count, at_once):
         yield slice(begin, min(begin + at_once, count))
 
 
-def scores_overflow(row: int) -> ValueError:
-    """What to say when scores are no longer finite."""
+def overflow_error(row: int) -> ValueError:
+    """Return the error for scores that are not finite."""
     return ValueError(
         f"The scores of row {row} are beyond what float64 can hold (infinity); scale X down or use "
         "a smaller degree, gamma or coef0."
@@ -137,9 +137,9 @@ def scores_overflow(row: int) -> ValueError:
 
 
 def resolve_gamma(gamma: float | str | None, kernel: Any, X: Any) -> float:
-    """The parameter gamma as a number, of rows that are to be learnt from."""
+    """Return the parameter gamma as a number, for rows to learn from."""
     if gamma == "scale" and kernel not in ("rbf", "poly", "sigmoid"):
-        return 1.0  # which has none
+        return 1.0  # without meaning for this kernel
     if gamma == "scale":
         with np.errstate(over="ignore", invalid="ignore"):
             spread = variance(X)
@@ -153,7 +153,7 @@ def resolve_gamma(gamma: float | str | None, kernel: Any, X: Any) -> float:
 
 
 def variance(X: Any) -> float:
-    """The variance of all numbers of X, in double precision and around their mean."""
+    """Return the variance of all numbers of X, in double precision."""
     size = X.shape[0] * X.shape[1]
     values = X.data if hasattr(X, "indptr") else X
     mean = float(values.sum(dtype=np.float64)) / size

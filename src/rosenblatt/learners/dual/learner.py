@@ -24,9 +24,9 @@ from ...training.rules import PERCEPTRON
 from ...training.run import Run
 from ..base import Learner
 from .budget import SQUARED, BudgetedTask
-from .device import DeviceScorer, DeviceTask, is_on_gpu, like, on_card, on_host
+from .device import DeviceScorer, DeviceTask, is_on_gpu, match_layout, to_host, use_gpu
 from .forms import AllClasses, EachClass
-from .gram import ROWS_AT_ONCE, Gram, parts, resolve_gamma, scores_overflow
+from .gram import ROWS_AT_ONCE, Gram, overflow_error, resolve_gamma, slice_support
 from .state import DualState
 from .task import DualTask
 from .unbounded import GrowingTask
@@ -94,7 +94,7 @@ class DualLearner(Learner):
         gamma = resolve_gamma(parameters["gamma"], kernel, X)
         gram = Gram(kernel, parameters["degree"], gamma, parameters["coef0"])
         outputs = 1 if len(classes) == 2 else len(classes)
-        layout = on_host(X[:0]) if is_on_gpu(X) else X
+        layout = to_host(X[:0]) if is_on_gpu(X) else X
         state = DualState.empty(outputs, gram.pick(layout, np.zeros(0, np.int64)))
         step = bias_step(parameters, gram, X, counting)
         begun = fixed_parameters(parameters, classes)
@@ -102,7 +102,7 @@ class DualLearner(Learner):
 
     @classmethod
     def from_model(cls, model: Model) -> Self:
-        """The learner of a model file."""
+        """Make the learner of a model file."""
         given, facts = model.parameters, model.facts
         for name in ("gamma", "intercept_step"):
             if not finite_number(facts.get(name)):
@@ -169,7 +169,7 @@ class DualLearner(Learner):
             )
 
     def with_parameters(self, parameters: Mapping[str, Any]) -> Self:
-        """The same model with other parameters, to learn from further batches."""
+        """Return the same model with other parameters, to learn from more batches."""
         step = float(parameters["intercept_step"]) if parameters["fit_intercept"] else 0.0
         learner = replace(self, parameters=parameters, intercept_step=step)
         learner.check_begun()
@@ -182,7 +182,8 @@ class DualLearner(Learner):
         return runs_on_gpu(self.parameters, X)
 
     def task(self, examples: DualExamples, seed: int) -> DualTask:
-        """What there is to learn, from the state as it is."""
+        """Return the task of learning from examples, which starts from the state as it is."""
+        X = match_layout(self.state.support, examples.X)
         codes, weights = examples.codes.astype(np.intp), examples.weights
         form: EachClass | AllClasses
         if self.together:
@@ -192,7 +193,7 @@ class DualLearner(Learner):
             form = EachClass(codes, weights, np.array(problems))
         given: dict[str, Any] = {
             "gram": self.gram,
-            "X": examples.X,
+            "X": X,
             "row_order": rows_that_count(codes, weights),
             "form": form,
             "settings": PERCEPTRON.settings(self.parameters, self.intercept_step),
@@ -200,7 +201,7 @@ class DualLearner(Learner):
             "seed": seed,
             "cache_bytes": self.cache_bytes,
         }
-        budget, on_gpu = self.parameters["budget"], self.runs_on_gpu(examples.X)
+        budget, on_gpu = self.parameters["budget"], self.runs_on_gpu(X)
         if budget is None:
             return (DeviceTask if on_gpu else GrowingTask)(**given)
         if on_gpu:
@@ -212,7 +213,7 @@ class DualLearner(Learner):
         return BudgetedTask(**given, budget=budget, policy_name=policy)
 
     def start(self, examples: DualExamples, order: str, epochs: int, seed: int) -> Run:
-        """A run to step through, block by block."""
+        """Return a run over examples, to step through block by block."""
         task = self.task(examples, seed)
         return Run.single(task, task.state, History(epochs), order=order, seed=seed)
 
@@ -235,8 +236,8 @@ class DualLearner(Learner):
 
     @contextmanager
     def training(self, examples: DualExamples, order: str, epochs: int, seed: int) -> Iterator[Run]:
-        """A run whose state is kept when it ends without an error."""
-        card = on_card() if self.runs_on_gpu(examples.X) else nullcontext()
+        """A context with a run whose state is kept if it ends without an error."""
+        card = use_gpu() if self.runs_on_gpu(examples.X) else nullcontext()
         with card, np.errstate(over="ignore", invalid="ignore"):
             run = self.start(examples, order, epochs, seed)
             yield run
@@ -265,15 +266,15 @@ class DualLearner(Learner):
         return float(self.parameters["cache_size"]) * 2**20
 
     def coefficients(self) -> tuple[Array, Array]:
-        """The coefficients and biases to predict with, one line per output."""
+        """Return the coefficients and biases to predict with, one line per output."""
         given, average = self.parameters, self.parameters["solution"] == "average"
         check_parameters(given, KERNEL)
-        if self.begun["policy"] is not None:  # whatever is set now
+        if self.begun["policy"] is not None:  # also if other parameters were set since
             begun = {"budget": 1, "budget_policy": self.begun["policy"], "normalize": False}
             check_parameters(dict(given) | begun, KERNEL)
         if given["normalize"]:
             self.require_updates()
-            return self.state.normalised(average, self.together)
+            return self.state.normalize(average, self.together)
         return self.state.coefficients(average)
 
     def require_updates(self) -> None:
@@ -285,8 +286,8 @@ class DualLearner(Learner):
             )
 
     def score_matrix(self, X: Any) -> Array:
-        """The activation, or share of votes, of each row, with a column per class if over two."""
-        X = like(self.state.support, X)
+        """Score rows: activations or shares of votes, with a column per class if over two."""
+        X = match_layout(self.state.support, X)
         if self.runs_on_gpu(X):
             scores = self.scores_on_gpu(X)
         else:
@@ -295,20 +296,20 @@ class DualLearner(Learner):
             scores = np.concatenate([self.block_scores(X[i : i + at_once]) for i in starts])
         finite = np.isfinite(scores).reshape(len(scores), -1).all(axis=1)
         if not finite.all():
-            raise scores_overflow(int(np.argmin(finite)))
+            raise overflow_error(int(np.argmin(finite)))
         return scores.ravel() if len(self.classes) == 2 else scores
 
     def rows_at_once(self) -> int:
-        """How many rows to score together; votes need a row's values with the whole support."""
+        """Return how many rows to score at once; votes need their values with the whole support."""
         if self.parameters["solution"] != "vote":
             return ROWS_AT_ONCE
         room = self.cache_bytes / (24 * max(len(self.state.numbers), 1))
         return min(ROWS_AT_ONCE, max(int(room), 1))
 
     def block_scores(self, rows: Any) -> Array:
-        """The score of every output for some rows."""
+        """Return the score of every output for some rows."""
         state, gram = self.state, self.gram
-        slices = parts(len(state.numbers), self.width, self.cache_bytes)
+        slices = slice_support(len(state.numbers), self.width, self.cache_bytes)
         with np.errstate(over="ignore", invalid="ignore"):
             if self.parameters["solution"] == "vote":
                 self.check_votes()
@@ -322,8 +323,8 @@ class DualLearner(Learner):
             return np.asarray(scores.T + bias)
 
     def scores_on_gpu(self, X: Any) -> Array:
-        """The score of every output for all rows."""
-        with on_card(), np.errstate(over="ignore", invalid="ignore"):
+        """Return the score of every output for all rows."""
+        with use_gpu(), np.errstate(over="ignore", invalid="ignore"):
             scorer = DeviceScorer(self.gram, self.state)
             if self.parameters["solution"] == "vote":
                 self.check_votes()
@@ -341,7 +342,7 @@ class DualLearner(Learner):
         return SIGN_OF_ZERO[self.parameters["ties"]]
 
     def choose(self, scores: Array) -> Array:
-        """The number of the class that scores choose."""
+        """Return the class numbers that scores decide for."""
         return choose_class(scores, self.parameters["ties"])
 
     def predictor(self) -> Self:
@@ -364,7 +365,7 @@ def runs_on_gpu(parameters: Mapping[str, Any], X: Any) -> bool:
 
 
 def fixed_parameters(parameters: Mapping[str, Any], classes: Array) -> dict[str, Any]:
-    """The parameters that a model keeps from its first row on."""
+    """Return the parameters that must not change after the first row."""
     names = ("kernel", "degree", "gamma", "coef0")
     policy = None if parameters["budget"] is None else parameters["budget_policy"]
     kept = {name: parameters[name] for name in names}
@@ -372,7 +373,7 @@ def fixed_parameters(parameters: Mapping[str, Any], classes: Array) -> dict[str,
 
 
 def bias_step(parameters: Mapping[str, Any], gram: Gram, X: Any, counting: Array) -> float:
-    """How far an update of size 1 moves the bias."""
+    """Return how far an update of size 1 moves the bias."""
     step = parameters["intercept_step"]
     if step == "radius":
         starts = range(0, len(counting), ROWS_AT_ONCE)

@@ -1,4 +1,4 @@
-"""Updates as what scores have to take in."""
+"""Updates as changes of scores: which support row moves which output, and by how much."""
 
 from typing import NamedTuple
 
@@ -9,7 +9,7 @@ from ...kernels.linear import Updates
 
 
 class Moves(NamedTuple):
-    """Updates as what scores have to take in: places among the support, outputs and steps."""
+    """Changes of scores: places among the support, outputs and steps."""
 
     places: Array
     outputs: Array
@@ -20,7 +20,7 @@ NO_MOVES = Moves(np.empty(0, np.intp), np.empty(0, np.intp), np.empty(0))
 
 
 def to_moves(updates: Updates, steps: Array, together: bool) -> Moves:
-    """What updates move: one output each, or with all classes together also the rival."""
+    """Return the moves of updates: of one output each, or with all classes also of the rival."""
     if not together:
         return Moves(updates.rows, updates.labels, steps)
     return Moves(
@@ -30,19 +30,20 @@ def to_moves(updates: Updates, steps: Array, together: bool) -> Moves:
     )
 
 
-def summed(moves: Moves, outputs: int, support: int) -> Array:
-    """The coefficients of moves: their steps, summed by output and support row."""
+def sum_coefficients(moves: Moves, outputs: int, support: int) -> Array:
+    """Return the coefficients of moves: their steps, summed by output and support row."""
     cells = moves.outputs * support + moves.places
-    return added(cells, moves.steps, outputs * support).reshape(outputs, support)
+    return sum_by_place(cells, moves.steps, outputs * support).reshape(outputs, support)
 
 
-def added(places: Array, numbers: Array, count: int) -> Array:
-    """The numbers, added up by place."""
-    return np.bincount(places, numbers, count).astype(np.float64)  # of nothing, it is whole numbers
+def sum_by_place(places: Array, numbers: Array, count: int) -> Array:
+    """Return the sum of the numbers of each place."""
+    sums = np.bincount(places, numbers, count)  # integers, if there are no places
+    return sums.astype(np.float64)
 
 
 def group_updates(updates: Updates, together: bool, outputs: int) -> list[Array]:
-    """The numbers of the updates of each problem that has some, or all of them."""
+    """Return the numbers of the updates of each problem that has some; all if there is one."""
     if together:
         groups = [np.arange(len(updates.rows))]
     else:

@@ -20,7 +20,7 @@ from ...training.state import (
     support_rows,
 )
 from ...training.tasks import Learnt, Task
-from .moves import added, group_updates, summed, to_moves
+from .moves import group_updates, sum_by_place, sum_coefficients, to_moves
 
 
 class DualFacts(TypedDict):
@@ -65,7 +65,7 @@ class DualState:
 
     @classmethod
     def empty(cls, outputs: int, support: Any) -> "DualState":
-        """A function that is zero everywhere; ``support`` is no rows, in their layout."""
+        """Return the function that is 0 everywhere; ``support`` has no rows, in the layout of X."""
         nothing, numbers = np.zeros((outputs, 0)), np.zeros(0, np.int64)
         return cls(
             numbers=numbers,
@@ -90,10 +90,10 @@ class DualState:
             yield learnt
 
     def widen(self, width: int) -> None:
-        """There are no weights to widen."""
+        """Do nothing: there are no weights of columns."""
 
     def stop_reason(self, clean: bool) -> str:
-        """Why there is no point in going on, if there is none; clean without any mistake."""
+        """Return the reason to stop, or "" to continue; ``clean``: the epoch made no mistake."""
         if self.full:
             return "budget"
         if not clean:
@@ -121,29 +121,29 @@ class DualState:
         require(forward.all() and timely.all(), "its updates are out of order")
 
     def with_updates(self, updates: Updates, together: bool) -> "DualState":
-        """The same support with other updates, and the coefficients that they give it."""
+        """Return the state with other updates, and the coefficients that they give the support."""
         shape, late = (len(self.bias), len(self.numbers)), updates.steps * updates.times
         lack = to_moves(updates, late * updates.intercept_steps, together)
         return replace(
             self,
             updates=updates,
             mistakes=len(updates.rows),
-            coef=summed(to_moves(updates, updates.steps, together), *shape),
-            missing=summed(to_moves(updates, late, together), *shape),
-            missing_bias=added(lack.outputs, lack.steps, shape[0]),
+            coef=sum_coefficients(to_moves(updates, updates.steps, together), *shape),
+            missing=sum_coefficients(to_moves(updates, late, together), *shape),
+            missing_bias=sum_by_place(lack.outputs, lack.steps, shape[0]),
         )
 
-    # What it predicts with
+    # Predicting
 
     def coefficients(self, average: bool) -> tuple[Array, Array]:
-        """The coefficients and biases to predict with: the last ones or their average."""
+        """Return the coefficients and biases to predict with: the last ones or their average."""
         if not average:
             return self.coef, self.bias
         seen = np.maximum(self.seen, 1)
         return self.coef - self.missing / seen[:, None], self.bias - self.missing_bias / seen
 
-    def normalised(self, average: bool, together: bool) -> tuple[Array, Array]:
-        """The last function divided by its norm, or the average of all, each so divided."""
+    def normalize(self, average: bool, together: bool) -> tuple[Array, Array]:
+        """Return the last function divided by its norm, or the average of all, each divided."""
         updates, shares = self.updates, np.zeros(len(self.norms))
         for group in group_updates(updates, together, len(self.bias)):
             norms = np.sqrt(np.maximum(self.norms[group], 0))
@@ -155,11 +155,11 @@ class DualState:
         moves = to_moves(updates, updates.steps * shares, together)
         lifts = to_moves(updates, updates.steps * shares * updates.intercept_steps, together)
         outputs = len(self.bias)
-        coef = summed(moves, outputs, len(self.numbers))
-        return coef, added(lifts.outputs, lifts.steps, outputs)
+        coef = sum_coefficients(moves, outputs, len(self.numbers))
+        return coef, sum_by_place(lifts.outputs, lifts.steps, outputs)
 
     def votes(self, products: Array, together: bool, sign_of_zero: float) -> Array:
-        """The share of the votes for each output, by kernel values of the support with rows."""
+        """Return the share of the votes for each output, from kernel values of the support."""
         outputs, updates = len(self.bias), self.updates
         out = np.zeros((outputs, products.shape[1]))
         if together:

@@ -15,9 +15,9 @@ from .state import DualState
 
 @dataclass
 class DualTask:
-    """Rows with kernel values; what a mistake does is left to the two subclasses.
+    """Rows to learn from with kernel values; subclasses define what a mistake does.
 
-    Every problem of one-vs-rest learns in the same pass, until it has made a clean one.
+    All problems of one-vs-rest learn in the same pass; one without a mistake in a pass rests.
     """
 
     gram: Gram
@@ -29,9 +29,9 @@ class DualTask:
     seed: int
     cache_bytes: float
     log: Array = field(init=False)
-    """Where the replay writes its updates."""
+    """The updates of a replay."""
     size: int = field(init=False)
-    """How many support rows there are."""
+    """The number of support rows."""
 
     def __post_init__(self) -> None:
         begun = self.begun
@@ -48,25 +48,25 @@ class DualTask:
         self.size = len(begun.numbers)
 
     def block_size(self) -> int:
-        """How many rows make a block whose kernel values fit in the cache."""
+        """Return the number of rows of a block whose kernel values fit in the cache."""
         raise NotImplementedError
 
     def visit(self, block: Block) -> None:
         """Learn from the rows of a block, one by one."""
         raise NotImplementedError
 
-    def settle(self, block: Block) -> None:
+    def update_scores(self, block: Block) -> None:
         """Bring the scores of a block up to date, before its rows go to other blocks."""
 
     def index(self, numbers: Array) -> Any:
-        """Numbers of rows as the scores are indexed by them."""
+        """Return numbers of rows as an index of the scores."""
         return numbers
 
     def version(self) -> int:
-        """How many pieces of updates the scores of new blocks have taken in."""
+        """Return how many pieces of updates the scores of new blocks contain."""
         return 0
 
-    def learnt_state(self) -> DualState:
+    def make_state(self) -> DualState:
         """Return the state with the support and coefficients as they are now."""
         raise NotImplementedError
 
@@ -91,7 +91,7 @@ class DualTask:
         if self.order is order:
             return
         for block in self.blocks:
-            self.settle(block)
+            self.update_scores(block)
         self.order, numbers = order, order.astype(np.intp)
         index, self.blocks = self.index(numbers), []
         for offset in range(0, len(numbers), self.rows_at_once):
@@ -99,7 +99,7 @@ class DualTask:
             self.blocks.append(Block(numbers[some], offset, self.version(), index[some]))
 
     def end(self, n_rows: int) -> None:
-        """Count a pass; problems without a mistake are solved and rest."""
+        """Count a pass; problems without a mistake rest from now on."""
         self.state.seen[self.learning] += n_rows
         self.learning &= bool(self.mistakes.sum()) if self.together else self.mistakes > 0
 
@@ -112,4 +112,4 @@ class DualTask:
 
     def close(self, state: DualState) -> None:
         """Write the support and the coefficients into the state that a run was given."""
-        vars(state).update(vars(self.learnt_state()))
+        vars(state).update(vars(self.make_state()))

@@ -1,4 +1,4 @@
-"""The four ways to grow: each yields one unit after the other, and each unit mends something."""
+"""Four ways to grow a network, unit by unit; each unit corrects some mistake."""
 
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -7,35 +7,35 @@ from typing import NamedTuple
 import numpy as np
 
 from ...data.rows import Array
-from .state import Unit, fires
+from .state import Unit, threshold
 
 Weights = tuple[Array, float]
 Learn = Callable[[Array, Array], Weights]
 """The weights and the bias that the perceptron rule finds for rows and targets 1 and -1."""
 ROUND = 1e-9  # squared norms that differ by less are those of a sphere around the origin
-TRIED = 64  # mistaken rows that are tried as the one to be set right
+TRIED = 64  # mistaken rows that are tried as the one to correct
 
 
 class Problem(NamedTuple):
-    """Rows, of which equal ones have equal numbers in ``same``, and targets 1 and -1."""
+    """Rows and their targets 1 and -1; equal rows have equal numbers in ``same``."""
 
     rows: Array
     targets: Array
     same: Array
 
-    def some(self, chosen: Array) -> "Problem":
-        """Some of the rows."""
+    def select(self, chosen: Array) -> "Problem":
+        """Select rows."""
         return Problem(self.rows[chosen], self.targets[chosen], self.same[chosen])
 
 
-def mistakes(weights: Weights, rows: Array, targets: Array) -> int:
-    """How many rows weights get wrong."""
-    return int(np.count_nonzero(fires(rows @ weights[0] + weights[1]) != targets))
+def count_mistakes(weights: Weights, rows: Array, targets: Array) -> int:
+    """Count the rows that weights get wrong."""
+    return int(np.count_nonzero(threshold(rows @ weights[0] + weights[1]) != targets))
 
 
-def better(one: Weights, other: Weights | None, rows: Array, targets: Array) -> Weights:
-    """The weights with fewer mistakes; of equals, the first."""
-    if other is None or mistakes(one, rows, targets) <= mistakes(other, rows, targets):
+def choose_better(one: Weights, other: Weights | None, rows: Array, targets: Array) -> Weights:
+    """Return the weights with fewer mistakes; of equals, the first."""
+    if other is None or count_mistakes(one, rows, targets) <= count_mistakes(other, rows, targets):
         return one
     return other
 
@@ -51,14 +51,14 @@ class Apart(NamedTuple):
 
     @property
     def clearance(self) -> float:
-        """How far the row stands out, as a share of how far the others are spread."""
+        """The distance of the row from the others, as a share of their spread."""
         return (self.top - self.next) / max(self.top - self.least, np.finfo(float).tiny)
 
 
 def find_extreme_row(rows: Array, same: Array, candidates: Array) -> Apart | None:
-    """The candidate that stands out most from the middle of all rows, if one does.
+    """Find the candidate that is farthest from the middle of all rows in its direction.
 
-    On a sphere or a cube every row does, which is what the theorems of these networks need.
+    On a sphere or a cube there is always one, which the theorems of these networks need.
     """
     middle = (rows.max(axis=0) + rows.min(axis=0)) / 2
     if np.ptp(np.einsum("ij,ij->i", rows, rows)) < ROUND:
@@ -76,13 +76,13 @@ def find_extreme_row(rows: Array, same: Array, candidates: Array) -> Apart | Non
     return best
 
 
-def only(apart: Apart | None) -> Weights | None:
-    """A unit that is on for one row."""
+def detect_row(apart: Apart | None) -> Weights | None:
+    """Return a unit that is on for one row only."""
     return None if apart is None else (apart.v, -(apart.top + apart.next) / 2)
 
 
-def corrected(apart: Apart | None, target: float, known: Array) -> Weights | None:
-    """A unit that repeats one of its inputs, except for one row (Gallant 1990).
+def correct_row(apart: Apart | None, target: float, known: Array) -> Weights | None:
+    """Return a unit that repeats one of its inputs, except for one row (Gallant 1990).
 
     ``known`` is 1 at the input to be repeated.
     """
@@ -93,8 +93,8 @@ def corrected(apart: Apart | None, target: float, known: Array) -> Weights | Non
     return target * apart.v + repeat * known, -target * centre
 
 
-def consistent(problem: Problem) -> Array:
-    """The rows of which no equal one has the other target."""
+def flag_consistent(problem: Problem) -> Array:
+    """Flag the rows without an equal row of the other target."""
     groups = problem.same.max() + 1 if len(problem.same) else 0
     highest, lowest = np.full(groups, -1.0), np.full(groups, 1.0)
     np.maximum.at(highest, problem.same, problem.targets)
@@ -105,7 +105,7 @@ def consistent(problem: Problem) -> Array:
 def chain(problem: Problem, learn: Learn, pyramid: bool) -> Iterator[Unit]:
     """Each unit sees the row and the unit before, or all of them (Gallant 1990)."""
     rows, targets, same = problem
-    usable, signals, layer = consistent(problem), np.empty((len(rows), 0)), 0
+    usable, signals, layer = flag_consistent(problem), np.empty((len(rows), 0)), 0
     while True:
         seen = signals if pyramid else signals[:, -1:]
         inputs = np.column_stack([rows, seen])
@@ -117,10 +117,10 @@ def chain(problem: Problem, learn: Learn, pyramid: bool) -> Iterator[Unit]:
             known[-1] = 1.0
             if apart is not None:
                 apart = apart._replace(v=np.append(apart.v, np.zeros(seen.shape[1])))
-            sure = corrected(apart, targets[apart.row] if apart else 0.0, known)
-            weights = better(weights, sure, inputs, targets)
+            sure = correct_row(apart, targets[apart.row] if apart else 0.0, known)
+            weights = choose_better(weights, sure, inputs, targets)
         yield Unit(*weights, layer)
-        signals = np.column_stack([signals, fires(inputs @ weights[0] + weights[1])])
+        signals = np.column_stack([signals, threshold(inputs @ weights[0] + weights[1])])
         layer += 1
 
 
@@ -131,59 +131,58 @@ def upstart(problem: Problem, learn: Learn) -> Iterator[Unit]:
     waiting, count = deque([(0, 0, problem, weights)]), 1
     while waiting:
         number, depth, own, weights = waiting.popleft()
-        on = fires(own.rows @ weights[0] + weights[1])
-        usable = consistent(own)
+        on = threshold(own.rows @ weights[0] + weights[1])
+        usable = flag_consistent(own)
         for sign in (-1, 1):
             to_mend = (own.targets == sign) & (on == -sign)
             if not (to_mend & usable).any():
                 continue
             chosen = to_mend | (own.targets == -sign)
-            part = own.some(chosen)._replace(targets=np.where(to_mend[chosen], 1.0, -1.0))
-            apart = find_extreme_row(
-                part.rows, part.same, np.flatnonzero((to_mend & usable)[chosen])
-            )
-            found = better(learn(part.rows, part.targets), only(apart), part.rows, part.targets)
+            part = own.select(chosen)._replace(targets=np.where(to_mend[chosen], 1.0, -1.0))
+            mistaken = np.flatnonzero((to_mend & usable)[chosen])
+            sure = detect_row(find_extreme_row(part.rows, part.same, mistaken))
+            found = choose_better(learn(*part[:2]), sure, *part[:2])
             yield Unit(*found, depth + 1, number, sign)
             waiting.append((count, depth + 1, part, found))
             count += 1
 
 
 def tiling(problem: Problem, learn: Learn) -> Iterator[Unit]:
-    """Layers in which rows of two classes never look alike, each with a master unit that answers.
+    """Layers whose outputs tell all rows of two classes apart, each with a master unit.
 
-    Mézard & Nadal (1989). Ancillary units part the rows that look alike until all do.
+    Mézard & Nadal (1989). Ancillary units separate rows of two classes with the same outputs.
     """
     layer, before = 0, np.zeros(len(problem.rows))
     while True:
         rows, targets, same = problem
-        usable = consistent(problem)
+        usable = flag_consistent(problem)
         weights = learn(rows, targets)
         if layer:
             apart = find_extreme_row(rows, same, np.flatnonzero((before != targets) & usable))
             known = np.zeros(rows.shape[1])
             known[0] = 1.0  # the master of the layer before
-            sure = corrected(apart, targets[apart.row] if apart else 0.0, known)
-            weights = better(weights, sure, rows, targets)
+            sure = correct_row(apart, targets[apart.row] if apart else 0.0, known)
+            weights = choose_better(weights, sure, rows, targets)
         yield Unit(*weights, layer)
-        signals = fires(rows @ weights[0] + weights[1])[:, None]
+        signals = threshold(rows @ weights[0] + weights[1])[:, None]
         while True:
             looks = np.unique(signals, axis=0, return_inverse=True)[1].reshape(-1)
-            mixed = mixed_group(looks, targets, usable)
+            mixed = find_mixed_group(looks, targets, usable)
             if mixed is None:
                 break
-            part = problem.some(mixed)
+            part = problem.select(mixed)
             apart = find_extreme_row(part.rows, part.same, np.arange(len(part.same)))
-            found = parting(learn(part.rows, part.targets), only(apart), part.rows)
+            found = choose_parting(learn(part.rows, part.targets), detect_row(apart), part.rows)
             if found is None:
                 break
             yield Unit(*found, layer)
-            signals = np.column_stack([signals, fires(rows @ found[0] + found[1])])
+            signals = np.column_stack([signals, threshold(rows @ found[0] + found[1])])
         before, layer = signals[:, 0], layer + 1
         problem = Problem(signals, targets, looks)
 
 
-def mixed_group(looks: Array, targets: Array, usable: Array) -> Array | None:
-    """The rows of the largest group of rows that look alike and are of two classes."""
+def find_mixed_group(looks: Array, targets: Array, usable: Array) -> Array | None:
+    """Return the rows of the largest group with the same outputs and two classes."""
     sizes = np.bincount(looks[usable], minlength=looks.max() + 1)
     for group in np.argsort(-sizes, kind="stable"):
         mine = np.flatnonzero((looks == group) & usable)
@@ -192,16 +191,16 @@ def mixed_group(looks: Array, targets: Array, usable: Array) -> Array | None:
     return None
 
 
-def parting(one: Weights, other: Weights | None, rows: Array) -> Weights | None:
-    """The first weights that are on for some rows and off for others."""
+def choose_parting(one: Weights, other: Weights | None, rows: Array) -> Weights | None:
+    """Return the first weights that are on for some rows and off for others."""
     for weights in (one, other):
-        if weights is not None and len(np.unique(fires(rows @ weights[0] + weights[1]))) == 2:
+        if weights is not None and len(np.unique(threshold(rows @ weights[0] + weights[1]))) == 2:
             return weights
     return None
 
 
 def grow_units(name: str, problem: Problem, learn: Learn) -> Iterator[Unit]:
-    """The units of a network, as long as there is something to mend."""
+    """Yield the units of a network, as long as there are mistakes to correct."""
     if name == "upstart":
         return upstart(problem, learn)
     if name == "tiling":

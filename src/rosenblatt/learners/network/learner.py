@@ -15,7 +15,7 @@ from ...storage.model import Model
 from ..base import Learner
 from .growth import Problem, Weights, grow_units
 from .lifting import Lift, make_lift
-from .state import NetworkState, Unit, answers
+from .state import NetworkState, Unit, compute_answers
 from .training import TRAININGS
 
 REFUSALS = {
@@ -33,12 +33,12 @@ Progress = Callable[[int, float, str], None]
 
 
 class Growth(NamedTuple):
-    """What there was after each new unit.
+    """The errors of a network after a new unit.
 
     Attributes
     ----------
     units : int
-        How many units there are.
+        The number of units.
     errors : int
         Training rows that the network gets wrong.
     validation_errors : int or None
@@ -98,7 +98,7 @@ class NetworkLearner(Learner):
     def from_model(cls, model: Model) -> Self:
         """Make the learner of a model file."""
         facts, growth = model.facts, model.parameters["growth"]
-        lift = Lift.of(facts["lift"], facts["width"])
+        lift = Lift.from_dict(facts["lift"], facts["width"])
         for state in model.states:
             if not state.fits(growth, lift.width):
                 raise ValueError("its units do not fit together")
@@ -117,7 +117,7 @@ class NetworkLearner(Learner):
 
     @property
     def states(self) -> list[NetworkState]:
-        """The networks as a model file holds them."""
+        """The networks as a model file stores them."""
         return [NetworkState.of(units) for units in self.networks]
 
     @property
@@ -130,7 +130,7 @@ class NetworkLearner(Learner):
         return {
             "stop_reason": self.stop_reason,
             "width": self.width,
-            "lift": self.lift.kept(),
+            "lift": self.lift.as_dict(),
             "growth": [list(record) for record in self.growth],
             "rows_checksum": self.checksum,
         }
@@ -169,7 +169,7 @@ class NetworkLearner(Learner):
         chosen = np.zeros(len(codes), bool)
         if self.parameters["early_stopping"]:
             split = Split(self.parameters["validation_fraction"], seed)
-            chosen[split.stratified(codes, np.arange(len(codes)))[1]] = True
+            chosen[split.stratify(codes, np.arange(len(codes)))[1]] = True
         return chosen
 
     # Predicting
@@ -178,7 +178,7 @@ class NetworkLearner(Learner):
         """Score rows: the sign is the answer, the size grows with the last activation."""
         rows, scores = self.lift.rows(to_dense(X)), []
         for units in self.networks:
-            outputs, activations = answers(self.parameters["growth"], units, rows)
+            outputs, activations = compute_answers(self.parameters["growth"], units, rows)
             size = np.abs(activations)
             scores.append(outputs * (0.5 + 0.5 * size / (1 + size)))
         return scores[0] if len(scores) == 1 else np.column_stack(scores)
@@ -193,9 +193,9 @@ class NetworkLearner(Learner):
 
 
 class NetworkGrower:
-    """Grows one network, and knows when to stop.
+    """Grows one network, and decides when to stop.
 
-    ``known`` are units that it has already: each is taken over where its turn comes.
+    ``known`` are units of an earlier growth: each is taken over in its turn.
     """
 
     def __init__(
@@ -208,13 +208,13 @@ class NetworkGrower:
         known: Sequence[Unit] = (),
     ) -> None:
         self.parameters, self.problem, self.seed, self.known = parameters, problem, seed, known
-        self.task, self.unseen = task.some(~held_out), task.some(held_out)
+        self.task, self.unseen = task.select(~held_out), task.select(held_out)
         self.judged = bool(held_out.any())
         self.units: list[Unit] = []
         self.stop_reason, self.learnt = "", 0
 
     def learn(self, rows: Array, targets: Array) -> Weights:
-        """The weights and bias of the next unit, known or trained by the perceptron rule."""
+        """Return the weights and bias of the next unit, known or trained by the perceptron rule."""
         if np.all(targets == targets[0]):
             return np.zeros(rows.shape[1]), float(targets[0])
         self.learnt += 1
@@ -226,14 +226,14 @@ class NetworkGrower:
         return train(rows, targets, self.parameters["max_iter"], seed % 2**32)
 
     def errors(self, task: Problem) -> int:
-        """How many rows the network gets wrong."""
+        """Count the rows that the network gets wrong."""
         if not len(task.targets):
             return 0
-        outputs = answers(self.parameters["growth"], self.units, task.rows).outputs
+        outputs = compute_answers(self.parameters["growth"], self.units, task.rows).outputs
         return int(np.count_nonzero(outputs != task.targets))
 
     def grow(self) -> Iterator[Growth]:
-        """Add units until the network is right, full or no better; go back to the best."""
+        """Add units until the network is right, full or no better; keep those up to the best."""
         tiling = self.parameters["growth"] == "tiling"
         best, kept, tried = np.inf, 1, 0
         for unit in grow_units(self.parameters["growth"], self.task, self.learn):

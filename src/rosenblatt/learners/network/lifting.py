@@ -1,4 +1,4 @@
-"""Rows of which each can be cut off from all others by a plane."""
+"""Transform rows so that a plane can separate each one from all others."""
 
 from typing import Any, NamedTuple
 
@@ -20,11 +20,11 @@ class Lift(NamedTuple):
 
     @property
     def width(self) -> int:
-        """How many columns there are afterwards."""
+        """The number of columns after the transformation."""
         return len(self.centre) + self.sphere
 
     def rows(self, X: Array) -> Array:
-        """The rows, lifted, in double precision."""
+        """Return the transformed rows in double precision."""
         X = X.astype(np.float64, copy=False)
         if not self.sphere:
             return X
@@ -32,8 +32,8 @@ class Lift(NamedTuple):
         square = np.einsum("ij,ij->i", z, z)[:, None]
         return np.asarray(np.hstack([2 * z, square - 1]) / (square + 1))
 
-    def kept(self) -> dict[str, Any]:
-        """What a model file keeps."""
+    def as_dict(self) -> dict[str, Any]:
+        """Return the numbers that a model file keeps."""
         return {
             "sphere": self.sphere,
             "centre": self.centre.tolist(),
@@ -41,8 +41,8 @@ class Lift(NamedTuple):
         }
 
     @classmethod
-    def of(cls, kept: Any, width: int) -> "Lift":
-        """What a model file kept."""
+    def from_dict(cls, kept: Any, width: int) -> "Lift":
+        """Make a lift from the numbers of a model file; refuse those that do not fit."""
         numbers = (np.array(kept[name], np.float64) for name in ("centre", "scale"))
         lift = cls(kept["sphere"] is True, *numbers)
         fitting = lift.centre.shape == lift.scale.shape == (width,)
@@ -52,7 +52,7 @@ class Lift(NamedTuple):
 
 
 def make_lift(X: Array, kind: str) -> Lift:
-    """What lifts rows like those of X: "sphere", "none", or "auto", none where all are binary."""
+    """Choose a lift for rows like those of X; "auto" is "none" if all columns are binary."""
     width = X.shape[1]
     binary = all(np.isin(column, [column.min(), column.max()]).all() for column in X.T)
     if kind == "none" or (kind == "auto" and binary):

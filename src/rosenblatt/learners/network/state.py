@@ -1,4 +1,4 @@
-"""A network: its units, what they see, and what it answers."""
+"""The units of a network, their inputs, and the outputs of the network."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ class Unit(NamedTuple):
     Attributes
     ----------
     weights, bias
-        Of what it sees: the columns of a row, then the units before it, or the layer before.
+        Of its inputs: the columns of a row, then the units before it, or the layer before.
     layer
-        How many units, or layers, come before; in an upstart network how many parents.
+        The number of units, or layers, before it; in an upstart network that of parents.
     parent, sign
         In an upstart network the unit that it corrects, or -1, and whether it turns it on or off.
     """
@@ -30,45 +30,45 @@ class Unit(NamedTuple):
     sign: int = 1
 
 
-def fires(activations: Array) -> Array:
-    """Outputs 1 and -1 of units."""
+def threshold(activations: Array) -> Array:
+    """Return the outputs 1 and -1 of units with some activations."""
     return np.where(activations > 0, 1.0, -1.0)
 
 
 class Answers(NamedTuple):
-    """What a network makes of rows: 1 or -1, and the activation of the unit that says so."""
+    """The outputs 1 or -1 of a network, and the activations of the unit that decides."""
 
     outputs: Array
     activations: Array
 
 
-def activations(growth: str, units: Sequence[Unit], rows: Array) -> Array:
-    """A column for each unit: what it makes of what it sees."""
+def compute_activations(growth: str, units: Sequence[Unit], rows: Array) -> Array:
+    """Return the activations of all units, a column for each."""
     found = np.empty((len(rows), len(units)))
     for number, unit in enumerate(units):
         seen = rows
         if growth == "tiling" and unit.layer:
             before = [place for place, one in enumerate(units) if one.layer == unit.layer - 1]
-            seen = fires(found[:, before])
+            seen = threshold(found[:, before])
         elif len(unit.weights) > rows.shape[1]:
             first = number + rows.shape[1] - len(unit.weights)
-            seen = np.hstack([rows, fires(found[:, first:number])])
+            seen = np.hstack([rows, threshold(found[:, first:number])])
         found[:, number] = seen @ unit.weights + unit.bias
     return found
 
 
-def answers(growth: str, units: Sequence[Unit], rows: Array) -> Answers:
-    """What a network makes of rows: the answer of its first unit, or of the last layer's first."""
-    own = activations(growth, units, rows)
+def compute_answers(growth: str, units: Sequence[Unit], rows: Array) -> Answers:
+    """Return the outputs of a network: of its first unit, or of the first of the last layer."""
+    own = compute_activations(growth, units, rows)
     if growth == "upstart":
-        return Answers(fires(pushed(units, own)), own[:, 0])
+        return Answers(threshold(combine_daughters(units, own)), own[:, 0])
     layers = [unit.layer for unit in units]
     master = layers.index(layers[-1])
-    return Answers(fires(own[:, master]), own[:, master])
+    return Answers(threshold(own[:, master]), own[:, master])
 
 
-def pushed(units: Sequence[Unit], own: Array) -> Array:
-    """The first unit's activation; a daughter that is on turns its parent on or off, two cancel."""
+def combine_daughters(units: Sequence[Unit], own: Array) -> Array:
+    """Return the first unit's activation; a daughter turns its parent on or off, two cancel."""
     pushes = np.zeros_like(own)
     for number in range(len(units) - 1, -1, -1):
         decided = np.where(pushes[:, number] == 0, own[:, number], pushes[:, number])
@@ -96,7 +96,7 @@ class NetworkFacts(TypedDict):
 
 @dataclass(kw_only=True)
 class NetworkState:
-    """A grown network as a model file holds it: the weights of all units one after the other."""
+    """A network as a model file stores it: the weights of all units one after the other."""
 
     packed: Array = array("packed", dtype=np.float64)
     ends: Array = array("units", dtype=np.int64)
@@ -109,7 +109,7 @@ class NetworkState:
 
     @classmethod
     def of(cls, units: Sequence[Unit]) -> "NetworkState":
-        """What is kept of units."""
+        """Pack units into arrays."""
         return cls(
             packed=np.concatenate([unit.weights for unit in units]),
             ends=np.cumsum([len(unit.weights) for unit in units]),
@@ -120,7 +120,7 @@ class NetworkState:
         )
 
     def units(self) -> list[Unit]:
-        """The units again."""
+        """Unpack the units."""
         weights = np.split(self.packed, self.ends[:-1])
         numbers = self.biases, self.layers, self.parents - 1, 2 * self.signs - 1
         return [
@@ -140,10 +140,10 @@ class NetworkState:
         return {}, None
 
     def after_loading(self) -> None:
-        """Nothing is left to set after loading."""
+        """Do nothing: all fields are saved."""
 
     def check(self) -> None:
-        """Refuse units that see what there is not."""
+        """Refuse units whose inputs do not exist."""
         require(len(self.ends) > 0, "it has no unit")
         ends = np.concatenate([[0], self.ends])
         require(np.all(np.diff(ends) > 0) and ends[-1] == len(self.packed), "its units do not fit")
@@ -153,7 +153,7 @@ class NetworkState:
         require(np.all(self.signs <= 1), "signs is out of range")
 
     def fits(self, growth: str, width: int) -> bool:
-        """Whether each unit sees what there is, in rows of some width."""
+        """Whether the inputs of each unit exist, for rows of some width."""
         units = self.units()
         counts = np.bincount(self.layers, minlength=1)
         if growth == "tiling":

@@ -1,4 +1,4 @@
-"""How a unit is trained: by the perceptron rule, for the fewest mistakes where some must remain."""
+"""Two ways to train a unit so that it makes few mistakes on rows that no plane separates."""
 
 from collections.abc import Callable
 
@@ -15,20 +15,18 @@ POCKET = defaults(LINEAR) | {"solution": "pocket", "ties": "negative"}  # a unit
 HEAT = 0.3  # the first temperature, in mean squared lengths of rows; see docs/networks.md
 
 
-def pocket(rows: Array, targets: Array, max_iter: int, seed: int) -> Weights:
-    """The best weights that the rule met (Gallant 1990)."""
+def train_pocket(rows: Array, targets: Array, max_iter: int, seed: int) -> Weights:
+    """Return the weights with the fewest mistakes that the rule met (Gallant 1990)."""
     given, width = view_rows(np.ascontiguousarray(rows)), rows.shape[1]
     examples = TrainingRows.of(given, (targets > 0).astype(np.intp), None, width)
     learner = LinearLearner.begin(POCKET, np.array([-1, 1]), (width, rows.dtype))
-    part = learner.part(examples)
-    with np.errstate(over="ignore", invalid="ignore"):
-        run = learner.run(lambda: [part], max_iter, order="each", seed=seed).train()
-    weights, bias = run.outcomes[0].coefficients()
+    learner.train(examples, max_iter, order="each", seed=seed)
+    weights, bias = learner.states[0].coefficients()
     return weights.astype(np.float64), float(bias[0])
 
 
-def cooled(rows: Array, targets: Array, max_iter: int, seed: int) -> Weights:
-    """The weights at the end of a cooling, in which T and α fall to 0 in a line (Frean 1992)."""
+def train_thermal(rows: Array, targets: Array, max_iter: int, seed: int) -> Weights:
+    """Return the weights after T and α fell to 0 linearly (Frean 1992)."""
     heat = HEAT * float(np.mean(np.einsum("ij,ij->i", rows, rows) + 1))
     given, order = view_rows(np.ascontiguousarray(rows)), np.arange(len(rows), dtype=np.uint32)
     weights, bias = np.zeros(rows.shape[1]), np.zeros(1)
@@ -41,6 +39,6 @@ def cooled(rows: Array, targets: Array, max_iter: int, seed: int) -> Weights:
 
 
 TRAININGS: dict[str, Callable[[Array, Array, int, int], Weights]] = {
-    "pocket": pocket,
-    "thermal": cooled,
+    "pocket": train_pocket,
+    "thermal": train_thermal,
 }

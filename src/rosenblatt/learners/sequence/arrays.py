@@ -1,7 +1,7 @@
-"""The arrays of a tagger in a model file, and from them its weights, dictionary and lexicon again.
+"""Pack a tagger into the arrays of a model file, and unpack it.
 
-A file keeps the last weights and the sums that their average needs; a compact one only the weights
-that predict, and such a tagger cannot learn.
+A file has the last weights and the sums that their average needs; a compact one has only the
+weights that predict, so its tagger cannot learn.
 """
 
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ from .encoding import Dictionary
 from .formats import Layout
 from .lexicon import Lexicon
 from .state import PathState, Shape
-from .strings import joined
-from .templates import parsed
+from .strings import pack_strings
+from .templates import parse_template
 
 
 class TaggerFeatures(TypedDict):
-    """What a model file says of how the features of tokens are made, and of tags."""
+    """What a model file says of the features of tokens, and of tags."""
 
     columns: Annotated[list[str], len]
     templates: Annotated[list[str], len]
@@ -35,12 +35,12 @@ class TaggerFeatures(TypedDict):
 
 @dataclass(kw_only=True)
 class TaggerArrays:
-    """What a tagger has learnt: weights, the dictionary of its features, and its lexicon.
+    """The weights of a tagger, the dictionary of its features, and its lexicon.
 
-    Strings lie one after the other in ``texts`` up to ``text_ends``: those of values, whose
-    attributes ``attributes`` has, then the words of the lexicon, whose sets ``word_sets`` has.
-    Sums are of an average that can learn; ``word_tags`` has the number of a word times that of the
-    tags plus the number of a tag, for all that occur, and ``word_tag_counts`` how often each does.
+    ``texts`` has all strings, which end at ``text_ends``: those of values, with their attributes in
+    ``attributes``, then the words of the lexicon, with their sets in ``word_sets``. A tagger that
+    can learn has sums for its average; pairs of words and tags, as word × number of tags + tag, in
+    ``word_tags``; and their counts in ``word_tag_counts``.
     """
 
     emissions: Array = array("features", "tags", dtype=np.float32)
@@ -63,11 +63,11 @@ class TaggerArrays:
     features: ClassVar = (TaggerFeatures,)
 
     def after_loading(self) -> None:
-        """Set what is not saved, after loading."""
+        """Do nothing: all fields are saved."""
 
     @staticmethod
     def sizes(model: Any) -> tuple[Sizes, Any]:
-        """The sizes that the arrays of a model must have."""
+        """Return the sizes that the arrays of a model must have."""
         tags = model.features.get("tags")
         require(isinstance(tags, list) and 0 < len(tags) < 2**15, "it has no tags")
         before = len(tags) + 1
@@ -93,11 +93,11 @@ class TaggerArrays:
 
     @property
     def can_learn(self) -> bool:
-        """Whether they hold more than what predicts."""
+        """Whether there is more than what prediction needs."""
         return self.word_tags is not None
 
     def strings(self) -> list[str]:
-        """All strings."""
+        """Decode all strings."""
         data, ends = self.texts.tobytes(), self.text_ends.tolist()
         return [data[first:last].decode() for first, last in zip([0, *ends], ends, strict=False)]
 
@@ -105,7 +105,7 @@ class TaggerArrays:
 def pack_arrays(
     state: PathState, dictionary: Dictionary, lexicon: Lexicon, compact: bool
 ) -> TaggerArrays:
-    """The arrays of a tagger; compact, only what predicts."""
+    """Pack a tagger into arrays; a compact one has only what prediction needs."""
     weights = state.coefficients() if compact else state.weights
     tags, width = state.shape.tags, state.shape.width
     emissions = weights.emissions.reshape(-1, width)[1 : state.used, :tags]
@@ -117,31 +117,31 @@ def pack_arrays(
         sums = {"word_tags": lexicon.cells, "word_tag_counts": lexicon.counts}
     if state.averaged and not compact:
         sums["emission_sums"] = state.sums.emissions.reshape(-1, tags)[1 : state.used].copy()
-        sums["transition_sums"] = narrow(state.sums.transitions, tags, width)
-        sums["pair_sums"] = narrow(state.sums.pairs, tags, width)
+        sums["transition_sums"] = remove_padding(state.sums.transitions, tags, width)
+        sums["pair_sums"] = remove_padding(state.sums.pairs, tags, width)
     numbers, values, names = dictionary.described(features)
     return TaggerArrays(
         emissions=emissions.copy(),
-        transitions=narrow(weights.transitions, tags, width),
-        pairs=narrow(weights.pairs, tags, width),
+        transitions=remove_padding(weights.transitions, tags, width),
+        pairs=remove_padding(weights.pairs, tags, width),
         templates=numbers,
         values=values,
         attributes=np.array([number for number, _ in names], np.uint16),
         word_sets=lexicon.set_of_word,
-        **joined([*(text for _, text in names), *lexicon.words]),
+        **pack_strings([*(text for _, text in names), *lexicon.words]),
         **sums,
         seen=state.seen,
         mistakes=state.mistakes,
     )
 
 
-def narrow(table: Array, tags: int, width: int) -> Array:
-    """A table of whole vectors without what only fills them."""
+def remove_padding(table: Array, tags: int, width: int) -> Array:
+    """Return a table without the padding of its vectors."""
     return table.reshape(-1, width)[:, :tags].copy()
 
 
 def unpack_state(arrays: TaggerArrays, shape: Shape, last: Array | None) -> PathState:
-    """The weights and sums in some arrays; ``last`` are tags that may not be the last."""
+    """Unpack weights and sums; ``last`` flags the tags that may not be the last."""
     pairs = (shape.tags + 1) ** 2 if shape.markov > 1 else 0
     require(len(arrays.pairs) == pairs, "markov is not that of its weights")
     moves = np.zeros(arrays.transitions.shape, bool)
@@ -156,28 +156,28 @@ def unpack_state(arrays: TaggerArrays, shape: Shape, last: Array | None) -> Path
         rows=np.arange(1, used, dtype=np.uint32),
         used=np.array([used], np.int64),
     )
-    fill(state.weights.transitions, arrays.transitions, shape.width)
-    fill(state.weights.pairs, arrays.pairs, shape.width)
+    write_rows(state.weights.transitions, arrays.transitions, shape.width)
+    write_rows(state.weights.pairs, arrays.pairs, shape.width)
     if arrays.emission_sums is not None:
         sums = np.zeros((used, shape.tags))
         sums[1:] = arrays.emission_sums
         state.sums = PathSums(sums.ravel(), state.sums.transitions, state.sums.pairs)
-        fill(state.sums.transitions, arrays.transition_sums, shape.width)
-        fill(state.sums.pairs, arrays.pair_sums, shape.width)
+        write_rows(state.sums.transitions, arrays.transition_sums, shape.width)
+        write_rows(state.sums.pairs, arrays.pair_sums, shape.width)
     return state
 
 
-def fill(table: Array, rows: Any, width: int) -> None:
-    """Write rows into a flat table of whole vectors."""
+def write_rows(table: Array, rows: Any, width: int) -> None:
+    """Write rows into a flat table of padded vectors."""
     table.reshape(-1, width)[:, : rows.shape[1]] = rows
 
 
 def unpack_dictionary(arrays: TaggerArrays, columns: Any, templates: Any) -> Dictionary:
-    """The dictionary in some arrays."""
+    """Unpack the dictionary."""
     known = isinstance(columns, Sequence) and all(isinstance(name, str) for name in columns)
     require(known and columns, "it has no columns")
     require(isinstance(templates, list) and templates, "it has no templates")
-    dictionary = Dictionary(tuple(columns), [parsed(text, columns) for text in templates])
+    dictionary = Dictionary(tuple(columns), [parse_template(text, columns) for text in templates])
     require(dictionary.arity == arrays.values.shape[1], "its features do not fit its templates")
     require(np.all(arrays.templates < len(templates)), "its features do not fit its templates")
     require(np.all(arrays.attributes < max(len(dictionary.attributes), 1)), "its values do not fit")
@@ -187,11 +187,11 @@ def unpack_dictionary(arrays: TaggerArrays, columns: Any, templates: Any) -> Dic
 
 
 def unpack_lexicon(arrays: TaggerArrays, sets: Any) -> Lexicon:
-    """The lexicon in some arrays."""
+    """Unpack the lexicon."""
     known = isinstance(sets, list) and all(isinstance(one, str) for one in sets)
     require(known and np.all(arrays.word_sets < len(sets)), "its lexicon does not fit")
     words = arrays.strings()[len(arrays.attributes) :]
-    lexicon = Lexicon.restored(words, arrays.word_sets, list(sets))
+    lexicon = Lexicon.from_words(words, arrays.word_sets, list(sets))
     if arrays.word_tags is not None and arrays.word_tag_counts is not None:
         lexicon.cells, lexicon.counts = arrays.word_tags, arrays.word_tag_counts
     return lexicon

@@ -1,4 +1,4 @@
-"""From sentences to the features of tokens: the dictionary that a model keeps."""
+"""Turn sentences into the features of tokens, with the dictionary that a model keeps."""
 
 from collections.abc import Callable, Sequence
 from copy import copy
@@ -13,18 +13,18 @@ from ...kernels.sequences import Tokens
 from ...kernels.tokens import ABSENT, Columns, FeatureList, HashTable, Looks, Templates, Views
 from ...kernels.words import salt
 from .sentences import FEATURES, Sentences
-from .strings import Strings, Typed, empty_table, grown, shrunk, to_table
+from .strings import Categorical, Strings, enlarge_table, fill_table, make_table, reduce_table
 from .templates import LEXICON, Attribute, Template
-from .word_shapes import characters, look
+from .word_shapes import compute_attribute, make_character_tables
 
 
 class Values(NamedTuple):
-    """Values of attributes, by the strings that had them first."""
+    """Values of attributes: the first string that had each."""
 
     attributes: Array
     strings: Strings
     literal: Array
-    """Which strings are the values themselves."""
+    """Flags of strings that are the values themselves, not words that have them."""
 
     @classmethod
     def of(cls, attribute: int, strings: Strings, literal: bool) -> "Values":
@@ -52,7 +52,7 @@ class Dictionary:
     features: FeatureList = field(init=False)
     known_values: list[Values] = field(init=False, default_factory=list)
     names: list[tuple[int, str]] = field(init=False, default_factory=list)
-    """Of the values, as far as somebody asked for them."""
+    """The attribute and text of each value; computed when they are needed."""
 
     def __post_init__(self) -> None:
         places = [place for template in self.templates for place in template]
@@ -65,28 +65,28 @@ class Dictionary:
         self.arity = max(1, *map(len, self.templates))
         self.n_values = 0
         self.sizes = np.zeros(len(self.attributes), np.int64)  # values of each attribute
-        self.values = empty_table(0)
+        self.values = make_table(0)
         nothing = np.zeros(0, np.uint16), np.zeros((0, self.arity), np.uint32)
-        self.features = FeatureList(empty_table(0), *nothing, np.zeros(1, np.int64))
+        self.features = FeatureList(make_table(0), *nothing, np.zeros(1, np.int64))
 
     @property
     def n_features(self) -> int:
-        """How many features there are."""
+        """The number of features."""
         return int(self.features.count[0])
 
     @property
     def with_lexicon(self) -> bool:
-        """Whether the tags that words have had are asked for."""
+        """Whether a template uses the lexicon."""
         return any(one.column == LEXICON for one in self.attributes)
 
     # Sentences to features
 
     def encode(self, sentences: Sentences, learning: bool = False) -> Tokens:
-        """The features of every token; new ones are learnt, or left out."""
+        """Return the features of every token; new features are added, or left out."""
         if FEATURES in sentences.columns:
             return self.encode_given(sentences, learning)
         columns, (templates, views) = self.compute_attributes(sentences, learning), self.as_arrays()
-        views, rows = self.blocks(templates, views, columns, learning)
+        views, rows = self.encode_types(templates, views, columns, learning)
         out = np.empty(sentences.n_tokens * len(self.templates), np.uint32)
         starts = np.zeros(sentences.n_tokens + 1, np.int64)
         done, count = 0, len(sentences.starts) - 1
@@ -99,9 +99,9 @@ class Dictionary:
         return Tokens(out[: starts[-1]], starts, None)
 
     def encode_given(self, sentences: Sentences, learning: bool) -> Tokens:
-        """The same for tokens that came with features, whose names are the values."""
+        """Return the features of tokens that came with features; their names are the values."""
         columns, (templates, views) = self.compute_attributes(sentences, learning), self.as_arrays()
-        _, rows = self.blocks(templates, views, columns, learning)
+        _, rows = self.encode_types(templates, views, columns, learning)
         assert sentences.feature_starts is not None
         assert sentences.values is not None
         found, values = rows[sentences.columns[FEATURES].types], sentences.values
@@ -111,30 +111,30 @@ class Dictionary:
             found, values = found[known], values[known]
         return Tokens(found, starts, None if np.all(values == 1) else values)
 
-    def blocks(
+    def encode_types(
         self, templates: Templates, views: Views, columns: Columns, learning: bool
     ) -> tuple[Views, Array]:
-        """The features by type of all templates of one place, in the block of each view."""
+        """Compute the features of all templates with one place, for each type of each view."""
         types = columns.counts[views.columns] + 2 * self.reach
         starts = np.concatenate([[0], np.cumsum(types * views.sizes)])
         views = views._replace(starts=starts[:-1])
         rows = np.empty(int(starts[-1]), np.uint32)
         if learning:
-            self.make_room(self.most_single(templates, views, types))
+            self.make_room(self.count_most_features(templates, views, types))
         kernel.fill_views(templates, views, columns, self.features, learning, rows)
         return views, rows
 
-    def most_single(self, templates: Templates, views: Views, types: Array) -> int:
-        """How many features of one place there can be: one for each value, or for each type."""
+    def count_most_features(self, templates: Templates, views: Views, types: Array) -> int:
+        """Return the largest number of features of one place: one per value, or per type."""
         places = templates.starts[:-1][templates.slots >= 0]
         of_types = types[templates.views[places]]
         return int(np.minimum(of_types, self.sizes[templates.attributes[places]]).sum())
 
     def compute_attributes(self, sentences: Sentences, learning: bool) -> Columns:
-        """The values of all attributes for all types of all columns."""
+        """Return the values of all attributes for all types of all columns."""
         names = list(dict.fromkeys(one.column for one in self.attributes))
         columns = [sentences.columns[name] for name in names]
-        around = self.around()
+        around = self.name_margins()
         values, starts = [np.zeros(0, np.uint32)], np.zeros(len(self.attributes) + 1, np.int64)
         hashes = {name: self.hashes(name, sentences.columns[name], around) for name in names}
         for number, one in enumerate(self.attributes):
@@ -146,13 +146,13 @@ class Dictionary:
         counts = np.array([one.strings.size for one in columns], np.int64)
         return Columns(types, counts, np.concatenate(values), starts, self.reach)
 
-    def around(self) -> Strings:
-        """What lies before and behind a sentence, as CRF++ calls it."""
+    def name_margins(self) -> Strings:
+        """Return the names of the places before and behind a sentence, as in CRF++."""
         signs = [(sign, place) for sign in "-+" for place in range(1, self.reach + 1)]
         return Strings.of([f"_B{sign}{place}" for sign, place in signs])
 
-    def hashes(self, column: str, typed: Typed, around: Strings) -> dict[int, Array]:
-        """For each attribute of a column the hash of every type."""
+    def hashes(self, column: str, typed: Categorical, around: Strings) -> dict[int, Array]:
+        """Return the hash of every type for each attribute of a column."""
         own = [number for number, one in enumerate(self.attributes) if one.column == column]
         attributes = [self.attributes[number] for number in own]
         looks = Looks(
@@ -162,7 +162,7 @@ class Dictionary:
         )
         size, outside = typed.strings.size, around.size
         found = np.empty((len(own), size + outside), np.uint64)
-        kernel.hash_looks(*typed.strings, looks, characters(), found[:, :size])
+        kernel.hash_looks(*typed.strings, looks, make_character_tables(), found[:, :size])
         for row, number in enumerate(own):
             salts = np.full(outside, self.salts[number])
             kernel.hash_strings(*around, salts, found[row, size:])
@@ -171,12 +171,12 @@ class Dictionary:
     def number_values(
         self, number: int, keys: Array, sentences: Sentences, around: Strings, learning: bool
     ) -> Array:
-        """The values of an attribute by their hashes."""
+        """Return the numbers of values by their hashes; new values are added."""
         numbers = np.empty(len(keys), np.uint32)
         if not learning:
             kernel.find(self.values, keys, numbers)
             return numbers
-        self.values = grown(self.values, self.n_values, len(keys))
+        self.values = enlarge_table(self.values, self.n_values, len(keys))
         firsts = np.empty(len(keys), np.int64)
         count = kernel.number_keys(self.values, keys, self.n_values, numbers, firsts)
         new = firsts[: count - self.n_values]
@@ -191,7 +191,7 @@ class Dictionary:
         return numbers
 
     def as_arrays(self) -> tuple[Templates, Views]:
-        """The templates and their views as kernels take them."""
+        """Return the templates and their views as kernels take them."""
         numbers = {one: number for number, one in enumerate(self.attributes)}
         columns = list(dict.fromkeys(one.column for one in self.attributes))
         places = [place for template in self.templates for place in template]
@@ -218,7 +218,7 @@ class Dictionary:
         return templates, Views(own, offsets, sizes, np.zeros(len(seen), np.int64))
 
     def make_room(self, more: int) -> None:
-        """Let so many more features be learnt."""
+        """Make room for more features."""
         count, wanted = self.n_features, self.n_features + more
         table, numbers, values, counted = self.features
         if wanted > len(numbers):
@@ -226,26 +226,26 @@ class Dictionary:
             numbers = np.concatenate([numbers, np.zeros(room, np.uint16)])
             nothing = np.full((room, self.arity), ABSENT, np.uint32)
             values = np.concatenate([values, nothing])
-        self.features = FeatureList(grown(table, count, more), numbers, values, counted)
+        self.features = FeatureList(enlarge_table(table, count, more), numbers, values, counted)
 
-    # What is kept
+    # Keeping and naming features
 
     def keep(self, rows: Array) -> None:
-        """Keep some features only, in another order, and the values that they are made of."""
+        """Keep only some features, in another order, and the values that they consist of."""
         numbers, values = self.features.numbers[rows], self.features.values[rows]
         present, used = values != ABSENT, np.zeros(self.n_values, bool)
         used[values[present]] = True
         places = np.cumsum(used, dtype=np.uint32) - np.uint32(1)
         values[present] = places[values[present]]
         count = np.array([len(rows)], np.int64)
-        features = FeatureList(self.table_of_features(numbers, values), numbers, values, count)
-        table, known = self.some_values(used)
+        features = FeatureList(self.make_feature_table(numbers, values), numbers, values, count)
+        table, known = self.select_values(used)
         self.features, self.values, self.known_values = features, table, [known]
         self.sizes = np.bincount(known.attributes, minlength=len(self.attributes))
         self.names, self.n_values = [], int(np.count_nonzero(used))
 
-    def some_values(self, used: Array) -> tuple[HashTable, Values]:
-        """Some of the values, and no other bytes than theirs."""
+    def select_values(self, used: Array) -> tuple[HashTable, Values]:
+        """Return the table and the strings of some values."""
         places = np.cumsum(used, dtype=np.uint32) - np.uint32(1)
         known = np.flatnonzero(self.values.keys)
         known = known[used[self.values.numbers[known]]]
@@ -257,18 +257,18 @@ class Dictionary:
             kept.append(Values(attributes[some], strings.take(some).compact(), literal[some]))
         together = Values(
             np.concatenate([np.zeros(0, np.uint16), *(some.attributes for some in kept)]),
-            Strings.together([some.strings for some in kept]),
+            Strings.concatenate([some.strings for some in kept]),
             np.concatenate([np.zeros(0, bool), *(some.literal for some in kept)]),
         )
-        return to_table(self.values.keys[known], numbers), together
+        return fill_table(self.values.keys[known], numbers), together
 
     def described(self, rows: Array) -> tuple[Array, Array, list[tuple[int, str]]]:
-        """The templates of some features, the values that they are made of, and what these are.
+        """Return the templates of some features, their values, and the texts of these.
 
-        Values are numbered as they come first, so that it depends on nothing else.
+        Values are numbered in the order in which they occur first.
         """
         numbers, values = self.features.numbers[rows], self.features.values[rows]
-        present, names = values != ABSENT, self.names_of_values()
+        present, names = values != ABSENT, self.name_values()
         used, firsts, places = np.unique(values[present], return_index=True, return_inverse=True)
         order = np.argsort(firsts)
         ranks = np.empty(len(used), np.uint32)
@@ -277,23 +277,23 @@ class Dictionary:
         return numbers, values, [names[value] for value in used[order].tolist()]
 
     def snapshot(self) -> Callable[[], None]:
-        """Return a function that forgets all values and features that are learnt from now on."""
+        """Return a function that undoes all values and features that are added from now on."""
         n_values, n_features, parts = self.n_values, self.n_features, len(self.known_values)
         sizes = self.sizes.copy()
 
         def undo() -> None:
             self.sizes = sizes
-            self.values, self.n_values = shrunk(self.values, n_values), n_values
+            self.values, self.n_values = reduce_table(self.values, n_values), n_values
             self.known_values, self.names = self.known_values[:parts], self.names[:n_values]
             table, numbers, values, count = self.features
             count[0] = n_features
             values[n_features:] = ABSENT
-            self.features = FeatureList(shrunk(table, n_features), numbers, values, count)
+            self.features = FeatureList(reduce_table(table, n_features), numbers, values, count)
 
         return undo
 
     def copy(self) -> "Dictionary":
-        """A dictionary that does not change when this one learns."""
+        """Return a copy that does not change when this dictionary learns."""
         other = copy(self)
         other.values = HashTable(*(array.copy() for array in self.values))
         table = HashTable(*(array.copy() for array in self.features.table))
@@ -303,19 +303,19 @@ class Dictionary:
         return other
 
     def forget_keys(self) -> None:
-        """Let go of what only finds features, until some are kept."""
-        self.features = self.features._replace(table=empty_table(0))
+        """Release the table that finds features, until ``keep`` makes another."""
+        self.features = self.features._replace(table=make_table(0))
 
-    def table_of_features(self, numbers: Array, values: Array) -> HashTable:
-        """The table of features, by what they are made of."""
+    def make_feature_table(self, numbers: Array, values: Array) -> HashTable:
+        """Return the table that finds features by their templates and values."""
         keys = np.empty(len(numbers), np.uint64)
         kernel.compute_keys(numbers, values, keys)
-        return to_table(keys, np.arange(len(numbers), dtype=np.uint32))
+        return fill_table(keys, np.arange(len(numbers), dtype=np.uint32))
 
     def lasting_keys(self) -> Array:
-        """A key of each feature that does not depend on what else there is: by texts, not numbers.
+        """Return a key of each feature that is the same in every dictionary.
 
-        The key of a value is the hash of its text; that of a feature is made of such.
+        It is made of the hashes of the texts of its values, not of their numbers.
         """
         of_values = np.empty(self.n_values, np.uint64)
         known = np.flatnonzero(self.values.keys)
@@ -328,23 +328,25 @@ class Dictionary:
         kernel.compute_keys(numbers, values, keys)
         return keys
 
-    def names_of_values(self) -> list[tuple[int, str]]:
-        """The attribute and the text of every value."""
+    def name_values(self) -> list[tuple[int, str]]:
+        """Return the attribute and the text of every value."""
         if len(self.names) != self.n_values:
             names = []
             for attributes, strings, literal in self.known_values:
                 for number, text, given in zip(
                     attributes.tolist(), strings.texts(), literal.tolist(), strict=True
                 ):
-                    shown = text if given else look(text, self.attributes[number]) or ""
+                    shown = (
+                        text if given else compute_attribute(text, self.attributes[number]) or ""
+                    )
                     names.append((number, shown))
-            self.names = names  # at once, as other threads may ask
+            self.names = names  # in one step, as other threads may read it
         return self.names
 
     def name(self, row: int) -> str:
-        """A feature as it is written: its template with its values."""
+        """Return the name of a feature: its template with its values."""
         template = self.templates[int(self.features.numbers[row])]
-        names = self.names_of_values()
+        names = self.name_values()
         texts = [names[int(value)][1] for value in self.features.values[row] if value != ABSENT]
         if template and template[0].attribute.column == FEATURES:
             return texts[0]
@@ -352,7 +354,7 @@ class Dictionary:
         return "|".join(parts) or "bias"
 
     def restore(self, names: Sequence[tuple[int, str]], numbers: Array, values: Array) -> None:
-        """Take over values and features that were kept."""
+        """Take over the values and features of a model file."""
         self.names, self.n_values = list(names), len(names)
         strings = Strings.of([text for _, text in names])
         attributes = np.array([number for number, _ in names], np.uint16)
@@ -360,6 +362,8 @@ class Dictionary:
         self.sizes = np.bincount(attributes, minlength=len(self.attributes))
         keys = np.empty(len(names), np.uint64)
         kernel.hash_strings(*strings, self.salts[attributes], keys)
-        self.values = to_table(keys, np.arange(len(names), dtype=np.uint32))
+        self.values = fill_table(keys, np.arange(len(names), dtype=np.uint32))
         count = np.array([len(numbers)], np.int64)
-        self.features = FeatureList(self.table_of_features(numbers, values), numbers, values, count)
+        self.features = FeatureList(
+            self.make_feature_table(numbers, values), numbers, values, count
+        )

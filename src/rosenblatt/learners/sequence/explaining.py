@@ -1,4 +1,4 @@
-"""Why a token gets its tag: the features and transitions that speak for it, in numbers."""
+"""Explain the tag of a token by the weights of its features and transitions."""
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
@@ -22,9 +22,9 @@ class TokenExplanation(NamedTuple):
     lead : float
         How far the best path through the tag is ahead of the best path through the other.
     features : list of (str, float)
-        The features that speak loudest for the tag (above 0) or for the runner-up.
+        The features with the largest shares for the tag (above 0) or for the runner-up.
     transition : float
-        What the tags before say for the tag, less what they say for the runner-up.
+        The transition weight of the tag less that of the runner-up.
     """
 
     token: Any
@@ -35,7 +35,7 @@ class TokenExplanation(NamedTuple):
     transition: float
 
 
-def explanations(
+def explain_tags(
     sentence: Sequence[Any],
     codes: Array,
     tokens: Tokens,
@@ -45,9 +45,9 @@ def explanations(
     tags: list[str],
     name: Callable[[int], str],
 ) -> list[TokenExplanation]:
-    """An explanation for each token of a sentence and the path that was found.
+    """Explain each tag of the path that was found for a sentence.
 
-    ``name`` gives that of the feature with a row of weights.
+    ``name`` returns the name of the feature with a row of weights.
     """
     if not len(sentence):
         return []
@@ -66,7 +66,7 @@ def explanations(
         loudest = np.argsort(-np.abs(shares), kind="stable")[:top]
         named = [(name(int(rows[k])), round(float(shares[k]), 4)) for k in loudest]
         lead = float(through[place, tag] - rest[other])
-        moved = [transition(place, codes, one, weights, settings) for one in (tag, other)]
+        moved = [score_transition(place, codes, one, weights, settings) for one in (tag, other)]
         found.append(
             TokenExplanation(
                 token, tags[tag], tags[other], round(lead, 4), named, round(moved[0] - moved[1], 4)
@@ -75,10 +75,10 @@ def explanations(
     return found
 
 
-def transition(
+def score_transition(
     place: int, codes: Array, tag: int, weights: PathWeights, settings: PathSettings
 ) -> float:
-    """What the tags before a token say for a tag; what is forbidden is -inf."""
+    """Return the transition weight of a tag after the tags before it; -inf if forbidden."""
     tags, width, total = settings.tags, settings.width, 0.0
     before = int(codes[place - 1]) if place > 0 else tags
     earlier = int(codes[place - 2]) if place > 1 else tags
@@ -92,7 +92,7 @@ def transition(
 def best_paths(
     tokens: Tokens, n: int, count: int, weights: PathWeights, settings: PathSettings
 ) -> list[tuple[float, tuple[int, ...]]]:
-    """The best paths of the first n tokens with their scores, the best first.
+    """Return the best paths of the first n tokens with their scores, the best first.
 
     Viterbi's algorithm with a list of paths for each context instead of one.
     """
@@ -106,7 +106,7 @@ def best_paths(
         for context, paths in found.items():
             codes = np.array((tags, *context)[-2:], np.int64)
             for tag in range(tags):
-                move = transition(len(codes), codes, tag, weights, settings)
+                move = score_transition(len(codes), codes, tag, weights, settings)
                 if place == n - 1:
                     move += float(weights.last[tag])
                 gain = emissions[place][tag] + move
@@ -122,7 +122,10 @@ def best_paths(
 def best_predecessors(
     weights: PathWeights, settings: PathSettings, tag: int, top: int
 ) -> list[tuple[int, float]]:
-    """The tags before a tag with the largest transition weights; the last number is the start."""
+    """Return the predecessors of a tag with the largest transition weights.
+
+    The last number stands for the start of a sentence.
+    """
     column = weights.transitions.reshape(-1, settings.width)[:, tag]
     before = np.argsort(-column, kind="stable")[:top]
     return [(int(p), float(column[p])) for p in before if column[p] > IMPOSSIBLE / 2]

@@ -1,4 +1,4 @@
-"""Files of tagged sentences: CoNLL-U, columns as of CoNLL-2000 to 2003, word/TAG, plain text."""
+"""Read files of sentences: CoNLL-U, columns of CoNLL-2000 to 2003, word/TAG, plain text."""
 
 import logging
 import re
@@ -13,7 +13,7 @@ from ...parameters import ParameterError
 from ...reading.notices import make_notice
 from ...reading.sources import Source
 from .sentences import Sentences
-from .strings import Strings, Typed
+from .strings import Categorical, Strings
 
 TREE_FIELDS = (
     "id",
@@ -39,11 +39,11 @@ class Layout(NamedTuple):
     fields: tuple[int, ...]
     label: int
     encoding: str | None = None
-    """Unless it is UTF-8."""
+    """The encoding, unless it is UTF-8."""
 
 
 class TaggedFile(NamedTuple):
-    """A file as bytes, its sentences, and where its tags are or are to be."""
+    """A file as bytes, its sentences, and the places of its tags."""
 
     name: str
     data: bytes
@@ -61,11 +61,11 @@ OTHER_BLANKS = re.compile(
     rb"\xc2[\x85\xa0]|\xe1\x9a\x80|\xe2\x80[\x80-\x8a\xa8\xa9\xaf]|\xe2\x81\x9f|\xe3\x80\x80"
 )
 BOM = "\ufeff".encode()
-AT_ONCE = 1 << 20  # bytes that are asked of a stream
+AT_ONCE = 1 << 20  # bytes that are read from a stream at once
 
 
 class Piece(NamedTuple):
-    """Whole sentences of a file as bytes, and how many lines are before them."""
+    """Whole sentences of a file as bytes, and the number of lines before them."""
 
     name: str
     data: bytes
@@ -73,7 +73,7 @@ class Piece(NamedTuple):
 
 
 def read_pieces(source: Source, kind: str, size: int) -> Iterator[Piece]:
-    """The bytes of a file, or of several, in pieces of whole sentences of about so many bytes."""
+    """Yield the bytes of files in pieces of whole sentences, each about ``size`` bytes long."""
     for path in source.files if len(source.files) > 1 else [None]:
         own = source if path is None else Source(path, source.encoding)
         rest, lines = b"", 0
@@ -84,7 +84,7 @@ def read_pieces(source: Source, kind: str, size: int) -> Iterator[Piece]:
                 )
             while more := read_fully(stream, size):
                 data = (rest + more).removeprefix(BOM if not lines else b"")
-                end = end_of_sentences(data, kind) if len(more) == size else len(data)
+                end = find_end_of_sentences(data, kind) if len(more) == size else len(data)
                 rest = data[end:]
                 if end:
                     yield Piece(own.name, data[:end], lines)
@@ -94,7 +94,7 @@ def read_pieces(source: Source, kind: str, size: int) -> Iterator[Piece]:
 
 
 def read_fully(stream: Any, size: int) -> bytes:
-    """So many bytes of a stream, fewer at its end only."""
+    """Read ``size`` bytes of a stream, fewer only at its end."""
     parts, left = [], size
     while left and (more := stream.read(min(left, AT_ONCE))):
         parts.append(more)
@@ -102,8 +102,8 @@ def read_fully(stream: Any, size: int) -> bytes:
     return b"".join(parts)
 
 
-def end_of_sentences(data: bytes, kind: str) -> int:
-    """Where the last sentence that surely ends in some bytes does; 0 if none does."""
+def find_end_of_sentences(data: bytes, kind: str) -> int:
+    """Return where the last complete sentence of some bytes ends; 0 if there is none."""
     if kind in ("tagged", "text"):
         return data.rfind(b"\n") + 1
     stop = len(data)
@@ -116,7 +116,7 @@ def end_of_sentences(data: bytes, kind: str) -> int:
 
 
 def find_label(label: str | None, kind: str, n_fields: int, name: str) -> int:
-    """The number of the tag's column."""
+    """Return the number of the column of tags."""
     if kind == "conllu":
         wanted = "upos" if label is None else label.lower()
         if wanted in TREE_FIELDS[2:]:
@@ -132,7 +132,7 @@ def find_label(label: str | None, kind: str, n_fields: int, name: str) -> int:
 
 
 def find_layout(piece: Piece, kind: str, label: str | None) -> Layout:
-    """How a file to learn from is laid out: the tag's column, and the columns before it."""
+    """Find the layout of a file to learn from: the column of tags, and the columns before it."""
     name = piece.name
     if kind == "tagged":
         return Layout(kind, (0,), 1)
@@ -140,7 +140,7 @@ def find_layout(piece: Piece, kind: str, label: str | None) -> Layout:
         raise ValueError(f"{name} is plain text; a file with tags is needed to learn from.")
     if kind == "conllu":
         return Layout(kind, (1,), find_label(label, kind, len(TREE_FIELDS), name))
-    _, found = token_lines(piece.data, False, False, (0,))
+    _, found = find_fields(piece.data, False, False, (0,))
     count, _, _, most, _ = found
     if not count:
         raise ValueError(f"{name} has no tokens.")
@@ -150,10 +150,10 @@ def find_layout(piece: Piece, kind: str, label: str | None) -> Layout:
     return Layout(kind, tuple(range(place)), place)
 
 
-def token_lines(
+def find_fields(
     data: bytes, tabs: bool, trees: bool, wanted: tuple[int, ...]
 ) -> tuple[TokenLines, Any]:
-    """The wanted fields of all tokens, and what was counted."""
+    """Return the places of some fields of all tokens, and the counts of the kernel."""
     letters = np.frombuffer(data, np.uint8)
     most = int(np.count_nonzero(letters == ord("\n"))) + 1
     fields = np.array(wanted, np.int64)
@@ -164,12 +164,12 @@ def token_lines(
         np.empty(most, np.int64),
         np.empty(most, np.int64),
     )
-    columns = 0 if trees else usual_columns(data)
+    columns = 0 if trees else count_columns(data)
     return room, read_token_lines(letters, tabs, trees, columns, fields, room)
 
 
-def usual_columns(data: bytes) -> int:
-    """How many columns the first line has that is surely one of a token."""
+def count_columns(data: bytes) -> int:
+    """Return the number of columns of the first line of a token."""
     first = 0
     while first < len(data):
         end = data.find(b"\n", first)
@@ -183,24 +183,24 @@ def usual_columns(data: bytes) -> int:
 def read_tagged(
     piece: Piece, layout: Layout, columns: tuple[str, ...], with_tags: bool
 ) -> TaggedFile:
-    """A file, or a piece of one, as a model reads it.
+    """Read the sentences of a piece of a file.
 
     Parameters
     ----------
     piece
-        Its bytes.
+        The bytes.
     layout
         Where words, columns and tags stand.
     columns
-        What the model calls the columns.
+        The names of the columns in the model.
     with_tags
-        Whether there must be tags.
+        Whether the file must have tags.
     """
     if layout.format in ("tagged", "text"):
         return read_lines(piece, layout, columns, with_tags)
     name, data, before = piece
     trees = layout.format == "conllu"
-    room, found = token_lines(data, trees, trees, (*layout.fields, layout.label))
+    room, found = find_fields(data, trees, trees, (*layout.fields, layout.label))
     count, n_sentences, fewest, most, short_line = found
     needed = len(TREE_FIELDS) if trees else max(layout.fields) + 1
     if not trees and with_tags:
@@ -220,7 +220,7 @@ def read_tagged(
         for begins, ends in zip(room.begins, room.ends, strict=True)
     ]
     starts = np.concatenate([[0], room.sentences[:n_sentences]])
-    typed = {column: Typed.of(text) for column, text in zip(columns, texts, strict=False)}
+    typed = {column: Categorical.of(text) for column, text in zip(columns, texts, strict=False)}
     tags = texts[-1]
     sentences = Sentences(starts, typed)
     places = room.line_ends[:count], tags.begins, tags.ends
@@ -228,15 +228,15 @@ def read_tagged(
 
 
 def check_utf8(piece: Piece) -> None:
-    """Refuse bytes that are no text."""
+    """Refuse bytes that are not UTF-8."""
     name, data, before = piece
     try:
         data.decode()
     except UnicodeDecodeError as error:
         line = before + data[: error.start].count(b"\n") + 1
         raise ParameterError(
-            f"{name}, line {line}: the byte {data[error.start]:#04x} is no UTF-8; name "
-            "its {encoding?}, such as latin-1.",
+            f"{name}, line {line}: the byte {data[error.start]:#04x} is not UTF-8; state "
+            "the {encoding?} of the file, such as latin-1.",
             code="encoding",
         ) from None
 
@@ -244,7 +244,7 @@ def check_utf8(piece: Piece) -> None:
 def read_lines(
     piece: Piece, layout: Layout, columns: tuple[str, ...], with_tags: bool
 ) -> TaggedFile:
-    """A file with a sentence a line, words with or without their tags."""
+    """Read a file with one sentence per line, of words with or without tags."""
     check_utf8(piece)
     if len(columns) > 1:
         raise ValueError(
@@ -256,15 +256,15 @@ def read_lines(
     words, starts = split_words(piece.data)
     tags = None
     if layout.format == "tagged":
-        words, tags = without_tags(piece, words, with_tags)
-    typed = {columns[0]: Typed.of(words)}
+        words, tags = split_tags(piece, words, with_tags)
+    typed = {columns[0]: Categorical.of(words)}
     nothing, found = np.zeros(0, np.int64), tags if with_tags else None
     name, data = piece.name, piece.data
     return TaggedFile(name, data, layout, Sentences(starts, typed), found, *[nothing] * 3)
 
 
 def split_words(data: bytes) -> tuple[Strings, Array]:
-    """What has blanks around it, and where each line begins among that."""
+    """Return the words between blanks, and where each line begins among them."""
     letters = np.frombuffer(OTHER_BLANKS.sub(lambda found: b" " * len(found[0]), data), np.uint8)
     inside = np.concatenate([[False], ~BLANK[letters], [False]])
     edges = np.flatnonzero(inside[1:] != inside[:-1])
@@ -273,8 +273,8 @@ def split_words(data: bytes) -> tuple[Strings, Array]:
     return Strings(letters, begins, ends), np.concatenate([[0], lines, [len(begins)]])
 
 
-def without_tags(piece: Piece, tokens: Strings, needed: bool) -> tuple[Strings, Strings]:
-    """The words and the tags of tokens such as word/TAG; without a tag all is the word."""
+def split_tags(piece: Piece, tokens: Strings, needed: bool) -> tuple[Strings, Strings]:
+    """Split tokens such as word/TAG into words and tags; a token without a tag is a word."""
     last = np.full(tokens.size, -1)
     slashes = np.flatnonzero(tokens.data == ord("/"))
     places = np.searchsorted(slashes, tokens.ends) - 1
@@ -285,14 +285,14 @@ def without_tags(piece: Piece, tokens: Strings, needed: bool) -> tuple[Strings, 
         wrong = int(np.argmin(split))
         line = piece.lines_before + piece.data.count(b"\n", 0, int(tokens.begins[wrong])) + 1
         text = tokens.take(np.array([wrong])).texts()[0]
-        raise ValueError(f"{piece.name}, line {line}: {text!r} is not as word/TAG is.")
+        raise ValueError(f"{piece.name}, line {line}: expected word/TAG, got {text!r}.")
     ends = np.where(split, last, tokens.ends)
     begins = np.where(split, last + 1, tokens.ends)
     return tokens._replace(ends=ends), tokens._replace(begins=begins)
 
 
-def filled(file: TaggedFile, names: list[str], codes: Array) -> bytes:
-    """The bytes of a file with other tags: in their column, behind it, or as word/TAG."""
+def fill_tags(file: TaggedFile, names: list[str], codes: Array) -> bytes:
+    """Return the bytes of a file with other tags: in their column, behind it, or as word/TAG."""
     tags = Strings.of(names)
     longest = int((tags.ends - tags.begins).max(initial=0)) + 2
     if file.layout.format in ("tagged", "text"):
@@ -301,7 +301,7 @@ def filled(file: TaggedFile, names: list[str], codes: Array) -> bytes:
         room = int((words.ends - words.begins).sum()) + longest * len(codes)
         out = np.empty(room + len(file.sentences.starts), np.uint8)
         size = write_tagged(*words, *tags, codes, file.sentences.starts, out)
-        return out[: size - 1].tobytes()  # the last line ended with the file
+        return out[: size - 1].tobytes()  # without the newline after the last line
     letters = np.frombuffer(file.data, np.uint8)
     gap = ord(b"\t" if len(codes) and b"\t" in file.data[: int(file.line_ends[0])] else b" ")
     out = np.empty(len(letters) + longest * len(codes), np.uint8)

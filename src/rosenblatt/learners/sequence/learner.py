@@ -1,4 +1,4 @@
-"""A tagger without scikit-learn: tags, a dictionary and a lexicon that grow, and weights."""
+"""Taggers without scikit-learn: tags, a dictionary and a lexicon that grow, and weights."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -18,22 +18,22 @@ from ...training.state import require
 from ..base import Learner, Use, check_use
 from .arrays import TaggerArrays, pack_arrays, unpack_dictionary, unpack_lexicon, unpack_state
 from .encoding import Dictionary
-from .explaining import TokenExplanation, best_paths, explanations
+from .explaining import TokenExplanation, best_paths, explain_tags
 from .formats import Layout
 from .lexicon import Lexicon
 from .schemes import Scheme
 from .sentences import FEATURES, Sentences
 from .state import PathState, Shape, refuse_too_many_tags
-from .tagset import Tagged, TagSet, chunk_tags, encode_tags, is_greedy, used_inside
+from .tagset import Tagged, TagSet, encode_tags, flag_inner_tags, is_greedy, make_chunk_tags
 from .task import SequenceTask, best_through, decode
-from .templates import LEXICON, Template, written
+from .templates import LEXICON, Template, format_template
 
-LASTING = ("markov", "search", "constraints", "solution")  # parameters that weights depend on
-SPARE = 1 << 17  # features without weights that a dictionary may hold besides as many as have some
+LASTING = ("markov", "search", "constraints", "solution")  # parameters that cannot change later
+SPARE = 1 << 17  # features without weights that a dictionary may have above those with some
 
 
 class FoundSentences(NamedTuple):
-    """What sentences look like: the tags to learn, what tokens have, and what is their feature."""
+    """The tags, columns and templates that were found in sentences."""
 
     tags: TagSet
     columns: tuple[str, ...]
@@ -42,24 +42,24 @@ class FoundSentences(NamedTuple):
 
 @dataclass
 class SequenceLearner(Learner):
-    """A tagger in training or at work.
+    """A tagger.
 
     Attributes
     ----------
     parameters : mapping
         Those of ``SequencePerceptron``.
     tags : TagSet
-        The tags, and those that are learnt for them.
+        The tags of sentences, and the inner tags that are learnt.
     dictionary : Dictionary
         The features of tokens by number.
     lexicon : Lexicon
-        Which tags words have had.
+        The tags that each word has had.
     states : list of PathState
-        One: the weights, and the sums that their average needs.
+        One state: the weights, and the sums that their average needs.
     features : dict
         How the sentences of a file are laid out (``layout``), if they came from one.
     can_learn : bool
-        Whether the sums and counts are there that learning needs; a compact file has none.
+        Whether it has the sums and counts that learning needs; a compact file has none.
     """
 
     kind: ClassVar[str] = "sequence"
@@ -73,13 +73,13 @@ class SequenceLearner(Learner):
     features: dict[str, Any] = field(default_factory=dict)
     can_learn: bool = True
     kept: PathWeights | None = field(default=None, init=False, repr=False)
-    """The weights that predict, until more is learnt."""
+    """The weights that predict; None after learning."""
 
     @classmethod
     def begin(
         cls, plan: Mapping[str, Any], found: FoundSentences, start: PathState | None = None
     ) -> Self:
-        """A tagger that has learnt nothing, or what a state has.
+        """Make an untrained tagger, or one with the weights of a state.
 
         Parameters
         ----------
@@ -98,7 +98,7 @@ class SequenceLearner(Learner):
 
     @classmethod
     def from_model(cls, model: Model) -> Self:
-        """The tagger of a model file; it learns on unless the file is compact or of 0.2."""
+        """Make the tagger of a model file; it can learn unless the file is compact or of 0.2."""
         arrays: TaggerArrays = model.states[0]
         about, parameters = model.features, defaults(SEQUENCE) | model.parameters
         tags = unpack_tags(model)
@@ -122,8 +122,8 @@ class SequenceLearner(Learner):
         checkpoint: Checkpoint | None = None,
         compact: bool = False,
     ) -> Model:
-        """Build the model to save; compact, it keeps only what predicts."""
-        self.settle()
+        """Build the model to save; a compact one has only what prediction needs."""
+        self.update_sets()
         dictionary, scheme = self.dictionary, self.tags.scheme
         compact = compact or not self.can_learn
         features = {
@@ -151,11 +151,11 @@ class SequenceLearner(Learner):
         )
 
     def arrays(self, state: PathState, compact: bool = False) -> TaggerArrays:
-        """A state with the dictionary and the lexicon as arrays."""
+        """Pack a state with the dictionary and the lexicon into arrays."""
         return pack_arrays(state, self.dictionary, self.lexicon, compact)
 
     def unpack_state(self, arrays: TaggerArrays) -> PathState:
-        """The state in some arrays of this tagger."""
+        """Unpack the state of some arrays of this tagger."""
         scheme = self.tags.scheme
         state = unpack_state(arrays, self.state.shape, scheme and scheme.forbidden()[1])
         state.widen(self.dictionary.n_features)
@@ -170,11 +170,13 @@ class SequenceLearner(Learner):
             )
         if use == "add_class" and self.tags.forbidden is not None and self.tags.scheme is None:
             return "A greedy tagger of chunks cannot learn another tag; train it again."
+        if use == "relay":
+            return "A tagger cannot go from partition to partition; its partitions are mixed."
         if use in ("step", "tune"):
             return f"A tagger cannot {use}; train it with several settings and compare them."
         return ""
 
-    # What it is
+    # Properties
 
     @property
     def classes(self) -> Array:
@@ -188,12 +190,12 @@ class SequenceLearner(Learner):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What tokens have."""
+        """The names of the columns of tokens."""
         return self.dictionary.columns
 
     @property
     def layout(self) -> Layout | None:
-        """How the file was laid out that it was trained on, if on one."""
+        """The layout of the training file, if there was one."""
         kept = self.features.get("layout")
         if kept is None:
             return None
@@ -202,8 +204,8 @@ class SequenceLearner(Learner):
 
     @property
     def templates(self) -> list[str]:
-        """What features of tokens are, as they are written."""
-        return [written(template) for template in self.dictionary.templates]
+        """The templates of features, as text."""
+        return [format_template(template) for template in self.dictionary.templates]
 
     @property
     def greedy(self) -> bool:
@@ -212,7 +214,7 @@ class SequenceLearner(Learner):
 
     @property
     def settings(self) -> PathSettings:
-        """What kernels need to know."""
+        """The settings that kernels take."""
         given, shape = self.parameters, self.state.shape
         C = float(given["C"]) if given["rule"] == "pa" else 0.0
         margin = float(given["margin"])
@@ -221,27 +223,27 @@ class SequenceLearner(Learner):
     # Learning
 
     def set_parameters(self, parameters: Mapping[str, Any]) -> None:
-        """Learn on with other parameters, as far as the weights allow."""
+        """Change the parameters for further learning; refuse other values of some."""
         for name in LASTING:
             before = self.parameters[name]
             if parameters[name] != before:
                 raise ParameterError(
-                    f"The tagger was begun with {{{name}?}} {before}; go on with the same.",
+                    f"The tagger was begun with {{{name}?}} {before}; continue with the same.",
                     code="initial-changed",
                 )
         self.parameters = parameters
 
     def inner_codes(self, sentences: Sentences, tags: Any) -> Array:
-        """The numbers of the tags that are learnt for the tags of sentences.
+        """Return the inner tags for the tags of sentences, as numbers.
 
-        Tags of chunks that were not needed before, such as those of chunks of one token, are added.
+        Inner tags that were not needed before, such as that of chunks of one token, are added.
         """
         codes = encode_tags(tags, self.classes)
         self.change_tags(self.tags.with_all_of(codes, sentences.starts))
         return self.tags.inside(codes, sentences.starts)
 
     def change_tags(self, tags: TagSet) -> None:
-        """Take a larger set of tags, in new objects."""
+        """Change to a larger set of tags; state and lexicon are replaced, not changed."""
         if tags is self.tags:
             return
         places, shape = self.tags.to_numbers(tags), Shape(len(tags.names), self.state.shape.markov)
@@ -251,8 +253,8 @@ class SequenceLearner(Learner):
         self.tags, self.kept = tags, None
 
     def count(self, sentences: Sentences, codes: Array, counted: Array | None = None) -> None:
-        """Count the tags of words in the lexicon, in all sentences or those that count."""
-        if self.columns != (FEATURES,):  # a lexicon also tells which words are known
+        """Count the tags of words for the lexicon, in all sentences or in those flagged."""
+        if self.columns != (FEATURES,):  # without templates of it, too: it knows the known words
             tokens = None if counted is None else np.repeat(counted, np.diff(sentences.starts))
             column = sentences.columns[self.columns[0]]
             self.lexicon.count(column, codes, len(self.tags.names), tokens)
@@ -260,13 +262,15 @@ class SequenceLearner(Learner):
     def task(
         self, sentences: Sentences, codes: Array, counted: Array | None = None
     ) -> SequenceTask:
-        """What there is to learn from sentences, or from those of them that count."""
+        """Return the task of learning from sentences, all or those flagged."""
         starts = sentences.starts
         if counted is None:
             counted = np.ones(len(starts) - 1, bool)
         if self.dictionary.with_lexicon:
             column = sentences.columns[self.columns[0]]
-            known = self.lexicon.sets_without(column, starts, codes, self.tags.names, counted)
+            known = self.lexicon.look_up_without_own(
+                column, starts, codes, self.tags.names, counted
+            )
             sentences = sentences._replace(columns={**sentences.columns, LEXICON: known})
         tokens = self.dictionary.encode(sentences, learning=True)
         learnt = np.flatnonzero(counted).astype(np.uint32)
@@ -301,12 +305,12 @@ class SequenceLearner(Learner):
         return count
 
     def forget_unmoved(self) -> None:
-        """Keep the features that have weights, numbered as these are; the others say nothing."""
+        """Forget features without weights; the others are numbered as their weights are."""
         self.dictionary.keep(self.state.features())
         self.state.renumber()
 
     def forget_many(self) -> None:
-        """The same when there are many others."""
+        """Forget features without weights if there are many."""
         if self.dictionary.n_features > 2 * self.state.used + SPARE:
             self.forget_unmoved()
 
@@ -317,8 +321,13 @@ class SequenceLearner(Learner):
         self.state.trim()
         self.forget_unmoved()
 
+    def mixable_states(self) -> list[PathState]:
+        """The state, with keys of its features that are the same on all partitions."""
+        self.state.keys = self.dictionary.lasting_keys()
+        return self.states
+
     def with_class(self, label: Any) -> Self:
-        """A learner that knows one tag more."""
+        """Return a learner that knows one tag more."""
         check_use(self, "add_class")
         other = self.copy()
         other.change_tags(self.tags.with_class(label))
@@ -328,26 +337,26 @@ class SequenceLearner(Learner):
         return vars(self) | {"kept": None}
 
     def copy(self) -> Self:
-        """A learner that does not change when this one learns."""
+        """Return a copy that does not change when this learner learns."""
         dictionary, lexicon = self.dictionary.copy(), self.lexicon.copy()
         return replace(self, states=[deepcopy(self.state)], dictionary=dictionary, lexicon=lexicon)
 
     # Predicting
 
-    def settle(self) -> None:
-        """Find the sets of the lexicon, if more was counted."""
+    def update_sets(self) -> None:
+        """Bring the sets of the lexicon up to date."""
         if self.columns != (FEATURES,):
-            self.lexicon.settle(self.tags.names)
+            self.lexicon.update_sets(self.tags.names)
 
     def coefficients(self) -> PathWeights:
-        """The weights that predict: a row for each of the features in use, after one of zeros."""
+        """Return the weights that predict: a row of zeros, then one for each feature in use."""
         if self.kept is None:
-            self.settle()
+            self.update_sets()
             self.kept = self.state.coefficients()
         return self.kept
 
     def predictor(self) -> Self:
-        """A copy that predicts the same and that learning does not change."""
+        """Return a copy that predicts the same and that learning does not change."""
         weights, state = self.coefficients(), self.state
         own = weights._replace(rows=state.rows.copy(), used=np.array([state.used], np.int64))
         sums = PathSums(*[np.zeros(0)] * 3)
@@ -363,12 +372,12 @@ class SequenceLearner(Learner):
 
     @property
     def n_features(self) -> int:
-        """How many features have weights that are not all zero."""
+        """The number of features whose weights are not all zero."""
         emissions = self.coefficients().emissions.reshape(-1, self.state.shape.width)
         return int(np.count_nonzero(emissions.any(axis=1)))
 
     def tokens(self, sentences: Sentences) -> Tokens:
-        """The known features of tokens, as rows of weights; row 0 for those without weights."""
+        """Return the known features of tokens, as rows of weights; 0 for those without weights."""
         self.coefficients()
         if self.dictionary.with_lexicon:
             known = self.lexicon.look_up(sentences.columns[self.columns[0]])
@@ -377,12 +386,12 @@ class SequenceLearner(Learner):
         return found._replace(features=self.state.view_rows(found.features))
 
     def predict(self, sentences: Sentences) -> Array:
-        """The number of the tag of every token."""
+        """Return the number of the tag of every token."""
         codes = decode(self.tokens(sentences), sentences.starts, self.coefficients(), self.settings)
         return self.tags.outside(codes, sentences.starts)
 
     def score_tags(self, sentences: Sentences) -> Array:
-        """The score of the best path through each of the tags that are learnt, a row per token."""
+        """Return the score of the best path through each inner tag, a row per token."""
         tokens, weights = self.tokens(sentences), self.coefficients()
         found = np.empty((sentences.n_tokens, self.state.shape.tags), np.float32)
         for first, last in pairwise(sentences.starts.tolist()):
@@ -391,36 +400,36 @@ class SequenceLearner(Learner):
         return found
 
     def choose(self, scores: Array) -> Array:
-        """The numbers of the tags that scores decide for, among those that are learnt."""
+        """Return the numbers of the inner tags that scores decide for."""
         return np.asarray(scores.argmax(axis=1))
 
     def explain(self, sentence: Sequence[Any], read: Sentences, top: int) -> list[TokenExplanation]:
-        """Why each token of a sentence, which was read, gets its tag."""
+        """Explain the tag of each token of a sentence, which was read."""
         tokens, weights = self.tokens(read), self.coefficients()
         codes = decode(tokens, read.starts, weights, self.settings)
         about = weights, self.settings, self.tags.names, self.feature_name()
-        return explanations(sentence, codes, tokens, top, *about)
+        return explain_tags(sentence, codes, tokens, top, *about)
 
     def best_paths(self, sentences: Sentences, top: int) -> list[tuple[list[str], float]]:
-        """The best paths of tags through one sentence with their scores, the best first."""
+        """Return the best paths of tags through one sentence with their scores, the best first."""
         tokens, weights = self.tokens(sentences), self.coefficients()
         found = best_paths(tokens, sentences.n_tokens, top, weights, self.settings)
         return [([self.tags.names[tag] for tag in path], score) for score, path in found]
 
     def loudest_features(self, tag: int, top: int) -> list[tuple[str, float]]:
-        """The features with the largest weights for one of the tags that are learnt."""
+        """Return the features with the largest weights for an inner tag."""
         column = self.coefficients().emissions.reshape(-1, self.state.shape.width)[:, tag]
         rows, name = np.argsort(-column, kind="stable")[:top], self.feature_name()
         return [(name(int(row)), float(column[row])) for row in rows if column[row] > 0]
 
     def feature_name(self) -> Callable[[int], str]:
-        """A function that gives the name of the feature that has a row of weights."""
+        """Return a function that names the feature of a row of weights."""
         features = self.state.features()
         return lambda row: self.dictionary.name(int(features[row - 1]))
 
 
 def unpack_tags(model: Model) -> TagSet:
-    """The tags of a model file."""
+    """Unpack the tags of a model file."""
     names, classes = list(map(str, model.features["tags"])), model.classes
     about = model.features["scheme"]
     if about is None:
@@ -431,6 +440,6 @@ def unpack_tags(model: Model) -> TagSet:
     name, separator, inner = about
     parts = [(str(letter), str(kind)) for letter, kind in inner]
     scheme = Scheme(str(name), classes.tolist(), parts, str(separator))
-    tags = chunk_tags(classes, scheme, used_inside(scheme))
+    tags = make_chunk_tags(classes, scheme, flag_inner_tags(scheme))
     require(tags.scheme == scheme and len(parts) == len(names), "its tags do not fit")
     return tags

@@ -1,4 +1,4 @@
-"""The lexicon: which tags the lower-cased word has had, as a column of its own."""
+"""The lexicon: the tags that each lower-cased word has had, as a column of tokens."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -9,9 +9,17 @@ import numpy as np
 from ...data.rows import Array
 from ...kernels import tokens as kernel
 from ...kernels.tokens import ABSENT, HashTable, Looks
-from .strings import Strings, Typed, distinct, empty_table, grown, shrunk, to_table
+from .strings import (
+    Categorical,
+    Strings,
+    enlarge_table,
+    fill_table,
+    make_table,
+    number_distinct,
+    reduce_table,
+)
 from .templates import Attribute
-from .word_shapes import characters, look
+from .word_shapes import compute_attribute, make_character_tables
 
 LEAST_SHARE = 0.05  # of the tokens of a word that a tag must have
 LOWER = Attribute("word", kernel.LOWER)
@@ -20,37 +28,37 @@ SALT = np.array([0], np.uint64)
 
 @dataclass
 class Lexicon:
-    """Sets of tags by word; the empty set is that of words not met.
+    """The set of tags of each word; unknown words have the empty set.
 
     Attributes
     ----------
     sets : list of str
-        The distinct sets, tags with blanks between.
+        The distinct sets: tags, separated by blanks.
     set_of_word : ndarray
         The number of each word's set.
     cells, counts : ndarray
-        The number of a word times that of the tags plus the number of a tag, for all that occur,
-        sorted; and how often each does.
-    settled : bool
-        Whether the sets are those of the counts.
+        Pairs of a word and a tag that occur, as word × number of tags + tag, sorted; and how often
+        each occurs.
+    is_current : bool
+        Whether the sets are up to date with the counts.
     """
 
     sets: list[str] = field(default_factory=lambda: [""])
     set_of_word: Array = field(default_factory=lambda: np.zeros(0, np.int64))
-    table: HashTable = field(default_factory=lambda: empty_table(0))
+    table: HashTable = field(default_factory=lambda: make_table(0))
     n_words: int = 0
     new_words: list[Strings] = field(default_factory=list)
     words_known: list[str] = field(default_factory=list)
     cells: Array = field(default_factory=lambda: np.zeros(0, np.int64))
     counts: Array = field(default_factory=lambda: np.zeros(0, np.int64))
-    settled: bool = True
+    is_current: bool = True
 
     @classmethod
-    def restored(cls, words: list[str], set_of_word: Array, sets: list[str]) -> "Lexicon":
-        """A lexicon that was kept."""
+    def from_words(cls, words: list[str], set_of_word: Array, sets: list[str]) -> "Lexicon":
+        """Make the lexicon of a model file."""
         keys = np.empty(len(words), np.uint64)
         kernel.hash_strings(*Strings.of(words), np.zeros(len(words), np.uint64), keys)
-        table = to_table(keys, np.arange(len(words), dtype=np.uint32))
+        table = fill_table(keys, np.arange(len(words), dtype=np.uint32))
         return cls(sets, set_of_word, table, len(words), words_known=words)
 
     @property
@@ -58,13 +66,18 @@ class Lexicon:
         """The lower-cased words."""
         new = [word for strings in self.new_words for word in strings.texts()]
         if new:
-            self.words_known = [*self.words_known, *(look(word, LOWER) or "" for word in new)]
+            self.words_known = [
+                *self.words_known,
+                *(compute_attribute(word, LOWER) or "" for word in new),
+            ]
         self.new_words = []
         return self.words_known
 
     # Learning
 
-    def count(self, column: Typed, codes: Array, n_tags: int, counted: Array | None = None) -> None:
+    def count(
+        self, column: Categorical, codes: Array, n_tags: int, counted: Array | None = None
+    ) -> None:
         """Count the tags of words.
 
         Parameters
@@ -72,23 +85,23 @@ class Lexicon:
         column
             The words.
         codes, n_tags
-            The number of each token's tag, of so many.
+            The number of each token's tag, and the number of tags.
         counted
-            Which tokens to count; all without it. The words of others are known, too.
+            Flags of the tokens to count, or None for all. The words of other tokens are known, too.
         """
         cells = self.add_words(column.strings)[column.types] * n_tags + codes
         cells, counts = np.unique(cells if counted is None else cells[counted], return_counts=True)
         self.add_cells(cells, counts)
 
     def add(self, other: "Lexicon", n_tags: int) -> None:
-        """Add what another one counted."""
-        numbers = self.add_words(Strings.together(other.new_words))
+        """Add the counts of another lexicon."""
+        numbers = self.add_words(Strings.concatenate(other.new_words))
         self.add_cells(numbers[other.cells // n_tags] * n_tags + other.cells % n_tags, other.counts)
 
     def add_words(self, strings: Strings) -> Array:
-        """The numbers of words, those of new ones among them."""
-        keys = lower_hashes(strings)
-        self.table = grown(self.table, self.n_words, len(keys))
+        """Return the numbers of words; new words are added."""
+        keys = hash_lower_case(strings)
+        self.table = enlarge_table(self.table, self.n_words, len(keys))
         numbers, firsts = np.empty(len(keys), np.uint32), np.empty(len(keys), np.int64)
         n_words = kernel.number_keys(self.table, keys, self.n_words, numbers, firsts)
         new = strings.take(firsts[: n_words - self.n_words])
@@ -102,48 +115,48 @@ class Lexicon:
             both = np.zeros(len(cells), np.int64)
             np.add.at(both, places, np.concatenate([self.counts, counts]))
             counts = both
-        self.cells, self.counts, self.settled = cells, counts, False
+        self.cells, self.counts, self.is_current = cells, counts, False
 
     def renumber_tags(self, places: Array, n_tags: int) -> "Lexicon":
-        """The same for so many tags, among which those so far have other numbers."""
+        """Return the lexicon for more tags; ``places`` has the new numbers of the known ones."""
         words, tags = np.divmod(self.cells, len(places))
         cells = words * n_tags + places[tags]
         order = np.argsort(cells)
-        return replace(self, cells=cells[order], counts=self.counts[order], settled=False)
+        return replace(self, cells=cells[order], counts=self.counts[order], is_current=False)
 
     def snapshot(self) -> Callable[[], None]:
-        """Return a function that forgets all that is counted from now on."""
+        """Return a function that undoes all that is counted from now on."""
         before = dict(vars(self))
 
         def undo() -> None:
             vars(self).update(before)
-            self.table = shrunk(self.table, self.n_words)
+            self.table = reduce_table(self.table, self.n_words)
 
         return undo
 
     def copy(self) -> "Lexicon":
-        """A lexicon that does not change when this one learns."""
+        """Return a copy that does not change when this lexicon learns."""
         return replace(self, table=HashTable(*(array.copy() for array in self.table)))
 
-    def by_word(self, n_tags: int) -> "TagCounts":
-        """What was counted, for each word."""
+    def group_by_word(self, n_tags: int) -> "TagCounts":
+        """Return the counts grouped by word."""
         firsts = np.searchsorted(self.cells, np.arange(self.n_words + 1) * n_tags)
         return TagCounts(firsts, self.cells % n_tags, self.counts)
 
-    def settle(self, tags: list[str]) -> None:
-        """Find the set of each word, by all that was counted."""
-        if self.settled:
+    def update_sets(self, tags: list[str]) -> None:
+        """Bring the sets of words up to date with the counts."""
+        if self.is_current:
             return
-        known = self.by_word(len(tags))
-        types, firsts = distinct(known.sets_of_words())
-        members = [known.of_word(word) for word in firsts.tolist()]
+        known = self.group_by_word(len(tags))
+        types, firsts = number_distinct(known.hash_sets())
+        members = [known.find_tags(word) for word in firsts.tolist()]
         self.sets = [" ".join(tags[tag] for tag in tagged) for tagged in members]
-        self.set_of_word, self.settled = types.astype(np.int64), True
+        self.set_of_word, self.is_current = types.astype(np.int64), True
 
-    def sets_without(
-        self, column: Typed, starts: Array, codes: Array, tags: list[str], counted: Array
-    ) -> Typed:
-        """The set of each token's word, leaving its own sentence out.
+    def look_up_without_own(
+        self, column: Categorical, starts: Array, codes: Array, tags: list[str], counted: Array
+    ) -> Categorical:
+        """Return the set of each token's word without the counts of its own sentence.
 
         Parameters
         ----------
@@ -152,49 +165,49 @@ class Lexicon:
         starts
             Where each sentence begins.
         codes, tags
-            The number of each token's tag, and what tags are called.
+            The number of each token's tag, and the names of the tags.
         counted
-            Which sentences were counted.
+            Flags of the sentences that were counted.
         """
-        known, words = self.by_word(len(tags)), self.number_values(column).astype(np.int64)
+        known, words = self.group_by_word(len(tags)), self.number_values(column).astype(np.int64)
         pairs = np.searchsorted(self.cells, words * len(tags) + codes)
-        pairs = np.minimum(pairs, len(self.cells) - 1)  # where a sentence is not counted
-        types, firsts = distinct(known.sets_of_tokens(words, pairs, starts, counted))
+        pairs = np.minimum(pairs, len(self.cells) - 1)  # of sentences that are not counted
+        types, firsts = number_distinct(known.hash_sets_of_tokens(words, pairs, starts, counted))
         sets = []
         for token in firsts.tolist():
             sentence = int(np.searchsorted(starts, token, "right")) - 1
             own = pairs[starts[sentence] : starts[sentence + 1]] if counted[sentence] else None
-            sets.append(" ".join(tags[tag] for tag in known.of_word(int(words[token]), own)))
-        return Typed(types, Strings.of(sets))
+            sets.append(" ".join(tags[tag] for tag in known.find_tags(int(words[token]), own)))
+        return Categorical(types, Strings.of(sets))
 
-    # What is known
+    # Looking up
 
-    def number_values(self, column: Typed) -> Array:
-        """The number of each token's word, or ABSENT."""
+    def number_values(self, column: Categorical) -> Array:
+        """Return the number of each token's word, or ABSENT."""
         numbers = np.empty(column.strings.size, np.uint32)
-        kernel.find(self.table, lower_hashes(column.strings), numbers)
+        kernel.find(self.table, hash_lower_case(column.strings), numbers)
         return np.asarray(numbers[column.types])
 
-    def look_up(self, column: Typed) -> Typed:
-        """The set of each token's word, by all that was learnt."""
+    def look_up(self, column: Categorical) -> Categorical:
+        """Return the set of each token's word."""
         known = self.sets if "" in self.sets else [*self.sets, ""]
         numbers = np.empty(column.strings.size, np.uint32)
-        kernel.find(self.table, lower_hashes(column.strings), numbers)
+        kernel.find(self.table, hash_lower_case(column.strings), numbers)
         met = numbers != ABSENT
         sets = np.full(len(numbers), known.index(""), np.uint32)
         sets[met] = self.set_of_word[numbers[met]]
-        return Typed(sets[column.types], Strings.of(known))
+        return Categorical(sets[column.types], Strings.of(known))
 
-    def knows(self, column: Typed) -> Array:
-        """Whether each token's word was met in training."""
+    def knows(self, column: Categorical) -> Array:
+        """Flag the tokens whose word occurred in training."""
         return np.asarray(self.number_values(column) != ABSENT)
 
 
-def lower_hashes(strings: Strings) -> Array:
-    """The hash of each string in lower case."""
+def hash_lower_case(strings: Strings) -> Array:
+    """Return the hash of each string in lower case."""
     looks = Looks(np.array([kernel.LOWER], np.uint8), np.zeros(1, np.int64), SALT)
     found = np.empty((1, strings.size), np.uint64)
-    kernel.hash_looks(*strings, looks, characters(), found)
+    kernel.hash_looks(*strings, looks, make_character_tables(), found)
     return np.asarray(found[0])
 
 
@@ -205,8 +218,8 @@ class TagCounts(NamedTuple):
     tags: Array
     counts: Array
 
-    def sets_of_words(self) -> Array:
-        """A hash of the set of each word."""
+    def hash_sets(self) -> Array:
+        """Return a hash of the set of each word."""
         words = np.arange(len(self.starts) - 1)
         alone, own = np.arange(len(words) + 1), np.zeros(len(words), bool)
         found = np.empty(len(words), np.uint64)
@@ -214,14 +227,16 @@ class TagCounts(NamedTuple):
         kernel.hash_tag_sets(alone, words, pairs, *self, LEAST_SHARE, own, found)
         return found
 
-    def sets_of_tokens(self, words: Array, pairs: Array, starts: Array, counted: Array) -> Array:
-        """A hash of the set of each token's word, leaving its own sentence out."""
+    def hash_sets_of_tokens(
+        self, words: Array, pairs: Array, starts: Array, counted: Array
+    ) -> Array:
+        """Return a hash of the set of each token's word without its own sentence."""
         found = np.empty(len(words), np.uint64)
         kernel.hash_tag_sets(starts, words, pairs, *self, LEAST_SHARE, counted, found)
         return found
 
-    def of_word(self, word: int, own: Array | None = None) -> list[int]:
-        """The set of a word, less the pairs of its own sentence."""
+    def find_tags(self, word: int, own: Array | None = None) -> list[int]:
+        """Return the tags of a word, without some pairs of a sentence."""
         some = slice(self.starts[word], self.starts[word + 1])
         counts = self.counts[some]
         if own is not None:

@@ -1,7 +1,7 @@
-"""Chunks as tags: IOB1, IOB2, IOBES and BILOU; which tags may follow which; chunks found again.
+"""Chunks as tags: IOB1, IOB2, IOBES and BILOU, and which tags may follow which.
 
-Ramshaw & Marcus (1995) and Tjong Kim Sang & Veenstra (1999). Inside, all are IOBES, which tells the
-end of a chunk from its middle.
+Ramshaw & Marcus (1995) and Tjong Kim Sang & Veenstra (1999). All are learnt as IOBES, whose tags
+also mark the end of a chunk.
 """
 
 import logging
@@ -15,8 +15,8 @@ from ...kernels.sequences import IMPOSSIBLE
 
 CHUNK_TAG = re.compile(r"([BIESLU])([-_])(.+)", re.DOTALL)
 LETTERS = {"L": "E", "U": "S"}
-MOST_ODD = 0.01  # of the tags of chunks that may be wrongly written
-FREE, GOES_ON = "OESLU", "BI"  # after which a chunk may begin; after which it must go on
+MOST_ODD = 0.01  # share of the tags of chunks that may violate the scheme
+FREE, CONTINUED = "OESLU", "BI"  # letters after which a chunk may begin, or must continue
 
 
 class Scheme(NamedTuple):
@@ -27,11 +27,11 @@ class Scheme(NamedTuple):
     name : str
         "IOB1", "IOB2", "IOBES" or "BILOU".
     tags : list of str
-        The tags outside, in the order of their numbers.
+        The tags of sentences, in the order of their numbers.
     inner : list of tuple
-        The letter and the kind of chunk of each tag inside.
+        The letter and the kind of chunk of each inner tag.
     separator : str
-        Between letter and kind.
+        The character between letter and kind.
     """
 
     name: str
@@ -41,22 +41,24 @@ class Scheme(NamedTuple):
 
     @property
     def names(self) -> list[str]:
-        """The tags inside."""
+        """The inner tags."""
         return [letter + self.separator + kind if kind else letter for letter, kind in self.inner]
 
     def outside(self, codes: Array, starts: Array, strictly: bool = False) -> Array:
-        """The tags outside for tags inside; strictly, -1 where there is none."""
+        """Return the tags of sentences for inner tags; strictly, -1 where there is none."""
         if self.name != "IOB1":
-            return self.table("", strictly)[codes]
+            return self.map_tags("", strictly)[codes]
         names = sorted({kind for _, kind in self.inner})
         kinds = np.array([names.index(kind) if kind else -1 for _, kind in self.inner])[codes]
-        before = np.zeros(len(codes), bool)  # a chunk of the same kind, so that B tells them apart
+        before = np.zeros(len(codes), bool)  # a chunk of the same kind, so that B is needed
         before[1:] = (kinds[1:] == kinds[:-1]) & (kinds[1:] >= 0)
         before[starts[:-1][starts[:-1] < len(codes)]] = False
-        return np.where(before, self.table("B", strictly)[codes], self.table("I", strictly)[codes])
+        return np.where(
+            before, self.map_tags("B", strictly)[codes], self.map_tags("I", strictly)[codes]
+        )
 
-    def table(self, begin: str, strictly: bool) -> Array:
-        """The tag outside for each tag inside; in IOB1 for one where a chunk begins so."""
+    def map_tags(self, begin: str, strictly: bool) -> Array:
+        """Return the tag of sentences for each inner tag; in IOB1 chunks begin with ``begin``."""
         numbers = {tag: number for number, tag in enumerate(self.tags)}
         letters = {
             "IOB1": {"B": begin, "S": begin, "E": "I"},
@@ -70,19 +72,20 @@ class Scheme(NamedTuple):
             found.append(numbers.get(name, spare))
         return np.array(found)
 
-    def only(self, used: Array) -> "Scheme":
-        """The scheme with some of its tags inside."""
+    def select(self, used: Array) -> "Scheme":
+        """Return the scheme with some of its inner tags."""
         return self._replace(inner=[self.inner[number] for number in np.flatnonzero(used)])
 
     def forbidden(self) -> tuple[Array, Array]:
-        """Which tag inside may not follow which, and which not be the last."""
+        """Return which inner tag may not follow which, and which may not be the last."""
         return find_forbidden(self.inner, with_ends=True)
 
 
 def find_forbidden(parts: list[tuple[str, str]], with_ends: bool) -> tuple[Array, Array]:
-    """Which tag may not follow which (the last row is for the start), and which not be the last.
+    """Return which tag may not follow which, and which may not be the last.
 
-    Without tags for the ends of chunks, as in IOB2, a chunk may end anywhere.
+    The last row is for the start of a sentence. Without tags for the ends of chunks, as in IOB2, a
+    chunk may end anywhere.
     """
     count = len(parts)
     moves, last = np.zeros((count + 1, count), bool), np.zeros(count, bool)
@@ -94,12 +97,12 @@ def find_forbidden(parts: list[tuple[str, str]], with_ends: bool) -> tuple[Array
             else:
                 moves[p, t] = kind != own_kind if goes_on else with_ends
     if with_ends:
-        last[:] = [letter in GOES_ON for letter, _ in parts]
+        last[:] = [letter in CONTINUED for letter, _ in parts]
     return moves, last
 
 
-def get_parts(tags: list[str]) -> tuple[list[tuple[str, str]], str] | None:
-    """The letter and kind of each tag, and what is between; None if they are no chunks."""
+def split_chunk_tags(tags: list[str]) -> tuple[list[tuple[str, str]], str] | None:
+    """Split tags into letters and kinds of chunks; None if they do not write chunks."""
     found, separators = [], set()
     for tag in tags:
         match = CHUNK_TAG.fullmatch(tag) if isinstance(tag, str) else None
@@ -111,7 +114,7 @@ def get_parts(tags: list[str]) -> tuple[list[tuple[str, str]], str] | None:
 
 
 class Chunks(NamedTuple):
-    """For each token its kind of chunk (0 for none), whether one begins, and whether it ends."""
+    """The kind of chunk of each token (0 for none), and whether a chunk begins or ends there."""
 
     kinds: Array
     begins: Array
@@ -119,10 +122,10 @@ class Chunks(NamedTuple):
 
 
 def find_chunks(letters: Array, kinds: Array, starts: Array) -> Chunks:
-    """Chunks as conlleval finds them in letters (S and E also in BILOU) and kinds.
+    """Find chunks as conlleval does, from letters (of IOBES) and kinds.
 
     A chunk begins at B and S, and at I and E after something else; it ends at E and S, and before
-    whatever does not go on with it.
+    a token that does not continue it.
     """
     n = len(letters)
     first, last = np.zeros(n, bool), np.zeros(n, bool)
@@ -141,17 +144,17 @@ def find_chunks(letters: Array, kinds: Array, starts: Array) -> Chunks:
 
 
 def list_kinds(parts: list[tuple[str, str]]) -> list[str]:
-    """The kinds of chunks, sorted."""
+    """Return the kinds of chunks, sorted."""
     return sorted({kind for _, kind in parts if kind})
 
 
-def inner_tags(parts: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    """All tags of IOBES for the kinds of chunks."""
+def list_inner_tags(parts: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return all tags of IOBES for the kinds of chunks."""
     return [*((letter, kind) for letter in "BEIS" for kind in list_kinds(parts)), ("O", "")]
 
 
 def inner_codes(codes: Array, starts: Array, parts: list[tuple[str, str]]) -> Array:
-    """The tag of IOBES of each token, by its number among all of them."""
+    """Return the number of the tag of IOBES of each token, among all of them."""
     kinds = list_kinds(parts)
     letters = np.array([LETTERS.get(letter, letter) for letter, _ in parts])[codes]
     numbers = np.array([kinds.index(kind) + 1 if kind else 0 for _, kind in parts])[codes]
@@ -162,9 +165,9 @@ def inner_codes(codes: Array, starts: Array, parts: list[tuple[str, str]]) -> Ar
 
 
 class SchemeCount(NamedTuple):
-    """How many tags of chunks there are, and how many are not as each scheme would write them.
+    """The number of tags of chunks, and how many of them violate each scheme.
 
-    ``used`` are the tags of IOBES that occur.
+    ``used`` flags the tags of IOBES that occur.
     """
 
     tags: int
@@ -174,36 +177,36 @@ class SchemeCount(NamedTuple):
     @classmethod
     def of(cls, tags: list[str], codes: Array, starts: Array) -> "SchemeCount":
         """Count in some sentences."""
-        parts, separator = get_parts(tags) or ([], "")
+        parts, separator = split_chunk_tags(tags) or ([], "")
         inner, odd = inner_codes(codes, starts, parts), {}
-        for name in schemes_with({letter for letter, _ in parts}):
-            scheme = Scheme(name, tags, inner_tags(parts), separator)
+        for name in list_schemes({letter for letter, _ in parts}):
+            scheme = Scheme(name, tags, list_inner_tags(parts), separator)
             odd[name] = int((scheme.outside(inner, starts, strictly=True) != codes).sum())
-        counts = np.bincount(inner, minlength=len(inner_tags(parts)))
+        counts = np.bincount(inner, minlength=len(list_inner_tags(parts)))
         return cls(int(counts[:-1].sum()), odd, counts > 0)
 
     def plus(self, other: "SchemeCount") -> "SchemeCount":
-        """What was counted in more sentences."""
+        """Return the counts with those of more sentences."""
         odd = {name: count + other.odd[name] for name, count in self.odd.items()}
         return SchemeCount(self.tags + other.tags, odd, self.used | other.used)
 
     def scheme(self, tags: list[str]) -> Scheme | None:
-        """The scheme that fits, with all tags of IOBES inside; None if none does."""
+        """Choose the scheme that fits best, with all tags of IOBES; None if none fits."""
         name = min(self.odd, key=self.odd.__getitem__)
         if self.odd[name] > MOST_ODD * max(self.tags, 1):
             return None
         if self.odd[name]:
             logging.getLogger("rosenblatt").warning(
-                "%d tags are not as %s writes chunks; they were read as conlleval reads them.",
+                "%d tags violate the scheme %s; they were read as conlleval reads them.",
                 self.odd[name],
                 name,
             )
-        parts, separator = get_parts(tags) or ([], "")
-        return Scheme(name, tags, inner_tags(parts), separator)
+        parts, separator = split_chunk_tags(tags) or ([], "")
+        return Scheme(name, tags, list_inner_tags(parts), separator)
 
 
-def schemes_with(letters: set[str]) -> list[str]:
-    """The schemes that tags with some letters may be in, the likelier first."""
+def list_schemes(letters: set[str]) -> list[str]:
+    """List the schemes that tags with some letters may follow, the likeliest first."""
     if letters & set("LU"):
         return ["BILOU"]
     if letters & set("ES"):
@@ -211,8 +214,8 @@ def schemes_with(letters: set[str]) -> list[str]:
     return ["IOB2", "IOB1"] if "B" in letters else ["IOB1"]
 
 
-def impossible(forbidden: Array, width: int) -> Array:
-    """Weights that keep a path from forbidden moves, and from tags that only fill a vector."""
+def make_exclusions(forbidden: Array, width: int) -> Array:
+    """Return weights that exclude forbidden moves, and tags that only pad a vector."""
     rows, count = forbidden.shape
     weights = np.full((rows, width), IMPOSSIBLE, np.float32)
     weights[:, :count] = np.where(forbidden, IMPOSSIBLE, np.float32(0))

@@ -1,4 +1,4 @@
-"""Sentences as scikit-learn users hold them: lists of tokens become columns of numbered strings."""
+"""Turn sentences, lists of tokens, into columns of numbered strings."""
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...data.rows import Array
-from .strings import Strings, Typed
+from .strings import Categorical, Strings
 
 WORD_COLUMNS = ("word", "form", "token", "text")
 MOST_COLUMNS = 100
@@ -18,19 +18,19 @@ MOST_COLUMNS = 100
 class Sentences(NamedTuple):
     """Sentences of tokens: sentence s has those of ``starts[s]`` to ``starts[s + 1]``.
 
-    ``columns`` holds what tokens have, by name. ``values`` is None, or says that there is one
-    column of features, those of token i from ``feature_starts[i]`` to ``feature_starts[i + 1]``,
-    with their values.
+    ``columns`` has the columns of tokens by name. If ``values`` is not None, there is one column
+    of features with these values, those of token i from ``feature_starts[i]`` to
+    ``feature_starts[i + 1]``.
     """
 
     starts: Array
-    columns: dict[str, Typed]
+    columns: dict[str, Categorical]
     feature_starts: Array | None = None
     values: Array | None = None
 
     @property
     def n_tokens(self) -> int:
-        """How many tokens there are."""
+        """The number of tokens."""
         return int(self.starts[-1])
 
 
@@ -39,14 +39,14 @@ FEATURES = "feature"
 """The column of features that tokens came with."""
 
 
-def sentence_starts(sentences: Sequence[Any]) -> Array:
-    """Where each sentence begins among all tokens."""
+def find_starts(sentences: Sequence[Any]) -> Array:
+    """Return where each sentence begins among all tokens."""
     lengths = np.fromiter(map(len, sentences), np.int64, len(sentences))
     return np.concatenate([[0], np.cumsum(lengths)])
 
 
 def check_sentences(X: Any, name: str) -> list[Any]:
-    """Sentences as a list of lists."""
+    """Return sentences as a list of lists; refuse what is not one."""
     if isinstance(X, str | bytes | Mapping) or not isinstance(X, Iterable):
         raise ValueError(f"{name} must be a list of sentences, each a list; got {X!r:.60}.")
     sentences = list(X)
@@ -62,10 +62,10 @@ def check_sentences(X: Any, name: str) -> list[Any]:
 
 
 def check_lengths(sentences: list[Any], tags: list[Any]) -> None:
-    """Refuse tags that are not one for each token."""
+    """Refuse tags unless there is one for each token."""
     if len(sentences) != len(tags):
         raise ValueError(f"X has {len(sentences)} sentences and y has {len(tags)}.")
-    lengths, others = sentence_starts(sentences), sentence_starts(tags)
+    lengths, others = find_starts(sentences), find_starts(tags)
     wrong = np.flatnonzero(np.diff(lengths) != np.diff(others))
     if len(wrong):
         s = int(wrong[0])
@@ -99,7 +99,7 @@ def is_marker(sentence: Any) -> bool:
 
 
 def find_columns(sentences: Sequence[Any], own_templates: bool) -> tuple[str, ...]:
-    """The names of the columns that tokens have: "feature" where they are features themselves."""
+    """Return the names of the columns of tokens; ("feature",) if tokens are features."""
     first = next(chain.from_iterable(sentences), "")
     if isinstance(first, str):
         return ("word",)
@@ -108,7 +108,7 @@ def find_columns(sentences: Sequence[Any], own_templates: bool) -> tuple[str, ..
         return ("word", "pos", *others)[: len(first)]
     if isinstance(first, Mapping):
         if own_templates or are_columns(sentences, first):
-            return in_order(first)
+            return order_columns(first)
         return (FEATURES,)
     if isinstance(first, list | set | frozenset):
         return (FEATURES,)
@@ -118,8 +118,8 @@ def find_columns(sentences: Sequence[Any], own_templates: bool) -> tuple[str, ..
     )
 
 
-def in_order(token: Mapping[str, Any]) -> tuple[str, ...]:
-    """The columns of a dict, the word first."""
+def order_columns(token: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return the columns of a dict, the word first."""
     words = [name for name in token if str(name).lower() in WORD_COLUMNS]
     return tuple(dict.fromkeys([*words[:1], *token]))
 
@@ -136,13 +136,13 @@ def are_columns(sentences: Sequence[Any], first: Mapping[str, Any]) -> bool:
 
 
 def read_sentences(X: Any, columns: Sequence[str]) -> Sentences:
-    """Sentences with the columns that the model knows."""
+    """Read sentences of tokens with the columns that a model knows."""
     sentences = check_sentences(X, "X")
-    starts, tokens = sentence_starts(sentences), list(chain.from_iterable(sentences))
+    starts, tokens = find_starts(sentences), list(chain.from_iterable(sentences))
     if tuple(columns) == (FEATURES,):
-        return with_features(starts, tokens)
+        return read_features(starts, tokens)
     if len(columns) == 1 and (not tokens or isinstance(tokens[0], str)):
-        return Sentences(starts, {columns[0]: typed(tokens, starts, columns[0])})
+        return Sentences(starts, {columns[0]: number_strings(tokens, starts, columns[0])})
     check_widths(tokens, columns, starts)
     found = {}
     for number, name in enumerate(columns):
@@ -152,30 +152,27 @@ def read_sentences(X: Any, columns: Sequence[str]) -> Sentences:
         except (KeyError, IndexError, TypeError):
             place = next(i for i, token in enumerate(tokens) if lacks(token, key))
             raise ValueError(
-                f"{where(place, starts)} is {tokens[place]!r:.60}, without the column {name!r}; "
+                f"{locate(place, starts)} is {tokens[place]!r:.60}, without the column {name!r}; "
                 f"all tokens need the columns {', '.join(columns)}."
             ) from None
-        found[name] = typed(texts, starts, name)
+        found[name] = number_strings(texts, starts, name)
     return Sentences(starts, found)
 
 
 def check_widths(tokens: Sequence[Any], columns: Sequence[str], starts: Array) -> None:
-    """Refuse tuples of more strings than the model has columns, and strings where it has several.
-
-    Else columns would be passed over, or letters taken for columns.
-    """
+    """Refuse tuples with more columns than the model, and strings if it has several columns."""
     for place, token in enumerate(tokens):
         longer = isinstance(token, tuple) and len(token) > len(columns)
         if longer or (isinstance(token, str) and len(columns) > 1):
             known = f"the columns {', '.join(columns)}" if len(columns) > 1 else "words alone"
             raise ValueError(
-                f"{where(place, starts)} is {token!r:.60}; this model knows {known}, so a token "
+                f"{locate(place, starts)} is {token!r:.60}; this model knows {known}, so a token "
                 f"must be {'a string' if len(columns) == 1 else f'{len(columns)} strings'}."
             )
 
 
 def lacks(token: Any, key: Any) -> bool:
-    """Whether a token has no such column."""
+    """Whether a token lacks a column."""
     try:
         token[key]
     except (KeyError, IndexError, TypeError):
@@ -183,10 +180,10 @@ def lacks(token: Any, key: Any) -> bool:
     return isinstance(token, str)
 
 
-def typed(texts: list[Any], starts: Array, name: str) -> Typed:
-    """Strings as numbers; what is none is named."""
+def number_strings(texts: list[Any], starts: Array, name: str) -> Categorical:
+    """Number strings; refuse other objects by their place."""
     try:
-        return Typed.of(Strings.of(texts))
+        return Categorical.of(Strings.of(texts))
     except (TypeError, ValueError) as error:
         if isinstance(error, UnicodeError):
             raise
@@ -194,13 +191,13 @@ def typed(texts: list[Any], starts: Array, name: str) -> Typed:
         if not wrong:
             raise
         raise ValueError(
-            f"{where(wrong[0], starts)} has {texts[wrong[0]]!r:.60} as its {name}; a string is "
+            f"{locate(wrong[0], starts)} has {texts[wrong[0]]!r:.60} as its {name}; a string is "
             "needed."
         ) from None
 
 
-def where(token: int, starts: Array) -> str:
-    """The name of a token in errors."""
+def locate(token: int, starts: Array) -> str:
+    """Return the place of a token, for errors."""
     sentence = int(np.searchsorted(starts, token, "right")) - 1
     return f"X[{sentence}][{token - int(starts[sentence])}]"
 
@@ -208,8 +205,8 @@ def where(token: int, starts: Array) -> str:
 # Features that tokens come with, as sklearn-crfsuite takes them.
 
 
-def with_features(starts: Array, tokens: list[Any]) -> Sentences:
-    """Tokens that are dicts or lists of features."""
+def read_features(starts: Array, tokens: list[Any]) -> Sentences:
+    """Read tokens that are dicts or lists of features."""
     names: list[str] = []
     values: list[float] = []
     sizes = np.zeros(len(tokens) + 1, np.int64)
@@ -217,17 +214,17 @@ def with_features(starts: Array, tokens: list[Any]) -> Sentences:
         try:
             add_features(token, "", names, values)
         except TypeError as error:
-            raise ValueError(f"{where(number, starts)}: {error}.") from None
+            raise ValueError(f"{locate(number, starts)}: {error}.") from None
         sizes[number + 1] = len(names)
     numbers = np.array(values, np.float32)
     if not np.isfinite(numbers).all():
         place = int(np.searchsorted(sizes, np.argmin(np.isfinite(numbers)), "right")) - 1
-        raise ValueError(f"{where(place, starts)} has a feature whose value is not finite.")
-    return Sentences(starts, {FEATURES: typed(names, starts, FEATURES)}, sizes, numbers)
+        raise ValueError(f"{locate(place, starts)} has a feature whose value is not finite.")
+    return Sentences(starts, {FEATURES: number_strings(names, starts, FEATURES)}, sizes, numbers)
 
 
 def add_features(token: Any, prefix: str, names: list[str], values: list[float]) -> None:
-    """Append the names and values of a token's features; those of value 0 say nothing."""
+    """Append the names and values of a token's features, except those of value 0."""
     if isinstance(token, dict | Mapping):
         name_it, value_it = names.append, values.append
         for name, value in token.items():
@@ -249,4 +246,4 @@ def add_features(token: Any, prefix: str, names: list[str], values: list[float])
         names += [f"{prefix}{name}" for name in token]
         values += [1.0] * len(token)
     else:
-        raise TypeError(f"{token!r:.60} is no dict or list of features")
+        raise TypeError(f"expected a dict or list of features, got {token!r:.60}")

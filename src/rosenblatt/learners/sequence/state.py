@@ -1,7 +1,7 @@
 """The weights of a tagger while it learns, and what their average needs."""
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +10,9 @@ from ...data.rows import Array
 from ...kernels.sequences import PathSums, PathWeights
 from ...kernels.vectors import LANES
 from ...parameters import ParameterError
+from ...training.state import Layer
 from ...training.tasks import Learnt
-from .schemes import impossible
+from .schemes import make_exclusions
 
 ROWS_AT_ONCE = 1 << 15
 MOST_WEIGHTS = 2**28
@@ -47,51 +48,13 @@ def refuse_too_many_tags(shape: Shape, greedy: bool) -> None:
     )
 
 
-class Table(NamedTuple):
-    """Rows of weights by key, sorted: of transitions by number, of features by a lasting key."""
-
-    keys: Array
-    rows: Array
-
-    @classmethod
-    def of(cls, keys: Array, rows: Array) -> "Table":
-        """Rows in any order."""
-        order = np.argsort(keys)
-        return cls(keys[order], rows[order])
-
-    @classmethod
-    def total(cls, tables: Sequence["Table"]) -> "Table":
-        """The sum of tables in double precision, added in their order."""
-        keys = np.unique(np.concatenate([table.keys for table in tables]))
-        rows = np.zeros((len(keys), tables[0].rows.shape[1]))
-        for table in tables:
-            rows[np.searchsorted(keys, table.keys)] += table.rows
-        return cls(keys, rows)
-
-    @property
-    def nbytes(self) -> int:
-        """Their size."""
-        return self.keys.nbytes + self.rows.nbytes
-
-    def find_rows(self, keys: Array) -> Array:
-        """The rows of some keys, 0 where there is none."""
-        rows = np.zeros((len(keys), self.rows.shape[1]), self.rows.dtype)
-        places = np.searchsorted(self.keys, keys)
-        known = np.isin(keys, self.keys)
-        rows[known] = self.rows[places[known]]
-        return rows
-
-    def times(self, factor: float) -> "Table":
-        """The same, multiplied."""
-        return Table(self.keys, self.rows * factor)
-
-
 @dataclass
 class PathState:
     """Weights of features and transitions, with what their average needs.
 
     A feature has weights from its first update on. ``seen`` counts sentences, or tokens where each
-    is learnt by itself.
+    is learnt by itself. On a cluster, ``keys`` has a key for each feature that does not depend on
+    the other features of a partition (``Dictionary.lasting_keys``).
     """
 
     weights: PathWeights
@@ -99,6 +62,7 @@ class PathState:
     shape: Shape
     seen: int = 0
     mistakes: int = 0
+    keys: Array = field(default_factory=lambda: np.zeros(0, np.uint64))
 
     @classmethod
     def zeros(
@@ -113,9 +77,9 @@ class PathState:
         pairs = np.zeros((rows * rows if markov > 1 else 0, shape.width), np.float32)
         weights = PathWeights(
             np.zeros(shape.width, np.float32),
-            impossible(moves, shape.width).ravel(),
+            make_exclusions(moves, shape.width).ravel(),
             pairs.ravel(),
-            impossible(last[None], shape.width).ravel(),
+            make_exclusions(last[None], shape.width).ravel(),
             np.zeros(0, np.uint32),
             np.ones(1, np.int64),
         )
@@ -254,35 +218,48 @@ class PathState:
             pairs=less(self.weights.pairs, self.sums.pairs, seen),
         )
 
-    def tables(self, keys: Array) -> list[Table]:
-        """The weights, and the sums of an average, by the lasting keys of features."""
+    # On a cluster: features by their keys
+
+    def layers(self) -> dict[str, Layer]:
+        """What the partitions of a cluster mix: weights, and the sums of an average."""
         tags, width = self.shape.tags, self.shape.width
-        moves = [*self.weights[1:3], *(self.sums[1:] if self.averaged else ())]
-        by_move = [table.reshape(-1, width)[:, :tags] for table in moves]
-        pairs = zip(by_move[::2], by_move[1::2], self.by_row(), strict=True)
-        rows = [np.vstack([one, two, own[1:, :tags]]) for one, two, own in pairs]
-        numbers = np.arange(sum(map(len, by_move[:2])), dtype=np.uint64)
-        return [Table.of(np.append(numbers, keys[self.features()]), table) for table in rows]
+        pairs = [("weights", self.weights[1:3]), ("sums", self.sums[1:])]
+        return {
+            name: Layer(rows[:, :tags], [move.reshape(-1, width)[:, :tags] for move in moves])
+            for (name, moves), rows in zip(pairs, self.by_row(), strict=False)
+        }
 
-    def take(self, keys: Array, *tables: Table) -> None:
-        """Have the weights, and the sums of an average, that tables give to features with keys.
+    def find_keys(self, rows: Array) -> tuple[Array, Array]:
+        """The keys of the features that have some rows, sorted, and these rows."""
+        keys = self.keys[self.features()[rows - 1]]
+        order = np.argsort(keys)
+        return keys[order], rows[order]
 
-        Features that the first table lacks have no weights.
+    def find_rows(self, keys: Array, size: int = 0, add: bool = True) -> tuple[Array, Array]:
+        """Give rows to the features with some keys; return which keys are known, and their rows.
+
+        Keys that are not known become features if ``add``.
         """
-        tags, width = self.shape.tags, self.shape.width
-        own = np.flatnonzero(np.isin(keys, tables[0].keys))
-        self.widen(len(keys))
-        self.make_room(len(own))
-        self.rows[own] = np.arange(1, len(own) + 1, dtype=np.uint32)
-        used = np.array([len(own) + 1], np.int64)
-        self.weights = self.weights._replace(used=used)
-        moves = [self.weights[1:3], self.sums[1:]]
-        for table, rows, by_move in zip(tables, self.by_row(), moves, strict=False):
-            rows[1:, :tags] = table.find_rows(keys[own])
-            first = 0
-            for some in (one.reshape(-1, width) for one in by_move):
-                some[:, :tags] = table.rows[first : first + len(some)]
-                first += len(some)
+        if add:
+            self.keys = np.concatenate([self.keys, keys[~np.isin(keys, self.keys)]])
+        known, order = np.isin(keys, self.keys), np.argsort(self.keys)
+        features = order[np.searchsorted(self.keys, keys[known], sorter=order)]
+        self.widen(len(self.keys))
+        rows, new = self.rows.copy(), features[self.rows[features] == 0]
+        rows[new] = np.arange(self.used, self.used + len(new), dtype=np.uint32)
+        self.number_rows(rows, self.used + len(new))
+        return known, rows[features]
+
+    def match(self, later: "PathState") -> None:
+        """Give rows to the features that have some in a state that learnt more."""
+        self.number_rows(later.rows.copy(), later.used)
+
+    def number_rows(self, rows: Array, used: int) -> None:
+        """Take the rows of all features; new ones have zero weights."""
+        lacking = used - len(self.weights.emissions) // self.shape.width
+        if lacking > 0:
+            self.make_room(lacking)
+        self.weights = self.weights._replace(rows=rows, used=np.array([used], np.int64))
 
     def with_tags(
         self, shape: Shape, places: Array, forbidden: tuple[Array, Array] | None

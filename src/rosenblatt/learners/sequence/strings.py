@@ -1,4 +1,4 @@
-"""Strings as bytes one after the other, the distinct ones numbered."""
+"""Strings as bytes in one array, and the distinct ones of them numbered."""
 
 from collections.abc import Sequence
 from typing import Any, NamedTuple
@@ -20,13 +20,13 @@ class Strings(NamedTuple):
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> "Strings":
-        """Strings of Python's; a ValueError or TypeError if some are none."""
+        """Encode strings of Python; raise ValueError or TypeError for other objects."""
         try:
             array = pa.array(texts, pa.large_string())
         except UnicodeEncodeError as error:
-            raise ValueError(f"{error.object!r:.60} is no text that UTF-8 can hold.") from None
+            raise ValueError(f"{error.object!r:.60} cannot be encoded as UTF-8.") from None
         if array.null_count:
-            raise TypeError("None is no string")
+            raise TypeError("None is not a string")
         if isinstance(array, pa.ChunkedArray):
             array = array.combine_chunks()
         _, offsets, data = array.buffers()
@@ -36,29 +36,29 @@ class Strings(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many they are."""
+        """The number of strings."""
         return len(self.begins)
 
     def take(self, which: Array) -> "Strings":
-        """Some of them; their bytes stay where they are."""
+        """Select strings; their bytes are not copied."""
         return self._replace(begins=self.begins[which], ends=self.ends[which])
 
     def texts(self) -> list[str]:
-        """Strings of Python's."""
+        """Decode to strings of Python."""
         data = self.data.tobytes()
         spans = zip(self.begins.tolist(), self.ends.tolist(), strict=True)
         return [data[begin:end].decode("utf-8", "replace") for begin, end in spans]
 
     def compact(self) -> "Strings":
-        """The same with no other bytes around them."""
+        """Return a copy without other bytes."""
         sizes = self.ends - self.begins
         ends = np.cumsum(sizes)
         places = np.arange(int(sizes.sum())) + np.repeat(self.begins - (ends - sizes), sizes)
         return Strings(self.data[places], ends - sizes, ends)
 
     @classmethod
-    def together(cls, parts: Sequence["Strings"]) -> "Strings":
-        """The strings of several, one after the other."""
+    def concatenate(cls, parts: Sequence["Strings"]) -> "Strings":
+        """Concatenate several arrays of strings."""
         shifts = np.cumsum([0, *(len(part.data) for part in parts)]).tolist()
         pairs = list(zip(parts, shifts, strict=False))
         return cls(
@@ -68,58 +68,58 @@ class Strings(NamedTuple):
         )
 
 
-class Typed(NamedTuple):
-    """Strings by number: ``types`` numbers the distinct ``strings``."""
+class Categorical(NamedTuple):
+    """Strings by number: ``types`` has the number of each among the distinct ``strings``."""
 
     types: Array
     strings: Strings
 
     @classmethod
-    def of(cls, strings: Strings) -> "Typed":
-        """Number the distinct ones of some strings, in the order in which they come."""
+    def of(cls, strings: Strings) -> "Categorical":
+        """Number the distinct strings, in the order in which they first occur."""
         hashes = np.empty(strings.size, np.uint64)
         kernel.hash_each_string(*strings, hashes)
-        types, firsts = distinct(hashes)
+        types, firsts = number_distinct(hashes)
         return cls(types, strings.take(firsts))
 
 
-def distinct(keys: Array) -> tuple[Array, Array]:
-    """The number of each key among the distinct ones, and where each of these comes first."""
-    table, numbers = empty_table(len(keys)), np.empty(len(keys), np.uint32)
+def number_distinct(keys: Array) -> tuple[Array, Array]:
+    """Return the number of each key among the distinct ones, and where these occur first."""
+    table, numbers = make_table(len(keys)), np.empty(len(keys), np.uint32)
     firsts = np.empty(len(keys), np.int64)
     count = kernel.number_keys(table, keys, 0, numbers, firsts)
     return numbers, firsts[:count]
 
 
-def empty_table(count: int) -> HashTable:
-    """A table with room for so many keys."""
+def make_table(count: int) -> HashTable:
+    """Make an empty table with room for a number of keys."""
     places = 1 << max(4, int(2 * count - 1).bit_length() if count else 0)
     return HashTable(np.zeros(places, np.uint64), np.zeros(places, np.uint32))
 
 
-def to_table(keys: Array, numbers: Array, room: int = 0) -> HashTable:
-    """A table of some keys, with room for more."""
-    table = empty_table(len(keys) + room)
+def fill_table(keys: Array, numbers: Array, room: int = 0) -> HashTable:
+    """Make a table of keys, with room for more."""
+    table = make_table(len(keys) + room)
     kernel.fill(table, keys, numbers)
     return table
 
 
-def grown(table: HashTable, count: int, more: int) -> HashTable:
-    """A table with room for so many more keys than there are."""
+def enlarge_table(table: HashTable, count: int, more: int) -> HashTable:
+    """Return a table with room for ``more`` keys besides its ``count``."""
     if 2 * (count + more) <= len(table.keys):
         return table
     known = table.keys != 0
-    return to_table(table.keys[known], table.numbers[known], more)
+    return fill_table(table.keys[known], table.numbers[known], more)
 
 
-def shrunk(table: HashTable, count: int) -> HashTable:
-    """A table with the keys of the numbers below a count only."""
+def reduce_table(table: HashTable, count: int) -> HashTable:
+    """Return a table with only the keys whose numbers are below a count."""
     known = (table.keys != 0) & (table.numbers < count)
-    return to_table(table.keys[known], table.numbers[known])
+    return fill_table(table.keys[known], table.numbers[known])
 
 
-def joined(texts: Sequence[str]) -> dict[str, Any]:
-    """Strings as arrays that a model file can hold."""
+def pack_strings(texts: Sequence[str]) -> dict[str, Any]:
+    """Return strings as arrays that a model file can store."""
     encoded = [text.encode() for text in texts]
     ends = np.cumsum([len(text) for text in encoded], dtype=np.int64)
     return {"texts": np.frombuffer(b"".join(encoded) or b"\0", np.uint8), "text_ends": ends}

@@ -1,4 +1,4 @@
-"""Sentences with their tags as a task for the one outer loop."""
+"""Sentences with their tags as a task of a run."""
 
 from dataclasses import dataclass
 
@@ -34,20 +34,20 @@ class SequenceTask:
     def learn(
         self, state: PathState, order: Array, start: int = 0, most: int | None = None
     ) -> Learnt:
-        """Change a state by the sentences of an order from a place on."""
+        """Change a state by the sentences of an order, from a place on."""
         log = self.log if most is None or self.settings.greedy else self.log[:most]
         kernel_for = kernel.learn_greedily if self.settings.greedy else kernel.learn
         while True:
             data = self.tokens, self.starts, self.codes, order, start, state.seen
             given = *data, state.weights, state.sums, self.settings, self.room, log
             position, n_updates, loss, lacking, *seen = kernel_for(*given)
-            del given  # or what is to grow would be there twice
+            del given  # so that arrays that grow are not kept twice
             if lacking:
                 state.make_room(lacking)
             if position > start or not lacking:
                 break
         n_rows = position - start
-        if seen:  # tokens, where each is learnt by itself
+        if seen:  # a greedy tagger counts tokens
             n_rows, state.seen = seen[0] - state.seen, seen[0]
         updates = log[:n_updates]
         errors = int(np.count_nonzero(updates["margin"] <= 0))
@@ -58,7 +58,7 @@ class SequenceTask:
 
 
 def allocate_room(length: int, settings: PathSettings) -> Room:
-    """Where sentences of at most so many tokens are worked on."""
+    """Allocate working memory for sentences of at most ``length`` tokens."""
     rows = settings.tags + 1 if settings.markov > 1 and not settings.greedy else 1
     scores = np.empty(length * settings.width, np.float32)
     paths = np.empty(length * rows * settings.width, np.float32)
@@ -68,7 +68,7 @@ def allocate_room(length: int, settings: PathSettings) -> Room:
 def best_through(
     tokens: Tokens, first: int, last: int, weights: PathWeights, settings: PathSettings
 ) -> Array:
-    """The score of the best path through each tag of each token of a sentence."""
+    """Return the score of the best path through each tag of each token of a sentence."""
     settings = settings._replace(greedy=False)
     out = np.empty((last - first, settings.tags), np.float32)
     room = allocate_room(last - first, settings)
@@ -77,7 +77,7 @@ def best_through(
 
 
 def path_score(scores: Array, path: Array, weights: PathWeights, settings: PathSettings) -> float:
-    """The score of a path, by those of its tokens."""
+    """Return the score of a path, from the scores of its tokens."""
     width, tags = settings.width, settings.tags
     before, earlier, total = tags, tags, 0.0
     for place, tag in enumerate(path.tolist()):
@@ -92,7 +92,7 @@ def path_score(scores: Array, path: Array, weights: PathWeights, settings: PathS
 
 
 def decode(tokens: Tokens, starts: Array, weights: PathWeights, settings: PathSettings) -> Array:
-    """The tags of the best path of each sentence."""
+    """Return the tags of the best path of each sentence."""
     room = allocate_room(int(np.diff(starts).max(initial=1)), settings)
     tags = np.empty(int(starts[-1]), np.uint16)
     count = len(starts) - 1

@@ -1,9 +1,8 @@
-"""Templates: which looks of which tokens are features of a token.
+"""Templates: which attributes of which tokens are features of a token.
 
 A template is written as places joined by ``|``: ``word[-1]``, ``suffix3[0]``, ``pos[0]|pos[1]``. A
-place is a column, or a look of the word (of another column if it is named: ``suffix3(lemma)[0]``),
-and how far from the token it is looked at. ``bias`` is a feature of every token. CRF++'s template
-files are read as they are.
+place is a column or an attribute of the word (of another column: ``suffix3(lemma)[0]``), and the
+offset from the token. ``bias`` is a feature of every token. Template files of CRF++ can be read.
 """
 
 import re
@@ -17,7 +16,7 @@ from ...parameters import ParameterError
 from .sentences import FEATURES
 
 LEXICON = "lexicon"
-"""The column of the sets of tags that words have had."""
+"""The name of the column with the tags that each word has had."""
 LOOKS = {
     "word": kernel.WORD,
     "lower": kernel.LOWER,
@@ -34,7 +33,7 @@ CRF_PLACE = re.compile(r"%x\[\s*(-?\d+)\s*,\s*(\d+)\s*\]")
 
 
 class Attribute(NamedTuple):
-    """A look, of so many characters where that matters, of a column."""
+    """An attribute of a column, such as its suffix of ``size`` characters."""
 
     column: str
     look: int
@@ -61,40 +60,40 @@ class Place(NamedTuple):
 Template = tuple[Place, ...]
 
 
-def written(template: Template) -> str:
-    """A template as it is written.
+def format_template(template: Template) -> str:
+    """Write a template as text.
 
-    >>> written(parsed("suffix3[0]|pos[-1]", ("word", "pos")))
+    >>> format_template(parse_template("suffix3[0]|pos[-1]", ("word", "pos")))
     'suffix3[0]|pos[-1]'
     """
     return "|".join(map(str, template)) or "bias"
 
 
-def parsed(text: str, columns: Sequence[str]) -> Template:
-    """The template that a text stands for."""
+def parse_template(text: str, columns: Sequence[str]) -> Template:
+    """Parse a template."""
     if text.strip() == "bias":
         return ()
-    return tuple(parsed_place(part, text, columns) for part in text.split("|"))
+    return tuple(parse_place(part, text, columns) for part in text.split("|"))
 
 
-def parsed_place(text: str, template: str, columns: Sequence[str]) -> Place:
-    """One place of a template."""
+def parse_place(text: str, template: str, columns: Sequence[str]) -> Place:
+    """Parse one place of a template."""
     found = PLACE.fullmatch(text)
     if found is None:
         raise ValueError(
-            f"The template {template!r} is not understood at {text!r}; a place is written as a "
-            'column or a look of the word and an offset, as "word[-1]" or "suffix3[0]|pos[1]".'
+            f"The template {template!r} cannot be parsed at {text!r}; write a place as a "
+            'column or attribute of the word with an offset, as "word[-1]" or "suffix3[0]|pos[1]".'
         )
     name, of, offset = found[1], found[2], int(found[3])
     if abs(offset) > FARTHEST:
         raise ValueError(
             f"The template {template!r} looks over {FARTHEST} tokens away; use a smaller offset."
         )
-    return Place(attribute_called(name, of, template, columns), offset)
+    return Place(find_attribute(name, of, template, columns), offset)
 
 
-def attribute_called(name: str, of: str | None, template: str, columns: Sequence[str]) -> Attribute:
-    """The attribute of a name: a column, or a look of one."""
+def find_attribute(name: str, of: str | None, template: str, columns: Sequence[str]) -> Attribute:
+    """Find an attribute by its name: a column, or an attribute of one."""
     known = (*columns, LEXICON)
     if of is None and name in known:
         return Attribute(name, kernel.WORD)
@@ -108,35 +107,37 @@ def attribute_called(name: str, of: str | None, template: str, columns: Sequence
     ):
         raise ValueError(
             f"The template {template!r} asks for {name!r}, which is neither a column "
-            f"({', '.join(columns)}) nor a look of one (lower, prefix1 …, suffix1 …, shape, "
+            f"({', '.join(columns)}) nor an attribute of one (lower, prefix1 …, suffix1 …, shape, "
             "outline, flags, lexicon)."
         )
     return Attribute(column, look, int(sized[2]) if sized else 0)
 
 
-def crf_templates(path: str | Path, columns: Sequence[str]) -> list[Template]:
-    """The templates of a file of CRF++'s; ``B`` alone is what transitions are."""
+def read_crf_templates(path: str | Path, columns: Sequence[str]) -> list[Template]:
+    """Read the templates of a file of CRF++; ``B`` alone stands for transitions."""
     with open(path, encoding="utf-8") as file:
         lines = [(n, line.strip()) for n, line in enumerate(file, 1)]
     found = []
     for number, line in lines:
         if line and not line.startswith("#") and line != "B":
-            found.append(crf_template(line, f"{path}, line {number}", columns))
+            found.append(parse_crf_template(line, f"{path}, line {number}", columns))
     if not found:
-        raise ValueError(f"{path} has no templates; lines such as U00:%x[0,0] are.")
+        raise ValueError(f"{path} has no templates; expected lines such as U00:%x[0,0].")
     return found
 
 
-def crf_template(line: str, where: str, columns: Sequence[str]) -> Template:
-    """The template of a line of CRF++'s."""
+def parse_crf_template(line: str, where: str, columns: Sequence[str]) -> Template:
+    """Parse the template of a line of a CRF++ file."""
     name, _, macro = line.partition(":")
     if name.startswith("B"):
         raise ValueError(
-            f"{where}: {line!r} joins features with two tags, which is not offered; use U."
+            f"{where}: {line!r} joins features with two tags, which is not supported; use U."
         )
     places = CRF_PLACE.findall(macro)
     if not name.startswith("U") or (macro and not places):
-        raise ValueError(f"{where}: {line!r} is no template of CRF++, as U00:%x[0,0]/%x[1,0] is.")
+        raise ValueError(
+            f"{where}: {line!r} is not a template of CRF++, such as U00:%x[0,0]/%x[1,0]."
+        )
     for _, column in places:
         if int(column) >= len(columns):
             raise ValueError(
@@ -149,7 +150,7 @@ def crf_template(line: str, where: str, columns: Sequence[str]) -> Template:
     )
 
 
-# What is good for words of any language, chosen on held-out parts of training sets.
+# The defaults for words of any language, chosen on held-out parts of training sets.
 
 OF_WORDS = [
     *("bias", "word[0]", "lower[0]", "shape[0]", "outline[0]", "flags[0]"),
@@ -169,37 +170,37 @@ WITH_COLUMN = [
 ]
 
 
-def usual_templates(columns: Sequence[str]) -> list[Template]:
-    """The templates for tokens of some columns, of which the first is the word."""
+def make_default_templates(columns: Sequence[str]) -> list[Template]:
+    """Return the default templates for tokens of some columns, the word first."""
     word = columns[0]
     texts = [text.replace("word[", f"{word}[") for text in OF_WORDS]
     for column in columns[1:]:
         texts += [text.format(c=column, w=word) for text in WITH_COLUMN]
-    return [parsed(text, columns) for text in texts]
+    return [parse_template(text, columns) for text in texts]
 
 
 def resolve_templates(features: Any, columns: tuple[str, ...]) -> list[Template]:
-    """The templates that the parameter ``features`` asks for, or the usual ones."""
+    """Return the templates of the parameter ``features``, or the default ones."""
     if LEXICON in columns:
-        raise ValueError(f"A column called {LEXICON!r} is the model's own; call it otherwise.")
+        raise ValueError(f"The column name {LEXICON!r} is reserved; rename the column.")
     if columns == (FEATURES,):
         if features is not None:
             raise ParameterError(
-                "{features?} has templates, and the tokens come with features of their own; "
+                "{features?} has templates, and the tokens come with features; "
                 "leave one out, or give tokens as strings, tuples or dicts of columns.",
                 code="templates-and-features",
             )
-        return [parsed(f"{FEATURES}[0]", columns)]
+        return [parse_template(f"{FEATURES}[0]", columns)]
     if features is None:
-        return usual_templates(columns)
+        return make_default_templates(columns)
     if isinstance(features, str | PathLike):
         if not Path(features).is_file():
             raise ParameterError(
-                f"{{features?}} must be a list of templates or a file of CRF++'s; there is no file "
+                f"{{features?}} must be a list of templates or a file of CRF++; there is no file "
                 f"{features}.",
                 code="no-template-file",
             )
-        return crf_templates(Path(features), columns)
+        return read_crf_templates(Path(features), columns)
     if not isinstance(features, list | tuple) or not features:
         raise ParameterError(
             f"{{features?}} must be None, a list of templates or a file; got {features!r:.60}.",
@@ -209,4 +210,4 @@ def resolve_templates(features: Any, columns: tuple[str, ...]) -> list[Template]
         raise ParameterError(
             '{features?} must have templates as strings, such as "word[-1]".', code="out-of-range"
         )
-    return [parsed(text, columns) for text in dict.fromkeys(features)]
+    return [parse_template(text, columns) for text in dict.fromkeys(features)]

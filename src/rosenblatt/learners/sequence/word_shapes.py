@@ -1,4 +1,4 @@
-"""What words look like, in plain Python: the names of what the kernels hash."""
+"""Attributes of words in plain Python: the texts that the kernels hash."""
 
 import unicodedata
 from functools import cache
@@ -13,8 +13,8 @@ KNOWN = 0x20000  # characters in the tables; beyond are letters without case
 
 
 @cache
-def characters() -> Characters:
-    """The lower case and the kind of every character of the first planes of Unicode."""
+def make_character_tables() -> Characters:
+    """Return the lower case and the kind of every character of the first planes of Unicode."""
     letters = [chr(code) for code in range(KNOWN)]
     lower = np.array([ord(letter.lower()[0]) for letter in letters], np.uint32)
     kinds = np.array([classify_character(letter) for letter in letters], np.uint8)
@@ -22,7 +22,7 @@ def characters() -> Characters:
 
 
 def classify_character(letter: str) -> int:
-    """The kind of a character."""
+    """Return the kind of a character."""
     category = unicodedata.category(letter)
     kinds = {"Lu": kernel.UPPER_CASE, "Lt": kernel.UPPER_CASE, "Ll": kernel.LOWER_CASE}
     if category in kinds:
@@ -30,21 +30,21 @@ def classify_character(letter: str) -> int:
     return {"L": kernel.LETTER, "N": kernel.DIGIT, "M": kernel.MARK}.get(category[0], 0)
 
 
-def look(word: str, attribute: Attribute) -> str | None:
-    """One look of a word; None if it has none.
+def compute_attribute(word: str, attribute: Attribute) -> str | None:
+    """Return an attribute of a word; None if the word is too short.
 
-    >>> look("McDonald's", Attribute("word", kernel.SHAPE))
+    >>> compute_attribute("McDonald's", Attribute("word", kernel.SHAPE))
     "XxXxxxx'x"
     """
     code, size = attribute.look, attribute.size
     if code == kernel.WORD:
         return word
     if code == kernel.SHAPE:
-        return shape(word, kernel.LONGEST_RUN)
+        return compute_shape(word, kernel.LONGEST_RUN)
     if code == kernel.OUTLINE:
-        return shape(word, 1)
+        return compute_shape(word, 1)
     if code == kernel.FLAGS:
-        return flags(word)
+        return compute_flags(word)
     lower = "".join(letter.lower()[0] for letter in word)
     if code == kernel.LOWER:
         return lower
@@ -54,12 +54,12 @@ def look(word: str, attribute: Attribute) -> str | None:
 
 
 def list_kinds(word: str) -> list[int]:
-    """The kind of each character."""
+    """Return the kind of each character."""
     return [classify_character(letter) if ord(letter) < KNOWN else kernel.LETTER for letter in word]
 
 
-def shape(word: str, most: int) -> str:
-    """The kinds of the characters of a word, in runs of at most so many."""
+def compute_shape(word: str, most: int) -> str:
+    """Return the kinds of the characters of a word, in runs of at most ``most``."""
     text = ""
     for letter, kind in zip(word, list_kinds(word), strict=True):
         shown = chr(kernel.SHAPES[kind]) if kind else letter
@@ -67,8 +67,8 @@ def shape(word: str, most: int) -> str:
     return text
 
 
-def flags(word: str) -> str:
-    """Letters for what a word has: capitals, only such, digits, only such, letters, others, -."""
+def compute_flags(word: str) -> str:
+    """Return a letter for each of: capitals, only capitals, digits, only digits, letters, …, -."""
     kinds = list_kinds(word)
     upper, digits = kinds.count(kernel.UPPER_CASE), kinds.count(kernel.DIGIT)
     lower = kinds.count(kernel.LOWER_CASE) + kinds.count(kernel.LETTER)

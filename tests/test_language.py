@@ -19,6 +19,7 @@ IDIOMS = re.compile(
 PLAIN = (
     "src/rosenblatt/cli/*.py",
     "src/rosenblatt/parameters/*.py",
+    "src/rosenblatt/reading/*.py",
     "src/rosenblatt/__init__.py",
     "src/rosenblatt/estimators/*.py",
     "src/rosenblatt/export.py",
@@ -37,6 +38,7 @@ PLAIN = (
     "src/rosenblatt/service/responses.py",
     "src/rosenblatt/service/server.py",
     "README.md",
+    "docs/data.md",
     "SECURITY.md",
     "docs/operations.md",
     "docs/start.md",

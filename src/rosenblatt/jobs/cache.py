@@ -22,7 +22,7 @@ from ..kernels.algebra import Rows
 from ..parameters import ParameterError
 from ..reading.batches import Batch
 from ..reading.notices import Notice
-from ..reading.reader import Reader, WholeFile, no_rows
+from ..reading.reader import Reader, WholeFile, no_rows_error
 from ..reading.sources import CACHE_ENDING
 
 FORMAT = 5
@@ -146,7 +146,7 @@ def write_arrays(folder: Path, reader: Reader, report: Callable[[Batch], None]) 
                 arrays.append("weights", batch.weights)
             width, read, lines = max(width, batch.width), batch.bytes_read, batch.lines
     if not arrays.files:
-        raise no_rows(reader)
+        raise no_rows_error(reader)
     return {
         "width": width,
         "bytes_read": read,

@@ -11,9 +11,9 @@ from ..data.rows import Array, n_rows, overflow, refuse_lost
 from ..data.targets import ClassTarget, LabelCounts, make_target
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import FOR_ONE_PASS, ParameterError
-from ..reading.batches import Batch, known_labels, windows
+from ..reading.batches import Batch, cut_windows, known_labels
 from ..reading.notices import left_out
-from ..reading.reader import Peeked, Reader, WholeFile, read_again_if_need_be, read_whole
+from ..reading.reader import Peeked, Reader, WholeFile, read_whole, read_with_restart
 from ..reading.vocabulary import named
 from ..storage.model import Model
 from ..training.calibration import Calibration, cross_fit
@@ -39,7 +39,7 @@ def train(reader: Reader | SentenceFile, job: FileJob | Request) -> Model:
         from .sentences import train_on_sentences  # most trainings do without its kernels
 
         return train_on_sentences(reader, job)
-    return read_again_if_need_be(reader, lambda: train_once(reader, job))
+    return read_with_restart(reader, lambda: train_once(reader, job))
 
 
 def look(reader: Reader) -> Found:
@@ -337,7 +337,7 @@ class FileRows:
             return
         self.row, self.class_rows = 0, [0] * len(learner.classes)
         progressive = self.plan.progress_every > 0 and run.epoch == 1
-        for batch in windows(self.batches, self.plan.window):
+        for batch in cut_windows(self.batches, self.plan.window):
             self.bytes_read = batch.bytes_read
             rows = self.encode(batch, self.row)
             self.count(rows.codes)

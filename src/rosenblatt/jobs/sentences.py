@@ -23,7 +23,7 @@ from ..learners.sequence.learner import SequenceLearner
 from ..learners.sequence.tagset import Tagged
 from ..learners.sequence.training import SentenceSource, SequencePlan, make_sequence_plan
 from ..parameters import ParameterError
-from ..reading.formats import format_told_by
+from ..reading.formats import format_from_name
 from ..reading.sources import Source
 from ..storage.model import Model
 from ..training.fit import fit, make_model
@@ -191,7 +191,7 @@ def choose_layout(learner: SequenceLearner, file: SentenceFile) -> Layout:
 
 def refuse_rows(path: str) -> None:
     """Refuse to read a file as sentences whose name says that it has rows."""
-    rows = format_told_by(path)
+    rows = format_from_name(path)
     if rows is not None:
         raise ParameterError(
             f"{path} has rows by its name ({rows}), and a tagger reads sentences; if it has some, "

@@ -74,6 +74,5 @@ def refuse_options_of_rows(options: dict[str, Any]) -> None:
     for name, value in options.items():
         if name not in known and value != USUAL.get(name):
             raise ParameterError(
-                f"{{{name}?}} is not for files of sentences; leave it out.",
-                code="sentences-option",
+                f"{{{name}?}} is not for files of sentences; leave it out.", code="sentences-option"
             )

@@ -22,7 +22,7 @@ from ..estimators.base import to_canonical
 from ..kernels.algebra import Rows
 from ..learners.linear import LinearLearner, TrainingRows
 from ..parameters import CodedError, ParameterError
-from ..reading.batches import Batch, get_labels, one_batch
+from ..reading.batches import Batch, get_labels, join_batches
 from ..reading.notices import left_out
 from ..reading.reader import Reader, read
 from ..reading.sources import Source
@@ -91,7 +91,7 @@ class FilePartition(NamedTuple):
             nothing = np.zeros(0, np.float32)
             rows = Rows(nothing, np.zeros(0, np.uint32), np.zeros(1, np.uint64))
             return Batch(rows, nothing, None, 0, 0, 0)
-        whole = one_batch(batches)
+        whole = join_batches(batches)
         return whole._replace(labels=tidy(get_labels(whole)))
 
 

@@ -22,6 +22,8 @@ PLAIN = (
     "src/rosenblatt/reading/*.py",
     "src/rosenblatt/__init__.py",
     "src/rosenblatt/estimators/*.py",
+    "src/rosenblatt/jobs/*.py",
+    "src/rosenblatt/learners/**/*.py",
     "src/rosenblatt/export.py",
     "src/rosenblatt/plots/*.py",
     "src/rosenblatt/theory/*.py",

@@ -480,7 +480,7 @@ def test_going_on_with_a_model(capsys, folder):
     np.testing.assert_array_equal(whole.coefficients()[0], at_once.coefficients()[0])
     status, _, err = run(capsys, "train", "two.csv", "--initial", "half", "--solution", "average")
     assert status == 2
-    assert "begun with --solution last; go on with the same" in err
+    assert "begun with --solution last; continue with the same" in err
     assert run(capsys, "train", "two.csv", "--initial", "half", "--label", "kind")[0] == 2
 
 

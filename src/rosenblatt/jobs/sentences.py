@@ -22,7 +22,7 @@ from ..learners.sequence.formats import (
 from ..learners.sequence.learner import SequenceLearner
 from ..learners.sequence.tagset import Tagged
 from ..learners.sequence.training import SentenceSource, SequencePlan, make_sequence_plan
-from ..parameters import ParameterError
+from ..parameters import InputError, ParameterError
 from ..reading.formats import format_from_name
 from ..reading.sources import Source
 from ..storage.model import Model
@@ -87,7 +87,7 @@ def read_first_pieces(pieces: Iterator[Piece], name: str) -> tuple[list[Piece], 
         if size > IN_MEMORY:
             return first, False
     if not size:
-        raise ValueError(f"{name} is empty.")
+        raise InputError(f"{name} is empty.", code="empty-file", file=name)
     return first, True
 
 
@@ -217,7 +217,7 @@ def read_to_tag(
             tell(done)
         yield read
     if not tokens:
-        raise ValueError(f"{source.name} has no tokens.")
+        raise InputError(f"{source.name} has no tokens.", code="no-tokens", file=source.name)
 
 
 def fill_in_tags(

@@ -6,6 +6,7 @@ On covtype.csv (75 MB of numbers) the kernel takes a third of Arrow's time, with
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,8 @@ def delimited_parser(
         what = f"has only one column, {layout.columns.names[0][:40]!r}, and no label beside it"
         raise file_error("one-column", source.name, f"{what}; divide its cells by {usual!r}")
     asked = make_recipe(recipe, "table", source.name)
-    recipe, notices = with_label(asked, layout.columns, lambda place: layout.cells(rows, place))
+    first_cells = lru_cache(lambda place: layout.cells(rows, place))
+    recipe, notices = with_label(asked, layout.columns, first_cells)
     recipe = with_columns(recipe, layout.columns, layout.kinds)
     if options.new:
         recipe = with_exact_labels(recipe, layout, rows)
@@ -69,8 +71,8 @@ def delimited_parser(
             recipe = replace(recipe, label_kind="category")
         recipe = replace(recipe, header=layout.header, delimiter=found)
         if recipe.label:
-            cells = layout.cells(rows, layout.columns.number(recipe.label))
-            layout = layout._replace(gaps=None in cells)
+            gaps = None in first_cells(layout.columns.number(recipe.label))
+            layout = layout._replace(gaps=gaps)
     parser = make_table_parser(source, recipe, options, layout)
     if options.new:
         if found != usual:

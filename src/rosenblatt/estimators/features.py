@@ -73,7 +73,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         How features are made, as JSON values.
     n_features_out_ : int
         Number of columns of the result.
-    columns_ : ndarray of shape (n_features_out_,) or None
+    columns_ : ndarray of shape (n_features_out,) or None
         With ``compact=True``, the columns that are kept.
 
     See Also
@@ -186,7 +186,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        csr_array or ndarray of shape (n_samples, n_features_out_)
+        csr_array or ndarray of shape (n_samples, n_features_out)
             The rows, in float32.
         """
         self._forget()
@@ -205,7 +205,7 @@ class Features(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
         Returns
         -------
-        csr_array or ndarray of shape (n_samples, n_features_out_)
+        csr_array or ndarray of shape (n_samples, n_features_out)
             The rows, in float32.
         """
         check_is_fitted(self, "recipe_")

@@ -15,18 +15,7 @@ from ...reading.sources import Source
 from .sentences import Sentences
 from .strings import Categorical, Strings
 
-TREE_FIELDS = (
-    "id",
-    "form",
-    "lemma",
-    "upos",
-    "xpos",
-    "feats",
-    "head",
-    "deprel",
-    "deps",
-    "misc",
-)
+TREE_FIELDS = ("id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc")
 
 
 class Layout(NamedTuple):
@@ -138,9 +127,7 @@ def find_layout(piece: Piece, kind: str, label: str | None) -> Layout:
         return Layout(kind, (0,), 1)
     if kind == "text":
         raise InputError(
-            f"{name} is plain text; give a file with tags to learn from.",
-            code="no-tags",
-            file=name,
+            f"{name} is plain text; give a file with tags to learn from.", code="no-tags", file=name
         )
     if kind == "conllu":
         return Layout(kind, (1,), find_label(label, kind, len(TREE_FIELDS), name))
